@@ -1,0 +1,2 @@
+//! The 802.11 radio: timing, propagation, reception, the medium and its access.
+pub mod standard;

@@ -1,0 +1,2 @@
+//! The simulator: scenario in, results out.
+pub mod scenario;

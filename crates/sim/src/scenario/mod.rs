@@ -1,0 +1,3 @@
+//! Scenarios: the schema of the file, units, validation, and the values in force.
+
+pub mod model;

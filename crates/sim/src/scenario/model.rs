@@ -1,0 +1,244 @@
+//! A scenario after validation: every value in force, in plain units. What the rest of the simulator reads.
+
+use hopcast_protocols::time::{Duration, Instant};
+use hopcast_radio::standard::{DataRate, Standard};
+
+/// Index of a node, in the order of the scenario; address 10.0.0.1 plus this index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub u32);
+
+/// Index of a flow, in the order of the scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FlowId(pub u32);
+
+/// One simulation: what to run, for how long.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// For people.
+    pub name: String,
+    /// Simulated time of the run.
+    pub duration: Duration,
+    /// Seed of every draw.
+    pub seed: u64,
+    /// The radio of every node.
+    pub radio: Radio,
+    /// Largest IP datagram on the radio, in bytes; `None` under profile `ns-2`, which never fragments.
+    pub mtu: Option<u32>,
+    /// Groups in the order of the file; a node's [`NodeId`] is its place in the concatenation.
+    pub groups: Vec<Group>,
+    /// Flows in the order of the file.
+    pub flows: Vec<Flow>,
+    /// Hexadecimal SHA-256 of the scenario with all overrides but the seed applied, in a canonical spelling.
+    pub sha256: String,
+}
+
+/// The radio and its medium access.
+#[derive(Clone, Debug)]
+pub struct Radio {
+    /// Physical layer.
+    pub standard: Standard,
+    /// HR/DSSS short preamble (72 bits) instead of the long one.
+    pub short_preamble: bool,
+    /// Rate of unicast data frames.
+    pub data_rate: DataRate,
+    /// Rate of RTS, CTS, ACK and broadcast frames, where it does not exceed the data rate.
+    pub basic_rate: DataRate,
+    /// RTS/CTS precede unicast data frames whose MPDU is longer than this, in bytes; `None` is off.
+    pub rts_threshold: Option<u32>,
+    /// Attempts at a frame, RTS included, that are not longer than the RTS threshold.
+    pub short_retry_limit: u32,
+    /// Attempts at a frame that is longer than the RTS threshold.
+    pub long_retry_limit: u32,
+    /// Places in the drop-tail interface queue.
+    pub queue_packets: u32,
+    /// Transmit power in dBm.
+    pub tx_power: f64,
+    /// How power falls with distance.
+    pub propagation: Propagation,
+    /// When a frame is received.
+    pub reception: Reception,
+}
+
+/// How power falls with distance.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Propagation {
+    /// No power: heard up to a distance, in metres.
+    Range {
+        /// Decoded up to here.
+        receive: f64,
+        /// Sensed, and destroying other frames, up to here.
+        carrier_sense: f64,
+    },
+    /// Friis; frequency in hertz.
+    FreeSpace {
+        /// Carrier frequency in hertz.
+        frequency: f64,
+    },
+    /// Free space up to the crossover distance, ground reflection beyond.
+    TwoRayGround {
+        /// Carrier frequency in hertz.
+        frequency: f64,
+        /// Height of both antennas in metres.
+        antenna_height: f64,
+    },
+}
+
+/// When a frame is received.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reception {
+    /// Least power to decode a frame, in dBm; `None`: the standard's minimum sensitivity for the frame's rate.
+    /// Not used with [`Propagation::Range`].
+    pub receive_threshold: Option<f64>,
+    /// Least power that makes the medium busy, in dBm.
+    pub carrier_sense_threshold: f64,
+    /// How much stronger than what overlaps it a frame must be to survive, in dB.
+    pub capture: f64,
+    /// Power below which a transmission is not delivered to a node at all, in dBm.
+    pub interference_floor: f64,
+    /// What overlaps, and what a receiver does afterwards.
+    pub rules: Rules,
+}
+
+/// Whose rules of reception.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rules {
+    /// The sum of all interference counts, and a frame that is stronger by `capture` is received whenever it came.
+    Cumulative,
+    /// ns-2: first come, each other transmission by itself; sensed but undecodable frames cause EIFS too; no NAV reset.
+    PairwiseFirstCome,
+}
+
+/// Nodes of one kind.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// Name as in the file.
+    pub name: String,
+    /// Names of the nodes: the group's own, or numbered.
+    pub node_names: Vec<String>,
+    /// Where they stand.
+    pub placement: Placement,
+    /// Who passes on what is for others.
+    pub relay: Relay,
+    /// Send and receive buffer of each UDP socket, and each direction of a TCP connection without `window`, in bytes.
+    pub socket_buffer: u32,
+}
+
+/// Where the nodes of a group stand, in metres.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Placement {
+    /// Along the x axis.
+    Line {
+        /// Between neighbours.
+        spacing: f64,
+    },
+    /// Row by row.
+    Grid {
+        /// Nodes in a row.
+        columns: u32,
+        /// Between neighbours, along both axes.
+        spacing: f64,
+    },
+    /// Evenly around the origin.
+    Circle {
+        /// From the origin.
+        radius: f64,
+    },
+    /// One by one.
+    Points(Vec<[f64; 2]>),
+    /// Drawn for each seed.
+    Uniform {
+        /// Along x.
+        width: f64,
+        /// Along y.
+        height: f64,
+    },
+}
+
+/// Who passes on what is for others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relay {
+    /// IP forwarding.
+    Os,
+    /// A program with a socket on either side: it receives an ADU, then sends it on with a blocking call.
+    Application,
+}
+
+/// One stream of data.
+#[derive(Clone, Debug)]
+pub struct Flow {
+    /// Name as in the file.
+    pub name: String,
+    /// Source.
+    pub from: NodeId,
+    /// Sink.
+    pub to: NodeId,
+    /// The application starts here.
+    pub start: Instant,
+    /// The application stops here, or with the run.
+    pub stop: Option<Instant>,
+    /// How it is carried.
+    pub transport: Transport,
+    /// What it sends.
+    pub application: Application,
+}
+
+/// How a flow is carried.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Transport {
+    /// RFC 768.
+    Udp,
+    /// RFC 9293 with NewReno.
+    Tcp(Tcp),
+}
+
+/// Parameters of a TCP flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tcp {
+    /// Payload of a full segment in bytes.
+    pub segment: u32,
+    /// Largest amount in flight, in segments; `None`: the socket buffers decide.
+    pub window: Option<u32>,
+    /// Initial congestion window in segments; `None`: RFC 5681, section 3.1.
+    pub initial_window: Option<u32>,
+    /// Least retransmission timeout.
+    pub min_rto: Duration,
+    /// Longest time that an acknowledgement is held back; `None`: never.
+    pub delayed_ack: Option<Duration>,
+}
+
+/// What a flow sends.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Application {
+    /// As fast as the transport takes it, in segments (TCP) or datagrams of `packet` bytes (UDP).
+    Bulk {
+        /// In all; `None`: until stopped.
+        bytes: Option<u64>,
+        /// Payload of one UDP datagram, or one write to TCP, in bytes.
+        packet: u32,
+    },
+    /// Application data units with an optional wait between two.
+    Adu {
+        /// Of one unit, in bytes.
+        size: u32,
+        /// Between the return of one blocking send and the next.
+        wait: Duration,
+        /// In all; `None`: until stopped. The last unit is cut short.
+        bytes: Option<u64>,
+    },
+    /// One packet at a time, evenly, never blocking.
+    Cbr {
+        /// Payload rate in bit/s.
+        rate: f64,
+        /// Payload of one packet in bytes.
+        packet: u32,
+    },
+    /// The frames of a film, one each frame interval, never blocking; a frame larger than `packet` is several packets.
+    VideoTrace {
+        /// Sizes of the frames in bytes, in order of transmission, repeated without end.
+        frames: std::sync::Arc<[u32]>,
+        /// Between two frames.
+        interval: Duration,
+        /// Largest payload of one packet in bytes.
+        packet: u32,
+    },
+}

@@ -1,0 +1,1 @@
+//! Packet formats: typed headers, parse and emit, one format a file.
