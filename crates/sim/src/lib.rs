@@ -1,2 +1,4 @@
 //! The simulator: scenario in, results out.
+
+pub mod engine;
 pub mod scenario;
