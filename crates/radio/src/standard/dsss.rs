@@ -4,10 +4,10 @@ use hopcast_protocols::time::Duration;
 
 use super::{DataRate, PhyParameters};
 
-/// 15.4.4.4 and 15.4.4.5: DBPSK and DQPSK.
+/// DBPSK and DQPSK (15.4.4).
 pub(super) const RATES: &[DataRate] = &[RATE_1, RATE_2];
 
-/// Both rates are mandatory (15.1.2); what 802.11 and 802.11b networks answer at.
+/// What 802.11 and 802.11b networks answer at: both rates are mandatory.
 pub(super) const BASIC: &[DataRate] = &[RATE_1, RATE_2];
 
 pub(super) const RATE_1: DataRate = DataRate::from_kbps(1_000);
@@ -23,9 +23,9 @@ pub(super) const PARAMETERS: PhyParameters = PhyParameters {
     signal_extension: Duration::ZERO,
 };
 
-/// SYNC of 128 bits and SFD of 16 (15.2.3.2, 15.2.3.3), then SIGNAL, SERVICE, LENGTH and CRC, 48 bits in all
-/// (15.2.3.4 to 15.2.3.7), at 1 Mb/s.
+/// SYNC of 128 bits and SFD of 16 then SIGNAL, SERVICE, LENGTH and CRC, 48 bits in all, at 1 Mb/s (15.2.3).
 pub(super) const HEADER: Duration = Duration::from_micros(128 + 16 + 48);
 
-/// 15.4.6.2: an FER of 8 % with 1024 octets, stated for 2 Mb/s; what 2 Mb/s can do, 1 Mb/s can.
+/// In dBm, "receiver minimum input level sensitivity" (15.4.6): an FER of 8 % with 1024 octets, stated for 2 Mb/s.
+/// What can be decoded at 2 Mb/s can be at 1 Mb/s.
 pub(super) const MINIMUM_SENSITIVITY: f64 = -80.0;

@@ -39,7 +39,7 @@ impl Standard {
     }
 
     /// The rate of control responses to data at `data_rate`: the highest of the basic set that is of the same
-    /// modulation class and not above it (10.6.6.5.2). The basic set is 1 and 2 Mb/s for DSSS and CCK, and 6, 12 and
+    /// modulation class and not above it (10.6.6.5). The basic set is 1 and 2 Mb/s for DSSS and CCK, and 6, 12 and
     /// 24 Mb/s for OFDM.
     pub fn default_basic_rate(self, data_rate: DataRate) -> DataRate {
         let basic = match data_rate.modulation() {
@@ -49,7 +49,7 @@ impl Standard {
         basic.iter().copied().rev().find(|&rate| rate <= data_rate).unwrap_or(basic[0])
     }
 
-    /// Centre of the default channel in hertz: channel 1 at 2.4 GHz (Table 15-6), channel 36 at 5 GHz (17.3.8.4.2).
+    /// Centre of the default channel in hertz: channel 1 at 2.4 GHz (15.4.4), channel 36 at 5 GHz (17.3.8.4).
     pub const fn default_frequency(self) -> f64 {
         match self {
             Self::Dsss | Self::HrDsss | Self::Erp => 2.412e9,
@@ -112,7 +112,7 @@ impl fmt::Display for DataRate {
     }
 }
 
-/// A modulation class (Table 10-9), as far as it decides the form of a frame.
+/// A modulation class, as far as it decides the form of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Modulation {
     /// DSSS and HR/DSSS: 1, 2, 5.5 and 11 Mb/s.
@@ -132,8 +132,8 @@ pub struct PhyParameters {
     pub cw_min: u32,
     /// aCWmax.
     pub cw_max: u32,
-    /// aRxTxTurnaroundTime, the upper bound that 802.11-2012 gives (Tables 16-2, 17-5, 18-17 and 19-8): for so long
-    /// before it sends, a station is deaf.
+    /// aRxTxTurnaroundTime, the upper bound that 802.11-2012 gives (its clauses 16 to 19; later editions leave it to
+    /// the implementation): for so long before it sends, a station is deaf.
     pub rx_tx_turnaround: Duration,
     /// aSignalExtension: silence that counts as part of each OFDM frame.
     pub signal_extension: Duration,
@@ -169,12 +169,12 @@ impl Phy {
         &self.parameters
     }
 
-    /// PIFS = SIFS + slot (10.3.7).
+    /// PIFS = SIFS + slot (10.3.2.3.4).
     pub fn pifs(&self) -> Duration {
         self.parameters.sifs + self.parameters.slot
     }
 
-    /// DIFS = SIFS + 2 slots (10.3.7).
+    /// DIFS = SIFS + 2 slots (10.3.2.3.5).
     pub fn difs(&self) -> Duration {
         self.parameters.sifs + self.parameters.slot * 2
     }
@@ -191,7 +191,7 @@ impl Phy {
     }
 
     /// TXTIME of a frame of `octets`, FCS included: preamble, header, data, tail, padding and signal extension
-    /// (15.3.3 and 16.3.4 for DSSS, 17.4.3 and 18.5.3 for OFDM).
+    /// (16.3.4 for DSSS, 17.4.3 and 18.5.3 for OFDM).
     pub fn airtime(&self, rate: DataRate, octets: u32) -> Duration {
         match rate.modulation() {
             Modulation::Dsss => self.header_duration(rate) + hr_dsss::psdu(rate, octets),
@@ -227,8 +227,8 @@ impl Phy {
         self.ack_timeout(response_rate)
     }
 
-    /// The level in dBm at which a receiver must still decode most frames at `rate` (15.4.6.2, 16.3.8.2, Table 17-18;
-    /// 18.4.8.2 for ERP-OFDM): real receivers are 10 dB and more better.
+    /// The level in dBm at which a receiver must still decode most frames at `rate` (15.4.6, 16.3.8.2, Table 17-18):
+    /// the standard's minimum, which real receivers surpass.
     pub fn minimum_sensitivity(&self, rate: DataRate) -> f64 {
         debug_assert!(self.standard.rates().contains(&rate), "{} has no {rate}", self.standard);
         match rate.modulation() {
@@ -238,8 +238,8 @@ impl Phy {
     }
 
     /// The level in dBm at which a frame makes the medium busy: the sensitivity of the most robust rate, since a
-    /// receiver that decodes a header holds the medium busy for the length that it names (15.4.6.5, 16.3.8.5,
-    /// 17.3.10.6, 18.4.6). For OFDM this is the level that 17.3.10.6 names itself, −82 dBm.
+    /// receiver that decodes a header holds the medium busy for the length that it names (15.4.6, 16.3.8.5,
+    /// 17.3.10.6, 18.4.6). For OFDM this is the level that 17.3.10.6 itself names, −82 dBm.
     pub fn cca_threshold(&self) -> f64 {
         match self.standard {
             Standard::Dsss | Standard::HrDsss => dsss::MINIMUM_SENSITIVITY,

@@ -54,7 +54,7 @@ fn bits_per_symbol(rate: DataRate) -> u64 {
     u64::from(rate.as_kbps()) * 4 / 1_000
 }
 
-/// Table 17-18: a PER of 10 % with 1000 octets.
+/// In dBm, Table 17-18: a PER of 10 % with 1000 octets.
 pub(super) fn minimum_sensitivity(rate: DataRate) -> f64 {
     match rate.as_kbps() {
         0..9_000 => -82.0,
