@@ -1,2 +1,5 @@
 //! The simulator: scenario in, results out.
+pub mod host;
+pub mod metrics;
 pub mod scenario;
+pub mod traffic;

@@ -14,10 +14,10 @@ pub struct CbrSource {
 
 impl CbrSource {
     /// From `start`, packets of `packet` octets so that the payload amounts to `rate` bit/s.
-    /// A rate that is not positive gives the first packet only.
+    /// A rate that is not positive gives the first packet only; packets are never closer than 1 ns.
     pub fn new(start: Instant, rate: f64, packet: u32) -> Self {
         let interval = if rate > 0.0 { f64::from(packet) * 8.0 / rate } else { f64::INFINITY };
-        Self { start, packet, interval, written: 0 }
+        Self { start, packet, interval: interval.max(1e-9), written: 0 }
     }
 
     /// See [`super::Source::poll_write`].

@@ -18,8 +18,9 @@ pub struct MediaSource {
 
 impl MediaSource {
     /// From `start`, a frame of `frames` (sizes in octets) each `interval`, in packets of at most `packet` octets
-    /// (at least 1), the last of a frame cut short. A frame of no octets is skipped, and costs its interval.
+    /// (at least 1), the last of a frame cut short. The interval is at least 1 ns. A frame of no octets is skipped, and costs its interval.
     pub fn new(start: Instant, frames: Arc<[u32]>, interval: Duration, packet: u32) -> Self {
+        let interval = interval.max(Duration::from_nanos(1));
         let mut source = Self { start, frames, interval, packet: packet.max(1), frame: 0, offset: 0 };
         source.skip_empty();
         source
