@@ -11,6 +11,8 @@
 //! makes the next change: a change may have moved the timer, and an output left inside would be reordered behind later ones.
 //! Each call does a bounded amount of work. Randomness comes from a generator that the machine is handed.
 
+pub mod application;
 pub mod random;
+pub mod routing;
 pub mod time;
 pub mod transport;

@@ -1,5 +1,7 @@
 //! The simulator: scenario in, results out.
 
 pub mod engine;
+pub mod host;
+pub mod metrics;
 pub mod scenario;
 pub mod traffic;

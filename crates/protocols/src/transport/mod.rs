@@ -1,1 +1,3 @@
 //! Transport protocols.
+
+pub mod tcp;

@@ -1,0 +1,157 @@
+//! Fixed shortest-path routes, computed once from who can hear whom.
+//!
+//! The cost of a path is its number of hops; links that have only one direction are used in that direction only.
+
+use std::collections::VecDeque;
+
+/// Next hops on shortest paths between all pairs of `nodes` nodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShortestPaths {
+    nodes: usize,
+    /// Row by destination: the next hop of each node, or [`NONE`].
+    next_hops: Vec<u32>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl ShortestPaths {
+    /// Computes all routes. `neighbours[a]` lists the nodes that hear `a`, in any order, each below `neighbours.len()`;
+    /// an index beyond is ignored, and so is a node that hears itself.
+    ///
+    /// Among next hops that are equally near to the destination, the one with the lowest index is taken.
+    /// Breadth-first search from each destination, against the links: O(nodes × (nodes + links)).
+    pub fn new(neighbours: &[Vec<u32>]) -> Self {
+        let nodes = neighbours.len();
+        let mut heard_by = vec![Vec::new(); nodes];
+        for (from, list) in neighbours.iter().enumerate() {
+            for &to in list.iter().filter(|&&to| (to as usize) < nodes && to as usize != from) {
+                heard_by[to as usize].push(from as u32);
+            }
+        }
+        let mut next_hops = vec![NONE; nodes * nodes];
+        let mut distance = vec![NONE; nodes];
+        let mut queue = VecDeque::with_capacity(nodes);
+        for (destination, row) in next_hops.chunks_exact_mut(nodes.max(1)).enumerate() {
+            distance.fill(NONE);
+            distance[destination] = 0;
+            queue.push_back(destination as u32);
+            while let Some(node) = queue.pop_front() {
+                let beyond = distance[node as usize] + 1;
+                for &from in &heard_by[node as usize] {
+                    let from = from as usize;
+                    if distance[from] == NONE {
+                        distance[from] = beyond;
+                        queue.push_back(from as u32);
+                    }
+                    if distance[from] == beyond {
+                        row[from] = row[from].min(node);
+                    }
+                }
+            }
+        }
+        Self { nodes, next_hops }
+    }
+
+    /// The neighbour of `from` on the way to `to`; `None` where no path leads there, or `from` is `to`.
+    pub fn next_hop(&self, from: u32, to: u32) -> Option<u32> {
+        let (from, to) = (from as usize, to as usize);
+        if from >= self.nodes || to >= self.nodes {
+            return None;
+        }
+        Some(self.next_hops[to * self.nodes + from]).filter(|&hop| hop != NONE)
+    }
+
+    /// The nodes from `from` to `to`, both included; `None` where no path leads there.
+    pub fn path(&self, from: u32, to: u32) -> Option<Vec<u32>> {
+        if from as usize >= self.nodes {
+            return None;
+        }
+        let mut path = vec![from];
+        let mut at = from;
+        while at != to {
+            at = self.next_hop(at, to)?;
+            path.push(at);
+        }
+        Some(path)
+    }
+
+    /// How many nodes there are.
+    pub fn nodes(&self) -> usize {
+        self.nodes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_line_is_walked_hop_by_hop() {
+        let routes = ShortestPaths::new(&[vec![1], vec![0, 2], vec![1, 3], vec![2]]);
+        assert_eq!(routes.path(0, 3), Some(vec![0, 1, 2, 3]));
+        assert_eq!(routes.path(3, 0), Some(vec![3, 2, 1, 0]));
+        assert_eq!(routes.next_hop(2, 2), None);
+        assert_eq!(routes.path(2, 2), Some(vec![2]));
+    }
+
+    #[test]
+    fn ties_go_to_the_lowest_index_whatever_the_order_of_the_lists() {
+        for middle in [vec![1, 2], vec![2, 1]] {
+            let routes = ShortestPaths::new(&[middle, vec![3], vec![3], vec![]]);
+            assert_eq!(routes.path(0, 3), Some(vec![0, 1, 3]));
+        }
+    }
+
+    #[test]
+    fn a_link_of_one_direction_leads_one_way() {
+        let routes = ShortestPaths::new(&[vec![1], vec![]]);
+        assert_eq!(routes.next_hop(0, 1), Some(1));
+        assert_eq!(routes.next_hop(1, 0), None);
+        assert_eq!(routes.path(1, 0), None);
+        assert_eq!(routes.path(7, 7), None);
+    }
+
+    /// Distances by relaxing every link until nothing changes.
+    fn distances_by_brute_force(neighbours: &[Vec<u32>], to: usize) -> Vec<Option<usize>> {
+        let mut distance = vec![None; neighbours.len()];
+        distance[to] = Some(0);
+        loop {
+            let mut changed = false;
+            for (from, list) in neighbours.iter().enumerate() {
+                let best = list.iter().filter_map(|&n| distance[n as usize]).min().map(|d: usize| d + 1);
+                if best.is_some_and(|best| distance[from].is_none_or(|d| best < d)) {
+                    (distance[from], changed) = (best, true);
+                }
+            }
+            if !changed {
+                return distance;
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn paths_are_as_short_as_brute_force_finds_them(
+            (nodes, links) in (1_usize..12).prop_flat_map(|n| (Just(n), prop::collection::vec((0..n as u32, 0..n as u32), 0..40)))
+        ) {
+            let mut neighbours = vec![Vec::new(); nodes];
+            for (from, to) in links {
+                neighbours[from as usize].push(to);
+            }
+            let routes = ShortestPaths::new(&neighbours);
+            for to in 0..nodes {
+                let expected = distances_by_brute_force(&neighbours, to);
+                for from in 0..nodes {
+                    let path = routes.path(from as u32, to as u32);
+                    prop_assert_eq!(path.as_ref().map(|p| p.len() - 1), expected[from]);
+                    if let Some(hop) = routes.next_hop(from as u32, to as u32) {
+                        let lowest = neighbours[from].iter().copied().filter(|&n| n as usize != from)
+                            .filter(|&n| expected[n as usize].map(|d| d + 1) == expected[from]).min();
+                        prop_assert_eq!(Some(hop), lowest);
+                    }
+                }
+            }
+        }
+    }
+}

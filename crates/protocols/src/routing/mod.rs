@@ -1,0 +1,3 @@
+//! Routing: who is the next hop towards a destination.
+
+pub mod fixed;

@@ -1,0 +1,736 @@
+//! One end of a connection: the states of RFC 9293, section 3.3.2, and what each makes of a segment (section 3.10.7).
+
+use core::fmt;
+
+use super::congestion::NewReno;
+use super::receiver::{PendingAck, Receiver};
+use super::segment::Sequence;
+use super::sender::{Acked, Chunk, Expired, Sender};
+use super::{Config, Flags, Payload, Segment};
+use crate::time::{Duration, Instant};
+
+/// MSS of a peer that does not state one (RFC 9293, section 3.7.1, for IPv4).
+const DEFAULT_MSS: u32 = 536;
+/// Answers to segments that prove nothing: at most so many in each interval (RFC 5961, section 7).
+const CHALLENGES: u32 = 10;
+const CHALLENGE_INTERVAL: Duration = Duration::from_secs(5);
+/// Largest shift that is honoured (RFC 7323, section 2.3).
+const MAX_SHIFT: u8 = 14;
+
+/// One end of a TCP connection. See the [module](super) for what it implements.
+#[derive(Debug)]
+pub struct Connection {
+    config: Config,
+    state: State,
+    /// It began with [`listen`](Self::listen): a reset in SYN-RECEIVED leads back to LISTEN.
+    passive: bool,
+    own: Sequence,
+    peer: Sequence,
+    sender: Sender,
+    receiver: Receiver,
+    /// Shift of the peer's window field, once both sides have agreed to scale.
+    peer_shift: Option<u8>,
+    /// SND.WL1 and SND.WL2: what the last window update came with.
+    window_from: (i64, u64),
+    /// The window in bytes that the last segment of the peer offered.
+    offered: u64,
+    /// The user has asked for the end.
+    closing: bool,
+    time_wait: Option<Instant>,
+    /// A segment that belongs to no queue: a reset.
+    reply: Option<Segment>,
+    events: Events,
+    /// The user was refused room in the send buffer.
+    blocked: bool,
+    challenges: (Instant, u32),
+    statistics: Statistics,
+}
+
+/// Events not yet taken out.
+#[derive(Clone, Copy, Debug, Default)]
+struct Events {
+    connected: bool,
+    readable: bool,
+    writable: bool,
+    closed: Option<CloseReason>,
+}
+
+/// The states of RFC 9293, section 3.3.2, in its order. They print as the RFC spells them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum State {
+    /// Waiting for a connection request.
+    Listen,
+    /// A SYN was sent.
+    SynSent,
+    /// A SYN was sent and received, and the own one is not acknowledged.
+    SynReceived,
+    /// Open.
+    Established,
+    /// The user closed first; the own FIN is not acknowledged.
+    FinWait1,
+    /// The own FIN is acknowledged; the peer may still send.
+    FinWait2,
+    /// The peer closed first; the user may still send.
+    CloseWait,
+    /// Both closed at once; the own FIN is not acknowledged.
+    Closing,
+    /// The peer closed, then the user; the own FIN is not acknowledged.
+    LastAck,
+    /// Both FINs are acknowledged; waiting for the last segments to die out.
+    TimeWait,
+    /// No connection.
+    Closed,
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Listen => "LISTEN",
+            Self::SynSent => "SYN-SENT",
+            Self::SynReceived => "SYN-RECEIVED",
+            Self::Established => "ESTABLISHED",
+            Self::FinWait1 => "FIN-WAIT-1",
+            Self::FinWait2 => "FIN-WAIT-2",
+            Self::CloseWait => "CLOSE-WAIT",
+            Self::Closing => "CLOSING",
+            Self::LastAck => "LAST-ACK",
+            Self::TimeWait => "TIME-WAIT",
+            Self::Closed => "CLOSED",
+        })
+    }
+}
+
+/// What a connection wants done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// Send this segment to the peer.
+    Transmit(Segment),
+    /// The handshake is done.
+    Connected,
+    /// More can be read than before, or the peer has closed ([`Connection::is_finished`]).
+    Readable,
+    /// After [`Connection::handle_write`] took less than it was given: there is room again.
+    Writable,
+    /// The connection is gone; nothing follows.
+    Closed(CloseReason),
+}
+
+/// Why a connection is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CloseReason {
+    /// The user gave it up: [`Connection::handle_abort`], or a close before the handshake.
+    Aborted,
+    /// Both sides closed it, and every byte was acknowledged.
+    Finished,
+    /// The peer refused it.
+    Refused,
+    /// The peer reset it.
+    Reset,
+    /// The peer did not answer for [`Config::user_timeout`].
+    TimedOut,
+}
+
+/// Counters since the start of the connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Segments sent, of every kind.
+    pub segments_sent: u64,
+    /// Those that carried payload, retransmissions included.
+    pub data_segments_sent: u64,
+    /// Payload bytes sent, retransmissions included.
+    pub bytes_sent: u64,
+    /// Segments with payload, SYN or FIN some of which had been sent before.
+    pub segments_retransmitted: u64,
+    /// Payload bytes of them.
+    pub bytes_retransmitted: u64,
+    /// Segments that carried only an acknowledgement.
+    pub acks_sent: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+    /// Losses found by duplicate acknowledgements: entries into fast recovery.
+    pub fast_retransmits: u64,
+    /// Probes of a closed window, and overrides of one that stayed too small.
+    pub window_probes: u64,
+    /// Payload bytes that the peer acknowledged.
+    pub bytes_acknowledged: u64,
+    /// Segments received, of every kind, rejected ones included.
+    pub segments_received: u64,
+    /// Those that carried payload.
+    pub data_segments_received: u64,
+    /// Payload bytes that became readable, once each.
+    pub bytes_received: u64,
+    /// Duplicate acknowledgements received (RFC 5681, section 2).
+    pub duplicate_acks: u64,
+    /// Segments received ahead of a gap.
+    pub out_of_order: u64,
+    /// Those among them that were not kept, since [`MAX_RANGES`](super::MAX_RANGES) were.
+    pub out_of_order_dropped: u64,
+    /// Segments with text received that brought nothing new.
+    pub duplicate_segments: u64,
+    /// Segments outside of the window, or acknowledging what was never sent.
+    pub unacceptable: u64,
+}
+
+/// Life cycle, and the four families of the contract.
+impl Connection {
+    /// An active open: the SYN comes out of [`poll_output`](Self::poll_output).
+    pub fn connect(config: Config, initial_sequence: u32) -> Self {
+        Self::new(config, initial_sequence, State::SynSent)
+    }
+
+    /// A passive open.
+    pub fn listen(config: Config, initial_sequence: u32) -> Self {
+        Self::new(config, initial_sequence, State::Listen)
+    }
+
+    fn new(config: Config, initial_sequence: u32, state: State) -> Self {
+        let config = config.clamped();
+        Self {
+            state,
+            passive: state == State::Listen,
+            own: Sequence::new(initial_sequence),
+            peer: Sequence::new(0),
+            sender: Sender::new(&config, Box::new(NewReno::new())),
+            receiver: Receiver::new(config.receive_buffer, config.delayed_ack),
+            peer_shift: None,
+            window_from: (0, 0),
+            offered: 0,
+            closing: false,
+            time_wait: None,
+            reply: None,
+            events: Events::default(),
+            blocked: false,
+            challenges: (Instant::START, 0),
+            statistics: Statistics::default(),
+            config,
+        }
+    }
+
+    /// A segment of the peer has arrived. Any segment at all may be given.
+    pub fn handle_segment(&mut self, segment: &Segment, now: Instant) {
+        self.statistics.segments_received += 1;
+        self.statistics.data_segments_received += u64::from(segment.payload.len > 0);
+        match self.state {
+            State::Closed => self.reply = reset_for(segment),
+            State::Listen => self.handle_in_listen(segment, now),
+            State::SynSent => self.handle_in_syn_sent(segment, now),
+            _ => self.handle_synchronized(segment, now),
+        }
+    }
+
+    /// Time has come to `now`: does what is due, which is nothing before [`poll_timeout`](Self::poll_timeout).
+    pub fn handle_timeout(&mut self, now: Instant) {
+        if self.time_wait.is_some_and(|due| due <= now) {
+            self.close(CloseReason::Finished);
+            return;
+        }
+        self.receiver.handle_timeout(now);
+        match self.sender.handle_timeout(now) {
+            Expired::None => {}
+            Expired::Retransmission => self.statistics.timeouts += 1,
+            Expired::Probe(chunk) => {
+                self.statistics.window_probes += 1;
+                self.reply = Some(self.segment_of(chunk));
+            }
+            Expired::GiveUp => {
+                // RFC 9293, section 3.8.3: the connection is closed; the peer, if it lives, learns it.
+                self.reply = self.is_synchronized().then(|| self.reset());
+                self.close(CloseReason::TimedOut);
+            }
+        }
+    }
+
+    /// The user writes `len` bytes. Returns how many the send buffer took; if that is less,
+    /// [`Output::Writable`] tells when there is room again. Nothing is taken after [`handle_close`](Self::handle_close).
+    pub fn handle_write(&mut self, len: u32, now: Instant) -> u32 {
+        // What was written leaves at the next poll; the instant is part of the contract.
+        let _ = now;
+        if self.closing || self.state == State::Closed {
+            return 0;
+        }
+        let taken = self.sender.write(len);
+        self.blocked = taken < len;
+        taken
+    }
+
+    /// The user takes up to `max` bytes out of the receive buffer, in order. Returns how many.
+    pub fn handle_read(&mut self, max: u32, now: Instant) -> u32 {
+        let _ = now;
+        self.receiver.take(max, self.config.segment)
+    }
+
+    /// The user writes no more: a FIN follows what was written. Reading goes on until the peer closes too.
+    pub fn handle_close(&mut self, now: Instant) {
+        let _ = now;
+        if self.closing {
+            return;
+        }
+        self.closing = true;
+        self.blocked = false;
+        match self.state {
+            State::Listen | State::SynSent => self.close(CloseReason::Aborted),
+            // RFC 9293, section 3.10.4: in SYN-RECEIVED the request waits until the connection is established.
+            State::SynReceived | State::Closed => {}
+            _ => self.finish(),
+        }
+    }
+
+    /// The user gives the connection up (ABORT of RFC 9293, section 3.10.5): the peer is sent a reset.
+    pub fn handle_abort(&mut self, now: Instant) {
+        let _ = now;
+        if self.state == State::Closed {
+            return;
+        }
+        let tell =
+            !matches!(self.state, State::Listen | State::SynSent | State::Closing | State::LastAck | State::TimeWait);
+        self.reply = tell.then(|| self.reset());
+        self.close(CloseReason::Aborted);
+    }
+
+    /// Takes out one thing: what is to be sent, or an event for the user. `None` when nothing is left.
+    pub fn poll_output(&mut self, now: Instant) -> Option<Output> {
+        if let Some(segment) = self.reply.take() {
+            self.statistics.segments_sent += 1;
+            return Some(Output::Transmit(segment));
+        }
+        if core::mem::take(&mut self.events.connected) {
+            return Some(Output::Connected);
+        }
+        if let Some(segment) = self.poll_segment(now) {
+            self.statistics.segments_sent += 1;
+            return Some(Output::Transmit(segment));
+        }
+        if core::mem::take(&mut self.events.readable) {
+            return Some(Output::Readable);
+        }
+        if core::mem::take(&mut self.events.writable) {
+            return Some(Output::Writable);
+        }
+        self.events.closed.take().map(Output::Closed)
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is to be called next.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        if self.state == State::Closed {
+            return None;
+        }
+        [self.sender.deadline(), self.receiver.deadline(), self.time_wait].into_iter().flatten().min()
+    }
+}
+
+/// What an observer may ask.
+impl Connection {
+    /// Where the connection stands.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// The congestion window in bytes.
+    pub fn congestion_window(&self) -> u32 {
+        self.sender.congestion.window()
+    }
+
+    /// The slow start threshold in bytes, [`u32::MAX`] before the first loss.
+    pub fn slow_start_threshold(&self) -> u32 {
+        self.sender.congestion.slow_start_threshold()
+    }
+
+    /// The smoothed round-trip time, once measured.
+    pub fn smoothed_rtt(&self) -> Option<Duration> {
+        self.sender.rtt.smoothed()
+    }
+
+    /// The retransmission timeout in force, backoff included.
+    pub fn retransmission_timeout(&self) -> Duration {
+        self.sender.rtt.rto()
+    }
+
+    /// Whether the sender is in fast recovery.
+    pub fn is_recovering(&self) -> bool {
+        self.sender.is_recovering()
+    }
+
+    /// Sequence space sent and not yet acknowledged, in bytes (SYN and FIN count one). What was outstanding at a
+    /// timeout is taken for lost and no longer counts until it is sent again.
+    pub fn bytes_in_flight(&self) -> u64 {
+        self.sender.in_flight()
+    }
+
+    /// SMSS in force in bytes: of the configuration, or less if the peer takes less.
+    pub fn segment(&self) -> u32 {
+        self.sender.segment()
+    }
+
+    /// The window that the peer offers in bytes.
+    pub fn peer_window(&self) -> u64 {
+        self.offered
+    }
+
+    /// Free room in the send buffer in bytes.
+    pub fn send_space(&self) -> u32 {
+        self.sender.space()
+    }
+
+    /// Bytes that [`handle_read`](Self::handle_read) could take.
+    pub fn readable(&self) -> u64 {
+        self.receiver.readable()
+    }
+
+    /// Whether the peer has closed, so that nothing follows what is [readable](Self::readable) now.
+    pub fn is_finished(&self) -> bool {
+        self.receiver.is_finished()
+    }
+
+    /// What was counted so far.
+    pub fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+
+    fn is_synchronized(&self) -> bool {
+        !matches!(self.state, State::Listen | State::SynSent | State::Closed)
+    }
+}
+
+/// Arrival of a segment (RFC 9293, section 3.10.7).
+impl Connection {
+    /// Section 3.10.7.2.
+    fn handle_in_listen(&mut self, segment: &Segment, now: Instant) {
+        if segment.flags.contains(Flags::RST) {
+            return;
+        }
+        if segment.flags.contains(Flags::ACK) {
+            self.reply = reset_for(segment);
+        } else if segment.flags.contains(Flags::SYN) {
+            self.take_syn(segment, now);
+            self.state = State::SynReceived;
+        }
+    }
+
+    /// Section 3.10.7.3.
+    fn handle_in_syn_sent(&mut self, segment: &Segment, now: Instant) {
+        let ack = segment.flags.contains(Flags::ACK);
+        // The only acceptable number acknowledges the SYN, once it was sent; no data goes with it.
+        let acceptable = self.sender.sent() == 1 && segment.ack == self.own.number(1);
+        if ack && !acceptable {
+            self.statistics.unacceptable += 1;
+            self.reply = reset_for(segment);
+            return;
+        }
+        if segment.flags.contains(Flags::RST) {
+            if ack {
+                self.close(CloseReason::Refused);
+            }
+            return;
+        }
+        if !segment.flags.contains(Flags::SYN) {
+            return;
+        }
+        self.take_syn(segment, now);
+        if ack {
+            self.sender.on_ack(1, false, now);
+            self.establish();
+            self.receiver.pending = PendingAck::Now;
+        } else {
+            // Simultaneous open: the SYN goes out again, now with an ACK.
+            self.state = State::SynReceived;
+            self.sender.repeat_syn();
+        }
+    }
+
+    /// Sections 3.10.7.4, in the order of its steps.
+    fn handle_synchronized(&mut self, segment: &Segment, now: Instant) {
+        let start = self.peer.position(segment.seq, self.receiver.next());
+        let len = segment.sequence_len();
+        let rst = segment.flags.contains(Flags::RST);
+        let syn = segment.flags.contains(Flags::SYN);
+        // First, the sequence number.
+        if !self.receiver.is_acceptable(start, len) {
+            self.statistics.unacceptable += 1;
+            if rst {
+                return;
+            }
+            if len == 0 {
+                self.challenge(now);
+                return;
+            }
+            self.receiver.pending = PendingAck::Alone;
+            if segment.flags.contains(Flags::FIN) && self.state == State::TimeWait {
+                self.time_wait = Some(now + self.config.time_wait);
+            }
+            // A probe into the closed window may carry a valid acknowledgement.
+            if start == self.receiver.next() as i64 && !syn {
+                self.handle_ack(segment, start, now);
+            }
+            return;
+        }
+        // Second, RST, with the exact match of RFC 5961, section 3.2.
+        if rst {
+            if start == self.receiver.next() as i64 {
+                self.handle_reset();
+            } else {
+                self.challenge(now);
+            }
+            return;
+        }
+        // Fourth, SYN (RFC 5961, section 4.2).
+        if syn {
+            if self.state == State::SynReceived && self.passive {
+                *self = Self { statistics: self.statistics, ..self.relisten() };
+            } else {
+                self.challenge(now);
+            }
+            return;
+        }
+        // Fifth, ACK.
+        if !self.handle_ack(segment, start, now) {
+            return;
+        }
+        // Seventh and eighth, text and FIN.
+        let fin = segment.flags.contains(Flags::FIN);
+        if segment.payload.len == 0 && !fin {
+            return;
+        }
+        match self.state {
+            State::Established | State::FinWait1 | State::FinWait2 => self.handle_text(segment, start, fin, now),
+            // The peer has sent its FIN: there is no text beyond it.
+            _ => {
+                self.statistics.duplicate_segments += 1;
+                self.receiver.pending = PendingAck::Alone;
+                if fin && self.state == State::TimeWait {
+                    self.time_wait = Some(now + self.config.time_wait);
+                }
+            }
+        }
+    }
+
+    /// The ACK field. `false` if the segment is to be dropped.
+    fn handle_ack(&mut self, segment: &Segment, start: i64, now: Instant) -> bool {
+        if !segment.flags.contains(Flags::ACK) {
+            return false;
+        }
+        let una = self.sender.una();
+        let ack = self.own.position(segment.ack, una);
+        if self.state == State::SynReceived {
+            if ack != 1 {
+                self.statistics.unacceptable += 1;
+                self.reply = reset_for(segment);
+                return false;
+            }
+        } else if ack > self.sender.sent() as i64 {
+            self.statistics.unacceptable += 1;
+            self.challenge(now);
+            return false;
+        }
+        if ack < una as i64 {
+            return true;
+        }
+        let ack = ack as u64;
+        let window = u64::from(segment.window) << self.peer_shift.unwrap_or(0);
+        let same_window = window == self.offered;
+        if (start, ack) >= self.window_from || start > self.window_from.0 {
+            self.window_from = (start, ack);
+            self.offered = window;
+            self.sender.set_window(window);
+        }
+        let bare = segment.sequence_len() == 0 && same_window;
+        match self.sender.on_ack(ack, bare, now) {
+            Acked::New => self.on_acked(una, ack, now),
+            Acked::Duplicate { loss } => {
+                self.statistics.duplicate_acks += 1;
+                self.statistics.fast_retransmits += u64::from(loss);
+            }
+            Acked::Nothing => {}
+        }
+        true
+    }
+
+    /// New positions were acknowledged: moves the state, and tells a user who waits for room.
+    fn on_acked(&mut self, before: u64, ack: u64, now: Instant) {
+        if self.state == State::SynReceived {
+            self.establish();
+        }
+        let fin_acked = self.sender.is_finished();
+        // Neither SYN nor FIN is payload.
+        self.statistics.bytes_acknowledged += ack - before - u64::from(before == 0) - u64::from(fin_acked);
+        if self.blocked && self.sender.space() > 0 {
+            self.blocked = false;
+            self.events.writable = true;
+        }
+        if fin_acked {
+            match self.state {
+                State::FinWait1 => self.state = State::FinWait2,
+                State::Closing => self.enter_time_wait(now),
+                State::LastAck => self.close(CloseReason::Finished),
+                _ => {}
+            }
+        }
+    }
+
+    fn handle_text(&mut self, segment: &Segment, start: i64, fin: bool, now: Instant) {
+        let received = self.receiver.on_text(start, segment.payload.len, fin, now);
+        self.statistics.bytes_received += received.readable;
+        self.statistics.out_of_order += u64::from(received.out_of_order);
+        self.statistics.out_of_order_dropped += u64::from(received.dropped);
+        self.statistics.duplicate_segments += u64::from(received.duplicate);
+        self.events.readable |= received.readable > 0 || received.finished;
+        if received.finished {
+            match self.state {
+                State::Established => self.state = State::CloseWait,
+                // The own FIN is not acknowledged, or the state would be FIN-WAIT-2.
+                State::FinWait1 => self.state = State::Closing,
+                State::FinWait2 => self.enter_time_wait(now),
+                _ => {}
+            }
+        }
+    }
+
+    fn handle_reset(&mut self) {
+        match self.state {
+            State::SynReceived if self.passive => *self = Self { statistics: self.statistics, ..self.relisten() },
+            State::SynReceived => self.close(CloseReason::Refused),
+            State::Closing | State::LastAck | State::TimeWait => self.close(CloseReason::Finished),
+            _ => self.close(CloseReason::Reset),
+        }
+    }
+
+    /// The peer's SYN: its numbers, its options, its window, which is never scaled here.
+    fn take_syn(&mut self, segment: &Segment, now: Instant) {
+        let _ = now;
+        self.peer = Sequence::new(segment.seq);
+        self.peer_shift = segment.window_scale.map(|shift| shift.min(MAX_SHIFT));
+        self.receiver.on_syn(self.peer_shift.is_some());
+        self.sender.limit_segment(segment.mss.map_or(DEFAULT_MSS, u32::from));
+        self.offered = u64::from(segment.window);
+        self.window_from = (0, 0);
+        self.sender.set_window(self.offered);
+    }
+
+    fn establish(&mut self) {
+        self.state = State::Established;
+        self.sender.on_established();
+        self.events.connected = true;
+        if self.closing {
+            self.finish();
+        }
+    }
+
+    fn finish(&mut self) {
+        self.sender.finish();
+        self.state = match self.state {
+            State::Established => State::FinWait1,
+            State::CloseWait => State::LastAck,
+            other => other,
+        };
+    }
+
+    fn enter_time_wait(&mut self, now: Instant) {
+        self.state = State::TimeWait;
+        self.time_wait = Some(now + self.config.time_wait);
+    }
+
+    fn close(&mut self, reason: CloseReason) {
+        self.state = State::Closed;
+        self.time_wait = None;
+        self.events.closed = Some(reason);
+    }
+
+    /// A fresh connection in LISTEN, after one that came to nothing.
+    fn relisten(&self) -> Self {
+        Self::listen(self.config.clone(), self.own.number(0))
+    }
+
+    /// An acknowledgement that lets an honest peer sort itself out, rationed (RFC 5961, sections 3 to 5 and 7).
+    fn challenge(&mut self, now: Instant) {
+        let (since, count) = &mut self.challenges;
+        if now.saturating_since(*since) >= CHALLENGE_INTERVAL || *count == 0 {
+            (*since, *count) = (now, 0);
+        }
+        if *count < CHALLENGES {
+            *count += 1;
+            self.receiver.pending = PendingAck::Alone;
+        }
+    }
+}
+
+/// Departure of a segment.
+impl Connection {
+    fn poll_segment(&mut self, now: Instant) -> Option<Segment> {
+        if matches!(self.state, State::Closed | State::Listen) {
+            return None;
+        }
+        if self.receiver.pending == PendingAck::Alone {
+            return Some(self.acknowledgement());
+        }
+        if let Some(chunk) = self.sender.poll(now) {
+            return Some(self.segment_of(chunk));
+        }
+        (self.receiver.pending == PendingAck::Now).then(|| self.acknowledgement())
+    }
+
+    fn acknowledgement(&mut self) -> Segment {
+        self.statistics.acks_sent += 1;
+        let (ack, window) = self.receiver.acknowledge(self.config.segment, false);
+        Segment {
+            seq: self.own.number(self.sender.sent()),
+            ack: self.peer.number(ack),
+            flags: Flags::ACK,
+            window,
+            ..Segment::default()
+        }
+    }
+
+    fn segment_of(&mut self, chunk: Chunk) -> Segment {
+        let statistics = &mut self.statistics;
+        let len = u64::from(chunk.len);
+        statistics.data_segments_sent += u64::from(chunk.len > 0);
+        statistics.bytes_sent += len;
+        statistics.segments_retransmitted += u64::from(chunk.again);
+        statistics.bytes_retransmitted += if chunk.again { len } else { 0 };
+        let mut flags = Flags::default();
+        for (set, flag) in [(chunk.syn, Flags::SYN), (chunk.fin, Flags::FIN), (chunk.push, Flags::PSH)] {
+            if set {
+                flags = flags | flag;
+            }
+        }
+        let (ack, window) = self.receiver.acknowledge(self.config.segment, chunk.syn);
+        let synchronized = self.state != State::SynSent;
+        if synchronized {
+            flags = flags | Flags::ACK;
+        }
+        let offer_scale = chunk.syn && (!synchronized || self.peer_shift.is_some());
+        Segment {
+            seq: self.own.number(chunk.position),
+            ack: if synchronized { self.peer.number(ack) } else { 0 },
+            flags,
+            window,
+            // `Config::clamped` keeps the segment within 16 bits.
+            mss: chunk.syn.then_some(self.config.segment as u16),
+            window_scale: offer_scale.then(|| self.receiver.wanted_shift()),
+            payload: Payload { offset: chunk.position.saturating_sub(1), len: chunk.len },
+        }
+    }
+
+    fn reset(&self) -> Segment {
+        Segment {
+            seq: self.own.number(self.sender.sent()),
+            ack: self.peer.number(self.receiver.next()),
+            flags: Flags::RST | Flags::ACK,
+            ..Segment::default()
+        }
+    }
+}
+
+/// The reset that answers a segment for which there is no connection; none for a reset (RFC 9293, section 3.10.7.1).
+pub fn reset_for(segment: &Segment) -> Option<Segment> {
+    if segment.flags.contains(Flags::RST) {
+        return None;
+    }
+    let reset = if segment.flags.contains(Flags::ACK) {
+        Segment { seq: segment.ack, flags: Flags::RST, ..Segment::default() }
+    } else {
+        // SEG.LEN wraps with the sequence space.
+        let ack = segment.seq.wrapping_add(segment.sequence_len() as u32);
+        Segment { ack, flags: Flags::RST | Flags::ACK, ..Segment::default() }
+    };
+    Some(reset)
+}

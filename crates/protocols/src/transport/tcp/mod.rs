@@ -1,0 +1,77 @@
+//! TCP: RFC 9293 with the congestion control of RFC 5681 and RFC 6582 (NewReno), the timer of RFC 6298, limited transmit
+//! (RFC 3042), window scaling (RFC 7323, section 2) and the protection against blind attacks of RFC 5961.
+//!
+//! A [`Connection`] is one end. It follows the [contract of every machine](crate): change it, drain
+//! [`Connection::poll_output`], read [`Connection::poll_timeout`]. Payload never passes through it: a [`Segment`] names
+//! its part of the stream by a 64-bit offset, and whoever drives the connection keeps the bytes, if there are any.
+//!
+//! ```
+//! use hopcast_protocols::time::Instant;
+//! use hopcast_protocols::transport::tcp::{Config, Connection, Output};
+//!
+//! let now = Instant::START;
+//! let mut client = Connection::connect(Config::default(), 1_000);
+//! let mut server = Connection::listen(Config::default(), 2_000);
+//! assert_eq!(client.handle_write(4_000, now), 4_000);
+//! loop {
+//!     let mut quiet = true;
+//!     while let Some(output) = client.poll_output(now) {
+//!         quiet = false;
+//!         if let Output::Transmit(segment) = output {
+//!             server.handle_segment(&segment, now);
+//!             while let Some(output) = server.poll_output(now) {
+//!                 if let Output::Transmit(segment) = output {
+//!                     client.handle_segment(&segment, now);
+//!                 }
+//!             }
+//!         }
+//!     }
+//!     if quiet {
+//!         break;
+//!     }
+//! }
+//! assert_eq!(server.handle_read(u32::MAX, now), 4_000);
+//! ```
+//!
+//! # Choices where the RFCs leave one
+//!
+//! * NewReno is the *Impatient* variant: only the first partial acknowledgement of a recovery restarts the retransmission
+//!   timer (RFC 6582, sections 3.2 and 4). It is *careful*: duplicate acknowledgements start no fast retransmit unless
+//!   they cover more than `recover`; the optional heuristics of section 4 are not used.
+//! * After a timeout the sender goes back to the first unacknowledged byte and sends again from there in slow start.
+//! * One round trip is timed at a time (RFC 6298, section 3); there are no timestamps.
+//! * Receiver and sender both avoid the silly window (RFC 9293, section 3.8.6.2). A reader that makes room causes an
+//!   acknowledgement of its own only for half of the buffer, or where the window was below one segment; a sender held
+//!   back by it overrides it after 0.2 s. Zero windows are probed with one byte, first after one RTO, then ever less
+//!   often, up to once a minute.
+//! * The receiver keeps up to [`MAX_RANGES`] separate ranges of data that arrived out of order. A segment that would need
+//!   one more is treated as lost.
+//!
+//! # Limits
+//!
+//! * No urgent data: URG is never sent and its pointer ignored on receipt. No SACK, timestamps, ECN or Fast Open.
+//! * Data and FIN that come with a SYN are not taken; the peer sends them again.
+//! * No keep-alive (RFC 9293, section 3.8.4, leaves it off by default), no path MTU discovery: segments are at most
+//!   [`Config::segment`] and the peer's MSS option (536 bytes without one).
+//! * Ports, checksums, and which connection a segment belongs to, are the host's; so is sending RST for segments that
+//!   belong to none ([`reset_for`]).
+
+pub mod congestion;
+
+mod config;
+mod connection;
+mod reassembly;
+mod receiver;
+mod recovery;
+mod rtt;
+mod segment;
+mod sender;
+
+#[cfg(test)]
+mod tests;
+
+pub use config::Config;
+pub use connection::{CloseReason, Connection, Output, State, Statistics, reset_for};
+pub use reassembly::MAX_RANGES;
+pub use rtt::RttEstimator;
+pub use segment::{Flags, Payload, Segment};

@@ -1,0 +1,107 @@
+//! What arrived out of order.
+
+/// Ranges that are kept. A window of 208 KiB in 1000 B segments with every second one missing makes 107.
+pub const MAX_RANGES: usize = 128;
+
+/// Disjoint, non-adjacent ranges of positions in ascending order, at most [`MAX_RANGES`] of them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reassembly {
+    /// Start and end (exclusive). Room for all is made when the first is needed, and never again.
+    ranges: Vec<(u64, u64)>,
+}
+
+impl Reassembly {
+    /// Adds a range and merges it with those that it touches. `false` if it would be one too many and is not kept.
+    pub(super) fn insert(&mut self, start: u64, end: u64) -> bool {
+        debug_assert!(start < end, "an empty range");
+        if self.ranges.capacity() == 0 {
+            self.ranges.reserve_exact(MAX_RANGES);
+        }
+        let first = self.ranges.partition_point(|&(_, other_end)| other_end < start);
+        let touched = self.ranges[first..].partition_point(|&(other_start, _)| other_start <= end);
+        if touched == 0 {
+            if self.ranges.len() == MAX_RANGES {
+                return false;
+            }
+            self.ranges.insert(first, (start, end));
+        } else {
+            let last = first + touched - 1;
+            self.ranges[first] = (start.min(self.ranges[first].0), end.max(self.ranges[last].1));
+            self.ranges.drain(first + 1..=last);
+        }
+        true
+    }
+
+    /// Everything before `next` has arrived: removes the range that continues it, if one does, and returns the position
+    /// up to which data is complete.
+    pub(super) fn advance(&mut self, next: u64) -> u64 {
+        let reached = self.ranges.partition_point(|&(start, _)| start <= next);
+        let end = self.ranges[..reached].last().map_or(next, |&(_, end)| end.max(next));
+        self.ranges.drain(..reached);
+        end
+    }
+
+    /// Whether nothing is kept.
+    pub(super) fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn ranges_merge_where_they_touch() {
+        let mut held = Reassembly::default();
+        for (start, end) in [(10, 20), (30, 40), (50, 60)] {
+            assert!(held.insert(start, end));
+        }
+        assert!(held.insert(20, 30));
+        assert_eq!(held.ranges, [(10, 40), (50, 60)]);
+        assert!(held.insert(5, 70));
+        assert_eq!(held.ranges, [(5, 70)]);
+        assert_eq!(held.advance(4), 4);
+        assert_eq!(held.advance(5), 70);
+        assert!(held.is_empty());
+    }
+
+    #[test]
+    fn one_range_too_many_is_refused_but_a_known_one_still_grows() {
+        let mut held = Reassembly::default();
+        for n in 0..MAX_RANGES as u64 {
+            assert!(held.insert(10 * n + 1, 10 * n + 5));
+        }
+        assert!(!held.insert(100_000, 100_001));
+        assert!(held.insert(5, 7));
+        assert_eq!(held.advance(1), 7);
+        assert!(held.insert(100_000, 100_001));
+        assert_eq!(held.ranges.capacity(), MAX_RANGES);
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_a_set_of_positions(inserts in prop::collection::vec((1_u64..300, 1_u64..40), 1..60)) {
+            let mut held = Reassembly::default();
+            let mut set = std::collections::BTreeSet::new();
+            let mut next = 0;
+            for (start, len) in inserts {
+                prop_assert!(held.insert(start.max(next + 1), start.max(next + 1) + len));
+                set.extend(start.max(next + 1)..start.max(next + 1) + len);
+                prop_assert!(held.ranges.windows(2).all(|pair| pair[0].1 < pair[1].0));
+                let held_len: u64 = held.ranges.iter().map(|(start, end)| end - start).sum();
+                prop_assert_eq!(held_len, set.len() as u64);
+                if len % 7 == 0 {
+                    next += 1;
+                    while set.remove(&next) {
+                        next += 1;
+                    }
+                    let advanced = held.advance(next.min(set.first().copied().unwrap_or(next)));
+                    let _ = advanced;
+                    held.advance(next);
+                }
+            }
+        }
+    }
+}

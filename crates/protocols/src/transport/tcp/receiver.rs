@@ -1,0 +1,217 @@
+//! The receiving half: sequence space of the peer, reassembly, the window offered, when to acknowledge.
+
+use super::reassembly::Reassembly;
+use crate::time::{Duration, Instant};
+
+/// Receive variables of RFC 9293, section 3.3.1, in positions of the peer's sequence space.
+#[derive(Clone, Debug)]
+pub(super) struct Receiver {
+    /// RCV.NXT.
+    next: u64,
+    /// Position of the first byte that the user has not taken.
+    taken: u64,
+    /// RCV.NXT + RCV.WND: everything before it may be sent by the peer. It never moves back.
+    edge: u64,
+    /// End of the window in the last segment sent; up to one unit of the scale below `edge`.
+    announced: u64,
+    buffer: u32,
+    shift: u8,
+    /// Where the peer's FIN lies, once one has arrived.
+    fin: Option<u64>,
+    held: Reassembly,
+    /// The longest payload seen, the estimate of RMSS (RFC 5681, section 4.2).
+    largest: u32,
+    /// In-order bytes not yet acknowledged.
+    unacknowledged: u64,
+    delayed_ack: Option<Duration>,
+    pub(super) pending: PendingAck,
+}
+
+/// The acknowledgement that is owed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PendingAck {
+    None,
+    /// Not before this instant, unless more arrives or something else is sent.
+    Delayed(Instant),
+    /// At once, with data if there is some to send.
+    Now,
+    /// At once and without data, so that it counts as a duplicate (RFC 5681, section 2).
+    Alone,
+}
+
+/// What became of a segment's text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Received {
+    /// Bytes that became readable.
+    pub(super) readable: u64,
+    /// The FIN was reached now.
+    pub(super) finished: bool,
+    pub(super) out_of_order: bool,
+    pub(super) duplicate: bool,
+    pub(super) dropped: bool,
+}
+
+impl Receiver {
+    pub(super) fn new(buffer: u32, delayed_ack: Option<Duration>) -> Self {
+        Self {
+            next: 0,
+            taken: 1,
+            edge: 1 + u64::from(buffer),
+            announced: 1,
+            buffer,
+            shift: 0,
+            fin: None,
+            held: Reassembly::default(),
+            largest: 0,
+            unacknowledged: 0,
+            delayed_ack,
+            pending: PendingAck::None,
+        }
+    }
+
+    /// The shift that lets the window field express the whole buffer (RFC 7323, section 2.3: at most 14).
+    pub(super) fn wanted_shift(&self) -> u8 {
+        (0..14).find(|&shift| self.buffer >> shift <= u32::from(u16::MAX)).unwrap_or(14)
+    }
+
+    /// The peer's SYN arrived, and the scale is settled.
+    pub(super) fn on_syn(&mut self, scaled: bool) {
+        self.next = 1;
+        self.shift = if scaled { self.wanted_shift() } else { 0 };
+    }
+
+    /// RCV.NXT.
+    pub(super) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// RCV.WND in bytes.
+    pub(super) fn window(&self) -> u64 {
+        self.edge - self.next.min(self.edge)
+    }
+
+    /// Bytes ready to be taken.
+    pub(super) fn readable(&self) -> u64 {
+        // RCV.NXT is one beyond the FIN once that was reached.
+        (self.next - u64::from(self.is_finished())).saturating_sub(self.taken)
+    }
+
+    /// Whether the FIN was reached.
+    pub(super) fn is_finished(&self) -> bool {
+        self.fin.is_some_and(|fin| self.next > fin)
+    }
+
+    /// Whether a segment of `len` positions from `start` may be taken: the test of RFC 9293, section 3.4, widened twice.
+    /// A segment that covers the whole window is trimmed, not refused; and an empty one may lie at the window's end,
+    /// where the peer's acknowledgements lie once it has filled the window.
+    pub(super) fn is_acceptable(&self, start: i64, len: u64) -> bool {
+        let (start, next, edge) = (i128::from(start), i128::from(self.next), i128::from(self.edge));
+        if len == 0 { start >= next && start <= edge } else { start < edge && start + i128::from(len) > next }
+    }
+
+    /// Takes an acceptable segment's text and FIN. `start` is the position of its first byte.
+    pub(super) fn on_text(&mut self, start: i64, len: u32, fin: bool, now: Instant) -> Received {
+        let mut received =
+            Received { readable: 0, finished: false, out_of_order: false, duplicate: false, dropped: false };
+        let sent_end = start.saturating_add(i64::from(len)).max(0) as u64;
+        // Text cannot follow a FIN, and a second FIN cannot move the first.
+        let limit = self.fin.unwrap_or(self.edge).min(self.edge);
+        let end = sent_end.min(limit);
+        let start = (start.max(0) as u64).max(self.next);
+        if fin && self.fin.is_none() && sent_end < self.edge && sent_end >= self.next {
+            self.fin = Some(sent_end);
+        }
+        self.largest = self.largest.max(len);
+        if end > start && start > self.next {
+            received.out_of_order = true;
+            received.dropped = !self.held.insert(start, end);
+            self.pending = PendingAck::Alone;
+            return received;
+        }
+        let before = self.next;
+        let mut filled_gap = false;
+        if end > start {
+            self.next = end;
+            if !self.held.is_empty() {
+                filled_gap = true;
+                self.next = self.held.advance(end).min(limit);
+            }
+            received.readable = self.next - before;
+        }
+        if self.fin == Some(self.next) {
+            self.next += 1;
+            received.finished = true;
+        }
+        if self.next == before {
+            // Nothing new: a duplicate, beyond the window, or a FIN with text missing before it.
+            received.duplicate = len > 0 || fin;
+            received.out_of_order = self.fin.is_some_and(|fin| fin > self.next);
+            self.pending = PendingAck::Alone;
+            return received;
+        }
+        self.unacknowledged += received.readable;
+        self.owe(filled_gap || received.finished, now);
+        received
+    }
+
+    /// In-order data arrived (RFC 5681, section 4.2).
+    fn owe(&mut self, at_once: bool, now: Instant) {
+        let second = self.unacknowledged >= 2 * u64::from(self.largest);
+        self.pending = match (self.pending, self.delayed_ack) {
+            (PendingAck::Alone, _) => PendingAck::Alone,
+            (PendingAck::Delayed(due), Some(_)) if !at_once && !second => PendingAck::Delayed(due),
+            (PendingAck::None, Some(delay)) if !at_once && !second => PendingAck::Delayed(now + delay),
+            _ => PendingAck::Now,
+        };
+    }
+
+    /// The instant at which a delayed acknowledgement is due.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        match self.pending {
+            PendingAck::Delayed(due) => Some(due),
+            _ => None,
+        }
+    }
+
+    /// A delayed acknowledgement is due if its instant has come.
+    pub(super) fn handle_timeout(&mut self, now: Instant) {
+        if self.deadline().is_some_and(|due| due <= now) {
+            self.pending = PendingAck::Now;
+        }
+    }
+
+    /// The user takes up to `max` bytes.
+    pub(super) fn take(&mut self, max: u32, segment: u32) -> u32 {
+        let taken = self.readable().min(u64::from(max)) as u32;
+        self.taken += u64::from(taken);
+        let open = self.taken + u64::from(self.buffer);
+        let gain = open.saturating_sub(self.announced);
+        let half = u64::from(self.buffer).div_ceil(2);
+        let starved = self.announced.saturating_sub(self.next) < u64::from(segment);
+        let tell = gain >= half || starved && gain >= self.step(segment);
+        if taken > 0 && tell && !self.is_finished() && !matches!(self.pending, PendingAck::Alone) {
+            self.pending = PendingAck::Now;
+        }
+        taken
+    }
+
+    /// An acknowledgement goes out: the number for its ACK field's position, and its window field. `syn` fields are not
+    /// scaled.
+    pub(super) fn acknowledge(&mut self, segment: u32, syn: bool) -> (u64, u16) {
+        let open = self.taken + u64::from(self.buffer);
+        if open >= self.edge + self.step(segment) {
+            self.edge = open;
+        }
+        let shift = if syn { 0 } else { self.shift };
+        let field = (self.window() >> shift).min(u64::from(u16::MAX));
+        self.announced = self.next + (field << shift);
+        self.pending = PendingAck::None;
+        self.unacknowledged = 0;
+        (self.next, field as u16)
+    }
+
+    /// The least step by which the window opens: min(Fr·RCV.BUFF, MSS), Fr = 1/2 (RFC 9293, section 3.8.6.2.2).
+    fn step(&self, segment: u32) -> u64 {
+        u64::from((self.buffer / 2).min(segment).max(1))
+    }
+}

@@ -1,0 +1,149 @@
+//! The retransmission timeout of RFC 6298.
+
+use crate::time::Duration;
+
+/// RTO before any measurement (section 2.1).
+const INITIAL_RTO: Duration = Duration::from_secs(1);
+/// RTO for data after the SYN had to be retransmitted (section 5.7).
+const RTO_AFTER_LOST_SYN: Duration = Duration::from_secs(3);
+/// Upper bound; it may be no less than 60 s (section 2.5).
+const MAX_RTO: Duration = Duration::from_secs(60);
+/// Clock granularity G (section 2.2): the clock of the machine counts nanoseconds.
+const GRANULARITY: Duration = Duration::from_nanos(1);
+
+/// Smoothed round-trip time, its variation, and the timeout that follows from them.
+#[derive(Clone, Debug)]
+pub struct RttEstimator {
+    min_rto: Duration,
+    max_rto: Duration,
+    /// SRTT and RTTVAR, once measured.
+    measured: Option<(Duration, Duration)>,
+    rto: Duration,
+}
+
+impl RttEstimator {
+    /// An estimator without a measurement: RTO 1 s, or `min_rto` if that is more.
+    pub fn new(min_rto: Duration) -> Self {
+        Self { min_rto, max_rto: MAX_RTO.max(min_rto), measured: None, rto: INITIAL_RTO.max(min_rto) }
+    }
+
+    /// Takes in a round trip of a segment that was sent once (Karn's algorithm, section 3), which also ends backoff.
+    pub fn on_sample(&mut self, rtt: Duration) {
+        let (srtt, rttvar) = match self.measured {
+            None => (rtt, rtt / 2),
+            Some((srtt, rttvar)) => {
+                let error = srtt.max(rtt) - srtt.min(rtt);
+                // alpha = 1/8 and beta = 1/4; RTTVAR first, with the old SRTT (section 2.3).
+                (weigh(srtt, rtt, 8), weigh(rttvar, error, 4))
+            }
+        };
+        self.measured = Some((srtt, rttvar));
+        let variation = Duration::from_nanos(rttvar.as_nanos().saturating_mul(4));
+        self.rto = srtt.saturating_add(GRANULARITY.max(variation)).clamp(self.min_rto, self.max_rto);
+    }
+
+    /// Doubles the timeout (section 5.5), up to 60 s.
+    pub fn on_timeout(&mut self) {
+        self.rto = self.rto.saturating_add(self.rto).min(self.max_rto);
+    }
+
+    /// Data begins after a SYN that had to be retransmitted: starts over from 3 s (section 5.7).
+    pub fn on_lost_syn(&mut self) {
+        self.rto = RTO_AFTER_LOST_SYN.clamp(self.min_rto, self.max_rto);
+    }
+
+    /// The retransmission timeout in force, backoff included.
+    pub fn rto(&self) -> Duration {
+        self.rto
+    }
+
+    /// Upper bound of the timeout, and of the interval between two window probes.
+    pub fn max_rto(&self) -> Duration {
+        self.max_rto
+    }
+
+    /// SRTT, `None` before the first measurement.
+    pub fn smoothed(&self) -> Option<Duration> {
+        self.measured.map(|(srtt, _)| srtt)
+    }
+
+    /// RTTVAR, `None` before the first measurement.
+    pub fn variation(&self) -> Option<Duration> {
+        self.measured.map(|(_, rttvar)| rttvar)
+    }
+}
+
+/// (1 − 1/`parts`)·`old` + `new`/`parts`, rounded down to a nanosecond.
+fn weigh(old: Duration, new: Duration, parts: u64) -> Duration {
+    let sum = u128::from(old.as_nanos()) * u128::from(parts - 1) + u128::from(new.as_nanos());
+    // A weighted mean lies between its arguments, so it fits.
+    Duration::from_nanos((sum / u128::from(parts)) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn ms(n: u64) -> Duration {
+        Duration::from_millis(n)
+    }
+
+    #[test]
+    fn section_2_1_the_timeout_starts_at_one_second() {
+        assert_eq!(RttEstimator::new(ms(200)).rto(), ms(1000));
+        assert_eq!(RttEstimator::new(ms(1500)).rto(), ms(1500));
+    }
+
+    #[test]
+    fn sections_2_2_and_2_3_by_hand() {
+        let mut rtt = RttEstimator::new(Duration::ZERO);
+        rtt.on_sample(ms(800));
+        // SRTT = R, RTTVAR = R/2, RTO = 800 + 4·400.
+        assert_eq!((rtt.smoothed(), rtt.variation(), rtt.rto()), (Some(ms(800)), Some(ms(400)), ms(2400)));
+        rtt.on_sample(ms(1600));
+        // RTTVAR = 3/4·400 + 1/4·800 = 500, SRTT = 7/8·800 + 1/8·1600 = 900, RTO = 900 + 2000.
+        assert_eq!((rtt.smoothed(), rtt.variation(), rtt.rto()), (Some(ms(900)), Some(ms(500)), ms(2900)));
+        rtt.on_sample(ms(100));
+        // RTTVAR = 3/4·500 + 1/4·800 = 575, SRTT = 7/8·900 + 1/8·100 = 800, RTO = 800 + 2300.
+        assert_eq!((rtt.smoothed(), rtt.variation(), rtt.rto()), (Some(ms(800)), Some(ms(575)), ms(3100)));
+    }
+
+    #[test]
+    fn sections_2_2_a_steady_round_trip_leaves_the_granularity() {
+        let mut rtt = RttEstimator::new(Duration::ZERO);
+        (0..300).for_each(|_| rtt.on_sample(ms(100)));
+        assert_eq!(rtt.smoothed(), Some(ms(100)));
+        assert!(rtt.rto() > ms(100) && rtt.rto() < ms(100) + Duration::from_nanos(20), "{}", rtt.rto());
+    }
+
+    #[test]
+    fn sections_2_4_and_2_5_floor_and_cap() {
+        let mut rtt = RttEstimator::new(ms(1000));
+        rtt.on_sample(ms(10));
+        assert_eq!(rtt.rto(), ms(1000));
+        rtt.on_sample(Duration::MAX);
+        assert_eq!(rtt.rto(), ms(60_000));
+    }
+
+    #[test]
+    fn section_5_5_backs_off_to_the_cap_and_a_sample_ends_it() {
+        let mut rtt = RttEstimator::new(ms(1000));
+        let seen: Vec<u64> = (0..8)
+            .map(|_| {
+                rtt.on_timeout();
+                rtt.rto().as_nanos() / 1_000_000_000
+            })
+            .collect();
+        assert_eq!(seen, [2, 4, 8, 16, 32, 60, 60, 60]);
+        rtt.on_sample(ms(100));
+        assert_eq!(rtt.rto(), ms(1000));
+    }
+
+    #[test]
+    fn section_5_7_three_seconds_after_a_lost_syn() {
+        let mut rtt = RttEstimator::new(ms(200));
+        rtt.on_timeout();
+        rtt.on_lost_syn();
+        assert_eq!(rtt.rto(), ms(3000));
+    }
+}

@@ -1,0 +1,166 @@
+//! A segment as the machine sees it: the header's meaning, and the payload by name.
+
+use core::fmt;
+use core::ops::BitOr;
+
+/// One TCP segment without ports (they name the connection) and checksum (it belongs to the bytes).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Segment {
+    /// Sequence number of the first octet, SYN included.
+    pub seq: u32,
+    /// Next sequence number expected from the peer; meaningful if [`Flags::ACK`] is set.
+    pub ack: u32,
+    /// Control bits.
+    pub flags: Flags,
+    /// The window field as on the wire: not scaled in a SYN, scaled by the announced shift afterwards.
+    pub window: u16,
+    /// Maximum segment size option in bytes, in a SYN (RFC 9293, section 3.7.1).
+    pub mss: Option<u16>,
+    /// Window scale option, in a SYN (RFC 7323, section 2.2).
+    pub window_scale: Option<u8>,
+    /// The part of the stream that this segment carries.
+    pub payload: Payload,
+}
+
+/// A part of a stream, named by where it lies. The sender fills in the offset; the receiver goes by `seq` alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Payload {
+    /// Of the first byte, from the start of the stream.
+    pub offset: u64,
+    /// Bytes.
+    pub len: u32,
+}
+
+impl Segment {
+    /// The amount of sequence space that this occupies (SEG.LEN of RFC 9293): payload, SYN and FIN.
+    pub fn sequence_len(&self) -> u64 {
+        u64::from(self.payload.len)
+            + u64::from(self.flags.contains(Flags::SYN))
+            + u64::from(self.flags.contains(Flags::FIN))
+    }
+
+    /// Bytes of the options, padded to a multiple of four: MSS 4, window scale 3 (and one of padding).
+    pub fn options_len(&self) -> u32 {
+        4 * (u32::from(self.mss.is_some()) + u32::from(self.window_scale.is_some()))
+    }
+}
+
+impl fmt::Display for Segment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} seq {}", self.flags, self.seq)?;
+        if self.flags.contains(Flags::ACK) {
+            write!(f, " ack {}", self.ack)?;
+        }
+        write!(f, " window {} length {}", self.window, self.payload.len)
+    }
+}
+
+/// Control bits of the header (RFC 9293, section 3.1), in the positions that they have there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags(u8);
+
+impl Flags {
+    /// No more data from the sender.
+    pub const FIN: Self = Self(0x01);
+    /// Synchronise sequence numbers.
+    pub const SYN: Self = Self(0x02);
+    /// Reset the connection.
+    pub const RST: Self = Self(0x04);
+    /// Push.
+    pub const PSH: Self = Self(0x08);
+    /// The acknowledgement field is significant.
+    pub const ACK: Self = Self(0x10);
+    /// The urgent pointer is significant; never set, and ignored on receipt.
+    pub const URG: Self = Self(0x20);
+
+    /// The flags in the low bits of the header's fourteenth octet.
+    pub const fn from_bits(bits: u8) -> Self {
+        Self(bits)
+    }
+
+    /// The header's fourteenth octet.
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// Whether all of `other` are set.
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+impl BitOr for Flags {
+    type Output = Self;
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl fmt::Display for Flags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = [
+            (Self::SYN, "SYN"),
+            (Self::FIN, "FIN"),
+            (Self::RST, "RST"),
+            (Self::PSH, "PSH"),
+            (Self::ACK, "ACK"),
+            (Self::URG, "URG"),
+        ];
+        let mut set = names.iter().filter(|(flag, _)| self.contains(*flag));
+        if let Some((_, first)) = set.next() {
+            f.write_str(first)?;
+        }
+        set.try_for_each(|(_, name)| write!(f, ",{name}"))
+    }
+}
+
+/// One direction's sequence space, unrolled to 64 bits: position 0 is the SYN, byte `n` of the stream is position
+/// `n + 1`, and the FIN follows the last byte. Nothing inside the machine ever compares numbers that wrap.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sequence {
+    initial: u32,
+}
+
+impl Sequence {
+    pub(super) const fn new(initial: u32) -> Self {
+        Self { initial }
+    }
+
+    /// The number on the wire of a position.
+    pub(super) const fn number(self, position: u64) -> u32 {
+        self.initial.wrapping_add(position as u32)
+    }
+
+    /// The position with this number that is nearest to `reference`; negative for one before the SYN.
+    pub(super) const fn position(self, number: u32, reference: u64) -> i64 {
+        // The distance wraps by intent: it is the signed comparison of RFC 9293, section 3.4.
+        let distance = number.wrapping_sub(self.number(reference)) as i32;
+        reference as i64 + distance as i64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_survive_the_wrap_of_numbers() {
+        let sequence = Sequence::new(u32::MAX - 9);
+        for reference in [0, 5, 10, 11, (1 << 32) - 1, 1 << 32, 7 << 33] {
+            for step in [-2_000_000_000_i64, -1, 0, 1, 2_000_000_000] {
+                let position = reference + step;
+                if position >= 0 {
+                    let number = sequence.number(position as u64);
+                    assert_eq!(sequence.position(number, reference as u64), position);
+                }
+            }
+        }
+        assert_eq!(sequence.position(u32::MAX - 10, 0), -1);
+    }
+
+    #[test]
+    fn flags_print_by_name() {
+        assert_eq!((Flags::SYN | Flags::ACK).to_string(), "SYN,ACK");
+        assert_eq!(Flags::default().to_string(), "");
+    }
+}

@@ -1,0 +1,109 @@
+//! IPv4 at a host: sending, receiving, forwarding (RFC 791; RFC 1122, section 3; RFC 1812, section 5).
+
+use super::fragment::Fragments;
+use super::packet::{Body, DEFAULT_TTL, Ipv4, Packet, Tag};
+use super::reassembly::Outcome;
+use super::{Context, Endpoint, FIRST_PORT, Host, Slot, Socket, Transmit, count_host_drop};
+use crate::metrics::DropCause;
+use crate::scenario::model::NodeId;
+
+impl Host {
+    /// Sends a datagram of one of this host's sockets. Returns its identification, or `None` if there is no route.
+    pub(super) fn send(&mut self, destination: NodeId, body: Body, tag: Tag, cx: &mut Context<'_>) -> Option<u16> {
+        let id = self.next_id;
+        self.next_id = id.wrapping_add(1);
+        let payload = body.octets() as u16;
+        let ip =
+            Ipv4 { source: self.node, destination, id, offset: 0, payload, more_fragments: false, ttl: DEFAULT_TTL };
+        let datagram = Packet { ip, body, tag };
+        let Some(next_hop) = self.next_hop(destination) else {
+            cx.counters.originated += 1;
+            count_host_drop(&datagram, 1, DropCause::NoRoute, cx);
+            return None;
+        };
+        for packet in Fragments::new(datagram, self.config.mtu) {
+            cx.counters.originated += 1;
+            self.ready.push_back(Transmit { next_hop, packet });
+        }
+        Some(id)
+    }
+
+    /// A packet for another host.
+    pub(super) fn forward(&mut self, mut packet: Packet, cx: &mut Context<'_>) {
+        // RFC 1812, section 5.3.1: a router that would send a packet on with a time to live of zero discards it.
+        packet.ip.ttl = packet.ip.ttl.saturating_sub(1);
+        if packet.ip.ttl == 0 {
+            return count_host_drop(&packet, 1, DropCause::TtlExpired, cx);
+        }
+        match self.next_hop(packet.ip.destination) {
+            Some(next_hop) => self.ready.push_back(Transmit { next_hop, packet }),
+            None => count_host_drop(&packet, 1, DropCause::NoRoute, cx),
+        }
+    }
+
+    /// A packet for this host.
+    pub(super) fn receive(&mut self, packet: Packet, cx: &mut Context<'_>) {
+        if !packet.is_fragment() {
+            return self.deliver(packet, 1, cx);
+        }
+        let mut complete = None;
+        self.reassembly.handle_fragment(packet, cx.now, |outcome| match outcome {
+            Outcome::Complete { datagram, packets } => complete = Some((datagram, packets)),
+            Outcome::Dropped { sample, packets, cause } => count_fragments_drop(&sample, packets, cause, cx),
+        });
+        self.timers.set(Slot::Reassembly.index(), self.reassembly.poll_timeout());
+        if let Some((datagram, packets)) = complete {
+            self.deliver(datagram, packets, cx);
+        }
+    }
+
+    pub(super) fn expire_reassembly(&mut self, cx: &mut Context<'_>) {
+        self.reassembly.handle_timeout(cx.now, |outcome| {
+            if let Outcome::Dropped { sample, packets, cause } = outcome {
+                count_fragments_drop(&sample, packets, cause, cx);
+            }
+        });
+        self.timers.set(Slot::Reassembly.index(), self.reassembly.poll_timeout());
+    }
+
+    /// The interface is done with `packet`: a socket of this host may write again.
+    pub(super) fn release(&mut self, packet: &Packet) {
+        if packet.ip.source != self.node {
+            return;
+        }
+        if let Some(Socket::Udp(socket)) = self.sockets.get_mut(packet.tag.socket as usize) {
+            if socket.release(packet.ip.id) {
+                let program = socket.program;
+                self.wake_writer(program);
+            }
+        }
+    }
+
+    fn next_hop(&self, destination: NodeId) -> Option<NodeId> {
+        self.next_hops.get(destination.0 as usize).copied().flatten()
+    }
+
+    /// Hands a whole datagram, which came in so many packets, to its socket.
+    fn deliver(&mut self, datagram: Packet, packets: u32, cx: &mut Context<'_>) {
+        let socket = datagram.body.destination_port().wrapping_sub(FIRST_PORT);
+        match (self.sockets.get(usize::from(socket)), &datagram.body) {
+            (Some(Socket::Udp(_)), Body::Udp { .. }) => self.deliver_udp(u32::from(socket), &datagram, packets, cx),
+            (Some(Socket::Tcp(_)), Body::Tcp { segment, source_port, .. }) => {
+                cx.counters.delivered += u64::from(packets);
+                let from = Endpoint { node: datagram.ip.source, port: *source_port };
+                self.deliver_segment(u32::from(socket), segment, from, cx);
+            }
+            _ => count_host_drop(&datagram, packets, DropCause::NoSocket, cx),
+        }
+    }
+}
+
+/// Counts fragments that reassembly dropped. A second copy of a fragment loses nothing.
+fn count_fragments_drop(sample: &Packet, packets: u32, cause: DropCause, cx: &mut Context<'_>) {
+    if cause == DropCause::DuplicateFragment {
+        cx.counters.host_dropped += u64::from(packets);
+        cx.counters[cause] += u64::from(packets);
+    } else {
+        count_host_drop(sample, packets, cause, cx);
+    }
+}

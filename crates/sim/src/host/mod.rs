@@ -1,0 +1,295 @@
+//! One simulated machine: programs, sockets, UDP, TCP and IPv4, down to the place where the interface takes over.
+//!
+//! ```text
+//!            programs    source, relay, sink
+//!               │  ▲     writes block until buffer and interface have room
+//!            sockets     UDP with buffers, TCP connections
+//!               │  ▲
+//!   route, fragment, reassemble, forward      IPv4
+//!    poll_output▼  │handle_packet             handle_sent, handle_drop: the interface reports what became of a packet
+//!           interface queue, MAC
+//! ```
+//!
+//! The driver makes one change (`handle_*`), then takes packets from [`Host::poll_output`] until it returns `None`,
+//! offering each to the interface, and then sets its timer to [`Host::poll_timeout`].
+
+mod fragment;
+mod ip;
+pub mod packet;
+mod program;
+mod reassembly;
+mod tcp;
+mod timers;
+mod udp;
+
+pub use reassembly::{REASSEMBLY_MEMORY, REASSEMBLY_TIMEOUT};
+pub use tcp::TcpOptions;
+
+use crate::metrics::{Census, Counters, DropCause, FlowTable};
+use crate::scenario::model::{FlowId, NodeId};
+use hopcast_protocols::time::Instant;
+use packet::Packet;
+use program::Program;
+use reassembly::Reassembly;
+use std::collections::VecDeque;
+use tcp::TcpSocket;
+use timers::Timers;
+use udp::UdpSocket;
+
+/// One simulated machine with one interface.
+#[derive(Debug)]
+pub struct Host {
+    node: NodeId,
+    config: HostConfig,
+    /// By destination.
+    next_hops: Vec<Option<NodeId>>,
+    sockets: Vec<Socket>,
+    programs: Vec<Program>,
+    /// Packets for the interface, in order.
+    ready: VecDeque<Transmit>,
+    /// Programs with a blocking UDP write that their socket has room for: they wait for the interface only.
+    writers: VecDeque<u32>,
+    /// TCP sockets that may have a segment to send.
+    talkers: VecDeque<u32>,
+    reassembly: Reassembly,
+    timers: Timers,
+    next_id: u16,
+}
+
+/// What a host is made with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostConfig {
+    /// Largest IP datagram on the interface in octets; `None`: never fragments.
+    pub mtu: Option<u32>,
+    /// Places in the interface queue.
+    pub queue_packets: u32,
+    /// Send buffer and receive buffer of each UDP socket, in octets of payload.
+    pub socket_buffer: u32,
+}
+
+/// What a host may use during a call.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// The time.
+    pub now: Instant,
+    /// The measurement of all flows.
+    pub flows: &'a mut FlowTable,
+    /// The counters of this node.
+    pub counters: &'a mut Counters,
+}
+
+/// A packet for the interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transmit {
+    /// The neighbour that is to receive it.
+    pub next_hop: NodeId,
+    /// What it receives.
+    pub packet: Packet,
+}
+
+/// One end of a UDP association or a TCP connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// The machine.
+    pub node: NodeId,
+    /// The port.
+    pub port: u16,
+}
+
+#[derive(Debug)]
+enum Socket {
+    Udp(UdpSocket),
+    Tcp(Box<TcpSocket>),
+}
+
+/// Port of a host's first socket, the first dynamic one (RFC 6335, section 6); the others follow.
+const FIRST_PORT: u16 = 49_152;
+/// Sockets that one host may have.
+pub const MAX_SOCKETS: usize = (u16::MAX - FIRST_PORT) as usize + 1;
+
+impl Host {
+    /// A machine without programs. `next_hops` is indexed by destination.
+    pub fn new(node: NodeId, config: HostConfig, next_hops: Vec<Option<NodeId>>) -> Self {
+        Self {
+            node,
+            config,
+            next_hops,
+            sockets: Vec::new(),
+            programs: Vec::new(),
+            ready: VecDeque::with_capacity(64),
+            writers: VecDeque::new(),
+            talkers: VecDeque::new(),
+            reassembly: Reassembly::new(),
+            timers: Timers::new(1),
+            next_id: 0,
+        }
+    }
+
+    /// The interface received a packet for this host, to be used here or passed on.
+    pub fn handle_packet(&mut self, packet: Packet, cx: &mut Context<'_>) {
+        cx.counters.received += 1;
+        if packet.ip.destination == self.node { self.receive(packet, cx) } else { self.forward(packet, cx) }
+    }
+
+    /// The interface has sent `packet`: its frame was acknowledged, or needed no acknowledgement.
+    pub fn handle_sent(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        cx.counters.sent += 1;
+        self.release(packet);
+    }
+
+    /// The interface dropped `packet`, on its queue or after its last attempt.
+    pub fn handle_drop(&mut self, packet: &Packet, cause: DropCause, cx: &mut Context<'_>) {
+        cx.counters.interface_dropped += 1;
+        count_drop(packet, 1, cause, cx);
+        self.release(packet);
+    }
+
+    /// It is [`Self::poll_timeout`], or later.
+    pub fn handle_timeout(&mut self, cx: &mut Context<'_>) {
+        while let Some(slot) = self.timers.due(cx.now) {
+            match Slot::of(slot) {
+                Slot::Reassembly => self.expire_reassembly(cx),
+                Slot::Program(program) => self.run_program(program, cx),
+                Slot::Socket(socket) => self.expire_connection(socket, cx),
+            }
+        }
+    }
+
+    /// When [`Self::handle_timeout`] is next due.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.timers.earliest()
+    }
+
+    /// The next packet for the interface, whose queue has `room` free places now.
+    ///
+    /// Only blocking writes to UDP wait for room. Everything else comes out whatever the room: a packet that finds no
+    /// place is the queue's to drop, and to report with [`Self::handle_drop`].
+    pub fn poll_output(&mut self, room: usize, cx: &mut Context<'_>) -> Option<Transmit> {
+        loop {
+            if let Some(transmit) = self.ready.pop_front() {
+                cx.counters.transmitted += 1;
+                cx.counters.forwarded += u64::from(transmit.packet.ip.source != self.node);
+                return Some(transmit);
+            }
+            if !self.poll_connections(cx) && !self.poll_writers(room, cx) {
+                return None;
+            }
+        }
+    }
+
+    /// Whether so many more sockets can be added; each source and sink takes one, a relay two.
+    pub fn has_room_for_sockets(&self, count: usize) -> bool {
+        self.sockets.len() + count <= MAX_SOCKETS
+    }
+
+    /// Which machine this is.
+    pub fn node(&self) -> NodeId {
+        self.node
+    }
+
+    /// Packets that this host holds: to be given to the interface, or waiting for other fragments of their datagrams.
+    pub fn held_packets(&self) -> u64 {
+        self.ready.len() as u64 + self.reassembly.packets()
+    }
+
+    /// Enters the datagrams that this host holds, whole or in part, in `census`. Those in the interface are not among them.
+    pub fn count_in_flight(&self, census: &mut Census) {
+        let packets = self.ready.iter().map(|transmit| &transmit.packet).chain(self.reassembly.datagrams());
+        packets.for_each(|packet| census.insert(packet.tag.flow, packet.tag.seq));
+        for program in &self.programs {
+            if let Some((flow, seq)) = program.held_datagram() {
+                census.insert(flow, seq);
+            }
+        }
+        for socket in &self.sockets {
+            if let Socket::Udp(socket) = socket {
+                socket.unread().for_each(|unit| census.insert(socket.flow, unit.seq));
+            }
+        }
+    }
+
+    /// The run ended: hands over what the connections counted.
+    pub fn finish(&self, flows: &mut FlowTable) {
+        for socket in &self.sockets {
+            if let Socket::Tcp(socket) = socket {
+                flows[socket.flow].handle_connection_statistics(socket.statistics());
+            }
+        }
+    }
+
+    /// Checks that what this host was given and made is what it gave, delivered, dropped and holds.
+    pub fn check(&self, counters: &Counters) -> Result<(), ConservationError> {
+        let (expected, held) = (counters.unaccounted(), self.held_packets());
+        if expected == i128::from(held) { Ok(()) } else { Err(ConservationError { node: self.node, expected, held }) }
+    }
+
+    fn add_socket(&mut self, socket: Socket) -> u32 {
+        debug_assert!(self.sockets.len() < MAX_SOCKETS, "the builder counts sockets");
+        self.sockets.push(socket);
+        self.timers.grow(Slot::Socket(self.sockets.len() as u32).index());
+        self.sockets.len() as u32 - 1
+    }
+
+    fn add_program(&mut self, program: Program) -> u32 {
+        self.programs.push(program);
+        self.timers.grow(Slot::Program(self.programs.len() as u32).index());
+        self.programs.len() as u32 - 1
+    }
+
+    /// Port of the next socket; a port is its socket's index.
+    fn next_port(&self) -> u16 {
+        FIRST_PORT + self.sockets.len() as u16
+    }
+}
+
+/// Packets of a host that came from nowhere or went nowhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("node {}: {held} packets are held where {expected} should be", node.0)]
+pub struct ConservationError {
+    /// Where.
+    pub node: NodeId,
+    /// Packets that must be there by the counters.
+    pub expected: i128,
+    /// Packets that are there.
+    pub held: u64,
+}
+
+/// Whose a timer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Slot {
+    Reassembly,
+    Program(u32),
+    Socket(u32),
+}
+
+impl Slot {
+    const fn index(self) -> usize {
+        match self {
+            Self::Reassembly => 0,
+            Self::Program(program) => 1 + 2 * program as usize,
+            Self::Socket(socket) => 2 + 2 * socket as usize,
+        }
+    }
+
+    const fn of(index: usize) -> Self {
+        match index {
+            0 => Self::Reassembly,
+            _ if index % 2 == 1 => Self::Program((index / 2) as u32),
+            _ => Self::Socket((index / 2 - 1) as u32),
+        }
+    }
+}
+
+/// Counts `packets` packets of one datagram as dropped. Over UDP the datagram can't arrive any more by this copy.
+fn count_drop(packet: &Packet, packets: u32, cause: DropCause, cx: &mut Context<'_>) {
+    cx.counters[cause] += u64::from(packets);
+    if let packet::Body::Udp { .. } = packet.body {
+        cx.flows[packet.tag.flow].handle_datagram_lost(packet.tag.seq);
+    }
+}
+
+/// Counts packets that this host itself dropped.
+fn count_host_drop(packet: &Packet, packets: u32, cause: DropCause, cx: &mut Context<'_>) {
+    cx.counters.host_dropped += u64::from(packets);
+    count_drop(packet, packets, cause, cx);
+}

@@ -1,0 +1,131 @@
+//! An IP datagram, or a fragment of one, as a small value: what its headers say, and whose data it carries.
+
+use crate::scenario::model::{FlowId, NodeId};
+use hopcast_protocols::time::Instant;
+use hopcast_protocols::transport::tcp::Segment;
+
+/// Octets of an IPv4 header without options (RFC 791, section 3.1).
+pub const IPV4_HEADER: u32 = 20;
+/// Octets of a UDP header (RFC 768).
+pub const UDP_HEADER: u32 = 8;
+/// Octets of a TCP header without options (RFC 9293, section 3.1).
+pub const TCP_HEADER: u32 = 20;
+/// Most octets of one IP datagram behind its header: the total length field has 16 bits (RFC 791, section 3.1).
+pub const MAX_IP_PAYLOAD: u32 = 65_535 - IPV4_HEADER;
+/// Most octets of one UDP datagram of an application.
+pub const MAX_UDP_PAYLOAD: u32 = MAX_IP_PAYLOAD - UDP_HEADER;
+/// Time to live of a new datagram (RFC 1700, "Assigned numbers", IP time to live parameter).
+pub const DEFAULT_TTL: u8 = 64;
+
+/// One IPv4 packet. Payload octets are not carried; a capture fills them in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// The IP header.
+    pub ip: Ipv4,
+    /// The transport header of the whole datagram; each fragment has a copy, though only the first one carries its octets.
+    pub body: Body,
+    /// What the measurement knows of it.
+    pub tag: Tag,
+}
+
+/// What the IPv4 header says (RFC 791, section 3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ipv4 {
+    /// Source address.
+    pub source: NodeId,
+    /// Destination address.
+    pub destination: NodeId,
+    /// Identification of the datagram among those of this source, destination and protocol.
+    pub id: u16,
+    /// Where this fragment lies in the datagram, in octets; a multiple of 8.
+    pub offset: u16,
+    /// Octets behind the header of this packet.
+    pub payload: u16,
+    /// Whether further fragments follow in the datagram.
+    pub more_fragments: bool,
+    /// Time to live.
+    pub ttl: u8,
+}
+
+/// The transport header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Body {
+    /// RFC 768.
+    Udp {
+        /// Source port.
+        source_port: u16,
+        /// Destination port.
+        destination_port: u16,
+        /// Octets of the application.
+        length: u16,
+    },
+    /// RFC 9293.
+    Tcp {
+        /// Source port.
+        source_port: u16,
+        /// Destination port.
+        destination_port: u16,
+        /// The rest of the header, and the extent of the payload.
+        segment: Segment,
+    },
+}
+
+/// What the measurement and the source's socket know of a packet; no octets of it are on the air.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tag {
+    /// Whose data, or whose acknowledgement.
+    pub flow: FlowId,
+    /// Over UDP the sequence number of the application's datagram in the flow; over TCP the octet's place in the stream.
+    pub seq: u64,
+    /// Over UDP when the application wrote the datagram; over TCP when the segment was made.
+    pub created: Instant,
+    /// Index of the socket at the source of this packet.
+    pub socket: u32,
+}
+
+impl Packet {
+    /// Octets of this packet, its IP header included.
+    pub const fn octets(&self) -> u32 {
+        IPV4_HEADER + self.ip.payload as u32
+    }
+
+    /// Whether this is one of several fragments of a datagram.
+    pub const fn is_fragment(&self) -> bool {
+        self.ip.more_fragments || self.ip.offset > 0
+    }
+}
+
+impl Body {
+    /// The protocol field of the IP header ("Assigned internet protocol numbers", IANA).
+    pub const fn protocol(&self) -> u8 {
+        match self {
+            Self::Tcp { .. } => 6,
+            Self::Udp { .. } => 17,
+        }
+    }
+
+    /// Source port.
+    pub const fn source_port(&self) -> u16 {
+        match *self {
+            Self::Udp { source_port, .. } | Self::Tcp { source_port, .. } => source_port,
+        }
+    }
+
+    /// Destination port.
+    pub const fn destination_port(&self) -> u16 {
+        match *self {
+            Self::Udp { destination_port, .. } | Self::Tcp { destination_port, .. } => destination_port,
+        }
+    }
+
+    /// Octets of the whole datagram behind its IP header: transport header, options and payload.
+    pub fn octets(&self) -> u32 {
+        match self {
+            Self::Udp { length, .. } => UDP_HEADER + u32::from(*length),
+            Self::Tcp { segment, .. } => TCP_HEADER + segment.options_len() + segment.payload.len,
+        }
+    }
+}
+
+// A packet is copied at each hop.
+const _: () = assert!(size_of::<Packet>() <= 128);

@@ -1,0 +1,251 @@
+//! Programs at a host: sources, relays and sinks of flows.
+
+use super::fragment;
+use super::packet::UDP_HEADER;
+use super::udp::{UdpSocket, Unit};
+use super::{Context, Endpoint, FlowId, Host, Slot, Socket};
+use crate::metrics::DropCause;
+use hopcast_protocols::application::{Relay, Source};
+use hopcast_protocols::time::Instant;
+
+/// One program.
+#[derive(Debug)]
+pub(super) struct Program {
+    pub(super) flow: FlowId,
+    pub(super) activity: Activity,
+    /// Whether the program is among the host's writers.
+    queued: bool,
+}
+
+/// What a program does.
+#[derive(Debug)]
+pub(super) enum Activity {
+    /// Writes data of its own into a UDP socket.
+    UdpSource { source: Source, stop: Option<Instant>, socket: u32 },
+    /// Passes datagrams from one UDP socket to another.
+    UdpRelay { relay: Relay<Unit>, input: u32, output: u32 },
+    /// Writes data of its own into a TCP connection.
+    TcpSource(super::tcp::StreamSource),
+    /// Copies octets from one connection to another.
+    TcpRelay { input: u32, output: u32 },
+    /// Reads at once whatever comes.
+    Sink,
+    /// Has ended.
+    Ended,
+}
+
+/// How an attempt to write ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Attempt {
+    /// Something was written.
+    Wrote,
+    /// The interface queue has too little room.
+    NoRoom,
+    /// There is nothing to write, or the socket's own buffer has no room: something else will wake the program.
+    Asleep,
+}
+
+impl Program {
+    pub(super) fn new(flow: FlowId, activity: Activity) -> Self {
+        Self { flow, activity, queued: false }
+    }
+
+    /// The datagram that a relay has read and not yet sent.
+    pub(super) fn held_datagram(&self) -> Option<(FlowId, u64)> {
+        match &self.activity {
+            Activity::UdpRelay { relay, .. } => relay.poll_unit().map(|unit| (self.flow, unit.seq)),
+            _ => None,
+        }
+    }
+}
+
+impl Host {
+    /// Adds a program that writes to `remote` over UDP until `stop`.
+    pub fn add_udp_source(&mut self, flow: FlowId, source: Source, stop: Option<Instant>, remote: Endpoint) {
+        let program = self.programs.len() as u32;
+        let socket = self.add_udp_socket(flow, Some(remote), program);
+        let start = source.poll_timeout();
+        self.add_program(Program::new(flow, Activity::UdpSource { source, stop, socket }));
+        self.timers.set(Slot::Program(program).index(), start);
+    }
+
+    /// Adds a program that receives datagrams and sends each on to `remote` with a blocking call, before it receives the
+    /// next. Returns the port that it receives on.
+    pub fn add_udp_relay(&mut self, flow: FlowId, remote: Endpoint) -> u16 {
+        let program = self.programs.len() as u32;
+        let port = self.next_port();
+        let input = self.add_udp_socket(flow, None, program);
+        let output = self.add_udp_socket(flow, Some(remote), program);
+        self.add_program(Program::new(flow, Activity::UdpRelay { relay: Relay::new(), input, output }));
+        port
+    }
+
+    /// Adds a program that reads a flow's datagrams. Returns the port that it receives on.
+    pub fn add_udp_sink(&mut self, flow: FlowId) -> u16 {
+        let port = self.next_port();
+        self.add_udp_socket(flow, None, self.programs.len() as u32);
+        self.add_program(Program::new(flow, Activity::Sink));
+        port
+    }
+
+    /// A program's timer is due.
+    pub(super) fn run_program(&mut self, program: u32, cx: &mut Context<'_>) {
+        self.timers.set(Slot::Program(program).index(), None);
+        match &self.programs[program as usize].activity {
+            Activity::UdpSource { source, .. } if source.is_blocking() => self.wake_writer(program),
+            Activity::UdpSource { .. } => self.write_without_blocking(program, cx),
+            Activity::TcpSource(_) => self.run_stream_source(program, cx),
+            _ => {}
+        }
+    }
+
+    /// A program may be able to write, as far as its own socket goes.
+    pub(super) fn wake_writer(&mut self, program: u32) {
+        let blocking = match &self.programs[program as usize].activity {
+            Activity::UdpSource { source, .. } => source.is_blocking(),
+            Activity::UdpRelay { .. } => true,
+            _ => false,
+        };
+        let queued = &mut self.programs[program as usize].queued;
+        if blocking && !*queued {
+            *queued = true;
+            self.writers.push_back(program);
+        }
+    }
+
+    /// Lets writers write while the interface queue has `room`, in turn; true if one did.
+    ///
+    /// The first one that finds too little room keeps its turn, so that large datagrams don't starve.
+    pub(super) fn poll_writers(&mut self, room: usize, cx: &mut Context<'_>) -> bool {
+        while let Some(&program) = self.writers.front() {
+            let attempt = self.attempt(program, room, cx);
+            match attempt {
+                Attempt::NoRoom => return false,
+                Attempt::Wrote => {
+                    self.writers.rotate_left(1);
+                    return true;
+                }
+                Attempt::Asleep => {
+                    self.programs[program as usize].queued = false;
+                    self.writers.pop_front();
+                }
+            }
+        }
+        false
+    }
+
+    /// How many packets a UDP datagram of `octets` becomes.
+    pub(super) fn packets_of(&self, octets: u32) -> u32 {
+        fragment::count(octets + UDP_HEADER, self.config.mtu)
+    }
+
+    fn add_udp_socket(&mut self, flow: FlowId, remote: Option<Endpoint>, program: u32) -> u32 {
+        let socket = UdpSocket::new(flow, self.next_port(), remote, program, self.config.socket_buffer);
+        self.add_socket(Socket::Udp(socket))
+    }
+
+    fn attempt(&mut self, program: u32, room: usize, cx: &mut Context<'_>) -> Attempt {
+        match self.programs[program as usize].activity {
+            Activity::UdpSource { .. } => self.attempt_source(program, room, cx),
+            Activity::UdpRelay { input, output, .. } => self.attempt_relay(program, input, output, room, cx),
+            _ => Attempt::Asleep,
+        }
+    }
+
+    fn attempt_source(&mut self, program: u32, room: usize, cx: &mut Context<'_>) -> Attempt {
+        let Activity::UdpSource { source, stop, socket } = &self.programs[program as usize].activity else {
+            return Attempt::Asleep;
+        };
+        if stop.is_some_and(|stop| stop <= cx.now) {
+            self.programs[program as usize].activity = Activity::Ended;
+            return Attempt::Asleep;
+        }
+        let socket = *socket;
+        let Some(octets) = source.poll_write(cx.now) else {
+            self.timers.set(Slot::Program(program).index(), source.poll_timeout());
+            return Attempt::Asleep;
+        };
+        if !self.udp(socket).can_send(octets) {
+            return Attempt::Asleep;
+        }
+        if !self.interface_takes(self.packets_of(octets), room) {
+            return Attempt::NoRoom;
+        }
+        let flow = self.programs[program as usize].flow;
+        let seq = cx.flows[flow].handle_datagram_sent(octets);
+        let routed = self.send_udp(socket, Unit { seq, created: cx.now, octets }, cx);
+        let Activity::UdpSource { source, .. } = &mut self.programs[program as usize].activity else {
+            return Attempt::Asleep;
+        };
+        source.handle_written(cx.now);
+        if source.poll_timeout().is_none() {
+            cx.flows[flow].handle_source_finished();
+            self.programs[program as usize].activity = Activity::Ended;
+        } else if !routed {
+            // The call fails: a program that would try again at once would never stop.
+            self.programs[program as usize].activity = Activity::Ended;
+        }
+        Attempt::Wrote
+    }
+
+    fn attempt_relay(&mut self, program: u32, input: u32, output: u32, room: usize, cx: &mut Context<'_>) -> Attempt {
+        let Activity::UdpRelay { relay, .. } = &mut self.programs[program as usize].activity else {
+            return Attempt::Asleep;
+        };
+        if relay.is_receiving() {
+            let Socket::Udp(socket) = &mut self.sockets[input as usize] else { return Attempt::Asleep };
+            match socket.read() {
+                Some(unit) => relay.handle_unit(unit),
+                None => return Attempt::Asleep,
+            }
+        }
+        let Some(&unit) = relay.poll_unit() else { return Attempt::Asleep };
+        if !self.udp(output).can_send(unit.octets) {
+            return Attempt::Asleep;
+        }
+        if !self.interface_takes(self.packets_of(unit.octets), room) {
+            return Attempt::NoRoom;
+        }
+        self.send_udp(output, unit, cx);
+        if let Activity::UdpRelay { relay, .. } = &mut self.programs[program as usize].activity {
+            relay.handle_sent();
+        }
+        Attempt::Wrote
+    }
+
+    /// Whether `packets` fit into an interface queue with `room`. What never fits goes when the queue is empty.
+    fn interface_takes(&self, packets: u32, room: usize) -> bool {
+        let room = room.saturating_sub(self.ready.len()) as u64;
+        room >= u64::from(packets.min(self.config.queue_packets.max(1)))
+    }
+
+    /// All writes of a source that never blocks which are due.
+    fn write_without_blocking(&mut self, program: u32, cx: &mut Context<'_>) {
+        let flow = self.programs[program as usize].flow;
+        loop {
+            let Activity::UdpSource { source, stop, socket } = &mut self.programs[program as usize].activity else {
+                return;
+            };
+            if stop.is_some_and(|stop| stop <= cx.now) {
+                self.programs[program as usize].activity = Activity::Ended;
+                return;
+            }
+            let Some(octets) = source.poll_write(cx.now) else {
+                self.timers.set(Slot::Program(program).index(), source.poll_timeout());
+                return;
+            };
+            source.handle_written(cx.now);
+            let socket = *socket;
+            let seq = cx.flows[flow].handle_datagram_sent(octets);
+            if self.udp(socket).can_send(octets) {
+                self.send_udp(socket, Unit { seq, created: cx.now, octets }, cx);
+            } else {
+                let packets = u64::from(self.packets_of(octets));
+                cx.counters.originated += packets;
+                cx.counters.host_dropped += packets;
+                cx.counters[DropCause::SendBufferFull] += packets;
+                cx.flows[flow].handle_datagram_lost(seq);
+            }
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! Reassembly of fragments (RFC 791, section 3.2), with bounds as Linux has them.
+//!
+//! Fragments belong together that agree in source, destination, protocol and identification. A datagram that is not
+//! complete 30 s after its first fragment is given up, and so is the oldest when memory runs short. Identifications come
+//! round after 65 536 datagrams, so old and new fragments can meet (RFC 4963): a datagram is begun anew when 64 others of
+//! the same source came in between, and one put together of two is recognised, as by its checksum.
+
+use super::packet::Packet;
+use crate::metrics::DropCause;
+use crate::scenario::model::NodeId;
+use hopcast_protocols::time::{Duration, Instant};
+
+/// How long a datagram may take, from its first fragment: Linux's `ipfrag_time` (Documentation/networking/ip-sysctl.rst).
+/// RFC 1122, section 3.3.2, asks for 60 to 120 s, RFC 791 for 15 s.
+pub const REASSEMBLY_TIMEOUT: Duration = Duration::from_secs(30);
+/// Octets that incomplete datagrams may occupy together: Linux's `ipfrag_high_thresh` of 4 MiB, of payload here.
+/// Beyond it the oldest go first, as in Linux up to 4.16; later versions turn new datagrams away instead.
+pub const REASSEMBLY_MEMORY: u32 = 4 << 20;
+/// Further fragments from the same source between two of a datagram, beyond which it is begun anew: Linux's
+/// `ipfrag_max_dist`.
+const MAX_DISTANCE: u32 = 64;
+
+/// The incomplete datagrams of one host.
+#[derive(Clone, Debug)]
+pub(super) struct Reassembly {
+    datagrams: Vec<Incomplete>,
+    /// Heads of the chains of datagrams with the same hash.
+    buckets: Vec<u32>,
+    /// Free places in `datagrams`, chained by `next_in_bucket`.
+    free: u32,
+    /// All have the same lifetime, so the order of creation is the order of expiry.
+    oldest: u32,
+    newest: u32,
+    octets: u32,
+    packets: u64,
+    /// Fragments received from each source, in order of sources.
+    received_from: Vec<(NodeId, u32)>,
+}
+
+#[derive(Clone, Debug)]
+struct Incomplete {
+    key: Key,
+    deadline: Instant,
+    /// A fragment of it, with the facts that all of them share.
+    sample: Packet,
+    misassembled: bool,
+    /// Octets of the whole, once the last fragment is here.
+    total: Option<u32>,
+    /// Octets that are here, as disjoint, sorted, half-open ranges that do not touch. Keeps its memory for the next.
+    ranges: Vec<(u32, u32)>,
+    octets: u32,
+    packets: u32,
+    /// Fragments from the source when the latest one of this datagram came.
+    mark: u32,
+    next_in_bucket: u32,
+    older: u32,
+    newer: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Key {
+    source: NodeId,
+    destination: NodeId,
+    id: u16,
+    protocol: u8,
+}
+
+/// What became of fragments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// The datagram is complete; it came in this many packets.
+    Complete { datagram: Packet, packets: u32 },
+    /// So many fragments of the datagram that `sample` belongs to are dropped.
+    Dropped { sample: Packet, packets: u32, cause: DropCause },
+}
+
+const NONE: u32 = u32::MAX;
+const BUCKETS: usize = 256;
+
+impl Reassembly {
+    pub(super) fn new() -> Self {
+        Self {
+            datagrams: Vec::new(),
+            buckets: vec![NONE; BUCKETS],
+            free: NONE,
+            oldest: NONE,
+            newest: NONE,
+            octets: 0,
+            packets: 0,
+            received_from: Vec::new(),
+        }
+    }
+
+    /// Takes a fragment in. Each outcome is handed to `report`: drops first, then the datagram if it is complete.
+    pub(super) fn handle_fragment(&mut self, packet: Packet, now: Instant, mut report: impl FnMut(Outcome)) {
+        let key = Key::of(&packet);
+        let count = self.count_from(packet.ip.source);
+        let mut index = self.find(key);
+        if index != NONE && count.wrapping_sub(self.datagrams[index as usize].mark) > MAX_DISTANCE {
+            report(self.give_up(index, DropCause::ReassemblyTimeout));
+            index = NONE;
+        }
+        if index == NONE {
+            index = self.insert(key, packet, now);
+        }
+        let octets = u32::from(packet.ip.payload);
+        let datagram = &mut self.datagrams[index as usize];
+        datagram.mark = count;
+        if !datagram.take(&packet) {
+            report(Outcome::Dropped { sample: packet, packets: 1, cause: DropCause::DuplicateFragment });
+            return;
+        }
+        self.octets += octets;
+        self.packets += 1;
+        if datagram.is_complete() {
+            let outcome = match datagram.misassembled {
+                true => Outcome::Dropped {
+                    sample: datagram.sample,
+                    packets: datagram.packets,
+                    cause: DropCause::Misassembled,
+                },
+                false => Outcome::Complete { datagram: datagram.whole(), packets: datagram.packets },
+            };
+            self.remove(index);
+            report(outcome);
+        }
+        while self.octets > REASSEMBLY_MEMORY {
+            report(self.give_up(self.oldest, DropCause::ReassemblyOverflow));
+        }
+    }
+
+    /// Gives up the datagrams whose time is over.
+    pub(super) fn handle_timeout(&mut self, now: Instant, mut report: impl FnMut(Outcome)) {
+        while self.poll_timeout().is_some_and(|deadline| deadline <= now) {
+            report(self.give_up(self.oldest, DropCause::ReassemblyTimeout));
+        }
+    }
+
+    /// When the oldest datagram is given up.
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        (self.oldest != NONE).then(|| self.datagrams[self.oldest as usize].deadline)
+    }
+
+    /// Fragments held.
+    pub(super) fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    /// A fragment of each incomplete datagram, oldest first.
+    pub(super) fn datagrams(&self) -> impl Iterator<Item = &Packet> {
+        let place = |index: u32| (index != NONE).then(|| &self.datagrams[index as usize]);
+        std::iter::successors(place(self.oldest), move |datagram| place(datagram.newer))
+            .map(|datagram| &datagram.sample)
+    }
+
+    fn count_from(&mut self, source: NodeId) -> u32 {
+        match self.received_from.binary_search_by_key(&source, |&(node, _)| node) {
+            Ok(index) => {
+                let count = &mut self.received_from[index].1;
+                *count = count.wrapping_add(1);
+                *count
+            }
+            Err(index) => {
+                self.received_from.insert(index, (source, 0));
+                0
+            }
+        }
+    }
+
+    fn find(&self, key: Key) -> u32 {
+        let mut index = self.buckets[key.bucket()];
+        while index != NONE && self.datagrams[index as usize].key != key {
+            index = self.datagrams[index as usize].next_in_bucket;
+        }
+        index
+    }
+
+    fn insert(&mut self, key: Key, sample: Packet, now: Instant) -> u32 {
+        let index = match self.free {
+            NONE => {
+                self.datagrams.push(Incomplete::new(key, sample, Vec::with_capacity(8)));
+                self.datagrams.len() as u32 - 1
+            }
+            free => {
+                let place = &mut self.datagrams[free as usize];
+                self.free = place.next_in_bucket;
+                let mut ranges = std::mem::take(&mut place.ranges);
+                ranges.clear();
+                *place = Incomplete::new(key, sample, ranges);
+                free
+            }
+        };
+        let bucket = &mut self.buckets[key.bucket()];
+        let datagram = &mut self.datagrams[index as usize];
+        datagram.deadline = now + REASSEMBLY_TIMEOUT;
+        datagram.next_in_bucket = std::mem::replace(bucket, index);
+        datagram.older = self.newest;
+        datagram.newer = NONE;
+        match self.newest {
+            NONE => self.oldest = index,
+            newest => self.datagrams[newest as usize].newer = index,
+        }
+        self.newest = index;
+        index
+    }
+
+    fn give_up(&mut self, index: u32, cause: DropCause) -> Outcome {
+        let datagram = &self.datagrams[index as usize];
+        let outcome = Outcome::Dropped { sample: datagram.sample, packets: datagram.packets, cause };
+        self.remove(index);
+        outcome
+    }
+
+    fn remove(&mut self, index: u32) {
+        let Incomplete { key, octets, packets, next_in_bucket, older, newer, .. } = self.datagrams[index as usize];
+        self.octets -= octets;
+        self.packets -= u64::from(packets);
+        match older {
+            NONE => self.oldest = newer,
+            older => self.datagrams[older as usize].newer = newer,
+        }
+        match newer {
+            NONE => self.newest = older,
+            newer => self.datagrams[newer as usize].older = older,
+        }
+        let head = self.buckets[key.bucket()];
+        if head == index {
+            self.buckets[key.bucket()] = next_in_bucket;
+        } else {
+            let mut before = head;
+            while self.datagrams[before as usize].next_in_bucket != index {
+                before = self.datagrams[before as usize].next_in_bucket;
+            }
+            self.datagrams[before as usize].next_in_bucket = next_in_bucket;
+        }
+        self.datagrams[index as usize].next_in_bucket = self.free;
+        self.free = index;
+    }
+}
+
+impl Key {
+    fn of(packet: &Packet) -> Self {
+        let ip = &packet.ip;
+        Self { source: ip.source, destination: ip.destination, id: ip.id, protocol: packet.body.protocol() }
+    }
+
+    /// Identifications of one source follow each other, so they spread evenly by themselves.
+    fn bucket(&self) -> usize {
+        (self.id as usize ^ self.source.0 as usize ^ (self.protocol as usize) << 4) % BUCKETS
+    }
+}
+
+impl Incomplete {
+    /// An empty datagram; `ranges` is memory to use.
+    fn new(key: Key, sample: Packet, ranges: Vec<(u32, u32)>) -> Self {
+        Self {
+            key,
+            deadline: Instant::START,
+            sample,
+            misassembled: false,
+            total: None,
+            ranges,
+            octets: 0,
+            packets: 0,
+            mark: 0,
+            next_in_bucket: NONE,
+            older: NONE,
+            newer: NONE,
+        }
+    }
+
+    /// Takes a fragment in; false if all of it was here.
+    fn take(&mut self, packet: &Packet) -> bool {
+        let start = u32::from(packet.ip.offset);
+        let end = start + u32::from(packet.ip.payload);
+        if !self.cover(start, end) {
+            return false;
+        }
+        if !packet.ip.more_fragments {
+            self.total = Some(end);
+        }
+        self.misassembled |= packet.tag != self.sample.tag || packet.body != self.sample.body;
+        self.octets += end - start;
+        self.packets += 1;
+        true
+    }
+
+    /// Adds `start..end` to what is here; false if it was.
+    fn cover(&mut self, start: u32, end: u32) -> bool {
+        // In order, the usual case, there is one range, which grows.
+        if let Some(last) = self.ranges.last_mut().filter(|last| last.1 == start) {
+            last.1 = end;
+            return true;
+        }
+        let first = self.ranges.partition_point(|range| range.1 < start);
+        let after = self.ranges.partition_point(|range| range.0 <= end);
+        match self.ranges.get(first).copied().filter(|_| first < after) {
+            None => self.ranges.insert(first, (start, end)),
+            Some((from, to)) if from <= start && end <= to => return false,
+            Some((from, _)) => {
+                let merged = (from.min(start), self.ranges[after - 1].1.max(end));
+                self.ranges.drain(first + 1..after);
+                self.ranges[first] = merged;
+            }
+        }
+        true
+    }
+
+    fn is_complete(&self) -> bool {
+        self.total.is_some_and(|total| self.ranges[..] == [(0, total)])
+    }
+
+    fn whole(&self) -> Packet {
+        let mut packet = self.sample;
+        packet.ip.offset = 0;
+        packet.ip.more_fragments = false;
+        packet.ip.payload = self.total.unwrap_or(0) as u16;
+        packet
+    }
+}

@@ -1,0 +1,146 @@
+//! UDP sockets (RFC 768) with buffers, and their reads and writes.
+
+use super::packet::{Body, Packet, Tag};
+use super::program::Activity;
+use super::{Context, Endpoint, FlowId, Host, Socket, count_host_drop};
+use crate::metrics::DropCause;
+use hopcast_protocols::time::Instant;
+use std::collections::VecDeque;
+
+/// A UDP socket, connected to one remote end.
+///
+/// Buffers count octets of payload. A datagram is charged to the send buffer from its write until the interface is done
+/// with its last fragment. Into an empty buffer any datagram fits.
+#[derive(Clone, Debug)]
+pub(super) struct UdpSocket {
+    pub(super) flow: FlowId,
+    pub(super) local_port: u16,
+    /// Where this socket sends to; `None` for one that only receives.
+    pub(super) remote: Option<Endpoint>,
+    /// Whose socket this is.
+    pub(super) program: u32,
+    capacity: u32,
+    unsent_octets: u32,
+    unsent: VecDeque<Unsent>,
+    unread_octets: u32,
+    unread: VecDeque<Unit>,
+}
+
+/// A datagram of which the interface still has fragments.
+#[derive(Clone, Copy, Debug)]
+struct Unsent {
+    id: u16,
+    octets: u32,
+    packets: u32,
+}
+
+/// A datagram as an application sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unit {
+    pub(super) seq: u64,
+    pub(super) created: Instant,
+    pub(super) octets: u32,
+}
+
+impl UdpSocket {
+    pub(super) fn new(flow: FlowId, local_port: u16, remote: Option<Endpoint>, program: u32, capacity: u32) -> Self {
+        Self {
+            flow,
+            local_port,
+            remote,
+            program,
+            capacity,
+            unsent_octets: 0,
+            unsent: VecDeque::with_capacity(8),
+            unread_octets: 0,
+            unread: VecDeque::with_capacity(8),
+        }
+    }
+
+    /// Whether the send buffer has room for a datagram of `octets`.
+    pub(super) fn can_send(&self, octets: u32) -> bool {
+        self.unsent_octets == 0 || self.unsent_octets.saturating_add(octets) <= self.capacity
+    }
+
+    /// The interface is done with a fragment of datagram `id`; true if that made room.
+    pub(super) fn release(&mut self, id: u16) -> bool {
+        let Some(index) = self.unsent.iter().position(|datagram| datagram.id == id) else { return false };
+        let datagram = &mut self.unsent[index];
+        datagram.packets -= 1;
+        if datagram.packets > 0 {
+            return false;
+        }
+        self.unsent_octets -= datagram.octets;
+        self.unsent.remove(index);
+        true
+    }
+
+    /// Datagrams in the receive buffer.
+    pub(super) fn unread(&self) -> impl Iterator<Item = &Unit> {
+        self.unread.iter()
+    }
+
+    /// Takes the oldest datagram from the receive buffer.
+    pub(super) fn read(&mut self) -> Option<Unit> {
+        let unit = self.unread.pop_front()?;
+        self.unread_octets -= unit.octets;
+        Some(unit)
+    }
+
+    fn charge(&mut self, id: u16, octets: u32, packets: u32) {
+        self.unsent_octets += octets;
+        self.unsent.push_back(Unsent { id, octets, packets });
+    }
+
+    /// Puts a datagram into the receive buffer; false if it has no room.
+    fn keep(&mut self, unit: Unit) -> bool {
+        let fits = self.unread_octets == 0 || self.unread_octets.saturating_add(unit.octets) <= self.capacity;
+        if fits {
+            self.unread_octets += unit.octets;
+            self.unread.push_back(unit);
+        }
+        fits
+    }
+}
+
+impl Host {
+    /// The socket with this index, which is one of UDP.
+    pub(super) fn udp(&mut self, socket: u32) -> &mut UdpSocket {
+        match &mut self.sockets[socket as usize] {
+            Socket::Udp(socket) => socket,
+            Socket::Tcp(_) => unreachable!("a program of UDP was made with a socket of UDP"),
+        }
+    }
+
+    /// Sends `unit` from a socket that has room for it; false if there is no route.
+    pub(super) fn send_udp(&mut self, socket: u32, unit: Unit, cx: &mut Context<'_>) -> bool {
+        let &mut UdpSocket { flow, local_port, remote, .. } = self.udp(socket);
+        let remote = remote.expect("a socket that a program writes to has a remote end");
+        let length = u16::try_from(unit.octets).expect("the builder refuses datagrams that UDP can't carry");
+        let body = Body::Udp { source_port: local_port, destination_port: remote.port, length };
+        let tag = Tag { flow, seq: unit.seq, created: unit.created, socket };
+        let packets = self.packets_of(unit.octets);
+        let sent = self.send(remote.node, body, tag, cx);
+        if let Some(id) = sent {
+            self.udp(socket).charge(id, unit.octets, packets);
+        }
+        sent.is_some()
+    }
+
+    /// A datagram for a socket of this host, in so many packets.
+    pub(super) fn deliver_udp(&mut self, socket: u32, datagram: &Packet, packets: u32, cx: &mut Context<'_>) {
+        let Body::Udp { length, .. } = datagram.body else { return };
+        let unit = Unit { seq: datagram.tag.seq, created: datagram.tag.created, octets: u32::from(length) };
+        let program = self.udp(socket).program;
+        if let Activity::Sink = self.programs[program as usize].activity {
+            // A sink reads at once.
+            cx.counters.delivered += u64::from(packets);
+            cx.flows[datagram.tag.flow].handle_datagram_received(unit.seq, unit.octets, unit.created, cx.now);
+        } else if self.udp(socket).keep(unit) {
+            cx.counters.delivered += u64::from(packets);
+            self.wake_writer(program);
+        } else {
+            count_host_drop(datagram, packets, DropCause::ReceiveBufferFull, cx);
+        }
+    }
+}

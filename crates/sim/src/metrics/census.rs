@@ -1,0 +1,27 @@
+//! A count of the datagrams in flight, taken by looking into every place where one can be.
+
+use crate::scenario::model::FlowId;
+use std::collections::BTreeSet;
+
+/// The datagrams that were found at the end of a run: in hosts, in interfaces, on the air.
+#[derive(Clone, Debug, Default)]
+pub struct Census {
+    found: BTreeSet<(FlowId, u64)>,
+}
+
+impl Census {
+    /// An empty count.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A datagram of `flow`, or a part of it, was found.
+    pub fn insert(&mut self, flow: FlowId, seq: u64) {
+        self.found.insert((flow, seq));
+    }
+
+    /// Whether the datagram, or a part of it, was found.
+    pub fn contains(&self, flow: FlowId, seq: u64) -> bool {
+        self.found.contains(&(flow, seq))
+    }
+}

@@ -1,0 +1,443 @@
+//! One flow, measured from the source's writes to the sink's reads.
+
+use super::{Arrival, Census, Jitter, Ledger, Series};
+use crate::scenario::model::FlowId;
+use hdrhistogram::Histogram;
+use hopcast_protocols::time::{Duration, Instant};
+use serde::Serialize;
+use std::collections::VecDeque;
+use std::ops::{Index, IndexMut};
+
+/// What the measurement must know of a flow beforehand.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowSpec {
+    /// The application starts here.
+    pub start: Instant,
+    /// The application stops here, or with the run.
+    pub stop: Option<Instant>,
+    /// The end of the run.
+    pub end: Instant,
+}
+
+/// The measurement of one flow.
+///
+/// A *packet* is one datagram of the application over UDP, and one write of the application over TCP. A datagram's delay
+/// runs from its write to the sink's read, over all relays. The delay of a write to TCP runs from the moment when the send
+/// buffer has accepted its last octet to the moment when the sink has read that octet; such a packet is never lost, unless
+/// its connection is given up, or the application does not block and the send buffer refuses it.
+#[derive(Clone, Debug)]
+pub struct FlowMetrics {
+    spec: FlowSpec,
+    ledger: Ledger,
+    /// Writes to a stream that the sink has not read to their end.
+    writes: VecDeque<StreamWrite>,
+    written_packets: u64,
+    read_packets: u64,
+    refused_packets: u64,
+    abandoned_packets: u64,
+    sent_bytes: u64,
+    received_bytes: u64,
+    /// Of those, before the flow's stop.
+    counted_bytes: u64,
+    stream_written: u64,
+    stream_read: u64,
+    source_finished: bool,
+    delays: Histogram<u32>,
+    delay_sum: u128,
+    jitter: Jitter,
+    first_arrival: Option<Instant>,
+    last_arrival: Option<Instant>,
+    tcp: TcpStatistics,
+    series: Series,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct StreamWrite {
+    /// Place in the stream after its last octet.
+    end: u64,
+    accepted: Instant,
+}
+
+/// What the connections of a flow did, added up over its hops.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TcpStatistics {
+    /// Segments sent again.
+    pub retransmitted_segments: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Fast retransmits.
+    pub fast_retransmits: u64,
+}
+
+/// A flow in figures. Times are in seconds, rates in bit/s; `None` where nothing arrived to be measured.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FlowSummary {
+    /// Packets (see [`FlowMetrics`]) that the application wrote, refused ones included.
+    pub sent_packets: u64,
+    /// Their octets; over TCP also those of a last write of which a part is accepted.
+    pub sent_bytes: u64,
+    /// Packets that the sink read, each once.
+    pub received_packets: u64,
+    /// Octets that the sink read, each once.
+    pub received_bytes: u64,
+    /// Packets dropped on the way, or refused by the socket.
+    pub lost_packets: u64,
+    /// Packets that were still on their way at the end: sent = received + lost + in flight.
+    pub in_flight_packets: u64,
+    /// Further copies of datagrams that had arrived.
+    pub duplicate_packets: u64,
+    /// Lost packets per sent packet; zero if none was sent.
+    pub loss_ratio: f64,
+    /// Application octets that arrived, as bits per second between the start and the stop, the run's end, or the last
+    /// arrival of a finite amount of which nothing is in flight any more, whichever is first.
+    pub goodput_bps: f64,
+    /// Mean delay.
+    pub delay_mean_s: Option<f64>,
+    /// 99th percentile of the delay, within 0.1 % or 1 µs.
+    pub delay_p99_s: Option<f64>,
+    /// Mean jitter of adjacent packets.
+    pub jitter_mean_s: Option<f64>,
+    /// Sample variance of that jitter, in square seconds.
+    pub jitter_variance_s2: Option<f64>,
+    /// Its maximum.
+    pub jitter_max_s: Option<f64>,
+    /// First arrival at the sink.
+    pub first_arrival_s: Option<f64>,
+    /// Last arrival at the sink.
+    pub last_arrival_s: Option<f64>,
+    /// Of the flow's connections; all zero without TCP.
+    #[serde(flatten)]
+    pub tcp: TcpStatistics,
+}
+
+/// Significant decimal digits that the histogram of delays keeps.
+const DELAY_DIGITS: u8 = 3;
+/// Unit of the histogram of delays in nanoseconds.
+const DELAY_UNIT: u64 = 1_000;
+
+impl FlowMetrics {
+    /// A flow that has not started.
+    pub fn new(spec: FlowSpec) -> Self {
+        let series = Series::new(spec.end.saturating_since(Instant::START));
+        Self {
+            spec,
+            ledger: Ledger::default(),
+            writes: VecDeque::new(),
+            written_packets: 0,
+            read_packets: 0,
+            refused_packets: 0,
+            abandoned_packets: 0,
+            sent_bytes: 0,
+            received_bytes: 0,
+            counted_bytes: 0,
+            stream_written: 0,
+            stream_read: 0,
+            source_finished: false,
+            delays: Histogram::new(DELAY_DIGITS).expect("a histogram of 3 digits is always possible"),
+            delay_sum: 0,
+            jitter: Jitter::default(),
+            first_arrival: None,
+            last_arrival: None,
+            tcp: TcpStatistics::default(),
+            series,
+        }
+    }
+
+    /// The application wrote a datagram of `octets`. Returns its sequence number.
+    pub fn handle_datagram_sent(&mut self, octets: u32) -> u64 {
+        self.sent_bytes += u64::from(octets);
+        self.ledger.handle_sent()
+    }
+
+    /// A datagram, or a part of it, was dropped. Each may be reported many times.
+    pub fn handle_datagram_lost(&mut self, seq: u64) {
+        self.ledger.handle_lost(seq);
+    }
+
+    /// The sink read a datagram that was written at `created`.
+    pub fn handle_datagram_received(&mut self, seq: u64, octets: u32, created: Instant, now: Instant) {
+        if self.ledger.handle_received(seq) == Arrival::First {
+            self.handle_octets(octets, now);
+            self.handle_delay(now.saturating_since(created));
+        }
+    }
+
+    /// The send buffer of the flow's stream accepted `octets` of a write; `complete` if these were its last.
+    pub fn handle_stream_written(&mut self, octets: u32, complete: bool, now: Instant) {
+        self.sent_bytes += u64::from(octets);
+        self.stream_written += u64::from(octets);
+        if complete {
+            self.written_packets += 1;
+            self.writes.push_back(StreamWrite { end: self.stream_written, accepted: now });
+        }
+    }
+
+    /// The send buffer of the flow's stream refused a packet of an application that does not block.
+    pub fn handle_stream_refused(&mut self, octets: u32) {
+        self.sent_bytes += u64::from(octets);
+        self.refused_packets += 1;
+    }
+
+    /// The sink read `octets` of the stream.
+    pub fn handle_stream_read(&mut self, octets: u32, now: Instant) {
+        self.stream_read += u64::from(octets);
+        debug_assert!(self.stream_read <= self.stream_written, "a sink read what nobody wrote");
+        self.handle_octets(octets, now);
+        while let Some(&write) = self.writes.front().filter(|write| write.end <= self.stream_read) {
+            self.writes.pop_front();
+            self.read_packets += 1;
+            self.handle_delay(now.saturating_since(write.accepted));
+        }
+    }
+
+    /// A connection of the flow was given up: what was written and not read is lost.
+    pub fn handle_stream_abandoned(&mut self) {
+        self.abandoned_packets += self.writes.len() as u64;
+        self.writes.clear();
+    }
+
+    /// The source has written all that it had.
+    pub fn handle_source_finished(&mut self) {
+        self.source_finished = true;
+    }
+
+    /// The state of the flow's first connection: windows in octets.
+    pub fn handle_sender(&mut self, cwnd: u32, ssthresh: u32, srtt: Duration, now: Instant) {
+        self.series.handle_sender(cwnd, ssthresh, srtt, now);
+    }
+
+    /// What one connection of the flow did in all; called once for each at the end.
+    pub fn handle_connection_statistics(&mut self, statistics: TcpStatistics) {
+        self.tcp.retransmitted_segments += statistics.retransmitted_segments;
+        self.tcp.timeouts += statistics.timeouts;
+        self.tcp.fast_retransmits += statistics.fast_retransmits;
+    }
+
+    /// The run ended at `now`: closes the last intervals of the series.
+    pub fn finish(&mut self, now: Instant) {
+        self.series.advance(now);
+    }
+
+    /// How the flow developed.
+    pub fn series(&self) -> &Series {
+        &self.series
+    }
+
+    /// Octets written to the stream and not yet read by the sink.
+    pub fn stream_in_flight(&self) -> u64 {
+        self.stream_written - self.stream_read
+    }
+
+    /// Sequence numbers of the datagrams that are neither received nor lost.
+    pub fn datagrams_in_flight(&self) -> impl Iterator<Item = u64> + '_ {
+        self.ledger.in_flight()
+    }
+
+    /// The figures, as of `now`.
+    pub fn summary(&self, now: Instant) -> FlowSummary {
+        let sent_packets = self.ledger.sent() + self.written_packets + self.refused_packets;
+        let lost_packets = self.ledger.lost() + self.refused_packets + self.abandoned_packets;
+        let received_packets = self.ledger.received() + self.read_packets;
+        let in_flight_packets = self.in_flight_packets();
+        let jitter = self.jitter.summary();
+        let arrived = received_packets > 0;
+        FlowSummary {
+            sent_packets,
+            sent_bytes: self.sent_bytes,
+            received_packets,
+            received_bytes: self.received_bytes,
+            lost_packets,
+            in_flight_packets,
+            duplicate_packets: self.ledger.duplicates(),
+            loss_ratio: if sent_packets > 0 { lost_packets as f64 / sent_packets as f64 } else { 0.0 },
+            goodput_bps: self.goodput(now),
+            delay_mean_s: arrived.then(|| self.delay_sum as f64 * 1e-9 / received_packets as f64),
+            delay_p99_s: arrived.then(|| self.delays.value_at_quantile(0.99) as f64 * DELAY_UNIT as f64 * 1e-9),
+            jitter_mean_s: jitter.map(|jitter| jitter.mean),
+            jitter_variance_s2: jitter.map(|jitter| jitter.variance),
+            jitter_max_s: jitter.map(|jitter| jitter.max),
+            first_arrival_s: self.first_arrival.map(Instant::as_secs_f64),
+            last_arrival_s: self.last_arrival.map(Instant::as_secs_f64),
+            tcp: self.tcp,
+        }
+    }
+
+    fn in_flight_packets(&self) -> u64 {
+        self.ledger.sent() - self.ledger.received() - self.ledger.lost() + self.writes.len() as u64
+    }
+
+    fn goodput(&self, now: Instant) -> f64 {
+        let mut end = self.spec.end.min(now).min(self.spec.stop.unwrap_or(Instant::MAX));
+        let complete = self.source_finished && self.in_flight_packets() == 0 && self.stream_in_flight() == 0;
+        if let (true, Some(last)) = (complete, self.last_arrival) {
+            end = end.min(last);
+        }
+        match end.saturating_since(self.spec.start) {
+            Duration::ZERO => 0.0,
+            time => self.counted_bytes as f64 * 8.0 / time.as_secs_f64(),
+        }
+    }
+
+    fn handle_octets(&mut self, octets: u32, now: Instant) {
+        self.received_bytes += u64::from(octets);
+        if self.spec.stop.is_none_or(|stop| now <= stop) {
+            self.counted_bytes += u64::from(octets);
+        }
+        self.first_arrival.get_or_insert(now);
+        self.last_arrival = Some(now);
+        self.series.handle_received(octets, now);
+    }
+
+    fn handle_delay(&mut self, delay: Duration) {
+        self.delay_sum += u128::from(delay.as_nanos());
+        let units = delay.as_nanos().div_ceil(DELAY_UNIT);
+        self.delays.record(units).expect("a histogram that resizes itself takes any value");
+        self.jitter.handle_delay(delay);
+    }
+}
+
+/// All flows of a run.
+#[derive(Clone, Debug, Default)]
+pub struct FlowTable {
+    flows: Vec<FlowMetrics>,
+}
+
+impl FlowTable {
+    /// Flows in the order of their [`FlowId`]s.
+    pub fn new(specs: impl IntoIterator<Item = FlowSpec>) -> Self {
+        Self { flows: specs.into_iter().map(FlowMetrics::new).collect() }
+    }
+
+    /// The flows, in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &FlowMetrics> {
+        self.flows.iter()
+    }
+
+    /// The run ended at `now`.
+    pub fn finish(&mut self, now: Instant) {
+        self.flows.iter_mut().for_each(|flow| flow.finish(now));
+    }
+
+    /// Datagrams that are neither received nor lost, and yet were not found anywhere. Must be none.
+    pub fn missing<'a>(&'a self, census: &'a Census) -> impl Iterator<Item = (FlowId, u64)> + 'a {
+        let flows = self.flows.iter().enumerate().map(|(index, flow)| (FlowId(index as u32), flow));
+        flows
+            .flat_map(|(id, flow)| flow.datagrams_in_flight().map(move |seq| (id, seq)))
+            .filter(|&(id, seq)| !census.contains(id, seq))
+    }
+}
+
+impl Index<FlowId> for FlowTable {
+    type Output = FlowMetrics;
+    fn index(&self, id: FlowId) -> &FlowMetrics {
+        &self.flows[id.0 as usize]
+    }
+}
+
+impl IndexMut<FlowId> for FlowTable {
+    fn index_mut(&mut self, id: FlowId) -> &mut FlowMetrics {
+        &mut self.flows[id.0 as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::START + Duration::from_millis(millis)
+    }
+
+    fn flow(start: u64, stop: Option<u64>) -> FlowMetrics {
+        FlowMetrics::new(FlowSpec { start: at(start), stop: stop.map(at), end: at(10_000) })
+    }
+
+    #[test]
+    fn delays_have_a_mean_and_a_percentile() {
+        let mut flow = flow(0, None);
+        for millis in 1..=1000 {
+            let seq = flow.handle_datagram_sent(100);
+            flow.handle_datagram_received(seq, 100, at(0), at(millis));
+        }
+        let summary = flow.summary(at(10_000));
+        assert!((summary.delay_mean_s.unwrap() - 0.5005).abs() < 1e-9);
+        assert!((summary.delay_p99_s.unwrap() - 0.990).abs() < 0.001);
+        assert!((summary.jitter_mean_s.unwrap() - 0.001).abs() < 1e-12);
+        assert!(summary.jitter_variance_s2.unwrap() < 1e-18);
+    }
+
+    #[test]
+    fn duplicates_count_once_and_losses_are_told_from_flight() {
+        let mut flow = flow(0, None);
+        let [a, b, _c] = [0; 3].map(|_| flow.handle_datagram_sent(100));
+        flow.handle_datagram_received(a, 100, at(0), at(1));
+        flow.handle_datagram_received(a, 100, at(0), at(2));
+        flow.handle_datagram_lost(b);
+        let summary = flow.summary(at(10_000));
+        assert_eq!((summary.sent_packets, summary.received_packets, summary.lost_packets), (3, 1, 1));
+        assert_eq!((summary.in_flight_packets, summary.duplicate_packets, summary.received_bytes), (1, 1, 100));
+        assert_eq!(summary.goodput_bps, 80.0);
+    }
+
+    #[test]
+    fn goodput_ends_with_whatever_comes_first() {
+        // Until the run's end: 1000 B in 9 s.
+        let mut endless = flow(1_000, None);
+        let seq = endless.handle_datagram_sent(1000);
+        endless.handle_datagram_received(seq, 1000, at(1_000), at(2_000));
+        assert_eq!(endless.summary(at(10_000)).goodput_bps, 8000.0 / 9.0);
+        // Until the last arrival of a finite amount: in 1 s.
+        endless.handle_source_finished();
+        assert_eq!(endless.summary(at(10_000)).goodput_bps, 8000.0);
+        // But not while something is in flight.
+        endless.handle_datagram_sent(1000);
+        assert_eq!(endless.summary(at(10_000)).goodput_bps, 8000.0 / 9.0);
+        // Until the stop; what arrives later does not count.
+        let mut stopped = flow(1_000, Some(3_000));
+        let seqs = [0; 2].map(|_| stopped.handle_datagram_sent(1000));
+        stopped.handle_datagram_received(seqs[0], 1000, at(1_000), at(3_000));
+        stopped.handle_datagram_received(seqs[1], 1000, at(1_000), at(3_001));
+        assert_eq!(stopped.summary(at(10_000)).goodput_bps, 4000.0);
+        // A stop beyond the run is legal.
+        let mut beyond = flow(0, Some(99_000));
+        let seq = beyond.handle_datagram_sent(1000);
+        beyond.handle_datagram_received(seq, 1000, at(0), at(1));
+        assert_eq!(beyond.summary(at(10_000)).goodput_bps, 800.0);
+    }
+
+    #[test]
+    fn a_write_to_a_stream_has_arrived_with_its_last_octet() {
+        let mut flow = flow(0, None);
+        flow.handle_stream_written(600, false, at(1));
+        flow.handle_stream_written(400, true, at(2));
+        flow.handle_stream_written(1000, true, at(3));
+        flow.handle_stream_read(999, at(10));
+        assert_eq!(flow.summary(at(10)).received_packets, 0);
+        flow.handle_stream_read(2, at(12));
+        let summary = flow.summary(at(10_000));
+        assert_eq!((summary.sent_packets, summary.received_packets, summary.in_flight_packets), (2, 1, 1));
+        assert!((summary.delay_mean_s.unwrap() - 0.010).abs() < 1e-12);
+        assert_eq!((flow.stream_in_flight(), summary.received_bytes), (999, 1001));
+    }
+
+    #[test]
+    fn what_a_stream_refuses_is_sent_and_lost() {
+        let mut flow = flow(0, None);
+        flow.handle_stream_written(1000, true, at(1));
+        flow.handle_stream_refused(1000);
+        let summary = flow.summary(at(10_000));
+        assert_eq!((summary.sent_packets, summary.lost_packets, summary.loss_ratio), (2, 1, 0.5));
+        assert_eq!(summary.sent_bytes, 2000);
+    }
+
+    #[test]
+    fn a_census_that_misses_a_datagram_is_noticed() {
+        let mut table = FlowTable::new([FlowSpec { start: at(0), stop: None, end: at(1) }]);
+        let id = FlowId(0);
+        let seqs = [0; 3].map(|_| table[id].handle_datagram_sent(1));
+        table[id].handle_datagram_lost(seqs[0]);
+        let mut census = Census::new();
+        census.insert(id, seqs[1]);
+        assert_eq!(table.missing(&census).collect::<Vec<_>>(), [(id, seqs[2])]);
+    }
+}

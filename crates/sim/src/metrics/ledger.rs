@@ -1,0 +1,140 @@
+//! The fate of each datagram of a flow.
+
+use std::collections::VecDeque;
+
+/// One entry for each datagram that is not settled, and for recent ones that are: a datagram reported as dropped may
+/// still arrive, when the frame was received and only its acknowledgement was lost.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger {
+    /// Sequence number of the first entry.
+    base: u64,
+    entries: VecDeque<Fate>,
+    received: u64,
+    lost: u64,
+    duplicates: u64,
+}
+
+/// What is known of one datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    InFlight,
+    Lost,
+    Received,
+}
+
+/// What an arriving datagram is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// It arrived for the first time.
+    First,
+    /// It had arrived before.
+    Duplicate,
+}
+
+/// How many settled datagrams are remembered, lest a late report be taken for something else: at the 1470 octets and
+/// 54 Mb/s of a saturated link, over ten seconds.
+const MEMORY: usize = 1 << 16;
+
+impl Ledger {
+    /// A datagram is sent. Returns its sequence number; they count up from 0.
+    pub fn handle_sent(&mut self) -> u64 {
+        while self.entries.len() >= MEMORY && self.entries.front().is_some_and(|&fate| fate != Fate::InFlight) {
+            self.entries.pop_front();
+            self.base += 1;
+        }
+        self.entries.push_back(Fate::InFlight);
+        self.base + self.entries.len() as u64 - 1
+    }
+
+    /// A datagram, or a part of it without which it can't be delivered, was dropped somewhere.
+    pub fn handle_lost(&mut self, seq: u64) {
+        if let Some(fate @ Fate::InFlight) = self.entry(seq) {
+            *fate = Fate::Lost;
+            self.lost += 1;
+        }
+    }
+
+    /// A datagram reached the application at the far end.
+    pub fn handle_received(&mut self, seq: u64) -> Arrival {
+        match self.entry(seq) {
+            Some(fate) if *fate != Fate::Received => {
+                let was_lost = *fate == Fate::Lost;
+                *fate = Fate::Received;
+                self.lost -= u64::from(was_lost);
+                self.received += 1;
+                Arrival::First
+            }
+            _ => {
+                self.duplicates += 1;
+                Arrival::Duplicate
+            }
+        }
+    }
+
+    /// Datagrams sent so far.
+    pub fn sent(&self) -> u64 {
+        self.base + self.entries.len() as u64
+    }
+
+    /// Datagrams that arrived, each once.
+    pub fn received(&self) -> u64 {
+        self.received
+    }
+
+    /// Datagrams of which a part was dropped, and that did not arrive by another copy.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Further arrivals of datagrams that had arrived.
+    pub fn duplicates(&self) -> u64 {
+        self.duplicates
+    }
+
+    /// Sequence numbers of the datagrams that are neither received nor lost.
+    pub fn in_flight(&self) -> impl Iterator<Item = u64> + '_ {
+        let unsettled = self.entries.iter().enumerate().filter(|&(_, &fate)| fate == Fate::InFlight);
+        unsettled.map(|(index, _)| self.base + index as u64)
+    }
+
+    fn entry(&mut self, seq: u64) -> Option<&mut Fate> {
+        self.entries.get_mut(usize::try_from(seq.checked_sub(self.base)?).ok()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_datagram_counts_once_and_arrival_beats_loss() {
+        let mut ledger = Ledger::default();
+        assert_eq!([0; 4].map(|_| ledger.handle_sent()), [0, 1, 2, 3]);
+        assert_eq!(ledger.handle_received(0), Arrival::First);
+        assert_eq!(ledger.handle_received(0), Arrival::Duplicate);
+        ledger.handle_lost(0);
+        ledger.handle_lost(1);
+        ledger.handle_lost(1);
+        ledger.handle_lost(2);
+        assert_eq!(ledger.handle_received(2), Arrival::First);
+        ledger.handle_lost(2);
+        assert_eq!((ledger.sent(), ledger.received(), ledger.lost(), ledger.duplicates()), (4, 2, 1, 1));
+        assert_eq!(ledger.in_flight().collect::<Vec<_>>(), [3]);
+    }
+
+    #[test]
+    fn memory_is_bounded_by_what_is_in_flight() {
+        let mut ledger = Ledger::default();
+        for seq in 0..3 * MEMORY as u64 {
+            ledger.handle_sent();
+            if seq != MEMORY as u64 {
+                ledger.handle_received(seq);
+            }
+        }
+        assert_eq!(ledger.base, MEMORY as u64, "the one in flight is kept, with all after it");
+        ledger.handle_received(MEMORY as u64);
+        ledger.handle_sent();
+        assert_eq!(ledger.entries.len(), MEMORY);
+        assert_eq!(ledger.in_flight().count(), 1);
+    }
+}

@@ -1,0 +1,23 @@
+//! What is measured: flows, drops by cause, and how they develop over time.
+//!
+//! # Conservation
+//!
+//! Nothing gets lost without a cause, and that is checked at three layers:
+//!
+//! * packets at a host: [`Counters::unaccounted`] is zero, together with what the host holds;
+//! * datagrams of a flow: sent = received + lost + in flight, where each that is in flight is found somewhere ([`Census`]);
+//! * octets of a stream: no more are read than were written, and what is missing is in the buffers between.
+
+mod census;
+mod counters;
+mod flow;
+mod jitter;
+mod ledger;
+mod series;
+
+pub use census::Census;
+pub use counters::{Counters, DropCause};
+pub use flow::{FlowMetrics, FlowSpec, FlowSummary, FlowTable, TcpStatistics};
+pub use jitter::{Jitter, JitterSummary};
+pub use ledger::{Arrival, Ledger};
+pub use series::{Sample, Series};

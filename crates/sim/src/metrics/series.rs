@@ -1,0 +1,102 @@
+//! How a flow develops over time, in a bounded number of samples.
+
+use hopcast_protocols::time::{Duration, Instant};
+
+/// Samples at even intervals: never more than a thousand in a run, and never closer than 100 ms.
+#[derive(Clone, Debug)]
+pub struct Series {
+    interval: Duration,
+    next: Instant,
+    current: Sample,
+    samples: Vec<Sample>,
+}
+
+/// A flow in one interval. Windows and round-trip time are those at its end, of the flow's first connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sample {
+    /// End of the interval.
+    pub time: Instant,
+    /// Application octets that reached the sink in the interval.
+    pub received_bytes: u64,
+    /// Congestion window in octets; zero where there is none.
+    pub cwnd: u32,
+    /// Slow start threshold in octets; zero where there is none.
+    pub ssthresh: u32,
+    /// Smoothed round-trip time; zero before the first measurement.
+    pub srtt: Duration,
+}
+
+/// The closest that samples lie.
+const MIN_INTERVAL: Duration = Duration::from_millis(100);
+/// The most samples of a run.
+const MAX_SAMPLES: u64 = 1000;
+
+impl Series {
+    /// A series for a run of `duration`.
+    pub fn new(duration: Duration) -> Self {
+        let interval = MIN_INTERVAL.max(Duration::from_nanos(duration.as_nanos().div_ceil(MAX_SAMPLES)));
+        Self { interval, next: Instant::START + interval, current: Sample::default(), samples: Vec::new() }
+    }
+
+    /// Octets reached the sink at `now`. An arrival at the end of an interval belongs to the next.
+    pub fn handle_received(&mut self, octets: u32, now: Instant) {
+        self.advance(now);
+        self.current.received_bytes += u64::from(octets);
+    }
+
+    /// The state of the sender changed at `now`.
+    pub fn handle_sender(&mut self, cwnd: u32, ssthresh: u32, srtt: Duration, now: Instant) {
+        self.advance(now);
+        self.current = Sample { cwnd, ssthresh, srtt, ..self.current };
+    }
+
+    /// Closes the intervals that ended by `now`.
+    pub fn advance(&mut self, now: Instant) {
+        while self.next <= now {
+            self.samples.push(Sample { time: self.next, ..self.current });
+            self.current.received_bytes = 0;
+            self.next = Instant::from_nanos(self.next.as_nanos().saturating_add(self.interval.as_nanos()));
+            if self.next == Instant::MAX {
+                break;
+            }
+        }
+    }
+
+    /// Between two samples.
+    pub fn interval(&self) -> Duration {
+        self.interval
+    }
+
+    /// The samples of all intervals that were closed.
+    pub fn samples(&self) -> &[Sample] {
+        &self.samples
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_are_closed_in_order_also_silent_ones() {
+        let mut series = Series::new(Duration::from_secs(10));
+        let at = |millis| Instant::START + Duration::from_millis(millis);
+        series.handle_received(10, at(0));
+        series.handle_sender(2000, 9000, Duration::from_millis(3), at(50));
+        series.handle_received(20, at(99));
+        series.handle_received(40, at(100));
+        series.handle_sender(3000, 9000, Duration::from_millis(4), at(350));
+        series.advance(at(400));
+        let rows: Vec<_> = series.samples().iter().map(|s| (s.received_bytes, s.cwnd)).collect();
+        assert_eq!(rows, [(30, 2000), (40, 2000), (0, 2000), (0, 3000)]);
+        assert_eq!(series.samples()[3].time, at(400));
+    }
+
+    #[test]
+    fn a_long_run_has_no_more_samples_than_a_short_one() {
+        let duration = Duration::from_secs(86_399);
+        let mut series = Series::new(duration);
+        series.advance(Instant::START + duration);
+        assert!((999..=1000).contains(&series.samples().len()));
+    }
+}
