@@ -1,2 +1,3 @@
 //! The simulator: scenario in, results out.
 pub mod scenario;
+pub mod traffic;

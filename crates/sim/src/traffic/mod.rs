@@ -1,0 +1,3 @@
+//! What applications send, and when.
+
+pub mod video_trace;
