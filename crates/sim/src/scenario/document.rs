@@ -33,10 +33,11 @@ impl Tree {
     /// The first place that is not TOML, or every number that is not finite or too large.
     pub(super) fn from_toml(text: &str, file: &str) -> Result<Self, Vec<ScenarioError>> {
         let table = DeTable::parse(text).map_err(|error| {
-            let line = error.span().map(|span| line_at(text, span.start));
+            let line = error.span().map(|span| Lines::of(text).at(span.start));
             vec![whole_file(file, line, format!("not TOML: {}", one_line(error.message())), None)]
         })?;
-        let mut reader = TomlReader { text, file, origins: BTreeMap::new(), errors: Vec::new() };
+        let mut reader =
+            TomlReader { text, lines: Lines::of(text), file, origins: BTreeMap::new(), errors: Vec::new() };
         let root = reader.table(table.get_ref(), &mut Path::new());
         if reader.errors.is_empty() {
             Ok(Self { root, file: file.into(), origins: reader.origins })
@@ -56,7 +57,12 @@ impl Tree {
             vec![whole_file(file, Some(error.line().max(1)), format!("not JSON: {message}"), None)]
         })?;
         if !root.is_object() {
-            return Err(vec![whole_file(file, None, "not a table".into(), Some("an object with the keys of a scenario"))]);
+            return Err(vec![whole_file(
+                file,
+                None,
+                "not a table".into(),
+                Some("an object with the keys of a scenario"),
+            )]);
         }
         drop_nulls(&mut root);
         Ok(Self { root, file: file.into(), origins: BTreeMap::new() })
@@ -83,7 +89,11 @@ impl Tree {
         let mut at = &mut self.root;
         for step in key.split('.') {
             if step.is_empty() {
-                return Err(wrong("", format!("{assignment:?} has an empty key"), Some("KEY=VALUE, such as seed=2".into())));
+                return Err(wrong(
+                    "",
+                    format!("{assignment:?} has an empty key"),
+                    Some("KEY=VALUE, such as seed=2".into()),
+                ));
             }
             let place = match at {
                 Value::Array(items) => {
@@ -235,8 +245,18 @@ fn one_line(text: &str) -> String {
     text.lines().map(str::trim).collect::<Vec<_>>().join(", ")
 }
 
-fn line_at(text: &str, offset: usize) -> usize {
-    text.as_bytes()[..offset.min(text.len())].iter().filter(|byte| **byte == b'\n').count() + 1
+/// Where the lines of a text end.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn of(text: &str) -> Self {
+        Self(text.match_indices('\n').map(|(offset, _)| offset).collect())
+    }
+
+    /// The line, counted from 1, that holds byte `offset`.
+    fn at(&self, offset: usize) -> usize {
+        self.0.partition_point(|end| *end < offset) + 1
+    }
 }
 
 fn drop_nulls(value: &mut Value) {
@@ -252,6 +272,7 @@ fn drop_nulls(value: &mut Value) {
 
 struct TomlReader<'a> {
     text: &'a str,
+    lines: Lines,
     file: &'a str,
     origins: BTreeMap<Path, Origin>,
     errors: Vec<ScenarioError>,
@@ -262,7 +283,7 @@ impl TomlReader<'_> {
         let mut object = Map::new();
         for (key, value) in table {
             path.push(key.get_ref().to_string());
-            let line = line_at(self.text, key.span().start);
+            let line = self.lines.at(key.span().start);
             let read = self.value(value, line, path);
             path.pop();
             object.insert(key.get_ref().to_string(), read);
@@ -293,7 +314,7 @@ impl TomlReader<'_> {
             DeValue::Array(items) => {
                 let items = items.iter().enumerate().map(|(place, item)| {
                     path.push(place.to_string());
-                    let line = line_at(self.text, item.span().start);
+                    let line = self.lines.at(item.span().start);
                     let read = self.value(item, line, path);
                     path.pop();
                     read

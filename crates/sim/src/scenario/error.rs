@@ -43,10 +43,16 @@ impl fmt::Display for ScenarioError {
 
 /// Everything that is wrong with a scenario, as far as one pass can tell; never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScenarioErrors(pub(super) Vec<ScenarioError>);
+pub struct ScenarioErrors(Vec<ScenarioError>);
 
 impl ScenarioErrors {
-    /// The errors, in the order of the checks.
+    /// In the order of the file, what has no line last.
+    pub(super) fn new(mut errors: Vec<ScenarioError>) -> Self {
+        errors.sort_by_key(|error| error.line.unwrap_or(usize::MAX));
+        Self(errors)
+    }
+
+    /// The errors, in the order of the file.
     pub fn errors(&self) -> &[ScenarioError] {
         &self.0
     }

@@ -17,7 +17,7 @@ pub(super) struct Document {
     #[schemars(extend("maxLength" = 200))]
     pub name: Option<String>,
     /// Simulated time of the run.
-    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 315_576_000))]
+    #[schemars(extend("minimum" = 1e-9, "maximum" = 315_576_000))]
     pub duration: Time,
     /// Seed of every random draw. Default: 1.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -349,7 +349,7 @@ pub(super) struct Flow {
     pub start: Option<Time>,
     /// When the application stops. Default: with the run.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 315_576_000))]
+    #[schemars(extend("minimum" = 1e-9, "maximum" = 315_576_000))]
     pub stop: Option<Time>,
     /// How the data are carried.
     pub transport: Transport,
@@ -387,7 +387,7 @@ pub(super) enum Transport {
         min_rto: Option<Time>,
         /// Longest time that an acknowledgement is held back. Default: 200 ms; `off` under profile `ns-2`.
         #[serde(skip_serializing_if = "Option::is_none")]
-        #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 0.5))]
+        #[schemars(extend("minimum" = 1e-9, "maximum" = 0.5))]
         delayed_ack: Option<TimeOrOff>,
     },
 }
