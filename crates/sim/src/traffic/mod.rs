@@ -1,5 +1,7 @@
 //! Traffic: the machines of a scenario with the programs that make, pass on and take its flows.
 
+pub mod video_trace;
+
 use crate::host::packet::MAX_UDP_PAYLOAD;
 use crate::host::{Endpoint, Host, HostConfig, MAX_SOCKETS, TcpOptions};
 use crate::metrics::{FlowSpec, FlowTable};
