@@ -120,7 +120,8 @@ pub enum Output {
 pub enum CloseReason {
     /// The user gave it up: [`Connection::handle_abort`], or a close before the handshake.
     Aborted,
-    /// Both sides closed it, and every byte was acknowledged.
+    /// Both sides closed it. The last acknowledgement may be missing if the peer has left TIME-WAIT (a reset counts for it
+    /// then, RFC 9293, section 3.10.7.4).
     Finished,
     /// The peer refused it.
     Refused,
@@ -525,8 +526,10 @@ impl Connection {
         let ack = ack as u64;
         let window = u64::from(segment.window) << self.peer_shift.unwrap_or(0);
         let same_window = window == self.offered;
-        if (start, ack) >= self.window_from {
-            self.window_from = (start, ack);
+        // Newer than the last by WL1 and WL2, or by what it acknowledges: a retransmission of the peer has an old number
+        // and a new window.
+        if ack > una || (start, ack) >= self.window_from {
+            self.window_from = (start.max(self.window_from.0), ack);
             self.offered = window;
             self.sender.set_window(window);
         }

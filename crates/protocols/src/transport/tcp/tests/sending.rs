@@ -183,6 +183,21 @@ fn section_3_10_7_4_an_older_segment_does_not_change_the_window() {
 }
 
 #[test]
+fn section_3_10_7_4_a_retransmission_of_the_peer_brings_a_new_window() {
+    let mut bench = established();
+    bench.write(6000);
+    for n in 0..4 {
+        bench.recv(data(n * MSS, MSS));
+    }
+    // Out of order, with a window up to byte 5000; then what was missing, sent later, with one up to 4000.
+    bench.send(text(500, 500).acking(MSS).window(4000));
+    bench.recv(ack_of(0).moved(4000)).recv(data(4 * MSS, MSS)).recv_nothing();
+    bench.send(text(0, 500).acking(2 * MSS).window(2000));
+    bench.recv(ack_of(1000).moved(5000).window(BUFFER as u16 - 1000)).recv_nothing();
+    assert_eq!(bench.connection.peer_window(), 2000);
+}
+
+#[test]
 fn section_3_8_6_a_window_that_shrinks_holds_back_what_is_new_only() {
     let mut bench = in_flight(4, 0);
     bench.send(ack(MSS).window(0)).recv_nothing();
