@@ -3,5 +3,7 @@
 pub mod engine;
 pub mod host;
 pub mod metrics;
+pub mod run;
 pub mod scenario;
+pub mod topology;
 pub mod traffic;
