@@ -16,7 +16,7 @@ use super::vocabulary;
 /// # Errors
 /// Everything that does not fit the schema.
 pub(super) fn check(schema: &Value, tree: &Tree) -> Result<Value, Vec<ScenarioError>> {
-    let mut checker = Checker { tree, errors: Vec::new() };
+    let mut checker = Checker { tree, errors: Vec::new(), later: 0 };
     let value = checker.value(schema, &tree.root, &mut Path::new());
     if checker.errors.is_empty() { Ok(value) } else { Err(checker.errors) }
 }
@@ -61,6 +61,8 @@ fn form(schema: &Value) -> Form<'_> {
 struct Checker<'a> {
     tree: &'a Tree,
     errors: Vec<ScenarioError>,
+    /// How many of the errors are words that this version does not have yet.
+    later: usize,
 }
 
 impl Checker<'_> {
@@ -96,13 +98,19 @@ impl Checker<'_> {
         self.errors.push(self.tree.error(path, problem, expected));
     }
 
+    fn report_later(&mut self, path: &Path, word: &str, expected: String) {
+        self.later += 1;
+        self.report(path, format!("this version does not have {word:?} yet"), Some(expected));
+    }
+
     fn wrong_kind(&mut self, schema: &Value, path: &Path) {
         let wanted = wanted(schema);
-        let kind = wanted.split([' ', ',']).take(2).collect::<Vec<_>>().join(" ");
         let problem = match form(schema) {
-            Form::Choice(_) => "is not a text".into(),
-            Form::Tagged(..) => "is not a table".into(),
-            _ => format!("is not {kind}"),
+            Form::Choice(_) | Form::Text => "is not a text",
+            Form::List => "is not a list",
+            Form::Quantity(_) => "is neither a text nor a number",
+            Form::Table | Form::Tagged(..) => "is not a table",
+            Form::WholeNumber => "is not a whole number",
         };
         self.report(path, problem, Some(wanted));
     }
@@ -122,7 +130,7 @@ impl Checker<'_> {
                     return;
                 }
                 if vocabulary::is_later_value(&key_path(path), text) {
-                    return self.report(path, later(text), Some(wanted(schema)));
+                    return self.report_later(path, text, wanted(schema));
                 }
                 match dimension.parse(text) {
                     Ok(value) => value,
@@ -131,8 +139,8 @@ impl Checker<'_> {
             }
             _ => return self.wrong_kind(schema, path),
         };
-        self.limits(schema, value, &|limit| dimension.from_bare(limit), &|v| dimension.display(v), path);
-        if dimension == Dimension::Size && libm::trunc(value) != value {
+        let within = self.limits(schema, value, &|limit| dimension.from_bare(limit), &|v| dimension.display(v), path);
+        if within && dimension == Dimension::Size && libm::trunc(value) != value {
             self.report(path, "is not a whole number of bytes", None);
         }
     }
@@ -142,10 +150,11 @@ impl Checker<'_> {
             return self.wrong_kind(schema, path);
         }
         let number = value.as_f64().unwrap_or(f64::NAN);
-        self.limits(schema, number, &|limit| limit, &|v| v.to_string(), path);
+        let _ = self.limits(schema, number, &|limit| limit, &|v| v.to_string(), path);
     }
 
-    /// `kept` turns a limit of the schema into the unit of `value`, `show` prints it.
+    /// Whether `value` is within the limits of `schema`; if not, it is reported. `kept` turns a limit of the schema into
+    /// the unit of `value`, `show` prints it.
     fn limits(
         &mut self,
         schema: &Value,
@@ -153,13 +162,13 @@ impl Checker<'_> {
         kept: &dyn Fn(f64) -> f64,
         show: &dyn Fn(f64) -> String,
         path: &Path,
-    ) {
+    ) -> bool {
         let limit = |key: &str| schema[key].as_f64();
         let (above, least, most) = (limit("exclusiveMinimum"), limit("minimum"), limit("maximum"));
         let too_small = above.is_some_and(|l| value <= kept(l)) || least.is_some_and(|l| value < kept(l));
         let too_large = most.is_some_and(|l| value > kept(l));
         if !too_small && !too_large {
-            return;
+            return true;
         }
         // Powers are kept in dBm, where neither zero nor a sign means anything.
         let linear = kept(1.0) == 1.0;
@@ -174,6 +183,7 @@ impl Checker<'_> {
         let high = most.map(|l| format!("at most {}", show(kept(l))));
         let expected: Vec<String> = [low, high].into_iter().flatten().collect();
         self.report(path, problem, Some(expected.join(" and ")));
+        false
     }
 
     fn choice(&mut self, schema: &Value, words: &[&str], value: &Value, path: &Path) {
@@ -186,12 +196,11 @@ impl Checker<'_> {
     fn word(&mut self, words: &[&str], word: &str, path: &Path) -> bool {
         let known = words.contains(&word);
         if !known {
-            let problem = if vocabulary::is_later_value(&key_path(path), word) {
-                later(word)
+            if vocabulary::is_later_value(&key_path(path), word) {
+                self.report_later(path, word, one_of(words));
             } else {
-                format!("unknown value{}", nearest::hint(word, words))
-            };
-            self.report(path, problem, Some(one_of(words)));
+                self.report(path, format!("unknown value{}", nearest::hint(word, words)), Some(one_of(words)));
+            }
         }
         known
     }
@@ -217,9 +226,9 @@ impl Checker<'_> {
         if length < least || length > most {
             let expected = match least == most {
                 true => format!("{least} values"),
-                false => format!("at least {least}"),
+                false => format!("{least} or more"),
             };
-            self.report(path, format!("has {length} values"), Some(expected));
+            self.report(path, format!("has {length} value{}", if length == 1 { "" } else { "s" }), Some(expected));
         }
         let mut checked = Vec::new();
         for (place, item) in items.iter().enumerate() {
@@ -238,7 +247,7 @@ impl Checker<'_> {
         let words: Vec<&str> = variants.iter().filter_map(|v| v["properties"][tag]["const"].as_str()).collect();
         path.push(tag.into());
         let word = table.get(tag).map(|word| self.as_text(&variants[0]["properties"][tag], word, path));
-        let set = self.tree.overridden(path);
+        let set = self.tree.set_text(path).is_some();
         let variant = match &word {
             None => {
                 self.report(path, "is missing", Some(one_of(&words)));
@@ -277,6 +286,7 @@ impl Checker<'_> {
         let properties = schema["properties"].as_object().unwrap_or(&empty);
         let keys: Vec<&str> = properties.keys().map(String::as_str).collect();
         let mut checked = Map::new();
+        let later_before = self.later;
         for (key, value) in table {
             path.push(key.clone());
             match properties.get(key) {
@@ -298,6 +308,10 @@ impl Checker<'_> {
             }
             path.pop();
         }
+        // What a later version makes of this table may not need the same keys.
+        if self.later > later_before {
+            return Value::Null;
+        }
         for key in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
             if !table.contains_key(key) {
                 path.push(key.into());
@@ -315,10 +329,6 @@ const MAX_NAME: usize = 64;
 fn is_name(text: &str) -> bool {
     let fits = |c: char| !c.is_control() && !matches!(c, '.' | '/' | '\\' | '"' | '\'' | '=');
     (1..=MAX_NAME).contains(&text.chars().count()) && text.chars().all(fits) && text.trim() == text
-}
-
-fn later(word: &str) -> String {
-    format!("this version does not have {word:?} yet")
 }
 
 /// The keys on `path`, without places in lists.
@@ -363,7 +373,7 @@ fn one_of(words: &[&str]) -> String {
 fn one_of_keys(keys: &[&str]) -> String {
     match keys {
         [] => "no further key".into(),
-        [key] => (*key).into(),
+        [key] => format!("no key but {key}"),
         _ => format!("one of {}", keys.join(", ")),
     }
 }

@@ -72,14 +72,16 @@ impl Tree {
     ///
     /// # Errors
     /// No `=`, an empty key, a name or a place that is not there, or a key below something that is not a table.
-    pub(super) fn set(&mut self, assignment: &str) -> Result<(), ScenarioError> {
-        let wrong = |field: &str, problem: String, expected: Option<String>| ScenarioError {
-            file: SET.into(),
-            line: None,
-            field: field.into(),
-            value: None,
-            problem,
-            expected,
+    pub(super) fn set(&mut self, assignment: &str) -> Result<(), Box<ScenarioError>> {
+        let wrong = |field: &str, problem: String, expected: Option<String>| {
+            Box::new(ScenarioError {
+                file: SET.into(),
+                line: None,
+                field: field.into(),
+                value: None,
+                problem,
+                expected,
+            })
         };
         let Some((key, written)) = assignment.split_once('=') else {
             return Err(wrong("", format!("{assignment:?} has no \"=\""), Some("KEY=VALUE, such as seed=2".into())));
@@ -116,7 +118,12 @@ impl Tree {
             let last = path.last().expect("just pushed");
             at = match at {
                 Value::Array(items) => &mut items[last.parse::<usize>().expect("a place in the list")],
-                Value::Object(table) => table.entry(last.clone()).or_insert_with(|| Value::Object(Map::new())),
+                Value::Object(table) => table.entry(last.clone()).or_insert_with(|| {
+                    // Whatever a new table is said to lack, it is for the override to give.
+                    let origin = Origin { line: None, written: written.into(), overridden: true };
+                    self.origins.insert(path.clone(), origin);
+                    Value::Object(Map::new())
+                }),
                 _ => return Err(wrong(key, format!("{parent} is a single value and has no keys"), None)),
             };
         }
@@ -150,6 +157,7 @@ impl Tree {
     pub(super) fn error(&self, path: &[String], problem: impl Into<String>, expected: Option<String>) -> ScenarioError {
         let value = match self.get(path) {
             None | Some(Value::Object(_)) => None,
+            Some(Value::Array(items)) if items.iter().any(Value::is_object) => None,
             Some(value) => Some(match self.origins.get(path) {
                 // A list over several lines would not stay one line.
                 Some(origin) if !origin.overridden && !origin.written.contains('\n') => shorten(&origin.written),
@@ -211,6 +219,10 @@ fn place_of(items: &[Value], step: &str) -> Option<usize> {
 }
 
 fn parse_toml_value(text: &str) -> Option<Value> {
+    // Seeds go beyond the integers of TOML.
+    if let Ok(number) = text.parse::<u64>() {
+        return Some(number.into());
+    }
     let line = format!("v = {text}");
     let tree = Tree::from_toml(&line, SET).ok()?;
     let mut table = tree.root;

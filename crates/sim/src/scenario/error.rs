@@ -11,7 +11,7 @@ pub struct ScenarioError {
     pub line: Option<usize>,
     /// Path of the key, with names in place of numbers: `flows.bulk.transport.window`. Empty for the file as a whole.
     pub field: String,
-    /// The value as written; `None` where it is missing or a whole table.
+    /// The value as written; `None` where it is missing, a table, or a list of tables.
     pub value: Option<String>,
     /// What is wrong.
     pub problem: String,
@@ -35,7 +35,8 @@ impl fmt::Display for ScenarioError {
         }
         f.write_str(&self.problem)?;
         if let Some(expected) = &self.expected {
-            write!(f, "; expected {expected}")?;
+            let lead = if self.problem.ends_with('?') { " Expected" } else { "; expected" };
+            write!(f, "{lead} {expected}")?;
         }
         Ok(())
     }

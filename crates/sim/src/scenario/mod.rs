@@ -1,7 +1,7 @@
 //! Scenarios: the schema of the file, units, validation, and the values in force.
 //!
-//! A scenario passes through these rooms: [`document`] reads TOML or JSON into a tree and applies overrides, [`check`]
-//! compares the tree with the types of [`schema`], and [`resolve`] fills in defaults, checks what only the whole can tell,
+//! A scenario passes through these rooms: `document` reads TOML or JSON into a tree and applies overrides, `check`
+//! compares the tree with the types of `schema`, and `resolve` fills in defaults, checks what only the whole can tell,
 //! and makes a [`model::Scenario`] of it.
 
 mod check;
@@ -89,7 +89,8 @@ fn load(
 ) -> Result<Loaded, ScenarioErrors> {
     let mut tree = tree.map_err(ScenarioErrors::new)?;
     let own_seed = tree.root.get("seed").and_then(Value::as_u64);
-    let errors: Vec<_> = overrides.iter().filter_map(|assignment| tree.set(assignment).err()).collect();
+    let errors: Vec<_> =
+        overrides.iter().filter_map(|assignment| tree.set(assignment).err().map(|error| *error)).collect();
     if !errors.is_empty() {
         return Err(ScenarioErrors::new(errors));
     }

@@ -27,7 +27,7 @@ pub fn reference() -> String {
 }
 
 const HEAD: &str = "\
-<!-- Written by `HOPCAST_BLESS=1 cargo test -p hopcast-sim reference`; edit the descriptions in crates/sim/src/scenario/schema.rs. -->
+<!-- Written by `HOPCAST_BLESS=1 cargo test -p hopcast-sim scenario`; edit the descriptions in crates/sim/src/scenario/schema.rs. -->
 # Scenario files
 
 A scenario is a TOML file, or a Python object with the same keys.
@@ -102,17 +102,21 @@ fn tidy(schema: &mut Value) {
 fn table(page: &mut String, path: &str, schema: &Value, level: usize) {
     let (title, intro) = match path {
         "" => ("Keys of a scenario".into(), String::new()),
-        _ => (format!("`{path}`"), format!("{}\n\n", text(schema))),
+        _ => {
+            let text = text(schema);
+            let intro = text.split(" Default: ").next().unwrap_or_default();
+            (format!("`{path}`"), format!("{intro}\n\n"))
+        }
     };
     let _ = write!(page, "{} {title}\n\n{intro}", "#".repeat(level));
     match schema["oneOf"].as_array() {
-        None => keys(page, path, schema),
+        None => keys(page, schema),
         Some(variants) => {
             for variant in variants {
                 let tag = properties(variant).find_map(|(key, p)| Some((key, p["const"].as_str()?)));
                 let Some((tag, word)) = tag else { continue };
                 let _ = write!(page, "**`{tag} = \"{word}\"`**: {}\n\n", text(variant));
-                keys(page, path, variant);
+                keys(page, variant);
             }
         }
     }
@@ -126,19 +130,18 @@ fn table(page: &mut String, path: &str, schema: &Value, level: usize) {
     }
 }
 
-fn keys(page: &mut String, path: &str, schema: &Value) {
+fn keys(page: &mut String, schema: &Value) {
     let required = |key: &str| schema["required"].as_array().is_some_and(|keys| keys.iter().any(|k| k == key));
     let mut rows = String::new();
     for (key, property) in properties(schema).filter(|(_, property)| property.get("const").is_none()) {
         let (meaning, default) = match text(property).split_once(" Default: ") {
-            Some((meaning, default)) => (meaning.to_owned(), default.to_owned()),
+            Some((meaning, default)) => (meaning.to_owned(), default.trim_end_matches('.').to_owned()),
             None if required(key) => (text(property), "required".into()),
             None => (text(property), "see below".into()),
         };
         let _ = writeln!(rows, "| `{key}` | {} | {default} | {meaning} |", values(property).replace('|', "\\|"));
     }
     if !rows.is_empty() {
-        let _ = path;
         let _ = write!(page, "| key | value | default | meaning |\n|---|---|---|---|\n{rows}\n");
     }
 }

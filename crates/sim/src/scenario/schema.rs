@@ -43,7 +43,7 @@ pub(super) struct Radio {
     /// Physical layer. Default: `802.11`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standard: Option<StandardName>,
-    /// Preamble of 802.11b frames at 2 Mb/s and more (long at 1 Mb/s in any case). Default: `long`.
+    /// Preamble of 802.11b and 802.11g frames at 2, 5.5 and 11 Mb/s. Default: `long`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preamble: Option<Preamble>,
     /// Channel number of the standard's band: the default of the propagation's frequency. Default: 1 (802.11, 802.11b,
@@ -79,27 +79,28 @@ pub(super) struct Radio {
     /// How a receiver decides. Default: `threshold`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reception: Option<Reception>,
-    /// Transmit power. Default: 16.0206 dBm (40 mW); 24.5 dBm under profile `ns-2`. Not used with propagation `range`.
+    /// Transmit power; not used with propagation `range`. Default: 16.0206 dBm (40 mW); 24.5 dBm under profile `ns-2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1e-20, "maximum" = 1e6))]
     pub tx_power: Option<Power>,
-    /// Least power to decode a frame. Default: the standard's minimum sensitivity at the frame's rate; -64.37 dBm under
-    /// profile `ns-2`. Not used with propagation `range`.
+    /// Least power to decode a frame; not used with propagation `range`. Default: the standard's minimum sensitivity at
+    /// the frame's rate; -64.37 dBm under profile `ns-2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1e-33, "maximum" = 1e6))]
     pub receive_threshold: Option<Power>,
-    /// Least power that makes the medium busy. Default: the standard's threshold of clear channel assessment, or
-    /// `receive_threshold` if that is lower; -78.07 dBm under profile `ns-2`. Not used with propagation `range`.
+    /// Least power that makes the medium busy; not used with propagation `range`. Default: the standard's threshold of
+    /// clear channel assessment (-78.07 dBm under profile `ns-2`), or `receive_threshold` if that is lower.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1e-33, "maximum" = 1e6))]
     pub carrier_sense_threshold: Option<Power>,
-    /// How much stronger than what overlaps it a frame must be to survive. Default: 10 dB. Not used with propagation `range`.
+    /// How much stronger than what overlaps it a frame must be to survive; not used with propagation `range`. Default:
+    /// 10 dB.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 200))]
     pub capture: Option<Level>,
-    /// Transmissions that arrive weaker than this are left out at that node. Default: 20 dB below what could just destroy
-    /// the weakest frame, which is the lowest receive threshold less `capture`, and never above the carrier-sense
-    /// threshold; under profile `ns-2` the carrier-sense threshold. Not used with propagation `range`.
+    /// Transmissions that arrive weaker than this are left out at that node; not used with propagation `range`. Default:
+    /// 20 dB below what could just destroy the weakest frame, which is the lowest receive threshold less `capture`, and
+    /// never above the carrier-sense threshold; under profile `ns-2` the carrier-sense threshold.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1e-33, "maximum" = 1e6))]
     pub interference_floor: Option<Power>,

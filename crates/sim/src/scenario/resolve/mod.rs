@@ -42,7 +42,8 @@ pub(super) fn resolve(
     });
     let (radio, mtu) = resolver.radio(&radio, profile);
     let groups = resolver.groups(&document.nodes);
-    let flows = document.flows.as_deref().unwrap_or_default();
+    // Without nodes, all that can be said of flows follows from that.
+    let flows = document.flows.as_deref().filter(|_| !groups.is_empty()).unwrap_or_default();
     let flows = resolver.flows(flows, &groups, flows::Surroundings { duration, mtu, profile });
 
     let Resolver { ledger, errors, .. } = resolver;

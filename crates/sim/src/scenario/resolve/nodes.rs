@@ -17,6 +17,7 @@ const MAX_EXTENT: f64 = 1e7;
 const LINUX_SOCKET_BUFFER: f64 = 212_992.0;
 
 impl Resolver<'_> {
+    /// Empty if there are too many nodes to name.
     pub(super) fn groups(&mut self, nodes: &[Nodes]) -> Vec<model::Group> {
         let total: u64 = nodes.iter().map(|group| u64::from(group.count.unwrap_or(1))).sum();
         if total > MAX_NODES {
@@ -92,8 +93,8 @@ impl Resolver<'_> {
             Placement::Circle { radius } => model::Placement::Circle { radius: radius.0 },
             Placement::Points { at } => {
                 if at.len() != count {
-                    let problem = format!("has {} points for {count} nodes", at.len());
-                    self.report(&["nodes", index, "placement", "at"], problem, format!("{count}"));
+                    let problem = format!("places {} nodes, but there are {count}", at.len());
+                    self.report(&["nodes", index, "placement", "at"], problem, format!("as many as {count}"));
                 }
                 model::Placement::Points(at.iter().map(|[x, y]| [x.0, y.0]).collect())
             }

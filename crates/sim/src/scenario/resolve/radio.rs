@@ -27,7 +27,7 @@ impl Resolver<'_> {
             StandardName::Erp => Standard::Erp,
         };
         let preamble = self.ledger.pick(&["radio", "preamble"], radio.preamble, word, || {
-            (Preamble::Long, "default: IEEE 802.11-2020, 16.2.2.1, mandatory everywhere".into())
+            (Preamble::Long, "default: the one that every station of IEEE 802.11-2020, clause 16, understands".into())
         });
         let short_preamble = preamble == Preamble::Short;
         if short_preamble && !matches!(standard, Standard::HrDsss | Standard::Erp) {
@@ -115,7 +115,7 @@ impl Resolver<'_> {
         let given = radio.propagation;
         if given.is_none() {
             let (model, source) = match ns_2 {
-                true => ("two-ray-ground", ns_2_default("as in the ns-2 manual's wireless examples")),
+                true => ("two-ray-ground", ns_2_default("Propagation/TwoRayGround, as in its wireless examples")),
                 false => ("free-space", "default: the only model without a parameter of its own".into()),
             };
             self.ledger.note(&["radio", "propagation", "model"], model, &source);
@@ -169,7 +169,7 @@ impl Resolver<'_> {
     fn channel(&mut self, channel: u32, standard: Standard) -> Option<f64> {
         self.ledger.note_given(&["radio", "channel"]);
         let (frequency, known) = match (standard, channel) {
-            (Standard::Ofdm, 36..=64 | 100..=144) if channel % 4 == 0 => (Some(5000 + 5 * channel), ""),
+            (Standard::Ofdm, 36..=64 | 100..=144) if channel.is_multiple_of(4) => (Some(5000 + 5 * channel), ""),
             (Standard::Ofdm, 149..=177) if channel % 4 == 1 => (Some(5000 + 5 * channel), ""),
             (Standard::Ofdm, _) => (None, "36, 40 … 64, 100, 104 … 144, or 149, 153 … 177"),
             (_, 1..=13) => (Some(2407 + 5 * channel), ""),
@@ -197,6 +197,19 @@ impl Resolver<'_> {
         self.ledger.pick(&["radio", "reception"], radio.reception, word, || {
             (Reception::Threshold, "default: the only one that this version has".into())
         });
+        let (rules, told, source) = match ns_2 {
+            true => (
+                model::Rules::PairwiseFirstCome,
+                "each overlapping transmission by itself; first come, first served",
+                "profile ns-2 (no key of its own): Mac/802_11 (ns-2.35)",
+            ),
+            false => (
+                model::Rules::Cumulative,
+                "the sum of all interference; a stronger frame is received whenever it comes",
+                "profile standard (no key of its own)",
+            ),
+        };
+        self.ledger.note(&["radio", "reception", "rules"], told, source);
         let first_row_of_powers = self.ledger.rows.len();
         let tx_power = self.ledger.pick(&["radio", "tx_power"], radio.tx_power, show, || match ns_2 {
             true => (Power(24.5), ns_2_default("Pt_ 0.28183815")),
@@ -251,10 +264,6 @@ impl Resolver<'_> {
         } else {
             self.thresholds(receive, most_sensitive(used), carrier_sense, floor);
         }
-        let rules = match ns_2 {
-            true => model::Rules::PairwiseFirstCome,
-            false => model::Rules::Cumulative,
-        };
         let reception = model::Reception {
             receive_threshold: receive.map(|power| power.0),
             carrier_sense_threshold: carrier_sense.0,

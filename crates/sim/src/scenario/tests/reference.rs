@@ -1,1 +1,45 @@
+//! The files that are written from the schema.
+
+use std::path::Path;
+
 use super::*;
+
+/// Compares the file `path` of the repository with `text`; with HOPCAST_BLESS in the environment, writes it.
+#[track_caller]
+pub(super) fn is_current(path: &str, text: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
+    if std::env::var_os("HOPCAST_BLESS").is_some() {
+        std::fs::create_dir_all(file.parent().expect("a file in a folder")).expect("folder");
+        std::fs::write(&file, text).expect("writable");
+    }
+    let found = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(found == text, "{path} is stale; write it with HOPCAST_BLESS=1 cargo test -p hopcast-sim scenario");
+}
+
+#[test]
+fn the_reference_page_is_current() {
+    is_current("docs/scenario.md", &reference());
+}
+
+#[test]
+fn the_json_schema_is_current() {
+    is_current("schema/scenario.schema.json", &format!("{:#}\n", json_schema()));
+}
+
+#[test]
+fn every_key_is_described() {
+    fn walk(schema: &Value, path: &str) {
+        for (key, property) in schema["properties"].as_object().into_iter().flatten() {
+            let path = format!("{path}.{key}");
+            let told = property.get("const").is_some() || property["description"].is_string();
+            assert!(told, "{path} has no description");
+            walk(property, &path);
+            walk(&property["items"], &path);
+        }
+        for variant in schema["oneOf"].as_array().into_iter().flatten() {
+            assert!(variant["description"].is_string(), "{path}: {variant} has no description");
+            walk(variant, path);
+        }
+    }
+    walk(&json_schema(), "");
+}

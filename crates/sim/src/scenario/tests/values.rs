@@ -1,1 +1,263 @@
+//! Values in force: profiles, defaults, overrides, and the sources that are told.
+
+use std::fs;
+
+use hopcast_protocols::time::Duration;
+use hopcast_radio::standard::{DataRate, Standard};
+
+use super::model::*;
 use super::*;
+
+const TCP: &str = r#"flows.f.transport={ protocol = "tcp" }"#;
+const BULK: &str = r#"flows.f.application={ kind = "bulk" }"#;
+
+#[test]
+fn the_standard_profile_follows_the_standard() {
+    let loaded = load(SMALL, &[TCP, BULK]);
+    let radio = &loaded.scenario.radio;
+    assert_eq!((radio.standard, radio.data_rate, radio.basic_rate), rates(Standard::Dsss, 2_000, 2_000));
+    assert_eq!((radio.rts_threshold, radio.short_retry_limit, radio.long_retry_limit), (None, 7, 4));
+    assert_eq!((radio.queue_packets, loaded.scenario.mtu, radio.tx_power), (50, Some(1500), 16.0206));
+    assert_eq!(radio.propagation, Propagation::FreeSpace { frequency: 2.412e9 });
+    let phy = Standard::Dsss.phy(false);
+    let reception = Reception {
+        receive_threshold: None,
+        carrier_sense_threshold: phy.cca_threshold(),
+        capture: 10.0,
+        interference_floor: phy.minimum_sensitivity(DataRate::from_kbps(1_000)) - 30.0,
+        rules: Rules::Cumulative,
+    };
+    assert_eq!(radio.reception, reception);
+    let Transport::Tcp(tcp) = &loaded.scenario.flows[0].transport else { panic!("TCP") };
+    assert_eq!((tcp.segment, tcp.window, tcp.initial_window), (1460, None, None));
+    assert_eq!((tcp.min_rto, tcp.delayed_ack), (Duration::from_secs(1), Some(Duration::from_millis(200))));
+    let (value, source) = in_force(&loaded, "flows.f.transport.min_rto");
+    assert_eq!((value, source), ("1 s", "default: RFC 6298, section 2.4"));
+}
+
+fn rates(standard: Standard, data: u32, basic: u32) -> (Standard, DataRate, DataRate) {
+    (standard, DataRate::from_kbps(data), DataRate::from_kbps(basic))
+}
+
+#[test]
+fn the_ns_2_profile_sets_what_ns_2_does() {
+    let loaded = load(SMALL, &["radio.profile=ns-2", TCP, BULK]);
+    let radio = &loaded.scenario.radio;
+    assert_eq!((radio.standard, radio.data_rate, radio.basic_rate), rates(Standard::Dsss, 2_000, 2_000));
+    assert_eq!((radio.rts_threshold, loaded.scenario.mtu, radio.tx_power), (Some(0), None, 24.5));
+    assert_eq!(radio.propagation, Propagation::TwoRayGround { frequency: 914e6, antenna_height: 1.5 });
+    let reception = Reception {
+        receive_threshold: Some(-64.37),
+        carrier_sense_threshold: -78.07,
+        capture: 10.0,
+        interference_floor: -78.07,
+        rules: Rules::PairwiseFirstCome,
+    };
+    assert_eq!(radio.reception, reception);
+    let Transport::Tcp(tcp) = &loaded.scenario.flows[0].transport else { panic!("TCP") };
+    assert_eq!((tcp.segment, tcp.window, tcp.initial_window), (1000, Some(20), Some(2)));
+    assert_eq!((tcp.min_rto, tcp.delayed_ack), (Duration::from_millis(200), None));
+    assert_eq!(in_force(&loaded, "radio.mtu"), ("none", "profile ns-2: no fragmentation (ns-2.35)"));
+}
+
+#[test]
+fn a_key_beside_the_profile_wins() {
+    let loaded = load(STRING, &[STATIC, "radio.profile=ns-2"]);
+    assert_eq!(loaded.scenario.radio.rts_threshold, None);
+    assert_eq!(loaded.scenario.radio.basic_rate, DataRate::from_kbps(1_000));
+    assert_eq!(in_force(&loaded, "radio.rts_threshold"), ("off", "scenario"));
+    assert_eq!(in_force(&loaded, "radio.profile"), ("ns-2", "--set"));
+    let loaded = load(SMALL, &["radio.profile=ns-2", "radio.standard=802.11a"]);
+    let radio = &loaded.scenario.radio;
+    assert_eq!((radio.standard, radio.data_rate, radio.basic_rate), rates(Standard::Ofdm, 54_000, 24_000));
+}
+
+#[test]
+fn every_standard_and_rate_has_defaults_that_agree() {
+    for standard in [Standard::Dsss, Standard::HrDsss, Standard::Ofdm, Standard::Erp] {
+        for rate in standard.rates() {
+            for profile in ["standard", "ns-2"] {
+                let set = [
+                    format!("radio.standard={standard}"),
+                    format!("radio.data_rate={rate}"),
+                    format!("radio.profile={profile}"),
+                ];
+                let loaded = load(SMALL, &set.each_ref().map(String::as_str));
+                let radio = &loaded.scenario.radio;
+                assert_eq!((radio.standard, radio.data_rate), (standard, *rate));
+                assert!(radio.basic_rate <= *rate);
+                let reception = &radio.reception;
+                assert!(reception.interference_floor <= reception.carrier_sense_threshold);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_channel_gives_the_frequency() {
+    for (standard, channel, frequency) in
+        [("802.11", 6, 2.437e9), ("802.11b", 14, 2.484e9), ("802.11a", 36, 5.18e9), ("802.11a", 149, 5.745e9)]
+    {
+        let set = [format!("radio.standard={standard}"), format!("radio.channel={channel}")];
+        let loaded = load(SMALL, &set.each_ref().map(String::as_str));
+        assert_eq!(loaded.scenario.radio.propagation, Propagation::FreeSpace { frequency });
+    }
+    let own = r#"radio.propagation={ model = "free-space", frequency = "1 GHz" }"#;
+    let loaded = load(SMALL, &["radio.channel=6", own]);
+    assert_eq!(loaded.scenario.radio.propagation, Propagation::FreeSpace { frequency: 1e9 });
+}
+
+#[test]
+fn a_lower_receive_threshold_takes_carrier_sense_along() {
+    let reception = load(SMALL, &["radio.receive_threshold=-95 dBm"]).scenario.radio.reception;
+    assert_eq!((reception.receive_threshold, reception.carrier_sense_threshold), (Some(-95.0), -95.0));
+    assert_eq!(reception.interference_floor, -125.0);
+}
+
+#[test]
+fn a_range_makes_powers_moot() {
+    let range = r#"radio.propagation={ model = "range", receive = "250 m", carrier_sense = "550 m" }"#;
+    let loaded = load(STRING, &[STATIC, range, "radio.interference_floor=-20 dBm"]);
+    assert_eq!(in_force(&loaded, "radio.receive_threshold").1, "scenario; not used with propagation range");
+    assert_eq!(in_force(&loaded, "radio.propagation.receive"), ("250 m", "--set"));
+}
+
+#[test]
+fn an_override_of_the_kind_drops_what_only_the_former_kind_has() {
+    let loaded = load(STRING, &[STATIC, "radio.propagation.model=free-space"]);
+    assert_eq!(loaded.scenario.radio.propagation, Propagation::FreeSpace { frequency: 914e6 });
+    let own = "radio.propagation.antenna_height=2 m";
+    assert_eq!(
+        refused(STRING, &[STATIC, "radio.propagation.model=free-space", own]),
+        r#"--set: radio.propagation.antenna_height = "2 m": unknown key; expected one of frequency, model"#
+    );
+    let whole = r#"radio.propagation={ model = "free-space", antenna_height = "2 m" }"#;
+    assert_eq!(
+        refused(STRING, &[STATIC, whole]),
+        r#"--set: radio.propagation.antenna_height = "2 m": unknown key; expected one of frequency, model"#
+    );
+    let loaded = load(STRING, &[STATIC, "flows.bulk.transport.protocol=udp"]);
+    assert_eq!(loaded.scenario.flows[0].transport, Transport::Udp);
+}
+
+#[test]
+fn overrides_reach_everything() {
+    let set =
+        ["flows.bulk.transport.window=8", "nodes.0.count=3", "flows.0.to=n2", "radio.retry_limit.short=9", STATIC];
+    let loaded = load(STRING, &set);
+    let Transport::Tcp(tcp) = &loaded.scenario.flows[0].transport else { panic!("TCP") };
+    assert_eq!(tcp.window, Some(8));
+    assert_eq!(loaded.scenario.flows[0].to, NodeId(2));
+    assert_eq!(loaded.scenario.radio.short_retry_limit, 9);
+    assert_eq!(in_force(&loaded, "flows.bulk.transport.window"), ("8", "--set"));
+    assert_eq!(in_force(&loaded, "flows.bulk.transport.segment"), ("1000 B", "scenario"));
+    // The last one wins; words that look like numbers stay words; seeds fill 64 bits.
+    assert_eq!(load(SMALL, &["seed=1", "seed=18446744073709551615"]).scenario.seed, u64::MAX);
+    assert_eq!(load(SMALL, &["radio.standard=802.11"]).scenario.radio.standard, Standard::Dsss);
+    assert_eq!(load(SMALL, &["name=5"]).scenario.name, "5");
+    assert_eq!(load(SMALL, &["radio.errors.model=none"]).scenario.seed, 1);
+}
+
+#[test]
+fn toml_numbers_are_read_in_every_form() {
+    for (text, seed) in [("1_000", 1000), ("0x10", 16), ("0o17", 15), ("0b11", 3), ("+7", 7)] {
+        assert_eq!(load(&format!("seed = {text}\n{SMALL}"), &[]).scenario.seed, seed, "{text}");
+    }
+    let second = Duration::from_secs(1);
+    for text in ["1", "1.0", "1e0", "\"1 s\"", "\"1000ms\""] {
+        assert_eq!(load(&SMALL.replace("\"10 s\"", text), &[]).scenario.duration, second, "{text}");
+    }
+}
+
+#[test]
+fn groups_number_their_nodes_and_single_nodes_do_not() {
+    let scenario = load(SMALL, &["nodes.b.count=1", "flows.f.to=b0"]).scenario;
+    assert_eq!(scenario.groups[0].node_names, ["a"]);
+    assert_eq!(scenario.groups[1].node_names, ["b0"]);
+    assert_eq!(scenario.name, "test", "named after the file");
+}
+
+#[test]
+fn every_shape_is_placed() {
+    for (shape, placement) in [
+        (r#"{ shape = "line", spacing = 5 }"#, Placement::Line { spacing: 5.0 }),
+        (r#"{ shape = "grid", columns = 2, spacing = "5 m" }"#, Placement::Grid { columns: 2, spacing: 5.0 }),
+        (r#"{ shape = "circle", radius = "5 m" }"#, Placement::Circle { radius: 5.0 }),
+        (r#"{ shape = "points", at = [[-1, "2 m"]] }"#, Placement::Points(vec![[-1.0, 2.0]])),
+        (r#"{ shape = "uniform", width = 1, height = "1 km" }"#, Placement::Uniform { width: 1.0, height: 1000.0 }),
+    ] {
+        let scenario = load(SMALL, &[&format!("nodes.a.placement={shape}")]).scenario;
+        assert_eq!(scenario.groups[0].placement, placement);
+    }
+}
+
+#[test]
+fn packets_follow_the_mtu_and_the_segment() {
+    let packet = |overrides: &[&str]| match load(SMALL, overrides).scenario.flows[0].application {
+        Application::Bulk { packet, .. } | Application::Cbr { packet, .. } | Application::VideoTrace { packet, .. } => {
+            packet
+        }
+        Application::Adu { .. } => panic!("an ADU has no packet"),
+    };
+    assert_eq!(packet(&[BULK]), 1472);
+    assert_eq!(packet(&[BULK, "radio.mtu=1000 B"]), 972);
+    assert_eq!(packet(&[BULK, "radio.mtu=none"]), 1472);
+    assert_eq!(packet(&[BULK, TCP]), 1460);
+    assert_eq!(packet(&[BULK, TCP, "flows.f.transport.segment=500 B"]), 500);
+    assert_eq!(packet(&["flows.f.application.packet=512 B"]), 512);
+}
+
+#[test]
+fn adus_are_read() {
+    let adu = r#"flows.f.application={ kind = "adu", size = "16 KiB", wait = "1 ms", bytes = "1 GB" }"#;
+    let expected = Application::Adu { size: 16_384, wait: Duration::from_millis(1), bytes: Some(1_000_000_000) };
+    assert_eq!(load(SMALL, &[adu]).scenario.flows[0].application, expected);
+}
+
+#[test]
+fn traces_are_looked_for_beside_the_scenario_then_bundled_then_in_the_directories() {
+    let root = std::env::temp_dir().join(format!("hopcast-traces-{}", std::process::id()));
+    let (beside, library) = (root.join("beside"), root.join("library"));
+    fs::create_dir_all(&beside).expect("writable");
+    fs::create_dir_all(&library).expect("writable");
+    let mut source = source(SMALL);
+    source.directory = beside.clone();
+    source.trace_dirs = vec![root.join("missing"), library.clone()];
+    let first_frame = |name: &str| {
+        let set = format!(r#"flows.f.application={{ kind = "video-trace", file = "{name}" }}"#);
+        match Scenario::parse(&source, &[set]).map(|loaded| loaded.scenario.flows[0].application.clone()) {
+            Ok(Application::VideoTrace { frames, .. }) => Ok(frames[0]),
+            Ok(other) => panic!("{other:?}"),
+            Err(errors) => Err(errors.to_string()),
+        }
+    };
+    let trace = |size: u32| format!("1 I 0 {size}\n2 P 40 10\n");
+    let bundled = first_frame("big-buck-bunny").expect("bundled");
+    fs::write(library.join("big-buck-bunny.dat"), trace(7)).expect("writable");
+    assert_eq!(first_frame("big-buck-bunny"), Ok(bundled));
+    fs::write(beside.join("big-buck-bunny"), trace(8)).expect("writable");
+    assert_eq!(first_frame("big-buck-bunny"), Ok(8));
+    fs::write(library.join("film.dat"), trace(9)).expect("writable");
+    assert_eq!((first_frame("film"), first_frame("film.dat")), (Ok(9), Ok(9)));
+    let missing = first_frame("other").expect_err("there is none");
+    for place in [beside.join("other"), root.join("missing"), library.clone()] {
+        assert!(missing.contains(&place.display().to_string()), "{missing}");
+    }
+    fs::write(beside.join("cut"), "1 I 0 100\n2 P 4").expect("writable");
+    let cut = first_frame("cut").expect_err("it is cut short");
+    assert!(cut.contains("flows.f.application.file = \"cut\"") && cut.contains("cut") && cut.contains('2'), "{cut}");
+    fs::remove_dir_all(&root).expect("removable");
+}
+
+#[test]
+fn no_value_is_explained_twice_and_all_have_a_source() {
+    for overrides in [vec![STATIC], vec![STATIC, "radio.profile=ns-2"]] {
+        let loaded = load(STRING, &overrides);
+        let mut keys: Vec<&str> = loaded.explain().iter().map(|row| row.key.as_str()).collect();
+        keys.sort_unstable();
+        let all = keys.len();
+        keys.dedup();
+        assert_eq!(keys.len(), all);
+        assert!(loaded.explain().iter().all(|row| !row.source.is_empty() && !row.value.is_empty()));
+    }
+}
