@@ -95,13 +95,13 @@ pub struct Counters {
 /// One station's medium access.
 #[derive(Clone, Debug)]
 pub struct Dcf<P> {
-    /// The state's next instant; checked by the driver after each call.
-    timer: Option<Instant>,
     backoff: Backoff,
     nav: Nav,
-    state: State<P>,
+    state: State,
     station: StationId,
     current: Option<Outgoing<P>>,
+    /// A CTS, an ACK, or the data frame after a CTS, while the state is [`State::Sifs`].
+    response: Option<Frame<P>>,
     queue: DropTail<(Option<StationId>, P)>,
     outputs: VecDeque<Output<P>>,
     config: Config,
@@ -112,12 +112,12 @@ pub struct Dcf<P> {
 }
 
 /// Where the exchange of frames stands.
-#[derive(Clone, Debug)]
-enum State<P> {
+#[derive(Clone, Copy, Debug)]
+enum State {
     /// Nothing under way: listening, or contending for the medium.
     Contend,
-    /// SIFS before a CTS, an ACK, or the data frame after a CTS.
-    Sifs(Frame<P>, Instant),
+    /// SIFS before [`Dcf::response`].
+    Sifs(Instant),
     /// On the air until the instant.
     Transmit(FrameKind, Instant),
     /// Waiting for the start of a CTS or an ACK, until the instant.
@@ -150,12 +150,12 @@ impl<P: Payload> Dcf<P> {
             cw_max: parameters.cw_max,
         };
         Self {
-            timer: None,
             backoff: Backoff::new(timing),
             nav: Nav::default(),
             state: State::Contend,
             station,
             current: None,
+            response: None,
             queue: DropTail::new(config.queue_packets),
             outputs: VecDeque::with_capacity(4),
             config,
@@ -182,7 +182,6 @@ impl<P: Payload> Dcf<P> {
     pub fn handle_busy(&mut self, now: Instant) {
         let contends = self.current.is_some() && matches!(self.state, State::Contend);
         self.backoff.handle_busy(now, contends, &mut self.random);
-        self.arm();
     }
 
     /// Physical carrier sense turns idle.
@@ -192,7 +191,6 @@ impl<P: Payload> Dcf<P> {
             // The frame that had started was lost in interference.
             self.fail(now);
         }
-        self.arm();
     }
 
     /// A frame, which started at `start`, has been received without error.
@@ -202,7 +200,6 @@ impl<P: Payload> Dcf<P> {
         if let State::Await(expected, _) | State::AwaitEnd(expected) = self.state {
             if frame.kind == expected && frame.receiver == Some(self.station) {
                 self.on_response(expected, now);
-                self.arm();
                 return;
             }
             self.fail(now);
@@ -220,7 +217,6 @@ impl<P: Payload> Dcf<P> {
                 }
             }
         }
-        self.arm();
     }
 
     /// A frame at `rate`, which started at `start`, has ended and could not be received.
@@ -231,16 +227,17 @@ impl<P: Payload> Dcf<P> {
         if let State::Await(..) | State::AwaitEnd(_) = self.state {
             self.fail(now);
         }
-        self.arm();
     }
 
     /// The instant of [`Self::poll_timeout`] has come. `receiving`: the PHY has reported the start of a frame that has not
     /// ended (PHY-RXSTART.indication). `busy`: physical carrier sense, own transmission apart.
     pub fn handle_timeout(&mut self, now: Instant, receiving: bool, busy: bool) {
-        self.timer = None;
         match core::mem::replace(&mut self.state, State::Contend) {
             State::Contend => self.transmit_first(now),
-            State::Sifs(frame, _) => self.transmit(frame, now),
+            State::Sifs(_) => {
+                let response = self.response.take().expect("SIFS passes only before a response");
+                self.transmit(response, now);
+            }
             State::Transmit(kind, _) => self.on_transmitted(kind, now, busy),
             State::Await(expected, _) if receiving => self.state = State::AwaitEnd(expected),
             State::Await(expected, _) | State::AwaitEnd(expected) => {
@@ -248,7 +245,6 @@ impl<P: Payload> Dcf<P> {
                 self.fail(now);
             }
         }
-        self.arm();
     }
 
     /// Takes out the next output.
@@ -256,9 +252,18 @@ impl<P: Payload> Dcf<P> {
         self.outputs.pop_front()
     }
 
+    /// Whether [`Self::poll_output`] has something.
+    pub fn has_output(&self) -> bool {
+        !self.outputs.is_empty()
+    }
+
     /// When [`Self::handle_timeout`] is to be called.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        self.timer
+        match self.state {
+            State::Contend if self.current.is_some() => self.backoff.access_at(),
+            State::Contend | State::AwaitEnd(_) => None,
+            State::Sifs(at) | State::Transmit(_, at) | State::Await(_, at) => Some(at),
+        }
     }
 
     /// Whether a frame of this station is on the air.
@@ -309,7 +314,6 @@ impl<P: Payload> Dcf<P> {
         if self.backoff.on_pending(now, &mut self.random) && matches!(self.state, State::Contend) {
             self.transmit_first(now);
         }
-        self.arm();
     }
 
     /// The medium is ours: the RTS or the data frame in hand.
@@ -335,7 +339,6 @@ impl<P: Payload> Dcf<P> {
         } += 1;
         self.state = State::Transmit(frame.kind, now + frame.airtime);
         self.outputs.push_back(Output::Transmit(frame));
-        self.arm();
     }
 
     fn on_transmitted(&mut self, kind: FrameKind, now: Instant, busy: bool) {
@@ -363,7 +366,7 @@ impl<P: Payload> Dcf<P> {
         if kind == FrameKind::Cts {
             let outgoing = self.current.as_ref().expect("an RTS was sent for the frame in hand");
             let frame = self.data(outgoing);
-            self.state = State::Sifs(frame, now + self.sifs());
+            self.respond(frame, now);
         } else {
             self.succeed(now);
         }
@@ -378,11 +381,11 @@ impl<P: Payload> Dcf<P> {
             // 10.3.2.9: a CTS only if the NAV says that the medium is idle.
             FrameKind::Rts if self.nav.until() <= now => {
                 let cts = self.response(FrameKind::Cts, frame);
-                self.state = State::Sifs(cts, now + self.sifs());
+                self.respond(cts, now);
             }
             FrameKind::Data => {
                 let ack = self.response(FrameKind::Ack, frame);
-                self.state = State::Sifs(ack, now + self.sifs());
+                self.respond(ack, now);
                 if self.duplicates.on_frame(frame.transmitter, frame.sequence, frame.retry) {
                     self.counters.duplicates += 1;
                 } else if let Some(payload) = &frame.payload {
@@ -391,6 +394,11 @@ impl<P: Payload> Dcf<P> {
             }
             FrameKind::Rts | FrameKind::Cts | FrameKind::Ack => {}
         }
+    }
+
+    fn respond(&mut self, response: Frame<P>, now: Instant) {
+        self.response = Some(response);
+        self.state = State::Sifs(now + self.sifs());
     }
 
     /// The frame in hand has been delivered, as far as can be known.
@@ -500,15 +508,6 @@ impl<P: Payload> Dcf<P> {
         let phy = &self.config.phy;
         let cts = phy.airtime(rate, FrameKind::RESPONSE_OCTETS);
         (self.sifs() + phy.parameters().slot) * 2 + cts + phy.rx_start_delay(rate)
-    }
-
-    /// Sets the timer to what the state waits for.
-    fn arm(&mut self) {
-        self.timer = match self.state {
-            State::Contend if self.current.is_some() => self.backoff.access_at(),
-            State::Contend | State::AwaitEnd(_) => None,
-            State::Sifs(_, at) | State::Transmit(_, at) | State::Await(_, at) => Some(at),
-        };
     }
 }
 

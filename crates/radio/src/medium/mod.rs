@@ -28,6 +28,11 @@ pub struct Link {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TransmissionId(u32);
 
+impl TransmissionId {
+    /// No transmission.
+    pub const NONE: Self = Self(u32::MAX);
+}
+
 /// A frame on the air.
 #[derive(Clone, Debug)]
 pub struct Transmission<P> {
@@ -35,14 +40,33 @@ pub struct Transmission<P> {
     pub frame: Frame<P>,
     /// When its first bit left the transmitter.
     pub start: Instant,
-    /// Least power to decode it.
-    pub threshold: Power,
     /// Order of transmission in this run, from zero.
     pub number: u64,
-    /// Next link that the leading edge reaches, counted from the transmitter's first.
-    pub leading: u32,
-    /// Next link that the trailing edge reaches.
-    pub trailing: u32,
+    leading: Front,
+    trailing: Front,
+}
+
+/// An end of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Edge {
+    /// The first bit of the preamble.
+    Leading,
+    /// The end of the last bit.
+    Trailing,
+}
+
+/// An edge on its way along the links of its transmitter.
+#[derive(Clone, Copy, Debug)]
+pub struct Front {
+    /// Next link that it reaches.
+    next: u32,
+    /// One beyond the last link.
+    end: u32,
+    leaves: Instant,
+    header: Duration,
+    threshold: Power,
+    /// Number of the transmission.
+    pub number: u64,
 }
 
 /// Sums over all receivers.
@@ -111,8 +135,17 @@ impl<P> Medium<P> {
         let number = self.totals.frames_sent;
         self.totals.frames_sent += 1;
         let threshold = self.thresholds.iter().find(|(rate, _)| *rate == frame.rate).map(|&(_, threshold)| threshold);
-        let threshold = threshold.expect("every rate in use has a threshold");
-        let transmission = Transmission { frame, start: now, threshold, number, leading: 0, trailing: 0 };
+        let transmitter = frame.transmitter.0 as usize;
+        let leading = Front {
+            next: self.first_link[transmitter],
+            end: self.first_link[transmitter + 1],
+            leaves: now,
+            header: frame.header,
+            threshold: threshold.expect("every rate in use has a threshold"),
+            number,
+        };
+        let trailing = Front { leaves: now + frame.airtime, ..leading };
+        let transmission = Transmission { frame, start: now, number, leading, trailing };
         if let Some(id) = self.free.pop() {
             self.transmissions[id.0 as usize] = Some(transmission);
             return id;
@@ -136,39 +169,50 @@ impl<P> Medium<P> {
         self.transmissions[id.0 as usize].as_ref().expect("edges exist only for what is on the air")
     }
 
-    /// The link that the leading edge reaches next, and when; `None` once all have it.
-    pub fn next_leading(&self, id: TransmissionId) -> Option<(Instant, Link)> {
+    /// An edge of a transmission, where it has come to.
+    pub fn front(&self, id: TransmissionId, edge: Edge) -> Front {
         let transmission = self.transmission(id);
-        let link = self.links(transmission.frame.transmitter).get(transmission.leading as usize)?;
-        Some((transmission.start + link.delay, *link))
+        match edge {
+            Edge::Leading => transmission.leading,
+            Edge::Trailing => transmission.trailing,
+        }
     }
 
-    /// The link that the trailing edge reaches next, and when; `None` once all have it.
-    pub fn next_trailing(&self, id: TransmissionId) -> Option<(Instant, Link)> {
-        let transmission = self.transmission(id);
-        let link = self.links(transmission.frame.transmitter).get(transmission.trailing as usize)?;
-        Some((transmission.start + transmission.frame.airtime + link.delay, *link))
+    /// The link that a front reaches next, and when; `None` once all have it.
+    pub fn next(&self, front: &Front) -> Option<(Instant, Link)> {
+        if front.next == front.end {
+            return None;
+        }
+        let link = self.links[front.next as usize];
+        Some((front.leaves + link.delay, link))
     }
 
-    /// The leading edge reaches its next link's receiver. Returns whether that station's physical carrier sense turns busy.
-    pub fn handle_leading(&mut self, id: TransmissionId, link: Link, now: Instant) -> bool {
+    /// A front is left where it is, to be followed later.
+    pub fn suspend(&mut self, id: TransmissionId, edge: Edge, front: Front) {
         let transmission = self.transmissions[id.0 as usize].as_mut().expect("edges exist only for what is on the air");
-        transmission.leading += 1;
+        match edge {
+            Edge::Leading => transmission.leading = front,
+            Edge::Trailing => transmission.trailing = front,
+        }
+    }
+
+    /// A leading edge reaches a link's receiver. Returns whether that station's physical carrier sense turns busy.
+    pub fn handle_leading(&mut self, id: TransmissionId, front: &mut Front, link: Link, now: Instant) -> bool {
+        front.next += 1;
         let arrival = Arrival {
             transmission: id,
             power: link.power,
-            decodable: link.power >= transmission.threshold,
+            decodable: link.power >= front.threshold,
             now,
-            header_end: now + transmission.frame.header,
+            header_end: now + front.header,
         };
         self.receivers[link.receiver.0 as usize].on_leading(&self.reception, arrival, &mut self.totals)
     }
 
-    /// The trailing edge reaches its next link's receiver. Returns what became of the frame there, and whether the station
-    /// senses an idle medium now.
-    pub fn handle_trailing(&mut self, id: TransmissionId, link: Link) -> (Heard, bool) {
-        let transmission = self.transmissions[id.0 as usize].as_mut().expect("edges exist only for what is on the air");
-        transmission.trailing += 1;
+    /// A trailing edge reaches a link's receiver. Returns what became of the frame there, and whether the station senses an
+    /// idle medium now.
+    pub fn handle_trailing(&mut self, id: TransmissionId, front: &mut Front, link: Link) -> (Heard, bool) {
+        front.next += 1;
         let receiver = &mut self.receivers[link.receiver.0 as usize];
         let heard = receiver.on_trailing(&self.reception, id, link.power);
         (heard, !receiver.senses(&self.reception))

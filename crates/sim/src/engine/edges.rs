@@ -3,33 +3,55 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use hopcast_radio::medium::TransmissionId;
+use hopcast_radio::medium::{Edge, TransmissionId};
 
-use super::Key;
+use super::{Key, Rank};
 
 /// The next receiver of each edge, soonest first.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Edges {
+    /// One that need not go through the heap: mostly the start of the newest transmission, which comes next.
+    newest: (Key, TransmissionId),
     heap: BinaryHeap<Reverse<(Key, TransmissionId)>>,
 }
 
 impl Edges {
-    /// The soonest.
-    pub(super) fn first(&self) -> Option<Key> {
-        self.heap.peek().map(|Reverse((key, _))| *key)
+    /// No edges.
+    pub(super) fn new() -> Self {
+        Self { newest: NONE, heap: BinaryHeap::with_capacity(64) }
     }
 
-    /// Enters an edge.
+    /// The soonest, or [`Key::LAST`].
+    pub(super) fn first(&self) -> Key {
+        self.newest.0.min(self.first_in_heap())
+    }
+
+    /// Enters the next receiver of an edge.
     pub(super) fn push(&mut self, key: Key, id: TransmissionId) {
-        self.heap.push(Reverse((key, id)));
+        let (sooner, later) = if key < self.newest.0 { ((key, id), self.newest) } else { (self.newest, (key, id)) };
+        self.newest = sooner;
+        if later != NONE {
+            self.heap.push(Reverse(later));
+        }
     }
 
     /// Takes out the soonest.
     ///
     /// # Panics
     /// If there is none.
-    pub(super) fn pop(&mut self) -> TransmissionId {
-        let Reverse((_, id)) = self.heap.pop().expect("popped only after a look at the first");
-        id
+    pub(super) fn pop(&mut self) -> (TransmissionId, Edge) {
+        let (key, id) = if self.newest.0 < self.first_in_heap() {
+            core::mem::replace(&mut self.newest, NONE)
+        } else {
+            self.heap.pop().expect("popped only after a look at the first").0
+        };
+        (id, if key.rank() == Rank::Leading { Edge::Leading } else { Edge::Trailing })
+    }
+
+    fn first_in_heap(&self) -> Key {
+        self.heap.peek().map_or(Key::LAST, |Reverse((key, _))| *key)
     }
 }
+
+/// Stands where there is no edge.
+const NONE: (Key, TransmissionId) = (Key::LAST, TransmissionId::NONE);

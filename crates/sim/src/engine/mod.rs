@@ -19,20 +19,47 @@ use core::fmt;
 
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::{Dcf, DropCause, Frame, Output, Payload, StationId};
-use hopcast_radio::medium::{Heard, Link, Medium, TransmissionId};
+use hopcast_radio::medium::{Edge, Heard, Link, Medium, TransmissionId};
 
 use edges::Edges;
 use timers::Timers;
 
-/// Place of an event in the total order.
+/// Place of an event in the total order: 64 bits of time, 2 of rank, 62 of number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Key {
+pub struct Key(u128);
+
+impl Key {
+    /// Later than all events.
+    const LAST: Self = Self(u128::MAX);
+
+    const fn new(time: Instant, rank: Rank, number: u64) -> Self {
+        Self((time.as_nanos() as u128) << 64 | (rank as u128) << 62 | number as u128)
+    }
+
+    /// After all events at `time`.
+    const fn after(time: Instant) -> Self {
+        Self((time.as_nanos() as u128) << 64 | u64::MAX as u128)
+    }
+
     /// When.
-    pub time: Instant,
+    pub const fn time(self) -> Instant {
+        Instant::from_nanos((self.0 >> 64) as u64)
+    }
+
     /// Which comes first at one instant.
-    pub rank: Rank,
+    pub const fn rank(self) -> Rank {
+        match self.0 as u64 >> 62 {
+            0 => Rank::Trailing,
+            1 => Rank::Station,
+            2 => Rank::Host,
+            _ => Rank::Leading,
+        }
+    }
+
     /// Transmission, station or host.
-    pub number: u64,
+    pub const fn number(self) -> u64 {
+        self.0 as u64 & (u64::MAX >> 2)
+    }
 }
 
 /// Kinds of events, in the order in which they happen at one instant.
@@ -59,8 +86,8 @@ pub struct Event {
 
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Key { time, rank, number } = self.key;
-        match rank {
+        let (time, number) = (self.key.time(), self.key.number());
+        match self.key.rank() {
             Rank::Trailing => write!(f, "{time}: transmission {number} ends at station {}", self.station.0),
             Rank::Station => write!(f, "{time}: timer of station {}", self.station.0),
             Rank::Host => write!(f, "{time}: timer of host {}", self.station.0),
@@ -115,15 +142,15 @@ pub struct Engine<U: Upper> {
 impl<U: Upper> Engine<U> {
     /// A run at its start. Stations and `upper` have the indices of the medium's links.
     pub fn new(medium: Medium<U::Packet>, stations: Vec<Dcf<U::Packet>>, upper: U) -> Self {
-        let mut host_timers = Timers::new(stations.len());
+        let mut host_timers = Timers::new(Rank::Host, stations.len());
         for index in 0..stations.len() {
             host_timers.set(index, upper.poll_timeout(StationId(index as u32)));
         }
         Self {
             now: Instant::START,
             events: 0,
-            edges: Edges::default(),
-            station_timers: Timers::new(stations.len()),
+            edges: Edges::new(),
+            station_timers: Timers::new(Rank::Station, stations.len()),
             host_timers,
             medium,
             stations,
@@ -145,18 +172,24 @@ impl<U: Upper> Engine<U> {
 
     /// Runs all events up to and including those at `end`.
     pub fn run_until(&mut self, end: Instant) {
-        while let Some(key) = self.next_key().filter(|key| key.time <= end) {
-            match key.rank {
-                Rank::Trailing => {
-                    let id = self.edges.pop();
-                    self.walk_trailing(id, end);
+        let end_key = Key::after(end);
+        loop {
+            let (station, host, edge) = (self.station_timers.first(), self.host_timers.first(), self.edges.first());
+            let first = station.min(host).min(edge);
+            if first > end_key {
+                break;
+            }
+            if first == edge {
+                let (id, edge) = self.edges.pop();
+                let limit = station.min(host).min(self.edges.first()).min(end_key);
+                match edge {
+                    Edge::Leading => self.walk_leading(id, limit),
+                    Edge::Trailing => self.walk_trailing(id, limit),
                 }
-                Rank::Leading => {
-                    let id = self.edges.pop();
-                    self.walk_leading(id, end);
-                }
-                Rank::Station => self.run_station_timer(key),
-                Rank::Host => self.run_host_timer(key),
+            } else if first == station {
+                self.run_station_timer(first);
+            } else {
+                self.run_host_timer(first);
             }
         }
         self.now = self.now.max(end);
@@ -197,57 +230,46 @@ impl<U: Upper> Engine<U> {
         self.upper
     }
 
-    fn next_key(&self) -> Option<Key> {
-        let station = self.station_timers.first().map(|(time, index)| Key::new(time, Rank::Station, index as u64));
-        let host = self.host_timers.first().map(|(time, index)| Key::new(time, Rank::Host, index as u64));
-        [self.edges.first(), station, host].into_iter().flatten().min()
-    }
-
-    fn is_next(&self, key: Key, end: Instant) -> bool {
-        key.time <= end && self.next_key().is_none_or(|next| key < next)
-    }
-
     fn begin(&mut self, key: Key, station: StationId) {
-        debug_assert!(key.time >= self.now, "time runs forward");
-        self.now = key.time;
+        debug_assert!(key.time() >= self.now, "time runs forward");
+        self.now = key.time();
         self.events += 1;
         if let Some(log) = &mut self.log {
             log(Event { key, station });
         }
     }
 
-    /// Follows a frame's start from receiver to receiver for as long as nothing else comes first.
-    fn walk_leading(&mut self, id: TransmissionId, end: Instant) {
-        let number = self.medium.transmission(id).number;
-        let mut first = true;
-        while let Some((time, link)) = self.medium.next_leading(id) {
-            let key = Key::new(time, Rank::Leading, number);
-            if !first && !self.is_next(key, end) {
+    /// Follows a frame's start from receiver to receiver for as long as nothing else comes first; `limit` is the next other
+    /// event. A medium that turns busy makes no timer earlier, so that `limit` stands.
+    fn walk_leading(&mut self, id: TransmissionId, limit: Key) {
+        let mut front = self.medium.front(id, Edge::Leading);
+        while let Some((time, link)) = self.medium.next(&front) {
+            let key = Key::new(time, Rank::Leading, front.number);
+            if key > limit {
+                self.medium.suspend(id, Edge::Leading, front);
                 self.edges.push(key, id);
                 return;
             }
-            first = false;
             self.begin(key, link.receiver);
-            if self.medium.handle_leading(id, link, time) {
+            if self.medium.handle_leading(id, &mut front, link, time) {
                 self.stations[link.receiver.0 as usize].handle_busy(time);
-                self.rearm(link.receiver);
             }
         }
     }
 
-    /// Follows a frame's end from receiver to receiver for as long as nothing else comes first.
-    fn walk_trailing(&mut self, id: TransmissionId, end: Instant) {
-        let number = self.medium.transmission(id).number;
-        let mut first = true;
-        while let Some((time, link)) = self.medium.next_trailing(id) {
-            let key = Key::new(time, Rank::Trailing, number);
-            if !first && !self.is_next(key, end) {
+    /// Follows a frame's end from receiver to receiver for as long as nothing else comes first; `limit` is the next other
+    /// event. What a receiver wants to do now may come before the next receiver.
+    fn walk_trailing(&mut self, id: TransmissionId, mut limit: Key) {
+        let mut front = self.medium.front(id, Edge::Trailing);
+        while let Some((time, link)) = self.medium.next(&front) {
+            let key = Key::new(time, Rank::Trailing, front.number);
+            if key > limit {
+                self.medium.suspend(id, Edge::Trailing, front);
                 self.edges.push(key, id);
                 return;
             }
-            first = false;
             self.begin(key, link.receiver);
-            let (heard, idle) = self.medium.handle_trailing(id, link);
+            let (heard, idle) = self.medium.handle_trailing(id, &mut front, link);
             let station = &mut self.stations[link.receiver.0 as usize];
             match heard {
                 Heard::Noise => {}
@@ -266,34 +288,40 @@ impl<U: Upper> Engine<U> {
             if idle {
                 station.handle_idle(time);
             }
-            self.settle(link.receiver, time);
+            if station.has_output() {
+                self.settle(link.receiver, time);
+                limit = limit.min(self.edges.first()).min(self.host_timers.first());
+            } else {
+                self.rearm(link.receiver);
+            }
+            limit = limit.min(self.station_timers.first());
         }
         self.medium.remove(id);
     }
 
     fn run_station_timer(&mut self, key: Key) {
-        let station = StationId(key.number as u32);
+        let station = StationId(key.number() as u32);
         let index = station.0 as usize;
         let timeout = self.stations[index].poll_timeout();
-        if timeout != Some(key.time) {
+        if timeout != Some(key.time()) {
             // The timer has moved since; see `rearm`.
             self.station_timers.set(index, timeout);
             return;
         }
         self.begin(key, station);
-        let receiving = self.medium.receiving(station, key.time);
+        let receiving = self.medium.receiving(station, key.time());
         let busy = self.stations[index].is_transmitting() && self.medium.handle_transmitted(station);
-        self.stations[index].handle_timeout(key.time, receiving, busy);
+        self.stations[index].handle_timeout(key.time(), receiving, busy);
         self.station_timers.set(index, self.stations[index].poll_timeout());
-        self.settle(station, key.time);
+        self.settle(station, key.time());
     }
 
     fn run_host_timer(&mut self, key: Key) {
-        let station = StationId(key.number as u32);
+        let station = StationId(key.number() as u32);
         self.begin(key, station);
-        self.upper.handle_timeout(station, key.time);
-        self.settle_host(station, key.time);
-        self.settle(station, key.time);
+        self.upper.handle_timeout(station, key.time());
+        self.settle_host(station, key.time());
+        self.settle(station, key.time());
     }
 
     /// Carries out what a station wants, and what its host wants in turn, until neither wants anything more.
@@ -341,30 +369,21 @@ impl<U: Upper> Engine<U> {
             tap.on_frame(frame.transmitter, &frame, now, None);
         }
         let id = self.medium.transmit(frame, now);
-        let number = self.medium.transmission(id).number;
-        match (self.medium.next_leading(id), self.medium.next_trailing(id)) {
-            (Some((leading, _)), Some((trailing, _))) => {
-                self.edges.push(Key::new(leading, Rank::Leading, number), id);
-                self.edges.push(Key::new(trailing, Rank::Trailing, number), id);
-            }
-            _ => self.medium.remove(id),
-        }
+        let fronts = [Edge::Leading, Edge::Trailing].map(|edge| self.medium.front(id, edge));
+        let [Some((leading, _)), Some((trailing, _))] = fronts.map(|front| self.medium.next(&front)) else {
+            self.medium.remove(id);
+            return;
+        };
+        self.edges.push(Key::new(trailing, Rank::Trailing, fronts[1].number), id);
+        self.edges.push(Key::new(leading, Rank::Leading, fronts[0].number), id);
     }
 
     /// A station's timer may have moved. One that moved to a later instant stays where it is: it is looked up again when
     /// the earlier one comes. Carrier sense moves most timers later, so most moves cost nothing.
     fn rearm(&mut self, station: StationId) {
         let index = station.0 as usize;
-        if let Some(timeout) = self.stations[index].poll_timeout()
-            && self.station_timers.get(index).is_none_or(|set| timeout < set)
-        {
-            self.station_timers.set(index, Some(timeout));
+        if let Some(timeout) = self.stations[index].poll_timeout() {
+            self.station_timers.set_earlier(index, timeout);
         }
-    }
-}
-
-impl Key {
-    fn new(time: Instant, rank: Rank, number: u64) -> Self {
-        Self { time, rank, number }
     }
 }

@@ -1,74 +1,52 @@
-//! One timer for each of a fixed number of owners, in a tournament tree: to move one costs at most the height of the
-//! tree, and most moves end at the first match that they do not decide.
+//! One timer for each of a fixed number of owners, in a tree of minima: to move one costs at most the height of the tree,
+//! and a move ends at the first minimum that it does not change.
 
 use hopcast_protocols::time::Instant;
+
+use super::{Key, Rank};
 
 /// The timers of all owners.
 #[derive(Clone, Debug)]
 pub(super) struct Timers {
-    /// By owner; [`NEVER`] is unset.
-    times: Vec<Instant>,
-    /// `winners[1]` is the owner of the soonest timer; the children of `i` are `2 i` and `2 i + 1`; owners are the leaves.
-    winners: Vec<u32>,
+    rank: Rank,
+    /// `tree[1]` is the soonest of all; the children of `i` are `2 i` and `2 i + 1`; the leaf of owner `i` is `leaves + i`.
+    tree: Vec<Key>,
     leaves: usize,
 }
 
-const NEVER: Instant = Instant::MAX;
-
 impl Timers {
-    /// `owners` timers, all unset.
-    pub(super) fn new(owners: usize) -> Self {
-        let leaves = owners.next_power_of_two().max(2);
-        let mut winners = vec![0; leaves];
-        for node in (1..leaves).rev() {
-            let child = 2 * node;
-            winners[node] = if child >= leaves { (child - leaves) as u32 } else { winners[child] };
-        }
-        Self { times: vec![NEVER; leaves], winners, leaves }
+    /// `owners` timers of events with this rank, all unset.
+    pub(super) fn new(rank: Rank, owners: usize) -> Self {
+        let leaves = owners.next_power_of_two();
+        Self { rank, tree: vec![Key::LAST; 2 * leaves], leaves }
     }
 
-    /// The soonest timer and its owner; among equals the lowest owner.
-    pub(super) fn first(&self) -> Option<(Instant, usize)> {
-        let owner = self.winners[1] as usize;
-        let time = self.times[owner];
-        (time != NEVER).then_some((time, owner))
-    }
-
-    /// When `owner`'s timer is due.
-    pub(super) fn get(&self, owner: usize) -> Option<Instant> {
-        let time = self.times[owner];
-        (time != NEVER).then_some(time)
+    /// The place in the order of events of the soonest timer, among equals of the lowest owner; [`Key::LAST`] if none is
+    /// set.
+    pub(super) fn first(&self) -> Key {
+        self.tree[1]
     }
 
     /// Sets or clears `owner`'s timer.
     pub(super) fn set(&mut self, owner: usize, time: Option<Instant>) {
-        let time = time.unwrap_or(NEVER);
-        if self.times[owner] == time {
-            return;
-        }
-        self.times[owner] = time;
-        let mut node = (self.leaves + owner) / 2;
-        while node >= 1 {
-            let before = self.winners[node] as usize;
-            let winner = self.play(node);
-            self.winners[node] = winner as u32;
-            // A match that `owner` has neither won before nor wins now leaves those above as they were.
-            if winner == before && winner != owner {
+        let key = time.map_or(Key::LAST, |time| Key::new(time, self.rank, owner as u64));
+        let mut place = self.leaves + owner;
+        self.tree[place] = key;
+        while place > 1 {
+            let soonest = self.tree[place].min(self.tree[place ^ 1]);
+            place /= 2;
+            if self.tree[place] == soonest {
                 return;
             }
-            node /= 2;
+            self.tree[place] = soonest;
         }
     }
 
-    /// The winner of the match at `node`.
-    fn play(&self, node: usize) -> usize {
-        let child = 2 * node;
-        let (left, right) = if child >= self.leaves {
-            (child - self.leaves, child + 1 - self.leaves)
-        } else {
-            (self.winners[child] as usize, self.winners[child + 1] as usize)
-        };
-        if self.times[left] <= self.times[right] { left } else { right }
+    /// Sets `owner`'s timer if it is unset or later than `time`.
+    pub(super) fn set_earlier(&mut self, owner: usize, time: Instant) {
+        if Key::new(time, self.rank, owner as u64) < self.tree[self.leaves + owner] {
+            self.set(owner, Some(time));
+        }
     }
 }
 
@@ -84,16 +62,15 @@ mod tests {
             owners in 1_usize..40,
             moves in prop::collection::vec((any::<prop::sample::Index>(), prop::option::of(0_u64..50)), 1..200),
         ) {
-            let mut timers = Timers::new(owners);
+            let mut timers = Timers::new(Rank::Host, owners);
             let mut plain = vec![None; owners];
             for (owner, time) in moves {
                 let owner = owner.index(owners);
                 let time = time.map(Instant::from_nanos);
                 timers.set(owner, time);
                 plain[owner] = time;
-                let soonest = plain.iter().enumerate().filter_map(|(owner, time)| time.map(|time| (time, owner))).min();
-                prop_assert_eq!(timers.first(), soonest);
-                prop_assert_eq!(timers.get(owner), time);
+                let keys = plain.iter().zip(0..).filter_map(|(time, owner)| time.map(|time| Key::new(time, Rank::Host, owner)));
+                prop_assert_eq!(timers.first(), keys.min().unwrap_or(Key::LAST));
             }
         }
     }
