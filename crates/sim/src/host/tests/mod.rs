@@ -54,7 +54,7 @@ impl Bench {
         self.now = at(micros);
         for node in 0..self.hosts.len() {
             if self.hosts[node].poll_timeout().is_some_and(|due| due <= self.now) {
-                self.with(node, |host, cx| host.handle_timeout(cx));
+                self.with(node, Host::handle_timeout);
             }
         }
     }

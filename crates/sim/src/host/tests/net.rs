@@ -62,7 +62,7 @@ impl<F: FnMut(&Packet) -> Fate> Net<F> {
             assert!(next.0 >= self.now, "time goes back");
             self.now = next.0;
             if Some(next) == timer {
-                self.with(next.1, |host, cx| host.handle_timeout(cx));
+                self.with(next.1, Host::handle_timeout);
             } else {
                 self.arrive(next);
             }
