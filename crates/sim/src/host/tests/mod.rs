@@ -2,6 +2,7 @@
 
 mod conservation;
 mod net;
+mod set_up;
 mod streams;
 
 use super::packet::Packet;
