@@ -1,6 +1,13 @@
-//! Timing and rates of the 802.11 physical layers, by clause.
+//! Timing and rates of the 802.11 physical layers, by clause of IEEE 802.11-2020.
+
+mod dsss;
+mod erp;
+mod hr_dsss;
+mod ofdm;
 
 use core::fmt;
+
+use hopcast_protocols::time::Duration;
 
 /// A physical layer of IEEE 802.11.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -13,6 +20,55 @@ pub enum Standard {
     Ofdm,
     /// `802.11g`: ERP-OFDM at 6 to 54 Mb/s, and the rates of 802.11b (clause 18).
     Erp,
+}
+
+impl Standard {
+    /// Every rate, ascending.
+    pub const fn rates(self) -> &'static [DataRate] {
+        match self {
+            Self::Dsss => dsss::RATES,
+            Self::HrDsss => hr_dsss::RATES,
+            Self::Ofdm => ofdm::RATES,
+            Self::Erp => erp::RATES,
+        }
+    }
+
+    /// The highest rate.
+    pub fn default_data_rate(self) -> DataRate {
+        *self.rates().last().expect("every standard has rates")
+    }
+
+    /// The rate of control responses to data at `data_rate`: the highest of the basic set that is of the same
+    /// modulation class and not above it (10.6.6.5). The basic set is 1 and 2 Mb/s for DSSS and CCK, and 6, 12 and
+    /// 24 Mb/s for OFDM.
+    pub fn default_basic_rate(self, data_rate: DataRate) -> DataRate {
+        let basic = match data_rate.modulation() {
+            Modulation::Dsss => dsss::BASIC,
+            Modulation::Ofdm => ofdm::BASIC,
+        };
+        basic.iter().copied().rev().find(|&rate| rate <= data_rate).unwrap_or(basic[0])
+    }
+
+    /// Centre of the default channel in hertz: channel 1 at 2.4 GHz (15.4.4), channel 36 at 5 GHz (17.3.8.4).
+    pub const fn default_frequency(self) -> f64 {
+        match self {
+            Self::Dsss | Self::HrDsss | Self::Erp => 2.412e9,
+            Self::Ofdm => 5.180e9,
+        }
+    }
+
+    /// The physical layer of a network that sends its data at the default rate; see [`Phy::for_data_rate`]. A short
+    /// preamble is used where the standard has one (802.11b, 802.11g), for frames at 2 Mb/s and more.
+    pub const fn phy(self, short_preamble: bool) -> Phy {
+        let parameters = match self {
+            Self::Dsss => dsss::PARAMETERS,
+            Self::HrDsss => hr_dsss::PARAMETERS,
+            Self::Ofdm => ofdm::PARAMETERS,
+            Self::Erp => erp::PARAMETERS,
+        };
+        let short_preamble = short_preamble && matches!(self, Self::HrDsss | Self::Erp);
+        Phy { standard: self, short_preamble, parameters }
+    }
 }
 
 impl fmt::Display for Standard {
@@ -40,10 +96,317 @@ impl DataRate {
     pub const fn as_kbps(self) -> u32 {
         self.0
     }
+
+    /// How frames at this rate are modulated: the rates of the clauses do not overlap.
+    pub const fn modulation(self) -> Modulation {
+        match self.0 {
+            1_000 | 2_000 | 5_500 | 11_000 => Modulation::Dsss,
+            _ => Modulation::Ofdm,
+        }
+    }
 }
 
 impl fmt::Display for DataRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} Mb/s", f64::from(self.0) / 1e3)
+    }
+}
+
+/// A modulation class, as far as it decides the form of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Modulation {
+    /// DSSS and HR/DSSS: 1, 2, 5.5 and 11 Mb/s.
+    Dsss,
+    /// OFDM and ERP-OFDM: 6 to 54 Mb/s.
+    Ofdm,
+}
+
+/// What the medium access control needs to know of a physical layer (6.5.4, PLME-CHARACTERISTICS).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PhyParameters {
+    /// aSlotTime.
+    pub slot: Duration,
+    /// aSIFSTime.
+    pub sifs: Duration,
+    /// aCWmin: the first backoff is drawn from 0 to this many slots, both included.
+    pub cw_min: u32,
+    /// aCWmax.
+    pub cw_max: u32,
+    /// aRxTxTurnaroundTime, the upper bound that 802.11-2012 gives (its clauses 16 to 19; later editions leave it to
+    /// the implementation): for so long before it sends, a station is deaf.
+    pub rx_tx_turnaround: Duration,
+    /// aSignalExtension: silence that counts as part of each OFDM frame.
+    pub signal_extension: Duration,
+}
+
+/// A physical layer in use: durations and levels.
+///
+/// Rates given to it must be among [`Standard::rates`] (checked in debug builds).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Phy {
+    standard: Standard,
+    short_preamble: bool,
+    parameters: PhyParameters,
+}
+
+impl Phy {
+    /// The same for a network that sends its data at `data_rate`: an 802.11g network that keeps to the rates of 802.11b
+    /// also keeps its long slot and CWmin of 31 (18.5.4). Nothing else differs.
+    pub fn for_data_rate(self, data_rate: DataRate) -> Self {
+        match (self.standard, data_rate.modulation()) {
+            (Standard::Erp, Modulation::Dsss) => Self { parameters: erp::PARAMETERS_WITH_HR_DSSS, ..self },
+            _ => self,
+        }
+    }
+
+    /// The standard.
+    pub const fn standard(&self) -> Standard {
+        self.standard
+    }
+
+    /// Slot, SIFS, contention window.
+    pub const fn parameters(&self) -> &PhyParameters {
+        &self.parameters
+    }
+
+    /// PIFS = SIFS + slot (10.3.2.3.4).
+    pub fn pifs(&self) -> Duration {
+        self.parameters.sifs + self.parameters.slot
+    }
+
+    /// DIFS = SIFS + 2 slots (10.3.2.3.5).
+    pub fn difs(&self) -> Duration {
+        self.parameters.sifs + self.parameters.slot * 2
+    }
+
+    /// EIFS = SIFS + the time of an ACK at the lowest mandatory rate + DIFS (10.3.2.3.7), where that ACK has the
+    /// modulation of the frame that was not understood, at `failed`: 1 Mb/s after DSSS, 6 Mb/s after OFDM. In 802.11g
+    /// this is the value of dot11DynamicEIFSActivated; elsewhere the two are one.
+    pub fn eifs(&self, failed: DataRate) -> Duration {
+        let lowest = match failed.modulation() {
+            Modulation::Dsss => dsss::RATE_1,
+            Modulation::Ofdm => ofdm::RATE_6,
+        };
+        self.parameters.sifs + self.airtime(lowest, ACK_OCTETS) + self.difs()
+    }
+
+    /// TXTIME of a frame of `octets`, FCS included: preamble, header, data, tail, padding and signal extension
+    /// (16.3.4 for DSSS, 17.4.3 and 18.5.3 for OFDM).
+    pub fn airtime(&self, rate: DataRate, octets: u32) -> Duration {
+        match rate.modulation() {
+            Modulation::Dsss => self.header_duration(rate) + hr_dsss::psdu(rate, octets),
+            Modulation::Ofdm => {
+                self.header_duration(rate) + ofdm::psdu(rate, octets) + self.parameters.signal_extension
+            }
+        }
+    }
+
+    /// Preamble and header (PLCP header, SIGNAL) of a frame at `rate`: PHY-RXSTART.indication follows it.
+    pub fn header_duration(&self, rate: DataRate) -> Duration {
+        debug_assert!(self.standard.rates().contains(&rate), "{} has no {rate}", self.standard);
+        match rate.modulation() {
+            Modulation::Dsss => hr_dsss::header(rate, self.short_preamble),
+            Modulation::Ofdm => ofdm::HEADER,
+        }
+    }
+
+    /// aRxPHYStartDelay for a frame at `rate` (Tables 15-5, 16-4, 17-21, 18-5): 192 µs after a long DSSS preamble,
+    /// 96 µs after a short one, 20 µs for OFDM; in each case [`Phy::header_duration`].
+    pub fn rx_start_delay(&self, rate: DataRate) -> Duration {
+        self.header_duration(rate)
+    }
+
+    /// AckTimeout interval for an ACK at `response_rate`, from the end of the data frame: SIFS + slot +
+    /// aRxPHYStartDelay (10.3.2.11). Without PHY-RXSTART.indication by then the attempt has failed.
+    pub fn ack_timeout(&self, response_rate: DataRate) -> Duration {
+        self.parameters.sifs + self.parameters.slot + self.rx_start_delay(response_rate)
+    }
+
+    /// CTSTimeout interval for a CTS at `response_rate`, from the end of the RTS: the same sum (10.3.2.9).
+    pub fn cts_timeout(&self, response_rate: DataRate) -> Duration {
+        self.ack_timeout(response_rate)
+    }
+
+    /// The level in dBm at which a receiver must still decode most frames at `rate` (15.4.6, 16.3.8.2, Table 17-18):
+    /// the standard's minimum, which real receivers surpass.
+    pub fn minimum_sensitivity(&self, rate: DataRate) -> f64 {
+        debug_assert!(self.standard.rates().contains(&rate), "{} has no {rate}", self.standard);
+        match rate.modulation() {
+            Modulation::Dsss => hr_dsss::minimum_sensitivity(rate),
+            Modulation::Ofdm => ofdm::minimum_sensitivity(rate),
+        }
+    }
+
+    /// The level in dBm at which a frame makes the medium busy: the sensitivity of the most robust rate, since a
+    /// receiver that decodes a header holds the medium busy for the length that it names (15.4.6, 16.3.8.5,
+    /// 17.3.10.6, 18.4.6). For OFDM this is the level that 17.3.10.6 itself names, −82 dBm.
+    pub fn cca_threshold(&self) -> f64 {
+        match self.standard {
+            Standard::Dsss | Standard::HrDsss => dsss::MINIMUM_SENSITIVITY,
+            Standard::Ofdm | Standard::Erp => ofdm::minimum_sensitivity(ofdm::RATE_6),
+        }
+    }
+}
+
+/// Frame Control, Duration, RA and FCS (9.3.1.4).
+const ACK_OCTETS: u32 = 14;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const ALL: [Standard; 4] = [Standard::Dsss, Standard::HrDsss, Standard::Ofdm, Standard::Erp];
+
+    fn mbps(rate: f64) -> DataRate {
+        DataRate::from_kbps((rate * 1e3) as u32)
+    }
+
+    fn micros(duration: Duration) -> f64 {
+        duration.as_nanos() as f64 / 1e3
+    }
+
+    #[test]
+    fn interframe_spaces_are_those_of_the_tables() {
+        for (standard, data_rate, sifs, pifs, difs, eifs, cw_min) in [
+            (Standard::Dsss, 2.0, 10.0, 30.0, 50.0, 364.0, 31),
+            (Standard::HrDsss, 11.0, 10.0, 30.0, 50.0, 364.0, 31),
+            (Standard::Ofdm, 54.0, 16.0, 25.0, 34.0, 94.0, 15),
+            // ACK at 6 Mb/s: 44 µs and the signal extension of 6 µs.
+            (Standard::Erp, 54.0, 10.0, 19.0, 28.0, 88.0, 15),
+            (Standard::Erp, 11.0, 10.0, 30.0, 50.0, 364.0, 31),
+        ] {
+            let phy = standard.phy(false).for_data_rate(mbps(data_rate));
+            let spaces = [phy.parameters().sifs, phy.pifs(), phy.difs(), phy.eifs(mbps(data_rate))].map(micros);
+            assert_eq!(spaces, [sifs, pifs, difs, eifs], "{standard} at {data_rate} Mb/s");
+            assert_eq!((phy.parameters().cw_min, phy.parameters().cw_max), (cw_min, 1_023), "{standard}");
+        }
+    }
+
+    #[test]
+    fn eifs_follows_the_frame_that_failed() {
+        let phy = Standard::Erp.phy(false);
+        assert_eq!(micros(phy.eifs(mbps(54.0))), 10.0 + 50.0 + 28.0);
+        assert_eq!(micros(phy.eifs(mbps(11.0))), 10.0 + 304.0 + 28.0);
+    }
+
+    #[test]
+    fn airtimes_are_those_worked_out_by_hand() {
+        for (standard, short_preamble, rate, octets, expected) in [
+            // 192 + 8·14, and half of it at 2 Mb/s.
+            (Standard::Dsss, false, 1.0, 14, 304.0),
+            (Standard::Dsss, false, 2.0, 14, 248.0),
+            (Standard::Dsss, false, 2.0, 1_536, 6_336.0),
+            // A short preamble does not exist in clause 15.
+            (Standard::Dsss, true, 2.0, 14, 248.0),
+            // 12000/11 = 1090.9, rounded up.
+            (Standard::HrDsss, false, 11.0, 1_500, 192.0 + 1_091.0),
+            (Standard::HrDsss, true, 11.0, 1_500, 96.0 + 1_091.0),
+            // 12288/11 = 1117.1.
+            (Standard::HrDsss, false, 11.0, 1_536, 1_310.0),
+            // 112/5.5 = 20.4.
+            (Standard::HrDsss, true, 5.5, 14, 96.0 + 21.0),
+            (Standard::HrDsss, true, 2.0, 14, 96.0 + 56.0),
+            (Standard::HrDsss, true, 1.0, 14, 304.0),
+            // 57 symbols of 216 bits for 16 + 12288 + 6.
+            (Standard::Ofdm, false, 54.0, 1_536, 248.0),
+            (Standard::Ofdm, false, 6.0, 14, 44.0),
+            (Standard::Ofdm, false, 12.0, 14, 32.0),
+            (Standard::Ofdm, false, 24.0, 14, 28.0),
+            (Standard::Ofdm, false, 24.0, 20, 28.0),
+            (Standard::Ofdm, false, 6.0, 20, 52.0),
+            // Annex I.1 (802.11-2020): 100 octets at 36 Mb/s make six symbols.
+            (Standard::Ofdm, false, 36.0, 100, 44.0),
+            (Standard::Erp, false, 54.0, 1_536, 254.0),
+            (Standard::Erp, false, 24.0, 14, 34.0),
+            (Standard::Erp, false, 11.0, 1_536, 1_310.0),
+            (Standard::Erp, true, 11.0, 1_536, 1_214.0),
+        ] {
+            let airtime = standard.phy(short_preamble).airtime(mbps(rate), octets);
+            assert_eq!(micros(airtime), expected, "{standard}, {octets} octets at {rate} Mb/s");
+        }
+    }
+
+    #[test]
+    fn timeouts_leave_time_for_a_header() {
+        for (standard, short_preamble, rate, expected) in [
+            (Standard::Dsss, false, 1.0, 222.0),
+            (Standard::HrDsss, true, 2.0, 126.0),
+            (Standard::Ofdm, false, 24.0, 45.0),
+            (Standard::Erp, false, 24.0, 39.0),
+        ] {
+            let phy = standard.phy(short_preamble);
+            assert_eq!(micros(phy.ack_timeout(mbps(rate))), expected, "{standard}");
+            assert_eq!(micros(phy.cts_timeout(mbps(rate))), expected, "{standard}");
+        }
+    }
+
+    #[test]
+    fn responses_use_the_highest_basic_rate_of_their_modulation() {
+        for (standard, data_rate, expected) in [
+            (Standard::Dsss, 1.0, 1.0),
+            (Standard::Dsss, 2.0, 2.0),
+            (Standard::HrDsss, 1.0, 1.0),
+            (Standard::HrDsss, 11.0, 2.0),
+            (Standard::Ofdm, 6.0, 6.0),
+            (Standard::Ofdm, 9.0, 6.0),
+            (Standard::Ofdm, 18.0, 12.0),
+            (Standard::Ofdm, 54.0, 24.0),
+            (Standard::Erp, 11.0, 2.0),
+            (Standard::Erp, 48.0, 24.0),
+        ] {
+            assert_eq!(standard.default_basic_rate(mbps(data_rate)), mbps(expected), "{standard}, {data_rate} Mb/s");
+        }
+    }
+
+    #[test]
+    fn rates_ascend_and_end_with_the_default() {
+        for (standard, count, highest) in [
+            (Standard::Dsss, 2, 2.0),
+            (Standard::HrDsss, 4, 11.0),
+            (Standard::Ofdm, 8, 54.0),
+            (Standard::Erp, 12, 54.0),
+        ] {
+            assert!(standard.rates().is_sorted());
+            assert_eq!(standard.rates().len(), count);
+            assert_eq!(standard.default_data_rate(), mbps(highest));
+        }
+    }
+
+    #[test]
+    fn what_can_be_decoded_is_sensed() {
+        for standard in ALL {
+            let phy = standard.phy(false);
+            for &rate in standard.rates() {
+                assert!(phy.cca_threshold() <= phy.minimum_sensitivity(rate), "{standard} at {rate}");
+            }
+        }
+        assert_eq!(Standard::HrDsss.phy(false).minimum_sensitivity(mbps(11.0)), -76.0);
+        assert_eq!(Standard::Ofdm.phy(false).cca_threshold(), -82.0);
+    }
+
+    proptest! {
+        #[test]
+        fn airtime_grows_with_length_and_keeps_to_the_rate(
+            standard in prop::sample::select(&ALL[..]), pick in any::<prop::sample::Index>(),
+            short_preamble: bool, octets in 0u32..4_096, more in 1u32..64,
+        ) {
+            let phy = standard.phy(short_preamble);
+            let rate = *pick.get(standard.rates());
+            let (short, long) = (phy.airtime(rate, octets), phy.airtime(rate, octets + more));
+            prop_assert!(short <= long);
+            // Beyond its header no frame is faster than its rate, nor slower by more than 22 bits and one symbol.
+            let data = micros(short - phy.header_duration(rate));
+            let bits = f64::from(octets) * 8.0;
+            let mbps = f64::from(rate.as_kbps()) / 1e3;
+            prop_assert!(data >= bits / mbps);
+            prop_assert!(data < (bits + 22.0) / mbps + 4.0 + 6.0);
+        }
+
+        #[test]
+        fn no_length_overflows(octets: u32) {
+            prop_assert!(Standard::HrDsss.phy(false).airtime(mbps(1.0), octets) > Duration::ZERO);
+            prop_assert!(Standard::Ofdm.phy(false).airtime(mbps(6.0), octets) > Duration::ZERO);
+        }
     }
 }

@@ -1,3 +1,130 @@
 //! Scenarios: the schema of the file, units, validation, and the values in force.
+//!
+//! A scenario passes through these rooms: [`document`] reads TOML or JSON into a tree and applies overrides, [`check`]
+//! compares the tree with the types of [`schema`], and [`resolve`] fills in defaults, checks what only the whole can tell,
+//! and makes a [`model::Scenario`] of it.
 
+mod check;
+mod document;
+mod error;
+mod explain;
 pub mod model;
+mod nearest;
+pub mod quantity;
+mod reference;
+mod resolve;
+mod schema;
+#[cfg(test)]
+mod tests;
+mod traces;
+mod vocabulary;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+pub use error::{ScenarioError, ScenarioErrors};
+pub use explain::Explained;
+pub use model::Scenario;
+pub use reference::{json_schema, reference};
+
+use document::Tree;
+use schema::Document;
+
+/// A scenario before it is read.
+#[derive(Clone, Debug, Default)]
+pub struct Source {
+    /// TOML or JSON.
+    pub text: String,
+    /// What messages call it: the file's name, or a description.
+    pub name: String,
+    /// Files that the scenario names are looked for here: the file's directory, or the current one.
+    pub directory: PathBuf,
+    /// Directories with video traces (`--traces`, `HOPCAST_TRACES`), in the order of the search.
+    pub trace_dirs: Vec<PathBuf>,
+}
+
+/// A scenario that can be run.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// What to run.
+    pub scenario: Scenario,
+    /// The scenario with all overrides applied, as JSON that [`Scenario::from_json`] reads: quantities in SI units
+    /// (powers in dBm), keys in alphabetical order, nothing that was not given.
+    pub document: String,
+    explained: Vec<Explained>,
+}
+
+impl Loaded {
+    /// Every value in force and where it comes from, radio, then nodes, then flows.
+    pub fn explain(&self) -> &[Explained] {
+        &self.explained
+    }
+}
+
+impl Scenario {
+    /// Reads TOML; `overrides` are `KEY=VALUE`, applied in order.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the scenario and its overrides.
+    pub fn parse(source: &Source, overrides: &[String]) -> Result<Loaded, ScenarioErrors> {
+        load(Tree::from_toml(&source.text, &source.name), source, overrides)
+    }
+
+    /// Reads JSON with the same vocabulary; a `null` is the same as no key at all.
+    ///
+    /// # Errors
+    /// As [`Scenario::parse`].
+    pub fn from_json(source: &Source, overrides: &[String]) -> Result<Loaded, ScenarioErrors> {
+        load(Tree::from_json(&source.text, &source.name), source, overrides)
+    }
+}
+
+fn load(
+    tree: Result<Tree, Vec<ScenarioError>>,
+    source: &Source,
+    overrides: &[String],
+) -> Result<Loaded, ScenarioErrors> {
+    let mut tree = tree.map_err(ScenarioErrors::new)?;
+    let own_seed = tree.root.get("seed").and_then(Value::as_u64);
+    let errors: Vec<_> = overrides.iter().filter_map(|assignment| tree.set(assignment).err()).collect();
+    if !errors.is_empty() {
+        return Err(ScenarioErrors::new(errors));
+    }
+    let checked = check::check(&reference::root(), &tree).map_err(ScenarioErrors::new)?;
+    let document: Document =
+        serde_json::from_value(checked).map_err(|error| tree.error(&[], format!("cannot be read: {error}"), None))?;
+    let (mut scenario, explained) = resolve::resolve(&document, &tree, source).map_err(ScenarioErrors::new)?;
+    let text = canonical(&document);
+    scenario.sha256 = match tree.overridden(&["seed".into()]) {
+        true => digest(&canonical(&Document { seed: own_seed, ..document })),
+        false => digest(&text),
+    };
+    Ok(Loaded { scenario, document: text, explained })
+}
+
+/// JSON without spaces, keys in alphabetical order, quantities in SI units.
+fn canonical(document: &Document) -> String {
+    fn sorted(value: Value) -> Value {
+        match value {
+            // Through an ordered map, since the order of the library's own depends on a feature that any crate may enable.
+            Value::Object(table) => table
+                .into_iter()
+                .map(|(key, value)| (key, sorted(value)))
+                .collect::<BTreeMap<_, _>>()
+                .into_iter()
+                .collect::<serde_json::Map<_, _>>()
+                .into(),
+            Value::Array(items) => items.into_iter().map(sorted).collect(),
+            other => other,
+        }
+    }
+    let value = serde_json::to_value(document).expect("a document holds nothing that JSON lacks");
+    sorted(value).to_string()
+}
+
+fn digest(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,5 +1,7 @@
 //! Traffic: the machines of a scenario with the programs that make, pass on and take its flows.
 
+pub mod video_trace;
+
 use crate::host::packet::MAX_UDP_PAYLOAD;
 use crate::host::{Endpoint, Host, HostConfig, MAX_SOCKETS, TcpOptions};
 use crate::metrics::{FlowSpec, FlowTable};
@@ -48,8 +50,8 @@ pub enum TrafficError {
     },
 }
 
-/// Sets up the machines of `scenario`, which pass packets on along `routes`.
-pub fn machines(scenario: &Scenario, routes: &ShortestPaths) -> Result<Machines, TrafficError> {
+/// Sets up the machines of `scenario`, which pass packets on along `routes`, for a run with `seed`.
+pub fn machines(scenario: &Scenario, routes: &ShortestPaths, seed: u64) -> Result<Machines, TrafficError> {
     let groups: Vec<&Group> = scenario.groups.iter().flat_map(|g| g.node_names.iter().map(move |_| g)).collect();
     let names: Vec<&str> = scenario.groups.iter().flat_map(|g| g.node_names.iter().map(String::as_str)).collect();
     let name = |node: u32| names.get(node as usize).map_or_else(|| format!("{node}"), |name| (*name).to_owned());
@@ -93,7 +95,7 @@ pub fn machines(scenario: &Scenario, routes: &ShortestPaths) -> Result<Machines,
                         return Err(unreachable(NodeId(leg[1]), NodeId(leg[0])));
                     }
                 }
-                add_tcp(&mut hosts, &groups, scenario.seed, FlowId(id), flow, tcp, &stops);
+                add_tcp(&mut hosts, &groups, seed, FlowId(id), flow, tcp, &stops);
             }
         }
     }

@@ -120,7 +120,8 @@ pub enum Output {
 pub enum CloseReason {
     /// The user gave it up: [`Connection::handle_abort`], or a close before the handshake.
     Aborted,
-    /// Both sides closed it, and every byte was acknowledged.
+    /// Both sides closed it. The last acknowledgement may be missing if the peer has left TIME-WAIT (a reset counts for it
+    /// then, RFC 9293, section 3.10.7.4).
     Finished,
     /// The peer refused it.
     Refused,
@@ -191,7 +192,7 @@ impl Connection {
             own: Sequence::new(initial_sequence),
             peer: Sequence::new(0),
             sender: Sender::new(&config, Box::new(NewReno::new())),
-            receiver: Receiver::new(config.receive_buffer, config.delayed_ack),
+            receiver: Receiver::new(&config),
             peer_shift: None,
             window_from: (0, 0),
             offered: 0,
@@ -212,7 +213,7 @@ impl Connection {
         self.statistics.data_segments_received += u64::from(segment.payload.len > 0);
         match self.state {
             State::Closed => self.reply = reset_for(segment),
-            State::Listen => self.handle_in_listen(segment, now),
+            State::Listen => self.handle_in_listen(segment),
             State::SynSent => self.handle_in_syn_sent(segment, now),
             _ => self.handle_synchronized(segment, now),
         }
@@ -220,6 +221,9 @@ impl Connection {
 
     /// Time has come to `now`: does what is due, which is nothing before [`poll_timeout`](Self::poll_timeout).
     pub fn handle_timeout(&mut self, now: Instant) {
+        if self.state == State::Closed {
+            return;
+        }
         if self.time_wait.is_some_and(|due| due <= now) {
             self.close(CloseReason::Finished);
             return;
@@ -242,9 +246,7 @@ impl Connection {
 
     /// The user writes `len` bytes. Returns how many the send buffer took; if that is less,
     /// [`Output::Writable`] tells when there is room again. Nothing is taken after [`handle_close`](Self::handle_close).
-    pub fn handle_write(&mut self, len: u32, now: Instant) -> u32 {
-        // What was written leaves at the next poll; the instant is part of the contract.
-        let _ = now;
+    pub fn handle_write(&mut self, len: u32, _now: Instant) -> u32 {
         if self.closing || self.state == State::Closed {
             return 0;
         }
@@ -254,14 +256,12 @@ impl Connection {
     }
 
     /// The user takes up to `max` bytes out of the receive buffer, in order. Returns how many.
-    pub fn handle_read(&mut self, max: u32, now: Instant) -> u32 {
-        let _ = now;
-        self.receiver.take(max, self.config.segment)
+    pub fn handle_read(&mut self, max: u32, _now: Instant) -> u32 {
+        self.receiver.take(max)
     }
 
     /// The user writes no more: a FIN follows what was written. Reading goes on until the peer closes too.
-    pub fn handle_close(&mut self, now: Instant) {
-        let _ = now;
+    pub fn handle_close(&mut self, _now: Instant) {
         if self.closing {
             return;
         }
@@ -276,8 +276,7 @@ impl Connection {
     }
 
     /// The user gives the connection up (ABORT of RFC 9293, section 3.10.5): the peer is sent a reset.
-    pub fn handle_abort(&mut self, now: Instant) {
-        let _ = now;
+    pub fn handle_abort(&mut self, _now: Instant) {
         if self.state == State::Closed {
             return;
         }
@@ -394,14 +393,14 @@ impl Connection {
 /// Arrival of a segment (RFC 9293, section 3.10.7).
 impl Connection {
     /// Section 3.10.7.2.
-    fn handle_in_listen(&mut self, segment: &Segment, now: Instant) {
+    fn handle_in_listen(&mut self, segment: &Segment) {
         if segment.flags.contains(Flags::RST) {
             return;
         }
         if segment.flags.contains(Flags::ACK) {
             self.reply = reset_for(segment);
         } else if segment.flags.contains(Flags::SYN) {
-            self.take_syn(segment, now);
+            self.take_syn(segment);
             self.state = State::SynReceived;
         }
     }
@@ -425,7 +424,7 @@ impl Connection {
         if !segment.flags.contains(Flags::SYN) {
             return;
         }
-        self.take_syn(segment, now);
+        self.take_syn(segment);
         if ack {
             self.sender.on_ack(1, false, now);
             self.establish();
@@ -437,18 +436,27 @@ impl Connection {
         }
     }
 
-    /// Sections 3.10.7.4, in the order of its steps.
+    /// Section 3.10.7.4, in the order of its steps, but for RST, which RFC 5961 judges by its number alone.
     fn handle_synchronized(&mut self, segment: &Segment, now: Instant) {
         let start = self.peer.position(segment.seq, self.receiver.next());
         let len = segment.sequence_len();
         let rst = segment.flags.contains(Flags::RST);
         let syn = segment.flags.contains(Flags::SYN);
+        // RST, with the exact match of RFC 5961, section 3.2; elsewhere in the window it draws a challenge.
+        if rst {
+            if start == self.receiver.next() as i64 {
+                self.handle_reset();
+            } else {
+                self.statistics.unacceptable += 1;
+                if self.receiver.is_acceptable(start, 1) {
+                    self.challenge(now);
+                }
+            }
+            return;
+        }
         // First, the sequence number.
         if !self.receiver.is_acceptable(start, len) {
             self.statistics.unacceptable += 1;
-            if rst {
-                return;
-            }
             if len == 0 {
                 self.challenge(now);
                 return;
@@ -460,15 +468,6 @@ impl Connection {
             // A probe into the closed window may carry a valid acknowledgement.
             if start == self.receiver.next() as i64 && !syn {
                 self.handle_ack(segment, start, now);
-            }
-            return;
-        }
-        // Second, RST, with the exact match of RFC 5961, section 3.2.
-        if rst {
-            if start == self.receiver.next() as i64 {
-                self.handle_reset();
-            } else {
-                self.challenge(now);
             }
             return;
         }
@@ -527,8 +526,10 @@ impl Connection {
         let ack = ack as u64;
         let window = u64::from(segment.window) << self.peer_shift.unwrap_or(0);
         let same_window = window == self.offered;
-        if (start, ack) >= self.window_from || start > self.window_from.0 {
-            self.window_from = (start, ack);
+        // Newer than the last by WL1 and WL2, or by what it acknowledges: a retransmission of the peer has an old number
+        // and a new window.
+        if ack > una || (start, ack) >= self.window_from {
+            self.window_from = (start.max(self.window_from.0), ack);
             self.offered = window;
             self.sender.set_window(window);
         }
@@ -594,8 +595,7 @@ impl Connection {
     }
 
     /// The peer's SYN: its numbers, its options, its window, which is never scaled here.
-    fn take_syn(&mut self, segment: &Segment, now: Instant) {
-        let _ = now;
+    fn take_syn(&mut self, segment: &Segment) {
         self.peer = Sequence::new(segment.seq);
         self.peer_shift = segment.window_scale.map(|shift| shift.min(MAX_SHIFT));
         self.receiver.on_syn(self.peer_shift.is_some());
@@ -658,7 +658,7 @@ impl Connection {
         if matches!(self.state, State::Closed | State::Listen) {
             return None;
         }
-        if self.receiver.pending == PendingAck::Alone {
+        if matches!(self.receiver.pending, PendingAck::Alone | PendingAck::Duplicate) {
             return Some(self.acknowledgement());
         }
         if let Some(chunk) = self.sender.poll(now) {
@@ -669,7 +669,7 @@ impl Connection {
 
     fn acknowledgement(&mut self) -> Segment {
         self.statistics.acks_sent += 1;
-        let (ack, window) = self.receiver.acknowledge(self.config.segment, false);
+        let (ack, window) = self.receiver.acknowledge(false);
         Segment {
             seq: self.own.number(self.sender.sent()),
             ack: self.peer.number(ack),
@@ -692,7 +692,7 @@ impl Connection {
                 flags = flags | flag;
             }
         }
-        let (ack, window) = self.receiver.acknowledge(self.config.segment, chunk.syn);
+        let (ack, window) = self.receiver.acknowledge(chunk.syn);
         let synchronized = self.state != State::SynSent;
         if synchronized {
             flags = flags | Flags::ACK;

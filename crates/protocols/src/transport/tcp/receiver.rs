@@ -1,5 +1,6 @@
 //! The receiving half: sequence space of the peer, reassembly, the window offered, when to acknowledge.
 
+use super::Config;
 use super::reassembly::Reassembly;
 use crate::time::{Duration, Instant};
 
@@ -15,6 +16,8 @@ pub(super) struct Receiver {
     /// End of the window in the last segment sent; up to one unit of the scale below `edge`.
     announced: u64,
     buffer: u32,
+    /// The largest payload that the peer is asked to send.
+    mss: u32,
     shift: u8,
     /// Where the peer's FIN lies, once one has arrived.
     fin: Option<u64>,
@@ -35,8 +38,11 @@ pub(super) enum PendingAck {
     Delayed(Instant),
     /// At once, with data if there is some to send.
     Now,
-    /// At once and without data, so that it counts as a duplicate (RFC 5681, section 2).
+    /// At once and without data: a peer must not take it for an answer to something else.
     Alone,
+    /// The same, for a segment ahead of a gap: it repeats number and window, so that the peer counts it as a duplicate
+    /// (RFC 5681, section 2) even if the user has made room since.
+    Duplicate,
 }
 
 /// What became of a segment's text.
@@ -52,13 +58,15 @@ pub(super) struct Received {
 }
 
 impl Receiver {
-    pub(super) fn new(buffer: u32, delayed_ack: Option<Duration>) -> Self {
+    pub(super) fn new(config: &Config) -> Self {
+        let &Config { receive_buffer: buffer, segment: mss, delayed_ack, .. } = config;
         Self {
             next: 0,
             taken: 1,
             edge: 1 + u64::from(buffer),
             announced: 1,
             buffer,
+            mss,
             shift: 0,
             fin: None,
             held: Reassembly::default(),
@@ -85,11 +93,6 @@ impl Receiver {
         self.next
     }
 
-    /// RCV.WND in bytes.
-    pub(super) fn window(&self) -> u64 {
-        self.edge - self.next.min(self.edge)
-    }
-
     /// Bytes ready to be taken.
     pub(super) fn readable(&self) -> u64 {
         // RCV.NXT is one beyond the FIN once that was reached.
@@ -105,8 +108,8 @@ impl Receiver {
     /// A segment that covers the whole window is trimmed, not refused; and an empty one may lie at the window's end,
     /// where the peer's acknowledgements lie once it has filled the window.
     pub(super) fn is_acceptable(&self, start: i64, len: u64) -> bool {
-        let (start, next, edge) = (i128::from(start), i128::from(self.next), i128::from(self.edge));
-        if len == 0 { start >= next && start <= edge } else { start < edge && start + i128::from(len) > next }
+        let (next, edge) = (self.next as i64, self.edge as i64);
+        if len == 0 { start >= next && start <= edge } else { start < edge && start + len as i64 > next }
     }
 
     /// Takes an acceptable segment's text and FIN. `start` is the position of its first byte.
@@ -121,11 +124,11 @@ impl Receiver {
         if fin && self.fin.is_none() && sent_end < self.edge && sent_end >= self.next {
             self.fin = Some(sent_end);
         }
-        self.largest = self.largest.max(len);
+        self.largest = self.largest.max(len.min(self.mss));
         if end > start && start > self.next {
             received.out_of_order = true;
             received.dropped = !self.held.insert(start, end);
-            self.pending = PendingAck::Alone;
+            self.pending = if self.unacknowledged == 0 { PendingAck::Duplicate } else { PendingAck::Alone };
             return received;
         }
         let before = self.next;
@@ -158,7 +161,7 @@ impl Receiver {
     fn owe(&mut self, at_once: bool, now: Instant) {
         let second = self.unacknowledged >= 2 * u64::from(self.largest);
         self.pending = match (self.pending, self.delayed_ack) {
-            (PendingAck::Alone, _) => PendingAck::Alone,
+            (PendingAck::Alone | PendingAck::Duplicate, _) => PendingAck::Alone,
             (PendingAck::Delayed(due), Some(_)) if !at_once && !second => PendingAck::Delayed(due),
             (PendingAck::None, Some(delay)) if !at_once && !second => PendingAck::Delayed(now + delay),
             _ => PendingAck::Now,
@@ -181,15 +184,15 @@ impl Receiver {
     }
 
     /// The user takes up to `max` bytes.
-    pub(super) fn take(&mut self, max: u32, segment: u32) -> u32 {
+    pub(super) fn take(&mut self, max: u32) -> u32 {
         let taken = self.readable().min(u64::from(max)) as u32;
         self.taken += u64::from(taken);
         let open = self.taken + u64::from(self.buffer);
         let gain = open.saturating_sub(self.announced);
         let half = u64::from(self.buffer).div_ceil(2);
-        let starved = self.announced.saturating_sub(self.next) < u64::from(segment);
-        let tell = gain >= half || starved && gain >= self.step(segment);
-        if taken > 0 && tell && !self.is_finished() && !matches!(self.pending, PendingAck::Alone) {
+        let starved = self.announced.saturating_sub(self.next) < u64::from(self.mss);
+        let tell = gain >= half || starved && gain >= self.step();
+        if taken > 0 && tell && !self.is_finished() && self.pending != PendingAck::Alone {
             self.pending = PendingAck::Now;
         }
         taken
@@ -197,21 +200,25 @@ impl Receiver {
 
     /// An acknowledgement goes out: the number for its ACK field's position, and its window field. `syn` fields are not
     /// scaled.
-    pub(super) fn acknowledge(&mut self, segment: u32, syn: bool) -> (u64, u16) {
+    pub(super) fn acknowledge(&mut self, syn: bool) -> (u64, u16) {
         let open = self.taken + u64::from(self.buffer);
-        if open >= self.edge + self.step(segment) {
+        let repeat = self.pending == PendingAck::Duplicate;
+        if !repeat && open >= self.edge + self.step() {
             self.edge = open;
         }
+        let edge = if repeat { self.announced } else { self.edge };
         let shift = if syn { 0 } else { self.shift };
-        let field = (self.window() >> shift).min(u64::from(u16::MAX));
-        self.announced = self.next + (field << shift);
+        // Before the peer's SYN has arrived, the window begins where its data will.
+        let next = self.next.max(1);
+        let field = (edge.saturating_sub(next) >> shift).min(u64::from(u16::MAX));
+        self.announced = next + (field << shift);
         self.pending = PendingAck::None;
         self.unacknowledged = 0;
         (self.next, field as u16)
     }
 
     /// The least step by which the window opens: min(Fr·RCV.BUFF, MSS), Fr = 1/2 (RFC 9293, section 3.8.6.2.2).
-    fn step(&self, segment: u32) -> u64 {
-        u64::from((self.buffer / 2).min(segment).max(1))
+    fn step(&self) -> u64 {
+        u64::from((self.buffer / 2).min(self.mss).max(1))
     }
 }

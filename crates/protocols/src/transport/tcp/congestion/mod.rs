@@ -1,7 +1,7 @@
 //! Congestion control: how much may be in flight.
 //!
-//! *When* something is lost is decided by the [recovery](super::recovery) of the connection; a [`CongestionControl`]
-//! only answers how large the window is then. All amounts are bytes.
+//! *When* something is lost is decided by the connection, which counts acknowledgements; a [`CongestionControl`] only
+//! answers how large the window is then. All amounts are bytes.
 
 mod newreno;
 

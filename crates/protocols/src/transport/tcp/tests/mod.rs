@@ -1,1 +1,9 @@
-//! Tests of the machine as a whole.
+//! Tests of the machine as a whole: a bench for one end with hand-made segments, and a pair over a virtual link.
+
+mod bench;
+mod closing;
+mod handshake;
+mod pair;
+mod receiving;
+mod recovery;
+mod sending;

@@ -1,0 +1,77 @@
+# The one entry for people and for continuous integration. `make` alone lists what there is.
+
+PYTHON ?= python3
+OUT ?= out
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+BUILT := $(VENV)/.built
+# What the Python module is compiled from.
+SOURCES := Cargo.toml Cargo.lock pyproject.toml \
+    $(shell find crates traces -type f \( -name '*.rs' -o -name Cargo.toml -o -name '*.dat' \))
+# A Python module leaves the symbols of the interpreter open, so it can't be linked into a test program: pytest tests it.
+TESTED := --workspace --exclude hopcast-py --locked
+
+.PHONY: help install build demo test test-full lint format docs bench bench-peers clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+install: $(INSTALLED) ## put the Python packages of requirements.lock into .venv
+build: $(BUILT) ## compile hopcast and install it into .venv
+
+demo: $(BUILT) ## install, build, run every study in its quick form, write out/report.html
+	$(BIN)/hopcast study all --quick --out $(OUT)
+	@test -s $(OUT)/report.html && echo "The page is $(OUT)/report.html"
+
+test: $(BUILT) ## run the tests, without the slow ones
+	cargo test $(TESTED)
+	$(BIN)/pytest -q -m "not slow" tests
+
+test-full: $(BUILT) ## run all the tests
+	cargo test $(TESTED) -- --include-ignored
+	$(BIN)/pytest -q -m "" tests
+
+lint: $(BUILT) ## check style, lints, types, documentation
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy --strict python/hopcast
+	$(BIN)/python -m mypy.stubtest hopcast._core
+	$(BIN)/python docs/generate.py --check
+
+format: $(INSTALLED) ## format all sources
+	cargo fmt --all
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+docs: $(BUILT) ## write the reference pages that come from the code
+	$(BIN)/python docs/generate.py
+
+bench: ## count instructions and time per event, frame and simulated node-second
+	cargo bench -p hopcast-sim --locked
+
+bench-peers: $(BUILT) ## run the same scenarios in hopcast, ns-2 and ns-3, side by side
+	$(BIN)/python benches/peers/run.py
+
+clean: ## remove what was built, installed or written
+	cargo clean
+	rm -rf $(VENV) $(OUT) benches/peers/build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(INSTALLED): requirements.lock
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	touch $@
+
+$(BUILT): $(INSTALLED) $(SOURCES)
+	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --release --locked
+	touch $@

@@ -1,0 +1,171 @@
+//! Contention: physical carrier sense, interframe spaces and backoff with freezing (IEEE 802.11-2020, 10.3.4).
+//!
+//! Nothing ticks. While the medium is idle, the instant of access is known; when it becomes busy, the slots that have
+//! passed are subtracted.
+//!
+//! ```text
+//!   busy │ DIFS or EIFS │ slot │ slot │ slot │ access
+//!  ──────┴──────────────┴──────┴──────┴──────┴────────
+//!     idle_since      from                    from + slots × slot
+//! ```
+//!
+//! A station that has turned its radio to transmit can't hear: energy that arrives within aRxTxTurnaroundTime before a
+//! slot boundary does not stop an access at that boundary (10.3.7, figure 10-26). Stations whose counters end in the
+//! same slot therefore collide, although the distance between them offsets their boundaries a little.
+
+use hopcast_protocols::random::Stream;
+use hopcast_protocols::time::{Duration, Instant};
+
+/// The durations that contention uses.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timing {
+    pub(super) slot: Duration,
+    pub(super) difs: Duration,
+    pub(super) turnaround: Duration,
+    pub(super) cw_min: u32,
+    pub(super) cw_max: u32,
+}
+
+/// One station's contention for the medium.
+#[derive(Clone, Debug)]
+pub(super) struct Backoff {
+    timing: Timing,
+    busy: bool,
+    /// An access so near that energy can no longer stop it.
+    committed: bool,
+    /// The end of the interframe space; while idle.
+    ready: Instant,
+    /// Where the counting of `slots` starts: `ready`, or a later slot boundary if the backoff was drawn after it.
+    from: Instant,
+    /// Idle slots left; `None`: no backoff is pending.
+    slots: Option<u32>,
+    /// When the medium became idle.
+    idle_since: Instant,
+    /// End of the space that follows a frame in error.
+    eifs_until: Instant,
+    cw: u32,
+}
+
+impl Backoff {
+    pub(super) fn new(timing: Timing) -> Self {
+        let ready = Instant::START + timing.difs;
+        Self {
+            timing,
+            busy: false,
+            committed: false,
+            ready,
+            from: ready,
+            slots: None,
+            idle_since: Instant::START,
+            eifs_until: Instant::START,
+            cw: timing.cw_min,
+        }
+    }
+
+    /// The contention window in slots.
+    pub(super) fn contention_window(&self) -> u32 {
+        self.cw
+    }
+
+    /// The medium becomes busy. `pending`: a frame waits for access.
+    pub(super) fn handle_busy(&mut self, now: Instant, pending: bool, random: &mut Stream) {
+        if self.busy {
+            return;
+        }
+        self.busy = true;
+        let deaf_until = now + self.timing.turnaround;
+        match self.slots {
+            Some(slots) if self.from + self.timing.slot * u64::from(slots) <= deaf_until => {
+                self.committed = pending;
+                self.slots = pending.then_some(0);
+            }
+            Some(slots) => {
+                let passed = deaf_until.saturating_since(self.from).as_nanos() / self.timing.slot.as_nanos();
+                self.slots = Some(slots - passed as u32);
+            }
+            None if pending && self.ready <= deaf_until => self.committed = true,
+            None if pending => self.draw(now, random),
+            None => {}
+        }
+    }
+
+    /// The medium becomes idle; `nav` is the end of the reservation by others.
+    pub(super) fn handle_idle(&mut self, now: Instant, nav: Instant) {
+        self.busy = false;
+        self.idle_since = now;
+        self.defer(nav);
+    }
+
+    /// The reservation by others has changed.
+    pub(super) fn handle_nav(&mut self, nav: Instant) {
+        if !self.busy {
+            self.defer(nav);
+        }
+    }
+
+    /// A frame that began was not received correctly: EIFS follows, until `until` (10.3.2.3.7).
+    pub(super) fn on_error(&mut self, until: Instant) {
+        self.eifs_until = until;
+    }
+
+    /// A frame was received correctly, which ends the resynchronisation after an error.
+    pub(super) fn on_frame(&mut self) {
+        self.eifs_until = Instant::START;
+    }
+
+    /// A frame comes to the head of the queue. Returns whether it may be sent at once; otherwise [`Self::access`] tells when.
+    pub(super) fn on_pending(&mut self, now: Instant, random: &mut Stream) -> bool {
+        if self.busy {
+            if self.slots.is_none() {
+                self.draw(now, random);
+            }
+            return false;
+        }
+        if self.slots.is_some() && self.access() <= now {
+            // The backoff after the last transmission has run out unnoticed.
+            self.slots = None;
+        }
+        self.slots.is_none() && self.ready <= now
+    }
+
+    /// The instant of access of a pending frame, while the medium is idle or the access can no longer be stopped.
+    pub(super) fn access_at(&self) -> Option<Instant> {
+        (!self.busy || self.committed).then(|| self.access())
+    }
+
+    /// The pending frame is transmitted: its backoff is over.
+    pub(super) fn on_access(&mut self) {
+        self.slots = None;
+        self.committed = false;
+    }
+
+    /// A transmission succeeded or was given up: the smallest window, and a backoff before the next one.
+    pub(super) fn on_done(&mut self, now: Instant, random: &mut Stream) {
+        self.cw = self.timing.cw_min;
+        self.draw(now, random);
+    }
+
+    /// A transmission failed and will be repeated: the next larger window.
+    pub(super) fn on_failure(&mut self, now: Instant, random: &mut Stream) {
+        self.cw = (2 * self.cw + 1).min(self.timing.cw_max);
+        self.draw(now, random);
+    }
+
+    /// Draws a backoff: uniform in 0 … CW slots (10.3.3), counted from the next boundary.
+    fn draw(&mut self, now: Instant, random: &mut Stream) {
+        self.slots = Some(random.below(self.cw + 1));
+        let slot = self.timing.slot.as_nanos();
+        self.from = self.ready + self.timing.slot * now.saturating_since(self.ready).as_nanos().div_ceil(slot);
+    }
+
+    fn access(&self) -> Instant {
+        self.slots.map_or(self.ready, |slots| self.from + self.timing.slot * u64::from(slots))
+    }
+
+    /// The interframe space that ends last: DIFS after physical or virtual carrier, or EIFS.
+    fn defer(&mut self, nav: Instant) {
+        self.committed = false;
+        self.ready = (self.idle_since.max(nav) + self.timing.difs).max(self.eifs_until);
+        self.from = self.ready;
+    }
+}

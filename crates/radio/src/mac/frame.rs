@@ -1,0 +1,64 @@
+//! A frame as it travels between stations: what is on the air, without its bytes.
+
+use hopcast_protocols::time::Duration;
+
+use crate::standard::DataRate;
+
+/// A radio on the medium. Its MAC address is derived from this index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StationId(pub u32);
+
+/// What a station carries for the layer above: its network-layer packet.
+pub trait Payload: Clone {
+    /// Length of the packet in bytes, without LLC and MAC headers.
+    fn octets(&self) -> u32;
+}
+
+/// Kind of a frame (IEEE 802.11-2020, Table 9-1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameKind {
+    /// Request to send.
+    Rts,
+    /// Clear to send.
+    Cts,
+    /// Acknowledgment.
+    Ack,
+    /// Data.
+    Data,
+}
+
+impl FrameKind {
+    /// Length of an RTS: 20 bytes with FCS (9.3.1.2).
+    pub const RTS_OCTETS: u32 = 20;
+    /// Length of a CTS or an ACK: 14 bytes with FCS (9.3.1.3, 9.3.1.4).
+    pub const RESPONSE_OCTETS: u32 = 14;
+    /// What a data frame adds to a network-layer packet: MAC header 24, LLC/SNAP 8, FCS 4 (9.3.2.1).
+    pub const DATA_OVERHEAD_OCTETS: u32 = 36;
+}
+
+/// One frame on the air.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame<P> {
+    /// Kind.
+    pub kind: FrameKind,
+    /// Address 2; also kept for CTS and ACK, whose bytes do not name it.
+    pub transmitter: StationId,
+    /// Address 1; `None` is the broadcast address.
+    pub receiver: Option<StationId>,
+    /// Duration field: time that the medium is needed after the end of this frame, whole microseconds.
+    pub duration: Duration,
+    /// Sequence number, 12 bits; of data frames only.
+    pub sequence: u16,
+    /// Retry bit; of data frames only.
+    pub retry: bool,
+    /// Length of the MPDU with FCS, in bytes.
+    pub octets: u32,
+    /// Rate of the PSDU.
+    pub rate: DataRate,
+    /// From the first bit of the preamble to the last of the frame.
+    pub airtime: Duration,
+    /// Preamble and PLCP header; at their end a receiver's PHY reports the start of a frame.
+    pub header: Duration,
+    /// The packet of a data frame.
+    pub payload: Option<P>,
+}

@@ -1,0 +1,185 @@
+//! One station's receiver: energy, synchronisation to a frame, and survival of interference.
+
+use hopcast_protocols::time::Instant;
+
+use super::{Totals, TransmissionId};
+use crate::units::Power;
+
+/// When a frame is received, apart from its own least power.
+#[derive(Clone, Copy, Debug)]
+pub struct Reception {
+    /// Least power that makes the medium busy.
+    pub carrier_sense_threshold: Power,
+    /// How many times stronger than what overlaps it a frame must be to survive.
+    pub capture: f64,
+    /// Whose rules.
+    pub rules: Rules,
+}
+
+/// What overlapping transmissions do to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rules {
+    /// All interference is summed. A frame is received if it is `capture` times stronger than that sum throughout,
+    /// whenever it came: a stronger one that comes later takes the receiver over. A frame that is lost before the end of
+    /// its PLCP header was never reported by the PHY, so no EIFS follows it.
+    Cumulative,
+    /// As ns-2 has it: the first frame is the one received, if it is `capture` times stronger than each later one by
+    /// itself; a frame that is sensed but too weak to decode, or that arrives during an own transmission, is a frame in
+    /// error, and EIFS follows.
+    PairwiseFirstCome,
+}
+
+impl Reception {
+    fn survives(&self, power: Power, interference: Power) -> bool {
+        interference == Power::ZERO || power.as_attowatts() as f64 >= self.capture * interference.as_attowatts() as f64
+    }
+}
+
+/// What a station makes of a frame at its trailing edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// Energy, or nothing.
+    Noise,
+    /// A frame that began (PHY-RXSTART.indication at this instant) and ended in error.
+    Error(Instant),
+    /// The frame, whose header ended at this instant.
+    Frame(Instant),
+}
+
+/// A signal that arrives.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    pub(super) transmission: TransmissionId,
+    pub(super) power: Power,
+    /// Strong enough to be decoded if nothing overlaps.
+    pub(super) decodable: bool,
+    pub(super) now: Instant,
+    pub(super) header_end: Instant,
+}
+
+/// One station's receiver.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Receiver {
+    /// Sum of all signals that are present.
+    energy: Power,
+    /// Number of signals that are present and sensed.
+    signals: u32,
+    transmitting: bool,
+    lock: Option<Lock>,
+}
+
+/// The frame to which the receiver is synchronised.
+#[derive(Clone, Copy, Debug)]
+struct Lock {
+    transmission: TransmissionId,
+    power: Power,
+    header_end: Instant,
+    damaged: bool,
+}
+
+impl Receiver {
+    /// Carrier sense: energy, or a frame whose announced length has not passed.
+    pub(super) fn senses(&self, reception: &Reception) -> bool {
+        match reception.rules {
+            Rules::Cumulative => self.lock.is_some() || self.energy >= reception.carrier_sense_threshold,
+            Rules::PairwiseFirstCome => self.signals > 0,
+        }
+    }
+
+    pub(super) fn receiving(&self, now: Instant) -> bool {
+        self.lock.is_some_and(|lock| lock.header_end <= now)
+    }
+
+    /// The station starts to transmit.
+    pub(super) fn on_transmit(&mut self, reception: &Reception, totals: &mut Totals) {
+        self.transmitting = true;
+        if let Some(lock) = &mut self.lock {
+            lock.damage(totals);
+            if reception.rules == Rules::Cumulative {
+                self.lock = None;
+            }
+        }
+    }
+
+    pub(super) fn on_transmitted(&mut self) {
+        self.transmitting = false;
+    }
+
+    /// A signal arrives. Returns whether carrier sense turns busy.
+    pub(super) fn on_leading(&mut self, reception: &Reception, arrival: Arrival, totals: &mut Totals) -> bool {
+        let was_busy = self.transmitting || self.senses(reception);
+        let others = self.energy;
+        self.energy = others + arrival.power;
+        if arrival.power >= reception.carrier_sense_threshold {
+            self.signals += 1;
+            totals.receptions += 1;
+        }
+        match reception.rules {
+            Rules::Cumulative => self.on_leading_cumulative(reception, arrival, others, totals),
+            Rules::PairwiseFirstCome => self.on_leading_pairwise(reception, arrival, totals),
+        }
+        !was_busy && self.senses(reception)
+    }
+
+    /// A signal ends. Returns what became of its frame.
+    pub(super) fn on_trailing(&mut self, reception: &Reception, transmission: TransmissionId, power: Power) -> Heard {
+        self.energy -= power;
+        self.signals -= u32::from(power >= reception.carrier_sense_threshold);
+        let Some(lock) = self.lock else { return Heard::Noise };
+        // ns-2 stays in its collision until the last of the frames in it has ended.
+        let ended = match reception.rules {
+            Rules::PairwiseFirstCome if lock.damaged => self.signals == 0,
+            _ => lock.transmission == transmission,
+        };
+        if !ended {
+            return Heard::Noise;
+        }
+        self.lock = None;
+        if lock.damaged { Heard::Error(lock.header_end) } else { Heard::Frame(lock.header_end) }
+    }
+
+    fn on_leading_cumulative(&mut self, reception: &Reception, arrival: Arrival, others: Power, totals: &mut Totals) {
+        let audible = arrival.decodable && !self.transmitting && reception.survives(arrival.power, others);
+        totals.collisions += u64::from(arrival.decodable && !audible);
+        if let Some(lock) = &mut self.lock {
+            if reception.survives(lock.power, self.energy - lock.power) {
+                return;
+            }
+            lock.damage(totals);
+            if arrival.now < lock.header_end {
+                self.lock = None;
+            }
+        }
+        if audible {
+            self.lock = Some(Lock::new(arrival, false));
+        }
+    }
+
+    fn on_leading_pairwise(&mut self, reception: &Reception, arrival: Arrival, totals: &mut Totals) {
+        match &mut self.lock {
+            Some(lock) => {
+                totals.collisions += u64::from(arrival.decodable);
+                if !reception.survives(lock.power, arrival.power) {
+                    lock.damage(totals);
+                }
+            }
+            None => {
+                let damaged = self.transmitting || !arrival.decodable;
+                totals.collisions += u64::from(self.transmitting && arrival.decodable);
+                self.lock = Some(Lock::new(arrival, damaged));
+            }
+        }
+    }
+}
+
+impl Lock {
+    fn new(arrival: Arrival, damaged: bool) -> Self {
+        let Arrival { transmission, power, header_end, .. } = arrival;
+        Self { transmission, power, header_end, damaged }
+    }
+
+    fn damage(&mut self, totals: &mut Totals) {
+        totals.collisions += u64::from(!self.damaged);
+        self.damaged = true;
+    }
+}

@@ -1,0 +1,65 @@
+//! First in, first out; what finds it full is refused.
+
+use std::collections::VecDeque;
+
+/// A bounded queue.
+#[derive(Clone, Debug)]
+pub struct DropTail<T> {
+    items: VecDeque<T>,
+    capacity: usize,
+}
+
+impl<T> DropTail<T> {
+    /// An empty queue with `capacity` places.
+    pub fn new(capacity: u32) -> Self {
+        // Longer queues than this grow when they are used.
+        let capacity = capacity as usize;
+        Self { items: VecDeque::with_capacity(capacity.min(64)), capacity }
+    }
+
+    /// Appends `item`, or gives it back if the queue is full.
+    pub fn push(&mut self, item: T) -> Result<(), T> {
+        if self.room() == 0 {
+            return Err(item);
+        }
+        self.items.push_back(item);
+        Ok(())
+    }
+
+    /// Takes the oldest.
+    pub fn pop(&mut self) -> Option<T> {
+        self.items.pop_front()
+    }
+
+    /// How many wait.
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether none waits.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Free places.
+    pub fn room(&self) -> usize {
+        self.capacity - self.items.len()
+    }
+
+    /// What waits, oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.items.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_is_refused_when_full() {
+        let mut queue = DropTail::new(2);
+        assert_eq!((queue.push('a'), queue.push('b'), queue.push('c')), (Ok(()), Ok(()), Err('c')));
+        assert_eq!((queue.room(), queue.pop(), queue.room(), queue.len()), (0, Some('a'), 1, 1));
+    }
+}

@@ -1,0 +1,192 @@
+//! Power as an exact integer, and decibels.
+
+use core::fmt;
+use core::iter::Sum;
+use core::ops::{Add, AddAssign, Sub, SubAssign};
+
+/// A power: whole attowatts (1 aW = 10⁻¹⁸ W), from 1 aW = −150 dBm up to 18.4 W = +42.6 dBm, and zero.
+///
+/// Integers add up to the same sum in any order, and taking away what was added leaves nothing behind, so the
+/// interference at a receiver can be kept as a running total. Thermal noise in 20 MHz is 80 000 aW (−101 dBm): one
+/// attowatt is five decimal places below what any receiver can tell. Sums above the range stay at [`Power::MAX`], from
+/// which nothing can be taken away exactly; that needs more than eighteen transmitters of 1 W at distance zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Power(u64);
+
+impl Power {
+    /// No power.
+    pub const ZERO: Self = Self(0);
+    /// The largest power, 18.4 W or 42.66 dBm.
+    pub const MAX: Self = Self(u64::MAX);
+
+    /// `power` attowatts.
+    pub const fn from_attowatts(power: u64) -> Self {
+        Self(power)
+    }
+
+    /// Attowatts.
+    pub const fn as_attowatts(self) -> u64 {
+        self.0
+    }
+
+    /// `power` watts to the nearest attowatt; negative and NaN give zero, too large gives [`Power::MAX`].
+    pub fn from_watts(power: f64) -> Self {
+        // A float to integer cast saturates, and maps NaN to zero.
+        Self(libm::round(power * ATTOWATTS_PER_WATT) as u64)
+    }
+
+    /// Watts.
+    pub fn as_watts(self) -> f64 {
+        self.0 as f64 / ATTOWATTS_PER_WATT
+    }
+
+    /// `power` decibels above one milliwatt, to the nearest attowatt: zero below −153 dBm (and for NaN),
+    /// [`Power::MAX`] above 42.66 dBm.
+    pub fn from_dbm(power: f64) -> Self {
+        Self(libm::round(Decibel(power).as_ratio() * ATTOWATTS_PER_MILLIWATT) as u64)
+    }
+
+    /// Decibels above one milliwatt; −∞ for zero.
+    pub fn as_dbm(self) -> f64 {
+        Decibel::from_ratio(self.0 as f64 / ATTOWATTS_PER_MILLIWATT).0
+    }
+
+    /// This power times `factor`, to the nearest attowatt; negative and NaN give zero, too large gives [`Power::MAX`].
+    pub fn scaled(self, factor: f64) -> Self {
+        Self(libm::round(self.0 as f64 * factor) as u64)
+    }
+
+    /// The difference, or zero.
+    pub const fn saturating_sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+impl Add for Power {
+    type Output = Self;
+    /// The sum, or [`Power::MAX`].
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl AddAssign for Power {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl Sub for Power {
+    type Output = Self;
+    /// What is left, never below zero; `other` must be part of `self` (checked in debug builds).
+    fn sub(self, other: Self) -> Self {
+        debug_assert!(self >= other, "negative power: {self} - {other}");
+        self.saturating_sub(other)
+    }
+}
+
+impl SubAssign for Power {
+    fn sub_assign(&mut self, other: Self) {
+        *self = *self - other;
+    }
+}
+
+impl Sum for Power {
+    fn sum<I: Iterator<Item = Self>>(powers: I) -> Self {
+        powers.fold(Self::ZERO, Add::add)
+    }
+}
+
+impl fmt::Display for Power {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.2} dBm", self.as_dbm())
+    }
+}
+
+/// A ratio of two powers in decibels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+pub struct Decibel(pub f64);
+
+impl Decibel {
+    /// Ten times the decimal logarithm of `ratio`; −∞ for zero.
+    pub fn from_ratio(ratio: f64) -> Self {
+        Self(10.0 * libm::log10(ratio))
+    }
+
+    /// The plain ratio.
+    pub fn as_ratio(self) -> f64 {
+        libm::pow(10.0, self.0 / 10.0)
+    }
+}
+
+impl fmt::Display for Decibel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.2} dB", self.0)
+    }
+}
+
+const ATTOWATTS_PER_WATT: f64 = 1e18;
+const ATTOWATTS_PER_MILLIWATT: f64 = 1e15;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn decibels_above_a_milliwatt_are_powers_of_ten() {
+        for (dbm, attowatts) in
+            [(-150.0, 1), (-120.0, 1_000), (-30.0, 1_000_000_000_000), (0.0, 10u64.pow(15)), (40.0, 10u64.pow(19))]
+        {
+            assert_eq!(Power::from_dbm(dbm).as_attowatts(), attowatts, "{dbm} dBm");
+            assert!((Power::from_attowatts(attowatts).as_dbm() - dbm).abs() < 1e-9, "{dbm} dBm");
+        }
+    }
+
+    #[test]
+    fn powers_outside_the_range_saturate() {
+        assert_eq!(Power::from_dbm(-154.0), Power::ZERO);
+        assert_eq!(Power::from_dbm(f64::NEG_INFINITY), Power::ZERO);
+        assert_eq!(Power::from_dbm(f64::NAN), Power::ZERO);
+        assert_eq!(Power::from_dbm(43.0), Power::MAX);
+        assert_eq!(Power::from_watts(-1.0), Power::ZERO);
+        assert_eq!(Power::MAX + Power::from_attowatts(1), Power::MAX);
+        assert_eq!(Power::from_watts(1.0).scaled(1e3), Power::MAX);
+        assert_eq!(Power::ZERO.as_dbm(), f64::NEG_INFINITY);
+        assert!((Power::MAX.as_dbm() - 42.66).abs() < 0.01);
+    }
+
+    #[test]
+    fn watts_and_milliwatts_agree() {
+        // ns-2's transmit power, Pt_ = 0.28183815 W, is called 24.5 dBm.
+        assert!((Power::from_watts(0.281_838_15).as_dbm() - 24.5).abs() < 1e-5);
+        assert!((Power::from_dbm(24.5).as_watts() - 0.281_838_15).abs() < 1e-6);
+    }
+
+    #[test]
+    fn ten_decibels_are_a_factor_of_ten() {
+        assert_eq!(Decibel(10.0).as_ratio(), 10.0);
+        assert_eq!(Decibel::from_ratio(100.0), Decibel(20.0));
+        assert_eq!(Power::from_attowatts(33).scaled(Decibel(10.0).as_ratio()), Power::from_attowatts(330));
+    }
+
+    proptest! {
+        #[test]
+        fn a_sum_is_exact_in_any_order(mut parts in prop::collection::vec(0u64..1 << 58, 1..32)) {
+            let sum: Power = parts.iter().map(|&p| Power::from_attowatts(p)).sum();
+            parts.reverse();
+            let mut rest = parts.iter().map(|&p| Power::from_attowatts(p)).sum::<Power>();
+            prop_assert_eq!(rest, sum);
+            parts.sort_unstable();
+            for &p in &parts {
+                rest -= Power::from_attowatts(p);
+            }
+            prop_assert_eq!(rest, Power::ZERO);
+        }
+
+        #[test]
+        fn decibels_survive_the_integer(dbm in -100.0f64..42.0) {
+            prop_assert!((Power::from_dbm(dbm).as_dbm() - dbm).abs() < 1e-4);
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! One run of a scenario: hosts and stations on a medium, from the start to the results.
+
+use hopcast_protocols::random::{Purpose, Stream};
+use hopcast_protocols::routing::fixed::ShortestPaths;
+use hopcast_protocols::time::Instant;
+use hopcast_radio::mac::{self, Dcf, Payload, StationId};
+use hopcast_radio::propagation::Position;
+
+use crate::engine::{Engine, Event, Tap, Upper};
+use crate::host::packet::Packet;
+use crate::host::{ConservationError, Context, Host};
+use crate::metrics::{Census, Counters, DropCause, FlowTable};
+use crate::scenario::model::{FlowId, NodeId, Rules, Scenario};
+use crate::topology::{Topology, positions};
+use crate::traffic::{Machines, TrafficError, machines};
+
+/// A run that can be driven forward.
+pub struct Simulation {
+    engine: Engine<Hosts>,
+    end: Instant,
+    positions: Vec<Position>,
+}
+
+/// All hosts with what they measure.
+#[derive(Debug)]
+pub struct Hosts {
+    hosts: Vec<Host>,
+    counters: Vec<Counters>,
+    flows: FlowTable,
+}
+
+/// Packets that came from nowhere or went nowhere.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ImbalanceError {
+    /// In a host.
+    #[error(transparent)]
+    Host(#[from] ConservationError),
+    /// Between a host and its interface.
+    #[error("node {}: the interface holds {held} packets where {expected} should be", node.0)]
+    Interface {
+        /// Where.
+        node: NodeId,
+        /// Packets that must be there by the counters.
+        expected: i128,
+        /// Packets that are there.
+        held: usize,
+    },
+    /// A datagram that is neither received nor lost, and nowhere to be found.
+    #[error("flow {}: datagram {seq} has vanished", flow.0)]
+    Datagram {
+        /// Whose.
+        flow: FlowId,
+        /// Its number in the flow.
+        seq: u64,
+    },
+}
+
+impl Simulation {
+    /// A run of `scenario` with `seed`, at its start.
+    ///
+    /// # Errors
+    /// Flows that can't be set up, such as one without a path to its destination.
+    pub fn new(scenario: &Scenario, seed: u64) -> Result<Self, TrafficError> {
+        let radio = &scenario.radio;
+        let positions = positions(scenario, seed);
+        let topology = Topology::new(radio, &positions);
+        let routes = ShortestPaths::new(&topology.neighbours());
+        let Machines { hosts, flows } = machines(scenario, &routes, seed)?;
+        let counters = vec![Counters::default(); hosts.len()];
+        let config = mac::Config {
+            phy: radio.standard.phy(radio.short_preamble).for_data_rate(radio.data_rate),
+            data_rate: radio.data_rate,
+            basic_rate: radio.basic_rate,
+            rts_threshold: radio.rts_threshold,
+            short_retry_limit: radio.short_retry_limit,
+            long_retry_limit: radio.long_retry_limit,
+            queue_packets: radio.queue_packets,
+            nav_reset: radio.reception.rules == Rules::Cumulative,
+        };
+        let station = |node: u32| {
+            let random = Stream::new(seed, Purpose::Backoff, u64::from(node), 0);
+            Dcf::new(StationId(node), config.clone(), random)
+        };
+        let stations = (0..hosts.len() as u32).map(station).collect();
+        let engine = Engine::new(topology.into_medium(), stations, Hosts { hosts, counters, flows });
+        Ok(Self { engine, end: Instant::START + scenario.duration, positions })
+    }
+
+    /// Shows every frame to `tap`.
+    pub fn set_tap(&mut self, tap: impl Tap<Packet> + Send + 'static) {
+        self.engine.set_tap(tap);
+    }
+
+    /// Shows every event to `log`, in order.
+    pub fn set_log(&mut self, log: impl FnMut(Event) + Send + 'static) {
+        self.engine.set_log(log);
+    }
+
+    /// Runs all events up to and including those at `until`, or the end of the run.
+    pub fn run_until(&mut self, until: Instant) {
+        self.engine.run_until(until.min(self.end));
+        if self.engine.now() == self.end {
+            let hosts = self.engine.upper_mut();
+            for host in &hosts.hosts {
+                host.finish(&mut hosts.flows);
+            }
+            hosts.flows.finish(self.end);
+        }
+    }
+
+    /// How far the run has come.
+    pub fn now(&self) -> Instant {
+        self.engine.now()
+    }
+
+    /// The end of the run.
+    pub fn end(&self) -> Instant {
+        self.end
+    }
+
+    /// How many events have happened.
+    pub fn events(&self) -> u64 {
+        self.engine.events()
+    }
+
+    /// Where the nodes stand, by index.
+    pub fn positions(&self) -> &[Position] {
+        &self.positions
+    }
+
+    /// The measurement of all flows.
+    pub fn flows(&self) -> &FlowTable {
+        &self.engine.upper().flows
+    }
+
+    /// The counters of all hosts, by node.
+    pub fn counters(&self) -> &[Counters] {
+        &self.engine.upper().counters
+    }
+
+    /// The stations, by node.
+    pub fn stations(&self) -> &[Dcf<Packet>] {
+        self.engine.stations()
+    }
+
+    /// Sums over the medium.
+    pub fn totals(&self) -> &hopcast_radio::medium::Totals {
+        self.engine.medium().totals()
+    }
+
+    /// Checks that no packet came from nowhere and none has vanished, at each layer.
+    ///
+    /// # Errors
+    /// The first imbalance.
+    pub fn check(&self) -> Result<(), ImbalanceError> {
+        let Hosts { hosts, counters, flows } = self.engine.upper();
+        let mut census = Census::new();
+        for ((host, counters), station) in hosts.iter().zip(counters).zip(self.stations()) {
+            host.check(counters)?;
+            let (expected, held) = (counters.in_interface(), station.held().count());
+            if expected != held as i128 {
+                return Err(ImbalanceError::Interface { node: host.node(), expected, held });
+            }
+            host.count_in_flight(&mut census);
+            station.held().for_each(|packet| census.insert(packet.tag.flow, packet.tag.seq));
+        }
+        match flows.missing(&census).next() {
+            Some((flow, seq)) => Err(ImbalanceError::Datagram { flow, seq }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Payload for Packet {
+    fn octets(&self) -> u32 {
+        Packet::octets(self)
+    }
+}
+
+impl Hosts {
+    /// A host, and what it may use during a call.
+    fn at(&mut self, station: StationId, now: Instant) -> (&mut Host, Context<'_>) {
+        let index = station.0 as usize;
+        let context = Context { now, flows: &mut self.flows, counters: &mut self.counters[index] };
+        (&mut self.hosts[index], context)
+    }
+}
+
+impl Upper for Hosts {
+    type Packet = Packet;
+
+    fn handle_packet(&mut self, station: StationId, packet: Packet, _: StationId, now: Instant) {
+        let (host, mut context) = self.at(station, now);
+        host.handle_packet(packet, &mut context);
+    }
+
+    fn handle_sent(&mut self, station: StationId, packet: &Packet, now: Instant) {
+        let (host, mut context) = self.at(station, now);
+        host.handle_sent(packet, &mut context);
+    }
+
+    fn handle_drop(&mut self, station: StationId, packet: &Packet, cause: mac::DropCause, now: Instant) {
+        let cause = match cause {
+            mac::DropCause::QueueFull => DropCause::QueueFull,
+            mac::DropCause::ShortRetryLimit => DropCause::RetryLimitShort,
+            mac::DropCause::LongRetryLimit => DropCause::RetryLimitLong,
+        };
+        let (host, mut context) = self.at(station, now);
+        host.handle_drop(packet, cause, &mut context);
+    }
+
+    fn handle_timeout(&mut self, station: StationId, now: Instant) {
+        let (host, mut context) = self.at(station, now);
+        host.handle_timeout(&mut context);
+    }
+
+    fn poll_timeout(&self, station: StationId) -> Option<Instant> {
+        self.hosts[station.0 as usize].poll_timeout()
+    }
+
+    fn poll_output(&mut self, station: StationId, room: usize, now: Instant) -> Option<(Option<StationId>, Packet)> {
+        let (host, mut context) = self.at(station, now);
+        let transmit = host.poll_output(room, &mut context)?;
+        Some((Some(StationId(transmit.next_hop.0)), transmit.packet))
+    }
+}

@@ -1,0 +1,369 @@
+//! Checks a scenario's tree against the JSON Schema of [`super::schema`], and reports everything that does not fit.
+//!
+//! The checker knows the few forms of schema that those types produce, so that its messages can speak of keys, units and
+//! choices instead of schemas.
+
+use serde_json::{Map, Value};
+
+use super::document::{Path, Tree};
+use super::error::ScenarioError;
+use super::nearest;
+use super::quantity::{self, Dimension};
+use super::vocabulary;
+
+/// The tree with what overrides have made void left out, fit to be read as a [`super::schema::Document`].
+///
+/// # Errors
+/// Everything that does not fit the schema.
+pub(super) fn check(schema: &Value, tree: &Tree) -> Result<Value, Vec<ScenarioError>> {
+    let mut checker = Checker { tree, errors: Vec::new() };
+    let value = checker.value(schema, &tree.root, &mut Path::new());
+    if checker.errors.is_empty() { Ok(value) } else { Err(checker.errors) }
+}
+
+/// What a schema asks for.
+enum Form<'a> {
+    Quantity(Dimension),
+    /// One of some words.
+    Choice(Vec<&'a str>),
+    /// Tables told apart by the value of one key.
+    Tagged(&'a str, &'a [Value]),
+    Table,
+    List,
+    WholeNumber,
+    Text,
+}
+
+fn form(schema: &Value) -> Form<'_> {
+    if let Some(dimension) = schema[quantity::DIMENSION_KEY].as_str().and_then(quantity::dimension_of) {
+        return Form::Quantity(dimension);
+    }
+    if let Some(variants) = schema["oneOf"].as_array() {
+        if let Some(words) = variants.iter().map(|v| v["const"].as_str()).collect() {
+            return Form::Choice(words);
+        }
+        let tag = variants[0]["properties"]
+            .as_object()
+            .and_then(|properties| properties.iter().find(|(_, p)| p.get("const").is_some()))
+            .map(|(key, _)| key)
+            .expect("alternatives of a schema are words or tables with a tag");
+        return Form::Tagged(tag, variants);
+    }
+    match schema["type"].as_str() {
+        Some("object") => Form::Table,
+        Some("array") => Form::List,
+        Some("integer") => Form::WholeNumber,
+        Some("string") => Form::Text,
+        other => unreachable!("schema with type {other:?}: no type of the vocabulary has one"),
+    }
+}
+
+struct Checker<'a> {
+    tree: &'a Tree,
+    errors: Vec<ScenarioError>,
+}
+
+impl Checker<'_> {
+    fn value(&mut self, schema: &Value, value: &Value, path: &mut Path) -> Value {
+        match form(schema) {
+            Form::Quantity(dimension) => self.quantity(schema, dimension, value, path),
+            Form::Choice(words) => self.choice(schema, &words, value, path),
+            Form::Tagged(tag, variants) => return self.tagged(schema, tag, variants, value, path),
+            Form::Table => match value {
+                Value::Object(table) => return self.table(schema, table, path, &|_| false),
+                _ => self.wrong_kind(schema, path),
+            },
+            Form::List => match value {
+                Value::Array(items) => return self.list(schema, items, path),
+                _ => self.wrong_kind(schema, path),
+            },
+            Form::WholeNumber => self.whole_number(schema, value, path),
+            Form::Text => self.text(schema, value, path),
+        }
+        self.as_text(schema, value, path)
+    }
+
+    /// An override such as `radio.standard=802.11` reads as a number; where a word is wanted, its text counts.
+    fn as_text(&self, schema: &Value, value: &Value, path: &Path) -> Value {
+        let wants_text = matches!(form(schema), Form::Choice(_) | Form::Text);
+        match self.tree.set_text(path) {
+            Some(text) if wants_text && (value.is_number() || value.is_boolean()) => text.into(),
+            _ => value.clone(),
+        }
+    }
+
+    fn report(&mut self, path: &Path, problem: impl Into<String>, expected: Option<String>) {
+        self.errors.push(self.tree.error(path, problem, expected));
+    }
+
+    fn wrong_kind(&mut self, schema: &Value, path: &Path) {
+        let wanted = wanted(schema);
+        let kind = wanted.split([' ', ',']).take(2).collect::<Vec<_>>().join(" ");
+        let problem = match form(schema) {
+            Form::Choice(_) => "is not a text".into(),
+            Form::Tagged(..) => "is not a table".into(),
+            _ => format!("is not {kind}"),
+        };
+        self.report(path, problem, Some(wanted));
+    }
+
+    fn quantity(&mut self, schema: &Value, dimension: Dimension, value: &Value, path: &Path) {
+        let value = match value {
+            Value::Number(number) => {
+                let number = number.as_f64().unwrap_or(f64::NAN);
+                if dimension == Dimension::Power && number <= 0.0 {
+                    let expected = format!("a power in watts, or \"{number} dBm\" with its unit");
+                    return self.report(path, "is not above 0 W", Some(expected));
+                }
+                dimension.from_bare(number)
+            }
+            Value::String(text) => {
+                if schema[quantity::WORD_KEY] == text.as_str() {
+                    return;
+                }
+                if vocabulary::is_later_value(&key_path(path), text) {
+                    return self.report(path, later(text), Some(wanted(schema)));
+                }
+                match dimension.parse(text) {
+                    Ok(value) => value,
+                    Err(problem) => return self.report(path, problem, Some(wanted(schema))),
+                }
+            }
+            _ => return self.wrong_kind(schema, path),
+        };
+        self.limits(schema, value, &|limit| dimension.from_bare(limit), &|v| dimension.display(v), path);
+        if dimension == Dimension::Size && libm::trunc(value) != value {
+            self.report(path, "is not a whole number of bytes", None);
+        }
+    }
+
+    fn whole_number(&mut self, schema: &Value, value: &Value, path: &Path) {
+        if !value.is_i64() && !value.is_u64() {
+            return self.wrong_kind(schema, path);
+        }
+        let number = value.as_f64().unwrap_or(f64::NAN);
+        self.limits(schema, number, &|limit| limit, &|v| v.to_string(), path);
+    }
+
+    /// `kept` turns a limit of the schema into the unit of `value`, `show` prints it.
+    fn limits(
+        &mut self,
+        schema: &Value,
+        value: f64,
+        kept: &dyn Fn(f64) -> f64,
+        show: &dyn Fn(f64) -> String,
+        path: &Path,
+    ) {
+        let limit = |key: &str| schema[key].as_f64();
+        let (above, least, most) = (limit("exclusiveMinimum"), limit("minimum"), limit("maximum"));
+        let too_small = above.is_some_and(|l| value <= kept(l)) || least.is_some_and(|l| value < kept(l));
+        let too_large = most.is_some_and(|l| value > kept(l));
+        if !too_small && !too_large {
+            return;
+        }
+        // Powers are kept in dBm, where neither zero nor a sign means anything.
+        let linear = kept(1.0) == 1.0;
+        let problem = match value {
+            _ if too_large => "is too large",
+            0.0 if linear => "is zero",
+            v if linear && v < 0.0 => "is negative",
+            _ => "is too small",
+        };
+        let low =
+            above.map(|l| format!("above {}", show(kept(l)))).or(least.map(|l| format!("at least {}", show(kept(l)))));
+        let high = most.map(|l| format!("at most {}", show(kept(l))));
+        let expected: Vec<String> = [low, high].into_iter().flatten().collect();
+        self.report(path, problem, Some(expected.join(" and ")));
+    }
+
+    fn choice(&mut self, schema: &Value, words: &[&str], value: &Value, path: &Path) {
+        let value = self.as_text(schema, value, path);
+        let Some(word) = value.as_str() else { return self.wrong_kind(schema, path) };
+        self.word(words, word, path);
+    }
+
+    /// Whether `word` is one of `words`; if not, it is reported.
+    fn word(&mut self, words: &[&str], word: &str, path: &Path) -> bool {
+        let known = words.contains(&word);
+        if !known {
+            let problem = if vocabulary::is_later_value(&key_path(path), word) {
+                later(word)
+            } else {
+                format!("unknown value{}", nearest::hint(word, words))
+            };
+            self.report(path, problem, Some(one_of(words)));
+        }
+        known
+    }
+
+    fn text(&mut self, schema: &Value, value: &Value, path: &Path) {
+        let value = self.as_text(schema, value, path);
+        let Some(text) = value.as_str() else { return self.wrong_kind(schema, path) };
+        if let Some(most) = schema["maxLength"].as_u64()
+            && text.chars().count() as u64 > most
+        {
+            self.report(path, "is too long", Some(format!("at most {most} characters")));
+        }
+        if schema.get("x-name").is_some() && !is_name(text) {
+            let expected =
+                format!("1 to {MAX_NAME} characters, without control characters, quotes and any of . / \\ =");
+            self.report(path, "cannot be a name", Some(expected));
+        }
+    }
+
+    fn list(&mut self, schema: &Value, items: &[Value], path: &mut Path) -> Value {
+        let length = items.len() as u64;
+        let (least, most) = (schema["minItems"].as_u64().unwrap_or(0), schema["maxItems"].as_u64().unwrap_or(u64::MAX));
+        if length < least || length > most {
+            let expected = match least == most {
+                true => format!("{least} values"),
+                false => format!("at least {least}"),
+            };
+            self.report(path, format!("has {length} values"), Some(expected));
+        }
+        let mut checked = Vec::new();
+        for (place, item) in items.iter().enumerate() {
+            path.push(place.to_string());
+            checked.push(self.value(&schema["items"], item, path));
+            path.pop();
+        }
+        Value::Array(checked)
+    }
+
+    fn tagged(&mut self, schema: &Value, tag: &str, variants: &[Value], value: &Value, path: &mut Path) -> Value {
+        let Value::Object(table) = value else {
+            self.wrong_kind(schema, path);
+            return Value::Null;
+        };
+        let words: Vec<&str> = variants.iter().filter_map(|v| v["properties"][tag]["const"].as_str()).collect();
+        path.push(tag.into());
+        let word = table.get(tag).map(|word| self.as_text(&variants[0]["properties"][tag], word, path));
+        let set = self.tree.overridden(path);
+        let variant = match &word {
+            None => {
+                self.report(path, "is missing", Some(one_of(&words)));
+                None
+            }
+            Some(Value::String(word)) if self.word(&words, word, path) => {
+                variants.iter().find(|v| v["properties"][tag]["const"] == word.as_str())
+            }
+            Some(Value::String(_)) => None,
+            Some(_) => {
+                self.report(path, "is not a text", Some(one_of(&words)));
+                None
+            }
+        };
+        path.pop();
+        // Of a table whose kind is unknown nothing more can be said.
+        let Some(variant) = variant else { return Value::Null };
+        // `--set radio.propagation.model=free-space` leaves the file's keys of the former model behind.
+        let vocabulary = key_path(path);
+        let left_behind = |key: &str| {
+            set && (variants.iter().any(|other| other["properties"].get(key).is_some())
+                || vocabulary::is_later_key(&format!("{vocabulary}.{key}")))
+        };
+        self.table(variant, table, path, &left_behind)
+    }
+
+    /// `void` tells unknown keys that are to be left out unless they were set themselves.
+    fn table(
+        &mut self,
+        schema: &Value,
+        table: &Map<String, Value>,
+        path: &mut Path,
+        void: &dyn Fn(&str) -> bool,
+    ) -> Value {
+        let empty = Map::new();
+        let properties = schema["properties"].as_object().unwrap_or(&empty);
+        let keys: Vec<&str> = properties.keys().map(String::as_str).collect();
+        let mut checked = Map::new();
+        for (key, value) in table {
+            path.push(key.clone());
+            match properties.get(key) {
+                Some(property) if property.get("const").is_some() => {
+                    checked.insert(key.clone(), property["const"].clone());
+                }
+                Some(property) => {
+                    let value = self.value(property, value, path);
+                    checked.insert(key.clone(), value);
+                }
+                None if void(key) && self.tree.set_text(path).is_none() => {}
+                None if vocabulary::is_later_key(&key_path(path)) => {
+                    self.report(path, "this version does not have this key yet", Some(one_of_keys(&keys)));
+                }
+                None => match nearest::hint(key, &keys) {
+                    hint if hint.is_empty() => self.report(path, "unknown key", Some(one_of_keys(&keys))),
+                    hint => self.report(path, format!("unknown key{hint}"), None),
+                },
+            }
+            path.pop();
+        }
+        for key in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+            if !table.contains_key(key) {
+                path.push(key.into());
+                self.report(path, "is missing", Some(wanted(&properties[key])));
+                path.pop();
+            }
+        }
+        Value::Object(checked)
+    }
+}
+
+const MAX_NAME: usize = 64;
+
+/// Names stand in dotted keys and in file names.
+fn is_name(text: &str) -> bool {
+    let fits = |c: char| !c.is_control() && !matches!(c, '.' | '/' | '\\' | '"' | '\'' | '=');
+    (1..=MAX_NAME).contains(&text.chars().count()) && text.chars().all(fits) && text.trim() == text
+}
+
+fn later(word: &str) -> String {
+    format!("this version does not have {word:?} yet")
+}
+
+/// The keys on `path`, without places in lists.
+fn key_path(path: &Path) -> String {
+    let keys: Vec<&str> = path.iter().map(String::as_str).filter(|step| step.parse::<usize>().is_err()).collect();
+    keys.join(".")
+}
+
+/// What a schema asks for, for messages.
+fn wanted(schema: &Value) -> String {
+    match form(schema) {
+        Form::Quantity(dimension) => {
+            let example = format!("{} such as \"{}\"", dimension.name(), dimension.example());
+            match schema[quantity::WORD_KEY].as_str() {
+                Some(word) => format!("{example}, or {word:?}"),
+                None => example,
+            }
+        }
+        Form::Choice(words) => one_of(&words),
+        Form::Tagged(tag, variants) => {
+            let words: Vec<&str> = variants.iter().filter_map(|v| v["properties"][tag]["const"].as_str()).collect();
+            format!("a table with {tag} = {}", one_of(&words))
+        }
+        Form::Table => {
+            let keys = schema["properties"].as_object().map(|p| p.keys().map(String::as_str).collect::<Vec<_>>());
+            format!("a table with {}", keys.unwrap_or_default().join(", "))
+        }
+        Form::List => "a list".into(),
+        Form::WholeNumber => "a whole number".into(),
+        Form::Text => "a text".into(),
+    }
+}
+
+fn one_of(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
+    match quoted.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => quoted.concat(),
+    }
+}
+
+fn one_of_keys(keys: &[&str]) -> String {
+    match keys {
+        [] => "no further key".into(),
+        [key] => (*key).into(),
+        _ => format!("one of {}", keys.join(", ")),
+    }
+}

@@ -1,0 +1,196 @@
+//! The JSON Schema, and the reference page that is written from it.
+
+use core::fmt::Write as _;
+
+use serde_json::{Map, Value};
+
+use super::quantity;
+use super::schema::Document;
+
+/// The JSON Schema (draft 2020-12) of scenario files. Limits of quantities hold for numbers; for texts they are checked
+/// when the scenario is read.
+pub fn json_schema() -> Value {
+    root()
+}
+
+/// The page of keys, values, defaults and limits, in Markdown.
+pub fn reference() -> String {
+    let mut page = String::from(HEAD);
+    for dimension in quantity::Dimension::ALL {
+        let symbols: Vec<String> = dimension.units().iter().map(|unit| format!("`{}`", unit.symbol)).collect();
+        let bare = dimension.bare_unit();
+        let _ = writeln!(page, "| {} | {} | `{bare}` |", &dimension.name()[2..], symbols.join(" "));
+    }
+    page.push_str(RULES);
+    table(&mut page, "", &root(), 2);
+    page
+}
+
+const HEAD: &str = "\
+<!-- Written by `HOPCAST_BLESS=1 cargo test -p hopcast-sim reference`; edit the descriptions in crates/sim/src/scenario/schema.rs. -->
+# Scenario files
+
+A scenario is a TOML file, or a Python object with the same keys.
+
+## Quantities
+
+A quantity is a text with a number and its unit (`\"2 Mb/s\"`, `\"200 m\"`), or a number without unit.
+Prefixes of sizes are decimal: `1 kB` (also written `KB`) is 1000 B. Where a paper's KB is 1024 B, write `KiB`.
+
+| quantity | units | a number without unit is in |
+|---|---|---|
+";
+
+const RULES: &str = "
+## Overrides
+
+`--set KEY=VALUE` changes one value; `KEY` is dotted, and elements of lists go by their `name` or by their number:
+`--set flows.bulk.transport.window=8`. `VALUE` is a TOML value, or else a text. Where an override changes the kind of
+a table (`--set radio.propagation.model=free-space`), keys that only the former kind has are left out.
+
+The digest of a scenario (`scenario_sha256`) covers all of it with every override applied, save an overridden `seed`;
+it does not depend on how values are spelled.
+
+";
+
+/// The schema that scenarios are checked against: everything inline, without `null`.
+pub(super) fn root() -> Value {
+    let settings =
+        schemars::generate::SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let mut schema = settings.into_generator().into_root_schema_for::<Document>().to_value();
+    tidy(&mut schema);
+    schema
+}
+
+/// Optional keys may be absent but are never `null`, and limits of elements move to the elements.
+fn tidy(schema: &mut Value) {
+    let Value::Object(table) = schema else {
+        if let Value::Array(items) = schema {
+            items.iter_mut().for_each(tidy);
+        }
+        return;
+    };
+    if let Some(Value::Array(types)) = table.get_mut("type") {
+        types.retain(|name| name != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            table.insert("type".into(), only);
+        }
+    }
+    if let Some(Value::Array(mut choices)) = table.remove("anyOf") {
+        choices.retain(|choice| choice["type"] != "null");
+        assert!(choices.len() == 1, "only an optional value has alternatives without a tag: {choices:?}");
+        if let Some(Value::Object(only)) = choices.pop() {
+            for (key, value) in only {
+                // What is said about the key goes before what is said about its type.
+                table.entry(key).or_insert(value);
+            }
+        }
+    }
+    if table.get("default").is_some_and(Value::is_null) {
+        table.remove("default");
+    }
+    if let Some(Value::Object(limits)) = table.remove("x-items") {
+        for (key, value) in limits {
+            table["items"]["items"][key] = value;
+        }
+    }
+    table.values_mut().for_each(tidy);
+}
+
+/// The keys of a table, and after them the tables within.
+fn table(page: &mut String, path: &str, schema: &Value, level: usize) {
+    let (title, intro) = match path {
+        "" => ("Keys of a scenario".into(), String::new()),
+        _ => (format!("`{path}`"), format!("{}\n\n", text(schema))),
+    };
+    let _ = write!(page, "{} {title}\n\n{intro}", "#".repeat(level));
+    match schema["oneOf"].as_array() {
+        None => keys(page, path, schema),
+        Some(variants) => {
+            for variant in variants {
+                let tag = properties(variant).find_map(|(key, p)| Some((key, p["const"].as_str()?)));
+                let Some((tag, word)) = tag else { continue };
+                let _ = write!(page, "**`{tag} = \"{word}\"`**: {}\n\n", text(variant));
+                keys(page, path, variant);
+            }
+        }
+    }
+    for (key, property) in properties(schema) {
+        let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+        if is_table(property) {
+            table(page, &path, property, level + 1);
+        } else if is_table(&property["items"]) {
+            table(page, &path, &with_description(&property["items"], property), level + 1);
+        }
+    }
+}
+
+fn keys(page: &mut String, path: &str, schema: &Value) {
+    let required = |key: &str| schema["required"].as_array().is_some_and(|keys| keys.iter().any(|k| k == key));
+    let mut rows = String::new();
+    for (key, property) in properties(schema).filter(|(_, property)| property.get("const").is_none()) {
+        let (meaning, default) = match text(property).split_once(" Default: ") {
+            Some((meaning, default)) => (meaning.to_owned(), default.to_owned()),
+            None if required(key) => (text(property), "required".into()),
+            None => (text(property), "see below".into()),
+        };
+        let _ = writeln!(rows, "| `{key}` | {} | {default} | {meaning} |", values(property).replace('|', "\\|"));
+    }
+    if !rows.is_empty() {
+        let _ = path;
+        let _ = write!(page, "| key | value | default | meaning |\n|---|---|---|---|\n{rows}\n");
+    }
+}
+
+/// What a key takes, in short.
+fn values(schema: &Value) -> String {
+    if let Some(name) = schema[quantity::DIMENSION_KEY].as_str() {
+        let dimension = quantity::dimension_of(name).expect("the schema names a dimension");
+        let limit = |key: &str, word: &str| {
+            let limit = schema[key].as_f64()?;
+            Some(format!("{word} {}", dimension.display(dimension.from_bare(limit))))
+        };
+        let limits = [limit("exclusiveMinimum", ">"), limit("minimum", "≥"), limit("maximum", "≤")];
+        let or = schema[quantity::WORD_KEY].as_str().map(|word| format!(" or `\"{word}\"`")).unwrap_or_default();
+        return [format!("{name}{or}")].into_iter().chain(limits.into_iter().flatten()).collect::<Vec<_>>().join(", ");
+    }
+    if is_table(schema) {
+        return "table".into();
+    }
+    if let Some(words) = schema["oneOf"].as_array() {
+        let word = |word: &Value| {
+            format!("`\"{}\"` ({})", word["const"].as_str().unwrap_or_default(), text(word).trim_end_matches('.'))
+        };
+        return words.iter().map(word).collect::<Vec<_>>().join("; ");
+    }
+    match schema["type"].as_str() {
+        Some("array") if is_table(&schema["items"]) => "list of tables".into(),
+        Some("array") => format!("list of {}", values(&schema["items"])),
+        Some("integer") => match (schema["minimum"].as_f64(), schema["maximum"].as_f64()) {
+            (Some(least), Some(most)) => format!("whole number, {least} to {most}"),
+            (Some(least), None) => format!("whole number, ≥ {least}"),
+            _ => "whole number".into(),
+        },
+        _ => "text".into(),
+    }
+}
+
+fn is_table(schema: &Value) -> bool {
+    schema["type"] == "object" || schema["oneOf"].as_array().is_some_and(|v| v.iter().all(|v| v["type"] == "object"))
+}
+
+fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    schema["properties"].as_object().into_iter().flatten()
+}
+
+fn with_description(schema: &Value, from: &Value) -> Value {
+    let mut schema: Map<String, Value> = schema.as_object().cloned().unwrap_or_default();
+    schema.insert("description".into(), from["description"].clone());
+    Value::Object(schema)
+}
+
+/// A description on one line.
+fn text(schema: &Value) -> String {
+    schema["description"].as_str().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+}

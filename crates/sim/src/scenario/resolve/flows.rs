@@ -1,0 +1,312 @@
+//! Flows: end points, transport, application.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hopcast_protocols::time::{Duration, Instant};
+
+use super::super::model::{self, NodeId};
+use super::super::nearest;
+use super::super::quantity::{Size, Time, TimeOrOff};
+use super::super::schema::{Application, Flow, Profile, Transport, Variant};
+use super::super::traces::Traces;
+use super::{Resolver, instant, show, word};
+
+/// IPv4 header (RFC 791, section 3.1) and TCP header (RFC 9293, section 3.1), without options.
+const IP_AND_TCP: u32 = 40;
+
+/// IPv4 header and UDP header (RFC 768).
+const IP_AND_UDP: u32 = 28;
+
+/// Payload of the largest UDP datagram: 65535 B of IP datagram (RFC 791, section 3.1) less the headers.
+const MAX_UDP_PAYLOAD: f64 = 65_507.0;
+
+/// Payload of a full segment or datagram without an MTU: that of an MTU of 1500 B.
+const WITHOUT_MTU: u32 = 1_500;
+
+/// The largest window of TCP in bytes (RFC 7323, section 2.3).
+const MAX_TCP_WINDOW: f64 = 1_073_741_824.0;
+
+/// Packets per second beyond which no radio of the standard could send a single one of them.
+const MAX_PACKET_RATE: f64 = 1e6;
+
+/// What a flow depends on outside itself.
+#[derive(Clone, Copy)]
+pub(super) struct Surroundings {
+    pub(super) duration: Duration,
+    pub(super) mtu: Option<u32>,
+    pub(super) profile: Profile,
+}
+
+impl Resolver<'_> {
+    pub(super) fn flows(&mut self, flows: &[Flow], groups: &[model::Group], around: Surroundings) -> Vec<model::Flow> {
+        let nodes = Directory::new(groups);
+        let mut names = BTreeSet::new();
+        let mut traces = Traces::new(self.source);
+        let mut resolved = Vec::new();
+        for (place, flow) in flows.iter().enumerate() {
+            let index = place.to_string();
+            if !names.insert(&flow.name) {
+                let problem = "there is already a flow of this name";
+                self.report(&["flows", &index, "name"], problem, "a name of its own for each flow");
+            }
+            resolved.extend(self.flow(&index, flow, &nodes, &mut traces, around));
+        }
+        resolved
+    }
+
+    /// `None` where its ends or its application are unknown, which is reported.
+    fn flow(
+        &mut self,
+        index: &str,
+        flow: &Flow,
+        nodes: &Directory<'_>,
+        traces: &mut Traces<'_>,
+        around: Surroundings,
+    ) -> Option<model::Flow> {
+        for key in ["name", "from", "to"] {
+            self.ledger.note_given(&["flows", index, key]);
+        }
+        let from = self.end(index, "from", &flow.from, nodes);
+        let to = self.end(index, "to", &flow.to, nodes);
+        if from.is_some() && from == to {
+            self.report(&["flows", index, "to"], "is the node that the flow comes from", "another node");
+        }
+        let (start, stop) = self.times(index, flow, around.duration);
+        let transport = self.transport(index, flow, around);
+        let application = self.application(index, flow, &transport, traces, around);
+        let (from, to, application) = (from?, to?, application?);
+        if transport == model::Transport::Udp {
+            let largest = match &application {
+                model::Application::Adu { size, .. } => *size,
+                model::Application::Bulk { packet, .. }
+                | model::Application::Cbr { packet, .. }
+                | model::Application::VideoTrace { packet, .. } => *packet,
+            };
+            for end in [from, to] {
+                let buffer = nodes.socket_buffer(end);
+                if largest > buffer {
+                    let problem = format!(
+                        "a packet of {largest} B does not fit into the socket buffer of {buffer} B at its ends"
+                    );
+                    self.report(&["flows", index, "application"], problem, "a larger nodes.socket_buffer");
+                    break;
+                }
+            }
+        }
+        Some(model::Flow { name: flow.name.clone(), from, to, start, stop, transport, application })
+    }
+
+    fn end(&mut self, index: &str, key: &str, name: &str, nodes: &Directory<'_>) -> Option<NodeId> {
+        let found = nodes.find(name);
+        if found.is_none() {
+            let (problem, expected) = nodes.why_unknown(name);
+            self.report(&["flows", index, key], problem, expected);
+        }
+        found
+    }
+
+    fn times(&mut self, index: &str, flow: &Flow, duration: Duration) -> (Instant, Option<Instant>) {
+        let path = ["flows", index, "start"];
+        let start = self.ledger.pick(&path, flow.start, show, || (Time(0.0), "default: with the run".into()));
+        let end = Instant::START + duration;
+        if instant(start) >= end {
+            let problem = format!("is not before the end of the run ({})", Time(duration.as_secs_f64()));
+            self.report(&path, problem, "");
+        }
+        match flow.stop {
+            Some(_) => self.ledger.note_given(&["flows", index, "stop"]),
+            None => self.ledger.note(&["flows", index, "stop"], "end of the run", "default"),
+        }
+        let stop = flow.stop.map(instant);
+        if stop.is_some_and(|stop| stop <= instant(start)) {
+            self.report(&["flows", index, "stop"], format!("is not after the start ({start})"), "");
+        }
+        (instant(start), stop)
+    }
+
+    fn transport(&mut self, index: &str, flow: &Flow, around: Surroundings) -> model::Transport {
+        let at = |key| ["flows", index, "transport", key];
+        self.ledger.note_given(&at("protocol"));
+        let Transport::Tcp { variant, segment, window, initial_window, min_rto, delayed_ack } = flow.transport else {
+            return model::Transport::Udp;
+        };
+        let ns_2 = around.profile == Profile::Ns2;
+        self.ledger.pick(&at("variant"), variant, word, || {
+            (Variant::Newreno, "default: RFC 6582, the only one that this version has".into())
+        });
+        let segment = self.ledger.pick(&at("segment"), segment, exact, || match around.mtu {
+            _ if ns_2 => (Size(1000.0), "profile ns-2: Agent/TCP packetSize_ 1000 (ns-2.35)".into()),
+            Some(mtu) => (size(mtu - IP_AND_TCP), "default: radio.mtu less 40 B (RFC 9293, section 3.7.1)".into()),
+            None => (size(WITHOUT_MTU - IP_AND_TCP), "default: as with an MTU of 1500 B".into()),
+        });
+        let show_window = |window: &Option<u32>| window.map_or("socket buffers".into(), |window| window.to_string());
+        let window = self.ledger.pick(&at("window"), window.map(Some), show_window, || match ns_2 {
+            true => (Some(20), "profile ns-2: Agent/TCP window_ 20 (ns-2.35)".into()),
+            false => (None, "default: what the receiver's buffer holds (RFC 9293, section 3.8.6)".into()),
+        });
+        if window.is_some_and(|window| f64::from(window) * segment.0 > MAX_TCP_WINDOW) {
+            let problem = format!("in segments of {} is beyond the largest window of TCP", exact(&segment));
+            self.report(&at("window"), problem, "at most 1 GiB in all (RFC 7323, section 2.3)");
+        }
+        let show_initial = |window: &Option<u32>| window.map_or("by segment size".into(), |window| window.to_string());
+        let initial_window =
+            self.ledger.pick(&at("initial_window"), initial_window.map(Some), show_initial, || match ns_2 {
+                true => (Some(2), "profile ns-2: Agent/TCP windowInit_ 2 (ns-2.35)".into()),
+                false => (None, "default: RFC 5681, section 3.1".into()),
+            });
+        let min_rto = self.ledger.pick(&at("min_rto"), min_rto, show, || match ns_2 {
+            true => (Time(0.2), "profile ns-2: Agent/TCP minrto_ 0.2 (ns-2.35)".into()),
+            false => (Time(1.0), "default: RFC 6298, section 2.4".into()),
+        });
+        let delayed_ack = self.ledger.pick(&at("delayed_ack"), delayed_ack, show, || match ns_2 {
+            true => (TimeOrOff(None), "profile ns-2: Agent/TCPSink acknowledges each segment (ns-2.35)".into()),
+            false => {
+                let reason = "default: what BSD and Linux hold one back at most; RFC 5681, section 4.2, allows 500 ms";
+                (TimeOrOff(Some(Time(0.2))), reason.into())
+            }
+        });
+        model::Transport::Tcp(model::Tcp {
+            segment: segment.0 as u32,
+            window,
+            initial_window,
+            min_rto: Duration::from_secs_f64(min_rto.0),
+            delayed_ack: delayed_ack.0.map(|time| Duration::from_secs_f64(time.0)),
+        })
+    }
+
+    fn application(
+        &mut self,
+        index: &str,
+        flow: &Flow,
+        transport: &model::Transport,
+        traces: &mut Traces<'_>,
+        around: Surroundings,
+    ) -> Option<model::Application> {
+        let at = |key| ["flows", index, "application", key];
+        self.ledger.note_given(&at("kind"));
+        Some(match &flow.application {
+            Application::Bulk { bytes, packet } => {
+                let bytes = self.amount(index, *bytes);
+                model::Application::Bulk { bytes, packet: self.packet(index, *packet, transport, around) }
+            }
+            Application::Adu { size, wait, bytes } => {
+                self.ledger.note_given(&at("size"));
+                if *transport == model::Transport::Udp && size.0 > MAX_UDP_PAYLOAD {
+                    self.report(
+                        &at("size"),
+                        "is more than a UDP datagram holds",
+                        format!("at most {MAX_UDP_PAYLOAD} B"),
+                    );
+                }
+                let wait = self.ledger.pick(&at("wait"), *wait, show, || (Time(0.0), "default: none".into()));
+                let bytes = self.amount(index, *bytes);
+                model::Application::Adu { size: size.0 as u32, wait: Duration::from_secs_f64(wait.0), bytes }
+            }
+            Application::Cbr { rate, packet } => {
+                self.ledger.note_given(&at("rate"));
+                let packet = self.packet(index, *packet, transport, around);
+                let packet_rate = rate.0 / (8.0 * f64::from(packet));
+                if packet_rate > MAX_PACKET_RATE {
+                    let problem = format!("is {packet_rate:.3e} packets of {packet} B a second");
+                    self.report(&at("rate"), problem, "at most a million packets a second");
+                }
+                model::Application::Cbr { rate: rate.0, packet }
+            }
+            Application::VideoTrace { file, packet } => {
+                let file = self.ledger.pick(&at("file"), file.clone(), String::clone, || {
+                    (super::super::traces::DEFAULT.into(), "default: bundled with hopcast".into())
+                });
+                let packet = self.packet(index, *packet, transport, around);
+                match traces.find(&file) {
+                    Ok(trace) => {
+                        model::Application::VideoTrace { frames: trace.frames, interval: trace.interval, packet }
+                    }
+                    Err((problem, expected)) => {
+                        self.report(&at("file"), problem, expected);
+                        return None;
+                    }
+                }
+            }
+        })
+    }
+
+    fn amount(&mut self, index: &str, bytes: Option<Size>) -> Option<u64> {
+        let path = ["flows", index, "application", "bytes"];
+        match bytes {
+            Some(_) => self.ledger.note_given(&path),
+            None => self.ledger.note(&path, "until stopped", "default"),
+        }
+        bytes.map(|size| size.0 as u64)
+    }
+
+    fn packet(&mut self, index: &str, given: Option<Size>, transport: &model::Transport, around: Surroundings) -> u32 {
+        let path = ["flows", index, "application", "packet"];
+        let default = || match transport {
+            model::Transport::Tcp(tcp) => (size(tcp.segment), "default: the segment".into()),
+            model::Transport::Udp => {
+                let source = match around.mtu {
+                    Some(_) => "default: radio.mtu less 28 B of headers",
+                    None => "default: as with an MTU of 1500 B",
+                };
+                (size(around.mtu.unwrap_or(WITHOUT_MTU) - IP_AND_UDP), source.into())
+            }
+        };
+        self.ledger.pick(&path, given, exact, default).0 as u32
+    }
+}
+
+/// Finds nodes by name.
+struct Directory<'a> {
+    groups: &'a [model::Group],
+    nodes: BTreeMap<&'a str, (NodeId, u32)>,
+}
+
+impl<'a> Directory<'a> {
+    fn new(groups: &'a [model::Group]) -> Self {
+        let named = groups.iter().flat_map(|group| group.node_names.iter().map(|name| (name, group.socket_buffer)));
+        let nodes = named.zip(0..).map(|((name, buffer), id)| (name.as_str(), (NodeId(id), buffer))).collect();
+        Self { groups, nodes }
+    }
+
+    fn find(&self, name: &str) -> Option<NodeId> {
+        self.nodes.get(name).map(|(id, _)| *id)
+    }
+
+    fn socket_buffer(&self, node: NodeId) -> u32 {
+        let mut first = 0;
+        for group in self.groups {
+            first += group.node_names.len();
+            if (node.0 as usize) < first {
+                return group.socket_buffer;
+            }
+        }
+        unreachable!("a node that was found by name is in a group")
+    }
+
+    /// Problem, and what would be right.
+    fn why_unknown(&self, name: &str) -> (String, String) {
+        if let Some(group) = self.groups.iter().find(|group| group.name == name) {
+            return (format!("is a group of {} nodes", group.node_names.len()), format!("one of {}", range(group)));
+        }
+        let names: Vec<&str> = self.nodes.keys().copied().collect();
+        let known: Vec<String> = self.groups.iter().map(range).collect();
+        (format!("there is no node {name:?}{}", nearest::hint(name, &names)), format!("one of {}", known.join(", ")))
+    }
+}
+
+/// The nodes of a group, in short.
+fn range(group: &model::Group) -> String {
+    match group.node_names.as_slice() {
+        [first, .., last] => format!("{first} … {last}"),
+        names => names.concat(),
+    }
+}
+
+fn size(bytes: u32) -> Size {
+    Size(f64::from(bytes))
+}
+
+/// Payloads are compared with headers and MTU, so they are shown in bytes.
+fn exact(size: &Size) -> String {
+    format!("{} B", size.0)
+}

@@ -1,0 +1,115 @@
+//! Nodes and their places.
+
+use std::collections::BTreeMap;
+
+use super::super::model;
+use super::super::quantity::{Length, Size};
+use super::super::schema::{self, Nodes, Placement};
+use super::{Resolver, word};
+
+/// Nodes in all.
+const MAX_NODES: u64 = 100_000;
+
+/// From one end of a placement to the other, in metres.
+const MAX_EXTENT: f64 = 1e7;
+
+/// net.core.wmem_default and rmem_default of Linux on 64-bit machines.
+const LINUX_SOCKET_BUFFER: f64 = 212_992.0;
+
+impl Resolver<'_> {
+    pub(super) fn groups(&mut self, nodes: &[Nodes]) -> Vec<model::Group> {
+        let total: u64 = nodes.iter().map(|group| u64::from(group.count.unwrap_or(1))).sum();
+        if total > MAX_NODES {
+            self.report(&["nodes"], format!("{total} nodes are too many"), format!("at most {MAX_NODES} in all"));
+            return Vec::new();
+        }
+        let mut taken: BTreeMap<String, usize> = BTreeMap::new();
+        nodes.iter().enumerate().map(|(place, group)| self.group(place, group, &mut taken)).collect()
+    }
+
+    fn group(&mut self, place: usize, group: &Nodes, taken: &mut BTreeMap<String, usize>) -> model::Group {
+        let index = place.to_string();
+        let at = |key| ["nodes", index.as_str(), key];
+        let node_names = match group.count {
+            None => vec![group.name.clone()],
+            Some(count) => (0..count).map(|number| format!("{}{number}", group.name)).collect(),
+        };
+        // One collision is told; the others of the same two groups follow from it.
+        if let Some((name, other)) = node_names.iter().find_map(|name| taken.get_key_value(name)) {
+            let problem = format!("there is already a node {name:?}, from entry {} of the list of nodes", other + 1);
+            self.report(&at("name"), problem, "a name of its own for each node");
+        }
+        taken.extend(node_names.iter().map(|name| (name.clone(), place)));
+
+        self.ledger.note_given(&at("name"));
+        self.ledger.note_given(&at("count"));
+        self.ledger.pick(&at("role"), group.role, word, || {
+            (schema::Role::AdHoc, "default: the only one that this version has".into())
+        });
+        self.ledger.note_given(&at("placement"));
+        self.one_or_default(&index, "mobility", "model", group.mobility.is_some());
+        self.one_or_default(&index, "routing", "protocol", group.routing.is_some());
+        let relay =
+            self.ledger.pick(&at("relay"), group.relay, word, || (schema::Relay::Os, "default: IP forwarding".into()));
+        let socket_buffer = self.ledger.pick(&at("socket_buffer"), group.socket_buffer, exact, || {
+            (Size(LINUX_SOCKET_BUFFER), "default: net.core.wmem_default of Linux".into())
+        });
+        model::Group {
+            name: group.name.clone(),
+            placement: self.placement(&index, &group.placement, node_names.len()),
+            node_names,
+            relay: match relay {
+                schema::Relay::Os => model::Relay::Os,
+                schema::Relay::Application => model::Relay::Application,
+            },
+            // The schema keeps it below 1 GiB.
+            socket_buffer: socket_buffer.0 as u32,
+        }
+    }
+
+    fn one_or_default(&mut self, index: &str, table: &str, key: &str, given: bool) {
+        if given {
+            self.ledger.note_given(&["nodes", index, table]);
+        } else {
+            self.ledger.note(&["nodes", index, table, key], "static", "default: the only one that this version has");
+        }
+    }
+
+    fn placement(&mut self, index: &str, placement: &Placement, count: usize) -> model::Placement {
+        let spacing_path = ["nodes", index, "placement", "spacing"];
+        let steps = |nodes: usize| nodes.saturating_sub(1) as f64;
+        match placement {
+            Placement::Line { spacing } => {
+                self.extent(&spacing_path, spacing.0 * steps(count));
+                model::Placement::Line { spacing: spacing.0 }
+            }
+            Placement::Grid { columns, spacing } => {
+                let columns_in_use = (*columns as usize).min(count);
+                let rows = count.div_ceil(*columns as usize);
+                self.extent(&spacing_path, spacing.0 * steps(columns_in_use.max(rows)));
+                model::Placement::Grid { columns: *columns, spacing: spacing.0 }
+            }
+            Placement::Circle { radius } => model::Placement::Circle { radius: radius.0 },
+            Placement::Points { at } => {
+                if at.len() != count {
+                    let problem = format!("has {} points for {count} nodes", at.len());
+                    self.report(&["nodes", index, "placement", "at"], problem, format!("{count}"));
+                }
+                model::Placement::Points(at.iter().map(|[x, y]| [x.0, y.0]).collect())
+            }
+            Placement::Uniform { width, height } => model::Placement::Uniform { width: width.0, height: height.0 },
+        }
+    }
+
+    fn extent(&mut self, path: &[&str], extent: f64) {
+        if extent > MAX_EXTENT {
+            let problem = format!("the nodes would stand {} apart from end to end", Length(extent));
+            self.report(path, problem, format!("at most {} in all", Length(MAX_EXTENT)));
+        }
+    }
+}
+
+/// Buffers are compared with packets, so they are shown in bytes.
+fn exact(size: &Size) -> String {
+    format!("{} B", size.0)
+}

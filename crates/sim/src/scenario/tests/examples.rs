@@ -1,0 +1,78 @@
+//! The example files.
+
+use hopcast_protocols::time::{Duration, Instant};
+use hopcast_radio::standard::{DataRate, Standard};
+
+use super::model::*;
+use super::*;
+
+#[test]
+fn the_string_loads_with_static_routes() {
+    let scenario = load(STRING, &[STATIC]).scenario;
+    assert_eq!(scenario.name, "string of eight");
+    assert_eq!(scenario.duration, Duration::from_secs(110));
+    assert_eq!(scenario.seed, 1);
+    assert_eq!(scenario.mtu, Some(1500));
+    let radio = &scenario.radio;
+    assert_eq!(radio.standard, Standard::Dsss);
+    assert_eq!((radio.data_rate, radio.basic_rate), (DataRate::from_kbps(2000), DataRate::from_kbps(1000)));
+    assert_eq!(radio.rts_threshold, None);
+    assert_eq!((radio.short_retry_limit, radio.long_retry_limit, radio.queue_packets), (7, 4, 50));
+    assert_eq!(radio.tx_power, 24.5);
+    assert_eq!(radio.propagation, Propagation::TwoRayGround { frequency: 914e6, antenna_height: 1.5 });
+    let reception = Reception {
+        receive_threshold: Some(-64.37),
+        carrier_sense_threshold: -78.07,
+        capture: 10.0,
+        // 10 dB of capture and 20 dB of margin below the receive threshold.
+        interference_floor: -94.37,
+        rules: Rules::Cumulative,
+    };
+    assert_eq!(radio.reception, reception);
+    let [group] = scenario.groups.as_slice() else { panic!("one group") };
+    assert_eq!(group.node_names, ["n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7"]);
+    assert_eq!(group.placement, Placement::Line { spacing: 200.0 });
+    assert_eq!((group.relay, group.socket_buffer), (Relay::Os, 212_992));
+    let [flow] = scenario.flows.as_slice() else { panic!("one flow") };
+    assert_eq!((flow.from, flow.to), (NodeId(0), NodeId(7)));
+    assert_eq!((flow.start, flow.stop), (Instant::from_nanos(10_000_000_000), None));
+    let tcp = Tcp {
+        segment: 1000,
+        window: Some(32),
+        initial_window: None,
+        min_rto: Duration::from_secs(1),
+        delayed_ack: Some(Duration::from_millis(200)),
+    };
+    assert_eq!(flow.transport, Transport::Tcp(tcp));
+    assert_eq!(flow.application, Application::Bulk { bytes: None, packet: 1000 });
+}
+
+#[test]
+fn the_string_as_it_is_wants_dsdv() {
+    assert_eq!(
+        refused(STRING, &[]),
+        r#"test.toml:24: nodes.n.routing.protocol = "dsdv": this version does not have "dsdv" yet; expected "static""#
+    );
+}
+
+#[test]
+fn the_house_is_refused_for_what_is_missing() {
+    assert_eq!(
+        refused(HOUSE, &[]),
+        r#"test.toml:31: links: this version does not have this key yet; expected one of duration, flows, name, nodes, radio, seed"#
+    );
+}
+
+#[test]
+fn the_roaming_nodes_are_refused_for_what_is_missing() {
+    assert_eq!(refused(ROAMING, &[]), "");
+}
+
+#[test]
+fn the_string_with_other_values_loads() {
+    let range = r#"radio.propagation={ model = "range", receive = "250 m", carrier_sense = "550 m" }"#;
+    let scenario = load(STRING, &[STATIC, range, "nodes.n.count=4", "flows.bulk.to=n3", "seed=7"]).scenario;
+    assert_eq!(scenario.radio.propagation, Propagation::Range { receive: 250.0, carrier_sense: 550.0 });
+    assert_eq!(scenario.flows[0].to, NodeId(3));
+    assert_eq!(scenario.seed, 7);
+}

@@ -1,0 +1,67 @@
+//! Finds video traces by name.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::Source;
+use crate::traffic::video_trace::VideoTrace;
+
+/// The trace that is played where none is named.
+pub(super) const DEFAULT: &str = "big-buck-bunny";
+
+/// The ending of the files of the video trace libraries.
+const ENDING: &str = ".dat";
+
+/// The traces that a scenario names, each read once.
+pub(super) struct Traces<'a> {
+    source: &'a Source,
+    found: BTreeMap<String, VideoTrace>,
+}
+
+impl<'a> Traces<'a> {
+    pub(super) fn new(source: &'a Source) -> Self {
+        Self { source, found: BTreeMap::new() }
+    }
+
+    /// A file beside the scenario, else a bundled trace, else a file in one of the trace directories, there also with
+    /// the ending `.dat`.
+    ///
+    /// # Errors
+    /// Problem, and what would be right: there is none, or it cannot be read, or it is no trace.
+    pub(super) fn find(&mut self, name: &str) -> Result<VideoTrace, (String, String)> {
+        if let Some(trace) = self.found.get(name) {
+            return Ok(trace.clone());
+        }
+        let trace = self.read(name)?;
+        self.found.insert(name.into(), trace.clone());
+        Ok(trace)
+    }
+
+    fn read(&self, name: &str) -> Result<VideoTrace, (String, String)> {
+        let beside = self.source.directory.join(name);
+        if beside.is_file() {
+            return parse(&beside);
+        }
+        if let Some(trace) = VideoTrace::bundled(name) {
+            return Ok(trace);
+        }
+        let in_directories =
+            self.source.trace_dirs.iter().flat_map(|dir| [dir.join(name), dir.join(format!("{name}{ENDING}"))]);
+        if let Some(path) = in_directories.into_iter().find(|path| path.is_file()) {
+            return parse(&path);
+        }
+        let mut places = vec![format!("{} (beside the scenario)", beside.display())];
+        places.push(format!("the bundled traces ({})", VideoTrace::bundled_names().collect::<Vec<_>>().join(", ")));
+        match self.source.trace_dirs.as_slice() {
+            [] => places.push("no trace directories, as --traces and HOPCAST_TRACES name none".into()),
+            dirs => places.extend(dirs.iter().map(|dir| dir.display().to_string())),
+        }
+        Err(("there is no such trace".into(), format!("one in these places: {}", places.join("; "))))
+    }
+}
+
+fn parse(path: &PathBuf) -> Result<VideoTrace, (String, String)> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| (format!("{} cannot be read: {error}", path.display()), String::new()))?;
+    VideoTrace::parse(&text, &path.display().to_string()).map_err(|error| (error.to_string(), String::new()))
+}

@@ -1,0 +1,64 @@
+"""Write the reference pages that come from the code, or check that they are not stale.
+
+`python docs/generate.py` writes them, `python docs/generate.py --check` exits with 1 and the names of those that differ.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from hopcast import _core
+from hopcast.cli import hopcast
+
+FOLDER = Path(__file__).parent
+WIDTH = 100
+
+
+def pages() -> dict[str, str]:
+    """Every generated page: file name and text."""
+    return {"command-line.md": command_line(), "scenario.schema.json": _core.json_schema().rstrip() + "\n"}
+
+
+def command_line() -> str:
+    """The help of hopcast and of each of its commands, as a Markdown page."""
+    parts = ["# Command line\n\nThis page is what `hopcast --help` prints, written by `make docs`.\n"]
+    root = context("hopcast", hopcast)
+    parts.append(section(root))
+    for name in hopcast.list_commands(root):
+        command = hopcast.get_command(root, name)
+        assert command is not None, f"{name} is listed and does not exist"
+        parts.append(section(context(name, command, root)))
+    return "\n".join(parts)
+
+
+def context(name: str, command: click.Command, parent: click.Context | None = None) -> click.Context:
+    """A context that formats help alike on every terminal."""
+    return click.Context(command, info_name=name, parent=parent, terminal_width=WIDTH, max_content_width=WIDTH)
+
+
+def section(of: click.Context) -> str:
+    """The help of one command."""
+    lines = "\n".join(line.rstrip() for line in of.get_help().splitlines())
+    return f"## {of.command_path}\n\n```\n{lines}\n```\n"
+
+
+def main() -> None:
+    """Write or check."""
+    check = sys.argv[1:] == ["--check"]
+    stale = []
+    for name, text in pages().items():
+        path = FOLDER / name
+        if path.exists() and path.read_text(encoding="utf-8") == text:
+            continue
+        stale.append(name)
+        if not check:
+            path.write_text(text, encoding="utf-8")
+    if check and stale:
+        sys.exit(f"stale in docs/: {', '.join(stale)}; run make docs")
+
+
+if __name__ == "__main__":
+    main()

