@@ -39,7 +39,7 @@ impl<F: FnMut(&Packet) -> Fate> Net<F> {
         let count: u32 = scenario.groups.iter().map(|group| group.node_names.len() as u32).sum();
         let neighbours = |node: u32| (0..count).filter(|&other| other.abs_diff(node) == 1).collect();
         let routes = ShortestPaths::new(&(0..count).map(neighbours).collect::<Vec<_>>());
-        let Machines { hosts, flows } = machines(scenario, &routes).expect("a line reaches everyone");
+        let Machines { hosts, flows } = machines(scenario, &routes, scenario.seed).expect("a line reaches everyone");
         Self {
             counters: vec![Counters::default(); hosts.len()],
             queues: vec![VecDeque::new(); hosts.len()],
