@@ -71,11 +71,11 @@ impl Host {
         if packet.ip.source != self.node {
             return;
         }
-        if let Some(Socket::Udp(socket)) = self.sockets.get_mut(packet.tag.socket as usize) {
-            if socket.release(packet.ip.id) {
-                let program = socket.program;
-                self.wake_writer(program);
-            }
+        if let Some(Socket::Udp(socket)) = self.sockets.get_mut(packet.tag.socket as usize)
+            && socket.release(packet.ip.id)
+        {
+            let program = socket.program;
+            self.wake_writer(program);
         }
     }
 

@@ -22,6 +22,9 @@ mod tcp;
 mod timers;
 mod udp;
 
+#[cfg(test)]
+mod tests;
+
 pub use reassembly::{REASSEMBLY_MEMORY, REASSEMBLY_TIMEOUT};
 pub use tcp::TcpOptions;
 

@@ -318,3 +318,141 @@ impl Incomplete {
         packet
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::fragment::{Fragments, tests::datagram};
+    use super::*;
+    use proptest::prelude::*;
+
+    const MTU: Option<u32> = Some(1500);
+
+    fn fragments(length: u16, id: u16, seq: u64) -> Vec<Packet> {
+        Fragments::new(datagram(length, id, seq), MTU).collect()
+    }
+
+    fn at(secs: u64) -> Instant {
+        Instant::START + Duration::from_secs(secs)
+    }
+
+    fn take(reassembly: &mut Reassembly, packet: Packet, now: Instant) -> Vec<Outcome> {
+        let mut outcomes = Vec::new();
+        reassembly.handle_fragment(packet, now, |outcome| outcomes.push(outcome));
+        outcomes
+    }
+
+    #[test]
+    fn a_datagram_without_one_fragment_is_given_up_at_its_time() {
+        let mut reassembly = Reassembly::new();
+        let packets = fragments(16_384, 7, 3);
+        for packet in packets.iter().skip(1) {
+            assert_eq!(take(&mut reassembly, *packet, at(1)), []);
+        }
+        assert_eq!(reassembly.poll_timeout(), Some(at(31)));
+        let mut outcomes = Vec::new();
+        reassembly.handle_timeout(at(30), |outcome| outcomes.push(outcome));
+        assert_eq!(outcomes, []);
+        reassembly.handle_timeout(at(31), |outcome| outcomes.push(outcome));
+        let sample = packets[1];
+        assert_eq!(outcomes, [Outcome::Dropped { sample, packets: 11, cause: DropCause::ReassemblyTimeout }]);
+        assert_eq!((reassembly.packets(), reassembly.octets, reassembly.poll_timeout()), (0, 0, None));
+    }
+
+    #[test]
+    fn fragments_of_two_datagrams_with_one_identification_do_not_pass_for_one() {
+        let mut reassembly = Reassembly::new();
+        let (old, new) = (fragments(2000, 7, 1), fragments(2000, 7, 2));
+        take(&mut reassembly, old[0], at(0));
+        let outcomes = take(&mut reassembly, new[1], at(1));
+        assert_eq!(outcomes, [Outcome::Dropped { sample: old[0], packets: 2, cause: DropCause::Misassembled }]);
+    }
+
+    #[test]
+    fn a_datagram_is_begun_anew_when_many_others_came_in_between() {
+        for (others, expected) in [(31, 1), (32, 2)] {
+            let mut reassembly = Reassembly::new();
+            let (old, new) = (fragments(2000, 7, 1), fragments(2000, 7, 2));
+            take(&mut reassembly, old[0], at(0));
+            for id in 100..100 + others {
+                for packet in fragments(2000, id, 50 + u64::from(id)) {
+                    take(&mut reassembly, packet, at(0));
+                }
+            }
+            // The first fragment is a duplicate of the old one, or the first of a new datagram after the old one's end.
+            let outcomes = take(&mut reassembly, new[0], at(1));
+            let dropped = Outcome::Dropped { sample: old[0], packets: 1, cause: DropCause::ReassemblyTimeout };
+            assert_eq!(outcomes.contains(&dropped), expected == 2, "{others} others");
+        }
+    }
+
+    #[test]
+    fn when_memory_runs_out_the_oldest_goes() {
+        let mut reassembly = Reassembly::new();
+        let fit = REASSEMBLY_MEMORY / 1480;
+        for id in 0..fit as u16 {
+            assert_eq!(take(&mut reassembly, fragments(2000, id, u64::from(id))[0], at(0)), []);
+        }
+        let oldest = fragments(2000, 0, 0)[0];
+        let outcomes = take(&mut reassembly, fragments(2000, 9999, 9999)[0], at(0));
+        assert_eq!(outcomes, [Outcome::Dropped { sample: oldest, packets: 1, cause: DropCause::ReassemblyOverflow }]);
+        assert_eq!(reassembly.packets(), u64::from(fit));
+    }
+
+    #[test]
+    fn memory_is_used_again() {
+        let mut reassembly = Reassembly::new();
+        for id in 0..1000 {
+            for packet in fragments(16_384, id, u64::from(id)) {
+                take(&mut reassembly, packet, at(0));
+            }
+        }
+        assert_eq!((reassembly.datagrams.len(), reassembly.packets()), (1, 0));
+    }
+
+    proptest! {
+        #[test]
+        fn any_order_with_duplicates_gives_the_datagrams(
+            lengths in prop::collection::vec(1473_u16..40_000, 1..4),
+            mtu in prop::sample::select(vec![68_u32, 576, 1500]),
+            order in prop::collection::vec(any::<prop::sample::Index>(), 2000),
+        ) {
+            let mut pending: Vec<Packet> = Vec::new();
+            for (id, &length) in lengths.iter().enumerate() {
+                pending.extend(Fragments::new(datagram(length, id as u16, id as u64), Some(mtu)));
+            }
+            let (mut reassembly, mut complete, mut given, mut ended) = (Reassembly::new(), Vec::new(), 0_u64, 0_u64);
+            let mut indices = order.iter().cycle();
+            while !pending.is_empty() {
+                let index = indices.next().unwrap().index(pending.len());
+                // Every third time the packet stays, and comes again.
+                let packet = if given % 3 == 0 { pending[index] } else { pending.swap_remove(index) };
+                given += 1;
+                // A late copy of a complete datagram is none of this test's business.
+                if complete.iter().any(|whole: &Packet| whole.ip.id == packet.ip.id) {
+                    given -= 1;
+                    pending.retain(|other| other.ip.id != packet.ip.id);
+                    continue;
+                }
+                // Distances are for datagrams whose identification came round, not for ones that are merely interleaved.
+                reassembly.received_from.clear();
+                reassembly.datagrams.iter_mut().for_each(|datagram| datagram.mark = 0);
+                for outcome in take(&mut reassembly, packet, at(0)) {
+                    match outcome {
+                        Outcome::Complete { datagram, packets } => {
+                            complete.push(datagram);
+                            ended += u64::from(packets);
+                        }
+                        Outcome::Dropped { packets, cause, .. } => {
+                            prop_assert_eq!(cause, DropCause::DuplicateFragment);
+                            ended += u64::from(packets);
+                        }
+                    }
+                }
+                prop_assert_eq!(given, ended + reassembly.packets());
+            }
+            complete.sort_by_key(|datagram| datagram.ip.id);
+            let expected: Vec<_> = lengths.iter().enumerate().map(|(id, &l)| datagram(l, id as u16, id as u64)).collect();
+            prop_assert_eq!(complete, expected);
+        }
+    }
+}

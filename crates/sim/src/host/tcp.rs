@@ -136,14 +136,11 @@ impl Host {
         let Socket::Tcp(tcp) = &mut self.sockets[stream.socket as usize] else { return };
         let (socket, flow) = (stream.socket, tcp.flow);
         stream.write(tcp, cx);
+        if stream.ended && stream.source.poll_timeout().is_none() {
+            cx.flows[flow].handle_source_finished();
+        }
         let timer = if stream.ended { None } else { stream.poll_timeout() };
         self.timers.set(Slot::Program(program).index(), timer);
-        if let Activity::TcpSource(StreamSource { ended: true, source, .. }) = &self.programs[program as usize].activity
-        {
-            if source.poll_timeout().is_none() {
-                cx.flows[flow].handle_source_finished();
-            }
-        }
         self.wake_talker(socket);
     }
 

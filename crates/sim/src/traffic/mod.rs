@@ -42,7 +42,7 @@ pub enum TrafficError {
         /// Its size in octets.
         octets: u32,
     },
-    /// Too many flows at one node.
+    /// Too many flows at one node: one more might need two sockets that it has not.
     #[error("node {node}: more than {MAX_SOCKETS} sockets")]
     TooManySockets {
         /// Name of the node.

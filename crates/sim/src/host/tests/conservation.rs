@@ -1,0 +1,63 @@
+//! Nothing gets lost without a cause, whatever the wire does.
+
+use super::net::{Fate, Net};
+use super::streams::{PER_OCTET, scenario, tcp};
+use super::*;
+use crate::scenario::model::{Application, Relay, Transport};
+use proptest::prelude::*;
+
+fn applications() -> impl Strategy<Value = Application> {
+    prop_oneof![
+        (100_u32..20_000).prop_map(|packet| Application::Bulk { bytes: Some(400_000), packet }),
+        (1_u32..40_000, 0_u64..3_000).prop_map(|(size, wait)| Application::Adu {
+            size,
+            wait: Duration::from_micros(wait),
+            bytes: Some(300_000)
+        }),
+        (1_u32..9_000, 1e5..3e7).prop_map(|(packet, rate)| Application::Cbr { rate, packet }),
+        (prop::collection::vec(0_u32..20_000, 1..20), 100_u32..3_000).prop_map(|(frames, packet)| {
+            Application::VideoTrace { frames: frames.into(), interval: Duration::from_millis(7), packet }
+        }),
+    ]
+}
+
+fn fates() -> impl Strategy<Value = Vec<Fate>> {
+    let fate = prop_oneof![
+        30 => Just(Fate::Arrives),
+        1 => Just(Fate::Lost),
+        1 => Just(Fate::ArrivesUnknown),
+        1 => Just(Fate::ArrivesTwice),
+    ];
+    prop::collection::vec(fate, 50..400)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn sent_is_received_and_dropped_and_in_flight(
+        nodes in 2_u32..5,
+        by_application in any::<bool>(),
+        stream in any::<bool>(),
+        application in applications(),
+        fates in fates(),
+        queue in 1_u32..60,
+        millis in 1_010_u64..3_000,
+    ) {
+        let relay = if by_application { Relay::Application } else { Relay::Os };
+        let transport = if stream { tcp(None) } else { Transport::Udp };
+        let mut scenario = scenario(nodes, relay, transport, application);
+        scenario.radio.queue_packets = queue;
+        // An application also in the other direction, over the same wires.
+        let mut back = scenario.flows[0].clone();
+        (back.from, back.to) = (back.to, back.from);
+        scenario.flows.push(back);
+        let mut fates = fates.into_iter().cycle();
+        let mut net = Net::new(&scenario, PER_OCTET, move |_| fates.next().expect("the list is not empty"));
+        // At any moment, and again when all that can time out has done so.
+        net.run(Instant::START + Duration::from_millis(millis));
+        net.audit();
+        net.run(Instant::START + Duration::from_millis(millis + 500));
+        net.audit();
+    }
+}

@@ -1,0 +1,357 @@
+//! Hosts on a wire: each behaviour by hand, at exact instants, and conservation whatever the wire does.
+
+mod conservation;
+mod net;
+mod set_up;
+mod streams;
+
+use super::packet::Packet;
+use super::*;
+use crate::metrics::FlowSpec;
+use hopcast_protocols::application::{AduSource, CbrSource, Source};
+use hopcast_protocols::time::Duration;
+
+const FLOW: FlowId = FlowId(0);
+
+fn at(micros: u64) -> Instant {
+    Instant::from_nanos(micros * 1_000)
+}
+
+/// One flow over a line of hosts, driven by hand.
+struct Bench {
+    hosts: Vec<Host>,
+    counters: Vec<Counters>,
+    flows: FlowTable,
+    now: Instant,
+}
+
+impl Bench {
+    fn new(count: u32, socket_buffer: u32) -> Self {
+        let config = HostConfig { mtu: Some(1500), queue_packets: 50, socket_buffer };
+        Self {
+            hosts: (0..count).map(|node| Host::new(NodeId(node), config, line(node, count))).collect(),
+            counters: vec![Counters::default(); count as usize],
+            flows: FlowTable::new([FlowSpec { start: at(0), stop: None, end: at(100_000_000) }]),
+            now: at(0),
+        }
+    }
+
+    fn with<R>(&mut self, node: usize, call: impl FnOnce(&mut Host, &mut Context<'_>) -> R) -> R {
+        let Self { hosts, counters, flows, now } = self;
+        call(&mut hosts[node], &mut Context { now: *now, flows, counters: &mut counters[node] })
+    }
+
+    /// All packets that come out while the interface has `room` places.
+    fn take(&mut self, node: usize, room: usize) -> Vec<Packet> {
+        let mut packets = Vec::new();
+        while let Some(transmit) = self.with(node, |host, cx| host.poll_output(room.saturating_sub(packets.len()), cx))
+        {
+            packets.push(transmit.packet);
+        }
+        packets
+    }
+
+    fn advance(&mut self, micros: u64) {
+        self.now = at(micros);
+        for node in 0..self.hosts.len() {
+            if self.hosts[node].poll_timeout().is_some_and(|due| due <= self.now) {
+                self.with(node, Host::handle_timeout);
+            }
+        }
+    }
+
+    fn give(&mut self, node: usize, packet: Packet) {
+        self.with(node, |host, cx| host.handle_packet(packet, cx));
+    }
+
+    fn sent(&mut self, node: usize, packet: &Packet) {
+        self.with(node, |host, cx| host.handle_sent(packet, cx));
+    }
+
+    fn check(&self) {
+        for (host, counters) in self.hosts.iter().zip(&self.counters) {
+            host.check(counters).unwrap();
+        }
+    }
+}
+
+/// Next hops of a node in a line.
+fn line(node: u32, count: u32) -> Vec<Option<NodeId>> {
+    (0..count)
+        .map(|to| match to.cmp(&node) {
+            std::cmp::Ordering::Less => Some(NodeId(node - 1)),
+            std::cmp::Ordering::Equal => None,
+            std::cmp::Ordering::Greater => Some(NodeId(node + 1)),
+        })
+        .collect()
+}
+
+fn units(size: u32, wait: u64, bytes: Option<u64>) -> Source {
+    Source::Adu(AduSource::new(at(0), size, Duration::from_micros(wait), bytes))
+}
+
+/// A source at the first host and a sink at the last, with datagrams going straight from one to the other.
+fn direct(count: u32, socket_buffer: u32, source: Source) -> Bench {
+    let mut bench = Bench::new(count, socket_buffer);
+    let port = bench.hosts[count as usize - 1].add_udp_sink(FLOW);
+    bench.hosts[0].add_udp_source(FLOW, source, None, Endpoint { node: NodeId(count - 1), port });
+    bench
+}
+
+#[test]
+fn a_unit_of_sixteen_kilobytes_is_twelve_packets_and_arrives_with_the_last() {
+    let mut bench = direct(2, 8192, units(16_384, 0, Some(16_384)));
+    bench.advance(0);
+    let packets = bench.take(0, 50);
+    assert_eq!(packets.len(), 12);
+    assert_eq!(packets.iter().map(Packet::octets).sum::<u32>(), 16_384 + 8 + 12 * 20);
+    for packet in &packets {
+        assert_eq!(bench.flows[FLOW].summary(bench.now).received_packets, 0);
+        bench.advance(5_000);
+        bench.give(1, *packet);
+    }
+    let summary = bench.flows[FLOW].summary(bench.now);
+    assert_eq!((summary.received_packets, summary.received_bytes), (1, 16_384));
+    assert!((summary.delay_mean_s.unwrap() - 0.005).abs() < 1e-12);
+    assert_eq!(bench.counters[1].delivered, 12);
+    bench.check();
+}
+
+#[test]
+fn one_lost_fragment_loses_the_unit() {
+    let mut bench = direct(2, 8192, units(16_384, 0, Some(16_384)));
+    bench.advance(0);
+    for (index, packet) in bench.take(0, 50).iter().enumerate() {
+        if index == 4 {
+            bench.with(0, |host, cx| host.handle_drop(packet, DropCause::RetryLimitLong, cx));
+        } else {
+            bench.sent(0, packet);
+            bench.give(1, *packet);
+        }
+    }
+    assert_eq!(bench.flows[FLOW].summary(bench.now).lost_packets, 1);
+    assert_eq!(bench.hosts[1].held_packets(), 11);
+    bench.check();
+    assert_eq!(bench.hosts[1].poll_timeout(), Some(at(30_000_000)));
+    bench.advance(30_000_000);
+    assert_eq!(bench.counters[0][DropCause::RetryLimitLong], 1);
+    assert_eq!(bench.counters[1][DropCause::ReassemblyTimeout], 11);
+    assert_eq!(bench.flows[FLOW].summary(bench.now).lost_packets, 1);
+    bench.check();
+}
+
+#[test]
+fn a_blocking_write_waits_until_the_interface_is_done_with_the_unit_before() {
+    // The unit is larger than the buffer, and fits since the buffer is empty.
+    let mut bench = direct(2, 8192, units(16_384, 0, None));
+    bench.advance(0);
+    let packets = bench.take(0, 50);
+    assert_eq!(packets.len(), 12);
+    assert_eq!(bench.hosts[0].poll_timeout(), None, "a blocked program waits for the interface alone");
+    for packet in &packets[..11] {
+        bench.sent(0, packet);
+        assert_eq!(bench.take(0, 50), []);
+    }
+    // A fragment that is dropped releases its place as well.
+    bench.with(0, |host, cx| host.handle_drop(&packets[11], DropCause::RetryLimitShort, cx));
+    assert_eq!(bench.take(0, 50).len(), 12);
+    bench.check();
+}
+
+#[test]
+fn a_buffer_for_several_units_is_filled_and_refilled_one_by_one() {
+    let mut bench = direct(2, 8192, units(2048, 0, None));
+    bench.advance(0);
+    let packets = bench.take(0, 50);
+    assert_eq!(packets.len(), 8, "four units of two packets");
+    bench.sent(0, &packets[0]);
+    assert_eq!(bench.take(0, 42).len(), 0);
+    bench.sent(0, &packets[1]);
+    assert_eq!(bench.take(0, 44).len(), 2);
+}
+
+#[test]
+fn a_blocking_write_waits_for_room_for_all_fragments() {
+    let mut bench = direct(2, 100_000, units(16_384, 0, None));
+    bench.advance(0);
+    assert_eq!(bench.take(0, 11), []);
+    assert_eq!(bench.take(0, 12).len(), 12);
+    assert_eq!(bench.take(0, 35).len(), 24);
+}
+
+#[test]
+fn a_unit_that_no_queue_can_hold_goes_when_the_queue_is_empty() {
+    let mut bench = direct(2, 8192, units(16_384, 0, None));
+    bench.hosts[0].config.queue_packets = 5;
+    bench.advance(0);
+    assert_eq!(bench.take(0, 4), []);
+    assert_eq!(bench.take(0, 5).len(), 12);
+}
+
+#[test]
+fn the_wait_counts_from_the_return_of_the_blocking_write() {
+    let mut bench = direct(2, 1000, units(1000, 2_000, None));
+    bench.advance(0);
+    let first = bench.take(0, 50);
+    assert_eq!(first.len(), 1);
+    assert_eq!(bench.hosts[0].poll_timeout(), Some(at(2_000)));
+    // The first unit is still with the interface: the second write blocks until 5 ms.
+    bench.advance(2_000);
+    assert_eq!((bench.take(0, 50), bench.hosts[0].poll_timeout()), (vec![], None));
+    bench.advance(5_000);
+    bench.sent(0, &first[0]);
+    assert_eq!(bench.take(0, 50).len(), 1);
+    assert_eq!(bench.hosts[0].poll_timeout(), Some(at(7_000)));
+}
+
+#[test]
+fn writers_take_turns() {
+    let mut bench = direct(2, 100_000, units(1000, 0, None));
+    let port = bench.hosts[1].add_udp_sink(FLOW);
+    bench.hosts[0].add_udp_source(FLOW, units(1000, 0, None), None, Endpoint { node: NodeId(1), port });
+    bench.advance(0);
+    let sockets: Vec<u32> = bench.take(0, 6).iter().map(|packet| packet.tag.socket).collect();
+    assert_eq!(sockets, [0, 1, 0, 1, 0, 1]);
+}
+
+#[test]
+fn what_a_full_buffer_refuses_of_a_source_that_does_not_block_is_sent_and_lost() {
+    let mut bench = direct(2, 2_500, Source::Cbr(CbrSource::new(at(0), 8e6, 1000)));
+    for millis in 0..4 {
+        bench.advance(millis * 1_000);
+    }
+    // At 0 and 1 ms there was room; nothing was sent meanwhile.
+    assert_eq!(bench.take(0, 0).len(), 2, "room does not matter to those who don't block");
+    let summary = bench.flows[FLOW].summary(bench.now);
+    assert_eq!((summary.sent_packets, summary.lost_packets), (4, 2));
+    assert_eq!(bench.counters[0][DropCause::SendBufferFull], 2);
+    bench.check();
+}
+
+#[test]
+fn a_stopped_source_is_silent() {
+    let mut bench = Bench::new(2, 100_000);
+    let port = bench.hosts[1].add_udp_sink(FLOW);
+    let source = Source::Cbr(CbrSource::new(at(0), 8e6, 1000));
+    bench.hosts[0].add_udp_source(FLOW, source, Some(at(2_000)), Endpoint { node: NodeId(1), port });
+    for millis in 0..10 {
+        bench.advance(millis * 1_000);
+    }
+    assert_eq!(bench.flows[FLOW].summary(bench.now).sent_packets, 2);
+    assert_eq!(bench.hosts[0].poll_timeout(), None);
+}
+
+#[test]
+fn the_time_to_live_falls_with_each_hop_and_ends_the_way() {
+    let mut bench = direct(3, 100_000, units(1000, 0, Some(2000)));
+    bench.advance(0);
+    let packets = bench.take(0, 50);
+    bench.give(1, packets[0]);
+    let forwarded = bench.take(1, 50);
+    assert_eq!(forwarded[0].ip.ttl, packets[0].ip.ttl - 1);
+    assert_eq!(bench.counters[1].forwarded, 1);
+    let mut dying = packets[1];
+    dying.ip.ttl = 1;
+    bench.give(1, dying);
+    assert_eq!(bench.take(1, 50), []);
+    assert_eq!(bench.counters[1][DropCause::TtlExpired], 1);
+    assert_eq!(bench.flows[FLOW].summary(bench.now).lost_packets, 1);
+    bench.check();
+}
+
+#[test]
+fn without_a_route_a_write_fails_and_the_program_ends() {
+    let mut bench = direct(2, 100_000, units(1000, 0, None));
+    bench.hosts[0].next_hops = vec![None; 2];
+    bench.advance(0);
+    assert_eq!(bench.take(0, 50), []);
+    let summary = bench.flows[FLOW].summary(bench.now);
+    assert_eq!((summary.sent_packets, summary.lost_packets), (1, 1));
+    assert_eq!(bench.counters[0][DropCause::NoRoute], 1);
+    bench.check();
+}
+
+#[test]
+fn a_port_without_a_socket_takes_nothing() {
+    let mut bench = direct(2, 100_000, units(1000, 0, Some(1000)));
+    bench.advance(0);
+    let mut packet = bench.take(0, 50)[0];
+    let packet::Body::Udp { destination_port, .. } = &mut packet.body else { unreachable!("the source is one of UDP") };
+    *destination_port = 80;
+    bench.give(1, packet);
+    assert_eq!(bench.counters[1][DropCause::NoSocket], 1);
+    bench.check();
+}
+
+/// A source, a relay and a sink; the first host's packets, all given to the relay.
+fn relay(units_sent: u64) -> (Bench, Vec<Packet>) {
+    let mut bench = Bench::new(3, 3_000);
+    bench.hosts[0].config.socket_buffer = 100_000;
+    let port = bench.hosts[2].add_udp_sink(FLOW);
+    let port = bench.hosts[1].add_udp_relay(FLOW, Endpoint { node: NodeId(2), port });
+    let source = units(1000, 0, Some(1000 * units_sent));
+    bench.hosts[0].add_udp_source(FLOW, source, None, Endpoint { node: NodeId(1), port });
+    bench.advance(0);
+    let packets = bench.take(0, 50);
+    assert_eq!(packets.len() as u64, units_sent);
+    (bench, packets)
+}
+
+#[test]
+fn a_relay_passes_units_on_and_the_delay_runs_from_the_source() {
+    let (mut bench, packets) = relay(1);
+    bench.advance(1_000);
+    bench.give(1, packets[0]);
+    let passed = bench.take(1, 50);
+    assert_eq!((passed[0].ip.source, passed[0].ip.destination), (NodeId(1), NodeId(2)));
+    assert_eq!(passed[0].ip.ttl, packet::DEFAULT_TTL, "a datagram of the relay's own");
+    bench.advance(3_000);
+    bench.give(2, passed[0]);
+    let summary = bench.flows[FLOW].summary(bench.now);
+    assert_eq!((summary.received_packets, summary.delay_mean_s), (1, Some(0.003)));
+    bench.check();
+}
+
+#[test]
+fn a_relay_that_can_not_send_stops_reading_and_its_buffer_overflows() {
+    let (mut bench, packets) = relay(10);
+    // Three units go to the interface, which does not send them; one is in hand, three are in the receive buffer.
+    for packet in &packets {
+        bench.give(1, *packet);
+        bench.with(1, |host, cx| while host.poll_output(50, cx).is_some() {});
+    }
+    assert_eq!(bench.counters[1].transmitted, 3);
+    assert_eq!(bench.counters[1][DropCause::ReceiveBufferFull], 3);
+    let mut census = Census::new();
+    bench.hosts[1].count_in_flight(&mut census);
+    let found: Vec<u64> = (0..10).filter(|&seq| census.contains(FLOW, seq)).collect();
+    assert_eq!(found, [3, 4, 5, 6]);
+    assert_eq!(bench.flows[FLOW].datagrams_in_flight().collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5, 6]);
+    assert_eq!(bench.flows[FLOW].summary(bench.now).lost_packets, 3);
+    bench.check();
+}
+
+#[test]
+fn a_relay_goes_on_when_the_interface_has_sent() {
+    let (mut bench, packets) = relay(5);
+    let mut passed = Vec::new();
+    for packet in &packets {
+        bench.give(1, *packet);
+        passed.extend(bench.take(1, 50));
+    }
+    assert_eq!(passed.iter().map(|packet| packet.tag.seq).collect::<Vec<_>>(), [0, 1, 2]);
+    bench.sent(1, &passed[0]);
+    assert_eq!(bench.take(1, 50)[0].tag.seq, 3);
+    assert_eq!(bench.counters[1][DropCause::ReceiveBufferFull], 0);
+}
+
+#[test]
+fn a_relay_waits_for_room_in_the_interface_too() {
+    let (mut bench, packets) = relay(2);
+    bench.give(1, packets[0]);
+    assert_eq!(bench.take(1, 0), []);
+    let mut census = Census::new();
+    bench.hosts[1].count_in_flight(&mut census);
+    assert!(census.contains(FLOW, 0), "in hand");
+    assert_eq!(bench.take(1, 1).len(), 1);
+}

@@ -1,0 +1,169 @@
+//! TCP flows, end to end and over relays, on wires without and with loss.
+
+use super::net::{Fate, Net};
+use super::*;
+use crate::scenario::model::{
+    Application, Flow, Group, Placement, Propagation, Radio, Reception, Relay, Rules, Scenario, Tcp, Transport,
+};
+use hopcast_radio::standard::{DataRate, Standard};
+
+/// A line of `count` nodes with one flow from the first to the last.
+pub(super) fn scenario(count: u32, relay: Relay, transport: Transport, application: Application) -> Scenario {
+    Scenario {
+        name: "line".to_owned(),
+        duration: Duration::from_secs(60),
+        seed: 1,
+        radio: Radio {
+            standard: Standard::Ofdm,
+            short_preamble: false,
+            data_rate: DataRate::from_kbps(54_000),
+            basic_rate: DataRate::from_kbps(24_000),
+            rts_threshold: None,
+            short_retry_limit: 7,
+            long_retry_limit: 4,
+            queue_packets: 50,
+            tx_power: 15.0,
+            propagation: Propagation::Range { receive: 100.0, carrier_sense: 200.0 },
+            reception: Reception {
+                receive_threshold: None,
+                carrier_sense_threshold: -82.0,
+                capture: 10.0,
+                interference_floor: -110.0,
+                rules: Rules::Cumulative,
+            },
+        },
+        mtu: Some(1500),
+        groups: vec![Group {
+            name: "n".to_owned(),
+            node_names: (0..count).map(|n| format!("n{n}")).collect(),
+            placement: Placement::Line { spacing: 100.0 },
+            relay,
+            socket_buffer: 8192,
+        }],
+        flows: vec![Flow {
+            name: "flow".to_owned(),
+            from: NodeId(0),
+            to: NodeId(count - 1),
+            start: Instant::START + Duration::from_secs(1),
+            stop: None,
+            transport,
+            application,
+        }],
+        sha256: String::new(),
+    }
+}
+
+pub(super) fn tcp(window: Option<u32>) -> Transport {
+    Transport::Tcp(Tcp {
+        segment: 1000,
+        window,
+        initial_window: None,
+        min_rto: Duration::from_millis(200),
+        delayed_ack: Some(Duration::from_millis(100)),
+    })
+}
+
+/// 10 Mb/s.
+pub(super) const PER_OCTET: Duration = Duration::from_nanos(800);
+
+fn end() -> Instant {
+    Instant::START + Duration::from_secs(60)
+}
+
+#[test]
+fn a_finite_transfer_arrives_whole_whoever_relays() {
+    for relay in [Relay::Os, Relay::Application] {
+        for window in [None, Some(1), Some(8)] {
+            for nodes in [2, 3, 5] {
+                let application = Application::Bulk { bytes: Some(1_000_500), packet: 1000 };
+                let mut net = Net::new(&scenario(nodes, relay, tcp(window), application), PER_OCTET, |_| Fate::Arrives);
+                net.run(end());
+                let summary = &net.audit()[0];
+                assert_eq!((summary.sent_packets, summary.received_packets), (1001, 1001), "{relay:?} {window:?}");
+                assert_eq!((summary.received_bytes, summary.lost_packets), (1_000_500, 0));
+                assert_eq!(summary.tcp.timeouts, 0, "{relay:?} {window:?} {nodes}");
+                assert!(summary.last_arrival_s.unwrap() > summary.first_arrival_s.unwrap());
+            }
+        }
+    }
+}
+
+#[test]
+fn goodput_on_a_wire_of_its_own_is_the_wires_less_headers() {
+    let application = Application::Bulk { bytes: None, packet: 1000 };
+    let mut net = Net::new(&scenario(2, Relay::Os, tcp(Some(32)), application), PER_OCTET, |_| Fate::Arrives);
+    net.run(end());
+    let goodput = net.audit()[0].goodput_bps;
+    let limit = 10e6 * 1000.0 / 1040.0;
+    assert!((0.99..=1.0).contains(&(goodput / limit)), "{goodput} of {limit}");
+}
+
+#[test]
+fn a_transfer_survives_loss_over_relays() {
+    for relay in [Relay::Os, Relay::Application] {
+        let application = Application::Adu { size: 16_384, wait: Duration::ZERO, bytes: Some(1_000_000) };
+        let mut count = 0;
+        let lose = move |_: &Packet| {
+            count += 1;
+            if count % 37 == 0 { Fate::Lost } else { Fate::Arrives }
+        };
+        let mut net = Net::new(&scenario(4, relay, tcp(None), application), PER_OCTET, lose);
+        net.run(Instant::START + Duration::from_secs(600));
+        let summary = &net.audit()[0];
+        assert_eq!((summary.received_bytes, summary.received_packets), (1_000_000, 62), "{relay:?}");
+        assert!(summary.tcp.retransmitted_segments > 0);
+        assert!(summary.tcp.fast_retransmits + summary.tcp.timeouts > 0);
+    }
+}
+
+#[test]
+fn a_constant_rate_over_a_slow_stream_loses_whole_packets_at_its_source() {
+    // 20 Mb/s into 10 Mb/s.
+    let application = Application::Cbr { rate: 20e6, packet: 1000 };
+    let mut net = Net::new(&scenario(2, Relay::Os, tcp(None), application), PER_OCTET, |_| Fate::Arrives);
+    net.run(end());
+    let summary = &net.audit()[0];
+    assert_eq!(summary.sent_packets, 147_501, "every 0.4 ms from 1 s to 60 s");
+    assert!((0.45..0.60).contains(&summary.loss_ratio), "{}", summary.loss_ratio);
+    assert_eq!(summary.sent_bytes, summary.sent_packets * 1000);
+}
+
+#[test]
+fn a_connection_that_nobody_answers_is_given_up_and_its_packets_are_lost() {
+    let application = Application::Bulk { bytes: Some(3_000), packet: 1000 };
+    let mut net = Net::new(&scenario(2, Relay::Os, tcp(None), application), PER_OCTET, |_| Fate::Lost);
+    net.run(Instant::START + Duration::from_secs(2_000));
+    let summary = &net.audit()[0];
+    assert_eq!((summary.sent_packets, summary.lost_packets, summary.in_flight_packets), (3, 3, 0));
+    assert_eq!(net.hosts[0].poll_timeout(), None);
+}
+
+#[test]
+fn a_stopped_transfer_closes_its_connection() {
+    for relay in [Relay::Os, Relay::Application] {
+        let application = Application::Bulk { bytes: None, packet: 1000 };
+        let mut scenario = scenario(3, relay, tcp(None), application);
+        scenario.flows[0].stop = Some(Instant::START + Duration::from_secs(2));
+        let mut net = Net::new(&scenario, PER_OCTET, |_| Fate::Arrives);
+        net.run(Instant::START + Duration::from_secs(1_000));
+        let summary = &net.audit()[0];
+        assert_eq!((summary.in_flight_packets, net.flows[FLOW].stream_in_flight()), (0, 0), "{relay:?}");
+        // All went out of TIME-WAIT: nobody has a timer.
+        assert!(net.hosts.iter().all(|host| host.poll_timeout().is_none()));
+        assert!(summary.last_arrival_s.unwrap() < 2.1);
+    }
+}
+
+#[test]
+fn the_window_is_recorded_over_time() {
+    let application = Application::Bulk { bytes: None, packet: 1000 };
+    let mut net = Net::new(&scenario(2, Relay::Os, tcp(Some(32)), application), PER_OCTET, |_| Fate::Arrives);
+    net.run(end());
+    net.flows.finish(net.now);
+    let samples = net.flows[FLOW].series().samples();
+    assert_eq!(samples.len(), 600);
+    assert_eq!((samples[5].cwnd, samples[5].received_bytes), (samples[0].cwnd, 0), "before the start");
+    assert!(samples[20].cwnd >= 32_000 && samples[20].srtt > Duration::ZERO);
+    let received: u64 = samples.iter().map(|sample| sample.received_bytes).sum();
+    assert_eq!(received, net.flows[FLOW].summary(net.now).received_bytes);
+}
