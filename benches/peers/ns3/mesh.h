@@ -4,6 +4,7 @@
 
 #include "report.h"
 
+#include "ns3/aodv-module.h"
 #include "ns3/applications-module.h"
 #include "ns3/internet-module.h"
 #include "ns3/mobility-module.h"
@@ -29,6 +30,7 @@ struct MeshOptions
     double minRto = 1.0;           ///< Least retransmission timeout in seconds; RFC 6298, (2.4).
     bool limitedTransmit = false;  ///< RFC 3042.
     std::string reception = "sinr"; ///< `sinr`, or `first-come` to imitate ns-2.
+    std::string routing = "static"; ///< `static`, or `aodv` as in ns-2: no hellos, broken links told by the MAC.
     double start = 10;             ///< Start of the flows in seconds.
     double stop = 110;             ///< End of the flows and of the run in seconds.
     uint32_t seed = 1;             ///< Run number of the random streams.
@@ -45,6 +47,7 @@ struct MeshOptions
         line.AddValue("min-rto", "least retransmission timeout, s", minRto);
         line.AddValue("limited-transmit", "RFC 3042", limitedTransmit);
         line.AddValue("reception", "sinr or first-come", reception);
+        line.AddValue("routing", "static or aodv", routing);
         line.AddValue("start", "start of the flows, s", start);
         line.AddValue("stop", "end of the flows and of the run, s", stop);
         line.AddValue("seed", "run number of the random streams", seed);
@@ -74,8 +77,11 @@ class Mesh
         InstallInternet();
         for (const MeshFlow& flow : flows)
         {
-            AddRoutesTo(flow.to);
-            AddRoutesTo(flow.from);
+            if (options.routing == "static")
+            {
+                AddRoutesTo(flow.to);
+                AddRoutesTo(flow.from);
+            }
             AddFlow(flow);
         }
     }
@@ -194,9 +200,17 @@ class Mesh
     void InstallInternet()
     {
         using namespace ns3;
-        Ipv4StaticRoutingHelper routing;
         InternetStackHelper internet;
-        internet.SetRoutingHelper(routing);
+        if (m_options.routing == "aodv")
+        {
+            AodvHelper aodv;
+            aodv.Set("EnableHello", BooleanValue(false));
+            internet.SetRoutingHelper(aodv);
+        }
+        else
+        {
+            internet.SetRoutingHelper(Ipv4StaticRoutingHelper());
+        }
         internet.SetIpv6StackInstall(false);
         internet.Install(m_nodes);
         Ipv4AddressHelper address;
