@@ -211,6 +211,8 @@ def main() -> int:
         for heading, columns, cases, pairings, seeds in grids(arguments):
             lines += [f"## {heading}", ""]
             for pairing in pairings:
+                if arguments.peer not in (None, pairing.tool):
+                    continue
                 table, all_right = compare(bench, pairing, cases, seeds, columns)
                 right = right and all_right
                 lines += [f"### {pairing.title}", "", *table, ""]
@@ -226,6 +228,7 @@ def parse_arguments() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--grid", choices=("cell", "string", "all"), default="all")
+    parser.add_argument("--peer", choices=(Ns2.name, Ns3.name), help="only this one; default: both")
     parser.add_argument("--hops", type=int, nargs="+", default=list(HOPS), help="hops of the string's flow")
     parser.add_argument("--seeds", type=int, help="seeds a case; default 3 for the cell, 10 for the string")
     parser.add_argument("--cache", type=Path, default=HERE / "build" / "reference.json", help="what the peers gave")
