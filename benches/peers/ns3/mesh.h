@@ -1,0 +1,275 @@
+// Static nodes with the 914 MHz DSSS radio of ns-2's defaults, static routes and bulk TCP NewReno flows: what the string
+// and the grid have in common.
+#pragma once
+
+#include "report.h"
+
+#include "ns3/aodv-module.h"
+#include "ns3/applications-module.h"
+#include "ns3/internet-module.h"
+#include "ns3/mobility-module.h"
+#include "ns3/propagation-module.h"
+#include "ns3/traffic-control-module.h"
+
+#include <cmath>
+#include <deque>
+#include <string>
+
+namespace peers
+{
+
+/// Options of the command line, with the values that a plain run uses.
+struct MeshOptions
+{
+    uint32_t window = 32;          ///< Receive window in segments.
+    uint32_t segment = 1000;       ///< Payload of a full segment in bytes.
+    bool rts = false;              ///< RTS/CTS before every unicast data frame.
+    uint32_t initialWindow = 4;    ///< In segments; RFC 5681, section 3.1, gives 4 for 1000 B.
+    uint32_t delayedAck = 2;       ///< Segments that one acknowledgement answers; 1 is no delay.
+    double delayedAckTime = 0.2;   ///< Longest delay of an acknowledgement in seconds.
+    double minRto = 1.0;           ///< Least retransmission timeout in seconds; RFC 6298, (2.4).
+    bool limitedTransmit = false;  ///< RFC 3042.
+    std::string reception = "sinr"; ///< `sinr`, or `first-come` to imitate ns-2.
+    std::string routing = "static"; ///< `static`, or `aodv` as in ns-2: no hellos, broken links told by the MAC.
+    double start = 10;             ///< Start of the flows in seconds.
+    double stop = 110;             ///< End of the flows and of the run in seconds.
+    uint32_t seed = 1;             ///< Run number of the random streams.
+
+    /// Enters the options in a command line.
+    void AddTo(ns3::CommandLine& line)
+    {
+        line.AddValue("window", "receive window, segments", window);
+        line.AddValue("segment", "payload of a segment, bytes", segment);
+        line.AddValue("rts", "RTS/CTS before unicast data", rts);
+        line.AddValue("iw", "initial congestion window, segments", initialWindow);
+        line.AddValue("delack", "segments per acknowledgement, 1 is no delay", delayedAck);
+        line.AddValue("delack-time", "longest delay of an acknowledgement, s", delayedAckTime);
+        line.AddValue("min-rto", "least retransmission timeout, s", minRto);
+        line.AddValue("limited-transmit", "RFC 3042", limitedTransmit);
+        line.AddValue("reception", "sinr or first-come", reception);
+        line.AddValue("routing", "static or aodv", routing);
+        line.AddValue("start", "start of the flows, s", start);
+        line.AddValue("stop", "end of the flows and of the run, s", stop);
+        line.AddValue("seed", "run number of the random streams", seed);
+    }
+};
+
+/// One bulk flow, by the indices of its end points.
+struct MeshFlow
+{
+    uint32_t from;
+    uint32_t to;
+};
+
+/// Nodes, radios, routes and flows.
+class Mesh
+{
+  public:
+    Mesh(const MeshOptions& options, const std::vector<ns3::Vector>& positions, const std::vector<MeshFlow>& flows)
+        : m_options(options),
+          m_positions(positions)
+    {
+        ns3::RngSeedManager::SetRun(options.seed);
+        SetTcpDefaults();
+        m_nodes.Create(positions.size());
+        PlaceNodes();
+        InstallRadios();
+        InstallInternet();
+        for (const MeshFlow& flow : flows)
+        {
+            if (options.routing == "static")
+            {
+                AddRoutesTo(flow.to);
+                AddRoutesTo(flow.from);
+            }
+            AddFlow(flow);
+        }
+    }
+
+    /// Runs it and prints the report.
+    void Run()
+    {
+        RunAndReport(m_options.stop, m_frames, [this] {
+            std::vector<double> goodput;
+            for (const auto& sink : m_sinks)
+            {
+                goodput.push_back(8.0 * sink->GetTotalRx() / (m_options.stop - m_options.start));
+            }
+            return goodput;
+        });
+    }
+
+  private:
+    /// Thresholds at 250 m and 550 m under two-ray ground with 24.5 dBm at 914 MHz, in dBm.
+    static constexpr double DECODE = -64.37;
+    static constexpr double SENSE = -78.07;
+    static constexpr double RANGE = 250;
+    static constexpr uint16_t PORT = 5001;
+
+    void SetTcpDefaults()
+    {
+        using namespace ns3;
+        Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TcpNewReno::GetTypeId()));
+        // ns-3's default is proportional rate reduction (RFC 6937), also for NewReno.
+        Config::SetDefault("ns3::TcpL4Protocol::RecoveryType", TypeIdValue(TcpClassicRecovery::GetTypeId()));
+        Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(false));
+        Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
+        Config::SetDefault("ns3::TcpSocketBase::WindowScaling", BooleanValue(m_options.window * m_options.segment > 65535));
+        Config::SetDefault("ns3::TcpSocketBase::LimitedTransmit", BooleanValue(m_options.limitedTransmit));
+        Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(Seconds(m_options.minRto)));
+        Config::SetDefault("ns3::TcpSocketBase::ClockGranularity", TimeValue(MilliSeconds(1)));
+        Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(m_options.segment));
+        Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(m_options.initialWindow));
+        Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(m_options.delayedAck));
+        Config::SetDefault("ns3::TcpSocket::DelAckTimeout", TimeValue(Seconds(m_options.delayedAckTime)));
+        // A connection that gives up after six timeouts would end the flow in the middle of the measurement.
+        Config::SetDefault("ns3::TcpSocket::DataRetries", UintegerValue(1000000));
+        Config::SetDefault("ns3::TcpSocket::ConnCount", UintegerValue(1000));
+        // The receive buffer is the window. Both are whole numbers of segments, so that no short segment arises.
+        Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(m_options.window * m_options.segment));
+        Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(4 * m_options.window * m_options.segment));
+    }
+
+    void PlaceNodes()
+    {
+        using namespace ns3;
+        auto allocator = CreateObject<ListPositionAllocator>();
+        for (const Vector& position : m_positions)
+        {
+            allocator->Add(position);
+        }
+        MobilityHelper mobility;
+        mobility.SetPositionAllocator(allocator);
+        mobility.SetMobilityModel("ns3::ConstantPositionMobilityModel");
+        mobility.Install(m_nodes);
+    }
+
+    void InstallRadios()
+    {
+        using namespace ns3;
+        // 802.11-1999, 9.2.4: attempts at frames up to the RTS threshold and above it.
+        Config::SetDefault("ns3::WifiRemoteStationManager::MaxSsrc", UintegerValue(7));
+        Config::SetDefault("ns3::WifiRemoteStationManager::MaxSlrc", UintegerValue(4));
+        Config::SetDefault("ns3::WifiMacQueue::MaxSize", QueueSizeValue(QueueSize("50p")));
+        // The default drops what has waited for half a second.
+        Config::SetDefault("ns3::WifiMacQueue::MaxDelay", TimeValue(Seconds(1000000)));
+
+        YansWifiChannelHelper channel;
+        channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
+        channel.AddPropagationLoss("ns3::TwoRayGroundPropagationLossModel",
+                                   "Frequency",
+                                   DoubleValue(914e6),
+                                   "HeightAboveZ",
+                                   DoubleValue(1.5));
+
+        YansWifiPhyHelper phy;
+        phy.SetChannel(channel.Create());
+        phy.Set("TxPowerStart", DoubleValue(24.5));
+        phy.Set("TxPowerEnd", DoubleValue(24.5));
+        phy.Set("TxGain", DoubleValue(0));
+        phy.Set("RxGain", DoubleValue(0));
+        phy.Set("CcaEdThreshold", DoubleValue(SENSE));
+        phy.Set("RxSensitivity", DoubleValue(SENSE));
+        // 4 dB is ns-3's own rule: a preamble is found wherever it stands out, also amid a weaker frame. A node at 200 m
+        // (-60.5 dBm) is 17.6 dB above the weakest signal that is sensed and 33 dB above the noise, so a threshold of
+        // 20 dB loses every frame that begins amid another one that is sensed: ns-2's first come.
+        phy.SetPreambleDetectionModel("ns3::ThresholdPreambleDetectionModel",
+                                      "Threshold",
+                                      DoubleValue(m_options.reception == "first-come" ? 20 : 4),
+                                      "MinimumRssi",
+                                      DoubleValue(DECODE));
+
+        WifiHelper wifi;
+        wifi.SetStandard(WIFI_STANDARD_80211b);
+        wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager",
+                                     "DataMode",
+                                     StringValue("DsssRate2Mbps"),
+                                     "ControlMode",
+                                     StringValue("DsssRate1Mbps"),
+                                     "NonUnicastMode",
+                                     StringValue("DsssRate1Mbps"),
+                                     "RtsCtsThreshold",
+                                     UintegerValue(m_options.rts ? 0 : 65535));
+        WifiMacHelper mac;
+        mac.SetType("ns3::AdhocWifiMac");
+        m_devices = wifi.Install(phy, mac, m_nodes);
+        wifi.AssignStreams(m_devices, 1000);
+        m_frames.Watch(m_devices);
+    }
+
+    void InstallInternet()
+    {
+        using namespace ns3;
+        InternetStackHelper internet;
+        if (m_options.routing == "aodv")
+        {
+            AodvHelper aodv;
+            aodv.Set("EnableHello", BooleanValue(false));
+            internet.SetRoutingHelper(aodv);
+        }
+        else
+        {
+            internet.SetRoutingHelper(Ipv4StaticRoutingHelper());
+        }
+        internet.SetIpv6StackInstall(false);
+        internet.Install(m_nodes);
+        Ipv4AddressHelper address;
+        address.SetBase("10.0.0.0", "255.255.255.0");
+        m_interfaces = address.Assign(m_devices);
+        // Assigning addresses puts an FqCoDel queue above the device; the interface queue is to be the only one.
+        TrafficControlHelper().Uninstall(m_devices);
+        // The variants that take a channel or nothing crash where IPv6 is not installed.
+        NeighborCacheHelper().PopulateNeighborCache(m_interfaces);
+    }
+
+    /// Enters, in every node that reaches it, a host route to `destination` by the fewest hops.
+    void AddRoutesTo(uint32_t destination)
+    {
+        std::vector<bool> reached(m_positions.size(), false);
+        std::deque<uint32_t> frontier{destination};
+        reached[destination] = true;
+        ns3::Ipv4StaticRoutingHelper routing;
+        while (!frontier.empty())
+        {
+            const uint32_t next = frontier.front();
+            frontier.pop_front();
+            for (uint32_t node = 0; node < m_positions.size(); ++node)
+            {
+                if (reached[node] || ns3::CalculateDistance(m_positions[node], m_positions[next]) > RANGE)
+                {
+                    continue;
+                }
+                reached[node] = true;
+                frontier.push_back(node);
+                routing.GetStaticRouting(m_nodes.Get(node)->GetObject<ns3::Ipv4>())
+                    ->AddHostRouteTo(m_interfaces.GetAddress(destination), m_interfaces.GetAddress(next), 1);
+            }
+        }
+    }
+
+    void AddFlow(const MeshFlow& flow)
+    {
+        using namespace ns3;
+        const auto port = static_cast<uint16_t>(PORT + m_sinks.size());
+        PacketSinkHelper sink("ns3::TcpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), port));
+        auto sinks = sink.Install(m_nodes.Get(flow.to));
+        sinks.Start(Seconds(0));
+        m_sinks.push_back(DynamicCast<PacketSink>(sinks.Get(0)));
+        BulkSendHelper bulk("ns3::TcpSocketFactory", InetSocketAddress(m_interfaces.GetAddress(flow.to), port));
+        bulk.SetAttribute("MaxBytes", UintegerValue(0));
+        bulk.SetAttribute("SendSize", UintegerValue(m_options.segment));
+        auto senders = bulk.Install(m_nodes.Get(flow.from));
+        senders.Start(Seconds(m_options.start));
+        senders.Stop(Seconds(m_options.stop));
+    }
+
+    MeshOptions m_options;
+    std::vector<ns3::Vector> m_positions;
+    ns3::NodeContainer m_nodes;
+    ns3::NetDeviceContainer m_devices;
+    ns3::Ipv4InterfaceContainer m_interfaces;
+    std::vector<ns3::Ptr<ns3::PacketSink>> m_sinks;
+    FrameCounter m_frames;
+};
+
+} // namespace peers

@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Run one scenario in ns-2, ns-3 and hopcast in turn, several rounds, and compare user CPU per transmitted frame.
+
+The tools run one after the other within a round, so that what disturbs the machine disturbs all of them alike; ratios are
+taken round by round. Each tool simulates as long as it takes to use about `--seconds` of CPU: cost is compared per frame,
+and start-up must not show. Goodput is printed to show that they simulate the same thing; `validate.py` compares it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tools import HERE, Absent, Hopcast, Ns2, Ns3, Options, Report, RunFailed, cell_scenario
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What the three tools are given; the flows start at `start` seconds."""
+
+    program: str
+    peer_options: Options
+    hopcast_settings: Options
+    start: float
+
+
+def _cell(stations: int) -> Scenario:
+    return Scenario("cell", {"stations": stations}, {}, 1)
+
+
+SCENARIOS = {
+    "string": Scenario("string", {"hops": 7, "window": 32, "rts": 0}, {}, 10),
+    "cell-20": _cell(20),
+    "cell-50": _cell(50),
+    "grid": Scenario("grid", {"side": 6, "window": 8, "rts": 1}, {}, 10),
+}
+
+Runner = Callable[[float], Report]
+"""Runs one scenario in one tool until this simulated second."""
+
+
+def main() -> int:
+    """Run what is asked for and print a table each; 1 if no tool could run."""
+    arguments = parse_arguments()
+    names = list(SCENARIOS) if arguments.scenario == "all" else [arguments.scenario]
+    ran = False
+    with tempfile.TemporaryDirectory() as directory:
+        for name in names:
+            ran = compare(name, arguments, Path(directory)) or ran
+    return 0 if ran else 1
+
+
+def parse_arguments() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--scenario", choices=(*SCENARIOS, "all"), default="all")
+    parser.add_argument("--rounds", type=int, help="default 5; 2 with --quick")
+    parser.add_argument("--seconds", type=float, help="CPU of one run, about; default 6; 1.5 with --quick")
+    parser.add_argument("--quick", action="store_true", help="few short rounds: start-up may show")
+    parser.add_argument("--build", type=Path, default=HERE / "build", help="where the ns-3 programs are built")
+    parser.add_argument("--hopcast", help="hopcast's executable")
+    arguments = parser.parse_args()
+    arguments.rounds = arguments.rounds or (2 if arguments.quick else 5)
+    arguments.seconds = arguments.seconds or (1.5 if arguments.quick else 6.0)
+    return arguments
+
+
+def compare(name: str, arguments: argparse.Namespace, directory: Path) -> bool:
+    """Run the rounds of one scenario and print its table; whether any tool ran."""
+    print(f"\n{name}: {arguments.rounds} rounds, about {arguments.seconds:g} s of CPU a run", flush=True)
+    runners: dict[str, tuple[Runner, float]] = {}
+    for tool, runner in open_runners(SCENARIOS[name], arguments, directory).items():
+        try:
+            runners[tool] = runner, calibrate(runner, SCENARIOS[name].start, arguments.seconds)
+        except RunFailed as failed:
+            print(f"  {tool} is left out: {failed}")
+    reports: dict[str, list[Report]] = {tool: [] for tool in runners}
+    for _ in range(arguments.rounds):
+        for tool, (runner, duration) in list(runners.items()):
+            try:
+                reports[tool].append(runner(duration))
+            except RunFailed as failed:
+                print(f"  {tool} is left out: {failed}")
+                del runners[tool], reports[tool]
+    print_table(reports)
+    return bool(reports)
+
+
+def open_runners(scenario: Scenario, arguments: argparse.Namespace, directory: Path) -> dict[str, Runner]:
+    """A runner for each tool on this machine, in the order of a round; says which ones are absent."""
+
+    def ns2() -> Runner:
+        tool = Ns2()
+        frames: dict[float, int | None] = {}
+
+        def run(duration: float) -> Report:
+            options = {**scenario.peer_options, "start": scenario.start, "stop": duration}
+            # Counting frames slows ns-2 down. The same seed gives the same run, so that one count serves all rounds.
+            if duration not in frames:
+                frames[duration] = tool.run(scenario.program, {**options, "count": 1}).frames_sent
+            return replace(tool.run(scenario.program, options), frames_sent=frames[duration])
+
+        return run
+
+    def ns3() -> Runner:
+        tool = Ns3(arguments.build)
+        return lambda duration: tool.run(
+            scenario.program, {**scenario.peer_options, "start": scenario.start, "stop": duration}
+        )
+
+    def hopcast() -> Runner:
+        tool = Hopcast(arguments.hopcast)
+        path = HERE / f"{scenario.program}.toml"
+        if scenario.program == "cell":
+            path = cell_scenario(int(scenario.peer_options["stations"]), directory)
+        return lambda duration: tool.run(path, {**scenario.hopcast_settings, "duration": f"{duration:g} s"}, seed=1)
+
+    runners = {}
+    for name, opener in ((Ns2.name, ns2), (Ns3.name, ns3), (Hopcast.name, hopcast)):
+        try:
+            runners[name] = opener()
+        except (Absent, RunFailed) as reason:
+            print(f"  {name} is left out: {reason}")
+    return runners
+
+
+def calibrate(runner: Runner, start: float, seconds: float) -> float:
+    """Simulated duration that costs about `seconds` of user CPU, from two short runs of growing length."""
+    base = runner(start + 0.01)
+    span = 1.0
+    while True:
+        cost = runner(start + span).user_s - base.user_s
+        if cost >= 0.1 * seconds:
+            return float(round(start + max(1.0, span * seconds / cost)))
+        # At most tenfold, because the resolution of a short run's cost is coarse.
+        span *= min(10.0, max(2.0, 0.2 * seconds / max(cost, 0.001)))
+
+
+def print_table(reports: dict[str, list[Report]]) -> None:
+    """One line a tool: medians over the rounds, and the ratio to hopcast round by round."""
+    header = ("tool", "simulated s", "goodput Mb/s", "frames", "frames/s sim.", "user s", "us/frame", "(min–max)")
+    print("  " + line((*header, "x hopcast", "(min–max)")))
+    own = [microseconds_per_frame(report) for report in reports.get(Hopcast.name, [])]
+    for tool, rounds in reports.items():
+        costs = [microseconds_per_frame(report) for report in rounds]
+        ratios = [cost / reference for cost, reference in zip(costs, own, strict=False)]
+        first = rounds[0]
+        frames = first.frames_sent or 0
+        cells = (
+            tool,
+            f"{first.simulated_s:g}",
+            f"{first.total_goodput_bps / 1e6:.3f}",
+            f"{frames}",
+            f"{frames / first.simulated_s:.0f}",
+            f"{statistics.median(report.user_s for report in rounds):.2f}",
+            f"{statistics.median(costs):.3f}",
+            extremes(costs),
+            f"{statistics.median(ratios):.1f}" if ratios else "–",
+            extremes(ratios) if ratios else "–",
+        )
+        print("  " + line(cells))
+
+
+def microseconds_per_frame(report: Report) -> float:
+    """User CPU per transmitted frame; the whole process, start-up included."""
+    return 1e6 * report.user_s / (report.frames_sent or float("nan"))
+
+
+def extremes(values: Sequence[float]) -> str:
+    """Smallest and largest."""
+    return f"({min(values):.3g}–{max(values):.3g})"
+
+
+def line(cells: Sequence[str]) -> str:
+    """Cells in columns, the tool's name first."""
+    return cells[0].ljust(10) + "".join(cell.rjust(15) for cell in cells[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

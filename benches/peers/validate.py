@@ -1,0 +1,311 @@
+#!/usr/bin/env python3
+"""Compare hopcast's throughput with ns-2's and ns-3's over a grid of cases, as tables in Markdown.
+
+The peers are slow, so that what they gave is kept in a file (`--cache`) and not run again; hopcast runs afresh. Each case
+is a mean over seeds with its 95 % interval. A case of the cell is right within 5 % of ns-3. A case of the string is right
+within 10 % of the peer up to three hops; beyond, where seeds differ widely, if the intervals overlap.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools import HERE, Absent, Estimate, Hopcast, Ns2, Ns3, Options, Report, RunFailed, cell_scenario
+
+CELL_STATIONS = (1, 2, 5, 10, 20, 50)
+HOPS = range(1, 8)
+WINDOWS = (4, 32)
+
+NS3_TCP: Options = {"iw": 4, "delack": 2, "delack-time": 0.2, "min-rto": 1, "limited-transmit": 0}
+"""ns-3's TCP by RFC 5681 and 6298: what hopcast does by default."""
+STANDARD_TCP: Options = {
+    "flows.bulk.transport.initial_window": 4,
+    "flows.bulk.transport.delayed_ack": "200 ms",
+    "flows.bulk.transport.min_rto": "1 s",
+}
+"""The same in hopcast."""
+NS2_TCP: Options = {"iw": 2, "delack": 0, "min_rto": 0.2, "tick": 0.01, "limited_transmit": 1}
+"""ns-2's own defaults."""
+NS2_PROFILE_TCP: Options = {
+    "flows.bulk.transport.initial_window": 2,
+    "flows.bulk.transport.delayed_ack": "off",
+    "flows.bulk.transport.min_rto": "0.2 s",
+}
+"""The same in hopcast."""
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """A peer under one set of rules, and hopcast under the like ones."""
+
+    title: str
+    tool: str
+    peer_options: Options
+    hopcast_settings: Options
+    judged: bool = True
+    """Whether hopcast should agree; if not, the table only shows what the peer gives."""
+
+
+STRING_PAIRINGS = (
+    Pairing("ns-3 (SINR) and hopcast (`standard`)", Ns3.name, {**NS3_TCP, "reception": "sinr"}, STANDARD_TCP),
+    Pairing(
+        "ns-3 (first come) and hopcast (`ns-2`'s reception, the TCP of the standards)",
+        Ns3.name,
+        {**NS3_TCP, "reception": "first-come"},
+        {"radio.profile": "ns-2", **STANDARD_TCP},
+    ),
+    Pairing("ns-2 (AODV) and hopcast (`ns-2`)", Ns2.name, NS2_TCP, {"radio.profile": "ns-2", **NS2_PROFILE_TCP}),
+)
+CELL_PAIRINGS = (
+    Pairing("ns-3 and hopcast (`standard`)", Ns3.name, {}, {}),
+    # ns-2's stations never collide in pairs, and its frames know no symbols: see docs/notes/ns2.md.
+    Pairing("ns-2 and hopcast (`standard`), for information", Ns2.name, {}, {}, judged=False),
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One line of a table: what is run, in the peer and in hopcast, whatever the pairing."""
+
+    program: str
+    label: tuple[str, ...]
+    peer_options: Options
+    hopcast_settings: Options
+    tolerance: float
+    """Relative difference of the means that is right."""
+    overlap_will_do: bool
+    """Whether overlapping intervals are right, too."""
+
+    def scenario(self, directory: Path) -> Path:
+        """The scenario for hopcast, written to `directory` where it is not one of ours."""
+        if self.program == "cell":
+            return cell_scenario(int(self.peer_options["stations"]), directory)
+        return HERE / f"{self.program}.toml"
+
+
+def cell_cases() -> list[Case]:
+    """Saturated cells of growing size."""
+    return [Case("cell", (str(n),), {"stations": n, "start": 1, "stop": 11}, {}, 0.05, False) for n in CELL_STATIONS]
+
+
+def string_cases(hops: Sequence[int]) -> list[Case]:
+    """TCP over a string, window by window, with and without RTS."""
+    cases = []
+    for window in WINDOWS:
+        for rts in (0, 1):
+            for k in hops:
+                settings: dict[str, str | int | float] = {
+                    "flows.bulk.to": f"n{k}",
+                    "flows.bulk.transport.window": window,
+                    "radio.rts_threshold": "0 B" if rts else "off",
+                }
+                options: Options = {"hops": k, "window": window, "rts": rts, "start": 10, "stop": 110}
+                label = (str(window), "on" if rts else "off", str(k))
+                cases.append(Case("string", label, options, settings, 0.1, k > 3))
+    return cases
+
+
+class Cache:
+    """Reports of the peers' runs in a JSON file, by tool, program and options. A failed run is kept as its message."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._entries: dict[str, dict[str, object]] = json.loads(path.read_text()) if path.exists() else {}
+
+    def get(self, key: str) -> Report | None:
+        """The report, or `None` where it has not been run."""
+        entry = self._entries.get(key)
+        if entry is None:
+            return None
+        if "failed" in entry:
+            raise RunFailed(str(entry["failed"]))
+        return Report.from_json(entry)
+
+    def put(self, key: str, report: Report | RunFailed) -> None:
+        """Enter it; the file is whole at any moment."""
+        with self._lock:
+            self._entries[key] = {"failed": str(report)} if isinstance(report, RunFailed) else report.to_json()
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            temporary = self._path.with_suffix(".new")
+            temporary.write_text(json.dumps(self._entries, indent=1, sort_keys=True))
+            os.replace(temporary, self._path)
+
+
+class Bench:
+    """The tools that this machine has, and the runs under way."""
+
+    def __init__(self, arguments: argparse.Namespace, directory: Path, pool: ThreadPoolExecutor) -> None:
+        self._cache = Cache(arguments.cache)
+        self._directory = directory
+        self._pool = pool
+        self._peers: dict[str, Ns2 | Ns3] = {}
+        self._hopcast: Hopcast | None = None
+        openers: dict[str, Callable[[], Ns2 | Ns3]] = {
+            Ns2.name: lambda: Ns2(arguments.nice),
+            Ns3.name: lambda: Ns3(arguments.build, arguments.nice),
+        }
+        for name, opener in openers.items():
+            try:
+                self._peers[name] = opener()
+            except Absent as absent:
+                print(f"{name} is left out, but for what the cache holds: {absent}", file=sys.stderr)
+        if not arguments.peers_only:
+            try:
+                self._hopcast = Hopcast(arguments.hopcast, arguments.nice)
+            except Absent as absent:
+                print(f"hopcast is left out: {absent}", file=sys.stderr)
+
+    def peer(self, pairing: Pairing, case: Case, seed: int) -> Future[float | None]:
+        """Total goodput in bit/s of one run of the peer."""
+        return self._pool.submit(self._peer, pairing, case, seed)
+
+    def hopcast(self, pairing: Pairing, case: Case, seed: int) -> Future[float | None]:
+        """Total goodput in bit/s of one run of hopcast."""
+        return self._pool.submit(self._own, pairing, case, seed)
+
+    def _peer(self, pairing: Pairing, case: Case, seed: int) -> float | None:
+        options = {**case.peer_options, **pairing.peer_options, "seed": seed}
+        key = " ".join([pairing.tool, case.program, *(f"{name}={options[name]}" for name in sorted(options))])
+        try:
+            report = self._cache.get(key)
+            if report is None:
+                if pairing.tool not in self._peers:
+                    return None
+                report = self._peers[pairing.tool].run(case.program, options)
+                self._cache.put(key, report)
+        except RunFailed as failed:
+            self._cache.put(key, failed)
+            print(failed, file=sys.stderr)
+            return None
+        return report.total_goodput_bps
+
+    def _own(self, pairing: Pairing, case: Case, seed: int) -> float | None:
+        if self._hopcast is None:
+            return None
+        settings = {**case.hopcast_settings, **pairing.hopcast_settings}
+        try:
+            return self._hopcast.run(case.scenario(self._directory), settings, seed).total_goodput_bps
+        except RunFailed as failed:
+            print(failed, file=sys.stderr)
+            return None
+
+
+def main() -> int:
+    """Run the grids and print the tables; 1 if a case is not right."""
+    arguments = parse_arguments()
+    right = True
+    with tempfile.TemporaryDirectory() as directory, ThreadPoolExecutor(arguments.workers) as pool:
+        bench = Bench(arguments, Path(directory), pool)
+        lines: list[str] = []
+        for heading, columns, cases, pairings, seeds in grids(arguments):
+            lines += [f"## {heading}", ""]
+            for pairing in pairings:
+                if arguments.peer not in (None, pairing.tool):
+                    continue
+                table, all_right = compare(bench, pairing, cases, seeds, columns)
+                right = right and all_right
+                lines += [f"### {pairing.title}", "", *table, ""]
+    text = "\n".join(lines)
+    if arguments.out is None:
+        print(text)
+    else:
+        arguments.out.write_text(text + "\n", encoding="utf-8")
+    return 0 if right else 1
+
+
+def parse_arguments() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--grid", choices=("cell", "string", "all"), default="all")
+    parser.add_argument("--peer", choices=(Ns2.name, Ns3.name), help="only this one; default: both")
+    parser.add_argument("--hops", type=int, nargs="+", default=list(HOPS), help="hops of the string's flow")
+    parser.add_argument("--seeds", type=int, help="seeds a case; default 3 for the cell, 10 for the string")
+    parser.add_argument("--cache", type=Path, default=HERE / "build" / "reference.json", help="what the peers gave")
+    parser.add_argument("--build", type=Path, default=HERE / "build", help="where the ns-3 programs are built")
+    parser.add_argument("--hopcast", help="hopcast's executable")
+    parser.add_argument("--peers-only", action="store_true", help="fill the cache, without hopcast")
+    parser.add_argument("--workers", type=int, default=2, help="processes at a time")
+    parser.add_argument("--nice", type=int, default=0, help="niceness of the runs")
+    parser.add_argument("--out", type=Path, help="write the tables here instead of printing them")
+    return parser.parse_args()
+
+
+Grid = tuple[str, tuple[str, ...], list[Case], tuple[Pairing, ...], range]
+
+
+def grids(arguments: argparse.Namespace) -> Iterator[Grid]:
+    """Heading, columns, cases, pairings and seeds of each grid asked for."""
+    if arguments.grid in ("cell", "all"):
+        seeds = range(1, (arguments.seeds or 3) + 1)
+        heading = "Saturated 802.11a cell, 54 Mb/s, 1472 B, no RTS: Mb/s in all"
+        yield heading, ("stations",), cell_cases(), CELL_PAIRINGS, seeds
+    if arguments.grid in ("string", "all"):
+        seeds = range(1, (arguments.seeds or 10) + 1)
+        heading = "TCP NewReno over a string, 2 Mb/s, 1000 B: Mb/s"
+        yield heading, ("window", "RTS", "hops"), string_cases(arguments.hops), STRING_PAIRINGS, seeds
+
+
+def compare(
+    bench: Bench, pairing: Pairing, cases: Sequence[Case], seeds: range, columns: tuple[str, ...]
+) -> tuple[list[str], bool]:
+    """Lines of the table of one pairing, and whether every case is right."""
+    runs = [
+        ([bench.peer(pairing, case, seed) for seed in seeds], [bench.hopcast(pairing, case, seed) for seed in seeds])
+        for case in cases
+    ]
+    header = [*columns, pairing.tool, "± 95 %", "seeds", "hopcast", "± 95 %", "hopcast / peer", "right"]
+    table = [row(header), row(["---:"] * len(header))]
+    all_right = True
+    for case, (peer_runs, own_runs) in zip(cases, runs, strict=True):
+        peer, own = estimate(peer_runs), estimate(own_runs)
+        ratio, verdict = "–", "–"
+        if peer is not None and own is not None:
+            ratio = f"{own.mean / peer.mean:.3f}" if peer.mean > 0 else "–"
+            if pairing.judged:
+                is_right = is_close(case, peer, own)
+                verdict = "yes" if is_right else "**no**"
+                all_right = all_right and is_right
+        count = "–" if peer is None else str(peer.count)
+        table.append(row([*case.label, *in_mbps(peer), count, *in_mbps(own), ratio, verdict]))
+    return table, all_right
+
+
+def is_close(case: Case, peer: Estimate, own: Estimate) -> bool:
+    """Whether hopcast's figure is right by the case's measure."""
+    if abs(own.mean - peer.mean) <= case.tolerance * peer.mean:
+        return True
+    return case.overlap_will_do and own.overlaps(peer)
+
+
+def estimate(runs: Sequence[Future[float | None]]) -> Estimate | None:
+    """Mean over the runs that gave a figure; `None` if none did."""
+    values = [value for value in (run.result() for run in runs) if value is not None]
+    return Estimate.of(values) if values else None
+
+
+def in_mbps(estimated: Estimate | None) -> tuple[str, str]:
+    """Mean and half width in Mb/s."""
+    if estimated is None:
+        return "–", "–"
+    width = "–" if math.isnan(estimated.half_width) else f"{estimated.half_width / 1e6:.4f}"
+    return f"{estimated.mean / 1e6:.4f}", width
+
+
+def row(cells: Sequence[str]) -> str:
+    """A line of a Markdown table."""
+    return f"| {' | '.join(cells)} |"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
