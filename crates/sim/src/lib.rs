@@ -1,8 +1,10 @@
 //! The simulator: scenario in, results out.
 
 pub mod engine;
+pub mod execute;
 pub mod host;
 pub mod metrics;
+pub mod results;
 pub mod run;
 pub mod scenario;
 pub mod topology;

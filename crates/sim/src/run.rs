@@ -18,6 +18,7 @@ use crate::traffic::{Machines, TrafficError, machines};
 pub struct Simulation {
     engine: Engine<Hosts>,
     end: Instant,
+    is_finished: bool,
     positions: Vec<Position>,
 }
 
@@ -83,7 +84,7 @@ impl Simulation {
         };
         let stations = (0..hosts.len() as u32).map(station).collect();
         let engine = Engine::new(topology.into_medium(), stations, Hosts { hosts, counters, flows });
-        Ok(Self { engine, end: Instant::START + scenario.duration, positions })
+        Ok(Self { engine, end: Instant::START + scenario.duration, is_finished: false, positions })
     }
 
     /// Shows every frame to `tap`.
@@ -100,12 +101,21 @@ impl Simulation {
     pub fn run_until(&mut self, until: Instant) {
         self.engine.run_until(until.min(self.end));
         if self.engine.now() == self.end {
-            let hosts = self.engine.upper_mut();
-            for host in &hosts.hosts {
-                host.finish(&mut hosts.flows);
-            }
-            hosts.flows.finish(self.end);
+            self.finish();
         }
+    }
+
+    /// Ends the run here, at its end or before: closes the measurement of all flows. Does nothing the second time.
+    pub fn finish(&mut self) {
+        self.end = self.engine.now();
+        if core::mem::replace(&mut self.is_finished, true) {
+            return;
+        }
+        let hosts = self.engine.upper_mut();
+        for host in &hosts.hosts {
+            host.finish(&mut hosts.flows);
+        }
+        hosts.flows.finish(self.end);
     }
 
     /// How far the run has come.

@@ -1,1 +1,44 @@
 //! Packet formats: typed headers, parse and emit, one format a file.
+//!
+//! Each format has two layers:
+//!
+//! * `Packet<T>` is a view on octets, with one accessor per field. It is where the layout is known.
+//! * `Repr` is the meaning: a plain value that is made by [parsing](ipv4::Repr::parse) a view and becomes octets again when
+//!   it is [emitted](ipv4::Repr::emit). What a simulated node handles is a `Repr`; octets appear for captures and real hosts.
+//!
+//! A `Repr` describes the header alone. `buffer_len` is the length of that header, `emit` writes exactly these octets, and the
+//! payload is written behind them by whoever has it. Where a checksum covers the payload, `emit` is handed the payload as a
+//! slice; what the slice lacks up to `payload_len` counts as zeros, so that a payload of zeros is the empty slice.
+//!
+//! # What may panic
+//!
+//! * `Packet::new_unchecked` never panics, but accessors on the view that it returns panic if the buffer is too short.
+//! * `Packet::new_checked` never panics, whatever the octets. No accessor on the view that it returns panics, as long as
+//!   the buffer isn't changed through the setters.
+//! * `Repr::parse` never panics on a view from `new_checked`; it returns a [`ParseError`] that names the field, where it
+//!   stands, and what it holds.
+//! * `Repr::buffer_len` never panics.
+//! * `Repr::emit` and the setters of a view panic if the buffer is too short. [`ipv4::Repr::emit`], [`udp::Repr::emit`] and
+//!   [`tcp::Repr::emit`] also panic if the packet would not fit into 65535 octets. They accept every other value: numbers
+//!   wider than their field on the wire are cut to it.
+//!
+//! # Values without a name
+//!
+//! Every code point that can be something unnamed has a variant `Unknown(n)`, which is emitted as it was read. Make code
+//! points from numbers with `From`: it never yields `Unknown` of a number that has a name.
+
+mod bytes;
+pub mod checksum;
+mod code_point;
+mod error;
+pub mod ieee80211;
+pub mod ipv4;
+pub mod llc;
+mod mac_address;
+pub mod pcapng;
+pub mod radiotap;
+pub mod tcp;
+pub mod udp;
+
+pub use error::ParseError;
+pub use mac_address::MacAddress;

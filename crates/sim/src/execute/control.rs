@@ -1,0 +1,40 @@
+//! What other threads see of replications under way, and how they stop them.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use hopcast_protocols::time::Duration;
+
+/// Progress and stop of one [`super::execute`]; to be shared between threads.
+#[derive(Debug, Default)]
+pub struct Control {
+    is_stopped: AtomicBool,
+    simulated: AtomicU64,
+}
+
+impl Control {
+    /// Nothing done, not stopped.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Stops all replications within milliseconds. Those that are finished have been handed over.
+    pub fn stop(&self) {
+        self.is_stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether [`Self::stop`] was called.
+    pub fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
+    }
+
+    /// Simulated time so far, added up over all replications.
+    pub fn simulated(&self) -> Duration {
+        Duration::from_nanos(self.simulated.load(Ordering::Relaxed))
+    }
+
+    /// A replication has come on by `time`. The sum stays at the largest time there is.
+    pub(super) fn on_progress(&self, time: Duration) {
+        let add = |done: u64| Some(done.saturating_add(time.as_nanos()));
+        let _ = self.simulated.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+    }
+}

@@ -1,0 +1,138 @@
+//! Many replications of a scenario side by side. The results do not depend on how many threads there are.
+
+mod control;
+mod error;
+
+pub use control::Control;
+pub use error::ExecuteError;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use hopcast_protocols::time::Instant;
+
+use crate::results::{Meter, Replication, RunResult};
+use crate::scenario::model::Scenario;
+
+/// What to run.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'a> {
+    /// The scenario.
+    pub scenario: &'a Scenario,
+    /// One replication each, in this order.
+    pub seeds: &'a [u64],
+    /// Replications side by side; zero counts as one.
+    pub threads: usize,
+}
+
+/// How it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All replications are finished.
+    Finished,
+    /// [`Control::stop`] was called before all were.
+    Stopped,
+}
+
+/// Runs all replications. Each that is finished is handed to `handle_finished` at once, with its place among the seeds; of
+/// two that finish together, in any order. `control` shows the progress and stops it; `meter` measures each replication.
+///
+/// # Errors
+/// That of the replication with the lowest place that failed; those with lower places have been handed over.
+pub fn execute<M: Meter>(
+    job: &Job<'_>,
+    control: &Control,
+    meter: &M,
+    handle_finished: impl FnMut(usize, RunResult) + Send,
+) -> Result<Outcome, ExecuteError> {
+    let pool = Pool {
+        job,
+        control,
+        meter,
+        next: AtomicUsize::new(0),
+        first_failed: AtomicUsize::new(usize::MAX),
+        errors: Mutex::new(Vec::new()),
+        finished: Mutex::new((0, handle_finished)),
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..job.threads.clamp(1, job.seeds.len().max(1)) {
+            scope.spawn(|| pool.work());
+        }
+        pool.work();
+    });
+    let errors = pool.errors.into_inner().expect(NOT_POISONED);
+    let (finished, _) = pool.finished.into_inner().expect(NOT_POISONED);
+    match errors.into_iter().min_by_key(|(place, _)| *place) {
+        Some((_, error)) => Err(error),
+        None if finished < job.seeds.len() => Ok(Outcome::Stopped),
+        None => Ok(Outcome::Finished),
+    }
+}
+
+const NOT_POISONED: &str = "a panic of a thread that holds the lock is passed on when the scope ends";
+
+/// What the threads share.
+struct Pool<'a, M, F> {
+    job: &'a Job<'a>,
+    control: &'a Control,
+    meter: &'a M,
+    /// Place of the next replication to begin.
+    next: AtomicUsize,
+    /// Lowest place of one that failed. Those behind it are given up, those before it go on: the error is always the same.
+    first_failed: AtomicUsize,
+    errors: Mutex<Vec<(usize, ExecuteError)>>,
+    /// How many, and who wants them.
+    finished: Mutex<(usize, F)>,
+}
+
+impl<M: Meter, F: FnMut(usize, RunResult) + Send> Pool<'_, M, F> {
+    /// Takes one replication after the other.
+    fn work(&self) {
+        loop {
+            let place = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(&seed) = self.job.seeds.get(place) else { return };
+            if self.is_given_up(place) {
+                return;
+            }
+            match self.run(place, seed) {
+                Ok(Some(result)) => {
+                    let mut finished = self.finished.lock().expect(NOT_POISONED);
+                    finished.0 += 1;
+                    (finished.1)(place, result);
+                }
+                Ok(None) => return,
+                Err(error) => {
+                    self.first_failed.fetch_min(place, Ordering::Relaxed);
+                    self.errors.lock().expect(NOT_POISONED).push((place, error));
+                    return;
+                }
+            }
+        }
+    }
+
+    /// One replication; `None` if it was given up on the way.
+    fn run(&self, place: usize, seed: u64) -> Result<Option<RunResult>, ExecuteError> {
+        let mark = self.meter.begin();
+        let mut replication =
+            Replication::new(self.job.scenario, seed).map_err(|error| ExecuteError::Traffic { seed, error })?;
+        let mut before = Instant::START;
+        loop {
+            let goes_on = replication.advance();
+            let now = replication.simulation().now();
+            self.control.on_progress(now.saturating_since(before));
+            before = now;
+            if !goes_on {
+                break;
+            }
+            if self.is_given_up(place) {
+                return Ok(None);
+            }
+        }
+        replication.simulation().check().map_err(|error| ExecuteError::Imbalance { seed, error })?;
+        Ok(Some(replication.finish(self.meter.end(mark))))
+    }
+
+    fn is_given_up(&self, place: usize) -> bool {
+        self.control.is_stopped() || self.first_failed.load(Ordering::Relaxed) < place
+    }
+}

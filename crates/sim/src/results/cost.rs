@@ -1,0 +1,48 @@
+//! What a run takes from the machine. The simulator itself reads no clock: who runs it brings a [`Meter`].
+
+use serde::Serialize;
+
+/// What a run took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Cost {
+    /// Events that happened.
+    pub events: u64,
+    /// Wall-clock time in seconds; `None` if nobody measured it.
+    pub wall_s: Option<f64>,
+    /// User CPU time of the run's thread in seconds; `None` if nobody measured it.
+    pub user_s: Option<f64>,
+    /// Simulated time in seconds.
+    pub simulated_s: f64,
+    /// Largest resident set of the process so far in bytes; `None` if nobody measured it.
+    pub peak_rss_bytes: Option<u64>,
+}
+
+/// What a [`Meter`] read off the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spent {
+    /// See [`Cost::wall_s`].
+    pub wall_s: Option<f64>,
+    /// See [`Cost::user_s`].
+    pub user_s: Option<f64>,
+    /// See [`Cost::peak_rss_bytes`].
+    pub peak_rss_bytes: Option<u64>,
+}
+
+/// Reads the clocks of the machine at the beginning and at the end of each run, on the run's own thread.
+pub trait Meter: Sync {
+    /// What the clocks showed at the beginning.
+    type Mark;
+    /// A run begins.
+    fn begin(&self) -> Self::Mark;
+    /// The run that began at `mark` has ended.
+    fn end(&self, mark: Self::Mark) -> Spent;
+}
+
+/// Measures nothing.
+impl Meter for () {
+    type Mark = ();
+    fn begin(&self) {}
+    fn end(&self, (): ()) -> Spent {
+        Spent::default()
+    }
+}

@@ -1,0 +1,43 @@
+//! What a run measured: one object for JSON, three tables for everything else.
+
+mod cost;
+pub mod output;
+mod record;
+mod replication;
+mod series;
+mod table;
+
+pub use cost::{Cost, Meter, Spent};
+pub use output::{OutputError, write_tables};
+pub use record::{Drops, FlowRecord, NodeRecord, Provenance, Totals};
+pub use replication::Replication;
+pub use series::{QueueSample, RunSeries};
+pub use table::{flow_table, node_table, series_table};
+
+use serde::Serialize;
+
+/// The outcome of one run with one seed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunResult {
+    /// Flows in the order of the scenario.
+    pub flows: Vec<FlowRecord>,
+    /// Nodes in the order of the scenario.
+    pub nodes: Vec<NodeRecord>,
+    /// Sums over the medium and all nodes.
+    pub totals: Totals,
+    /// What the run took: all that differs between two runs of the same scenario, seed and version.
+    pub cost: Cost,
+    /// What was run.
+    pub provenance: Provenance,
+    /// How flows and queues developed; in the table only.
+    #[serde(skip)]
+    pub series: RunSeries,
+}
+
+impl RunResult {
+    /// One JSON object on one line: the fields of this and of all it consists of, in their order. What could not be
+    /// measured is `null`.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("a result holds nothing that JSON lacks")
+    }
+}

@@ -1,0 +1,179 @@
+//! Flows, nodes and sums in figures.
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use crate::metrics::{Counters, DropCause, FlowSummary};
+use crate::run::Simulation;
+use crate::scenario::model::{Flow, Scenario, Transport};
+
+/// One flow.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FlowRecord {
+    /// Name as in the scenario.
+    pub name: String,
+    /// Name of the source.
+    pub from: String,
+    /// Name of the sink.
+    pub to: String,
+    /// `udp` or `tcp`.
+    pub protocol: &'static str,
+    /// What was measured.
+    #[serde(flatten)]
+    pub summary: FlowSummary,
+}
+
+/// One node. Packets are IP datagrams or fragments of them, frames are those of 802.11.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NodeRecord {
+    /// Name as in the scenario.
+    pub name: String,
+    /// Packets that the node's own sockets made.
+    pub originated: u64,
+    /// Packets that came in for this host.
+    pub received: u64,
+    /// Received packets that were passed on.
+    pub forwarded: u64,
+    /// Received packets that went up to a transport protocol.
+    pub delivered: u64,
+    /// Packets given to the interface.
+    pub transmitted: u64,
+    /// Packets that the interface sent successfully.
+    pub sent: u64,
+    /// Packets dropped, by cause.
+    pub drops: Drops,
+    /// RTS frames sent.
+    pub rts_sent: u64,
+    /// CTS frames sent.
+    pub cts_sent: u64,
+    /// ACK frames sent.
+    pub ack_sent: u64,
+    /// Data frames sent, repetitions included.
+    pub data_sent: u64,
+    /// RTS without CTS.
+    pub cts_timeouts: u64,
+    /// Data without ACK.
+    pub ack_timeouts: u64,
+    /// Data frames received again because an ACK was lost.
+    pub duplicates: u64,
+    /// Receptions that began and failed.
+    pub errors: u64,
+}
+
+/// Packets dropped at one node, in the order of [`DropCause::ALL`]; a map from the causes' names in JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drops([u64; DropCause::ALL.len()]);
+
+impl Drops {
+    /// Of one cause.
+    pub fn of(&self, cause: DropCause) -> u64 {
+        self.0[cause as usize]
+    }
+}
+
+impl Serialize for Drops {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for cause in DropCause::ALL {
+            map.serialize_entry(cause.name(), &self.of(cause))?;
+        }
+        map.end()
+    }
+}
+
+/// Sums over the medium and over all nodes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Totals {
+    /// Frames put on the air.
+    pub frames_sent: u64,
+    /// Frame x node that senses it.
+    pub receptions: u64,
+    /// Frame x node that could have decoded it, had nothing overlapped.
+    pub collisions: u64,
+    /// Packets that sockets made.
+    pub packets_originated: u64,
+    /// Packets passed on.
+    pub packets_forwarded: u64,
+    /// Packets that went up to a transport protocol.
+    pub packets_delivered: u64,
+    /// Packets dropped, whatever the cause.
+    pub packets_dropped: u64,
+}
+
+/// What was run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Provenance {
+    /// Of hopcast.
+    pub version: &'static str,
+    /// Of the scenario, its seed apart.
+    pub scenario_sha256: String,
+    /// Seed of every draw.
+    pub seed: u64,
+}
+
+/// The flows of `simulation`, as of now.
+pub(super) fn flows(scenario: &Scenario, simulation: &Simulation) -> Vec<FlowRecord> {
+    let names: Vec<&String> = node_names(scenario).collect();
+    let record = |(flow, metrics): (&Flow, &crate::metrics::FlowMetrics)| FlowRecord {
+        name: flow.name.clone(),
+        from: names[flow.from.0 as usize].clone(),
+        to: names[flow.to.0 as usize].clone(),
+        protocol: protocol(&flow.transport),
+        summary: metrics.summary(simulation.now()),
+    };
+    scenario.flows.iter().zip(simulation.flows().iter()).map(record).collect()
+}
+
+/// The nodes of `simulation`, as of now.
+pub(super) fn nodes(scenario: &Scenario, simulation: &Simulation) -> Vec<NodeRecord> {
+    let stations = simulation.stations().iter();
+    let record = |((name, host), station): ((&String, &Counters), &hopcast_radio::mac::Dcf<_>)| {
+        let mac = station.counters();
+        NodeRecord {
+            name: name.clone(),
+            originated: host.originated,
+            received: host.received,
+            forwarded: host.forwarded,
+            delivered: host.delivered,
+            transmitted: host.transmitted,
+            sent: host.sent,
+            drops: Drops(DropCause::ALL.map(|cause| host[cause])),
+            rts_sent: mac.rts_sent,
+            cts_sent: mac.cts_sent,
+            ack_sent: mac.ack_sent,
+            data_sent: mac.data_sent,
+            cts_timeouts: mac.cts_timeouts,
+            ack_timeouts: mac.ack_timeouts,
+            duplicates: mac.duplicates,
+            errors: mac.errors,
+        }
+    };
+    node_names(scenario).zip(simulation.counters()).zip(stations).map(record).collect()
+}
+
+/// The sums of `simulation`, whose nodes are `nodes`.
+pub(super) fn totals(simulation: &Simulation, nodes: &[NodeRecord]) -> Totals {
+    let medium = simulation.totals();
+    let sum = |count: fn(&NodeRecord) -> u64| nodes.iter().map(count).sum();
+    Totals {
+        frames_sent: medium.frames_sent,
+        receptions: medium.receptions,
+        collisions: medium.collisions,
+        packets_originated: sum(|node| node.originated),
+        packets_forwarded: sum(|node| node.forwarded),
+        packets_delivered: sum(|node| node.delivered),
+        packets_dropped: sum(|node| node.drops.0.iter().sum()),
+    }
+}
+
+/// Names of all nodes, by index.
+pub(crate) fn node_names(scenario: &Scenario) -> impl Iterator<Item = &String> {
+    scenario.groups.iter().flat_map(|group| &group.node_names)
+}
+
+fn protocol(transport: &Transport) -> &'static str {
+    match transport {
+        Transport::Udp => "udp",
+        Transport::Tcp(_) => "tcp",
+    }
+}

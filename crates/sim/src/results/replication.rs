@@ -1,0 +1,105 @@
+//! One run from its start to its result, in slices: between two of them it can be watched, sampled and stopped.
+
+use hopcast_protocols::time::{Duration, Instant};
+
+use super::{Cost, Provenance, RunResult, RunSeries, Spent, record};
+use crate::metrics::Series;
+use crate::run::Simulation;
+use crate::scenario::model::Scenario;
+use crate::traffic::TrafficError;
+
+/// A run on its way to a result. How it is sliced changes nothing in it.
+pub struct Replication<'a> {
+    scenario: &'a Scenario,
+    seed: u64,
+    simulation: Simulation,
+    series: RunSeries,
+    next_sample: Instant,
+    slice: Duration,
+}
+
+/// Events in a slice: short enough to be stopped within milliseconds, long enough for the pause not to count.
+const SLICE_EVENTS: u64 = 50_000;
+
+/// The first slice; the others follow what the ones before them had to do.
+const FIRST_SLICE: Duration = Duration::from_millis(1);
+
+impl<'a> Replication<'a> {
+    /// A run of `scenario` with `seed`, at its start.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`].
+    pub fn new(scenario: &'a Scenario, seed: u64) -> Result<Self, TrafficError> {
+        let interval = Series::new(scenario.duration).interval();
+        Ok(Self {
+            scenario,
+            seed,
+            simulation: Simulation::new(scenario, seed)?,
+            series: RunSeries { interval, ..RunSeries::default() },
+            next_sample: Instant::START + interval,
+            slice: FIRST_SLICE,
+        })
+    }
+
+    /// The simulation, to look at.
+    pub fn simulation(&self) -> &Simulation {
+        &self.simulation
+    }
+
+    /// The simulation, to attach a tap or a log to. Who drives it further skips samples of queues.
+    pub fn simulation_mut(&mut self) -> &mut Simulation {
+        &mut self.simulation
+    }
+
+    /// Runs for a slice; false at the end of the run.
+    pub fn advance(&mut self) -> bool {
+        let (now, end) = (self.simulation.now(), self.simulation.end());
+        if now >= end {
+            return false;
+        }
+        let slice_end = Instant::from_nanos(now.as_nanos().saturating_add(self.slice.as_nanos()));
+        let events = self.simulation.events();
+        self.simulation.run_until(slice_end.min(self.next_sample).min(end));
+        self.fit_slice(self.simulation.events() - events);
+        if self.simulation.now() == self.next_sample {
+            self.series.sample_queues(&self.simulation);
+            self.next_sample =
+                Instant::from_nanos(self.next_sample.as_nanos().saturating_add(self.series.interval.as_nanos()));
+        }
+        self.simulation.now() < end
+    }
+
+    /// What was measured until now. A run that is not at its end stops here.
+    pub fn finish(mut self, spent: Spent) -> RunResult {
+        let simulation = &mut self.simulation;
+        simulation.finish();
+        self.series.set_flows(simulation.flows());
+        let nodes = record::nodes(self.scenario, simulation);
+        RunResult {
+            flows: record::flows(self.scenario, simulation),
+            totals: record::totals(simulation, &nodes),
+            nodes,
+            cost: Cost {
+                events: simulation.events(),
+                wall_s: spent.wall_s,
+                user_s: spent.user_s,
+                simulated_s: simulation.now().as_secs_f64(),
+                peak_rss_bytes: spent.peak_rss_bytes,
+            },
+            provenance: Provenance {
+                version: env!("CARGO_PKG_VERSION"),
+                scenario_sha256: self.scenario.sha256.clone(),
+                seed: self.seed,
+            },
+            series: self.series,
+        }
+    }
+
+    fn fit_slice(&mut self, events: u64) {
+        if events > 2 * SLICE_EVENTS {
+            self.slice = (self.slice / 2).max(Duration::from_nanos(1));
+        } else if events < SLICE_EVENTS / 2 {
+            self.slice = self.slice.saturating_add(self.slice);
+        }
+    }
+}

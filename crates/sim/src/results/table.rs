@@ -1,0 +1,190 @@
+//! Results as Arrow tables. Each has a column `seed`, so that those of several replications can stand in one file.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
+use arrow_schema::{DataType, Field, Schema};
+
+use super::{FlowRecord, NodeRecord, RunResult};
+use crate::metrics::{DropCause, Sample};
+
+/// A row for each flow: the fields of [`FlowRecord`].
+pub fn flow_table(result: &RunResult) -> RecordBatch {
+    let flows = &result.flows;
+    let mut table = Table::new(result.provenance.seed, flows.len());
+    let summaries = || flows.iter().map(|flow| &flow.summary);
+    table.texts("name", flows.iter().map(|flow| &flow.name));
+    table.texts("from", flows.iter().map(|flow| &flow.from));
+    table.texts("to", flows.iter().map(|flow| &flow.to));
+    table.texts("protocol", flows.iter().map(|flow: &FlowRecord| flow.protocol));
+    table.counts("sent_packets", summaries().map(|s| s.sent_packets));
+    table.counts("sent_bytes", summaries().map(|s| s.sent_bytes));
+    table.counts("received_packets", summaries().map(|s| s.received_packets));
+    table.counts("received_bytes", summaries().map(|s| s.received_bytes));
+    table.counts("lost_packets", summaries().map(|s| s.lost_packets));
+    table.counts("in_flight_packets", summaries().map(|s| s.in_flight_packets));
+    table.counts("duplicate_packets", summaries().map(|s| s.duplicate_packets));
+    table.numbers("loss_ratio", summaries().map(|s| Some(s.loss_ratio)));
+    table.numbers("goodput_bps", summaries().map(|s| Some(s.goodput_bps)));
+    table.numbers("delay_mean_s", summaries().map(|s| s.delay_mean_s));
+    table.numbers("delay_p99_s", summaries().map(|s| s.delay_p99_s));
+    table.numbers("jitter_mean_s", summaries().map(|s| s.jitter_mean_s));
+    table.numbers("jitter_variance_s2", summaries().map(|s| s.jitter_variance_s2));
+    table.numbers("jitter_max_s", summaries().map(|s| s.jitter_max_s));
+    table.numbers("first_arrival_s", summaries().map(|s| s.first_arrival_s));
+    table.numbers("last_arrival_s", summaries().map(|s| s.last_arrival_s));
+    table.counts("retransmitted_segments", summaries().map(|s| s.tcp.retransmitted_segments));
+    table.counts("timeouts", summaries().map(|s| s.tcp.timeouts));
+    table.counts("fast_retransmits", summaries().map(|s| s.tcp.fast_retransmits));
+    table.finish()
+}
+
+/// A row for each node: the fields of [`NodeRecord`], and a column `drop_<cause>` for each cause.
+pub fn node_table(result: &RunResult) -> RecordBatch {
+    let nodes = &result.nodes;
+    let mut table = Table::new(result.provenance.seed, nodes.len());
+    let mut counts = |name, count: fn(&NodeRecord) -> u64| table.counts(name, nodes.iter().map(count));
+    counts("originated", |n| n.originated);
+    counts("received", |n| n.received);
+    counts("forwarded", |n| n.forwarded);
+    counts("delivered", |n| n.delivered);
+    counts("transmitted", |n| n.transmitted);
+    counts("sent", |n| n.sent);
+    counts("rts_sent", |n| n.rts_sent);
+    counts("cts_sent", |n| n.cts_sent);
+    counts("ack_sent", |n| n.ack_sent);
+    counts("data_sent", |n| n.data_sent);
+    counts("cts_timeouts", |n| n.cts_timeouts);
+    counts("ack_timeouts", |n| n.ack_timeouts);
+    counts("duplicates", |n| n.duplicates);
+    counts("errors", |n| n.errors);
+    for cause in DropCause::ALL {
+        table.counts(&format!("drop_{}", cause.name()), nodes.iter().map(|node| node.drops.of(cause)));
+    }
+    table.insert_texts(1, "name", nodes.iter().map(|node| &node.name));
+    table.finish()
+}
+
+/// What developed over time, at even intervals: rows of flows (`flow`, `rate_bps`, and of TCP `cwnd_bytes`,
+/// `ssthresh_bytes`, `srtt_s`, those of the flow's first connection at the interval's end), then rows of interface queues
+/// (`node`, `queue_packets`). What a row does not tell is null. A node has rows only if its queue was ever found filled.
+pub fn series_table(result: &RunResult) -> RecordBatch {
+    let series = &result.series;
+    let interval = series.interval.as_secs_f64();
+    let mut rows: Vec<Row<'_>> = Vec::new();
+    for (flow, samples) in result.flows.iter().zip(&series.flows) {
+        rows.extend(samples.iter().map(|sample| Row::of_flow(&flow.name, sample, interval)));
+    }
+    for (node, samples) in queues_by_node(result) {
+        let mut samples = samples.into_iter().peekable();
+        rows.extend(series.times.iter().zip(0..).map(|(time, index)| Row {
+            time: time.as_secs_f64(),
+            node: Some(node),
+            queue: Some(samples.next_if(|&(time, _)| time == index).map_or(0, |(_, packets)| u64::from(packets))),
+            ..Row::default()
+        }));
+    }
+    let mut table = Table::new(result.provenance.seed, rows.len());
+    table.numbers("time_s", rows.iter().map(|row| Some(row.time)));
+    table.optional_texts("flow", rows.iter().map(|row| row.flow));
+    table.optional_texts("node", rows.iter().map(|row| row.node));
+    table.numbers("rate_bps", rows.iter().map(|row| row.rate));
+    table.optional_counts("cwnd_bytes", rows.iter().map(|row| row.cwnd));
+    table.optional_counts("ssthresh_bytes", rows.iter().map(|row| row.ssthresh));
+    table.numbers("srtt_s", rows.iter().map(|row| row.srtt));
+    table.optional_counts("queue_packets", rows.iter().map(|row| row.queue));
+    table.finish()
+}
+
+#[derive(Clone, Copy, Default)]
+struct Row<'a> {
+    time: f64,
+    flow: Option<&'a str>,
+    node: Option<&'a str>,
+    rate: Option<f64>,
+    cwnd: Option<u64>,
+    ssthresh: Option<u64>,
+    srtt: Option<f64>,
+    queue: Option<u64>,
+}
+
+impl<'a> Row<'a> {
+    fn of_flow(name: &'a str, sample: &Sample, interval: f64) -> Self {
+        let measured = |octets: u32| Some(u64::from(octets)).filter(|&octets| octets > 0);
+        Self {
+            time: sample.time.as_secs_f64(),
+            flow: Some(name),
+            rate: Some(sample.received_bytes as f64 * 8.0 / interval),
+            cwnd: measured(sample.cwnd),
+            ssthresh: measured(sample.ssthresh),
+            srtt: Some(sample.srtt.as_secs_f64()).filter(|&srtt| srtt > 0.0),
+            ..Self::default()
+        }
+    }
+}
+
+/// Time and packets of the filled queues, for each node that had one, in the order of nodes.
+fn queues_by_node(result: &RunResult) -> impl Iterator<Item = (&str, Vec<(u32, u32)>)> {
+    let mut by_node = vec![Vec::new(); result.nodes.len()];
+    for sample in &result.series.queues {
+        by_node[sample.node.0 as usize].push((sample.time, sample.packets));
+    }
+    let named = result.nodes.iter().map(|node| node.name.as_str()).zip(by_node);
+    named.filter(|(_, samples)| !samples.is_empty())
+}
+
+/// A table on its way, column by column.
+struct Table {
+    fields: Vec<Field>,
+    columns: Vec<ArrayRef>,
+}
+
+impl Table {
+    fn new(seed: u64, rows: usize) -> Self {
+        let mut table = Self { fields: Vec::new(), columns: Vec::new() };
+        table.counts("seed", std::iter::repeat_n(seed, rows));
+        table
+    }
+
+    fn texts(&mut self, name: &str, values: impl Iterator<Item = impl AsRef<str>>) {
+        self.insert_texts(self.columns.len(), name, values);
+    }
+
+    fn insert_texts(&mut self, place: usize, name: &str, values: impl Iterator<Item = impl AsRef<str>>) {
+        let column = Arc::new(StringArray::from_iter_values(values));
+        self.insert(place, Field::new(name, DataType::Utf8, false), column);
+    }
+
+    fn optional_texts<'a>(&mut self, name: &str, values: impl Iterator<Item = Option<&'a str>>) {
+        let column = Arc::new(values.collect::<StringArray>());
+        self.push(Field::new(name, DataType::Utf8, true), column);
+    }
+
+    fn counts(&mut self, name: &str, values: impl Iterator<Item = u64>) {
+        self.push(Field::new(name, DataType::UInt64, false), Arc::new(UInt64Array::from_iter_values(values)));
+    }
+
+    fn optional_counts(&mut self, name: &str, values: impl Iterator<Item = Option<u64>>) {
+        self.push(Field::new(name, DataType::UInt64, true), Arc::new(values.collect::<UInt64Array>()));
+    }
+
+    /// What is no number becomes null.
+    fn numbers(&mut self, name: &str, values: impl Iterator<Item = Option<f64>>) {
+        let column = values.map(|value| value.filter(|value| value.is_finite())).collect::<Float64Array>();
+        self.push(Field::new(name, DataType::Float64, true), Arc::new(column));
+    }
+
+    fn push(&mut self, field: Field, column: ArrayRef) {
+        self.insert(self.columns.len(), field, column);
+    }
+
+    fn insert(&mut self, place: usize, field: Field, column: ArrayRef) {
+        self.fields.insert(place, field);
+        self.columns.insert(place, column);
+    }
+
+    fn finish(self) -> RecordBatch {
+        RecordBatch::try_new(Arc::new(Schema::new(self.fields)), self.columns)
+            .expect("every column was made with a row for each record")
+    }
+}

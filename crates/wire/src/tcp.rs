@@ -1,0 +1,290 @@
+//! The transmission control protocol (RFC 9293).
+
+mod options;
+
+use std::fmt;
+use std::net::Ipv4Addr;
+use std::ops::BitOr;
+
+use crate::ParseError;
+use crate::bytes::{array, put};
+use crate::checksum::{Policy, Sum};
+use crate::error::Layer;
+use crate::ipv4::Protocol;
+
+pub use options::{OptionKind, Options, RawOption, RawOptions, SackBlock, SackBlocks, Timestamps, UnknownOptions};
+
+const LAYER: Layer = Layer("TCP");
+
+/// Length of a header without options, in octets (RFC 9293, 3.1).
+pub const HEADER_LEN: usize = 20;
+
+mod field {
+    pub(super) const SOURCE_PORT: usize = 0;
+    pub(super) const DESTINATION_PORT: usize = 2;
+    pub(super) const SEQUENCE: usize = 4;
+    pub(super) const ACKNOWLEDGEMENT: usize = 8;
+    pub(super) const OFFSET_FLAGS: usize = 12;
+    pub(super) const WINDOW: usize = 14;
+    pub(super) const CHECKSUM: usize = 16;
+    pub(super) const URGENT: usize = 18;
+    pub(super) const OPTIONS: usize = 20;
+}
+
+/// The control bits: 12 bits, of which the upper three are reserved (RFC 9293, 3.1; RFC 9768, 2.1).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Flags(pub u16);
+
+impl Flags {
+    /// No more data from the sender.
+    pub const FIN: Self = Self(0x001);
+    /// Synchronise sequence numbers.
+    pub const SYN: Self = Self(0x002);
+    /// Reset the connection.
+    pub const RST: Self = Self(0x004);
+    /// Push function.
+    pub const PSH: Self = Self(0x008);
+    /// The acknowledgement number is meant.
+    pub const ACK: Self = Self(0x010);
+    /// The urgent pointer is meant.
+    pub const URG: Self = Self(0x020);
+    /// ECN echo (RFC 3168, 6.1).
+    pub const ECE: Self = Self(0x040);
+    /// Congestion window reduced (RFC 3168, 6.1).
+    pub const CWR: Self = Self(0x080);
+    /// Accurate ECN (RFC 9768, 2.1).
+    pub const AE: Self = Self(0x100);
+
+    /// Whether all of `flags` are set.
+    pub fn contains(self, flags: Self) -> bool {
+        self.0 & flags.0 == flags.0
+    }
+}
+
+impl BitOr for Flags {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl fmt::Debug for Flags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const NAMES: [&str; 9] = ["FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR", "AE"];
+        let named = NAMES.iter().enumerate().filter(|(bit, _)| self.0 >> bit & 1 != 0).map(|(_, name)| *name);
+        let reserved = self.0 >> NAMES.len();
+        f.write_str("Flags(")?;
+        for (nth, name) in named.enumerate() {
+            write!(f, "{}{name}", if nth == 0 { "" } else { "|" })?;
+        }
+        if reserved != 0 {
+            write!(f, "; reserved {reserved:#x}")?;
+        }
+        f.write_str(")")
+    }
+}
+
+/// A view on a TCP header, its options and its payload.
+///
+/// ```text
+///  0                   1                   2                   3
+///  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+/// +-------------------------------+-------------------------------+
+/// |          Source port          |       Destination port        |
+/// +-------------------------------+-------------------------------+
+/// |                        Sequence number                        |
+/// +---------------------------------------------------------------+
+/// |                    Acknowledgement number                     |
+/// +-------+-----+-+-+-+-+-+-+-+-+-+-------------------------------+
+/// | Data  | Res.|A|C|E|U|A|P|R|S|F|                               |
+/// | offset|     |E|W|C|R|C|S|S|Y|I|            Window             |
+/// |       |     | |R|E|G|K|H|T|N|N|                               |
+/// +-------+-----+-+-+-+-+-+-+-+-+-+-------------------------------+
+/// |           Checksum            |        Urgent pointer         |
+/// +-------------------------------+-------------------------------+
+/// |                   Options, 0 to 40 octets                     |
+/// +---------------------------------------------------------------+
+/// ```
+///
+/// RFC 9293, 3.1. Most significant octet first. The buffer ends where the segment ends: the header does not tell its length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Packet<T: AsRef<[u8]>> {
+    buffer: T,
+}
+
+impl<T: AsRef<[u8]>> Packet<T> {
+    /// A view on `buffer` as it is. Accessors panic if it is too short.
+    pub fn new_unchecked(buffer: T) -> Self {
+        Self { buffer }
+    }
+
+    /// A view on `buffer`, which holds a segment with a whole header.
+    pub fn new_checked(buffer: T) -> Result<Self, ParseError> {
+        let length = buffer.as_ref().len();
+        LAYER.require(length >= HEADER_LEN, "length", 0, length, "at least 20")?;
+        // No more fits into the datagram that carries it, nor into the length of the pseudo header.
+        LAYER.require(length <= usize::from(u16::MAX), "length", 0, length, "at most 65535")?;
+        let packet = Self { buffer };
+        let header = packet.header_len();
+        LAYER.require(header >= HEADER_LEN, "data offset", field::OFFSET_FLAGS, header / 4, "at least 5")?;
+        let expected = "at most the buffer's length in words of 4 octets";
+        LAYER.require(header <= length, "data offset", field::OFFSET_FLAGS, header / 4, expected)?;
+        Ok(packet)
+    }
+
+    /// The sender's port.
+    pub fn source_port(&self) -> u16 {
+        u16::from_be_bytes(array(self.buffer.as_ref(), field::SOURCE_PORT))
+    }
+
+    /// The receiver's port.
+    pub fn destination_port(&self) -> u16 {
+        u16::from_be_bytes(array(self.buffer.as_ref(), field::DESTINATION_PORT))
+    }
+
+    /// Number of the first octet of the payload, or of the SYN.
+    pub fn sequence(&self) -> u32 {
+        u32::from_be_bytes(array(self.buffer.as_ref(), field::SEQUENCE))
+    }
+
+    /// Number of the next octet expected from the other side, if [`Flags::ACK`] is set.
+    pub fn acknowledgement(&self) -> u32 {
+        u32::from_be_bytes(array(self.buffer.as_ref(), field::ACKNOWLEDGEMENT))
+    }
+
+    /// Length of the header with its options, in octets.
+    pub fn header_len(&self) -> usize {
+        usize::from(self.buffer.as_ref()[field::OFFSET_FLAGS] >> 4) * 4
+    }
+
+    /// The control bits.
+    pub fn flags(&self) -> Flags {
+        Flags(u16::from_be_bytes(array(self.buffer.as_ref(), field::OFFSET_FLAGS)) & 0x0fff)
+    }
+
+    /// The window as it stands: the scale isn't applied.
+    pub fn window(&self) -> u16 {
+        u16::from_be_bytes(array(self.buffer.as_ref(), field::WINDOW))
+    }
+
+    /// The checksum as it stands.
+    pub fn checksum(&self) -> u16 {
+        u16::from_be_bytes(array(self.buffer.as_ref(), field::CHECKSUM))
+    }
+
+    /// Whether the checksum is right between these addresses.
+    pub fn is_checksum_right(&self, source: Ipv4Addr, destination: Ipv4Addr) -> bool {
+        let segment = self.buffer.as_ref();
+        let sum = Sum::EMPTY.with_pseudo_header(source, destination, Protocol::Tcp.into(), segment.len() as u16);
+        sum.with(segment).is_right()
+    }
+
+    /// The urgent pointer, if [`Flags::URG`] is set.
+    pub fn urgent(&self) -> u16 {
+        u16::from_be_bytes(array(self.buffer.as_ref(), field::URGENT))
+    }
+
+    /// The options one by one, as they stand.
+    pub fn options(&self) -> RawOptions<'_> {
+        RawOptions::new(&self.buffer.as_ref()[field::OPTIONS..self.header_len()])
+    }
+
+    /// What the segment carries.
+    pub fn payload(&self) -> &[u8] {
+        &self.buffer.as_ref()[self.header_len()..]
+    }
+}
+
+impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
+    /// What the segment carries, to be written.
+    pub fn payload_mut(&mut self) -> &mut [u8] {
+        let header = self.header_len();
+        &mut self.buffer.as_mut()[header..]
+    }
+}
+
+/// What a TCP header says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Repr {
+    /// The sender's port.
+    pub source_port: u16,
+    /// The receiver's port.
+    pub destination_port: u16,
+    /// Number of the first octet of the payload, or of the SYN.
+    pub sequence: u32,
+    /// Number of the next octet expected from the other side, if [`Flags::ACK`] is set.
+    pub acknowledgement: u32,
+    /// The control bits.
+    pub flags: Flags,
+    /// The window as it is sent: divided by the scale already.
+    pub window: u16,
+    /// The urgent pointer, if [`Flags::URG`] is set.
+    pub urgent: u16,
+    /// The options.
+    pub options: Options,
+    /// Length of the payload, in octets.
+    pub payload_len: u16,
+}
+
+impl Repr {
+    /// The meaning of the header of a segment between these addresses.
+    pub fn parse<T: AsRef<[u8]>>(
+        packet: &Packet<T>,
+        source: Ipv4Addr,
+        destination: Ipv4Addr,
+        checksum: Policy,
+    ) -> Result<Self, ParseError> {
+        let right = checksum == Policy::Ignore || packet.is_checksum_right(source, destination);
+        LAYER.require(right, "checksum", field::CHECKSUM, packet.checksum(), "what the segment adds up to")?;
+        Ok(Self {
+            source_port: packet.source_port(),
+            destination_port: packet.destination_port(),
+            sequence: packet.sequence(),
+            acknowledgement: packet.acknowledgement(),
+            flags: packet.flags(),
+            window: packet.window(),
+            urgent: packet.urgent(),
+            options: Options::parse(packet.options())?,
+            payload_len: packet.payload().len() as u16,
+        })
+    }
+
+    /// Length of the header with its options, in octets.
+    pub fn buffer_len(&self) -> usize {
+        HEADER_LEN + self.options.buffer_len()
+    }
+
+    /// Writes the header of a segment between these addresses, its options and its checksum included.
+    ///
+    /// `payload` is what will follow; what it lacks up to `payload_len` counts as zeros. Panics if header and payload have
+    /// more than 65535 octets.
+    pub fn emit<T: AsRef<[u8]> + AsMut<[u8]>>(
+        &self,
+        packet: &mut Packet<T>,
+        source: Ipv4Addr,
+        destination: Ipv4Addr,
+        payload: &[u8],
+    ) {
+        let header = self.buffer_len();
+        let length = (header as u16).checked_add(self.payload_len).expect("a TCP segment has at most 65535 octets");
+        let octets = packet.buffer.as_mut();
+        put(octets, field::SOURCE_PORT, self.source_port.to_be_bytes());
+        put(octets, field::DESTINATION_PORT, self.destination_port.to_be_bytes());
+        put(octets, field::SEQUENCE, self.sequence.to_be_bytes());
+        put(octets, field::ACKNOWLEDGEMENT, self.acknowledgement.to_be_bytes());
+        let offset = (header as u16 / 4) << 12;
+        put(octets, field::OFFSET_FLAGS, (offset | self.flags.0 & 0x0fff).to_be_bytes());
+        put(octets, field::WINDOW, self.window.to_be_bytes());
+        put(octets, field::CHECKSUM, [0, 0]);
+        put(octets, field::URGENT, self.urgent.to_be_bytes());
+        self.options.emit(&mut octets[field::OPTIONS..header]);
+        let present = &payload[..payload.len().min(self.payload_len.into())];
+        let sum = Sum::EMPTY.with_pseudo_header(source, destination, Protocol::Tcp.into(), length);
+        let checksum = sum.with(&octets[..header]).with(present).checksum();
+        put(octets, field::CHECKSUM, checksum.to_be_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests;

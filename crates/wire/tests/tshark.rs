@@ -1,0 +1,295 @@
+//! One capture with every kind of frame, judged by Wireshark's dissectors.
+
+#![allow(clippy::print_stdout, reason = "a skipped test says so")]
+
+use std::io;
+use std::net::Ipv4Addr;
+use std::path::PathBuf;
+use std::process::Command;
+
+use hopcast_wire::ieee80211::{Addressing, DataSubtype, Flags, ManagementSubtype, SequenceControl, fcs};
+use hopcast_wire::radiotap::{Channel, ChannelFlags};
+use hopcast_wire::tcp::{Options, SackBlock, SackBlocks, Timestamps, UnknownOptions};
+use hopcast_wire::{MacAddress, ieee80211, ipv4, llc, pcapng, radiotap, tcp, udp};
+
+const NETWORK: MacAddress = MacAddress([0x02, 0, 0, 0, 0xff, 0xff]);
+const NEAR: MacAddress = MacAddress([0x02, 0, 0, 0, 0, 1]);
+const FAR: MacAddress = MacAddress([0x02, 0, 0, 0, 0, 2]);
+const NEAR_IP: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
+const FAR_IP: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
+
+const RADIO: radiotap::Repr = radiotap::Repr {
+    tsft: Some(1_234_567),
+    flags: Some(radiotap::Flags(radiotap::Flags::SHORT_PREAMBLE.0 | radiotap::Flags::FCS_AT_END.0)),
+    rate: Some(22),
+    channel: Some(Channel {
+        frequency: 2437,
+        flags: ChannelFlags(ChannelFlags::CCK.0 | ChannelFlags::SPECTRUM_2_GHZ.0),
+    }),
+    antenna_signal: Some(-61),
+};
+
+/// Radiotap header, header, body and frame check sequence.
+fn on_the_air(header: ieee80211::Repr, body: &[u8]) -> Vec<u8> {
+    let mut octets = vec![0; RADIO.buffer_len()];
+    RADIO.emit(&mut radiotap::Packet::new_unchecked(&mut octets));
+    let mut frame = vec![0; header.buffer_len()];
+    header.emit(&mut ieee80211::Packet::new_unchecked(&mut frame));
+    frame.extend(body);
+    frame.extend([0; fcs::LEN]);
+    fcs::fill(&mut frame);
+    octets.extend(frame);
+    octets
+}
+
+fn data(sequence: u16, subtype: DataSubtype, flags: Flags) -> ieee80211::Repr {
+    ieee80211::Repr::Data {
+        flags,
+        duration: 314,
+        subtype,
+        addressing: Addressing::AdHoc { destination: FAR, source: NEAR, bssid: NETWORK },
+        sequence_control: SequenceControl { sequence, fragment: 0 },
+        qos_control: 0,
+        ht_control: None,
+    }
+}
+
+fn internet(protocol: ipv4::Protocol, payload_len: usize) -> ipv4::Repr {
+    ipv4::Repr {
+        type_of_service: 0,
+        identification: 77,
+        dont_fragment: false,
+        more_fragments: false,
+        fragment_offset: 0,
+        time_to_live: 64,
+        protocol,
+        source: NEAR_IP,
+        destination: FAR_IP,
+        payload_len: payload_len.try_into().expect("these packets are short"),
+    }
+}
+
+/// LLC/SNAP and IPv4 headers before `payload`.
+fn datagram(repr: ipv4::Repr, payload: &[u8]) -> Vec<u8> {
+    let snap = llc::Repr::new(llc::EtherType::Ipv4);
+    let mut octets = vec![0; snap.buffer_len() + repr.buffer_len()];
+    snap.emit(&mut llc::Packet::new_unchecked(&mut octets));
+    repr.emit(&mut ipv4::Packet::new_unchecked(&mut octets[snap.buffer_len()..]));
+    octets.extend(payload);
+    octets
+}
+
+fn udp_octets(payload_len: u16, payload: &[u8]) -> Vec<u8> {
+    let repr = udp::Repr { source_port: 5001, destination_port: 5002, payload_len };
+    let mut octets = vec![0; repr.buffer_len() + usize::from(payload_len)];
+    repr.emit(&mut udp::Packet::new_unchecked(&mut octets), NEAR_IP, FAR_IP, payload);
+    octets[repr.buffer_len()..][..payload.len()].copy_from_slice(payload);
+    octets
+}
+
+fn tcp_octets(flags: tcp::Flags, options: Options, payload_len: u16) -> Vec<u8> {
+    let repr = tcp::Repr {
+        source_port: 40000,
+        destination_port: 5003,
+        sequence: 0xdead_beef,
+        acknowledgement: 0x0102_0304,
+        flags,
+        window: 8192,
+        urgent: 0,
+        options,
+        payload_len,
+    };
+    let mut octets = vec![0; repr.buffer_len() + usize::from(payload_len)];
+    repr.emit(&mut tcp::Packet::new_unchecked(&mut octets), NEAR_IP, FAR_IP, &[]);
+    octets
+}
+
+fn tcp_frame(sequence: u16, flags: tcp::Flags, options: Options, payload_len: u16) -> Vec<u8> {
+    let segment = tcp_octets(flags, options, payload_len);
+    on_the_air(
+        data(sequence, DataSubtype::Data, Flags::NONE),
+        &datagram(internet(ipv4::Protocol::Tcp, segment.len()), &segment),
+    )
+}
+
+/// One packet of each kind.
+fn packets() -> Vec<Vec<u8>> {
+    let none = Flags::NONE;
+    let mut unknown = UnknownOptions::NONE;
+    // The experimental kind 254 with the identifier 0xf00d (RFC 6994).
+    assert!(unknown.push(254, &[0xf0, 0x0d]));
+    let timestamps = Some(Timestamps { value: 1000, echo: 999 });
+    let syn = Options {
+        max_segment_size: Some(1460),
+        window_scale: Some(7),
+        sack_permitted: true,
+        timestamps,
+        unknown,
+        ..Options::NONE
+    };
+    let mut sack_blocks = SackBlocks::NONE;
+    for left in [0x0102_1000, 0x0102_3000, 0x0102_5000] {
+        assert!(sack_blocks.push(SackBlock { left, right: left + 1000 }));
+    }
+    let whole = udp_octets(1480, &[0xa5; 700]);
+    let (first, last) = whole.split_at(1000);
+    let fragment = |more_fragments, offset: usize, payload: &[u8]| {
+        let fragment_offset = offset.try_into().expect("the fragments are short");
+        let repr = ipv4::Repr { more_fragments, fragment_offset, ..internet(ipv4::Protocol::Udp, payload.len()) };
+        datagram(repr, payload)
+    };
+    let short = udp_octets(101, b"an odd number of octets");
+    #[rustfmt::skip]
+    let beacon = [
+        1, 0, 0, 0, 0, 0, 0, 0, // Timestamp.
+        100, 0, // Interval of 100 time units.
+        0x02, 0x00, // An ad hoc network.
+        0, 7, b'h', b'o', b'p', b'c', b'a', b's', b't', // SSID.
+        1, 4, 0x82, 0x84, 0x8b, 0x96, // Rates.
+        6, 2, 0, 0, // Ad hoc parameters: no announcements.
+    ];
+    vec![
+        on_the_air(
+            ieee80211::Repr::Management {
+                flags: none,
+                duration: 0,
+                subtype: ManagementSubtype::Beacon,
+                destination: MacAddress::BROADCAST,
+                source: NEAR,
+                bssid: NETWORK,
+                sequence_control: SequenceControl { sequence: 1, fragment: 0 },
+                ht_control: None,
+            },
+            &beacon,
+        ),
+        on_the_air(ieee80211::Repr::Rts { flags: none, duration: 1000, receiver: FAR, transmitter: NEAR }, &[]),
+        on_the_air(ieee80211::Repr::Cts { flags: none, duration: 800, receiver: NEAR }, &[]),
+        on_the_air(
+            data(2, DataSubtype::Data, Flags { retry: true, ..none }),
+            &datagram(internet(ipv4::Protocol::Udp, short.len()), &short),
+        ),
+        on_the_air(ieee80211::Repr::Ack { flags: none, duration: 0, receiver: NEAR }, &[]),
+        on_the_air(data(3, DataSubtype::Data, none), &fragment(true, 0, first)),
+        on_the_air(data(4, DataSubtype::Data, none), &fragment(false, 1000, last)),
+        tcp_frame(5, tcp::Flags::SYN, syn, 0),
+        tcp_frame(6, tcp::Flags::ACK, Options { timestamps, sack_blocks, ..Options::NONE }, 0),
+        tcp_frame(7, tcp::Flags::ACK | tcp::Flags::PSH, Options { timestamps, ..Options::NONE }, 1000),
+        on_the_air(data(8, DataSubtype::QosData, none), &datagram(internet(ipv4::Protocol::Udp, short.len()), &short)),
+        on_the_air(data(9, DataSubtype::Null, none), &[]),
+    ]
+}
+
+/// What tshark prints about the capture with these arguments; `None`, with a message, where there is no tshark.
+fn tshark(capture: &PathBuf, arguments: &[&str]) -> Option<String> {
+    let checks = ["wlan.check_checksum", "ip.check_checksum", "udp.check_checksum", "tcp.check_checksum"];
+    let mut command = Command::new("tshark");
+    command.arg("-n").arg("-r").arg(capture).args(arguments);
+    for check in checks {
+        command.arg("-o").arg(format!("{check}:TRUE"));
+    }
+    let output = match command.output() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            println!("skipped: tshark isn't installed");
+            return None;
+        }
+        output => output.expect("tshark runs"),
+    };
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{complaint}");
+    Some(String::from_utf8(output.stdout).expect("tshark prints UTF-8"))
+}
+
+fn write_capture(name: &str, packets: &[Vec<u8>]) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let mut writer = pcapng::Writer::new(Vec::new(), "node0").expect("memory doesn't fill up");
+    for (at, octets) in (1_000_000_007_u64..).step_by(1_000_000_001).zip(packets) {
+        writer.write(at, octets).expect("memory doesn't fill up");
+    }
+    std::fs::write(&path, writer.into_inner()).expect("the directory for tests can be written");
+    path
+}
+
+#[test]
+fn tshark_reads_every_kind_of_frame_as_it_was_meant() {
+    let packets = packets();
+    let capture = write_capture("every-kind.pcapng", &packets);
+    let Some(wrong) =
+        tshark(&capture, &["-Y", "_ws.malformed || _ws.unreassembled || _ws.expert.severity >= 0x600000"])
+    else {
+        return;
+    };
+    assert_eq!(wrong, "", "malformed, or with warnings");
+
+    let fields = |fields: &[&str]| -> Vec<String> {
+        let mut arguments = vec!["-T", "fields", "-E", "separator= "];
+        arguments.extend(fields.iter().flat_map(|field| ["-e", field]));
+        let printed = tshark(&capture, &arguments).expect("it was there a moment ago");
+        // Truth values are spelt otherwise by other versions of tshark.
+        let spelling = |line: &str| line.trim_end().replace("True", "1").replace("False", "0");
+        printed.lines().map(spelling).collect()
+    };
+    let all = |value: &str| vec![value.to_owned(); packets.len()];
+
+    assert_eq!(fields(&["wlan.fcs.status"]), all("1"), "1 is good");
+    assert_eq!(fields(&["frame.encap_type"]), all("23"));
+    let radio =
+        ["mactime", "flags.preamble", "flags.fcs", "datarate", "channel.freq", "channel.flags", "dbm_antsignal"];
+    let radio = radio.map(|field| format!("radiotap.{field}"));
+    assert_eq!(fields(&radio.each_ref().map(String::as_str)), all("1234567 1 1 11 2437 0x00a0 -61"));
+    assert_eq!(fields(&["frame.time_epoch"])[..2], ["1.000000007", "2.000000008"]);
+
+    let kinds = fields(&["wlan.fc.type_subtype"]);
+    let (beacon, rts, cts, ack) = ("0x0008", "0x001b", "0x001c", "0x001d");
+    let (data, null, qos) = ("0x0020", "0x0024", "0x0028");
+    assert_eq!(kinds, [beacon, rts, cts, data, ack, data, data, data, data, data, qos, null]);
+    assert_eq!(
+        fields(&["wlan.duration"]),
+        ["0", "1000", "800", "314", "0", "314", "314", "314", "314", "314", "314", "314"]
+    );
+    let addresses = fields(&["wlan.ra", "wlan.ta", "wlan.bssid", "wlan.seq", "wlan.fc.retry"]);
+    let (near, far, network) = (NEAR.to_string(), FAR.to_string(), NETWORK.to_string());
+    assert_eq!(addresses[0], format!("ff:ff:ff:ff:ff:ff {near} {network} 1 0"));
+    assert_eq!(addresses[1], format!("{far} {near}   0"));
+    assert_eq!(addresses[2], format!("{near}    0"));
+    assert_eq!(addresses[3], format!("{far} {near} {network} 2 1"));
+    assert_eq!(addresses[11], format!("{far} {near} {network} 9 0"));
+    let named = tshark(&capture, &["-Y", "wlan.ssid == \"hopcast\"", "-T", "fields", "-e", "frame.number"]);
+    assert_eq!(named.as_deref(), Some("1\n"));
+
+    let internet = fields(&["ip.src", "ip.dst", "ip.proto", "ip.ttl", "ip.id", "ip.checksum.status"]);
+    for (nth, protocol) in [(3, 17), (5, 17), (6, 17), (7, 6), (8, 6), (9, 6), (10, 17)] {
+        assert_eq!(internet[nth], format!("10.0.0.1 10.0.0.2 {protocol} 64 0x004d 1"), "packet {nth}");
+    }
+    let fragments = fields(&["ip.flags.mf", "ip.reassembled.length"]);
+    assert_eq!((&fragments[5][..], &fragments[6][..]), ("1", "0 1488"), "put together again");
+
+    let udp = fields(&["udp.srcport", "udp.dstport", "udp.length", "udp.checksum.status"]);
+    assert_eq!((&udp[3][..], &udp[6][..], &udp[10][..]), ("5001 5002 109 1", "5001 5002 1488 1", "5001 5002 109 1"));
+
+    let tcp =
+        fields(&["tcp.seq_raw", "tcp.ack_raw", "tcp.flags", "tcp.window_size_value", "tcp.checksum.status", "tcp.len"]);
+    assert_eq!(tcp[7], "3735928559 16909060 0x0002 8192 1 0");
+    assert_eq!(tcp[8], "3735928559 16909060 0x0010 8192 1 0");
+    assert_eq!(tcp[9], "3735928559 16909060 0x0018 8192 1 1000");
+    let options = fields(&["tcp.options.mss_val", "tcp.options.wscale.shift", "tcp.options.sack_perm"]);
+    assert_eq!(options[7].replace(':', ""), "1460 7 0402");
+    assert_eq!(fields(&["tcp.options.timestamp.tsval", "tcp.options.timestamp.tsecr"])[7..10], ["1000 999"; 3]);
+    assert_eq!(fields(&["tcp.options.experimental.exid"])[7], "0xf00d");
+    let sack = fields(&["tcp.options.sack.count", "tcp.options.sack_le", "tcp.options.sack_re"]);
+    assert!(sack[8].starts_with("3 "), "{}", sack[8]);
+}
+
+#[test]
+fn tshark_would_tell_if_a_frame_were_broken() {
+    let mut packets = packets();
+    // The last octet of the payload of the first UDP datagram, behind which 4 octets of frame check sequence stand.
+    let broken = &mut packets[3];
+    let last = broken.len() - 5;
+    broken[last] ^= 1;
+    let capture = write_capture("broken.pcapng", &packets);
+    let arguments = ["-T", "fields", "-E", "separator= ", "-e", "wlan.fcs.status", "-e", "udp.checksum.status"];
+    let Some(printed) = tshark(&capture, &arguments) else { return };
+    let lines: Vec<_> = printed.lines().map(str::trim_end).collect();
+    assert!(lines[3].starts_with('0'), "the frame check sequence is bad: {}", lines[3]);
+    assert_eq!(lines[10], "1 1");
+}
