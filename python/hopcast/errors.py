@@ -16,20 +16,34 @@ class HopcastError(Exception):
 class ScenarioError(HopcastError, ValueError):
     """A scenario is wrong. Nothing was run.
 
-    `file` is where it was read from, `field` the dotted name of the value at fault (empty where it is the file as
-    a whole), `value` what stood there, and `message` says what would be right.
+    `file` is where it was read from (`--set` for a value changed on the way) and `line` its line, where known; `field`
+    the dotted name of the value at fault, empty where it is the file as a whole; `value` what stood there, if anything;
+    `message` says what is wrong and what would be right. `others` are further errors of the same scenario, found in the
+    same pass.
     """
 
-    def __init__(self, file: str, field: str, value: str, message: str) -> None:
-        super().__init__(file, field, value, message)
+    def __init__(
+        self,
+        file: str,
+        field: str,
+        value: str | None,
+        message: str,
+        line: int | None = None,
+        others: tuple[ScenarioError, ...] = (),
+    ) -> None:
+        super().__init__(file, field, value, message, line, others)
         self.file = file
         self.field = field
         self.value = value
         self.message = message
+        self.line = line
+        self.others = others
 
     def __str__(self) -> str:
-        at = self.field if not self.value else f"{self.field} = {self.value}"
-        return ": ".join(part for part in (self.file, at, self.message) if part)
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        what = self.field if self.value is None or not self.field else f"{self.field} = {self.value}"
+        own = ": ".join(part for part in (place, what, self.message) if part)
+        return "\n".join([own, *map(str, self.others)])
 
 
 class OutputError(HopcastError, OSError):

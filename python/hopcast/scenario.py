@@ -78,7 +78,7 @@ class Scenario:
 
         A flow or a group of nodes is named by its name, a value as in the scenario file.
         """
-        change = f"{key}={json.dumps(_plain(value, key), ensure_ascii=False)}"
+        change = f"{key}={_toml(_plain(value, key))}"
         return self._of(self._source._replace(overrides=(*self._source.overrides, change)))
 
     def explain(self) -> list[tuple[str, str, str]]:
@@ -144,17 +144,26 @@ def _read(path: str) -> str:
         with open(path, encoding="utf-8") as file:
             return file.read()
     except OSError as error:
-        raise ScenarioError(path, "", "", f"can't be read: {error.strerror or error}") from None
+        raise ScenarioError(path, "", None, f"can't be read: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
-        raise ScenarioError(path, "", "", f"is not UTF-8 text: byte {error.start} is wrong") from None
+        raise ScenarioError(path, "", None, f"is not UTF-8 text: byte {error.start} is wrong") from None
     except ValueError:
-        raise ScenarioError(path, "", "", "can't be read: a file name holds no null byte") from None
+        raise ScenarioError(path, "", None, "can't be read: a file name holds no null byte") from None
 
 
 def _trace_folders(given: Iterable[str | os.PathLike[str]]) -> tuple[str, ...]:
     """The folders given, then those of HOPCAST_TRACES, which are separated as those of PATH are."""
     named = os.environ.get("HOPCAST_TRACES", "").split(os.pathsep)
     return (*(os.fspath(folder) for folder in given), *(folder for folder in named if folder))
+
+
+def _toml(value: object) -> str:
+    """A plain value as TOML spells it. Its strings, numbers and truth values are those of JSON; its tables are not."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)} = {_toml(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _plain(value: object, key: str) -> object:

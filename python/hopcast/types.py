@@ -1,7 +1,7 @@
 """The vocabulary of a scenario, as types for Python objects: plain dictionaries that a type checker can check.
 
 A quantity is a string with its unit (`"2 Mb/s"`, `"200 m"`, `"10 ms"`, `"1000 B"`, `"24.5 dBm"`) or a number in SI
-units: bit/s, metres, seconds, bytes, hertz, dBm or dB. `hopcast schema` prints the same vocabulary as a JSON Schema.
+units: bit/s, metres, seconds, bytes, hertz, watts; decibels where a ratio is meant. `hopcast schema` prints the same vocabulary as a JSON Schema.
 """
 
 from __future__ import annotations
