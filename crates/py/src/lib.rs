@@ -1,0 +1,17 @@
+//! The Python module `hopcast._core`: conversion, nothing else. People import `hopcast`.
+
+mod error;
+mod scenario;
+
+/// The simulator. Conversion only: what people use is `hopcast`.
+#[pyo3::pymodule]
+mod _core {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use super::scenario::{PyScenario, json_schema};
+
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "Python's name for it")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}
