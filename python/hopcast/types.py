@@ -36,24 +36,33 @@ class Queue(TypedDict, total=False):
     packets: int
 
 
+class Errors(TypedDict, total=False):
+    """Losses on top of what reception decides."""
+
+    model: Literal["none"]
+
+
 class Radio(TypedDict, total=False):
     """The radio of every node."""
 
     profile: Literal["standard", "ns-2"]
     standard: Literal["802.11", "802.11b", "802.11a", "802.11g"]
     preamble: Literal["long", "short"]
+    channel: int
     data_rate: Quantity
     basic_rate: Quantity
     rts_threshold: Quantity
     retry_limit: RetryLimit
     queue: Queue
-    reception: Literal["threshold", "sinr"]
+    mtu: Quantity
+    reception: Literal["threshold"]
     tx_power: Quantity
     receive_threshold: Quantity
     carrier_sense_threshold: Quantity
     interference_floor: Quantity
     capture: Quantity
     propagation: Propagation
+    errors: Errors
 
 
 class Placement(TypedDict, total=False):
@@ -68,6 +77,12 @@ class Placement(TypedDict, total=False):
     height: Quantity
 
 
+class Mobility(TypedDict, total=False):
+    """How nodes move."""
+
+    model: Literal["static"]
+
+
 class Routing(TypedDict, total=False):
     """How a route is found."""
 
@@ -79,7 +94,9 @@ class Nodes(TypedDict, total=False):
 
     name: str
     count: int
+    role: Literal["ad-hoc"]
     placement: Placement
+    mobility: Mobility
     routing: Routing
     relay: Literal["os", "application"]
     socket_buffer: Quantity
