@@ -6,7 +6,6 @@ mod scenario;
 /// The simulator. Conversion only: what people use is `hopcast`.
 #[pyo3::pymodule]
 mod _core {
-    use pyo3::prelude::*;
 
     #[pymodule_export]
     use super::scenario::{PyScenario, json_schema};
