@@ -1,12 +1,18 @@
 //! The Python module `hopcast._core`: conversion, nothing else. People import `hopcast`.
 
 mod error;
+mod meter;
+mod result;
+mod run;
 mod scenario;
 
 /// The simulator. Conversion only: what people use is `hopcast`.
 #[pyo3::pymodule]
 mod _core {
-
+    #[pymodule_export]
+    use super::result::{ArrowTable, PyRunResult};
+    #[pymodule_export]
+    use super::run::run;
     #[pymodule_export]
     use super::scenario::{PyScenario, json_schema};
 

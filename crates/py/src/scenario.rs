@@ -6,7 +6,11 @@ use pyo3::prelude::*;
 
 /// A scenario that can be run.
 #[pyclass(name = "Scenario", module = "hopcast._core", frozen)]
-pub(crate) struct PyScenario(pub(crate) Loaded);
+pub(crate) struct PyScenario {
+    pub(crate) loaded: Loaded,
+    /// What messages call the file.
+    pub(crate) file: String,
+}
 
 #[pymethods]
 impl PyScenario {
@@ -38,31 +42,31 @@ impl PyScenario {
 
     /// Every value in force: key, value with its unit, source.
     fn explain(&self) -> Vec<(String, String, String)> {
-        self.0.explain().iter().map(|row| (row.key.clone(), row.value.clone(), row.source.clone())).collect()
+        self.loaded.explain().iter().map(|row| (row.key.clone(), row.value.clone(), row.source.clone())).collect()
     }
 
     /// For people.
     #[getter]
     fn name(&self) -> &str {
-        &self.0.scenario.name
+        &self.loaded.scenario.name
     }
 
     /// Simulated time of a run, in seconds.
     #[getter]
     fn duration_s(&self) -> f64 {
-        self.0.scenario.duration.as_secs_f64()
+        self.loaded.scenario.duration.as_secs_f64()
     }
 
     /// Seed of a run that is given no other.
     #[getter]
     fn seed(&self) -> u64 {
-        self.0.scenario.seed
+        self.loaded.scenario.seed
     }
 
     /// SHA-256 of the values in force but the seed, in one canonical spelling.
     #[getter]
     fn sha256(&self) -> &str {
-        &self.0.scenario.sha256
+        &self.loaded.scenario.sha256
     }
 }
 
@@ -85,5 +89,8 @@ fn load(
     overrides: Vec<String>,
 ) -> PyResult<PyScenario> {
     let loaded = py.detach(|| read(&source, &overrides));
-    loaded.map(PyScenario).map_err(|errors| scenario_error(py, &errors))
+    match loaded {
+        Ok(loaded) => Ok(PyScenario { loaded, file: source.name }),
+        Err(errors) => Err(scenario_error(py, &errors)),
+    }
 }
