@@ -18,20 +18,21 @@ SERIES = {
     "ssthresh": ("slow start threshold, KiB", 1 / 1024),
     "srtt": ("round-trip time, ms", 1e3),
     "delay": ("delay, ms", 1e3),
-    "jitter": ("jitter, ms", 1e3),
+    "jitter": ("largest jitter, ms", 1e3),
+    "queue": ("interface queue, packets", 1.0),
 }
-"""What is recorded over time, with its label and the factor from the unit in the table to that of the label."""
+"""What is recorded over time of each flow, the queue of each node: the label, and the factor from the table's unit to it."""
 
 
 def plot(result: Result, what: str) -> Figure:
-    """`"goodput"` or `"delay"` of each flow, over all replications, or one of `SERIES` of the first replication."""
+    """`"goodput"` or `"delays"` of each flow, over all replications, or one of `SERIES` of the first replication."""
     if what == "goodput":
         return goodput(result.json())
-    if what == "delay" and "delay" not in columns(result.series):
+    if what == "delays":
         return delay(result.json())
     if what in SERIES:
         return series(result.series, what)
-    known = ", ".join(["goodput", *SERIES])
+    known = ", ".join(["goodput", "delays", *SERIES])
     raise ValueError(f"no figure {what!r}; there are {known}")
 
 
@@ -46,16 +47,17 @@ def delay(document: dict[str, Any]) -> Figure:
 
 
 def series(table: polars.DataFrame, what: str) -> Figure:
-    """One quantity of each flow over time, in the first replication. A flow that does not have it is left out."""
+    """One quantity of each flow or node over time, in the first replication. One that does not have it is left out."""
     label, factor = SERIES[what]
     column = columns(table)[what]
-    first = table.filter(table["seed"] == table["seed"].min())
+    subject = "node" if what == "queue" else "flow"
+    rows_of = table.filter(table["seed"] == table["seed"].min(), table[subject].is_not_null())
     drawn = []
     # A flow has one colour, whatever is drawn of it.
-    for colour, ((flow,), rows) in enumerate(first.group_by(["flow"], maintain_order=True)):
+    for colour, ((name,), rows) in enumerate(rows_of.group_by([subject], maintain_order=True)):
         values = [None if value is None else value * factor for value in rows[column].to_list()]
-        if any(values):
-            drawn.append(Curve(str(flow), rows["time_s"].to_list(), values, colour))
+        if any(value is not None for value in values):
+            drawn.append(Curve(str(name), rows["time_s"].to_list(), values, colour))
     return curves(drawn, y=label)
 
 

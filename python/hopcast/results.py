@@ -98,7 +98,8 @@ class Result:
         return self._document
 
     def plot(self, what: str = "goodput") -> Figure:
-        """A figure: `"goodput"` and `"delay"` of each flow, or a series recorded over time, such as `"cwnd"`."""
+        """A figure: `"goodput"` or `"delays"` of each flow, or what was recorded over time: `"rate"`, `"delay"`,
+        `"jitter"`, `"cwnd"`, `"ssthresh"`, `"srtt"` of each flow, `"queue"` of each node."""
         from hopcast import plots
 
         return plots.plot(self, what)

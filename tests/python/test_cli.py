@@ -92,7 +92,7 @@ WRONG_SCENARIOS = {
     "wrong unit": (('"54 Mb/s"', '"54 m"'), ("radio.data_rate", "54 m")),
     "negative": (("window = 8", "window = -8"), ("flows.bulk.transport.window", "-8")),
     "zero": (("window = 8", "window = 0"), ("flows.bulk.transport.window", "0")),
-    "not a number": (('wait = "1 ms"', "wait = nan"), ("flows.units.application.wait", "nan")),
+    "not a number": (('wait = "1 ms"', "wait = nan"), ("application.wait", "nan")),
     "absurdly large": (('"1024 B"', '"1e30 B"'), ("flows.units.application.size", "1e30")),
     "no such node": (('to = "n1"', 'to = "n9"'), ("flows.units.to", "n9")),
     "unreachable": (('spacing = "5 m"', 'spacing = "5000 m"'), ("n0", "n1")),

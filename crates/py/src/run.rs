@@ -45,7 +45,7 @@ pub(crate) fn run(
             })
         })
     });
-    if let Some(folder) = &out {
+    if let (Some(folder), false) = (&out, finished.is_empty()) {
         py.detach(|| write_tables(folder, &finished)).map_err(|error| run_error(error.to_string()))?;
     }
     let finished = finished.into_iter().map(|result| PyRunResult(Arc::new(result))).collect();

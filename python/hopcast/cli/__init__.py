@@ -70,6 +70,9 @@ def _invoke(arguments: Sequence[str] | None) -> int:
         outcome = hopcast.main(args=arguments, prog_name="hopcast", standalone_mode=False)
         # Without its standalone mode, click returns the status of --help and --version.
         return outcome if isinstance(outcome, int) else DONE
+    except SystemExit:
+        # What click makes of a broken pipe: whoever read our output has seen enough.
+        return DONE
     except click.ClickException as error:
         error.show()
         return WRONG_INPUT

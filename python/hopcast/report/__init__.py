@@ -216,10 +216,11 @@ def _series_figures(folder: Path, prefix: str) -> list[str]:
         raise NothingToReport(f"{path}: can't be read: {error}") from None
     titles = {
         "rate": "Goodput over time",
-        "delay": "Delay over time",
-        "jitter": "Jitter over time",
+        "delay": "Mean delay, ten times a second at most",
+        "jitter": "Largest jitter, ten times a second at most",
         "cwnd": "Congestion window over time",
         "srtt": "Smoothed round-trip time over time",
+        "queue": "Interface queues over time",
     }
     known = plots.columns(table)
     return [
