@@ -5,13 +5,14 @@ pub mod video_trace;
 use crate::host::packet::MAX_UDP_PAYLOAD;
 use crate::host::{Endpoint, Host, HostConfig, MAX_SOCKETS, TcpOptions};
 use crate::metrics::{FlowSpec, FlowTable};
+use crate::scenario::ScenarioError;
 use crate::scenario::model::{Application, Flow, FlowId, Group, NodeId, Relay, Scenario, Tcp, Transport};
 use hopcast_protocols::application::{AduSource, CbrSource, MediaSource, Source};
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::routing::fixed::ShortestPaths;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::tcp;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// The machines of a scenario, by [`NodeId`], and the measurement of its flows.
 #[derive(Debug)]
@@ -37,11 +38,13 @@ pub enum TrafficError {
     },
     /// The paths of two flows to one node part at a machine, which sends all that goes there the same way.
     #[error(
-        "flow \"{flow}\": its `via` leads packets for {to} from {node} to {wanted}, those of another flow from there to {taken}"
+        "flow \"{flow}\": its way leads packets for {to} from {node} to {wanted}, that of flow \"{other}\" from there to {taken}"
     )]
     PathsPart {
         /// Name of the later flow.
         flow: String,
+        /// Name of the earlier flow.
+        other: String,
         /// Name of the node whose table it is.
         node: String,
         /// Name of the destination.
@@ -65,6 +68,40 @@ pub enum TrafficError {
         /// Name of the node.
         node: String,
     },
+}
+
+impl TrafficError {
+    /// The same as an error of the scenario in `file`, with the key to change.
+    pub fn in_file(&self, file: &str) -> ScenarioError {
+        let (field, problem, expected) = match self {
+            Self::Unreachable { flow, from, to } => (
+                format!("flows.{flow}.to"),
+                format!("no path leads from {from} to {to}"),
+                Some("nodes that hear each other, or others between them"),
+            ),
+            Self::PathsPart { flow, other, node, to, wanted, taken } => (
+                format!("flows.{flow}.via"),
+                format!(
+                    "leads packets for {to} from {node} to {wanted}, but the way of flow \"{other}\" leads them from there to {taken}"
+                ),
+                Some("one way from each node to each destination, or nodes.relay = \"application\""),
+            ),
+            Self::DatagramTooLarge { flow, octets } => (
+                format!("flows.{flow}.application"),
+                format!("has datagrams of {octets} B, more than UDP over IPv4 carries"),
+                Some("at most 65507 B"),
+            ),
+            Self::TooManySockets { .. } => ("flows".into(), self.to_string(), None),
+        };
+        ScenarioError {
+            file: file.into(),
+            line: None,
+            field,
+            value: None,
+            problem,
+            expected: expected.map(str::to_owned),
+        }
+    }
 }
 
 /// Sets up the machines of `scenario`, which pass packets on along `routes`, or as the flows' `via` say, for a run with
@@ -175,7 +212,8 @@ fn forwarding_tables(
     let count = nodes.groups.len() as u32;
     let mut tables: Vec<Vec<Option<NodeId>>> =
         (0..count).map(|node| (0..count).map(|to| routes.next_hop(node, to).map(NodeId)).collect()).collect();
-    let mut claimed = BTreeSet::new();
+    // By node and destination: the flow that wants it so.
+    let mut claimed: BTreeMap<(u32, u32), &str> = BTreeMap::new();
     for (flow, path) in scenario.flows.iter().zip(paths) {
         // What a `via` leads there it leads back; the shortest path back may be another one of the same length.
         let back = |leg: &Vec<u32>| match flow.via.as_slice() {
@@ -188,9 +226,11 @@ fn forwarding_tables(
             for hop in leg.windows(2) {
                 let entry = &mut tables[hop[0] as usize][to as usize];
                 let wanted = NodeId(hop[1]);
-                if !claimed.insert((hop[0], to)) && *entry != Some(wanted) {
+                let claim = claimed.insert((hop[0], to), &flow.name);
+                if let Some(other) = claim.filter(|_| *entry != Some(wanted)) {
                     return Err(TrafficError::PathsPart {
                         flow: flow.name.clone(),
+                        other: other.to_owned(),
                         node: nodes.name(hop[0]),
                         to: nodes.name(to),
                         wanted: nodes.name(wanted.0),
@@ -376,7 +416,7 @@ mod tests {
         let error = tables(&scenario("os", &both(&["n2"]))).expect_err("as without `via`");
         assert_eq!(
             error.to_string(),
-            "flow \"g\": its `via` leads packets for n3 from n0 to n2, those of another flow from there to n1"
+            "flow \"g\": its way leads packets for n3 from n0 to n2, that of flow \"f\" from there to n1"
         );
     }
 }

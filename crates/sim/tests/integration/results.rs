@@ -155,5 +155,43 @@ fn a_destination_out_of_reach_is_an_error_of_the_first_seed() {
     let scenario = scenario(&text);
     let job = Job { scenario: &scenario, seeds: &[5, 6, 7], threads: 3, captures: None };
     let error = execute(&job, &Control::new(), &(), |_, _| panic!("it failed")).unwrap_err();
-    assert!(matches!(error, ExecuteError::Traffic { seed: 5, .. }), "{error}");
+    let ExecuteError::Traffic { seed: 5, error } = error else { panic!("{error}") };
+    assert_eq!(
+        error.in_file("a.toml").to_string(),
+        "a.toml: flows.units.to: no path leads from n0 to n2; expected nodes that hear each other, or others between them"
+    );
+}
+
+/// The nodes of [`string`], all in range of each other, with a flow from end to end over the middle.
+fn over_the_middle(relay: &str, protocol: &str) -> Scenario {
+    let text =
+        string("300 ms").replace("200 m", "10 m").replace("count = 3", &format!("count = 3\nrelay = \"{relay}\""));
+    let text = text.split("[[flows]]").next().unwrap().to_owned();
+    scenario(&format!(
+        r#"{text}
+[[flows]]
+name = "f"
+from = "n0"
+to = "n2"
+via = ["n1"]
+transport = {{ protocol = "{protocol}" }}
+application = {{ kind = "adu", size = "1000 B" }}
+"#
+    ))
+}
+
+#[test]
+fn a_flow_passes_the_nodes_of_its_via_there_and_back() {
+    for protocol in ["udp", "tcp"] {
+        let forwarded = result(&over_the_middle("os", protocol), 1);
+        assert!(forwarded.flows[0].summary.received_packets > 20);
+        let [first, middle, last] = &forwarded.nodes[..] else { panic!("three nodes") };
+        // What either end received, data or acknowledgement, came through the middle.
+        assert!(middle.forwarded >= first.delivered + last.delivered && last.delivered > 20);
+        assert_eq!(first.delivered > 10, protocol == "tcp");
+        let relayed = result(&over_the_middle("application", protocol), 1);
+        assert!(relayed.flows[0].summary.received_packets > 20);
+        assert_eq!(relayed.nodes[1].forwarded, 0, "its program passes them on");
+        assert!(relayed.nodes[1].delivered >= relayed.flows[0].summary.received_packets);
+    }
 }
