@@ -158,7 +158,7 @@ impl FlowMetrics {
     pub fn handle_datagram_received(&mut self, seq: u64, octets: u32, created: Instant, now: Instant) {
         if self.ledger.handle_received(seq) == Arrival::First {
             self.handle_octets(octets, now);
-            self.handle_delay(now.saturating_since(created));
+            self.handle_delay(now.saturating_since(created), now);
         }
     }
 
@@ -186,7 +186,7 @@ impl FlowMetrics {
         while let Some(&write) = self.writes.front().filter(|write| write.end <= self.stream_read) {
             self.writes.pop_front();
             self.read_packets += 1;
-            self.handle_delay(now.saturating_since(write.accepted));
+            self.handle_delay(now.saturating_since(write.accepted), now);
         }
     }
 
@@ -288,11 +288,12 @@ impl FlowMetrics {
         self.series.handle_received(octets, now);
     }
 
-    fn handle_delay(&mut self, delay: Duration) {
+    fn handle_delay(&mut self, delay: Duration, now: Instant) {
         self.delay_sum += u128::from(delay.as_nanos());
         let units = delay.as_nanos().div_ceil(DELAY_UNIT);
         self.delays.record(units).expect("a histogram that resizes itself takes any value");
-        self.jitter.handle_delay(delay);
+        let jitter = self.jitter.handle_delay(delay);
+        self.series.handle_delay(delay, jitter, now);
     }
 }
 

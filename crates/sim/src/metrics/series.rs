@@ -18,6 +18,12 @@ pub struct Sample {
     pub time: Instant,
     /// Application octets that reached the sink in the interval.
     pub received_bytes: u64,
+    /// Packets that arrived in the interval, and so have a delay.
+    pub arrivals: u32,
+    /// Sum of their delays.
+    pub delay_sum: Duration,
+    /// The largest jitter among them.
+    pub jitter_max: Duration,
     /// Congestion window in octets; zero where there is none.
     pub cwnd: u32,
     /// Slow start threshold in octets; zero where there is none.
@@ -44,6 +50,14 @@ impl Series {
         self.current.received_bytes += u64::from(octets);
     }
 
+    /// A packet arrived at `now` after `delay`, which changed by `jitter` against the one before.
+    pub fn handle_delay(&mut self, delay: Duration, jitter: Option<Duration>, now: Instant) {
+        self.advance(now);
+        self.current.arrivals += 1;
+        self.current.delay_sum = self.current.delay_sum.saturating_add(delay);
+        self.current.jitter_max = self.current.jitter_max.max(jitter.unwrap_or(Duration::ZERO));
+    }
+
     /// The state of the sender changed at `now`.
     pub fn handle_sender(&mut self, cwnd: u32, ssthresh: u32, srtt: Duration, now: Instant) {
         self.advance(now);
@@ -54,7 +68,8 @@ impl Series {
     pub fn advance(&mut self, now: Instant) {
         while self.next <= now {
             self.samples.push(Sample { time: self.next, ..self.current });
-            self.current.received_bytes = 0;
+            let Sample { cwnd, ssthresh, srtt, .. } = self.current;
+            self.current = Sample { cwnd, ssthresh, srtt, ..Sample::default() };
             self.next = Instant::from_nanos(self.next.as_nanos().saturating_add(self.interval.as_nanos()));
             if self.next == Instant::MAX {
                 break;
@@ -90,6 +105,19 @@ mod tests {
         let rows: Vec<_> = series.samples().iter().map(|s| (s.received_bytes, s.cwnd)).collect();
         assert_eq!(rows, [(30, 2000), (40, 2000), (0, 2000), (0, 3000)]);
         assert_eq!(series.samples()[3].time, at(400));
+    }
+
+    #[test]
+    fn delays_and_jitter_are_those_of_the_interval() {
+        let mut series = Series::new(Duration::from_secs(10));
+        let at = |millis| Instant::START + Duration::from_millis(millis);
+        let ms = Duration::from_millis;
+        series.handle_delay(ms(4), None, at(10));
+        series.handle_delay(ms(7), Some(ms(3)), at(20));
+        series.handle_delay(ms(6), Some(ms(1)), at(120));
+        series.advance(at(300));
+        let rows: Vec<_> = series.samples().iter().map(|s| (s.arrivals, s.delay_sum, s.jitter_max)).collect();
+        assert_eq!(rows, [(2, ms(11), ms(3)), (1, ms(6), ms(1)), (0, ms(0), ms(0))]);
     }
 
     #[test]

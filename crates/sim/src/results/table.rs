@@ -65,7 +65,8 @@ pub fn node_table(result: &RunResult) -> RecordBatch {
     table.finish()
 }
 
-/// What developed over time, at even intervals: rows of flows (`flow`, `rate_bps`, and of TCP `cwnd_bytes`,
+/// What developed over time, at even intervals: rows of flows (`flow`, `rate_bps`, `delay_s`, the mean of what arrived in the
+/// interval, `jitter_s`, the largest in it, and of TCP `cwnd_bytes`,
 /// `ssthresh_bytes`, `srtt_s`, those of the flow's first connection at the interval's end), then rows of interface queues
 /// (`node`, `queue_packets`). What a row does not tell is null. A node has rows only if its queue was ever found filled.
 pub fn series_table(result: &RunResult) -> RecordBatch {
@@ -89,6 +90,8 @@ pub fn series_table(result: &RunResult) -> RecordBatch {
     table.optional_texts("flow", rows.iter().map(|row| row.flow));
     table.optional_texts("node", rows.iter().map(|row| row.node));
     table.numbers("rate_bps", rows.iter().map(|row| row.rate));
+    table.numbers("delay_s", rows.iter().map(|row| row.delay));
+    table.numbers("jitter_s", rows.iter().map(|row| row.jitter));
     table.optional_counts("cwnd_bytes", rows.iter().map(|row| row.cwnd));
     table.optional_counts("ssthresh_bytes", rows.iter().map(|row| row.ssthresh));
     table.numbers("srtt_s", rows.iter().map(|row| row.srtt));
@@ -102,6 +105,8 @@ struct Row<'a> {
     flow: Option<&'a str>,
     node: Option<&'a str>,
     rate: Option<f64>,
+    delay: Option<f64>,
+    jitter: Option<f64>,
     cwnd: Option<u64>,
     ssthresh: Option<u64>,
     srtt: Option<f64>,
@@ -114,6 +119,8 @@ impl<'a> Row<'a> {
         Self {
             time: sample.time.as_secs_f64(),
             flow: Some(name),
+            delay: (sample.arrivals > 0).then(|| sample.delay_sum.as_secs_f64() / f64::from(sample.arrivals)),
+            jitter: (sample.arrivals > 0).then(|| sample.jitter_max.as_secs_f64()),
             rate: Some(sample.received_bytes as f64 * 8.0 / interval),
             cwnd: measured(sample.cwnd),
             ssthresh: measured(sample.ssthresh),

@@ -172,6 +172,8 @@ pub struct Flow {
     pub from: NodeId,
     /// Sink.
     pub to: NodeId,
+    /// Passed through in this order, on the shortest paths between them; no node stands here twice, nor an end.
+    pub via: Vec<NodeId>,
     /// The application starts here.
     pub start: Instant,
     /// The application stops here, or with the run.

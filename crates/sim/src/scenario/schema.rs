@@ -344,6 +344,10 @@ pub(super) struct Flow {
     pub from: String,
     /// Name of the node that receives.
     pub to: String,
+    /// Names of nodes that the flow passes through, in this order, on the shortest paths between them. Default: none, the
+    /// shortest path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub via: Option<Vec<String>>,
     /// When the application starts. Default: 0 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]

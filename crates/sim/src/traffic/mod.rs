@@ -11,6 +11,7 @@ use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::routing::fixed::ShortestPaths;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::tcp;
+use std::collections::BTreeSet;
 
 /// The machines of a scenario, by [`NodeId`], and the measurement of its flows.
 #[derive(Debug)]
@@ -34,6 +35,22 @@ pub enum TrafficError {
         /// Name of the node that it does not reach.
         to: String,
     },
+    /// The paths of two flows to one node part at a machine, which sends all that goes there the same way.
+    #[error(
+        "flow \"{flow}\": its `via` leads packets for {to} from {node} to {wanted}, those of another flow from there to {taken}"
+    )]
+    PathsPart {
+        /// Name of the later flow.
+        flow: String,
+        /// Name of the node whose table it is.
+        node: String,
+        /// Name of the destination.
+        to: String,
+        /// Name of the next node that this flow wants.
+        wanted: String,
+        /// Name of the next node that the table has.
+        taken: String,
+    },
     /// A datagram does not fit into the length fields of IPv4 and UDP.
     #[error("flow \"{flow}\": a datagram of {octets} B; UDP over IPv4 carries up to {MAX_UDP_PAYLOAD} B")]
     DatagramTooLarge {
@@ -50,41 +67,34 @@ pub enum TrafficError {
     },
 }
 
-/// Sets up the machines of `scenario`, which pass packets on along `routes`, for a run with `seed`.
+/// Sets up the machines of `scenario`, which pass packets on along `routes`, or as the flows' `via` say, for a run with
+/// `seed`.
 pub fn machines(scenario: &Scenario, routes: &ShortestPaths, seed: u64) -> Result<Machines, TrafficError> {
-    let groups: Vec<&Group> = scenario.groups.iter().flat_map(|g| g.node_names.iter().map(move |_| g)).collect();
-    let names: Vec<&str> = scenario.groups.iter().flat_map(|g| g.node_names.iter().map(String::as_str)).collect();
-    let name = |node: u32| names.get(node as usize).map_or_else(|| format!("{node}"), |name| (*name).to_owned());
-    let mut hosts: Vec<Host> = groups
+    let nodes = Nodes {
+        groups: scenario.groups.iter().flat_map(|g| g.node_names.iter().map(move |_| g)).collect(),
+        names: scenario.groups.iter().flat_map(|g| g.node_names.iter().map(String::as_str)).collect(),
+    };
+    let paths: Vec<Path> =
+        scenario.flows.iter().map(|flow| Path::new(flow, &nodes, routes)).collect::<Result<_, _>>()?;
+    let tables = forwarding_tables(scenario, &paths, &nodes, routes)?;
+    let mut hosts: Vec<Host> = nodes
+        .groups
         .iter()
+        .zip(tables)
         .zip(0_u32..)
-        .map(|(group, node)| {
+        .map(|((group, next_hops), node)| {
             let config = HostConfig {
                 mtu: scenario.mtu,
                 queue_packets: scenario.radio.queue_packets,
                 socket_buffer: group.socket_buffer,
             };
-            let next_hops = (0..groups.len() as u32).map(|to| routes.next_hop(node, to).map(NodeId)).collect();
             Host::new(NodeId(node), config, next_hops)
         })
         .collect();
-    for (flow, id) in scenario.flows.iter().zip(0_u32..) {
-        let unreachable = |from: NodeId, to: NodeId| TrafficError::Unreachable {
-            flow: flow.name.clone(),
-            from: name(from.0),
-            to: name(to.0),
-        };
-        let path = routes.path(flow.from.0, flow.to.0).filter(|path| path.len() > 1);
-        let path = path.ok_or_else(|| unreachable(flow.from, flow.to))?;
-        let stops: Vec<u32> = path
-            .iter()
-            .copied()
-            .filter(|&node| {
-                node == flow.from.0 || node == flow.to.0 || groups[node as usize].relay == Relay::Application
-            })
-            .collect();
+    for ((flow, path), id) in scenario.flows.iter().zip(&paths).zip(0_u32..) {
+        let stops = path.stops();
         if let Some(node) = stops.iter().find(|&&node| !hosts[node as usize].has_room_for_sockets(2)) {
-            return Err(TrafficError::TooManySockets { node: name(*node) });
+            return Err(TrafficError::TooManySockets { node: nodes.name(*node) });
         }
         match &flow.transport {
             Transport::Udp => add_udp(&mut hosts, FlowId(id), flow, &stops)?,
@@ -92,16 +102,106 @@ pub fn machines(scenario: &Scenario, routes: &ShortestPaths, seed: u64) -> Resul
                 // Acknowledgements need a way back, over each leg.
                 for leg in stops.windows(2) {
                     if routes.path(leg[1], leg[0]).is_none() {
-                        return Err(unreachable(NodeId(leg[1]), NodeId(leg[0])));
+                        return Err(nodes.unreachable(flow, leg[1], leg[0]));
                     }
                 }
-                add_tcp(&mut hosts, &groups, seed, FlowId(id), flow, tcp, &stops);
+                add_tcp(&mut hosts, &nodes.groups, seed, FlowId(id), flow, tcp, &stops);
             }
         }
     }
     let end = Instant::START + scenario.duration;
     let specs = scenario.flows.iter().map(|flow| FlowSpec { start: flow.start, stop: flow.stop, end });
     Ok(Machines { hosts, flows: FlowTable::new(specs) })
+}
+
+/// The nodes of a scenario, by [`NodeId`].
+struct Nodes<'a> {
+    groups: Vec<&'a Group>,
+    names: Vec<&'a str>,
+}
+
+impl Nodes<'_> {
+    fn name(&self, node: u32) -> String {
+        self.names.get(node as usize).map_or_else(|| format!("{node}"), |name| (*name).to_owned())
+    }
+
+    fn unreachable(&self, flow: &Flow, from: u32, to: u32) -> TrafficError {
+        TrafficError::Unreachable { flow: flow.name.clone(), from: self.name(from), to: self.name(to) }
+    }
+}
+
+/// The way of a flow.
+struct Path {
+    /// Parts of the way that begin and end with a program; each is all nodes from one to the next.
+    legs: Vec<Vec<u32>>,
+}
+
+impl Path {
+    /// The shortest way over the nodes that the flow names, cut where applications pass it on.
+    fn new(flow: &Flow, nodes: &Nodes<'_>, routes: &ShortestPaths) -> Result<Self, TrafficError> {
+        let mut whole = vec![flow.from.0];
+        let mut at = flow.from.0;
+        for next in flow.via.iter().copied().chain([flow.to]) {
+            let part = routes.path(at, next.0).filter(|part| part.len() > 1);
+            whole.extend(part.ok_or_else(|| nodes.unreachable(flow, at, next.0))?.into_iter().skip(1));
+            at = next.0;
+        }
+        let mut legs = vec![vec![flow.from.0]];
+        for (place, &node) in whole.iter().enumerate().skip(1) {
+            let leg = legs.last_mut().expect("there is always the leg that has begun");
+            leg.push(node);
+            let passed_on = nodes.groups[node as usize].relay == Relay::Application;
+            if passed_on && place + 1 < whole.len() {
+                legs.push(vec![node]);
+            }
+        }
+        Ok(Self { legs })
+    }
+
+    /// The nodes whose programs handle the flow, source and sink included.
+    fn stops(&self) -> Vec<u32> {
+        let ends = self.legs.iter().filter_map(|leg| leg.last());
+        self.legs.iter().take(1).filter_map(|leg| leg.first()).chain(ends).copied().collect()
+    }
+}
+
+/// The next hop of each node towards each destination: on the shortest path, but where a flow's `via` says otherwise.
+fn forwarding_tables(
+    scenario: &Scenario,
+    paths: &[Path],
+    nodes: &Nodes<'_>,
+    routes: &ShortestPaths,
+) -> Result<Vec<Vec<Option<NodeId>>>, TrafficError> {
+    let count = nodes.groups.len() as u32;
+    let mut tables: Vec<Vec<Option<NodeId>>> =
+        (0..count).map(|node| (0..count).map(|to| routes.next_hop(node, to).map(NodeId)).collect()).collect();
+    let mut claimed = BTreeSet::new();
+    for (flow, path) in scenario.flows.iter().zip(paths) {
+        // What a `via` leads there it leads back; the shortest path back may be another one of the same length.
+        let back = |leg: &Vec<u32>| match flow.via.as_slice() {
+            [] => routes.path(leg[leg.len() - 1], leg[0]).unwrap_or_default(),
+            _ => leg.iter().rev().copied().collect(),
+        };
+        let two_way = matches!(flow.transport, Transport::Tcp(_));
+        for leg in path.legs.iter().cloned().chain(path.legs.iter().map(back).filter(|_| two_way)) {
+            let Some(&to) = leg.last() else { continue };
+            for hop in leg.windows(2) {
+                let entry = &mut tables[hop[0] as usize][to as usize];
+                let wanted = NodeId(hop[1]);
+                if !claimed.insert((hop[0], to)) && *entry != Some(wanted) {
+                    return Err(TrafficError::PathsPart {
+                        flow: flow.name.clone(),
+                        node: nodes.name(hop[0]),
+                        to: nodes.name(to),
+                        wanted: nodes.name(wanted.0),
+                        taken: entry.map_or_else(String::new, |taken| nodes.name(taken.0)),
+                    });
+                }
+                *entry = Some(wanted);
+            }
+        }
+    }
+    Ok(tables)
 }
 
 /// `stops`: the nodes whose programs handle the flow, source and sink included.
@@ -193,5 +293,90 @@ fn source(flow: &Flow) -> Source {
         Application::VideoTrace { frames, interval, packet } => {
             Source::Media(MediaSource::new(start, frames.clone(), *interval, *packet))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Source as Text;
+
+    /// Four nodes, all in range of each other, with flows as given.
+    fn scenario(relay: &str, flows: &str) -> Scenario {
+        let text = format!(
+            r#"
+            duration = "1 s"
+            [radio]
+            standard = "802.11a"
+            [[nodes]]
+            name = "n"
+            count = 4
+            relay = "{relay}"
+            placement = {{ shape = "line", spacing = "1 m" }}
+            {flows}
+            "#
+        );
+        let source = Text { text, name: "test".into(), ..Text::default() };
+        Scenario::parse(&source, &[]).expect("the scenario is right").scenario
+    }
+
+    fn flow(name: &str, to: &str, via: &[&str], protocol: &str) -> String {
+        format!(
+            r#"
+            [[flows]]
+            name = "{name}"
+            from = "n0"
+            to = "{to}"
+            via = {via:?}
+            transport = {{ protocol = "{protocol}" }}
+            application = {{ kind = "bulk" }}
+            "#
+        )
+    }
+
+    fn tables(scenario: &Scenario) -> Result<Vec<Vec<Option<NodeId>>>, TrafficError> {
+        let routes = ShortestPaths::new(&[vec![1, 2, 3], vec![0, 2, 3], vec![0, 1, 3], vec![0, 1, 2]]);
+        let nodes = Nodes { groups: vec![&scenario.groups[0]; 4], names: vec!["n0", "n1", "n2", "n3"] };
+        let paths: Vec<Path> =
+            scenario.flows.iter().map(|f| Path::new(f, &nodes, &routes)).collect::<Result<_, _>>()?;
+        forwarding_tables(scenario, &paths, &nodes, &routes)
+    }
+
+    #[test]
+    fn applications_pass_a_flow_on_leg_by_leg() {
+        let scenario = scenario("application", &flow("f", "n3", &["n1", "n2"], "udp"));
+        let nodes = Nodes { groups: vec![&scenario.groups[0]; 4], names: vec![] };
+        let routes = ShortestPaths::new(&[vec![1, 2, 3], vec![0, 2, 3], vec![0, 1, 3], vec![0, 1, 2]]);
+        let path = Path::new(&scenario.flows[0], &nodes, &routes).expect("all are in range");
+        assert_eq!(path.legs, [[0, 1], [1, 2], [2, 3]]);
+        assert_eq!(path.stops(), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn forwarding_machines_get_the_way_and_the_way_back() {
+        let scenario = scenario("os", &flow("f", "n3", &["n2", "n1"], "tcp"));
+        let tables = tables(&scenario).expect("one flow does not contradict itself");
+        let hop = |from: usize, to: usize| tables[from][to].map(|node| node.0);
+        assert_eq!([hop(0, 3), hop(2, 3), hop(1, 3)], [Some(2), Some(1), Some(3)]);
+        assert_eq!([hop(3, 0), hop(1, 0), hop(2, 0)], [Some(1), Some(2), Some(0)]);
+        assert_eq!(hop(0, 1), Some(1), "other destinations keep their shortest paths");
+    }
+
+    #[test]
+    fn without_via_the_path_is_the_shortest() {
+        let scenario = scenario("application", &flow("f", "n3", &[], "udp"));
+        assert_eq!(tables(&scenario).expect("all are in range")[0][3], Some(NodeId(3)));
+    }
+
+    #[test]
+    fn two_ways_to_one_node_from_one_machine_are_refused() {
+        let both = |via: &[&str]| flow("f", "n3", &["n1"], "udp") + &flow("g", "n3", via, "udp");
+        assert!(tables(&scenario("os", &both(&[]))).is_err(), "n0 sends what is for n3 one way");
+        assert!(tables(&scenario("os", &both(&["n1"]))).is_ok());
+        let error = tables(&scenario("os", &both(&["n2"]))).expect_err("as without `via`");
+        assert_eq!(
+            error.to_string(),
+            "flow \"g\": its `via` leads packets for n3 from n0 to n2, those of another flow from there to n1"
+        );
     }
 }

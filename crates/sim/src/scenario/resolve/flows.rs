@@ -71,29 +71,37 @@ impl Resolver<'_> {
         if from.is_some() && from == to {
             self.report(&["flows", index, "to"], "is the node that the flow comes from", "another node");
         }
+        let via = self.via(index, flow, [from, to], nodes);
         let (start, stop) = self.times(index, flow, around.duration);
         let transport = self.transport(index, flow, around);
         let application = self.application(index, flow, &transport, traces, around);
         let (from, to, application) = (from?, to?, application?);
-        if transport == model::Transport::Udp {
-            let largest = match &application {
-                model::Application::Adu { size, .. } => *size,
-                model::Application::Bulk { packet, .. }
-                | model::Application::Cbr { packet, .. }
-                | model::Application::VideoTrace { packet, .. } => *packet,
-            };
-            for end in [from, to] {
-                let buffer = nodes.socket_buffer(end);
-                if largest > buffer {
-                    let problem = format!(
-                        "a packet of {largest} B does not fit into the socket buffer of {buffer} B at its ends"
-                    );
-                    self.report(&["flows", index, "application"], problem, "a larger nodes.socket_buffer");
-                    break;
+        Some(model::Flow { name: flow.name.clone(), from, to, via, start, stop, transport, application })
+    }
+
+    /// The nodes on the way that are known; what is wrong with the others is reported.
+    fn via(&mut self, index: &str, flow: &Flow, ends: [Option<NodeId>; 2], nodes: &Directory<'_>) -> Vec<NodeId> {
+        let path = ["flows", index, "via"];
+        match flow.via {
+            Some(_) => self.ledger.note_given(&path),
+            None => self.ledger.note(&path, "the shortest path", "default"),
+        }
+        let mut via = Vec::new();
+        for (place, name) in flow.via.iter().flatten().enumerate() {
+            let at = [path[0], path[1], path[2], &place.to_string()];
+            match nodes.find(name) {
+                Some(node) if ends.contains(&Some(node)) => {
+                    self.report(&at, "is an end of the flow", "nodes between its ends");
+                }
+                Some(node) if via.contains(&node) => self.report(&at, "is passed through twice", "each node once"),
+                Some(node) => via.push(node),
+                None => {
+                    let (problem, expected) = nodes.why_unknown(name);
+                    self.report(&at, problem, expected);
                 }
             }
         }
-        Some(model::Flow { name: flow.name.clone(), from, to, start, stop, transport, application })
+        via
     }
 
     fn end(&mut self, index: &str, key: &str, name: &str, nodes: &Directory<'_>) -> Option<NodeId> {
@@ -258,29 +266,18 @@ impl Resolver<'_> {
 /// Finds nodes by name.
 struct Directory<'a> {
     groups: &'a [model::Group],
-    nodes: BTreeMap<&'a str, (NodeId, u32)>,
+    nodes: BTreeMap<&'a str, NodeId>,
 }
 
 impl<'a> Directory<'a> {
     fn new(groups: &'a [model::Group]) -> Self {
-        let named = groups.iter().flat_map(|group| group.node_names.iter().map(|name| (name, group.socket_buffer)));
-        let nodes = named.zip(0..).map(|((name, buffer), id)| (name.as_str(), (NodeId(id), buffer))).collect();
+        let names = groups.iter().flat_map(|group| &group.node_names);
+        let nodes = names.zip(0..).map(|(name, id)| (name.as_str(), NodeId(id))).collect();
         Self { groups, nodes }
     }
 
     fn find(&self, name: &str) -> Option<NodeId> {
-        self.nodes.get(name).map(|(id, _)| *id)
-    }
-
-    fn socket_buffer(&self, node: NodeId) -> u32 {
-        let mut first = 0;
-        for group in self.groups {
-            first += group.node_names.len();
-            if (node.0 as usize) < first {
-                return group.socket_buffer;
-            }
-        }
-        unreachable!("a node that was found by name is in a group")
+        self.nodes.get(name).copied()
     }
 
     /// Problem, and what would be right.

@@ -1,0 +1,62 @@
+//! Errors as Python's exceptions, which `hopcast.errors` defines.
+
+use hopcast_sim::scenario::{ScenarioError, ScenarioErrors};
+use hopcast_sim::traffic::TrafficError;
+use pyo3::import_exception;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::result::PyRunResult;
+
+mod classes {
+    use super::import_exception;
+    import_exception!(hopcast.errors, Interrupted);
+    import_exception!(hopcast.errors, RunError);
+    import_exception!(hopcast.errors, ScenarioError);
+}
+
+/// `hopcast.ScenarioError`: the first error, which carries the others.
+pub(crate) fn scenario_error(py: Python<'_>, errors: &ScenarioErrors) -> PyErr {
+    build(py, errors).unwrap_or_else(|error| error)
+}
+
+/// `hopcast.ScenarioError` for flows that can't be set up where the nodes stand.
+pub(crate) fn traffic_error(file: &str, error: &TrafficError) -> PyErr {
+    classes::ScenarioError::new_err((file.to_owned(), "flows", None::<&str>, error.to_string()))
+}
+
+/// `hopcast.RunError`: a run failed on the way.
+pub(crate) fn run_error(message: String) -> PyErr {
+    classes::RunError::new_err(message)
+}
+
+/// `hopcast.Interrupted`: Ctrl-C, and what had finished.
+pub(crate) fn interrupted(py: Python<'_>, finished: Vec<PyRunResult>) -> PyErr {
+    match finished.into_pyobject(py) {
+        Ok(finished) => classes::Interrupted::new_err((finished.unbind(),)),
+        Err(error) => error,
+    }
+}
+
+fn build(py: Python<'_>, errors: &ScenarioErrors) -> PyResult<PyErr> {
+    let Some((first, others)) = errors.errors().split_first() else {
+        return Ok(classes::ScenarioError::new_err(("", "", None::<&str>, errors.to_string())));
+    };
+    let class = py.get_type::<classes::ScenarioError>();
+    let others: Vec<_> =
+        others.iter().map(|error| class.call1(arguments(py, error, Vec::new())?)).collect::<PyResult<_>>()?;
+    Ok(PyErr::from_value(class.call1(arguments(py, first, others)?)?))
+}
+
+/// In the order of the constructor: file, field, value, message, line, others.
+fn arguments<'py>(
+    py: Python<'py>,
+    error: &ScenarioError,
+    others: Vec<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let message = match &error.expected {
+        Some(expected) => format!("{}; expected {expected}", error.problem),
+        None => error.problem.clone(),
+    };
+    (&error.file, &error.field, &error.value, message, error.line, PyTuple::new(py, others)?).into_pyobject(py)
+}

@@ -1,0 +1,22 @@
+//! The Python module `hopcast._core`: conversion, nothing else. People import `hopcast`.
+
+mod error;
+mod meter;
+mod result;
+mod run;
+mod scenario;
+
+/// The simulator. Conversion only: what people use is `hopcast`.
+#[pyo3::pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::result::{ArrowTable, PyRunResult};
+    #[pymodule_export]
+    use super::run::run;
+    #[pymodule_export]
+    use super::scenario::{PyScenario, json_schema};
+
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "Python's name for it")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,5 @@
+"""`python -m hopcast`: the command line."""
+
+from hopcast.cli import main
+
+main()

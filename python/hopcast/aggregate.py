@@ -1,0 +1,68 @@
+"""One object for several replications: means, with confidence intervals beside them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hopcast.statistics import ci95, mean
+
+SUMMED = ("events", "user_s", "simulated_s")
+"""Costs that add up over replications. The others are those of the dearest: they ran side by side."""
+
+
+def aggregate(texts: list[str]) -> dict[str, Any]:
+    """The object of `hopcast run --json` from those of its replications, which are JSON texts in the order of seeds.
+
+    One replication passes through as it is. Beyond, each number of a flow, of a node and of the totals is the mean,
+    and `<field>_ci95` stands beside it. A number that a replication could not measure (`null`: the delay of a flow
+    of which nothing arrived) is left out of the mean.
+    """
+    documents = [json.loads(text) for text in texts]
+    first = documents[0]
+    if len(documents) == 1:
+        return dict(first)
+    return {
+        "flows": _rows([document["flows"] for document in documents]),
+        "nodes": _rows([document["nodes"] for document in documents]),
+        "totals": _record([document["totals"] for document in documents]),
+        "cost": _cost([document["cost"] for document in documents]),
+        "provenance": first["provenance"]
+        | {
+            "replications": len(documents),
+            "seeds": [document["provenance"]["seed"] for document in documents],
+        },
+    }
+
+
+def _rows(tables: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Records of the same thing stand at the same place: a scenario has its flows and nodes in a fixed order."""
+    return [_record(list(records)) for records in zip(*tables, strict=True)]
+
+
+def _record(records: list[dict[str, Any]]) -> dict[str, Any]:
+    merged: dict[str, Any] = {}
+    for key, value in records[0].items():
+        values = [record[key] for record in records]
+        if isinstance(value, dict):
+            merged[key] = _record(values)
+        elif all(_is_number(value) for value in values):
+            numbers = [float(value) for value in values if value is not None]
+            merged[key] = mean(numbers) if numbers else None
+            merged[f"{key}_ci95"] = ci95(numbers)
+        else:
+            merged[key] = value
+    return merged
+
+
+def _cost(costs: list[dict[str, Any]]) -> dict[str, Any]:
+    merged: dict[str, Any] = {}
+    for key in costs[0]:
+        values = [cost[key] for cost in costs if cost[key] is not None]
+        merged[key] = (sum(values) if key in SUMMED else max(values)) if values else None
+    return merged
+
+
+def _is_number(value: object) -> bool:
+    """Or nothing where a number should be."""
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))

@@ -1,0 +1,94 @@
+"""The command line. Each command imports what it needs when it runs, so that a short run starts at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+
+import click
+
+from hopcast._core import __version__
+from hopcast.errors import HopcastError, OutputError, ScenarioError
+
+DONE, FAILED, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 128 + signal.SIGINT
+
+
+class Commands(click.Group):
+    """The commands by name, each in a module of its own that is loaded when it is called."""
+
+    names = ("run", "study", "report", "schema")
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(self.names)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name == "run":
+            from hopcast.cli.run import command
+        elif name == "study":
+            from hopcast.cli.study import command
+        elif name == "report":
+            from hopcast.cli.report import command
+        elif name == "schema":
+            from hopcast.cli.schema import command
+        else:
+            return None
+        return command
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="hopcast", message="%(prog)s %(version)s")
+def hopcast() -> None:
+    """Media streaming over wireless ad hoc networks, simulated.
+
+    Exit status: 0 done; 1 failed while running; 2 the input is wrong and nothing was run; 130 interrupted, with
+    every finished replication written whole.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line, and exit with its status."""
+    try:
+        status = _invoke(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. What is left in the buffer must not raise again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = DONE
+    except OSError as error:
+        # Standard output itself: a full disk behind it, say.
+        _complain(f"can't write the output: {error.strerror or error}")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = FAILED
+    sys.exit(status)
+
+
+def _invoke(arguments: Sequence[str] | None) -> int:
+    """Run one command; every error becomes a line on standard error and a status."""
+    try:
+        outcome = hopcast.main(args=arguments, prog_name="hopcast", standalone_mode=False)
+        # Without its standalone mode, click returns the status of --help and --version.
+        return outcome if isinstance(outcome, int) else DONE
+    except SystemExit:
+        # What click makes of a broken pipe: whoever read our output has seen enough.
+        return DONE
+    except click.ClickException as error:
+        error.show()
+        return WRONG_INPUT
+    except ScenarioError as error:
+        _complain(str(error))
+        return WRONG_INPUT
+    except OutputError as error:
+        _complain(f"{error.filename}: {error.strerror}")
+        return WRONG_INPUT
+    except HopcastError as error:
+        _complain(str(error))
+        return FAILED
+    except (KeyboardInterrupt, click.Abort) as interrupt:
+        _complain(str(interrupt) or "interrupted")
+        return INTERRUPTED
+
+
+def _complain(message: str) -> None:
+    click.echo(f"hopcast: {message}", err=True)

@@ -1,0 +1,86 @@
+"""Tables for people, on standard output."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from hopcast.numbers import significant, with_interval
+
+if TYPE_CHECKING:
+    from hopcast.results import Result
+    from hopcast.studies.rows import Row
+
+VERDICT_STYLES = {
+    "holds": "green",
+    "within": "green",
+    "fails": "red",
+    "differs": "red",
+    "inconclusive": "yellow",
+    "measured": "dim",
+}
+
+
+def print_result(result: Result) -> None:
+    """What a run measured: a row for each flow, and the totals of the network."""
+    document = result.json()
+    console = Console()
+    table = Table(title=_title(result), title_justify="left", title_style="bold")
+    for column in ("flow", "from → to", "protocol"):
+        table.add_column(column)
+    for column in ("goodput\nMb/s", "lost\n%", "delay mean\nms", "delay 99 %\nms", "jitter mean\nms"):
+        table.add_column(column, justify="right")
+    for flow in document["flows"]:
+        table.add_row(
+            Text(flow["name"]),
+            Text(f"{flow['from']} → {flow['to']}"),
+            flow["protocol"],
+            _cell(flow, "goodput_bps", 1e-6),
+            _cell(flow, "loss_ratio", 1e2),
+            _cell(flow, "delay_mean_s", 1e3),
+            _cell(flow, "delay_p99_s", 1e3),
+            _cell(flow, "jitter_mean_s", 1e3),
+        )
+    console.print(table)
+    console.print(_summary(document), highlight=False)
+
+
+def print_rows(rows: list[Row]) -> None:
+    """What studies found: a row for each number or claim of a paper, measured-only ones left out."""
+    console = Console()
+    table = Table()
+    for column in ("experiment", "case", "metric"):
+        table.add_column(column)
+    for column in ("paper", "measured"):
+        table.add_column(column, justify="right")
+    table.add_column("verdict")
+    for row in rows:
+        if row.verdict != "measured":
+            verdict = Text(row.verdict, style=VERDICT_STYLES[row.verdict])
+            table.add_row(row.experiment, row.case, row.metric, row.paper_text(), row.measured_text(), verdict)
+    console.print(table)
+
+
+def _title(result: Result) -> str:
+    count = len(result)
+    seeds = "1 replication" if count == 1 else f"{count} replications, mean ± half of the 95 % interval"
+    return f"{result.scenario.name} ({result.scenario.duration_s:g} s, {seeds})"
+
+
+def _cell(record: dict[str, Any], field: str, factor: float) -> str:
+    interval = record.get(f"{field}_ci95")
+    value = record.get(field)
+    if value is None:
+        return "–"
+    return with_interval(value * factor, None if interval is None else interval * factor)
+
+
+def _summary(document: dict[str, Any]) -> str:
+    totals, cost = document["totals"], document["cost"]
+    return (
+        f"{significant(totals['frames_sent'])} frames sent, {significant(totals['collisions'])} collisions; "
+        f"{significant(cost['events'])} events in {cost['wall_s']:.2f} s"
+    )

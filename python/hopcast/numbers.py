@@ -1,0 +1,26 @@
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+import math
+
+
+def significant(value: float, digits: int = 4) -> str:
+    """`value` with so many significant digits, never in exponent form, thousands parted by a thin space."""
+    if not math.isfinite(value):
+        return "–"
+    if value == 0.0:
+        return "0"
+    places = max(digits - 1 - math.floor(math.log10(abs(value))), 0)
+    text = f"{round(value, places):,.{places}f}".replace(",", "\u202f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def with_interval(value: float, half_width: float | None, digits: int = 4) -> str:
+    """`value ± half_width`; the value is shown no finer than its interval's second digit."""
+    if half_width is None:
+        return significant(value, digits)
+    if half_width == 0.0 or not math.isfinite(half_width):
+        return f"{significant(value, digits)} ± {significant(half_width)}"
+    places = max(1 - math.floor(math.log10(half_width)), 0)
+    return f"{value:,.{places}f} ± {half_width:,.{places}f}".replace(",", "\u202f")

@@ -1,0 +1,84 @@
+"""Figures of one result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hopcast.figures import Curve, bars, curves
+
+if TYPE_CHECKING:
+    import polars
+    from matplotlib.figure import Figure
+
+    from hopcast.results import Result
+
+SERIES = {
+    "rate": ("goodput, Mb/s", 1e-6),
+    "cwnd": ("congestion window, KiB", 1 / 1024),
+    "ssthresh": ("slow start threshold, KiB", 1 / 1024),
+    "srtt": ("round-trip time, ms", 1e3),
+    "delay": ("delay, ms", 1e3),
+    "jitter": ("largest jitter, ms", 1e3),
+    "queue": ("interface queue, packets", 1.0),
+}
+"""What is recorded over time of each flow, the queue of each node: the label, and the factor from the table's unit to it."""
+
+
+def plot(result: Result, what: str) -> Figure:
+    """`"goodput"` or `"delays"` of each flow, over all replications, or one of `SERIES` of the first replication."""
+    if what == "goodput":
+        return goodput(result.json())
+    if what == "delays":
+        return delay(result.json())
+    if what in SERIES:
+        return series(result.series, what)
+    known = ", ".join(["goodput", "delays", *SERIES])
+    raise ValueError(f"no figure {what!r}; there are {known}")
+
+
+def goodput(document: dict[str, Any]) -> Figure:
+    """Goodput of each flow."""
+    return _of_flows(document, [("goodput", "goodput_bps", 1e-6)], "goodput, Mb/s")
+
+
+def delay(document: dict[str, Any]) -> Figure:
+    """Mean and 99th percentile of each flow's delay."""
+    return _of_flows(document, [("mean", "delay_mean_s", 1e3), ("99 %", "delay_p99_s", 1e3)], "delay, ms")
+
+
+def series(table: polars.DataFrame, what: str) -> Figure:
+    """One quantity of each flow or node over time, in the first replication. One that does not have it is left out."""
+    label, factor = SERIES[what]
+    column = columns(table)[what]
+    subject = "node" if what == "queue" else "flow"
+    rows_of = table.filter(table["seed"] == table["seed"].min(), table[subject].is_not_null())
+    drawn = []
+    # A flow has one colour, whatever is drawn of it.
+    for colour, ((name,), rows) in enumerate(rows_of.group_by([subject], maintain_order=True)):
+        values = [None if value is None else value * factor for value in rows[column].to_list()]
+        if any(value is not None for value in values):
+            drawn.append(Curve(str(name), rows["time_s"].to_list(), values, colour))
+    return curves(drawn, y=label)
+
+
+def columns(table: polars.DataFrame) -> dict[str, str]:
+    """Which of `SERIES` a table has, and in which column: its name, then its unit."""
+    found = {}
+    for what in SERIES:
+        names = [name for name in table.columns if name == what or name.startswith(f"{what}_")]
+        if names:
+            found[what] = names[0]
+    return found
+
+
+def _of_flows(document: dict[str, Any], fields: list[tuple[str, str, float]], y: str) -> Figure:
+    flows = document["flows"]
+    groups = [
+        (
+            label,
+            [(flow[field] or 0.0) * factor for flow in flows],
+            [(flow.get(f"{field}_ci95") or 0.0) * factor for flow in flows],
+        )
+        for label, field, factor in fields
+    ]
+    return bars([flow["name"] for flow in flows], groups, y=y)

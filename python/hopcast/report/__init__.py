@@ -1,0 +1,263 @@
+"""The report: one page with tables and figures that needs nothing else, drawn from what runs and studies left in a folder.
+
+The same folder gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from hopcast.errors import HopcastError
+from hopcast.figures import svg
+from hopcast.output import write_text
+from hopcast.report import html
+from hopcast.studies import AMOUNTS, EXPERIMENTS
+from hopcast.studies.experiment import Experiment, Table
+from hopcast.studies.rows import RANK, Row
+
+FILM = "film"
+"""The demonstration's folder beside the rows of a study."""
+AGREE, OPEN, DISAGREE = ("holds", "within"), ("inconclusive",), ("fails", "differs")
+
+
+class NothingToReport(HopcastError):
+    """A folder holds neither the results of a run nor those of a study."""
+
+
+def write_report(folder: str | os.PathLike[str]) -> str:
+    """Write `report.html` for the folder's results and return its path. Raises `NothingToReport`."""
+    root = Path(folder)
+    study, run, film = (_load(path) for path in (root / "rows.json", root / "run.json", root / FILM / "run.json"))
+    if study is None and run is None:
+        raise NothingToReport(
+            f"{root}: neither run.json nor rows.json is there; `hopcast run --out` and `hopcast study --out` write them"
+        )
+    body: list[str] = []
+    if study is not None:
+        body += _study_head(study)
+    else:
+        body += ["<h1>hopcast: a run</h1>"]
+    if film is not None:
+        body += _film(root / FILM, film)
+    if run is not None:
+        body += _run(root, run)
+    if study is not None:
+        body += _experiments(study)
+    body += _provenance(study, [document for document in (film, run) if document is not None])
+    path = root / "report.html"
+    write_text(path, html.page("hopcast report", body))
+    return str(path)
+
+
+def _load(path: Path) -> dict[str, Any] | None:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise NothingToReport(f"{path}: can't be read: {error.strerror}") from None
+    try:
+        document = json.loads(text)
+    except ValueError as error:
+        raise NothingToReport(f"{path}: is not JSON: {error}") from None
+    if not isinstance(document, dict):
+        raise NothingToReport(f"{path}: is not what hopcast writes: an object is expected")
+    return document
+
+
+# --- studies -------------------------------------------------------------------------------------------------------
+
+
+def _study_head(study: dict[str, Any]) -> list[str]:
+    rows = _rows(study)
+    amount = study["amount"]
+    lines = []
+    for experiment, of_experiment in _by_experiment(rows):
+        counts: Counter[str] = Counter(row.verdict for row in of_experiment)
+        lines.append(
+            [
+                f'<a href="#{experiment.id}">{experiment.id}</a>',
+                escape(experiment.title),
+                html.verdict(study["verdicts"][experiment.id]),
+                *(str(sum(counts[name] for name in names)) for names in (AGREE, OPEN, DISAGREE)),
+                str(counts["measured"]),
+            ]
+        )
+    head = ["", "experiment", "verdict", "agree", "open", "disagree", "only measured"]
+    return [
+        "<h1>hopcast: measured beside the papers</h1>",
+        '<p class="lead">Every number below was simulated for this page, '
+        + (
+            "in the quick form: less data and fewer seeds than the papers had."
+            if amount == "quick"
+            else "with the papers' amounts of data."
+        )
+        + "</p>",
+        "<p>A <em>value</em> of a paper agrees (<em>within</em>) where the measured one is within a factor of 1.5, or within 5 "
+        "points for a percentage. A <em>claim</em> <em>holds</em> where its inequality does. A cell is <em>inconclusive</em> "
+        "where the 95 % confidence interval crosses the line. An experiment's verdict is that of its median cell.</p>",
+        html.table(head, lines, numbers=(3, 4, 5, 6)),
+    ]
+
+
+def _experiments(study: dict[str, Any]) -> list[str]:
+    body = []
+    amount = AMOUNTS[study["amount"]]
+    for experiment, rows in _by_experiment(_rows(study)):
+        table = Table(rows)
+        verdict = html.verdict(study["verdicts"][experiment.id])
+        parameters = [[escape(p.name), escape(p.value), escape(p.source)] for p in experiment.setup(amount)]
+        drawn = [
+            html.figure(title, svg(figure, f"{experiment.id}-{index}-"))
+            for index, (title, figure) in enumerate(experiment.figures(table))
+        ]
+        notes = [f"<li>{escape(note)}</li>" for note in experiment.notes(table)]
+        body += [
+            f'<section id="{experiment.id}">',
+            f"<h2>{experiment.id} · {escape(experiment.title)} {verdict}</h2>",
+            f"<p>{escape(experiment.paper)}</p>",
+            *_grid(drawn),
+            "<ul>",
+            *notes,
+            "</ul>",
+            _row_table([row for row in rows if row.verdict in RANK]),
+            *_folded("Measured, without a number in the paper", [row for row in rows if row.verdict not in RANK]),
+            "<details><summary>Parameters and their sources</summary>",
+            html.table(["parameter", "value", "source"], parameters),
+            "</details>",
+            "</section>",
+        ]
+    return body
+
+
+def _row_table(rows: Sequence[Row]) -> str:
+    lines = [
+        [
+            escape(row.case),
+            escape(row.metric),
+            escape(row.paper_text()),
+            escape(row.measured_text()),
+            html.verdict(row.verdict),
+            f'<span class="note">{escape(row.note)}</span>',
+        ]
+        for row in rows
+    ]
+    return html.table(["case", "metric", "paper", "measured", "verdict", ""], lines, numbers=(2, 3))
+
+
+def _folded(summary: str, rows: Sequence[Row]) -> list[str]:
+    if not rows:
+        return []
+    return [f"<details><summary>{summary} ({len(rows)})</summary>", _row_table(rows), "</details>"]
+
+
+def _rows(study: dict[str, Any]) -> list[Row]:
+    return [Row(**row) for row in study["rows"]]
+
+
+def _by_experiment(rows: Iterable[Row]) -> list[tuple[Experiment, list[Row]]]:
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row.experiment, []).append(row)
+    return [(experiment, found[name]) for name, experiment in EXPERIMENTS.items() if name in found]
+
+
+# --- runs ----------------------------------------------------------------------------------------------------------
+
+
+def _film(folder: Path, document: dict[str, Any]) -> list[str]:
+    flows = {flow["name"]: flow for flow in document["flows"]}
+    film, download = flows["film"], flows["download"]
+    return [
+        '<section id="film">',
+        "<h2>A film and a download over 802.11a</h2>",
+        "<p>A box streams the MPEG-4 frames of <em>Big Buck Bunny</em> (© Blender Foundation, CC BY 3.0) to a screen 8 m away, "
+        "over UDP; from 20 to 40 s it also sends as much as TCP can to a laptop 6 m away, over the same card, which queues 50 "
+        f"packets. The download carries {download['goodput_bps'] / 1e6:.1f} Mb/s. The film loses "
+        f"{100 * film['loss_ratio']:.2f} % of its packets, and a packet takes {1e3 * film['delay_mean_s']:.2f} ms on average, "
+        f"{1e3 * film['delay_p99_s']:.2f} ms at the 99th percentile.</p>",
+        html.flow_table(document),
+        *_grid(_series_figures(folder, "film-")),
+        "</section>",
+    ]
+
+
+def _run(folder: Path, document: dict[str, Any]) -> list[str]:
+    from hopcast import plots
+
+    drawn = [html.figure("Goodput of each flow", svg(plots.goodput(document), "run-goodput-"))]
+    return [
+        '<section id="run">',
+        "<h2>Flows</h2>",
+        html.flow_table(document),
+        *_grid([*drawn, *_series_figures(folder, "run-")]),
+        "</section>",
+    ]
+
+
+def _series_figures(folder: Path, prefix: str) -> list[str]:
+    """A figure for each quantity that was recorded over time."""
+    import polars
+
+    from hopcast import plots
+
+    path = folder / "series.parquet"
+    if not path.exists():
+        return []
+    try:
+        table = polars.read_parquet(path)
+    except (OSError, polars.exceptions.PolarsError) as error:
+        raise NothingToReport(f"{path}: can't be read: {error}") from None
+    titles = {
+        "rate": "Goodput over time",
+        "delay": "Mean delay, ten times a second at most",
+        "jitter": "Largest jitter, ten times a second at most",
+        "cwnd": "Congestion window over time",
+        "srtt": "Smoothed round-trip time over time",
+        "queue": "Interface queues over time",
+    }
+    known = plots.columns(table)
+    return [
+        html.figure(title, svg(plots.series(table, what), f"{prefix}{what}-"))
+        for what, title in titles.items()
+        if what in known
+    ]
+
+
+# --- provenance ----------------------------------------------------------------------------------------------------
+
+
+def _provenance(study: dict[str, Any] | None, runs: Sequence[dict[str, Any]]) -> list[str]:
+    body = ['<section id="provenance">', "<h2>Provenance</h2>"]
+    lines = []
+    for document in runs:
+        origin = document["provenance"]
+        seeds = origin.get("seeds", [origin["seed"]])
+        lines.append(
+            ["run", escape(origin["version"]), f"<code>{escape(origin['scenario_sha256'])}</code>", _seeds(seeds)]
+        )
+    if study is not None:
+        version = escape(study["provenance"]["version"])
+        body.append(f"<p>Studies in their {escape(study['amount'])} form, by hopcast {version}.</p>")
+        for name, cases in study["provenance"]["experiments"].items():
+            for case, origin in cases.items():
+                digest = f"<code>{escape(origin['scenario_sha256'])}</code>"
+                lines.append([f"{escape(name)}: {escape(case)}", version, digest, _seeds(origin["seeds"])])
+    table = html.table(["what", "version", "SHA-256 of the scenario", "seeds"], lines)
+    return [*body, f"<details><summary>Scenarios and seeds ({len(lines)})</summary>", table, "</details>", "</section>"]
+
+
+def _seeds(seeds: Sequence[int]) -> str:
+    if len(seeds) > 2 and list(seeds) == list(range(seeds[0], seeds[0] + len(seeds))):
+        return f"{seeds[0]} … {seeds[-1]}"
+    return ", ".join(map(str, seeds))
+
+
+def _grid(drawn: Sequence[str]) -> list[str]:
+    return ['<div class="figures">', *drawn, "</div>"] if drawn else []

@@ -1,0 +1,183 @@
+"""Scenarios: one simulation each, from a TOML file or from Python objects."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from hopcast import _core
+from hopcast.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from hopcast.types import Flow, Nodes, Quantity, Radio
+
+FROM_PYTHON = "<python>"
+"""Stands for the name of the file in errors about Python objects."""
+
+
+class Scenario:
+    """What to simulate, validated. Never changes: `set` returns another one.
+
+    Made from Python objects, in the vocabulary of a scenario file (see `hopcast.types`)::
+
+        Scenario(
+            duration="10 s",
+            radio={"standard": "802.11a", "data_rate": "54 Mb/s"},
+            nodes=[{"name": "n", "count": 2, "placement": {"shape": "line", "spacing": "5 m"}}],
+            flows=[{"name": "bulk", "from": "n0", "to": "n1",
+                    "transport": {"protocol": "tcp"}, "application": {"kind": "bulk"}}],
+        )
+
+    or by `Scenario.from_toml`. Both spellings of one scenario have the same `sha256` and the same results.
+    `traces` are folders in which the traces that it names are looked for, beside `directory`, those in the
+    environment variable HOPCAST_TRACES, and the bundled ones. Raises `ScenarioError`.
+    """
+
+    __slots__ = ("_core", "_source")
+
+    def __init__(
+        self,
+        *,
+        duration: Quantity,
+        radio: Radio,
+        nodes: Sequence[Nodes],
+        flows: Sequence[Flow],
+        name: str | None = None,
+        seed: int | None = None,
+        directory: str | os.PathLike[str] = ".",
+        traces: Iterable[str | os.PathLike[str]] = (),
+    ) -> None:
+        document = {"name": name, "duration": duration, "seed": seed, "radio": radio, "nodes": nodes, "flows": flows}
+        document = {key: value for key, value in document.items() if value is not None}
+        text = json.dumps(_plain(document, ""), ensure_ascii=False)
+        self._take(_Source("json", text, FROM_PYTHON, os.fspath(directory), _trace_folders(traces), ()))
+
+    @classmethod
+    def from_toml(
+        cls,
+        source: str | os.PathLike[str],
+        *,
+        overrides: Iterable[str] = (),
+        traces: Iterable[str | os.PathLike[str]] = (),
+    ) -> Scenario:
+        """A scenario from a TOML file, or from TOML text: a string with a line break in it is text.
+
+        `overrides` are single values in the form `KEY=VALUE`, as on the command line.
+        """
+        folders, changes = _trace_folders(traces), tuple(overrides)
+        if isinstance(source, str) and "\n" in source:
+            return cls._of(_Source("toml", source, "<text>", ".", folders, changes))
+        path = os.fspath(source)
+        return cls._of(_Source("toml", _read(path), path, os.path.dirname(path) or ".", folders, changes))
+
+    def set(self, key: str, value: object) -> Scenario:
+        """A copy in which one value is another, as in `set("flows.bulk.transport.window", 8)`.
+
+        A flow or a group of nodes is named by its name, a value as in the scenario file.
+        """
+        change = f"{key}={_toml(_plain(value, key))}"
+        return self._of(self._source._replace(overrides=(*self._source.overrides, change)))
+
+    def explain(self) -> list[tuple[str, str, str]]:
+        """Every value in force: its key, the value with its unit, and where it comes from."""
+        return self._core.explain()
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        return self._core.name
+
+    @property
+    def duration_s(self) -> float:
+        """Simulated time of a run, in seconds."""
+        return self._core.duration_s
+
+    @property
+    def seed(self) -> int:
+        """Seed of a run that is given no other."""
+        return self._core.seed
+
+    @property
+    def sha256(self) -> str:
+        """Of the values in force but the seed, in one canonical spelling."""
+        return self._core.sha256
+
+    def __repr__(self) -> str:
+        return f"Scenario({self.name!r}, {self.duration_s:g} s, sha256 {self.sha256[:12]}…)"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Scenario):
+            return NotImplemented
+        return (self.sha256, self.seed) == (other.sha256, other.seed)
+
+    def __hash__(self) -> int:
+        return hash((self.sha256, self.seed))
+
+    @classmethod
+    def _of(cls, source: _Source) -> Scenario:
+        scenario = cls.__new__(cls)
+        scenario._take(source)
+        return scenario
+
+    def _take(self, source: _Source) -> None:
+        parse = _core.Scenario.from_toml if source.form == "toml" else _core.Scenario.from_json
+        self._source = source
+        self._core = parse(source.text, source.file, source.directory, list(source.traces), list(source.overrides))
+
+
+class _Source(NamedTuple):
+    """What a scenario was made of: enough to make it again with another value."""
+
+    form: Literal["toml", "json"]
+    text: str
+    file: str
+    directory: str
+    traces: tuple[str, ...]
+    overrides: tuple[str, ...]
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except OSError as error:
+        raise ScenarioError(path, "", None, f"can't be read: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise ScenarioError(path, "", None, f"is not UTF-8 text: byte {error.start} is wrong") from None
+    except ValueError:
+        raise ScenarioError(path, "", None, "can't be read: a file name holds no null byte") from None
+
+
+def _trace_folders(given: Iterable[str | os.PathLike[str]]) -> tuple[str, ...]:
+    """The folders given, then those of HOPCAST_TRACES, which are separated as those of PATH are."""
+    named = os.environ.get("HOPCAST_TRACES", "").split(os.pathsep)
+    return (*(os.fspath(folder) for folder in given), *(folder for folder in named if folder))
+
+
+def _toml(value: object) -> str:
+    """A plain value as TOML spells it. Its strings, numbers and truth values are those of JSON; its tables are not."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)} = {_toml(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _plain(value: object, key: str) -> object:
+    """`value` as JSON can say it; what it can't is an error that names the key."""
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        if math.isfinite(value):
+            return value
+        raise ScenarioError(FROM_PYTHON, key, str(value), "must be a finite number")
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item, f"{key}.{name}".lstrip(".")) for name, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
+        return [_plain(item, f"{key}[{index}]") for index, item in enumerate(value)]
+    raise ScenarioError(
+        FROM_PYTHON, key, repr(value), "must be a string, a number, a truth value, a dictionary or a list"
+    )

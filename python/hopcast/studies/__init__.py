@@ -1,0 +1,121 @@
+"""The studies: experiments of the papers, a module for each paper."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hopcast._core import __version__
+from hopcast.studies import h2o, strings
+from hopcast.studies.experiment import Amount, Experiment, Measured, simulate
+from hopcast.studies.rows import Row, Verdict, experiment_verdict
+
+if TYPE_CHECKING:
+    from hopcast.results import Progress
+
+AMOUNTS = {"quick": Amount("quick"), "full": Amount("full")}
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.id: experiment for module in (h2o, strings) for experiment in module.EXPERIMENTS
+}
+"""Every experiment by its id, in the order of the report."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """What experiments gave."""
+
+    amount: Amount
+    rows: list[Row]
+    provenance: dict[str, dict[str, Any]]
+    """Of each experiment: the scenarios with their SHA-256 and the seeds."""
+
+    def document(self) -> dict[str, Any]:
+        """The object of `hopcast study --json`."""
+        return {"rows": [row.as_dict() for row in self.rows]}
+
+    def verdicts(self) -> dict[str, Verdict]:
+        """Of each experiment: that of its median cell."""
+        ids = dict.fromkeys(row.experiment for row in self.rows)
+        return {name: experiment_verdict([row for row in self.rows if row.experiment == name]) for name in ids}
+
+    def write(self, folder: str | os.PathLike[str]) -> None:
+        """Write `rows.json`, with what is needed to draw the report, and `rows.parquet`."""
+        from hopcast.output import write, write_json
+
+        document = self.document() | {
+            "amount": self.amount.name,
+            "verdicts": self.verdicts(),
+            "provenance": {"version": __version__, "experiments": self.provenance},
+        }
+        write_json(os.path.join(folder, "rows.json"), document)
+        table = rows_table(self.rows)
+        write(os.path.join(folder, "rows.parquet"), table.write_parquet)
+
+
+class StudyInterrupted(KeyboardInterrupt):
+    """Ctrl-C came; `study` holds the experiments that were complete."""
+
+    def __init__(self, study: Study) -> None:
+        super().__init__()
+        self.study = study
+
+
+def find(name: str) -> list[Experiment]:
+    """Experiments by id (`"H2"`), by the letter of a paper (`"H"`), or `"all"`; none where the name is unknown."""
+    wanted = name.upper()
+    if wanted == "ALL":
+        return list(EXPERIMENTS.values())
+    return [experiment for key, experiment in EXPERIMENTS.items() if wanted in (key, key[0])]
+
+
+def run_experiments(
+    experiments: Sequence[Experiment],
+    amount: Amount,
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Study:
+    """Run experiments on `threads` (by default, one a core). Raises `StudyInterrupted` on Ctrl-C."""
+    study = Study(amount, [], {})
+
+    def on_finished(experiment: Experiment, measured: Measured) -> None:
+        study.rows.extend(experiment.rows(measured))
+        study.provenance[experiment.id] = _provenance(experiment, amount)
+
+    try:
+        simulate(experiments, amount, threads=threads, progress=progress, on_finished=on_finished)
+    except KeyboardInterrupt:
+        raise StudyInterrupted(study) from None
+    return study
+
+
+def rows_table(rows: Sequence[Row]) -> Any:
+    """Rows as a polars table, with the same columns whatever the rows."""
+    import polars
+
+    text, number = polars.String, polars.Float64
+    schema = {
+        "experiment": text,
+        "case": text,
+        "metric": text,
+        "unit": text,
+        "kind": text,
+        "paper": number,
+        "paper_low": number,
+        "paper_high": number,
+        "measured": number,
+        "ci95": number,
+        "replications": polars.UInt32,
+        "verdict": text,
+        "note": text,
+    }
+    return polars.DataFrame([row.as_dict() for row in rows], schema=schema)
+
+
+def _provenance(experiment: Experiment, amount: Amount) -> dict[str, Any]:
+    return {
+        name: {"scenario_sha256": case.scenario.sha256, "seeds": list(case.seeds)}
+        for name, case in experiment.cases(amount).items()
+    }

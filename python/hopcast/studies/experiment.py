@@ -1,0 +1,199 @@
+"""What an experiment is, and how its runs are spread over the cores."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from hopcast import _core
+from hopcast.results import available_cores
+from hopcast.studies.rows import Row, Sample
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from hopcast.results import Progress
+    from hopcast.scenario import Scenario
+
+T = TypeVar("T")
+
+Document = dict[str, Any]
+"""The object of `hopcast run --json` for one replication."""
+
+
+@dataclass(frozen=True)
+class Amount:
+    """How much to run: `quick` to see that it works, `full` as much as the papers did."""
+
+    name: Literal["quick", "full"]
+
+    def pick(self, *, quick: T, full: T) -> T:
+        """One of two."""
+        return quick if self.name == "quick" else full
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of an experiment, and where its value comes from."""
+
+    name: str
+    value: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Case:
+    """One scenario, simulated once with each of the seeds."""
+
+    scenario: Scenario
+    seeds: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What the cases of an experiment gave, by the keys of its cases."""
+
+    documents: Mapping[str, Sequence[Document]]
+
+    def sample(self, case: str, number: Callable[[Document], float]) -> Sample:
+        """One number of a case, of each replication."""
+        return Sample(tuple(number(document) for document in self.documents[case]))
+
+    def flow(self, case: str, flow: str, of: str) -> Sample:
+        """One field of a flow; what could not be measured (`null`) is not a number."""
+
+        def number(document: Document) -> float:
+            found = next(record for record in document["flows"] if record["name"] == flow)[of]
+            return float("nan") if found is None else float(found)
+
+        return self.sample(case, number)
+
+
+@dataclass(frozen=True)
+class Table:
+    """The rows of one experiment, found by case and metric: what its figures are drawn from."""
+
+    rows: Sequence[Row]
+    _index: dict[tuple[str, str], Row] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_index", {(row.case, row.metric): row for row in self.rows})
+
+    def __getitem__(self, key: tuple[str, str]) -> Row:
+        return self._index[key]
+
+    def __contains__(self, key: tuple[str, str]) -> bool:
+        return key in self._index
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One experiment of a paper.
+
+    `cases` says what to simulate, `rows` what is measured beside what the paper says, `figures` draws the rows, and
+    `notes` explains, from the rows, what agrees and what does not.
+    """
+
+    id: str
+    title: str
+    paper: str
+    setup: Callable[[Amount], Sequence[Parameter]]
+    cases: Callable[[Amount], Mapping[str, Case]]
+    rows: Callable[[Measured], list[Row]]
+    figures: Callable[[Table], Sequence[tuple[str, Figure]]] = lambda table: ()
+    notes: Callable[[Table], Sequence[str]] = lambda table: ()
+
+
+class Cancelled(Exception):
+    """A run was stopped because another failed, or on Ctrl-C."""
+
+
+def simulate(
+    experiments: Sequence[Experiment],
+    amount: Amount,
+    *,
+    threads: int | None,
+    progress: Progress | None,
+    on_finished: Callable[[Experiment, Measured], None],
+) -> None:
+    """Run the cases of all experiments, a replication at a time on each core. Equal cases run once.
+
+    Calls `on_finished`, in the order of `experiments`, as soon as one and those before it are complete. On Ctrl-C
+    it stops the runs under way and lets the interruption pass.
+    """
+    cases = [experiment.cases(amount) for experiment in experiments]
+    units: dict[tuple[str, int], Scenario] = {}
+    for of_experiment in cases:
+        for case in of_experiment.values():
+            for seed in case.seeds:
+                units.setdefault((case.scenario.sha256, seed), case.scenario)
+    documents: dict[tuple[str, int], Document] = {}
+    unreported = list(zip(experiments, cases, strict=True))
+
+    def report() -> None:
+        while unreported:
+            experiment, of_experiment = unreported[0]
+            keys = {name: [(c.scenario.sha256, seed) for seed in c.seeds] for name, c in of_experiment.items()}
+            if any(key not in documents for of_case in keys.values() for key in of_case):
+                return
+            del unreported[0]
+            found = {name: [documents[key] for key in of_case] for name, of_case in keys.items()}
+            on_finished(experiment, Measured(found))
+
+    workers = _Workers(units, threads or available_cores())
+    try:
+        report()
+        for key, document in workers.results(progress):
+            documents[key] = document
+            report()
+    finally:
+        workers.stop()
+
+
+class _Workers:
+    """Threads that simulate: the extension module releases the interpreter while it runs."""
+
+    def __init__(self, units: Mapping[tuple[str, int], Scenario], threads: int) -> None:
+        self._cancelled = threading.Event()
+        self._lock = threading.Lock()
+        self._done: dict[tuple[str, int], float] = {}
+        self._total = sum(scenario.duration_s for scenario in units.values())
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="study")
+        self._running: dict[Future[Document], tuple[str, int]] = {
+            self._pool.submit(self._simulate, key, scenario): key for key, scenario in units.items()
+        }
+
+    def results(self, progress: Progress | None) -> Any:
+        """Yield each key and document as it comes."""
+        waiting = set(self._running)
+        while waiting:
+            finished, waiting = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
+            for future in finished:
+                yield self._running[future], future.result()
+            if progress is not None:
+                with self._lock:
+                    done = sum(self._done.values())
+                progress(done, self._total)
+
+    def stop(self) -> None:
+        """Stop what runs and drop what has not begun."""
+        self._cancelled.set()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def _simulate(self, key: tuple[str, int], scenario: Scenario) -> Document:
+        def progress(done: float, _total: float) -> None:
+            if self._cancelled.is_set():
+                raise Cancelled
+            with self._lock:
+                self._done[key] = done
+
+        _sha256, seed = key
+        (result,) = _core.run(scenario._core, [seed], 1, None, False, progress)
+        with self._lock:
+            self._done[key] = scenario.duration_s
+        document: Document = json.loads(result.to_json())
+        return document

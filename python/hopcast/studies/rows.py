@@ -1,0 +1,196 @@
+"""Rows: what a paper says beside what is measured, and the verdict on it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median_low
+from typing import Any, Literal
+
+from hopcast.numbers import significant, with_interval
+from hopcast.statistics import ci95, mean
+
+FACTOR = 1.5
+"""A measured value within this factor of the paper's agrees with it."""
+POINTS = 5.0
+"""A measured percentage within so many points of the paper's agrees with it."""
+NOISE = 0.10
+"""What paper H calls experimental noise (its section IV): two numbers that differ by less are the same."""
+
+Verdict = Literal["holds", "fails", "within", "differs", "inconclusive", "measured"]
+RANK = {"fails": 0, "differs": 0, "inconclusive": 1, "within": 2, "holds": 2}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One number, measured once in each replication, in the order of the seeds."""
+
+    values: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """Over the replications."""
+        return mean(list(self.values))
+
+    @property
+    def ci95(self) -> float | None:
+        """Half the width of the 95 % interval of the mean; `None` for a single replication."""
+        return ci95(list(self.values))
+
+    @staticmethod
+    def of(function: Callable[..., float], *samples: Sample) -> Sample:
+        """A number computed from others, replication by replication: samples with common seeds are pairs."""
+        return Sample(tuple(function(*values) for values in zip(*(sample.values for sample in samples), strict=True)))
+
+    def __sub__(self, other: Sample) -> Sample:
+        return Sample.of(lambda a, b: a - b, self, other)
+
+    def __truediv__(self, other: Sample) -> Sample:
+        return Sample.of(lambda a, b: a / b if b else float("nan"), self, other)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a study's table. The fields are those of the command line's contract."""
+
+    experiment: str
+    case: str
+    metric: str
+    unit: str
+    kind: Literal["value", "claim"]
+    paper: float | None
+    paper_low: float | None
+    paper_high: float | None
+    measured: float | None
+    ci95: float | None
+    replications: int
+    verdict: Verdict
+    note: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return dataclasses.asdict(self)
+
+    def paper_text(self) -> str:
+        """What the paper says: a number, a range, or one end of a range."""
+        unit = f" {self.unit}" if self.unit else ""
+        if self.paper is not None:
+            return significant(self.paper) + unit
+        match (self.paper_low, self.paper_high):
+            case (None, None):
+                return "–"
+            case (None, float(high)):
+                return f"≤ {significant(high)}{unit}"
+            case (float(low), None):
+                return f"≥ {significant(low)}{unit}"
+            case (low, high):
+                return f"{significant(low or 0.0)} … {significant(high or 0.0)}{unit}"
+
+    def measured_text(self) -> str:
+        """What was measured, with its interval."""
+        if self.measured is None:
+            return "–"
+        return with_interval(self.measured, self.ci95) + (f" {self.unit}" if self.unit else "")
+
+
+def value(
+    experiment: str,
+    case: str,
+    metric: str,
+    unit: str,
+    measured: Sample,
+    *,
+    paper: float | None = None,
+    low: float | None = None,
+    high: float | None = None,
+    note: str = "",
+) -> Row:
+    """A number beside the paper's number or range; beside nothing, it is only `measured`."""
+    bounds = _tolerated(unit, paper, low, high)
+    verdict: Verdict = "measured" if bounds is None else _place(measured, *bounds, "within", "differs")
+    return _row(experiment, case, metric, unit, "value", paper, low, high, measured, verdict, note)
+
+
+def claim(
+    experiment: str,
+    case: str,
+    metric: str,
+    unit: str,
+    measured: Sample,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    note: str = "",
+) -> Row:
+    """A finding of the paper as an inequality: `measured` lies between `low` and `high`, where given."""
+    bounds = (-float("inf") if low is None else low, float("inf") if high is None else high)
+    verdict = _place(measured, *bounds, "holds", "fails")
+    return _row(experiment, case, metric, unit, "claim", None, low, high, measured, verdict, note)
+
+
+def experiment_verdict(rows: Sequence[Row]) -> Verdict:
+    """The verdict on an experiment: that of its median cell, the lower one of two, among those the paper speaks of."""
+    judged = sorted((row for row in rows if row.verdict in RANK), key=lambda row: RANK[row.verdict])
+    if not judged:
+        return "measured"
+    rank = median_low([RANK[row.verdict] for row in judged])
+    verdicts = [row.verdict for row in judged if RANK[row.verdict] == rank]
+    return max(sorted(set(verdicts)), key=verdicts.count)
+
+
+def _tolerated(unit: str, paper: float | None, low: float | None, high: float | None) -> tuple[float, float] | None:
+    """The range in which a measured value agrees with the paper's."""
+    low, high = (paper, paper) if paper is not None else (low, high)
+    if low is None and high is None:
+        return None
+    if unit == "%":
+        return (
+            -float("inf") if low is None else low - POINTS,
+            float("inf") if high is None else high + POINTS,
+        )
+    return -float("inf") if low is None else low / FACTOR, float("inf") if high is None else high * FACTOR
+
+
+def _place(sample: Sample, low: float, high: float, inside: Verdict, outside: Verdict) -> Verdict:
+    """Where the interval of the mean lies: wholly inside, wholly outside, or across one of the lines."""
+    centre, half = sample.mean, sample.ci95 or 0.0
+    if centre != centre:
+        return "inconclusive"
+    if low <= centre - half and centre + half <= high:
+        return inside
+    if centre + half < low or high < centre - half:
+        return outside
+    return "inconclusive"
+
+
+def _row(
+    experiment: str,
+    case: str,
+    metric: str,
+    unit: str,
+    kind: Literal["value", "claim"],
+    paper: float | None,
+    low: float | None,
+    high: float | None,
+    measured: Sample,
+    verdict: Verdict,
+    note: str,
+) -> Row:
+    centre = measured.mean
+    finite = centre == centre
+    return Row(
+        experiment=experiment,
+        case=case,
+        metric=metric,
+        unit=unit,
+        kind=kind,
+        paper=paper,
+        paper_low=low,
+        paper_high=high,
+        measured=centre if finite else None,
+        ci95=measured.ci95 if finite else None,
+        replications=len(measured.values),
+        verdict=verdict,
+        note=note,
+    )

@@ -1,0 +1,143 @@
+"""The vocabulary of a scenario, as types for Python objects: plain dictionaries that a type checker can check.
+
+A quantity is a string with its unit (`"2 Mb/s"`, `"200 m"`, `"10 ms"`, `"1000 B"`, `"24.5 dBm"`) or a number in SI
+units: bit/s, metres, seconds, bytes, hertz, watts; decibels where a ratio is meant. `hopcast schema` prints the same vocabulary as a JSON Schema.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+Quantity = str | int | float
+"""A number with its unit, or a bare one in SI units."""
+
+
+class Propagation(TypedDict, total=False):
+    model: Literal["range", "free-space", "two-ray-ground"]
+    receive: Quantity
+    carrier_sense: Quantity
+    frequency: Quantity
+    antenna_height: Quantity
+
+
+"""How power falls with distance."""
+
+
+class RetryLimit(TypedDict, total=False):
+    """Attempts at a frame, for frames up to and beyond the RTS threshold."""
+
+    short: int
+    long: int
+
+
+class Queue(TypedDict, total=False):
+    """The interface queue."""
+
+    packets: int
+
+
+class Errors(TypedDict, total=False):
+    """Losses on top of what reception decides."""
+
+    model: Literal["none"]
+
+
+class Radio(TypedDict, total=False):
+    """The radio of every node."""
+
+    profile: Literal["standard", "ns-2"]
+    standard: Literal["802.11", "802.11b", "802.11a", "802.11g"]
+    preamble: Literal["long", "short"]
+    channel: int
+    data_rate: Quantity
+    basic_rate: Quantity
+    rts_threshold: Quantity
+    retry_limit: RetryLimit
+    queue: Queue
+    mtu: Quantity
+    reception: Literal["threshold"]
+    tx_power: Quantity
+    receive_threshold: Quantity
+    carrier_sense_threshold: Quantity
+    interference_floor: Quantity
+    capture: Quantity
+    propagation: Propagation
+    errors: Errors
+
+
+class Placement(TypedDict, total=False):
+    """Where the nodes of a group stand."""
+
+    shape: Literal["line", "grid", "circle", "points", "uniform"]
+    spacing: Quantity
+    columns: int
+    radius: Quantity
+    at: list[list[Quantity]]
+    width: Quantity
+    height: Quantity
+
+
+class Mobility(TypedDict, total=False):
+    """How nodes move."""
+
+    model: Literal["static"]
+
+
+class Routing(TypedDict, total=False):
+    """How a route is found."""
+
+    protocol: Literal["static"]
+
+
+class Nodes(TypedDict, total=False):
+    """A group of `count` nodes, named `name0`, `name1`, …; or, without `count`, a single node of that name."""
+
+    name: str
+    count: int
+    role: Literal["ad-hoc"]
+    placement: Placement
+    mobility: Mobility
+    routing: Routing
+    relay: Literal["os", "application"]
+    socket_buffer: Quantity
+
+
+class Transport(TypedDict, total=False):
+    """How a flow is carried."""
+
+    protocol: Literal["udp", "tcp"]
+    variant: Literal["newreno"]
+    segment: Quantity
+    window: int
+    initial_window: int
+    min_rto: Quantity
+    delayed_ack: Quantity
+
+
+class Application(TypedDict, total=False):
+    """What a flow sends."""
+
+    kind: Literal["bulk", "adu", "cbr", "video-trace"]
+    bytes: Quantity
+    packet: Quantity
+    size: Quantity
+    wait: Quantity
+    rate: Quantity
+    file: str
+
+
+Flow = TypedDict(
+    "Flow",
+    {
+        "name": str,
+        "from": str,
+        "to": str,
+        "via": list[str],
+        "start": Quantity,
+        "stop": Quantity,
+        "transport": Transport,
+        "application": Application,
+    },
+    total=False,
+)
+"""One stream of data from a node to another."""

@@ -1,0 +1,281 @@
+"""The command line: every exit status, and what it says."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import polars
+import pytest
+
+import hopcast as package
+from conftest import ROOT, TOML, Hopcast, command, environment
+
+
+def test_version(hopcast: Hopcast) -> None:
+    done = hopcast("--version")
+    assert (done.returncode, done.stdout) == (0, f"hopcast {package.__version__}\n")
+
+
+def test_help_lists_the_commands(hopcast: Hopcast) -> None:
+    done = hopcast("--help")
+    assert done.returncode == 0
+    assert all(name in done.stdout for name in ("run", "study", "report", "schema"))
+
+
+def test_json_is_one_object_and_nothing_else(hopcast: Hopcast, file: Path) -> None:
+    done = hopcast("run", file, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    document = json.loads(done.stdout)
+    assert set(document) == {"flows", "nodes", "totals", "cost", "provenance"}
+    assert {"frames_sent", "receptions", "collisions"} <= set(document["totals"])
+    assert {"events", "wall_s", "user_s", "simulated_s", "peak_rss_bytes"} <= set(document["cost"])
+    assert document["provenance"]["seed"] == 7
+    assert document["provenance"]["version"] == package.__version__
+    fields = "name from to protocol sent_packets sent_bytes received_packets received_bytes lost_packets loss_ratio"
+    fields += " goodput_bps delay_mean_s delay_p99_s jitter_mean_s jitter_variance_s2 jitter_max_s"
+    assert set(fields.split()) <= set(document["flows"][0])
+
+
+def test_replications_print_means_and_intervals(hopcast: Hopcast, file: Path) -> None:
+    document = json.loads(hopcast("run", file, "--json", "--replications", 3, "--seed", 11).stdout)
+    assert document["provenance"]["seeds"] == [11, 12, 13]
+    assert document["flows"][0]["goodput_bps_ci95"] >= 0
+
+
+def test_the_same_bytes_each_time_and_on_any_number_of_threads(hopcast: Hopcast, file: Path) -> None:
+    def run(threads: int) -> dict[str, object]:
+        document = json.loads(hopcast("run", file, "--json", "--replications", 3, "--threads", threads).stdout)
+        del document["cost"]
+        return dict(document)
+
+    assert run(1) == run(1) == run(3)
+
+
+def test_set_and_seed(hopcast: Hopcast, file: Path) -> None:
+    done = hopcast(
+        "run", file, "--json", "--seed", 3, "--set", "flows.bulk.transport.window=2", "--set", "duration=100 ms"
+    )
+    document = json.loads(done.stdout)
+    assert document["provenance"]["seed"] == 3
+    assert document["cost"]["simulated_s"] == pytest.approx(0.1)
+
+
+def test_a_table_for_people(hopcast: Hopcast, file: Path, tmp_path: Path) -> None:
+    done = hopcast("run", file, "--out", tmp_path / "out")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "units" in done.stdout
+    assert str(tmp_path / "out") in done.stdout
+
+
+def test_explain(hopcast: Hopcast, file: Path) -> None:
+    done = hopcast("run", file, "--explain")
+    assert done.returncode == 0
+    line = next(line for line in done.stdout.splitlines() if line.startswith("radio.data_rate"))
+    assert "54 Mb/s" in line
+    values = json.loads(hopcast("run", file, "--explain", "--json").stdout)["values"]
+    assert {"key", "value", "source"} == set(values[0])
+
+
+def test_schema_is_a_json_schema(hopcast: Hopcast) -> None:
+    schema = json.loads(hopcast("schema").stdout)
+    assert {"duration", "nodes", "flows"} <= set(schema["properties"])
+
+
+WRONG_SCENARIOS = {
+    "unknown key": (("data_rate", "data_rat"), ("data_rat", "data_rate")),
+    "wrong unit": (('"54 Mb/s"', '"54 m"'), ("radio.data_rate", "54 m")),
+    "negative": (("window = 8", "window = -8"), ("flows.bulk.transport.window", "-8")),
+    "zero": (("window = 8", "window = 0"), ("flows.bulk.transport.window", "0")),
+    "not a number": (('wait = "1 ms"', "wait = nan"), ("application.wait", "nan")),
+    "absurdly large": (('"1024 B"', '"1e30 B"'), ("flows.units.application.size", "1e30")),
+    "no such node": (('to = "n1"', 'to = "n9"'), ("flows.units.to", "n9")),
+    "unreachable": (('spacing = "5 m"', 'spacing = "5000 m"'), ("n0", "n1")),
+    "two flows of one name": (('name = "bulk"', 'name = "units"'), ("flows", "units")),
+    "not TOML": (("[radio]", "[radio"), ("two.toml",)),
+    "missing trace": (
+        ('kind = "adu", size = "1024 B", wait = "1 ms"', 'kind = "video-trace", file = "lost"'),
+        ("flows.units.application.file", "lost"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "told"), WRONG_SCENARIOS.values(), ids=WRONG_SCENARIOS)
+def test_wrong_scenarios(hopcast: Hopcast, file: Path, change: tuple[str, str], told: tuple[str, ...]) -> None:
+    assert change[0] in TOML
+    file.write_text(TOML.replace(*change))
+    done = hopcast("run", file, "--json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert all(word in done.stderr for word in told), done.stderr
+    assert "Traceback" not in done.stderr
+
+
+WRONG_ARGUMENTS = {
+    "no such file": ["run", "nowhere.toml"],
+    "a folder": ["run", "."],
+    "no scenario": ["run"],
+    "unknown option": ["run", "{file}", "--sed", "1"],
+    "unknown command": ["walk"],
+    "no command": [],
+    "replications": ["run", "{file}", "--replications", "0"],
+    "seed": ["run", "{file}", "--seed", "-1"],
+    "last seed": ["run", "{file}", "--seed", str(2**64 - 1), "--replications", "2"],
+    "override without a value": ["run", "{file}", "--set", "seed"],
+    "override of nothing": ["run", "{file}", "--set", "flows.nobody.start=1 s"],
+    "captures to nowhere": ["run", "{file}", "--pcap"],
+    "unknown experiment": ["study", "H99"],
+    "nothing to report": ["report", "{folder}"],
+}
+
+
+@pytest.mark.parametrize("arguments", WRONG_ARGUMENTS.values(), ids=WRONG_ARGUMENTS)
+def test_wrong_arguments(hopcast: Hopcast, file: Path, arguments: list[str]) -> None:
+    done = hopcast(*(argument.format(file=file, folder=file.parent) for argument in arguments), cwd=file.parent)
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("place", ["taken", "taken/below", "/proc/hopcast"])
+def test_an_output_folder_that_cannot_be_written(hopcast: Hopcast, file: Path, place: str) -> None:
+    (file.parent / "taken").write_text("mine")
+    for arguments in (("run", file), ("study", "H3")):
+        done = hopcast(*arguments, "--out", place, cwd=file.parent)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert place in done.stderr
+        assert "Traceback" not in done.stderr
+    assert (file.parent / "taken").read_text() == "mine"
+
+
+def test_a_full_disk_leaves_no_broken_file(hopcast: Hopcast, file: Path, tmp_path: Path) -> None:
+    def no_room() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
+
+    out = tmp_path / "out"
+    done = hopcast("run", file, "--out", out, preexec_fn=no_room)
+    assert done.returncode == 1
+    assert str(out) in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(out.iterdir()) == []
+
+
+def test_a_full_disk_behind_standard_output(hopcast: Hopcast, file: Path) -> None:
+    with open("/dev/full", "w") as full:
+        done = hopcast("run", file, "--json", stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 1
+    assert "No space left" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_reader_that_leaves_is_no_error() -> None:
+    process = subprocess.Popen(command("schema"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert (process.wait(timeout=30), process.stderr.read()) == (0, "")
+    process.stderr.close()
+
+
+def test_ctrl_c_keeps_what_had_finished(file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    arguments = ("run", file, "--replications", 100_000, "--threads", 2, "--out", out, "--json")
+    process = subprocess.Popen(command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(2.0)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=30)
+    assert (process.returncode, stdout) == (130, "")
+    assert "Traceback" not in stderr
+    document = json.loads((out / "run.json").read_text())
+    seeds = document["provenance"]["seeds"]
+    assert 1 < len(seeds) < 100_000
+    flows = polars.read_parquet(out / "flows.parquet")
+    assert sorted(set(flows["seed"])) == sorted(seeds)
+    assert document["flows"][0]["goodput_bps"] == pytest.approx(
+        flows.filter(polars.col("name") == "units")["goodput_bps"].mean()
+    )
+    assert not [path for path in out.iterdir() if path.name.startswith(".")]
+
+
+def test_ctrl_c_before_anything_finished(file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    arguments = ("run", file, "--set", "duration=1000000 s", "--out", out)
+    process = subprocess.Popen(command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=30)
+    assert (process.returncode, stdout) == (130, "")
+    assert "interrupted" in stderr
+    assert list(out.iterdir()) == []
+
+
+def test_a_short_run_imports_nothing_heavy(hopcast: Hopcast, file: Path) -> None:
+    done = hopcast("run", file, "--json", env=environment(PYTHONPROFILEIMPORTTIME="1"))
+    assert done.returncode == 0
+    heavy = {"polars", "matplotlib", "rich", "numpy", "asyncio", "concurrent"}
+    imported = {line.rsplit("|", 1)[-1].strip() for line in done.stderr.splitlines() if "|" in line}
+    assert "hopcast" in imported
+    assert not imported & heavy
+
+
+def test_no_bar_where_nobody_sees_it(hopcast: Hopcast, file: Path) -> None:
+    assert hopcast("run", file, "--replications", 50).stderr == ""
+
+
+def test_a_bar_on_a_terminal(file: Path) -> None:
+    ours, theirs = os.openpty()
+    arguments = ("run", file, "--json", "--set", "duration=1000000 s")
+    process = subprocess.Popen(command(*arguments), stdout=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    time.sleep(2.0)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=30) == 130
+    shown = b""
+    try:
+        while chunk := os.read(ours, 65536):
+            shown += chunk
+    except OSError:
+        pass
+    os.close(ours)
+    assert " left" in shown.decode()
+
+
+def test_study_and_report(hopcast: Hopcast, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = hopcast("study", "h3", "--json", "--out", out)
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = json.loads(done.stdout)["rows"]
+    assert {row["experiment"] for row in rows} == {"H3"}
+    columns = "experiment case metric unit kind paper paper_low paper_high measured ci95 replications verdict note"
+    assert set(rows[0]) == set(columns.split())
+    assert polars.read_parquet(out / "rows.parquet").height == len(rows)
+    first = (out / "report.html").read_bytes()
+    (out / "report.html").unlink()
+    done = hopcast("report", out)
+    assert done.returncode == 0
+    assert (out / "report.html").read_bytes() == first
+
+
+def test_report_of_a_run(hopcast: Hopcast, file: Path, tmp_path: Path) -> None:
+    assert hopcast("run", file, "--out", tmp_path / "out").returncode == 0
+    assert hopcast("report", tmp_path / "out").returncode == 0
+    assert "units" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_report_of_a_broken_file(hopcast: Hopcast, tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text("{")
+    done = hopcast("report", tmp_path)
+    assert done.returncode == 2
+    assert "run.json" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_film_is_an_example_too() -> None:
+    from hopcast.report import film
+
+    assert package.Scenario.from_toml(ROOT / "examples" / "film.toml") == film.scenario()

@@ -1,0 +1,94 @@
+"""The report: the same bytes each time, whole in itself."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import hopcast
+from hopcast.report import NothingToReport, film, write_report
+from hopcast.studies import EXPERIMENTS, Study
+from test_studies import QUICK, made_up
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Rows of every experiment, from made-up measurements, and the film's run."""
+    folder = tmp_path_factory.mktemp("study")
+    study = Study(QUICK, [], {})
+    for experiment in EXPERIMENTS.values():
+        study.rows.extend(experiment.rows(made_up(experiment, lossless=False)))
+        study.provenance[experiment.id] = {
+            name: {"scenario_sha256": case.scenario.sha256, "seeds": list(case.seeds)}
+            for name, case in experiment.cases(QUICK).items()
+        }
+    study.write(folder)
+    film.demonstrate(folder / "film")
+    return folder
+
+
+def test_the_same_folder_gives_the_same_bytes(folder: Path) -> None:
+    first = Path(write_report(folder)).read_bytes()
+    assert Path(write_report(folder)).read_bytes() == first
+
+
+def test_the_page_needs_nothing_from_elsewhere(folder: Path) -> None:
+    text = Path(write_report(folder)).read_text()
+    assert not re.search(r"<(script|link|img|iframe)\b|@import|url\((?!#)", text)
+    assert all(target.startswith("#") for target in re.findall(r'\b(?:href|src)="([^"]*)"', text))
+
+
+def test_the_page_is_well_formed(folder: Path) -> None:
+    text = Path(write_report(folder)).read_text()
+    Checker().check(text)
+    identifiers = Counter(re.findall(r'\bid="([^"]*)"', text))
+    assert [name for name, count in identifiers.items() if count > 1] == []
+    targets = re.findall(r'href="#([^"]*)"', text) + re.findall(r"url\(#([^)]*)\)", text)
+    assert set(targets) <= set(identifiers)
+
+
+def test_every_experiment_and_the_film_are_there(folder: Path) -> None:
+    text = Path(write_report(folder)).read_text()
+    assert all(f'<section id="{name}">' in text for name in (*EXPERIMENTS, "film", "provenance"))
+    assert hopcast.__version__ in text
+    assert film.scenario().sha256 in text
+    assert "nan" not in re.sub(r"<svg.*?</svg>", "", text, flags=re.DOTALL).lower().split()
+
+
+def test_light_and_dark(folder: Path) -> None:
+    text = Path(write_report(folder)).read_text()
+    assert "prefers-color-scheme: dark" in text
+    assert "currentColor" in text
+
+
+def test_nothing_to_report(tmp_path: Path) -> None:
+    with pytest.raises(NothingToReport, match=r"run\.json"):
+        write_report(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+class Checker(HTMLParser):
+    """Fails where tags do not nest."""
+
+    EMPTY = frozenset({"meta", "br", "hr", "path", "use", "rect"})
+
+    def check(self, text: str) -> None:
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        if tag not in self.EMPTY:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: object) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in self.EMPTY:
+            assert self.open.pop() == tag

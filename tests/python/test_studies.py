@@ -1,0 +1,165 @@
+"""Rows and their verdicts; every experiment on made-up measurements."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+import pytest
+
+from hopcast.studies import AMOUNTS, EXPERIMENTS, find, h2o, rows_table, run_experiments
+from hopcast.studies.experiment import Case, Experiment, Measured, Table
+from hopcast.studies.rows import Row, Sample, claim, experiment_verdict, value
+
+QUICK = AMOUNTS["quick"]
+
+
+def sample(*values: float) -> Sample:
+    return Sample(values)
+
+
+def verdict(measured: Sample, unit: str = "Mb/s", **paper: Any) -> str:
+    return value("X", "case", "metric", unit, measured, **paper).verdict
+
+
+def test_a_value_within_a_factor_of_one_and_a_half() -> None:
+    assert verdict(sample(14.9, 14.9), paper=10.0) == "within"
+    assert verdict(sample(6.7, 6.7), paper=10.0) == "within"
+    assert verdict(sample(15.1, 15.1), paper=10.0) == "differs"
+    assert verdict(sample(6.6, 6.6), paper=10.0) == "differs"
+    assert verdict(sample(14.0, 16.0), paper=10.0) == "inconclusive"
+    assert verdict(sample(3.0)) == "measured"
+
+
+def test_a_percentage_within_five_points() -> None:
+    assert verdict(sample(5.2, 5.2), "%", paper=0.3) == "within"
+    assert verdict(sample(5.4, 5.4), "%", paper=0.3) == "differs"
+    assert verdict(sample(0.0, 0.0), "%", low=0.1, high=0.3) == "within"
+    assert verdict(sample(35.0, 35.0), "%", low=0.1, high=0.3) == "differs"
+
+
+def test_a_range_of_the_paper() -> None:
+    assert verdict(sample(3.0, 3.0), low=2.0, high=4.0) == "within"
+    assert verdict(sample(5.9, 5.9), low=2.0, high=4.0) == "within"
+    assert verdict(sample(6.1, 6.1), low=2.0, high=4.0) == "differs"
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [((1.2, 1.21, 1.19), "holds"), ((0.8, 0.81, 0.79), "fails"), ((0.9, 1.2, 1.0), "inconclusive"), ((1.0,), "holds")],
+)
+def test_a_claim_is_an_inequality(values: tuple[float, ...], expected: str) -> None:
+    assert claim("X", "case", "ratio", "", Sample(values), low=1.0).verdict == expected
+
+
+def test_what_is_not_a_number_is_inconclusive_and_not_written() -> None:
+    row = claim("X", "case", "ratio", "", sample(1.0, math.nan), low=1.0)
+    assert (row.verdict, row.measured, row.ci95) == ("inconclusive", None, None)
+
+
+def test_samples_are_pairs() -> None:
+    # Two numbers that vary together: their ratio does not vary.
+    ratio = sample(10.0, 20.0, 30.0) / sample(5.0, 10.0, 15.0)
+    assert (ratio.mean, ratio.ci95) == (2.0, 0.0)
+
+
+def test_an_experiments_verdict_is_that_of_its_median_cell() -> None:
+    def rows(*verdicts: str) -> list[Row]:
+        return [Row("X", "", "", "", "value", None, None, None, 1.0, None, 1, v) for v in verdicts]  # type: ignore[arg-type]
+
+    assert experiment_verdict(rows("within", "within", "differs")) == "within"
+    assert experiment_verdict(rows("holds", "inconclusive", "fails")) == "inconclusive"
+    assert experiment_verdict(rows("fails", "fails", "holds", "measured", "measured")) == "fails"
+    assert experiment_verdict(rows("measured")) == "measured"
+
+
+# The paper's formula, by hand: room left in the last frame of 1472 B over the unit.
+@pytest.mark.parametrize(("kb", "percent"), [(1, 43.75), (2, 43.75), (4, 7.8125), (8, 7.8125), (16, 7.8125)])
+def test_fragmentation(kb: int, percent: float) -> None:
+    assert h2o.fragmentation(kb * 1024) == pytest.approx(percent)
+
+
+def test_jain() -> None:
+    assert h2o.jain(2.0, 2.0, 2.0) == 1.0
+    assert h2o.jain(1.0, 0.0, 0.0) == pytest.approx(1 / 3)
+
+
+def test_experiments_are_found_by_id_letter_and_all() -> None:
+    assert [experiment.id for experiment in find("h4")] == ["H4"]
+    assert [experiment.id for experiment in find("H")] == ["H2", "H3", "H4", "H5", "H6"]
+    assert [experiment.id for experiment in find("all")] == list(EXPERIMENTS)
+    assert find("Q") == []
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
+@pytest.mark.parametrize("lossless", [True, False])
+def test_every_experiment_makes_rows_notes_and_figures(experiment: Experiment, lossless: bool) -> None:
+    table = Table(experiment.rows(made_up(experiment, lossless)))
+    assert {row.experiment for row in table.rows} == {experiment.id}
+    keys = [(row.case, row.metric) for row in table.rows]
+    assert len(set(keys)) == len(keys)
+    assert all(row.kind == "claim" for row in table.rows if row.verdict in ("holds", "fails"))
+    assert all("nan" not in note for note in experiment.notes(table)) or lossless
+    assert all(title for title, _ in experiment.figures(table))
+    assert all(parameter.source for parameter in experiment.setup(QUICK))
+    assert rows_table(table.rows).height == len(table.rows)
+
+
+def test_amounts_differ_as_said() -> None:
+    assert (h2o.total(AMOUNTS["full"]), h2o.total(QUICK)) == (2**30, 10 * 2**20)
+
+
+def test_an_experiment_runs_its_cases_with_common_seeds() -> None:
+    h3 = EXPERIMENTS["H3"]
+    told: list[float] = []
+    study = run_experiments([h3], QUICK, threads=2, progress=lambda done, total: told.append(done / total))
+    assert told
+    assert study.verdicts()["H3"] in ("within", "holds")
+    assert set(study.provenance["H3"]) == set(h3.cases(QUICK))
+
+
+def test_equal_cases_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    from hopcast.studies import experiment as module
+
+    ran: list[tuple[Any, int]] = []
+
+    class Core:
+        @staticmethod
+        def run(scenario: Any, seeds: list[int], *_: object) -> list[Any]:
+            ran.append((scenario.sha256, seeds[0]))
+            raise module.Cancelled
+
+    monkeypatch.setattr(module, "_core", Core)
+    with pytest.raises(module.Cancelled):
+        run_experiments(find("H"), QUICK, threads=1)
+    assert len(set(ran)) == len(ran)
+
+
+def made_up(experiment: Experiment, lossless: bool) -> Measured:
+    """Measurements with every field that an experiment may read."""
+    return Measured(
+        {
+            name: [document(name, seed, case, lossless) for seed in case.seeds]
+            for name, case in experiment.cases(QUICK).items()
+        }
+    )
+
+
+def document(name: str, seed: int, case: Case, lossless: bool) -> dict[str, Any]:
+    draw = random.Random(f"{name} {seed}")
+    flows = []
+    for index in range(3):
+        lost = 0 if lossless else draw.randrange(1, 500)
+        flow = {"name": f"stream{index}", "sent_packets": 10_000, "lost_packets": lost, "sent_bytes": 10_240_000}
+        flows.append(flow | {"received_bytes": 1024 * (10_000 - lost), "goodput_bps": 8e6 * draw.uniform(0.9, 1.1)})
+    flows.append(flows[0] | {"name": "bulk"})
+    nodes = [
+        {
+            "name": f"n{index}",
+            "originated": 30_000,
+            "drops": {"receive_buffer_full": 0 if lossless else draw.randrange(1, 99)},
+        }
+        for index in range(8)
+    ]
+    return {"flows": flows, "nodes": nodes}
