@@ -1,5 +1,6 @@
 //! The simulator: scenario in, results out.
 
+pub mod capture;
 pub mod engine;
 pub mod execute;
 pub mod host;

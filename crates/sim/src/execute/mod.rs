@@ -6,11 +6,13 @@ mod error;
 pub use control::Control;
 pub use error::ExecuteError;
 
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hopcast_protocols::time::Instant;
 
+use crate::capture::Capture;
 use crate::results::{Meter, Replication, RunResult};
 use crate::scenario::model::Scenario;
 
@@ -23,6 +25,8 @@ pub struct Job<'a> {
     pub seeds: &'a [u64],
     /// Replications side by side; zero counts as one.
     pub threads: usize,
+    /// Folder for a capture of each node, if wanted; it must be there. See [`Capture::create`] for the names.
+    pub captures: Option<&'a Path>,
 }
 
 /// How it ended.
@@ -115,12 +119,17 @@ impl<M: Meter, F: FnMut(usize, RunResult) + Send> Pool<'_, M, F> {
         let mark = self.meter.begin();
         let mut replication =
             Replication::new(self.job.scenario, seed).map_err(|error| ExecuteError::Traffic { seed, error })?;
+        let capture = self.capture(seed)?;
+        if let Some(capture) = &capture {
+            replication.simulation_mut().set_tap(capture.tap());
+        }
         let mut before = Instant::START;
         loop {
             let goes_on = replication.advance();
             let now = replication.simulation().now();
             self.control.on_progress(now.saturating_since(before));
             before = now;
+            capture.as_ref().map_or(Ok(()), Capture::check)?;
             if !goes_on {
                 break;
             }
@@ -129,7 +138,15 @@ impl<M: Meter, F: FnMut(usize, RunResult) + Send> Pool<'_, M, F> {
             }
         }
         replication.simulation().check().map_err(|error| ExecuteError::Imbalance { seed, error })?;
+        capture.map_or(Ok(()), Capture::commit)?;
         Ok(Some(replication.finish(self.meter.end(mark))))
+    }
+
+    /// The captures of one replication, if they are wanted.
+    fn capture(&self, seed: u64) -> Result<Option<Capture>, ExecuteError> {
+        let Some(folder) = self.job.captures else { return Ok(None) };
+        let name = Some(seed).filter(|_| self.job.seeds.len() > 1);
+        Ok(Some(Capture::create(folder, self.job.scenario, name)?))
     }
 
     fn is_given_up(&self, place: usize) -> bool {

@@ -1,7 +1,7 @@
 //! What a run measured: one object for JSON, three tables for everything else.
 
 mod cost;
-pub mod output;
+pub(crate) mod output;
 mod record;
 mod replication;
 mod series;

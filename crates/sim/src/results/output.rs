@@ -1,7 +1,7 @@
 //! Files that are written whole or not at all.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
@@ -24,8 +24,8 @@ pub struct OutputError {
 }
 
 /// Writes `flows.parquet`, `nodes.parquet` and `series.parquet` with the rows of all `results`, in their order, to
-/// `folder`, which must be there. All three are written in full before the first gets its name. Without results there are no
-/// tables.
+/// `folder`, which must be there. All three are written in full before the first gets its name. Without results nothing is
+/// written.
 ///
 /// # Errors
 /// The first file that could not be written.
@@ -33,32 +33,41 @@ pub fn write_tables(folder: &Path, results: &[RunResult]) -> Result<(), OutputEr
     type Rows = fn(&RunResult) -> RecordBatch;
     let tables: [(&str, Rows); 3] =
         [("flows.parquet", flow_table), ("nodes.parquet", node_table), ("series.parquet", series_table)];
-    let mut written = Vec::new();
-    for (name, rows) in tables {
-        let mut file = WholeFile::create(&folder.join(name))?;
-        let outcome = write_table(&mut file, results.iter().map(rows));
-        outcome.map_err(|error| file.error(error))?;
-        written.push(file);
+    if results.is_empty() {
+        return Ok(());
     }
-    commit_all(written)
+    let mut parts = Vec::new();
+    for (name, rows) in tables {
+        let (part, file) = Part::create(&folder.join(name))?;
+        let outcome = write_table(file, results.iter().map(rows));
+        outcome.map_err(|error| part.error(error))?;
+        parts.push(part);
+    }
+    commit_all(parts)
 }
 
-/// A file that is written under another name in the same folder, and gets its own when it is complete. One that is given up
+/// A file in the making: it has another name in the same folder, and gets its own when it is complete. One that is given up
 /// leaves nothing behind.
 #[derive(Debug)]
-pub(crate) struct WholeFile {
+pub(crate) struct Part {
     path: PathBuf,
     part: PathBuf,
-    file: File,
     is_committed: bool,
 }
 
-impl WholeFile {
+impl Part {
     /// Begins the file that will be at `path`.
-    pub(crate) fn create(path: &Path) -> Result<Self, OutputError> {
-        let part = part_of(path);
+    pub(crate) fn create(path: &Path) -> Result<(Self, File), OutputError> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        // The number of this process, so that two that write to one folder don't mix theirs.
+        let part = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
         let file = File::create(&part).map_err(|error| OutputError { path: path.into(), error })?;
-        Ok(Self { path: path.into(), part, file, is_committed: false })
+        Ok((Self { path: path.into(), part, is_committed: false }, file))
+    }
+
+    /// Opens it again, to write on at its end.
+    pub(crate) fn append(&self) -> io::Result<File> {
+        OpenOptions::new().append(true).open(&self.part)
     }
 
     /// What went wrong with this file.
@@ -67,8 +76,8 @@ impl WholeFile {
     }
 
     /// Makes sure that what was written is on the disk.
-    fn sync(&mut self) -> Result<(), OutputError> {
-        self.file.flush().and_then(|()| self.file.sync_all()).map_err(|error| self.error(error))
+    fn sync(&self) -> Result<(), OutputError> {
+        self.append().and_then(|file| file.sync_all()).map_err(|error| self.error(error))
     }
 
     /// Gives the file its name.
@@ -79,17 +88,7 @@ impl WholeFile {
     }
 }
 
-impl Write for WholeFile {
-    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
-        self.file.write(octets)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
-}
-
-impl Drop for WholeFile {
+impl Drop for Part {
     fn drop(&mut self) {
         if !self.is_committed {
             // Nobody is left to be told; the file's own error has been.
@@ -99,18 +98,12 @@ impl Drop for WholeFile {
 }
 
 /// Gives complete files their names, after the octets of all of them are on the disk.
-pub(crate) fn commit_all(mut files: Vec<WholeFile>) -> Result<(), OutputError> {
-    files.iter_mut().try_for_each(WholeFile::sync)?;
-    files.into_iter().try_for_each(WholeFile::rename)
+pub(crate) fn commit_all(parts: Vec<Part>) -> Result<(), OutputError> {
+    parts.iter().try_for_each(Part::sync)?;
+    parts.into_iter().try_for_each(Part::rename)
 }
 
-/// The name of a file in the making: of this process, so that two that write to one folder don't mix theirs.
-fn part_of(path: &Path) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.{}.part", std::process::id()))
-}
-
-fn write_table(file: &mut WholeFile, batches: impl Iterator<Item = RecordBatch>) -> io::Result<()> {
+fn write_table(file: File, batches: impl Iterator<Item = RecordBatch>) -> io::Result<()> {
     let mut batches = batches.peekable();
     let Some(first) = batches.peek() else { return Ok(()) };
     let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
@@ -128,5 +121,70 @@ fn into_io(error: ParquetError) -> io::Error {
             Err(cause) => io::Error::other(cause),
         },
         other => io::Error::other(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    /// A folder of this test's own, gone with it.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("hopcast-output-{name}-{}", std::process::id()));
+            fs::create_dir_all(&path).unwrap();
+            Self(path)
+        }
+
+        fn names(&self) -> Vec<String> {
+            let entries = fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().file_name());
+            let mut names: Vec<String> = entries.map(|name| name.to_string_lossy().into_owned()).collect();
+            names.sort();
+            names
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn a_file_has_its_name_only_when_it_is_complete() {
+        let folder = Folder::new("complete");
+        let (part, mut file) = Part::create(&folder.0.join("a")).unwrap();
+        file.write_all(b"one").unwrap();
+        assert!(!folder.names().contains(&"a".to_owned()));
+        commit_all(vec![part]).unwrap();
+        assert_eq!(folder.names(), ["a"]);
+        assert_eq!(fs::read(folder.0.join("a")).unwrap(), b"one");
+    }
+
+    #[test]
+    fn what_is_given_up_leaves_the_old_file_alone_and_nothing_behind() {
+        let folder = Folder::new("given-up");
+        fs::write(folder.0.join("a"), "old").unwrap();
+        let (part, mut file) = Part::create(&folder.0.join("a")).unwrap();
+        file.write_all(b"half").unwrap();
+        drop(part);
+        assert_eq!(folder.names(), ["a"]);
+        assert_eq!(fs::read(folder.0.join("a")).unwrap(), b"old");
+    }
+
+    #[test]
+    fn an_error_names_the_file_that_was_wanted() {
+        let folder = Folder::new("error");
+        // What is in the way is a folder with something in it.
+        fs::create_dir_all(folder.0.join("a/b")).unwrap();
+        let (part, _) = Part::create(&folder.0.join("a")).unwrap();
+        let error = commit_all(vec![part]).unwrap_err();
+        assert!(error.to_string().starts_with(&format!("{}: ", folder.0.join("a").display())), "{error}");
+        assert_eq!(folder.names(), ["a"]);
+        let missing = folder.0.join("nowhere").join("a");
+        assert_eq!(Part::create(&missing).unwrap_err().path, missing);
     }
 }

@@ -1,0 +1,182 @@
+//! A frame of the simulation as octets: radiotap, 802.11, LLC/SNAP, IPv4, UDP or TCP, frame check sequence.
+
+use hopcast_protocols::time::Instant;
+use hopcast_radio::mac::{Frame, FrameKind};
+use hopcast_radio::medium::Link;
+use hopcast_radio::standard::{DataRate, Modulation, Standard};
+use hopcast_wire::ieee80211::{Addressing, DataSubtype, Flags, SequenceControl, fcs};
+use hopcast_wire::radiotap::{Channel, ChannelFlags};
+use hopcast_wire::{MacAddress, ieee80211, ipv4, llc, radiotap, tcp, udp};
+
+use super::address::{BSSID, ip_address, mac_address};
+use crate::host::packet::{Body, Ipv4, Packet};
+use crate::scenario::model::{Propagation, Radio};
+
+/// Makes octets of frames, one at a time.
+pub(super) struct Encoder {
+    frequency: u16,
+    short_preamble: bool,
+    /// Whether received power means anything.
+    has_power: bool,
+    octets: Vec<u8>,
+    transport: Vec<u8>,
+}
+
+impl Encoder {
+    pub(super) fn new(radio: &Radio) -> Self {
+        let frequency = match radio.propagation {
+            Propagation::Range { .. } => radio.standard.default_frequency(),
+            Propagation::FreeSpace { frequency } | Propagation::TwoRayGround { frequency, .. } => frequency,
+        };
+        Self {
+            // A float to integer cast saturates.
+            frequency: libm::round(frequency / 1e6) as u16,
+            short_preamble: radio.short_preamble && matches!(radio.standard, Standard::HrDsss | Standard::Erp),
+            has_power: !matches!(radio.propagation, Propagation::Range { .. }),
+            octets: Vec::new(),
+            transport: Vec::new(),
+        }
+    }
+
+    /// The octets of `frame`, whose first bit left or arrived at `start`.
+    pub(super) fn encode(&mut self, frame: &Frame<Packet>, start: Instant, received: Option<&Link>) -> &[u8] {
+        self.octets.clear();
+        self.push_radiotap(frame, start, received);
+        let frame_start = self.octets.len();
+        self.push_header(frame);
+        if let Some(packet) = &frame.payload {
+            self.push_packet(packet);
+        }
+        self.octets.extend([0; fcs::LEN]);
+        fcs::fill(&mut self.octets[frame_start..]);
+        debug_assert_eq!((self.octets.len() - frame_start) as u32, frame.octets, "the air counted other octets");
+        &self.octets
+    }
+
+    fn push_radiotap(&mut self, frame: &Frame<Packet>, start: Instant, received: Option<&Link>) {
+        let repr = radiotap::Repr {
+            tsft: Some((start + frame.header).as_nanos() / 1_000),
+            flags: Some(self.radiotap_flags(frame.rate)),
+            rate: u8::try_from(frame.rate.as_kbps() / 500).ok(),
+            channel: Some(Channel { frequency: self.frequency, flags: self.channel_flags(frame.rate) }),
+            // A float to integer cast saturates.
+            antenna_signal: received.filter(|_| self.has_power).map(|link| libm::round(link.power.as_dbm()) as i8),
+        };
+        let room = self.grow(repr.buffer_len());
+        repr.emit(&mut radiotap::Packet::new_unchecked(room));
+    }
+
+    fn radiotap_flags(&self, rate: DataRate) -> radiotap::Flags {
+        // Frames at 1 Mb/s always have the long preamble (16.2.2.3).
+        let short = self.short_preamble && rate.modulation() == Modulation::Dsss && rate.as_kbps() > 1_000;
+        let preamble = if short { radiotap::Flags::SHORT_PREAMBLE } else { radiotap::Flags::default() };
+        radiotap::Flags::FCS_AT_END | preamble
+    }
+
+    fn channel_flags(&self, rate: DataRate) -> ChannelFlags {
+        let spectrum = match self.frequency {
+            900..=930 => ChannelFlags::SPECTRUM_900_MHZ,
+            2_400..=2_500 => ChannelFlags::SPECTRUM_2_GHZ,
+            4_900..=5_925 => ChannelFlags::SPECTRUM_5_GHZ,
+            _ => ChannelFlags::default(),
+        };
+        spectrum
+            | match rate.modulation() {
+                Modulation::Dsss => ChannelFlags::CCK,
+                Modulation::Ofdm => ChannelFlags::OFDM,
+            }
+    }
+
+    fn push_header(&mut self, frame: &Frame<Packet>) {
+        // The field holds whole microseconds, 15 bits of them (9.2.4.2).
+        let duration = (frame.duration.as_nanos() / 1_000).min(32_767) as u16;
+        let receiver = frame.receiver.map_or(MacAddress::BROADCAST, mac_address);
+        let transmitter = mac_address(frame.transmitter);
+        let flags = Flags { retry: frame.retry, ..Flags::NONE };
+        let repr = match frame.kind {
+            FrameKind::Rts => ieee80211::Repr::Rts { flags, duration, receiver, transmitter },
+            FrameKind::Cts => ieee80211::Repr::Cts { flags, duration, receiver },
+            FrameKind::Ack => ieee80211::Repr::Ack { flags, duration, receiver },
+            FrameKind::Data => ieee80211::Repr::Data {
+                flags,
+                duration,
+                subtype: DataSubtype::Data,
+                addressing: Addressing::AdHoc { destination: receiver, source: transmitter, bssid: BSSID },
+                sequence_control: SequenceControl { sequence: frame.sequence, fragment: 0 },
+                qos_control: 0,
+                ht_control: None,
+            },
+        };
+        let room = self.grow(repr.buffer_len());
+        repr.emit(&mut ieee80211::Packet::new_unchecked(room));
+    }
+
+    /// LLC/SNAP, the IP header, and the part of the datagram that this packet carries.
+    fn push_packet(&mut self, packet: &Packet) {
+        let snap = llc::Repr::new(llc::EtherType::Ipv4);
+        let room = self.grow(snap.buffer_len());
+        snap.emit(&mut llc::Packet::new_unchecked(room));
+        let ip = ip_header(&packet.ip, &packet.body);
+        let room = self.grow(ip.buffer_len());
+        ip.emit(&mut ipv4::Packet::new_unchecked(room));
+        emit_transport_header(&packet.body, &ip, &mut self.transport);
+        let first = usize::from(packet.ip.offset).min(self.transport.len());
+        let end = (usize::from(packet.ip.offset) + usize::from(packet.ip.payload)).min(self.transport.len());
+        let (end_of_headers, payload) = (self.octets.len(), usize::from(packet.ip.payload));
+        self.octets.extend_from_slice(&self.transport[first..end]);
+        self.octets.resize(end_of_headers + payload, 0);
+    }
+
+    /// The place of `count` more octets, all zero.
+    fn grow(&mut self, count: usize) -> &mut [u8] {
+        let start = self.octets.len();
+        self.octets.resize(start + count, 0);
+        &mut self.octets[start..]
+    }
+}
+
+fn ip_header(ip: &Ipv4, body: &Body) -> ipv4::Repr {
+    ipv4::Repr {
+        type_of_service: 0,
+        identification: ip.id,
+        dont_fragment: false,
+        more_fragments: ip.more_fragments,
+        fragment_offset: ip.offset,
+        time_to_live: ip.ttl,
+        protocol: ipv4::Protocol::from(body.protocol()),
+        source: ip_address(ip.source),
+        destination: ip_address(ip.destination),
+        payload_len: ip.payload,
+    }
+}
+
+/// The UDP or TCP header of the whole datagram. Its checksum is that of a payload of zeros.
+fn emit_transport_header(body: &Body, ip: &ipv4::Repr, octets: &mut Vec<u8>) {
+    octets.clear();
+    match *body {
+        Body::Udp { source_port, destination_port, length } => {
+            let repr = udp::Repr { source_port, destination_port, payload_len: length };
+            octets.resize(repr.buffer_len(), 0);
+            repr.emit(&mut udp::Packet::new_unchecked(octets), ip.source, ip.destination, &[]);
+        }
+        Body::Tcp { source_port, destination_port, segment } => {
+            let repr = tcp::Repr {
+                source_port,
+                destination_port,
+                sequence: segment.seq,
+                acknowledgement: segment.ack,
+                flags: tcp::Flags(u16::from(segment.flags.bits())),
+                window: segment.window,
+                urgent: 0,
+                options: tcp::Options {
+                    max_segment_size: segment.mss,
+                    window_scale: segment.window_scale,
+                    ..tcp::Options::NONE
+                },
+                payload_len: segment.payload.len as u16,
+            };
+            octets.resize(repr.buffer_len(), 0);
+            repr.emit(&mut tcp::Packet::new_unchecked(octets), ip.source, ip.destination, &[]);
+        }
+    }
+}

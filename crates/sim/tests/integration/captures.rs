@@ -1,0 +1,161 @@
+//! Captures, judged by Wireshark's dissectors.
+
+#![expect(clippy::print_stdout, reason = "a skipped test says so")]
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::process::Command;
+
+use hopcast_sim::execute::{Control, Job, execute};
+use hopcast_sim::results::RunResult;
+use hopcast_sim::scenario::Scenario;
+use hopcast_wire::pcapng::Reader;
+use hopcast_wire::{ieee80211, radiotap};
+
+use crate::scenarios::{Folder, scenario, string};
+
+/// Runs `scenario` with captures in `folder`.
+fn capture(scenario: &Scenario, seeds: &[u64], folder: &Folder) -> Vec<RunResult> {
+    let mut results = Vec::new();
+    let job = Job { scenario, seeds, threads: 1, captures: Some(folder.path()) };
+    execute(&job, &Control::new(), &(), |_, result| results.push(result)).unwrap();
+    results
+}
+
+/// What tshark prints; `None` where it is not installed and need not be.
+fn tshark(folder: &Folder, file: &str, arguments: &[&str]) -> Option<String> {
+    let mut command = Command::new("tshark");
+    command.arg("-n").arg("-r").arg(folder.path().join(file));
+    for layer in ["wlan", "ip", "udp", "tcp"] {
+        command.arg("-o").arg(format!("{layer}.check_checksum:TRUE"));
+    }
+    match command.args(arguments).output() {
+        Ok(output) => {
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            Some(String::from_utf8(output.stdout).unwrap())
+        }
+        Err(error) => {
+            assert!(std::env::var_os("HOPCAST_REQUIRE_TOOLS").is_none(), "tshark: {error}");
+            println!("skipped: tshark: {error}");
+            None
+        }
+    }
+}
+
+/// The number of lines that tshark prints for a display filter.
+fn count(folder: &Folder, file: &str, filter: &str) -> Option<usize> {
+    tshark(folder, file, &["-Y", filter]).map(|text| text.lines().count())
+}
+
+#[test]
+fn there_is_a_file_for_each_node_with_each_frame_in_order() {
+    let scenario = scenario(&string("300 ms"));
+    let folder = Folder::new("capture-files");
+    let results = capture(&scenario, &[1], &folder);
+    assert_eq!(folder.names(), ["n0.pcapng", "n1.pcapng", "n2.pcapng"]);
+    for node in &results[0].nodes {
+        let file = File::open(folder.path().join(format!("{}.pcapng", node.name))).unwrap();
+        let (mut last, mut sent) = (0, 0);
+        for record in Reader::new(file).unwrap().map(Result::unwrap) {
+            assert!(record.at > last, "frames come one after the other");
+            last = record.at;
+            let header = radiotap::Packet::new_checked(&record.octets[..]).unwrap();
+            let frame = ieee80211::fcs::strip(header.payload()).unwrap();
+            ieee80211::Repr::parse(&ieee80211::Packet::new_checked(frame).unwrap()).unwrap();
+            let repr = radiotap::Repr::parse(&header).unwrap();
+            assert_eq!(repr.tsft, Some(record.at / 1_000));
+            sent += u64::from(is_own(frame, &node.name));
+        }
+        // An ACK or CTS does not tell who sends it.
+        assert_eq!(sent, node.rts_sent + node.data_sent, "{}", node.name);
+    }
+}
+
+/// Whether the station with the number of `name` is named as the transmitter.
+fn is_own(frame: &[u8], name: &str) -> bool {
+    let index: u8 = name[1..].parse().unwrap();
+    let transmitter = ieee80211::Packet::new_checked(frame).unwrap().address_2();
+    transmitter.is_some_and(|address| address.0 == [2, 0, 0, 0, 0, index + 1])
+}
+
+#[test]
+fn replications_have_captures_of_their_own() {
+    let scenario = scenario(&string("20 ms"));
+    let folder = Folder::new("capture-seeds");
+    capture(&scenario, &[3, 4], &folder);
+    assert_eq!(
+        folder.names(),
+        [
+            "n0.seed-3.pcapng",
+            "n0.seed-4.pcapng",
+            "n1.seed-3.pcapng",
+            "n1.seed-4.pcapng",
+            "n2.seed-3.pcapng",
+            "n2.seed-4.pcapng",
+        ]
+    );
+}
+
+#[test]
+fn a_file_that_gets_no_name_fails_the_run_and_leaves_no_half() {
+    let scenario = scenario(&string("20 ms"));
+    let folder = Folder::new("capture-failure");
+    fs::create_dir_all(folder.path().join("n1.pcapng/in-the-way")).unwrap();
+    let job = Job { scenario: &scenario, seeds: &[1], threads: 1, captures: Some(folder.path()) };
+    let error = execute(&job, &Control::new(), &(), |_, _| panic!("it failed")).unwrap_err();
+    assert!(error.to_string().contains("n1.pcapng: "), "{error}");
+    assert!(folder.names().iter().all(|name| !name.contains("part") && name != "n2.pcapng"), "{:?}", folder.names());
+}
+
+#[test]
+fn wireshark_finds_no_fault_in_any_packet() {
+    let scenario = scenario(&string("400 ms"));
+    let folder = Folder::new("capture-faults");
+    let results = capture(&scenario, &[1], &folder);
+    for file in ["n0.pcapng", "n1.pcapng", "n2.pcapng"] {
+        let Some(faults) = count(
+            &folder,
+            file,
+            "_ws.malformed or wlan.fcs.status == 0 or ip.checksum.status == 0 \
+             or udp.checksum.status == 0 or tcp.checksum.status == 0 or _ws.expert.severity == error",
+        ) else {
+            return;
+        };
+        assert_eq!(faults, 0, "{file}");
+    }
+    let seen = |filter| count(&folder, "n1.pcapng", filter).unwrap() as u64;
+    assert!(seen("udp.checksum.status == 1") > 0, "checksums are looked at");
+    assert!(seen("tcp.checksum.status == 1") > 0 && seen("wlan.fcs.status == 1") > 0);
+    let relay = &results[0].nodes[1];
+    assert_eq!(seen("wlan.fc.type_subtype == 0x1b && wlan.ta == 02:00:00:00:00:02"), relay.rts_sent);
+    assert_eq!(seen("wlan.fc.type == 2 && wlan.ta == 02:00:00:00:00:02"), relay.data_sent);
+    // The last datagrams may be on their way still.
+    let whole = count(&folder, "n2.pcapng", "udp && ip.dst == 10.0.0.3 && wlan.ra == 02:00:00:00:00:03").unwrap();
+    assert!(whole as u64 >= results[0].flows[0].summary.received_packets);
+}
+
+#[test]
+fn wireshark_sees_the_connection_that_was_measured() {
+    // One hop, and a window that the queue holds: frames collide and are repeated, but no segment is lost.
+    let text = string("2 s").replace("spacing = \"200 m\"", "spacing = \"50 m\"");
+    let text = text.replace("segment = \"1000 B\"", "segment = \"1000 B\", window = 8");
+    let text = text.split("[[flows]]").enumerate().filter(|(place, _)| *place != 1).map(|(_, part)| part);
+    let scenario = scenario(&text.collect::<Vec<_>>().join("[[flows]]"));
+    let folder = Folder::new("capture-tcp");
+    let result = capture(&scenario, &[1], &folder).remove(0);
+    assert_eq!(result.flows[0].summary.received_bytes, 200_000);
+    let fields = ["tcp.flags", "tcp.len", "tcp.seq", "ip.src"].into_iter().flat_map(|field| ["-e", field]);
+    let arguments: Vec<&str> = ["-Y", "tcp", "-T", "fields"].into_iter().chain(fields).collect();
+    let Some(text) = tshark(&folder, "n0.pcapng", &arguments) else { return };
+    let segments: Vec<Vec<&str>> = text.lines().map(|line| line.split('\t').collect()).collect();
+    let flags: Vec<&str> = segments.iter().take(3).map(|segment| segment[0]).collect();
+    assert_eq!(flags, ["0x0002", "0x0012", "0x0010"], "the handshake");
+    let from_source = segments.iter().filter(|segment| segment[3] == "10.0.0.3");
+    let octets: BTreeMap<&str, u64> = from_source.map(|segment| (segment[2], segment[1].parse().unwrap())).collect();
+    assert_eq!(octets.values().sum::<u64>(), result.flows[0].summary.received_bytes);
+    let confused = "(tcp.analysis.duplicate_ack or tcp.analysis.retransmission or tcp.analysis.lost_segment \
+                    or tcp.analysis.ack_lost_segment or tcp.analysis.out_of_order) and wlan.fc.retry == 0";
+    assert_eq!(count(&folder, "n0.pcapng", confused), Some(0), "only what the MAC repeats comes twice");
+    let conversations = tshark(&folder, "n0.pcapng", &["-q", "-z", "conv,tcp"]).unwrap();
+    assert_eq!(conversations.lines().filter(|line| line.contains("<->")).count(), 1, "{conversations}");
+}

@@ -1,0 +1,125 @@
+//! No packet comes from nowhere and none vanishes, whatever the scenario and whenever the run stops.
+
+use hopcast_protocols::time::Instant;
+use hopcast_sim::run::Simulation;
+use proptest::prelude::*;
+
+use crate::scenarios::scenario;
+
+/// A flow of a random scenario.
+#[derive(Clone, Debug)]
+struct RandomFlow {
+    from: usize,
+    hops: usize,
+    tcp: bool,
+    application: String,
+    start_ms: u32,
+    stop_ms: Option<u32>,
+}
+
+fn application() -> impl Strategy<Value = String> {
+    prop_oneof![
+        (1_u32..20_000, 0_u32..5)
+            .prop_map(|(size, wait)| { format!(r#"{{ kind = "adu", size = "{size} B", wait = "{wait} ms" }}"#) }),
+        (1_u32..3_000, 20_u32..4_000).prop_map(|(packet, rate)| {
+            format!(r#"{{ kind = "cbr", rate = "{rate} kb/s", packet = "{packet} B" }}"#)
+        }),
+        (1_u32..4_000).prop_map(|packet| format!(r#"{{ kind = "bulk", packet = "{packet} B" }}"#)),
+        (1_u32..100_000).prop_map(|bytes| format!(r#"{{ kind = "bulk", bytes = "{bytes} B" }}"#)),
+    ]
+}
+
+fn flow() -> impl Strategy<Value = RandomFlow> {
+    let times = (0_u32..100, prop::option::of(101_u32..400));
+    (0_usize..5, 1_usize..5, any::<bool>(), application(), times).prop_map(
+        |(from, hops, tcp, application, (start_ms, stop_ms))| RandomFlow {
+            from,
+            hops,
+            tcp,
+            application,
+            start_ms,
+            stop_ms,
+        },
+    )
+}
+
+fn radio() -> impl Strategy<Value = String> {
+    let standard = prop::sample::select(vec!["802.11", "802.11b", "802.11a", "802.11g"]);
+    let threshold = prop::sample::select(vec!["off", "0 B", "400 B"]);
+    let propagation = prop::sample::select(vec![
+        r#"propagation = { model = "range", receive = "250 m", carrier_sense = "250 m" }"#,
+        r#"propagation = { model = "range", receive = "250 m", carrier_sense = "550 m" }"#,
+        "profile = \"ns-2\"",
+    ]);
+    let queue = 1_u32..20;
+    (standard, threshold, propagation, queue, 200_u32..2_000).prop_map(
+        |(standard, threshold, propagation, queue, mtu)| {
+            format!(
+                "[radio]\nstandard = \"{standard}\"\nrts_threshold = \"{threshold}\"\nqueue = {{ packets = {queue} }}\n\
+                 mtu = \"{mtu} B\"\n{propagation}\n"
+            )
+        },
+    )
+}
+
+fn text() -> impl Strategy<Value = String> {
+    let placement = prop::sample::select(vec![
+        r#"{ shape = "line", spacing = "200 m" }"#,
+        r#"{ shape = "line", spacing = "20 m" }"#,
+        r#"{ shape = "grid", columns = 2, spacing = "170 m" }"#,
+        r#"{ shape = "circle", radius = "180 m" }"#,
+    ]);
+    let relay = prop::sample::select(vec!["os", "application"]);
+    let buffer = 20_000_u32..300_000;
+    (radio(), placement, relay, buffer, prop::collection::vec(flow(), 1..5)).prop_map(
+        |(radio, placement, relay, buffer, flows)| {
+            let mut text = format!(
+                "duration = \"400 ms\"\n{radio}[[nodes]]\nname = \"n\"\ncount = 5\nplacement = {placement}\n\
+                 relay = \"{relay}\"\nsocket_buffer = \"{buffer} B\"\n"
+            );
+            for (index, flow) in flows.iter().enumerate() {
+                let to = (flow.from + flow.hops) % 5;
+                let protocol = if flow.tcp { "tcp" } else { "udp" };
+                text += &format!(
+                    "[[flows]]\nname = \"f{index}\"\nfrom = \"n{}\"\nto = \"n{to}\"\nstart = \"{} ms\"\n\
+                     transport = {{ protocol = \"{protocol}\" }}\napplication = {}\n",
+                    flow.from, flow.start_ms, flow.application
+                );
+                if let Some(stop) = flow.stop_ms {
+                    text = text.replace(
+                        &format!("name = \"f{index}\"\n"),
+                        &format!("name = \"f{index}\"\nstop = \"{stop} ms\"\n"),
+                    );
+                }
+            }
+            text
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn packets_are_conserved_at_any_instant(
+        text in text(),
+        seed: u64,
+        stops in prop::collection::vec(0_u64..400_000_000, 0..6),
+    ) {
+        let scenario = scenario(&text);
+        let mut simulation = Simulation::new(&scenario, seed).expect("all nodes are connected");
+        let mut stops = stops;
+        stops.sort_unstable();
+        for stop in stops {
+            simulation.run_until(Instant::from_nanos(stop));
+            prop_assert_eq!(simulation.check(), Ok(()), "at {} ns of\n{}", stop, text);
+        }
+        simulation.run_until(simulation.end());
+        prop_assert_eq!(simulation.check(), Ok(()), "at the end of\n{}", text);
+        for flow in simulation.flows().iter() {
+            let summary = flow.summary(simulation.now());
+            let (got, lost, flying) = (summary.received_packets, summary.lost_packets, summary.in_flight_packets);
+            prop_assert_eq!(summary.sent_packets, got + lost + flying, "{}", text);
+        }
+    }
+}

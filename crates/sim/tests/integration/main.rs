@@ -1,0 +1,8 @@
+//! Whole scenarios: determinism, conservation, captures.
+
+mod captures;
+mod conservation;
+mod determinism;
+mod difference;
+mod results;
+mod scenarios;

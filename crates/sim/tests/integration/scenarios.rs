@@ -1,0 +1,72 @@
+//! Scenarios for the other tests.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use hopcast_sim::scenario::{Scenario, Source};
+
+/// Reads TOML.
+pub(crate) fn scenario(text: &str) -> Scenario {
+    let source = Source { text: text.into(), name: "test.toml".into(), ..Source::default() };
+    Scenario::parse(&source, &[]).unwrap_or_else(|errors| panic!("{errors}\n{text}")).scenario
+}
+
+/// Three nodes in a row, of which the outer ones don't hear each other: datagrams in fragments one way, TCP the other.
+pub(crate) fn string(duration: &str) -> String {
+    format!(
+        r#"
+name = "string"
+duration = "{duration}"
+[radio]
+standard = "802.11b"
+rts_threshold = "500 B"
+propagation = {{ model = "range", receive = "250 m", carrier_sense = "300 m" }}
+[[nodes]]
+name = "n"
+count = 3
+placement = {{ shape = "line", spacing = "200 m" }}
+[[flows]]
+name = "units"
+from = "n0"
+to = "n2"
+transport = {{ protocol = "udp" }}
+application = {{ kind = "adu", size = "4000 B", wait = "3 ms" }}
+[[flows]]
+name = "file"
+from = "n2"
+to = "n0"
+start = "10 ms"
+transport = {{ protocol = "tcp", segment = "1000 B" }}
+application = {{ kind = "bulk", bytes = "200000 B" }}
+"#
+    )
+}
+
+/// A folder of a test's own, gone with it.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("hopcast-sim-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// What is in it, in alphabetical order.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<String> = entries.map(|name| name.to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
