@@ -75,9 +75,10 @@ impl Backoff {
         self.busy = true;
         let deaf_until = now + self.timing.turnaround;
         match self.slots {
-            Some(slots) if self.from + self.timing.slot * u64::from(slots) <= deaf_until => {
-                self.committed = pending;
+            Some(_) if self.access() <= deaf_until => {
+                self.from = self.access();
                 self.slots = pending.then_some(0);
+                self.committed = pending;
             }
             Some(slots) => {
                 let passed = deaf_until.saturating_since(self.from).as_nanos() / self.timing.slot.as_nanos();

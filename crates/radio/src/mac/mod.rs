@@ -180,7 +180,12 @@ impl<P: Payload> Dcf<P> {
 
     /// Physical carrier sense turns busy.
     pub fn handle_busy(&mut self, now: Instant) {
-        let contends = self.current.is_some() && matches!(self.state, State::Contend);
+        let contends = self.current.is_some()
+            && match self.state {
+                State::Contend => true,
+                State::Sifs(_) => self.response.as_ref().is_some_and(|response| response.kind != FrameKind::Data),
+                State::Transmit(..) | State::Await(..) | State::AwaitEnd(_) => false,
+            };
         self.backoff.handle_busy(now, contends, &mut self.random);
     }
 
