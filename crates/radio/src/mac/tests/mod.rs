@@ -5,6 +5,7 @@
 mod access;
 mod bench;
 mod exchange;
+mod properties;
 mod queueing;
 mod recovery;
 mod reservation;
