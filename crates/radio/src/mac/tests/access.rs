@@ -138,7 +138,6 @@ fn a_slot_is_spoilt_by_energy_up_to_the_turnaround_before_its_end() {
 
 /// 10.3.7: an access in the next 5 µs is not stopped any more, with a backoff or without.
 #[test]
-#[ignore = "an access that stands is timed from the wrong slot: its timer lies in the past"]
 fn an_access_stands_when_energy_comes_within_the_turnaround() {
     // The counter ends at 690.
     for (edge, access) in [(us(685) - NS, 2_070), (us(685), 690), (us(690) - NS, 690), (us(690), 690)] {
@@ -333,7 +332,6 @@ fn energy_that_outlasts_an_own_frame_is_sensed_at_its_end() {
 ///          692  698        702             2000 2050   2150
 /// ```
 #[test]
-#[ignore = "the waiting packet draws no backoff when the medium turns busy within the SIFS before a response"]
 fn energy_before_a_response_makes_a_waiting_packet_back_off() {
     let mut bench = Bench::with_draws(dsss(), &[(31, 5)]);
     bench.packet(us(694), 1);

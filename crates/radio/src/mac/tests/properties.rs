@@ -101,7 +101,6 @@ proptest! {
 
     /// The bench itself sees to it that the timer is never past.
     #[test]
-    #[ignore = "an access that stands is timed from the wrong slot: its timer lies in the past"]
     fn any_sequence_leaves_the_station_sound(
         config in configs(),
         actions in actions(),
@@ -146,7 +145,6 @@ proptest! {
 
     /// In the middle of anything, too, each packet is either out or held.
     #[test]
-    #[ignore = "an access that stands is timed from the wrong slot: its timer lies in the past"]
     fn no_packet_is_ever_lost_or_doubled(
         config in configs(),
         actions in actions(),
@@ -179,7 +177,6 @@ proptest! {
 
     /// The same inputs, the same outputs.
     #[test]
-    #[ignore = "an access that stands is timed from the wrong slot: its timer lies in the past"]
     fn a_station_is_deterministic(config in configs(), actions in actions()) {
         let run = || {
             let mut bench = Bench::new(config.clone());

@@ -363,7 +363,6 @@ fn nothing_is_received_during_an_own_transmission() {
 /// 10.3.4.4: a CTS is the success of a short frame, the RTS: it resets the short counter of the packet in hand (as in
 /// ns-2, whose recvCTS clears ssrc_).
 #[test]
-#[ignore = "a CTS does not reset the short retry counter"]
 fn a_cts_resets_the_short_counter() {
     let mut bench = Bench::new(Config { short_retry_limit: 2, ..with_rts(dsss()) });
     // RTS fails; CTS, data fail; RTS fails; CTS, data arrive.

@@ -259,7 +259,6 @@ fn a_broadcast_frame_reserves_nothing() {
 ///   100 CTS 404 600         1404 1454     1594
 /// ```
 #[test]
-#[ignore = "a packet that arrives in a reservation without energy is sent at its end + DIFS without a backoff"]
 fn a_packet_that_arrives_within_a_reservation_draws_a_backoff() {
     let mut bench = Bench::with_draws(dsss(), &[(31, 7)]);
     bench.packet(us(600), 1);
@@ -275,7 +274,6 @@ fn a_packet_that_arrives_within_a_reservation_draws_a_backoff() {
 ///                   700    900           1264      1344
 /// ```
 #[test]
-#[ignore = "EIFS counts from the end of the erroneous frame, even if the medium stays busy after it"]
 fn eifs_begins_with_the_idle_medium() {
     let mut bench = Bench::with_draws(dsss(), &[(31, 4)]);
     bench.packet(us(200), 1);
