@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Final, final
 
-__all__: list[str]
+__all__ = ["ArrowTable", "RunResult", "Scenario", "__version__", "json_schema", "run"]
+
 __version__: Final[str]
 
 @final

@@ -109,7 +109,8 @@ def curves(drawn: Sequence[Curve], *, y: str, step: bool = False) -> Figure:
                 drawstyle="steps-pre" if step else "default",
                 linewidth=1.1,
             )
-        axes.margins(x=0.0)
+        # From the start of the run, whatever is drawn: figures beside each other share their time.
+        axes.set_xlim(0.0, max((curve.seconds[-1] for curve in drawn if curve.seconds), default=1.0))
         _finish(axes, "time, s", y, len(drawn))
     return figure
 

@@ -22,5 +22,9 @@ def with_interval(value: float, half_width: float | None, digits: int = 4) -> st
         return significant(value, digits)
     if half_width == 0.0 or not math.isfinite(half_width):
         return f"{significant(value, digits)} ± {significant(half_width)}"
-    places = max(1 - math.floor(math.log10(half_width)), 0)
+    # Never more than six digits of the value, however narrow the interval.
+    finest = 5 - math.floor(math.log10(abs(value))) if value else 6
+    places = max(min(1 - math.floor(math.log10(half_width)), finest), 0)
+    if round(half_width, places) == 0.0:
+        return f"{significant(value, 6)} ± {significant(half_width, 1)}"
     return f"{value:,.{places}f} ± {half_width:,.{places}f}".replace(",", "\u202f")

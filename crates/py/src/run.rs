@@ -19,7 +19,8 @@ use crate::scenario::PyScenario;
 const TICK: Duration = Duration::from_millis(100);
 
 /// Runs a replication for each seed, on so many threads. `progress` is told of simulated seconds, done and in all; what it
-/// raises stops the runs. With `out`, the tables of all that finished are written there, however it ends.
+/// raises stops the runs. With `out`, the tables of all that finished are written there, however it ends, and with `pcap` a
+/// capture of each node.
 #[pyfunction]
 pub(crate) fn run(
     py: Python<'_>,
@@ -30,13 +31,13 @@ pub(crate) fn run(
     pcap: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Vec<PyRunResult>> {
-    let _ = pcap;
     let total = scenario.loaded.scenario.duration.as_secs_f64() * seeds.len() as f64;
     let tell = |py: Python<'_>, done: f64| match &progress {
         Some(progress) => progress.call1(py, (done, total)).map(drop),
         None => Ok(()),
     };
-    let job = Job { scenario: &scenario.loaded.scenario, seeds: &seeds, threads };
+    let captures = out.as_deref().filter(|_| pcap);
+    let job = Job { scenario: &scenario.loaded.scenario, seeds: &seeds, threads, captures };
     let (finished, outcome, stopped_by) = py.detach(|| {
         supervise(&job, |control| {
             Python::attach(|py| {
@@ -45,7 +46,7 @@ pub(crate) fn run(
             })
         })
     });
-    if let (Some(folder), false) = (&out, finished.is_empty()) {
+    if let Some(folder) = &out {
         py.detach(|| write_tables(folder, &finished)).map_err(|error| run_error(error.to_string()))?;
     }
     let finished = finished.into_iter().map(|result| PyRunResult(Arc::new(result))).collect();
