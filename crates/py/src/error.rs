@@ -21,8 +21,8 @@ pub(crate) fn scenario_error(py: Python<'_>, errors: &ScenarioErrors) -> PyErr {
 }
 
 /// `hopcast.ScenarioError` for flows that can't be set up where the nodes stand.
-pub(crate) fn traffic_error(file: &str, error: &TrafficError) -> PyErr {
-    classes::ScenarioError::new_err((file.to_owned(), "flows", None::<&str>, error.to_string()))
+pub(crate) fn traffic_error(py: Python<'_>, file: &str, error: &TrafficError) -> PyErr {
+    scenario_error(py, &error.in_file(file).into())
 }
 
 /// `hopcast.RunError`: a run failed on the way.

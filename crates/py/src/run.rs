@@ -53,7 +53,7 @@ pub(crate) fn run(
     match (stopped_by, outcome) {
         (Some(error), _) if error.is_instance_of::<PyKeyboardInterrupt>(py) => Err(interrupted(py, finished)),
         (Some(error), _) => Err(error),
-        (None, Err(ExecuteError::Traffic { error, .. })) => Err(traffic_error(&scenario.file, &error)),
+        (None, Err(ExecuteError::Traffic { error, .. })) => Err(traffic_error(py, &scenario.file, &error)),
         (None, Err(error)) => Err(run_error(error.to_string())),
         (None, Ok(_)) => {
             tell(py, total)?;

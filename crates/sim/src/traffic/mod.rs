@@ -36,24 +36,9 @@ pub enum TrafficError {
         /// Name of the node that it does not reach.
         to: String,
     },
-    /// The paths of two flows to one node part at a machine, which sends all that goes there the same way.
-    #[error(
-        "flow \"{flow}\": its way leads packets for {to} from {node} to {wanted}, that of flow \"{other}\" from there to {taken}"
-    )]
-    PathsPart {
-        /// Name of the later flow.
-        flow: String,
-        /// Name of the earlier flow.
-        other: String,
-        /// Name of the node whose table it is.
-        node: String,
-        /// Name of the destination.
-        to: String,
-        /// Name of the next node that this flow wants.
-        wanted: String,
-        /// Name of the next node that the table has.
-        taken: String,
-    },
+    /// The ways of two flows to one node part at a machine, which sends all that goes there the same way.
+    #[error(transparent)]
+    WaysPart(Box<WaysPart>),
     /// A datagram does not fit into the length fields of IPv4 and UDP.
     #[error("flow \"{flow}\": a datagram of {octets} B; UDP over IPv4 carries up to {MAX_UDP_PAYLOAD} B")]
     DatagramTooLarge {
@@ -70,6 +55,26 @@ pub enum TrafficError {
     },
 }
 
+/// The place where the ways of two flows part.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "flow \"{flow}\": its way leads packets for {to} from {node} to {wanted}, that of flow \"{other}\" from there to {taken}"
+)]
+pub struct WaysPart {
+    /// Name of the later flow.
+    pub flow: String,
+    /// Name of the earlier flow.
+    pub other: String,
+    /// Name of the node whose table it is.
+    pub node: String,
+    /// Name of the destination.
+    pub to: String,
+    /// Name of the next node that the later flow wants.
+    pub wanted: String,
+    /// Name of the next node that the earlier flow has taken.
+    pub taken: String,
+}
+
 impl TrafficError {
     /// The same as an error of the scenario in `file`, with the key to change.
     pub fn in_file(&self, file: &str) -> ScenarioError {
@@ -79,10 +84,11 @@ impl TrafficError {
                 format!("no path leads from {from} to {to}"),
                 Some("nodes that hear each other, or others between them"),
             ),
-            Self::PathsPart { flow, other, node, to, wanted, taken } => (
-                format!("flows.{flow}.via"),
+            Self::WaysPart(part) => (
+                format!("flows.{}.via", part.flow),
                 format!(
-                    "leads packets for {to} from {node} to {wanted}, but the way of flow \"{other}\" leads them from there to {taken}"
+                    "leads packets for {} from {} to {}, but the way of flow \"{}\" leads them from there to {}",
+                    part.to, part.node, part.wanted, part.other, part.taken
                 ),
                 Some("one way from each node to each destination, or nodes.relay = \"application\""),
             ),
@@ -228,14 +234,14 @@ fn forwarding_tables(
                 let wanted = NodeId(hop[1]);
                 let claim = claimed.insert((hop[0], to), &flow.name);
                 if let Some(other) = claim.filter(|_| *entry != Some(wanted)) {
-                    return Err(TrafficError::PathsPart {
+                    return Err(TrafficError::WaysPart(Box::new(WaysPart {
                         flow: flow.name.clone(),
                         other: other.to_owned(),
                         node: nodes.name(hop[0]),
                         to: nodes.name(to),
                         wanted: nodes.name(wanted.0),
                         taken: entry.map_or_else(String::new, |taken| nodes.name(taken.0)),
-                    });
+                    })));
                 }
                 *entry = Some(wanted);
             }

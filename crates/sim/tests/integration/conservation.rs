@@ -70,7 +70,7 @@ fn text() -> impl Strategy<Value = String> {
         r#"{ shape = "circle", radius = "180 m" }"#,
     ]);
     let relay = prop::sample::select(vec!["os", "application"]);
-    let buffer = 20_000_u32..300_000;
+    let buffer = 2_000_u32..300_000;
     (radio(), placement, relay, buffer, prop::collection::vec(flow(), 1..5)).prop_map(
         |(radio, placement, relay, buffer, flows)| {
             let mut text = format!(
