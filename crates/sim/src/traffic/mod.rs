@@ -36,20 +36,14 @@ pub enum TrafficError {
         to: String,
     },
     /// The paths of two flows to one node part at a machine, which sends all that goes there the same way.
-    #[error(
-        "flow \"{flow}\": its `via` leads packets for {to} from {node} to {wanted}, those of another flow from there to {taken}"
-    )]
+    #[error("flow \"{flow}\": its path parts from another flow's at {node}, which sends all that is for {to} one way")]
     PathsPart {
         /// Name of the later flow.
         flow: String,
-        /// Name of the node whose table it is.
+        /// Name of the node where they part.
         node: String,
         /// Name of the destination.
         to: String,
-        /// Name of the next node that this flow wants.
-        wanted: String,
-        /// Name of the next node that the table has.
-        taken: String,
     },
     /// A datagram does not fit into the length fields of IPv4 and UDP.
     #[error("flow \"{flow}\": a datagram of {octets} B; UDP over IPv4 carries up to {MAX_UDP_PAYLOAD} B")]
@@ -193,8 +187,6 @@ fn forwarding_tables(
                         flow: flow.name.clone(),
                         node: nodes.name(hop[0]),
                         to: nodes.name(to),
-                        wanted: nodes.name(wanted.0),
-                        taken: entry.map_or_else(String::new, |taken| nodes.name(taken.0)),
                     });
                 }
                 *entry = Some(wanted);
@@ -376,7 +368,7 @@ mod tests {
         let error = tables(&scenario("os", &both(&["n2"]))).expect_err("as without `via`");
         assert_eq!(
             error.to_string(),
-            "flow \"g\": its `via` leads packets for n3 from n0 to n2, those of another flow from there to n1"
+            "flow \"g\": its path parts from another flow's at n0, which sends all that is for n3 one way"
         );
     }
 }
