@@ -41,7 +41,9 @@ pub(super) struct Backoff {
     slots: Option<u32>,
     /// When the medium became idle.
     idle_since: Instant,
-    /// End of the space that follows a frame in error.
+    /// EIFS, from a frame in error until the medium is idle; zero otherwise.
+    eifs: Duration,
+    /// End of the EIFS after the last frame in error.
     eifs_until: Instant,
     cw: u32,
 }
@@ -57,6 +59,7 @@ impl Backoff {
             from: ready,
             slots: None,
             idle_since: Instant::START,
+            eifs: Duration::ZERO,
             eifs_until: Instant::START,
             cw: timing.cw_min,
         }
@@ -75,9 +78,10 @@ impl Backoff {
         self.busy = true;
         let deaf_until = now + self.timing.turnaround;
         match self.slots {
-            Some(slots) if self.from + self.timing.slot * u64::from(slots) <= deaf_until => {
-                self.committed = pending;
+            Some(_) if self.access() <= deaf_until => {
+                self.from = self.access();
                 self.slots = pending.then_some(0);
+                self.committed = pending;
             }
             Some(slots) => {
                 let passed = deaf_until.saturating_since(self.from).as_nanos() / self.timing.slot.as_nanos();
@@ -93,6 +97,10 @@ impl Backoff {
     pub(super) fn handle_idle(&mut self, now: Instant, nav: Instant) {
         self.busy = false;
         self.idle_since = now;
+        if self.eifs != Duration::ZERO {
+            self.eifs_until = now + self.eifs;
+            self.eifs = Duration::ZERO;
+        }
         self.defer(nav);
     }
 
@@ -103,19 +111,21 @@ impl Backoff {
         }
     }
 
-    /// A frame that began was not received correctly: EIFS follows, until `until` (10.3.2.3.7).
-    pub(super) fn on_error(&mut self, until: Instant) {
-        self.eifs_until = until;
+    /// A frame that began was not received correctly: `eifs` follows the busy medium (10.3.2.3.7).
+    pub(super) fn on_error(&mut self, eifs: Duration) {
+        self.eifs = eifs;
     }
 
     /// A frame was received correctly, which ends the resynchronisation after an error.
     pub(super) fn on_frame(&mut self) {
+        self.eifs = Duration::ZERO;
         self.eifs_until = Instant::START;
     }
 
-    /// A frame comes to the head of the queue. Returns whether it may be sent at once; otherwise [`Self::access`] tells when.
-    pub(super) fn on_pending(&mut self, now: Instant, random: &mut Stream) -> bool {
-        if self.busy {
+    /// A frame comes to hand; `nav` is the end of the reservation by others. Returns whether it may be sent at once;
+    /// otherwise [`Self::access_at`] tells when.
+    pub(super) fn on_pending(&mut self, now: Instant, nav: Instant, random: &mut Stream) -> bool {
+        if self.busy || now < nav {
             if self.slots.is_none() {
                 self.draw(now, random);
             }

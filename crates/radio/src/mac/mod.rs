@@ -180,7 +180,12 @@ impl<P: Payload> Dcf<P> {
 
     /// Physical carrier sense turns busy.
     pub fn handle_busy(&mut self, now: Instant) {
-        let contends = self.current.is_some() && matches!(self.state, State::Contend);
+        let contends = self.current.is_some()
+            && match self.state {
+                State::Contend => true,
+                State::Sifs(_) => self.response.as_ref().is_some_and(|response| response.kind != FrameKind::Data),
+                State::Transmit(..) | State::Await(..) | State::AwaitEnd(_) => false,
+            };
         self.backoff.handle_busy(now, contends, &mut self.random);
     }
 
@@ -222,7 +227,7 @@ impl<P: Payload> Dcf<P> {
     /// A frame at `rate`, which started at `start`, has ended and could not be received.
     pub fn handle_error(&mut self, rate: DataRate, start: Instant, now: Instant) {
         self.counters.errors += 1;
-        self.backoff.on_error(now + self.config.phy.eifs(rate));
+        self.backoff.on_error(self.config.phy.eifs(rate));
         self.nav.on_frame_start(start);
         if let State::Await(..) | State::AwaitEnd(_) = self.state {
             self.fail(now);
@@ -311,7 +316,7 @@ impl<P: Payload> Dcf<P> {
 
     /// A frame has come to hand: sends it at once if the medium has been idle for long enough.
     fn pursue(&mut self, now: Instant) {
-        if self.backoff.on_pending(now, &mut self.random) && matches!(self.state, State::Contend) {
+        if self.backoff.on_pending(now, self.nav.until(), &mut self.random) && matches!(self.state, State::Contend) {
             self.transmit_first(now);
         }
     }
@@ -364,7 +369,10 @@ impl<P: Payload> Dcf<P> {
     fn on_response(&mut self, kind: FrameKind, now: Instant) {
         self.state = State::Contend;
         if kind == FrameKind::Cts {
-            let outgoing = self.current.as_ref().expect("an RTS was sent for the frame in hand");
+            let outgoing = self.current.as_mut().expect("an RTS was sent for the frame in hand");
+            // 10.3.4.4: the RTS, a short frame, has succeeded.
+            outgoing.short_retries = 0;
+            let outgoing = self.current.as_ref().expect("looked at above");
             let frame = self.data(outgoing);
             self.respond(frame, now);
         } else {

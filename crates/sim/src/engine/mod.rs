@@ -142,7 +142,7 @@ pub struct Engine<U: Upper> {
 impl<U: Upper> Engine<U> {
     /// A run at its start. Stations and `upper` have the indices of the medium's links.
     pub fn new(medium: Medium<U::Packet>, stations: Vec<Dcf<U::Packet>>, upper: U) -> Self {
-        let mut host_timers = Timers::new(Rank::Host, stations.len());
+        let mut host_timers = Timers::new(stations.len());
         for index in 0..stations.len() {
             host_timers.set(index, upper.poll_timeout(StationId(index as u32)));
         }
@@ -150,7 +150,7 @@ impl<U: Upper> Engine<U> {
             now: Instant::START,
             events: 0,
             edges: Edges::new(),
-            station_timers: Timers::new(Rank::Station, stations.len()),
+            station_timers: Timers::new(stations.len()),
             host_timers,
             medium,
             stations,
@@ -174,22 +174,22 @@ impl<U: Upper> Engine<U> {
     pub fn run_until(&mut self, end: Instant) {
         let end_key = Key::after(end);
         loop {
-            let (station, host, edge) = (self.station_timers.first(), self.host_timers.first(), self.edges.first());
-            let first = station.min(host).min(edge);
-            if first > end_key {
+            let timer = self.first_timer();
+            let edge = self.edges.first();
+            if timer.min(edge) > end_key {
                 break;
             }
-            if first == edge {
+            if edge < timer {
                 let (id, edge) = self.edges.pop();
-                let limit = station.min(host).min(self.edges.first()).min(end_key);
+                let limit = timer.min(self.edges.first()).min(end_key);
                 match edge {
                     Edge::Leading => self.walk_leading(id, limit),
                     Edge::Trailing => self.walk_trailing(id, limit),
                 }
-            } else if first == station {
-                self.run_station_timer(first);
+            } else if timer.rank() == Rank::Station {
+                self.run_station_timer(timer.time());
             } else {
-                self.run_host_timer(first);
+                self.run_host_timer(timer.time());
             }
         }
         self.now = self.now.max(end);
@@ -230,12 +230,18 @@ impl<U: Upper> Engine<U> {
         self.upper
     }
 
-    fn begin(&mut self, key: Key, station: StationId) {
-        debug_assert!(key.time() >= self.now, "time runs forward");
-        self.now = key.time();
+    /// Before the soonest timer: ranks differ between timers and edges, so that its number decides nothing.
+    fn first_timer(&self) -> Key {
+        let station = Key::new(self.station_timers.first(), Rank::Station, 0);
+        station.min(Key::new(self.host_timers.first(), Rank::Host, 0))
+    }
+
+    fn begin(&mut self, time: Instant, rank: Rank, number: u64, station: StationId) {
+        debug_assert!(time >= self.now, "time runs forward");
+        self.now = time;
         self.events += 1;
         if let Some(log) = &mut self.log {
-            log(Event { key, station });
+            log(Event { key: Key::new(time, rank, number), station });
         }
     }
 
@@ -250,7 +256,7 @@ impl<U: Upper> Engine<U> {
                 self.edges.push(key, id);
                 return;
             }
-            self.begin(key, link.receiver);
+            self.begin(time, Rank::Leading, front.number, link.receiver);
             if self.medium.handle_leading(id, &mut front, link, time) {
                 self.stations[link.receiver.0 as usize].handle_busy(time);
             }
@@ -268,7 +274,7 @@ impl<U: Upper> Engine<U> {
                 self.edges.push(key, id);
                 return;
             }
-            self.begin(key, link.receiver);
+            self.begin(time, Rank::Trailing, front.number, link.receiver);
             let (heard, idle) = self.medium.handle_trailing(id, &mut front, link);
             let station = &mut self.stations[link.receiver.0 as usize];
             match heard {
@@ -290,38 +296,41 @@ impl<U: Upper> Engine<U> {
             }
             if station.has_output() {
                 self.settle(link.receiver, time);
-                limit = limit.min(self.edges.first()).min(self.host_timers.first());
-            } else {
-                self.rearm(link.receiver);
+                limit = limit.min(self.edges.first()).min(self.first_timer());
+            } else if let Some(timeout) = station.poll_timeout() {
+                self.station_timers.set_earlier(link.receiver.0 as usize, timeout);
+                limit = limit.min(Key::new(timeout, Rank::Station, 0));
             }
-            limit = limit.min(self.station_timers.first());
         }
         self.medium.remove(id);
     }
 
-    fn run_station_timer(&mut self, key: Key) {
-        let station = StationId(key.number() as u32);
-        let index = station.0 as usize;
+    fn run_station_timer(&mut self, now: Instant) {
+        let index = self.station_timers.first_owner();
+        let station = StationId(index as u32);
         let timeout = self.stations[index].poll_timeout();
-        if timeout != Some(key.time()) {
+        if timeout != Some(now) {
             // The timer has moved since; see `rearm`.
             self.station_timers.set(index, timeout);
             return;
         }
-        self.begin(key, station);
-        let receiving = self.medium.receiving(station, key.time());
+        self.begin(now, Rank::Station, index as u64, station);
+        let receiving = self.medium.receiving(station, now);
         let busy = self.stations[index].is_transmitting() && self.medium.handle_transmitted(station);
-        self.stations[index].handle_timeout(key.time(), receiving, busy);
+        self.stations[index].handle_timeout(now, receiving, busy);
         self.station_timers.set(index, self.stations[index].poll_timeout());
-        self.settle(station, key.time());
+        if self.stations[index].has_output() {
+            self.settle(station, now);
+        }
     }
 
-    fn run_host_timer(&mut self, key: Key) {
-        let station = StationId(key.number() as u32);
-        self.begin(key, station);
-        self.upper.handle_timeout(station, key.time());
-        self.settle_host(station, key.time());
-        self.settle(station, key.time());
+    fn run_host_timer(&mut self, now: Instant) {
+        let index = self.host_timers.first_owner();
+        let station = StationId(index as u32);
+        self.begin(now, Rank::Host, index as u64, station);
+        self.upper.handle_timeout(station, now);
+        self.settle_host(station, now);
+        self.settle(station, now);
     }
 
     /// Carries out what a station wants, and what its host wants in turn, until neither wants anything more.

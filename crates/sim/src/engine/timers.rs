@@ -3,37 +3,46 @@
 
 use hopcast_protocols::time::Instant;
 
-use super::{Key, Rank};
-
 /// The timers of all owners.
 #[derive(Clone, Debug)]
 pub(super) struct Timers {
-    rank: Rank,
     /// `tree[1]` is the soonest of all; the children of `i` are `2 i` and `2 i + 1`; the leaf of owner `i` is `leaves + i`.
-    tree: Vec<Key>,
+    tree: Vec<Instant>,
     leaves: usize,
 }
 
 impl Timers {
-    /// `owners` timers of events with this rank, all unset.
-    pub(super) fn new(rank: Rank, owners: usize) -> Self {
+    /// Stands for a timer that is not set: later than all.
+    pub(super) const NEVER: Instant = Instant::MAX;
+
+    /// `owners` timers, all unset.
+    pub(super) fn new(owners: usize) -> Self {
         let leaves = owners.next_power_of_two();
-        Self { rank, tree: vec![Key::LAST; 2 * leaves], leaves }
+        Self { tree: vec![Self::NEVER; 2 * leaves], leaves }
     }
 
-    /// The place in the order of events of the soonest timer, among equals of the lowest owner; [`Key::LAST`] if none is
-    /// set.
-    pub(super) fn first(&self) -> Key {
+    /// The soonest timer, or [`Self::NEVER`].
+    pub(super) fn first(&self) -> Instant {
         self.tree[1]
+    }
+
+    /// Whose the soonest timer is; among equals the lowest owner's.
+    pub(super) fn first_owner(&self) -> usize {
+        let mut place = 1;
+        while place < self.leaves {
+            place *= 2;
+            place += usize::from(self.tree[place] > self.tree[place + 1]);
+        }
+        place - self.leaves
     }
 
     /// Sets or clears `owner`'s timer.
     pub(super) fn set(&mut self, owner: usize, time: Option<Instant>) {
-        let key = time.map_or(Key::LAST, |time| Key::new(time, self.rank, owner as u64));
+        let mut soonest = time.unwrap_or(Self::NEVER);
         let mut place = self.leaves + owner;
-        self.tree[place] = key;
+        self.tree[place] = soonest;
         while place > 1 {
-            let soonest = self.tree[place].min(self.tree[place ^ 1]);
+            soonest = soonest.min(self.tree[place ^ 1]);
             place /= 2;
             if self.tree[place] == soonest {
                 return;
@@ -44,7 +53,7 @@ impl Timers {
 
     /// Sets `owner`'s timer if it is unset or later than `time`.
     pub(super) fn set_earlier(&mut self, owner: usize, time: Instant) {
-        if Key::new(time, self.rank, owner as u64) < self.tree[self.leaves + owner] {
+        if time < self.tree[self.leaves + owner] {
             self.set(owner, Some(time));
         }
     }
@@ -62,15 +71,18 @@ mod tests {
             owners in 1_usize..40,
             moves in prop::collection::vec((any::<prop::sample::Index>(), prop::option::of(0_u64..50)), 1..200),
         ) {
-            let mut timers = Timers::new(Rank::Host, owners);
+            let mut timers = Timers::new(owners);
             let mut plain = vec![None; owners];
             for (owner, time) in moves {
                 let owner = owner.index(owners);
                 let time = time.map(Instant::from_nanos);
                 timers.set(owner, time);
                 plain[owner] = time;
-                let keys = plain.iter().zip(0..).filter_map(|(time, owner)| time.map(|time| Key::new(time, Rank::Host, owner)));
-                prop_assert_eq!(timers.first(), keys.min().unwrap_or(Key::LAST));
+                let soonest = plain.iter().zip(0..).filter_map(|(time, owner)| time.map(|time| (time, owner))).min();
+                prop_assert_eq!(timers.first(), soonest.map_or(Timers::NEVER, |(time, _)| time));
+                if let Some((_, owner)) = soonest {
+                    prop_assert_eq!(timers.first_owner(), owner);
+                }
             }
         }
     }

@@ -1,0 +1,463 @@
+//! A bench for one station: what it hears is written down beforehand, what it does is then expected in order of time.
+//!
+//! The order of what happens at one instant is that of a run: ends of signals, the station's timer, packets from above,
+//! starts of signals. A bench that is left with an output that nobody expected fails.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use hopcast_protocols::random::{Purpose, Stream};
+use hopcast_protocols::time::{Duration, Instant};
+
+use crate::mac::{Config, Dcf, DropCause, Frame, FrameKind, Output, Payload, StationId};
+use crate::standard::{DataRate, Standard};
+
+/// The station on the bench.
+pub(super) const ME: StationId = StationId(0);
+/// The one that it talks to.
+pub(super) const PEER: StationId = StationId(1);
+/// Others that it overhears.
+pub(super) const OTHER: StationId = StationId(2);
+pub(super) const FOURTH: StationId = StationId(3);
+
+/// The smallest step of time.
+pub(super) const NS: Duration = Duration::from_nanos(1);
+
+pub(super) const MBPS_1: DataRate = DataRate::from_kbps(1_000);
+pub(super) const MBPS_2: DataRate = DataRate::from_kbps(2_000);
+pub(super) const MBPS_24: DataRate = DataRate::from_kbps(24_000);
+pub(super) const MBPS_54: DataRate = DataRate::from_kbps(54_000);
+
+/// A packet by its number, with a length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Packet {
+    pub(super) id: u32,
+    pub(super) octets: u32,
+}
+
+impl Payload for Packet {
+    fn octets(&self) -> u32 {
+        self.octets
+    }
+}
+
+/// The instant `micros` microseconds after the start.
+pub(super) fn us(micros: u64) -> Instant {
+    Instant::START + Duration::from_micros(micros)
+}
+
+/// A length of `micros` microseconds.
+pub(super) fn micros(micros: u64) -> Duration {
+    Duration::from_micros(micros)
+}
+
+/// 802.11: data at 2 Mb/s, the rest at 1 Mb/s, no RTS. SIFS 10, slot 20, DIFS 50, EIFS 364, ACK 304, its timeout 222 µs.
+pub(super) fn dsss() -> Config {
+    Config {
+        phy: Standard::Dsss.phy(false),
+        data_rate: MBPS_2,
+        basic_rate: MBPS_1,
+        rts_threshold: None,
+        short_retry_limit: 7,
+        long_retry_limit: 4,
+        queue_packets: 50,
+        nav_reset: true,
+    }
+}
+
+/// 802.11a: data at 54 Mb/s, the rest at 24 Mb/s, no RTS. SIFS 16, slot 9, DIFS 34, EIFS 94, ACK 28, its timeout 45 µs.
+pub(super) fn ofdm() -> Config {
+    Config { phy: Standard::Ofdm.phy(false), data_rate: MBPS_54, basic_rate: MBPS_24, ..dsss() }
+}
+
+/// The same with RTS before every unicast frame.
+pub(super) fn with_rts(config: Config) -> Config {
+    Config { rts_threshold: Some(0), ..config }
+}
+
+/// The bench.
+pub(super) struct Bench {
+    dcf: Dcf<Packet>,
+    config: Config,
+    now: Instant,
+    script: BTreeMap<(Instant, Rank, u32), Step>,
+    steps: u32,
+    signals: u32,
+    busy_since: Instant,
+    lock: Option<Lock>,
+    outputs: VecDeque<(Instant, Output<Packet>)>,
+    answers: VecDeque<bool>,
+    judge: Option<Judge>,
+}
+
+/// Called with each frame that the station starts: when, and since when the medium has been busy.
+type Judge = fn(&Frame<Packet>, Instant, Option<Instant>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Trailing,
+    Timer,
+    Host,
+    Leading,
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Packet(Option<StationId>, Packet),
+    Start { signal: u32, reception: Option<Reception> },
+    End { signal: u32 },
+    LoseSync { signal: u32 },
+}
+
+#[derive(Clone, Debug)]
+struct Reception {
+    header_end: Instant,
+    rate: DataRate,
+    /// `None`: a frame in error.
+    frame: Option<Frame<Packet>>,
+}
+
+#[derive(Clone, Debug)]
+struct Lock {
+    signal: u32,
+    damaged: bool,
+    reception: Reception,
+}
+
+impl Bench {
+    /// A station whose backoffs are as they come.
+    pub(super) fn new(config: Config) -> Self {
+        Self::with_stream(config, Stream::new(1, Purpose::Backoff, 0, 0))
+    }
+
+    /// A station whose backoffs are `draws`: each the contention window and the slots drawn from it, in order.
+    pub(super) fn with_draws(config: Config, draws: &[(u32, u32)]) -> Self {
+        let fits = |seed: &u64| {
+            let mut stream = Stream::new(*seed, Purpose::Backoff, 0, 0);
+            draws.iter().all(|&(window, slots)| stream.below(window + 1) == slots)
+        };
+        let seed = (0..).find(fits).expect("every sequence of a few draws occurs");
+        Self::with_stream(config, Stream::new(seed, Purpose::Backoff, 0, 0))
+    }
+
+    fn with_stream(config: Config, random: Stream) -> Self {
+        Self {
+            dcf: Dcf::new(ME, config.clone(), random),
+            config,
+            now: Instant::START,
+            script: BTreeMap::new(),
+            steps: 0,
+            signals: 0,
+            busy_since: Instant::START,
+            lock: None,
+            outputs: VecDeque::new(),
+            answers: VecDeque::new(),
+            judge: None,
+        }
+    }
+
+    pub(super) fn dcf(&self) -> &Dcf<Packet> {
+        &self.dcf
+    }
+
+    pub(super) fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// From now on the peer answers each RTS and each data frame to it, or does not, in this order.
+    pub(super) fn answer(&mut self, answers: impl IntoIterator<Item = bool>) {
+        self.answers.extend(answers);
+    }
+
+    /// Has each start of a transmission judged.
+    pub(super) fn set_judge(&mut self, judge: Judge) {
+        self.judge = Some(judge);
+    }
+
+    // What happens to the station.
+
+    /// Packet `id` of 64 bytes (100 as a data frame: 592 µs at 2 Mb/s) for the peer comes from above.
+    pub(super) fn packet(&mut self, at: Instant, id: u32) {
+        self.packet_of(at, id, 64);
+    }
+
+    pub(super) fn packet_of(&mut self, at: Instant, id: u32, octets: u32) {
+        self.enter(at, Rank::Host, Step::Packet(Some(PEER), Packet { id, octets }));
+    }
+
+    /// The same to all.
+    pub(super) fn broadcast(&mut self, at: Instant, id: u32) {
+        self.enter(at, Rank::Host, Step::Packet(None, Packet { id, octets: 64 }));
+    }
+
+    /// Energy that is no frame.
+    pub(super) fn noise(&mut self, from: Instant, until: Instant) {
+        self.signal(from, until, None);
+    }
+
+    /// A frame arrives; returns when it ends.
+    pub(super) fn hears(&mut self, start: Instant, frame: Frame<Packet>) -> Instant {
+        let header_end = start + frame.header;
+        let reception = Reception { header_end, rate: frame.rate, frame: Some(frame) };
+        self.signal(start, start + frame.airtime, Some(reception));
+        start + frame.airtime
+    }
+
+    /// A frame at `rate` arrives in error.
+    pub(super) fn hears_error(&mut self, start: Instant, end: Instant, rate: DataRate) {
+        let header_end = start + self.config.phy.header_duration(rate);
+        self.signal(start, end, Some(Reception { header_end, rate, frame: None }));
+    }
+
+    /// A frame arrives, to which the receiver loses its synchronisation at `lost`; its energy stays until it ends.
+    pub(super) fn hears_until(&mut self, start: Instant, frame: Frame<Packet>, lost: Instant) -> Instant {
+        let signal = self.steps;
+        let end = self.hears(start, frame);
+        self.enter(lost, Rank::Leading, Step::LoseSync { signal });
+        end
+    }
+
+    fn signal(&mut self, start: Instant, end: Instant, reception: Option<Reception>) {
+        let signal = self.steps;
+        self.enter(start, Rank::Leading, Step::Start { signal, reception });
+        self.enter(end, Rank::Trailing, Step::End { signal });
+    }
+
+    fn enter(&mut self, at: Instant, rank: Rank, step: Step) {
+        assert!(at >= self.now, "{at} is past");
+        self.script.insert((at, rank, self.steps), step);
+        self.steps += 1;
+    }
+
+    // What is expected of it.
+
+    /// Nothing but this happens until `at`, when the station starts a frame of this kind.
+    #[track_caller]
+    pub(super) fn expect_transmit(&mut self, kind: FrameKind, at: Instant) -> Frame<Packet> {
+        self.run_to_output(at);
+        match self.outputs.pop_front() {
+            Some((when, Output::Transmit(frame))) if (frame.kind, when) == (kind, at) => frame,
+            other => panic!("expected {kind:?} at {at}, not {other:?}"),
+        }
+    }
+
+    /// Nothing happens up to and including `until`.
+    #[track_caller]
+    pub(super) fn expect_nothing_until(&mut self, until: Instant) {
+        self.run_until(until);
+        assert!(self.outputs.is_empty(), "expected nothing until {until}, not {:?}", self.outputs);
+    }
+
+    /// Packet `id` from the peer is handed up.
+    #[track_caller]
+    pub(super) fn expect_delivered(&mut self, id: u32, at: Instant) {
+        self.run_to_output(at);
+        match self.outputs.pop_front() {
+            Some((when, Output::Deliver(packet, PEER))) if (packet.id, when) == (id, at) => {}
+            other => panic!("expected packet {id} handed up at {at}, not {other:?}"),
+        }
+    }
+
+    /// Packet `id` is reported as sent.
+    #[track_caller]
+    pub(super) fn expect_sent(&mut self, id: u32, at: Instant) {
+        self.run_to_output(at);
+        match self.outputs.pop_front() {
+            Some((when, Output::Sent(packet))) if (packet.id, when) == (id, at) => {}
+            other => panic!("expected packet {id} sent at {at}, not {other:?}"),
+        }
+    }
+
+    /// Packet `id` is given up.
+    #[track_caller]
+    pub(super) fn expect_dropped(&mut self, id: u32, cause: DropCause, at: Instant) {
+        self.run_to_output(at);
+        match self.outputs.pop_front() {
+            Some((when, Output::Dropped(packet, why))) if (packet.id, why, when) == (id, cause, at) => {}
+            other => panic!("expected packet {id} dropped at {at} by {cause:?}, not {other:?}"),
+        }
+    }
+
+    /// The data frame of packet `id` goes out at `at` and is acknowledged. Returns the frame and the end of the ACK.
+    #[track_caller]
+    pub(super) fn expect_acknowledged(&mut self, id: u32, at: Instant) -> (Frame<Packet>, Instant) {
+        let data = self.expect_transmit(FrameKind::Data, at);
+        assert_eq!(data.payload.map(|packet| packet.id), Some(id));
+        let end = self.hears(at + data.airtime + self.sifs(), self.ack());
+        self.expect_sent(id, end);
+        (data, end)
+    }
+
+    /// Runs until `end` and takes out all outputs.
+    pub(super) fn outputs_until(&mut self, end: Instant) -> Vec<(Instant, Output<Packet>)> {
+        self.run_until(end);
+        self.outputs.drain(..).collect()
+    }
+
+    /// Takes out the next output, if there is one by `end`.
+    pub(super) fn next_output(&mut self, end: Instant) -> Option<(Instant, Output<Packet>)> {
+        self.run_to_output(end);
+        self.outputs.pop_front()
+    }
+
+    // Frames that others send.
+
+    /// An ACK for the station.
+    pub(super) fn ack(&self) -> Frame<Packet> {
+        self.control(FrameKind::Ack, PEER, ME, Duration::ZERO)
+    }
+
+    /// A CTS for the station; its reservation does not matter to the one it is for.
+    pub(super) fn cts(&self) -> Frame<Packet> {
+        self.control(FrameKind::Cts, PEER, ME, micros(1_000))
+    }
+
+    /// RTS, CTS or ACK with a reservation.
+    pub(super) fn control(&self, kind: FrameKind, from: StationId, to: StationId, duration: Duration) -> Frame<Packet> {
+        let octets = match kind {
+            FrameKind::Rts => FrameKind::RTS_OCTETS,
+            _ => FrameKind::RESPONSE_OCTETS,
+        };
+        let rate = self.config.basic_rate;
+        self.frame(kind, from, Some(to), octets, rate, duration)
+    }
+
+    /// A data frame from the peer to the station: packet `id` of 64 bytes, whose number is the frame's too.
+    pub(super) fn data(&self, id: u32, retry: bool) -> Frame<Packet> {
+        Frame { retry, ..self.data_between(PEER, Some(ME), id) }
+    }
+
+    /// A data frame of 64 bytes between any two.
+    pub(super) fn data_between(&self, from: StationId, to: Option<StationId>, id: u32) -> Frame<Packet> {
+        let ack = self.config.phy.airtime(self.config.basic_rate, FrameKind::RESPONSE_OCTETS);
+        let (rate, duration) = match to {
+            Some(_) => (self.config.data_rate, self.sifs() + ack),
+            None => (self.config.basic_rate, Duration::ZERO),
+        };
+        let payload = Some(Packet { id, octets: 64 });
+        let sequence = id as u16 & 0xfff;
+        Frame { payload, sequence, ..self.frame(FrameKind::Data, from, to, 100, rate, duration) }
+    }
+
+    fn frame(
+        &self,
+        kind: FrameKind,
+        transmitter: StationId,
+        receiver: Option<StationId>,
+        octets: u32,
+        rate: DataRate,
+        duration: Duration,
+    ) -> Frame<Packet> {
+        let phy = &self.config.phy;
+        let (airtime, header) = (phy.airtime(rate, octets), phy.header_duration(rate));
+        let (sequence, retry, payload) = (0, false, None);
+        Frame { kind, transmitter, receiver, duration, sequence, retry, octets, rate, airtime, header, payload }
+    }
+
+    pub(super) fn sifs(&self) -> Duration {
+        self.config.phy.parameters().sifs
+    }
+
+    // The clock.
+
+    /// Runs all that happens up to and including `end`.
+    fn run_until(&mut self, end: Instant) {
+        while self.step(end) {}
+        self.now = end;
+    }
+
+    /// Runs until there is an output, at the latest to the end of `end`.
+    fn run_to_output(&mut self, end: Instant) {
+        while self.outputs.is_empty() && self.step(end) {}
+        if self.outputs.is_empty() {
+            self.now = end;
+        }
+    }
+
+    /// The next thing that happens, if there is one by `end`.
+    fn step(&mut self, end: Instant) -> bool {
+        let scripted = self.script.first_key_value().map(|(&key, _)| key);
+        let timer = self.dcf.poll_timeout().map(|at| (at, Rank::Timer, 0));
+        let Some(next) = scripted.into_iter().chain(timer).min().filter(|&(at, ..)| at <= end) else { return false };
+        assert!(next.0 >= self.now, "the timer is in the past: {} at {}", next.0, self.now);
+        self.now = next.0;
+        match self.script.remove(&next) {
+            Some(step) => self.run_scripted(step),
+            None => {
+                let receiving = self.lock.as_ref().is_some_and(|lock| lock.reception.header_end <= self.now);
+                self.dcf.handle_timeout(self.now, receiving, self.signals > 0);
+            }
+        }
+        self.collect();
+        true
+    }
+
+    fn run_scripted(&mut self, step: Step) {
+        match step {
+            Step::Packet(receiver, packet) => self.dcf.handle_packet(receiver, packet, self.now),
+            Step::Start { signal, reception } => {
+                self.signals += 1;
+                match (&mut self.lock, reception) {
+                    (Some(lock), _) => lock.damaged = true,
+                    (None, Some(reception)) if self.signals == 1 && !self.dcf.is_transmitting() => {
+                        self.lock = Some(Lock { signal, damaged: false, reception });
+                    }
+                    _ => {}
+                }
+                if self.signals == 1 {
+                    self.busy_since = self.now;
+                    if !self.dcf.is_transmitting() {
+                        self.dcf.handle_busy(self.now);
+                    }
+                }
+            }
+            Step::End { signal } => {
+                self.signals -= 1;
+                if let Some(lock) = self.lock.take_if(|lock| lock.signal == signal) {
+                    let Reception { header_end, rate, frame } = lock.reception;
+                    match frame {
+                        Some(frame) if !lock.damaged => self.dcf.handle_frame(&frame, header_end, self.now),
+                        _ => self.dcf.handle_error(rate, header_end, self.now),
+                    }
+                }
+                if self.signals == 0 && !self.dcf.is_transmitting() {
+                    self.dcf.handle_idle(self.now);
+                }
+            }
+            Step::LoseSync { signal } => {
+                self.lock.take_if(|lock| lock.signal == signal);
+            }
+        }
+    }
+
+    fn collect(&mut self) {
+        while let Some(output) = self.dcf.poll_output() {
+            if let Output::Transmit(frame) = &output {
+                self.lock = None;
+                if let Some(judge) = self.judge {
+                    judge(frame, self.now, (self.signals > 0).then_some(self.busy_since));
+                }
+                self.schedule_answer(*frame);
+            }
+            self.outputs.push_back((self.now, output));
+        }
+    }
+
+    fn schedule_answer(&mut self, frame: Frame<Packet>) {
+        let answer = match frame.kind {
+            FrameKind::Rts => self.cts(),
+            FrameKind::Data if frame.receiver == Some(PEER) => self.ack(),
+            _ => return,
+        };
+        if self.answers.pop_front() == Some(true) {
+            self.hears(self.now + frame.airtime + self.sifs(), answer);
+        }
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            assert!(self.outputs.is_empty(), "nobody expected {:?}", self.outputs);
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Timelines of one station, instant by instant; the clauses are those of IEEE 802.11-2020.
+//!
+//! In the drawings a letter above the axis is what the station sends, one below is what it hears; times in microseconds.
+
+mod access;
+mod bench;
+mod exchange;
+mod properties;
+mod queueing;
+mod recovery;
+mod reservation;
