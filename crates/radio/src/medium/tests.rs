@@ -405,6 +405,15 @@ fn pairwise_the_first_frame_holds_the_receiver() {
     assert_eq!(noticed, [(100, Busy), (600, Received(0)), (1_400, Received(2)), (1_400, Idle)]);
 }
 
+/// ns-2 drops at once what is below carrier sense: it neither holds the receiver nor harms what it receives.
+#[test]
+#[ignore = "a signal below carrier sense holds the receiver and damages what it receives"]
+fn pairwise_a_signal_below_carrier_sense_is_nothing() {
+    let received = |number| [(200, Busy), (900, Received(number)), (900, Idle)];
+    assert_eq!(overlap(Rules::PairwiseFirstCome, &[(9, 100, 1_100), (500, 200, 900)]), received(1));
+    assert_eq!(overlap(Rules::PairwiseFirstCome, &[(80, 200, 900), (9, 300, 1_100)]).last(), Some(&(900, Idle)));
+}
+
 /// The nearer station hears first; edges of one instant follow the order of the links.
 #[test]
 fn edges_travel_along_the_links() {
