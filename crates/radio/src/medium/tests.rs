@@ -578,7 +578,8 @@ proptest! {
     fn carrier_sense_follows_what_is_there(powers in powers(), sent in transmissions(), pairwise in any::<bool>()) {
         let rules = if pairwise { Rules::PairwiseFirstCome } else { Rules::Cumulative };
         let air = run_random(rules, CAPTURE, &powers, &sent);
-        for at in 0..STATIONS {
+        for station in 0..STATIONS as u32 {
+            let at = station as usize;
             let present = |instant: u64| {
                 let heard = sent.iter().filter(move |&&(_, start, end)| start <= instant && instant < end);
                 heard.map(|&(from, ..)| powers[from as usize][at])
@@ -591,7 +592,7 @@ proptest! {
                 sent.iter().any(|&(from, start, end)| from as usize == at && overlaps((start - 1, end - 1), (instant, instant + 1)))
             };
             // The state that the notices leave after each microsecond in which something may change.
-            let mut noticed = air.notices.iter().filter(|notice| notice.1 == at as u32).peekable();
+            let mut noticed = air.notices.iter().filter(|notice| notice.1 == station).peekable();
             let mut busy = false;
             let instants: std::collections::BTreeSet<u64> =
                 sent.iter().flat_map(|&(_, start, end)| [start - 1, start, end - 1, end]).collect();
