@@ -211,13 +211,11 @@ impl<P> Medium<P> {
         self.receivers[link.receiver.0 as usize].on_leading(&self.reception, arrival, &mut self.totals)
     }
 
-    /// A trailing edge reaches a link's receiver. Returns what became of the frame there, and whether the station senses an
-    /// idle medium now.
+    /// A trailing edge reaches a link's receiver. Returns what became of the frame there, and whether the station's medium
+    /// turns idle.
     pub fn handle_trailing(&mut self, id: TransmissionId, front: &mut Front, link: Link) -> (Heard, bool) {
         front.next += 1;
-        let receiver = &mut self.receivers[link.receiver.0 as usize];
-        let heard = receiver.on_trailing(&self.reception, id, link.power);
-        (heard, !receiver.senses(&self.reception))
+        self.receivers[link.receiver.0 as usize].on_trailing(&self.reception, id, link.power)
     }
 
     /// Forgets a transmission whose trailing edge has passed all receivers.

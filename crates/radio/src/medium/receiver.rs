@@ -25,7 +25,7 @@ pub enum Rules {
     Cumulative,
     /// As ns-2 has it: the first frame is the one received, if it is `capture` times stronger than each later one by
     /// itself; a frame that is sensed but too weak to decode, or that arrives during an own transmission, is a frame in
-    /// error, and EIFS follows.
+    /// error, and EIFS follows. What is not sensed is not there.
     PairwiseFirstCome,
 }
 
@@ -105,26 +105,39 @@ impl Receiver {
         self.transmitting = false;
     }
 
-    /// A signal arrives. Returns whether carrier sense turns busy.
+    /// A signal arrives. Returns whether the medium turns busy.
     pub(super) fn on_leading(&mut self, reception: &Reception, arrival: Arrival, totals: &mut Totals) -> bool {
         let was_busy = self.transmitting || self.senses(reception);
+        let sensed = arrival.power >= reception.carrier_sense_threshold;
         let others = self.energy;
         self.energy = others + arrival.power;
-        if arrival.power >= reception.carrier_sense_threshold {
+        if sensed {
             self.signals += 1;
             totals.receptions += 1;
         }
         match reception.rules {
             Rules::Cumulative => self.on_leading_cumulative(reception, arrival, others, totals),
-            Rules::PairwiseFirstCome => self.on_leading_pairwise(reception, arrival, totals),
+            Rules::PairwiseFirstCome if sensed => self.on_leading_pairwise(reception, arrival, totals),
+            Rules::PairwiseFirstCome => {}
         }
         !was_busy && self.senses(reception)
     }
 
-    /// A signal ends. Returns what became of its frame.
-    pub(super) fn on_trailing(&mut self, reception: &Reception, transmission: TransmissionId, power: Power) -> Heard {
+    /// A signal ends. Returns what became of its frame, and whether the medium turns idle.
+    pub(super) fn on_trailing(
+        &mut self,
+        reception: &Reception,
+        transmission: TransmissionId,
+        power: Power,
+    ) -> (Heard, bool) {
+        let was_busy = self.senses(reception);
         self.energy -= power;
         self.signals -= u32::from(power >= reception.carrier_sense_threshold);
+        let heard = self.end_of(reception, transmission);
+        (heard, was_busy && !self.transmitting && !self.senses(reception))
+    }
+
+    fn end_of(&mut self, reception: &Reception, transmission: TransmissionId) -> Heard {
         let Some(lock) = self.lock else { return Heard::Noise };
         // ns-2 stays in its collision until the last of the frames in it has ended.
         let ended = match reception.rules {
