@@ -137,8 +137,8 @@ def _notes(table: Table) -> list[str]:
         "The window that carries most (1000 B, no RTS), from one hop to six: "
         + ", ".join(str(best[hops]) for hops in HOPS)
         + f". Over six hops a window of 4 carries {goodput(6, 1000, 4, False) / six:.2f} times what one segment does, and of 20 "
-        f"{goodput(6, 1000, 20, False) / six:.2f} times: nodes that far apart do not sense each other, so that two segments can be on "
-        "the air at once; more of them in flight only meet.",
+        f"{goodput(6, 1000, 20, False) / six:.2f} times: the ends of a long string do not sense each other (550 m), so that two "
+        "segments can be on the air at once.",
     ]
 
 
