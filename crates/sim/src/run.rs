@@ -77,6 +77,7 @@ impl Simulation {
             long_retry_limit: radio.long_retry_limit,
             queue_packets: radio.queue_packets,
             nav_reset: radio.reception.rules == Rules::Cumulative,
+            response_is_busy: radio.reception.rules == Rules::Cumulative,
         };
         let station = |node: u32| {
             let random = Stream::new(seed, Purpose::Backoff, u64::from(node), 0);

@@ -111,6 +111,7 @@ fn engine(powers: &[Vec<u64>], sources: Vec<Source>, seed: u64) -> (Engine<Hosts
         long_retry_limit: 4,
         queue_packets: 2,
         nav_reset: true,
+        response_is_busy: true,
     };
     let station = |station: u32| {
         let random = Stream::new(seed, Purpose::Backoff, u64::from(station), 0);

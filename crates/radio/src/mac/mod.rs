@@ -45,6 +45,10 @@ pub struct Config {
     pub queue_packets: u32,
     /// Whether an RTS's reservation may be taken back (10.3.2.4).
     pub nav_reset: bool,
+    /// Whether an own CTS or ACK is a busy medium for a packet that waits for DIFS, which then draws a backoff: so 10.3.2.1
+    /// has it, where carrier sense includes the transmitter's status. ns-2 and ns-3 send such a packet DIFS after the
+    /// response.
+    pub response_is_busy: bool,
 }
 
 /// Why the interface gave up a packet.
@@ -334,7 +338,8 @@ impl<P: Payload> Dcf<P> {
 
     fn transmit(&mut self, frame: Frame<P>, now: Instant) {
         // A response interrupts the contention for a frame in hand; the frame's own exchange does not.
-        let interrupts = matches!(frame.kind, FrameKind::Cts | FrameKind::Ack) && self.current.is_some();
+        let response = matches!(frame.kind, FrameKind::Cts | FrameKind::Ack);
+        let interrupts = response && self.current.is_some() && self.config.response_is_busy;
         self.backoff.handle_busy(now, interrupts, &mut self.random);
         *match frame.kind {
             FrameKind::Rts => &mut self.counters.rts_sent,

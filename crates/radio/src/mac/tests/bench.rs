@@ -61,6 +61,7 @@ pub(super) fn dsss() -> Config {
         long_retry_limit: 4,
         queue_packets: 50,
         nav_reset: true,
+        response_is_busy: true,
     }
 }
 
