@@ -27,6 +27,7 @@
 //! Every code point that can be something unnamed has a variant `Unknown(n)`, which is emitted as it was read. Make code
 //! points from numbers with `From`: it never yields `Unknown` of a number that has a name.
 
+mod bit_set;
 mod bytes;
 pub mod checksum;
 mod code_point;

@@ -2,9 +2,8 @@
 
 mod fields;
 
-use std::ops::BitOr;
-
 use crate::ParseError;
+use crate::bit_set::bit_set;
 use crate::bytes::{array, put};
 use crate::error::Layer;
 
@@ -62,20 +61,9 @@ impl Flags {
     pub const BAD_FCS: Self = Self(0x40);
     /// A short guard interval.
     pub const SHORT_GUARD_INTERVAL: Self = Self(0x80);
-
-    /// Whether all of `flags` are set.
-    pub fn contains(self, flags: Self) -> bool {
-        self.0 & flags.0 == flags.0
-    }
 }
 
-impl BitOr for Flags {
-    type Output = Self;
-
-    fn bitor(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-}
+bit_set!(Flags);
 
 /// Properties of a channel (radiotap.org, "Channel").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -100,20 +88,9 @@ impl ChannelFlags {
     pub const DYNAMIC: Self = Self(0x0400);
     /// Gaussian frequency shift keying: frequency hopping.
     pub const GFSK: Self = Self(0x0800);
-
-    /// Whether all of `flags` are set.
-    pub fn contains(self, flags: Self) -> bool {
-        self.0 & flags.0 == flags.0
-    }
 }
 
-impl BitOr for ChannelFlags {
-    type Output = Self;
-
-    fn bitor(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-}
+bit_set!(ChannelFlags);
 
 /// A channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -4,9 +4,9 @@ mod options;
 
 use std::fmt;
 use std::net::Ipv4Addr;
-use std::ops::BitOr;
 
 use crate::ParseError;
+use crate::bit_set::bit_set;
 use crate::bytes::{array, put};
 use crate::checksum::{Policy, Sum};
 use crate::error::Layer;
@@ -54,34 +54,38 @@ impl Flags {
     pub const CWR: Self = Self(0x080);
     /// Accurate ECN (RFC 9768, 2.1).
     pub const AE: Self = Self(0x100);
-
-    /// Whether all of `flags` are set.
-    pub fn contains(self, flags: Self) -> bool {
-        self.0 & flags.0 == flags.0
-    }
 }
 
-impl BitOr for Flags {
-    type Output = Self;
+bit_set!(Flags);
 
-    fn bitor(self, other: Self) -> Self {
-        Self(self.0 | other.0)
+/// The names of the bits that are set, as in `SYN|ACK`.
+impl fmt::Display for Flags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const NAMES: [(Flags, &str); 9] = [
+            (Flags::SYN, "SYN"),
+            (Flags::FIN, "FIN"),
+            (Flags::RST, "RST"),
+            (Flags::PSH, "PSH"),
+            (Flags::ACK, "ACK"),
+            (Flags::URG, "URG"),
+            (Flags::ECE, "ECE"),
+            (Flags::CWR, "CWR"),
+            (Flags::AE, "AE"),
+        ];
+        let named = NAMES.iter().filter(|(flag, _)| self.contains(*flag));
+        for (nth, (_, name)) in named.enumerate() {
+            write!(f, "{}{name}", if nth == 0 { "" } else { "|" })?;
+        }
+        match self.0 >> NAMES.len() {
+            0 => Ok(()),
+            reserved => write!(f, "; reserved {reserved:#x}"),
+        }
     }
 }
 
 impl fmt::Debug for Flags {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const NAMES: [&str; 9] = ["FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR", "AE"];
-        let named = NAMES.iter().enumerate().filter(|(bit, _)| self.0 >> bit & 1 != 0).map(|(_, name)| *name);
-        let reserved = self.0 >> NAMES.len();
-        f.write_str("Flags(")?;
-        for (nth, name) in named.enumerate() {
-            write!(f, "{}{name}", if nth == 0 { "" } else { "|" })?;
-        }
-        if reserved != 0 {
-            write!(f, "; reserved {reserved:#x}")?;
-        }
-        f.write_str(")")
+        write!(f, "Flags({self})")
     }
 }
 

@@ -165,7 +165,7 @@ fn emit_transport_header(body: &Body, ip: &ipv4::Repr, octets: &mut Vec<u8>) {
                 destination_port,
                 sequence: segment.seq,
                 acknowledgement: segment.ack,
-                flags: tcp::Flags(u16::from(segment.flags.bits())),
+                flags: segment.flags,
                 window: segment.window,
                 urgent: 0,
                 options: tcp::Options {

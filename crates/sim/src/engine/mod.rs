@@ -13,7 +13,6 @@
 //! Nothing else orders events: no addresses in memory, no hashes, no floating point, no threads.
 
 mod edges;
-mod timers;
 
 use core::fmt;
 
@@ -21,8 +20,8 @@ use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::{Dcf, DropCause, Frame, Output, Payload, StationId};
 use hopcast_radio::medium::{Edge, Heard, Link, Medium, TransmissionId};
 
+use crate::timers::Timers;
 use edges::Edges;
-use timers::Timers;
 
 /// Place of an event in the total order: 64 bits of time, 2 of rank, 62 of number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -19,7 +19,6 @@ pub mod packet;
 mod program;
 mod reassembly;
 mod tcp;
-mod timers;
 mod udp;
 
 #[cfg(test)]
@@ -30,13 +29,13 @@ pub use tcp::TcpOptions;
 
 use crate::metrics::{Census, Counters, DropCause, FlowTable};
 use crate::scenario::model::{FlowId, NodeId};
+use crate::timers::Timers;
 use hopcast_protocols::time::Instant;
 use packet::Packet;
 use program::Program;
 use reassembly::Reassembly;
 use std::collections::VecDeque;
 use tcp::TcpSocket;
-use timers::Timers;
 use udp::UdpSocket;
 
 /// One simulated machine with one interface.
@@ -149,8 +148,8 @@ impl Host {
 
     /// It is [`Self::poll_timeout`], or later.
     pub fn handle_timeout(&mut self, cx: &mut Context<'_>) {
-        while let Some(slot) = self.timers.due(cx.now) {
-            match Slot::of(slot) {
+        while self.timers.first() <= cx.now {
+            match Slot::of(self.timers.first_owner()) {
                 Slot::Reassembly => self.expire_reassembly(cx),
                 Slot::Program(program) => self.run_program(program, cx),
                 Slot::Socket(socket) => self.expire_connection(socket, cx),
@@ -160,7 +159,7 @@ impl Host {
 
     /// When [`Self::handle_timeout`] is next due.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        self.timers.earliest()
+        Some(self.timers.first()).filter(|&first| first < Timers::NEVER)
     }
 
     /// The next packet for the interface, whose queue has `room` free places now.

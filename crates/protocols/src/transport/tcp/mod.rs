@@ -72,6 +72,7 @@ mod tests;
 
 pub use config::Config;
 pub use connection::{CloseReason, Connection, Output, State, Statistics, reset_for};
+pub use hopcast_wire::tcp::Flags;
 pub use reassembly::MAX_RANGES;
 pub use rtt::RttEstimator;
-pub use segment::{Flags, Payload, Segment};
+pub use segment::{Payload, Segment};

@@ -1,7 +1,8 @@
 //! A segment as the machine sees it: the header's meaning, and the payload by name.
 
 use core::fmt;
-use core::ops::BitOr;
+
+use hopcast_wire::tcp::Flags;
 
 /// One TCP segment without ports (they name the connection) and checksum (it belongs to the bytes).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -10,7 +11,7 @@ pub struct Segment {
     pub seq: u32,
     /// Next sequence number expected from the peer; meaningful if [`Flags::ACK`] is set.
     pub ack: u32,
-    /// Control bits.
+    /// Control bits. [`Flags::URG`] is never set, and ignored on receipt.
     pub flags: Flags,
     /// The window field as on the wire: not scaled in a SYN, scaled by the announced shift afterwards.
     pub window: u16,
@@ -52,65 +53,6 @@ impl fmt::Display for Segment {
             write!(f, " ack {}", self.ack)?;
         }
         write!(f, " window {} length {}", self.window, self.payload.len)
-    }
-}
-
-/// Control bits of the header (RFC 9293, section 3.1), in the positions that they have there.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flags(u8);
-
-impl Flags {
-    /// No more data from the sender.
-    pub const FIN: Self = Self(0x01);
-    /// Synchronise sequence numbers.
-    pub const SYN: Self = Self(0x02);
-    /// Reset the connection.
-    pub const RST: Self = Self(0x04);
-    /// Push.
-    pub const PSH: Self = Self(0x08);
-    /// The acknowledgement field is significant.
-    pub const ACK: Self = Self(0x10);
-    /// The urgent pointer is significant; never set, and ignored on receipt.
-    pub const URG: Self = Self(0x20);
-
-    /// The flags in the low bits of the header's fourteenth octet.
-    pub const fn from_bits(bits: u8) -> Self {
-        Self(bits)
-    }
-
-    /// The header's fourteenth octet.
-    pub const fn bits(self) -> u8 {
-        self.0
-    }
-
-    /// Whether all of `other` are set.
-    pub const fn contains(self, other: Self) -> bool {
-        self.0 & other.0 == other.0
-    }
-}
-
-impl BitOr for Flags {
-    type Output = Self;
-    fn bitor(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-}
-
-impl fmt::Display for Flags {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = [
-            (Self::SYN, "SYN"),
-            (Self::FIN, "FIN"),
-            (Self::RST, "RST"),
-            (Self::PSH, "PSH"),
-            (Self::ACK, "ACK"),
-            (Self::URG, "URG"),
-        ];
-        let mut set = names.iter().filter(|(flag, _)| self.contains(*flag));
-        if let Some((_, first)) = set.next() {
-            f.write_str(first)?;
-        }
-        set.try_for_each(|(_, name)| write!(f, ",{name}"))
     }
 }
 
@@ -160,7 +102,7 @@ mod tests {
 
     #[test]
     fn flags_print_by_name() {
-        assert_eq!((Flags::SYN | Flags::ACK).to_string(), "SYN,ACK");
+        assert_eq!((Flags::SYN | Flags::ACK).to_string(), "SYN|ACK");
         assert_eq!(Flags::default().to_string(), "");
     }
 }

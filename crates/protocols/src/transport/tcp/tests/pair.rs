@@ -363,7 +363,7 @@ proptest! {
                 Action::Arrive { seq, ack, flags, window, mss, window_scale, len } => {
                     let seq = seq.map_or_else(|far| far, |near| peer.wrapping_add_signed(near));
                     let ack = ack.map_or_else(|far| far, |near| own.wrapping_add_signed(near));
-                    let flags = Flags::from_bits(flags);
+                    let flags = Flags(u16::from(flags));
                     let payload = Payload { offset: u64::from(seq), len };
                     connection.handle_segment(&Segment { seq, ack, flags, window, mss, window_scale, payload }, now);
                     if flags.contains(Flags::SYN) {
