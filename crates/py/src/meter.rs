@@ -1,5 +1,7 @@
 //! What a replication takes from the machine.
 
+#![expect(clippy::disallowed_types, reason = "this is where the clock of the machine is read, for the cost of a run")]
+
 use std::time::Instant;
 
 use hopcast_sim::results::{Meter, Spent};
