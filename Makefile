@@ -53,7 +53,7 @@ format: $(INSTALLED) ## format all sources
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-docs: $(BUILT) ## write the reference pages that come from the code
+docs: $(BUILT) ## write the pages and figures that come from the code
 	$(BIN)/python docs/generate.py
 
 bench: ## count instructions and time per event, frame and simulated node-second

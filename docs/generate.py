@@ -1,4 +1,4 @@
-"""Write the reference pages that come from the code, or check that they are not stale.
+"""Write the pages and figures that come from the code, or check that they are not stale.
 
 `python docs/generate.py` writes them, `python docs/generate.py --check` exits with 1 and the names of those that differ.
 """
@@ -10,16 +10,17 @@ from pathlib import Path
 
 import click
 
-from hopcast import _core
+from hopcast import Scenario, run
 from hopcast.cli import hopcast
+from hopcast.figures import INK, svg
 
 FOLDER = Path(__file__).parent
 WIDTH = 100
 
 
 def pages() -> dict[str, str]:
-    """Every generated page: file name and text."""
-    return {"command-line.md": command_line(), "scenario.schema.json": _core.json_schema().rstrip() + "\n"}
+    """Every generated file: name and text."""
+    return {"command-line.md": command_line(), "figures/film-delay.svg": film_delay()}
 
 
 def command_line() -> str:
@@ -32,6 +33,13 @@ def command_line() -> str:
         assert command is not None, f"{name} is listed and does not exist"
         parts.append(section(context(name, command, root)))
     return "\n".join(parts)
+
+
+def film_delay() -> str:
+    """The figure of the README: delay over time in `examples/film.toml`."""
+    result = run(Scenario.from_toml(FOLDER.parent / "examples" / "film.toml"))
+    # A picture on its own has no page whose ink it could take.
+    return svg(result.plot("delay")).replace("currentColor", INK)
 
 
 def context(name: str, command: click.Command, parent: click.Context | None = None) -> click.Context:
@@ -55,6 +63,7 @@ def main() -> None:
             continue
         stale.append(name)
         if not check:
+            path.parent.mkdir(exist_ok=True)
             path.write_text(text, encoding="utf-8")
     if check and stale:
         sys.exit(f"stale in docs/: {', '.join(stale)}; run make docs")

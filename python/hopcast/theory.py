@@ -1,4 +1,5 @@
-"""Closed forms to hold a simulation against: what a saturated 802.11 link and cell can carry, and a few statistics.
+"""Closed forms to hold a simulation against: what a saturated 802.11 link and cell can carry, and how
+fairly they share it.
 
 The timing constants below are stated a second time, apart from those of the simulator, from IEEE 802.11-2020: a slip in
 one of the two shows as a difference. Rates are in bit/s, sizes in bytes, times in seconds unless a name says otherwise.
@@ -7,7 +8,7 @@ one of the two shows as a difference. Rates are in bit/s, sizes in bytes, times 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,7 +18,6 @@ __all__ = [
     "bianchi",
     "fixed_point",
     "jain",
-    "mean_and_ci95",
     "saturated_link_cycle",
     "saturated_link_goodput",
 ]
@@ -251,42 +251,6 @@ def jain(values: Iterable[float]) -> float:
         return math.nan
     scaled = [share / largest for share in shares]
     return math.fsum(scaled) ** 2 / (len(scaled) * math.fsum(share * share for share in scaled))
-
-
-def mean_and_ci95(values: Sequence[float]) -> tuple[float, float]:
-    """The mean, and half the width of its 95 % confidence interval by Student's t; nan for a single value."""
-    n = len(values)
-    if n == 0:
-        raise ValueError("a mean needs one value or more")
-    mean = math.fsum(values) / n
-    if n == 1:
-        return mean, math.nan
-    variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
-    return mean, _student_t975(n - 1) * math.sqrt(variance / n)
-
-
-def _student_t975(freedom: int) -> float:
-    """The 97.5 % point of Student's t with `freedom` degrees of freedom."""
-    low, high = 0.0, math.pi / 2
-    for _ in range(60):
-        angle = (low + high) / 2
-        if _student_within(angle, freedom) < 0.95:
-            low = angle
-        else:
-            high = angle
-    return math.tan((low + high) / 2) * math.sqrt(freedom)
-
-
-def _student_within(angle: float, freedom: int) -> float:
-    """P(|T| < tan(angle) sqrt(freedom)): Abramowitz and Stegun, 26.7.3 (odd) and 26.7.4 (even)."""
-    cosine, sine = math.cos(angle), math.sin(angle)
-    odd = freedom % 2
-    term = cosine if odd else 1.0
-    total = 0.0
-    for k in range(1 + odd, freedom, 2):
-        total += term
-        term *= cosine * cosine * k / (k + 1)
-    return (angle + sine * total) * 2 / math.pi if odd else sine * total
 
 
 def _timing(standard: Standard, data_rate: float) -> _Timing:

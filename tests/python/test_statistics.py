@@ -14,7 +14,19 @@ from hopcast.statistics import ci95, mean, student_quantile
 # Two-sided 95 %: R. A. Fisher and F. Yates, "Statistical Tables", table III.
 @pytest.mark.parametrize(
     ("degrees", "t"),
-    [(1, 12.706), (2, 4.303), (3, 3.182), (4, 2.776), (5, 2.571), (9, 2.262), (10, 2.228), (29, 2.045), (30, 2.042)],
+    [
+        (1, 12.706),
+        (2, 4.303),
+        (3, 3.182),
+        (4, 2.776),
+        (5, 2.571),
+        (9, 2.262),
+        (10, 2.228),
+        (29, 2.045),
+        (30, 2.042),
+        (100, 1.984),
+        (999, 1.962),
+    ],
 )
 def test_quantiles_are_those_of_the_table(degrees: int, t: float) -> None:
     assert student_quantile(degrees) == pytest.approx(t, abs=5e-4)

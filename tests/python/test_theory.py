@@ -151,7 +151,6 @@ def test_eifs_and_delay_cost_throughput():
         lambda: theory.bianchi(5, "802.11a", 54e6, retry_limit=0),
         lambda: theory.jain([]),
         lambda: theory.jain([1, -1]),
-        lambda: theory.mean_and_ci95([]),
     ],
 )
 def test_wrong_input_is_refused(call):
@@ -166,23 +165,3 @@ def test_jain():
     assert theory.jain([1, 2, 3]) == pytest.approx(36 / 42)
     assert theory.jain([1e-200, 1e-200]) == pytest.approx(1)
     assert math.isnan(theory.jain([0, 0]))
-
-
-# Tables of Student's t, 97.5 %.
-@pytest.mark.parametrize(
-    ("freedom", "quantile"),
-    [(1, 12.706), (2, 4.303), (3, 3.182), (4, 2.776), (9, 2.262), (10, 2.228), (29, 2.045), (100, 1.984), (999, 1.962)],
-)
-def test_confidence_interval(freedom, quantile):
-    n = freedom + 1
-    # Half at -1 and half at 1 (and one at 0 if n is odd): the sum of squares is the number of those.
-    values = [-1.0, 1.0] * (n // 2) + [0.0] * (n % 2)
-    mean, half = theory.mean_and_ci95(values)
-    assert mean == 0
-    assert half == pytest.approx(quantile * math.sqrt(2 * (n // 2) / freedom / n), rel=3e-4)
-
-
-def test_one_value_has_no_interval():
-    mean, half = theory.mean_and_ci95([4.2])
-    assert mean == 4.2
-    assert math.isnan(half)

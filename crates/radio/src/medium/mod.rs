@@ -4,6 +4,8 @@
 //! a driver can walk them in order without an event for each receiver.
 
 mod receiver;
+#[cfg(test)]
+mod tests;
 
 use hopcast_protocols::time::{Duration, Instant};
 

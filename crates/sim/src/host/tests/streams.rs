@@ -44,7 +44,7 @@ pub(super) fn scenario(count: u32, relay: Relay, transport: Transport, applicati
             name: "flow".to_owned(),
             from: NodeId(0),
             to: NodeId(count - 1),
-            via: Vec::new(),
+            via: vec![],
             start: Instant::START + Duration::from_secs(1),
             stop: None,
             transport,
