@@ -71,6 +71,19 @@ pub struct Front {
     pub number: u64,
 }
 
+/// A transmission that has begun.
+#[derive(Clone, Copy, Debug)]
+pub struct Launch {
+    /// Its index while it is on the air.
+    pub id: TransmissionId,
+    /// Its number in this run.
+    pub number: u64,
+    /// When its leading edge reaches its first receiver.
+    pub leading: Instant,
+    /// When its trailing edge reaches its first receiver.
+    pub trailing: Instant,
+}
+
 /// Sums over all receivers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
@@ -131,8 +144,8 @@ impl<P> Medium<P> {
         &self.links[first..end]
     }
 
-    /// Puts a frame on the air. Its transmitter loses what it was receiving.
-    pub fn transmit(&mut self, frame: Frame<P>, now: Instant) -> TransmissionId {
+    /// Puts a frame on the air. Its transmitter loses what it was receiving. `None`: nobody hears it.
+    pub fn transmit(&mut self, frame: Frame<P>, now: Instant) -> Option<Launch> {
         self.receivers[frame.transmitter.0 as usize].on_transmit(&self.reception, &mut self.totals);
         let number = self.totals.frames_sent;
         self.totals.frames_sent += 1;
@@ -147,13 +160,15 @@ impl<P> Medium<P> {
             number,
         };
         let trailing = Front { leaves: now + frame.airtime, ..leading };
-        let transmission = Transmission { frame, start: now, number, leading, trailing };
-        if let Some(id) = self.free.pop() {
-            self.transmissions[id.0 as usize] = Some(transmission);
-            return id;
+        let (arrives, _) = self.next(&leading)?;
+        let ends = arrives + frame.airtime;
+        let transmission = Some(Transmission { frame, start: now, number, leading, trailing });
+        let id = self.free.pop().unwrap_or(TransmissionId(self.transmissions.len() as u32));
+        match self.transmissions.get_mut(id.0 as usize) {
+            Some(slot) => *slot = transmission,
+            None => self.transmissions.push(transmission),
         }
-        self.transmissions.push(Some(transmission));
-        TransmissionId(self.transmissions.len() as u32 - 1)
+        Some(Launch { id, number, leading: arrives, trailing: ends })
     }
 
     /// The transmitter's own frame has ended. Returns whether it senses a busy medium.

@@ -122,12 +122,11 @@ impl Air {
                     header: Duration::from_micros(HEADER),
                     payload: Some(number),
                 };
-                let id = self.medium.transmit(frame, now);
+                let launch = self.medium.transmit(frame, now);
                 self.transmitting[from as usize] = true;
                 self.edges.insert((now + airtime, Edge::End(from)), None);
-                self.enter(id);
-                if self.next(id, super::Edge::Leading).is_none() {
-                    self.medium.remove(id);
+                if let Some(launch) = launch {
+                    self.enter(launch.id);
                 }
             }
             Edge::End(from) => {

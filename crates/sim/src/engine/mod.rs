@@ -18,7 +18,7 @@ use core::fmt;
 
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::{Dcf, DropCause, Frame, Output, Payload, StationId};
-use hopcast_radio::medium::{Edge, Heard, Link, Medium, TransmissionId};
+use hopcast_radio::medium::{Edge, Heard, Launch, Link, Medium, TransmissionId};
 
 use crate::timers::Timers;
 use edges::Edges;
@@ -249,11 +249,14 @@ impl<U: Upper> Engine<U> {
     fn walk_leading(&mut self, id: TransmissionId, limit: Key) {
         let mut front = self.medium.front(id, Edge::Leading);
         while let Some((time, link)) = self.medium.next(&front) {
-            let key = Key::new(time, Rank::Leading, front.number);
-            if key > limit {
-                self.medium.suspend(id, Edge::Leading, front);
-                self.edges.push(key, id);
-                return;
+            // Ranks and numbers decide between events at one instant only.
+            if time >= limit.time() {
+                let key = Key::new(time, Rank::Leading, front.number);
+                if key > limit {
+                    self.medium.suspend(id, Edge::Leading, front);
+                    self.edges.push(key, id);
+                    return;
+                }
             }
             self.begin(time, Rank::Leading, front.number, link.receiver);
             if self.medium.handle_leading(id, &mut front, link, time) {
@@ -267,17 +270,20 @@ impl<U: Upper> Engine<U> {
     fn walk_trailing(&mut self, id: TransmissionId, mut limit: Key) {
         let mut front = self.medium.front(id, Edge::Trailing);
         while let Some((time, link)) = self.medium.next(&front) {
-            let key = Key::new(time, Rank::Trailing, front.number);
-            if key > limit {
-                self.medium.suspend(id, Edge::Trailing, front);
-                self.edges.push(key, id);
-                return;
+            if time >= limit.time() {
+                let key = Key::new(time, Rank::Trailing, front.number);
+                if key > limit {
+                    self.medium.suspend(id, Edge::Trailing, front);
+                    self.edges.push(key, id);
+                    return;
+                }
             }
             self.begin(time, Rank::Trailing, front.number, link.receiver);
             let (heard, idle) = self.medium.handle_trailing(id, &mut front, link);
             let station = &mut self.stations[link.receiver.0 as usize];
             match heard {
-                Heard::Noise => {}
+                Heard::Noise if idle => {}
+                Heard::Noise => continue,
                 Heard::Error(header_end) => {
                     station.handle_error(self.medium.transmission(id).frame.rate, header_end, time);
                 }
@@ -376,14 +382,10 @@ impl<U: Upper> Engine<U> {
         if let Some(tap) = &mut self.tap {
             tap.on_frame(frame.transmitter, &frame, now, None);
         }
-        let id = self.medium.transmit(frame, now);
-        let fronts = [Edge::Leading, Edge::Trailing].map(|edge| self.medium.front(id, edge));
-        let [Some((leading, _)), Some((trailing, _))] = fronts.map(|front| self.medium.next(&front)) else {
-            self.medium.remove(id);
-            return;
-        };
-        self.edges.push(Key::new(trailing, Rank::Trailing, fronts[1].number), id);
-        self.edges.push(Key::new(leading, Rank::Leading, fronts[0].number), id);
+        if let Some(Launch { id, number, leading, trailing }) = self.medium.transmit(frame, now) {
+            self.edges.push(Key::new(trailing, Rank::Trailing, number), id);
+            self.edges.push(Key::new(leading, Rank::Leading, number), id);
+        }
     }
 
     /// A station's timer may have moved. One that moved to a later instant stays where it is: it is looked up again when
