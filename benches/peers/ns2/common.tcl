@@ -63,6 +63,7 @@ proc make_nodes {topology routing mac phy propagation positions} {
 
 # The 914 MHz DSSS radio of ns-2's defaults at 2 Mb/s: 250 m decode, 550 m sense, capture at 10 dB.
 proc configure_dsss {rts} {
+    global opt
     Antenna/OmniAntenna set X_ 0
     Antenna/OmniAntenna set Y_ 0
     Antenna/OmniAntenna set Z_ 1.5
@@ -78,8 +79,8 @@ proc configure_dsss {rts} {
     Mac/802_11 set dataRate_ 2Mb
     Mac/802_11 set basicRate_ 1Mb
     Mac/802_11 set RTSThreshold_ [expr {$rts ? 0 : 3000}]
-    Mac/802_11 set ShortRetryLimit_ 7
-    Mac/802_11 set LongRetryLimit_ 4
+    Mac/802_11 set ShortRetryLimit_ [expr {$opt(retries) > 0 ? $opt(retries) : 7}]
+    Mac/802_11 set LongRetryLimit_ [expr {$opt(retries) > 0 ? $opt(retries) : 4}]
 }
 
 # Length of the TCP and IP headers together. The MAC adds 34 B instead of the 28 B of the standard, and there is no
@@ -158,8 +159,10 @@ proc finish {goodput setup begin} {
     exit 0
 }
 
-# Options of the TCP programs, with the values that a plain run uses: ns-2's own ones.
+# Options of the TCP programs, with the values that a plain run uses: ns-2's own ones. `retries` above 0 is both retry
+# limits.
 array set opt {
     seed 1  count 0  start 10  stop 110
     window 32  segment 1000  rts 0  iw 2  delack 0  min_rto 0.2  tick 0.01  limited_transmit 1  exact_sizes 1
+    retries 0
 }

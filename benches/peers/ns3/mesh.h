@@ -2,6 +2,7 @@
 // and the grid have in common.
 #pragma once
 
+#include "capture.h"
 #include "report.h"
 
 #include "ns3/aodv-module.h"
@@ -30,6 +31,10 @@ struct MeshOptions
     double minRto = 1.0;           ///< Least retransmission timeout in seconds; RFC 6298, (2.4).
     bool limitedTransmit = false;  ///< RFC 3042.
     std::string reception = "sinr"; ///< `sinr`, or `first-come` to imitate ns-2.
+    double capture = 0;            ///< dB above the sum of the rest throughout that a frame must have, and that are
+                                   ///< enough; 0: by ns-3's own error rates and preamble detection.
+    std::string controlRate = "1"; ///< Rate of RTS in Mb/s. An ACK goes at 2 Mb/s in any case.
+    double hostDelay = 0;          ///< From the MAC to IP, in seconds, in every node.
     std::string routing = "static"; ///< `static`, or `aodv` as in ns-2: no hellos, broken links told by the MAC.
     double start = 10;             ///< Start of the flows in seconds.
     double stop = 110;             ///< End of the flows and of the run in seconds.
@@ -47,6 +52,9 @@ struct MeshOptions
         line.AddValue("min-rto", "least retransmission timeout, s", minRto);
         line.AddValue("limited-transmit", "RFC 3042", limitedTransmit);
         line.AddValue("reception", "sinr or first-come", reception);
+        line.AddValue("capture", "dB above the sum of the rest that a frame needs; 0: ns-3's own error model", capture);
+        line.AddValue("control-rate", "of RTS frames, 1 or 2 Mb/s", controlRate);
+        line.AddValue("host-delay", "from the MAC to IP, s", hostDelay);
         line.AddValue("routing", "static or aodv", routing);
         line.AddValue("start", "start of the flows, s", start);
         line.AddValue("stop", "end of the flows and of the run, s", stop);
@@ -173,11 +181,14 @@ class Mesh
         // 4 dB is ns-3's own rule: a preamble is found wherever it stands out, also amid a weaker frame. A node at 200 m
         // (-60.5 dBm) is 17.6 dB above the weakest signal that is sensed and 33 dB above the noise, so a threshold of
         // 20 dB loses every frame that begins amid another one that is sensed: ns-2's first come.
+        const double own = m_options.capture > 0 ? m_options.capture : 4;
         phy.SetPreambleDetectionModel("ns3::ThresholdPreambleDetectionModel",
                                       "Threshold",
-                                      DoubleValue(m_options.reception == "first-come" ? 20 : 4),
+                                      DoubleValue(m_options.reception == "first-come" ? 20 : own),
                                       "MinimumRssi",
                                       DoubleValue(DECODE));
+
+        captureThreshold = m_options.capture;
 
         WifiHelper wifi;
         wifi.SetStandard(WIFI_STANDARD_80211b);
@@ -185,7 +196,7 @@ class Mesh
                                      "DataMode",
                                      StringValue("DsssRate2Mbps"),
                                      "ControlMode",
-                                     StringValue("DsssRate1Mbps"),
+                                     StringValue("DsssRate" + m_options.controlRate + "Mbps"),
                                      "NonUnicastMode",
                                      StringValue("DsssRate1Mbps"),
                                      "RtsCtsThreshold",
@@ -220,6 +231,33 @@ class Mesh
         TrafficControlHelper().Uninstall(m_devices);
         // The variants that take a channel or nothing crash where IPv6 is not installed.
         NeighborCacheHelper().PopulateNeighborCache(m_interfaces);
+        if (m_options.hostDelay > 0)
+        {
+            for (uint32_t i = 0; i < m_devices.GetN(); ++i)
+            {
+                m_devices.Get(i)->SetReceiveCallback(MakeCallback(&Mesh::HandUpLater, this));
+            }
+        }
+    }
+
+    /// Hands a packet to IP after the delay of the host. What IP sends in answer otherwise comes to the MAC at the very
+    /// instant at which the reception ends.
+    bool HandUpLater(ns3::Ptr<ns3::NetDevice> device,
+                     ns3::Ptr<const ns3::Packet> packet,
+                     uint16_t protocol,
+                     const ns3::Address& from)
+    {
+        using namespace ns3;
+        Simulator::Schedule(Seconds(m_options.hostDelay),
+                            &TrafficControlLayer::Receive,
+                            device->GetNode()->GetObject<TrafficControlLayer>(),
+                            device,
+                            packet,
+                            protocol,
+                            from,
+                            device->GetAddress(),
+                            NetDevice::PACKET_HOST);
+        return true;
     }
 
     /// Enters, in every node that reaches it, a host route to `destination` by the fewest hops.

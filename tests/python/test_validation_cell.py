@@ -1,0 +1,78 @@
+"""A saturated cell against Bianchi's model and ns-3's figures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from hopcast import Scenario, run, theory
+
+PEERS = json.loads((Path(__file__).parents[1] / "data" / "peers.json").read_text(encoding="utf-8"))
+STATIONS = (2, 5, 10, 20, 50)
+# What n stations carry in one simulated second is known to about 0.7 % (one standard deviation, mostly that of the
+# number of collisions); a mean over SECONDS and SEEDS to 0.2 %.
+SECONDS = 3
+SEEDS = 3
+
+
+def cell(stations: int) -> Scenario:
+    """802.11a at 54 Mb/s, ACKs at 24 Mb/s, no RTS, senders on a circle of 1 m around their sink."""
+    flows = [
+        {
+            "name": f"f{i}",
+            "from": f"s{i}",
+            "to": "sink",
+            "transport": {"protocol": "udp"},
+            "application": {"kind": "bulk", "packet": "1472 B"},
+        }
+        for i in range(stations)
+    ]
+    return Scenario(
+        duration=SECONDS,
+        radio={"standard": "802.11a", "data_rate": "54 Mb/s", "basic_rate": "24 Mb/s", "rts_threshold": "off"},
+        nodes=[
+            {"name": "sink", "placement": {"shape": "points", "at": [["0 m", "0 m"]]}},
+            {"name": "s", "count": stations, "placement": {"shape": "circle", "radius": "1 m"}},
+        ],
+        flows=cast(Any, flows),
+    )
+
+
+@pytest.fixture(scope="module", params=STATIONS)
+def measured(request: pytest.FixtureRequest) -> tuple[int, float, dict[str, Any]]:
+    """Number of stations, bit/s in all, and everything."""
+    result = run(cell(request.param), seed=1, replications=SEEDS).json()
+    return request.param, sum(flow["goodput_bps"] for flow in result["flows"]), result
+
+
+def test_between_the_models(measured: tuple[int, float, dict[str, Any]]) -> None:
+    stations, goodput, _ = measured
+    low = theory.bianchi(stations, "802.11a", 54e6, 24e6, after_collision="eifs").goodput
+    high = theory.bianchi(stations, "802.11a", 54e6, 24e6, after_collision="difs").goodput
+    assert 0.97 * low < goodput < 1.03 * high
+
+
+def test_near_the_model_with_frozen_counters_and_the_retry_limit(measured: tuple[int, float, dict[str, Any]]) -> None:
+    """A counter stands while others send, so that the slot after a success is that station's; a frame is given up after
+    seven attempts; no bystander decodes the preamble of a collision, so DIFS follows it."""
+    stations, goodput, _ = measured
+    refined = theory.bianchi(stations, "802.11a", 54e6, 24e6, reserved_slot=True, retry_limit=7)
+    assert goodput == pytest.approx(refined.goodput, rel=0.02)
+
+
+def test_collisions_as_often_as_the_model_has_them(measured: tuple[int, float, dict[str, Any]]) -> None:
+    stations, _, result = measured
+    senders = [node for node in result["nodes"] if node["name"] != "sink"]
+    share = sum(node["ack_timeouts"] for node in senders) / sum(node["data_sent"] for node in senders)
+    p = theory.bianchi(stations, "802.11a", 54e6, 24e6, retry_limit=7).collision_probability
+    # Each success earns 1/CWmin further ones in the slot that is its station's alone.
+    expected = p / (p + (1 - p) * (1 + 1 / 15))
+    assert share == pytest.approx(expected, abs=0.02)
+
+
+def test_as_ns3_has_it(measured: tuple[int, float, dict[str, Any]]) -> None:
+    stations, goodput, _ = measured
+    assert goodput == pytest.approx(PEERS["cell-ns-3"]["cases"][str(stations)]["mean"], rel=0.05)

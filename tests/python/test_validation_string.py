@@ -1,0 +1,86 @@
+"""TCP over a string of eight against ns-2's and ns-3's figures, under like rules."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hopcast import Scenario, run
+from hopcast.statistics import ci95, mean
+
+TESTS = Path(__file__).parents[1]
+BENCH = TESTS.parent / "benches" / "peers"
+PEERS = json.loads((TESTS / "data" / "peers.json").read_text(encoding="utf-8"))
+
+# The settings of either side are those of the program that made the reference.
+sys.path.insert(0, str(BENCH))
+try:
+    import validate  # type: ignore[import-not-found]
+finally:
+    sys.path.remove(str(BENCH))
+
+PAIRINGS = {pairing.name: pairing for pairing in validate.STRING_PAIRINGS if pairing.judged}
+
+
+def cases(hops: range) -> Iterator[Any]:
+    """Pairing and case for which the peer's figure is known."""
+    for pairing in PAIRINGS.values():
+        for case in validate.string_cases(hops):
+            key = " ".join(case.label)
+            if key in PEERS[pairing.name]["cases"]:
+                yield pytest.param(pairing, case, id=f"{pairing.name}-window-{'-'.join(case.label)}")
+
+
+def goodputs(pairing: Any, case: Any, seeds: int, **changes: str) -> list[float]:
+    """Bit/s of hopcast, seed by seed."""
+    settings = {**case.hopcast_settings, **pairing.hopcast_settings, **changes}
+    overrides = [f"{key}={value}" for key, value in settings.items()]
+    scenario = Scenario.from_toml(BENCH / "string.toml", overrides=overrides)
+    return [float(rate) for rate in run(scenario, seed=1, replications=seeds).flows["goodput_bps"]]
+
+
+def is_explained(pairing: Any, case: Any) -> bool:
+    """AODV in ns-2 takes a frame that the MAC gives up for a broken link. With a window of 32 there are many beyond two
+    hops; docs/validation.md shows that the difference goes where no frame is given up (`ns-2-persistent`)."""
+    window, rts, hops = case.label
+    return pairing.name == "ns-2" and ((window == "32" and int(hops) > 2) or (rts == "on" and int(hops) > 3))
+
+
+@pytest.mark.parametrize(("pairing", "case"), list(cases(range(1, 4))))
+def test_up_to_three_hops_within_a_tenth(pairing: Any, case: Any) -> None:
+    if is_explained(pairing, case):
+        pytest.skip("routes that AODV takes for broken: docs/validation.md")
+    reference = PEERS[pairing.name]["cases"][" ".join(case.label)]["mean"]
+    # 20 s after the start suffice for 1 %: seeds differ by 0.2 % over 100 s.
+    measured = goodputs(pairing, case, seeds=1, duration="30 s")
+    assert measured[0] == pytest.approx(reference, rel=0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("pairing", "case"), list(cases(range(1, 8))))
+def test_the_whole_grid(pairing: Any, case: Any) -> None:
+    if is_explained(pairing, case):
+        pytest.skip("routes that AODV takes for broken: docs/validation.md")
+    reference = PEERS[pairing.name]["cases"][" ".join(case.label)]
+    measured = goodputs(pairing, case, seeds=10)
+    overlap = abs(mean(measured) - reference["mean"]) <= (ci95(measured) or 0) + (reference["ci95"] or 0)
+    assert overlap or mean(measured) == pytest.approx(reference["mean"], rel=0.1)
+
+
+@pytest.mark.parametrize("window", [4, 32])
+def test_a_frame_of_equal_power_is_what_ns3_survives(window: int) -> None:
+    """The one reception rule in which ns-3 as it is differs from hopcast's default, three hops without RTS."""
+    case = next(case for case in validate.string_cases([3]) if case.label == (str(window), "off", "3"))
+    figures = {
+        (pairing.name, rule): goodputs(pairing, case, 1, duration="30 s", **{"radio.capture": rule})[0]
+        for pairing in [PAIRINGS["ns-3"]]
+        for rule in ("0 dB", "10 dB")
+    }
+    key = " ".join(case.label)
+    assert figures["ns-3", "0 dB"] == pytest.approx(PEERS["ns-3"]["cases"][key]["mean"], rel=0.03)
+    assert figures["ns-3", "10 dB"] == pytest.approx(PEERS["ns-3-like"]["cases"][key]["mean"], rel=0.03)
