@@ -74,8 +74,8 @@ def test_a_saturated_link_carries_what_the_closed_form_says(
     standard: Any, rate: float, short_preamble: bool, rts: bool
 ) -> None:
     form = {"rts": rts, "short_preamble": short_preamble}
-    cycle = theory.saturated_link_cycle(standard, rate * 1e6, **form)  # type: ignore[arg-type]
-    expected = theory.saturated_link_goodput(standard, rate * 1e6, **form)  # type: ignore[arg-type]
+    cycle = theory.saturated_link_cycle(standard, rate * 1e6, **form)
+    expected = theory.saturated_link_goodput(standard, rate * 1e6, **form)
     measured = goodput(
         standard,
         rate,
