@@ -63,6 +63,15 @@ def test_near_the_model_with_frozen_counters_and_the_retry_limit(measured: tuple
     assert goodput == pytest.approx(refined.goodput, rel=0.02)
 
 
+@pytest.mark.parametrize("stations", [2, 5, 10, 20])
+def test_eifs_after_a_collision_costs_what_the_model_says(stations: int) -> None:
+    """Under ns-2's reception every bystander takes a collision for a frame in error, and waits EIFS."""
+    result = run(cell(stations).set("radio.profile", "ns-2"), seed=1, replications=SEEDS).json()
+    goodput = sum(flow["goodput_bps"] for flow in result["flows"])
+    refined = theory.bianchi(stations, "802.11a", 54e6, 24e6, after_collision="eifs", reserved_slot=True, retry_limit=7)
+    assert goodput == pytest.approx(refined.goodput, rel=0.02)
+
+
 def test_collisions_as_often_as_the_model_has_them(measured: tuple[int, float, dict[str, Any]]) -> None:
     stations, _, result = measured
     senders = [node for node in result["nodes"] if node["name"] != "sink"]
