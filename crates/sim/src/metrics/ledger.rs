@@ -42,6 +42,10 @@ impl Ledger {
             self.entries.pop_front();
             self.base += 1;
         }
+        if self.entries.capacity() == 0 {
+            // All at once, so that the run's events needn't; flows that never send a datagram take nothing.
+            self.entries.reserve_exact(MEMORY);
+        }
         self.entries.push_back(Fate::InFlight);
         self.base + self.entries.len() as u64 - 1
     }

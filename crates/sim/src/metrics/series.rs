@@ -41,7 +41,9 @@ impl Series {
     /// A series for a run of `duration`.
     pub fn new(duration: Duration) -> Self {
         let interval = MIN_INTERVAL.max(Duration::from_nanos(duration.as_nanos().div_ceil(MAX_SAMPLES)));
-        Self { interval, next: Instant::START + interval, current: Sample::default(), samples: Vec::new() }
+        // At most `MAX_SAMPLES` and the one at the end: room for all of them, so that no event of the run allocates.
+        let samples = Vec::with_capacity((duration.as_nanos() / interval.as_nanos()) as usize + 1);
+        Self { interval, next: Instant::START + interval, current: Sample::default(), samples }
     }
 
     /// Octets reached the sink at `now`. An arrival at the end of an interval belongs to the next.

@@ -4,5 +4,6 @@ mod captures;
 mod conservation;
 mod determinism;
 mod difference;
+mod interference_floor;
 mod results;
 mod scenarios;

@@ -1,0 +1,73 @@
+//! What a run costs: `cargo bench -p hopcast-sim`, or `make bench`. `docs/benchmarks.md` says how to read the tables.
+//!
+//! The program runs each scenario in two durations and subtracts, so that start-up cancels. Time is user CPU; instructions
+//! are counted by running itself under valgrind's callgrind, as `cost NAME SECONDS`.
+#![allow(clippy::print_stdout)]
+
+mod clock;
+mod instructions;
+mod micro;
+mod peers;
+mod workload;
+
+use instructions::Callgrind;
+use workload::Workload;
+
+fn main() {
+    // Cargo adds `--bench`.
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    match arguments.as_slice() {
+        [] => print_all(),
+        [name, seconds] => match seconds.parse() {
+            // What runs under callgrind.
+            Ok(seconds) => {
+                workload::run(name, seconds);
+            }
+            Err(_) => eprintln!("{seconds} is no number of simulated seconds"),
+        },
+        _ => eprintln!("usage: cost [NAME SECONDS]"),
+    }
+}
+
+fn print_all() {
+    let callgrind = Callgrind::find();
+    if callgrind.is_none() {
+        println!("valgrind is not installed: no instructions are counted\n");
+    }
+    println!(
+        "{:<10}{:>8}{:>12}{:>10}{:>11}{:>10}{:>17}{:>13}{:>13}",
+        "scenario", "sim. s", "events", "frames", "ns/event", "ns/frame", "us/node-second", "instr/event", "instr/frame"
+    );
+    for workload in workload::ALL {
+        println!("{}", line(workload, callgrind.as_ref()));
+    }
+    println!("\n{:<34}{:>14}{:>14}", "piece", "operations", "ns/operation");
+    for piece in micro::ALL {
+        let (operations, seconds) = piece.measure();
+        println!("{:<34}{:>14}{:>14.1}", piece.name, operations, seconds * 1e9 / operations as f64);
+    }
+}
+
+fn line(workload: &Workload, callgrind: Option<&Callgrind>) -> String {
+    let (work, seconds) = workload.measure();
+    let per = |count: u64| seconds * 1e9 / count as f64;
+    let (per_event, per_frame) = match callgrind.and_then(|callgrind| callgrind.measure(workload)) {
+        Some((work, instructions)) => {
+            let per = |count: u64| format!("{:.0}", instructions as f64 / count as f64);
+            (per(work.events), per(work.frames))
+        }
+        None => ("–".into(), "–".into()),
+    };
+    format!(
+        "{:<10}{:>8}{:>12}{:>10}{:>11.1}{:>10.0}{:>17.1}{:>13}{:>13}",
+        workload.name,
+        work.seconds,
+        work.events,
+        work.frames,
+        per(work.events),
+        per(work.frames),
+        seconds * 1e6 / (work.nodes * work.seconds) as f64,
+        per_event,
+        per_frame,
+    )
+}

@@ -1,0 +1,155 @@
+//! Pieces of a run on their own.
+
+use core::hint::black_box;
+
+use hopcast_protocols::random::{Purpose, Stream};
+use hopcast_protocols::time::{Duration, Instant};
+use hopcast_protocols::transport::tcp::{Config, Connection, Output, Segment, State};
+use hopcast_radio::mac::{DropCause, Payload, StationId};
+use hopcast_radio::medium::{Medium, Reception, Rules};
+use hopcast_radio::units::Power;
+use hopcast_sim::engine::{Engine, Upper};
+
+use crate::clock::user_seconds;
+use crate::peers;
+
+/// One piece.
+pub(crate) struct Piece {
+    /// What an operation is.
+    pub(crate) name: &'static str,
+    /// Carries out at least so many operations and returns how many.
+    run: fn(u64) -> u64,
+}
+
+/// All pieces.
+pub(crate) const ALL: &[Piece] = &[
+    Piece { name: "TCP segment between two ends", run: tcp_segments },
+    Piece { name: "host timer among 64", run: timers::<64> },
+    Piece { name: "host timer among 4096", run: timers::<4096> },
+    Piece { name: "backoff draw", run: draws },
+    Piece { name: "scenario of 36 nodes read", run: scenarios },
+];
+
+impl Piece {
+    /// Operations and user CPU seconds: about a fifth of a second, the fastest of three rounds.
+    pub(crate) fn measure(&self) -> (u64, f64) {
+        let timed = |operations| {
+            let start = user_seconds();
+            let done = (self.run)(operations);
+            (done, user_seconds() - start)
+        };
+        let mut operations = 16;
+        while timed(operations).1 < 0.2 {
+            operations *= 2;
+        }
+        let per = |&(done, seconds): &(u64, f64)| seconds / done as f64;
+        let rounds = (0..3).map(|_| timed(operations));
+        rounds.min_by(|one, other| per(one).total_cmp(&per(other))).expect("there are three rounds")
+    }
+}
+
+/// Data one way and acknowledgements back over a path that loses nothing, 10 ms each way.
+fn tcp_segments(operations: u64) -> u64 {
+    let mut ends = [Connection::connect(Config::default(), 1), Connection::listen(Config::default(), 2)];
+    let mut now = Instant::START;
+    let mut on_the_way: [Vec<Segment>; 2] = [Vec::new(), Vec::new()];
+    let mut carried = 0;
+    while carried < operations {
+        if ends[0].state() == State::Established {
+            ends[0].handle_write(u32::MAX, now);
+        }
+        ends[1].handle_read(u32::MAX, now);
+        for (end, sent) in ends.iter_mut().zip(&mut on_the_way) {
+            while let Some(output) = end.poll_output(now) {
+                if let Output::Transmit(segment) = output {
+                    sent.push(segment);
+                }
+            }
+        }
+        now += Duration::from_millis(10);
+        for (from, segments) in on_the_way.iter_mut().enumerate() {
+            carried += segments.len() as u64;
+            segments.drain(..).for_each(|segment| ends[1 - from].handle_segment(&segment, now));
+        }
+        for end in &mut ends {
+            if end.poll_timeout().is_some_and(|timeout| timeout <= now) {
+                end.handle_timeout(now);
+            }
+        }
+    }
+    carried
+}
+
+/// Hosts that do nothing but wake up, each after an interval of its own.
+struct Sleepers(Vec<(Instant, Duration)>);
+
+/// What they send: nothing.
+#[derive(Clone, Copy, Debug)]
+struct Nothing;
+
+impl Payload for Nothing {
+    fn octets(&self) -> u32 {
+        0
+    }
+}
+
+impl Upper for Sleepers {
+    type Packet = Nothing;
+    fn handle_packet(&mut self, _: StationId, _: Nothing, _: StationId, _: Instant) {}
+    fn handle_sent(&mut self, _: StationId, _: &Nothing, _: Instant) {}
+    fn handle_drop(&mut self, _: StationId, _: &Nothing, _: DropCause, _: Instant) {}
+    fn handle_timeout(&mut self, station: StationId, now: Instant) {
+        let (next, interval) = &mut self.0[station.0 as usize];
+        *next = now + *interval;
+    }
+    fn poll_timeout(&self, station: StationId) -> Option<Instant> {
+        Some(self.0[station.0 as usize].0)
+    }
+    fn poll_output(&mut self, _: StationId, _: usize, _: Instant) -> Option<(Option<StationId>, Nothing)> {
+        None
+    }
+}
+
+fn timers<const HOSTS: usize>(operations: u64) -> u64 {
+    let interval = |host: usize| Duration::from_nanos(1_000_000 + 997 * host as u64);
+    let sleepers = (0..HOSTS).map(|host| (Instant::START + interval(host), interval(host))).collect();
+    let scenario = peers::scenario("string", &[]);
+    let config = hopcast_radio::mac::Config {
+        phy: scenario.radio.standard.phy(false),
+        data_rate: scenario.radio.data_rate,
+        basic_rate: scenario.radio.basic_rate,
+        rts_threshold: None,
+        short_retry_limit: 7,
+        long_retry_limit: 4,
+        queue_packets: 1,
+        nav_reset: true,
+        response_is_busy: true,
+    };
+    let station = |index: u32| {
+        let random = Stream::new(1, Purpose::Backoff, u64::from(index), 0);
+        hopcast_radio::mac::Dcf::new(StationId(index), config.clone(), random)
+    };
+    let reception =
+        Reception { carrier_sense_threshold: Power::from_attowatts(1), capture: 10.0, rules: Rules::Cumulative };
+    let medium = Medium::new(vec![Vec::new(); HOSTS], reception, Vec::new());
+    let mut engine = Engine::new(medium, (0..HOSTS as u32).map(station).collect(), Sleepers(sleepers));
+    while engine.events() < operations {
+        engine.run_until(engine.now() + Duration::from_millis(1));
+    }
+    engine.events()
+}
+
+fn draws(operations: u64) -> u64 {
+    let mut stream = Stream::new(1, Purpose::Backoff, 0, 0);
+    for _ in 0..operations {
+        black_box(stream.below(32));
+    }
+    operations
+}
+
+fn scenarios(operations: u64) -> u64 {
+    for _ in 0..operations {
+        black_box(peers::scenario("grid", &[]));
+    }
+    operations
+}

@@ -1,0 +1,82 @@
+//! The scenarios that are measured, and how long.
+
+use core::ops::Sub;
+
+use hopcast_sim::run::Simulation;
+
+use crate::clock::user_seconds;
+use crate::peers;
+
+/// A scenario of `benches/peers` with its durations.
+pub(crate) struct Workload {
+    /// As `run.py` there names it.
+    pub(crate) name: &'static str,
+    /// Simulated seconds of the short run: the flows have started.
+    pub(crate) warm: u64,
+    /// Simulated seconds after it in which time is measured.
+    pub(crate) timed: u64,
+    /// Simulated seconds after it in which instructions are counted: their number varies far less than time does, and
+    /// callgrind is some fifty times slower.
+    pub(crate) counted: u64,
+}
+
+/// All scenarios.
+pub(crate) const ALL: &[Workload] = &[
+    Workload { name: "string", warm: 20, timed: 1_000, counted: 20 },
+    Workload { name: "cell-20", warm: 2, timed: 20, counted: 1 },
+    Workload { name: "cell-50", warm: 2, timed: 10, counted: 1 },
+    Workload { name: "grid", warm: 20, timed: 100, counted: 10 },
+];
+
+/// What happened in a run, or in the part of it that was measured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Work {
+    /// Simulated seconds.
+    pub(crate) seconds: u64,
+    /// Events of all kinds.
+    pub(crate) events: u64,
+    /// Frames put on the air.
+    pub(crate) frames: u64,
+    /// Nodes.
+    pub(crate) nodes: u64,
+}
+
+impl Sub for Work {
+    type Output = Self;
+    fn sub(self, warm: Self) -> Self {
+        Self {
+            seconds: self.seconds - warm.seconds,
+            events: self.events - warm.events,
+            frames: self.frames - warm.frames,
+            nodes: self.nodes,
+        }
+    }
+}
+
+/// Rounds of which the fastest counts: what else runs on the machine only ever adds time.
+const ROUNDS: usize = 5;
+
+impl Workload {
+    /// Work and user CPU seconds of the timed part.
+    pub(crate) fn measure(&self) -> (Work, f64) {
+        let fastest = |seconds| {
+            let rounds = (0..ROUNDS).map(|_| {
+                let start = user_seconds();
+                let work = run(self.name, seconds);
+                (work, user_seconds() - start)
+            });
+            rounds.min_by(|one, other| one.1.total_cmp(&other.1)).expect("there is at least one round")
+        };
+        let (warm, long) = (fastest(self.warm), fastest(self.warm + self.timed));
+        (long.0 - warm.0, long.1 - warm.1)
+    }
+}
+
+/// Runs a scenario from its start to its end.
+pub(crate) fn run(name: &str, seconds: u64) -> Work {
+    let scenario = peers::scenario(name, &[&format!("duration={seconds} s")]);
+    let mut simulation = Simulation::new(&scenario, scenario.seed).expect("all flows have paths");
+    simulation.run_until(simulation.end());
+    let nodes = simulation.stations().len() as u64;
+    Work { seconds, events: simulation.events(), frames: simulation.totals().frames_sent, nodes }
+}
