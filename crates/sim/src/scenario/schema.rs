@@ -234,7 +234,7 @@ pub(super) struct Nodes {
     pub name: String,
     /// Number of nodes in the group. Default: a single node, without a number.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("minimum" = 1, "maximum" = 100_000))]
+    #[schemars(extend("minimum" = 1, "maximum" = 10_000))]
     pub count: Option<u32>,
     /// What the nodes are. Default: `ad-hoc`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -278,7 +278,7 @@ pub(super) enum Placement {
     /// Row by row, from the origin.
     Grid {
         /// Nodes in a row.
-        #[schemars(extend("minimum" = 1, "maximum" = 100_000))]
+        #[schemars(extend("minimum" = 1, "maximum" = 10_000))]
         columns: u32,
         /// Between neighbours, along both axes.
         #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e7))]

@@ -8,7 +8,7 @@ use super::super::schema::{self, Nodes, Placement};
 use super::{Resolver, word};
 
 /// Nodes in all.
-const MAX_NODES: u64 = 100_000;
+const MAX_NODES: u64 = 10_000;
 
 /// From one end of a placement to the other, in metres.
 const MAX_EXTENT: f64 = 1e7;
