@@ -2,7 +2,7 @@
 //!
 //! The program runs each scenario in two durations and subtracts, so that start-up cancels. Time is user CPU; instructions
 //! are counted by running itself under valgrind's callgrind, as `cost NAME SECONDS`.
-#![allow(clippy::print_stdout)]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints a table")]
 
 mod clock;
 mod instructions;
@@ -36,7 +36,15 @@ fn print_all() {
     }
     println!(
         "{:<10}{:>8}{:>12}{:>10}{:>11}{:>10}{:>17}{:>13}{:>13}",
-        "scenario", "sim. s", "events", "frames", "ns/event", "ns/frame", "us/node-second", "instr/event", "instr/frame"
+        "scenario",
+        "sim. s",
+        "events",
+        "frames",
+        "ns/event",
+        "ns/frame",
+        "us/node-second",
+        "instr/event",
+        "instr/frame"
     );
     for workload in workload::ALL {
         println!("{}", line(workload, callgrind.as_ref()));

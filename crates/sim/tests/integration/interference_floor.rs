@@ -77,6 +77,7 @@ fn bias(sample: (f64, f64), reference: (f64, f64)) -> (f64, f64) {
 /// The default floor changes goodput by less than 2 % against one below which nothing is left out. A floor at the carrier
 /// sense threshold, which leaves out much more, is what shows that this network can tell.
 #[test]
+#[expect(clippy::print_stdout, reason = "the table in the documentation comes from here")]
 fn the_default_interference_floor_hardly_changes_goodput() {
     let all = goodput(Some("-150 dBm"));
     let (default, half_width) = bias(goodput(None), all);
