@@ -70,9 +70,12 @@ impl Upper for Hosts {
     }
 }
 
-/// Notes each frame that is sent: when, by whom, its kind and end.
+/// A frame that is sent: when, by whom, its kind and end.
+type Sent = (Instant, u32, FrameKind, Instant);
+
+/// Notes each frame that is sent.
 #[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<(Instant, u32, FrameKind, Instant)>>>);
+struct Log(Arc<Mutex<Vec<Sent>>>);
 
 impl Tap<Packet> for Log {
     fn on_frame(&mut self, station: StationId, frame: &Frame<Packet>, start: Instant, received: Option<&Link>) {
@@ -211,20 +214,25 @@ fn a_saturated_cell_agrees_with_bianchi() {
     }
 }
 
+/// `base` to a whole power.
+fn power(base: f64, exponent: i32) -> f64 {
+    (0..exponent).map(|_| base).product()
+}
+
 /// Saturation throughput in bit/s: 802.11, W = 32, m = 5.
 fn bianchi(senders: i32, octets: u32) -> f64 {
-    let tau_at = |p: f64| 2.0 * (1.0 - 2.0 * p) / ((1.0 - 2.0 * p) * 33.0 + p * 32.0 * (1.0 - (2.0 * p).powi(5)));
+    let tau_at = |p: f64| 2.0 * (1.0 - 2.0 * p) / ((1.0 - 2.0 * p) * 33.0 + p * 32.0 * (1.0 - power(2.0 * p, 5)));
     let (mut low, mut high) = (0.0, 0.49999);
     for _ in 0..100 {
         let p = (low + high) / 2.0;
-        match 1.0 - (1.0 - tau_at(p)).powi(senders - 1) > p {
+        match 1.0 - power(1.0 - tau_at(p), senders - 1) > p {
             true => low = p,
             false => high = p,
         }
     }
     let tau = tau_at(low);
-    let busy = 1.0 - (1.0 - tau).powi(senders);
-    let success = f64::from(senders) * tau * (1.0 - tau).powi(senders - 1);
+    let busy = 1.0 - power(1.0 - tau, senders);
+    let success = f64::from(senders) * tau * power(1.0 - tau, senders - 1);
     // Slot 20, SIFS 10, DIFS 50, ACK 304 µs.
     let data = 192.0 + f64::from(octets + 36) * 8.0 / 2.0;
     let time = (1.0 - busy) * 20.0 + success * (data + 10.0 + 304.0 + 50.0) + (busy - success) * (data + 50.0);
