@@ -116,7 +116,9 @@ def test_the_core_reaches_no_platform(crate: str) -> None:
 
 def test_the_tree_is_walked_to_its_end() -> None:
     """Guards the test above: a walk that stopped early would find nothing."""
-    assert {"hopcast-wire", "hopcast-protocols", "hopcast-radio", "libm", "serde", "itoa"} <= tree("hopcast-sim", beside=TABLES)
+    assert {"hopcast-wire", "hopcast-protocols", "hopcast-radio", "libm", "serde", "itoa"} <= tree(
+        "hopcast-sim", beside=TABLES
+    )
     assert "arrow-array" in tree("hopcast-sim"), "the exception is for something"
 
 

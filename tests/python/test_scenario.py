@@ -116,6 +116,7 @@ def test_traces_are_found_by_argument_and_by_environment(tmp_path: Path, monkeyp
     trace = "".join(f"{i}\t{'IBB'[i % 3]}\t{40 * i}\t{500 + i}\n" for i in range(12))
     (tmp_path / "own.dat").write_text(trace)
     text = TOML.replace('kind = "adu", size = "1024 B", wait = "1 ms"', 'kind = "video-trace", file = "own"')
+    monkeypatch.delenv("HOPCAST_TRACES", raising=False)
     with pytest.raises(ScenarioError, match="HOPCAST_TRACES"):
         Scenario.from_toml(text)
     by_argument = Scenario.from_toml(text, traces=[tmp_path])

@@ -56,10 +56,8 @@ def explanation(pairing: Any, case: Any) -> str | None:
     return None
 
 
-@pytest.mark.parametrize(("pairing", "case"), list(cases(range(1, 4))))
+@pytest.mark.parametrize(("pairing", "case"), [pair for pair in cases(range(1, 4)) if not explanation(*pair)])
 def test_up_to_three_hops_within_a_tenth(pairing: Any, case: Any) -> None:
-    if reason := explanation(pairing, case):
-        pytest.skip(reason)
     reference = PEERS[pairing.name]["cases"][" ".join(case.label)]["mean"]
     # 20 s after the start suffice for 1 %: seeds differ by 0.2 % over 100 s.
     measured = goodputs(pairing, case, seeds=1, duration="30 s")
@@ -67,10 +65,8 @@ def test_up_to_three_hops_within_a_tenth(pairing: Any, case: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("pairing", "case"), list(cases(range(1, 8))))
+@pytest.mark.parametrize(("pairing", "case"), [pair for pair in cases(range(1, 8)) if not explanation(*pair)])
 def test_the_whole_grid(pairing: Any, case: Any) -> None:
-    if reason := explanation(pairing, case):
-        pytest.skip(reason)
     reference = PEERS[pairing.name]["cases"][" ".join(case.label)]
     measured = goodputs(pairing, case, seeds=10)
     overlap = abs(mean(measured) - reference["mean"]) <= (ci95(measured) or 0) + (reference["ci95"] or 0)
