@@ -27,27 +27,6 @@ finally:
 PAIRINGS = {pairing.name: pairing for pairing in validate.STRING_PAIRINGS if pairing.judged}
 
 
-def explanation(pairing: Any, case: Any) -> str | None:
-    """Why a case may differ: docs/validation.md shows each of these by an experiment."""
-    _, rts, hops = case.label
-    if pairing.name == "ns-3" and rts == "off" and int(hops) > 2:
-        return "frames of equal power: `ns-3-like` has hopcast's rule in ns-3"
-    if pairing.name == "ns-2" and int(hops) > 3:
-        return "routes that AODV takes for broken, and the NAV that ns-2 sets at a capture"
-    if pairing.name == "ns-2-persistent" and int(hops) > 3:
-        return "the NAV that ns-2 sets at a capture"
-    return None
-
-
-def cases(hops: range) -> Iterator[Any]:
-    """Pairing and case for which the peer's figure is known and nothing explains a difference."""
-    for pairing in PAIRINGS.values():
-        for case in validate.string_cases(hops):
-            key = " ".join(case.label)
-            if key in PEERS[pairing.name]["cases"] and not explanation(pairing, case):
-                yield pytest.param(pairing, case, id=f"{pairing.name}-window-{'-'.join(case.label)}")
-
-
 def goodputs(pairing: Any, case: Any, seeds: int, **changes: str) -> list[float]:
     """Bit/s of hopcast, seed by seed."""
     settings = {**pairing.settings(case), **changes}
@@ -56,7 +35,20 @@ def goodputs(pairing: Any, case: Any, seeds: int, **changes: str) -> list[float]
     return [float(rate) for rate in run(scenario, seed=1, replications=seeds).flows["goodput_bps"]]
 
 
-@pytest.mark.parametrize(("pairing", "case"), list(cases(range(1, 4))))
+def claimed(hops: range) -> Iterator[Any]:
+    """Pairing and case for which a bound is claimed. docs/validation.md explains each of the others."""
+    for pairing in PAIRINGS.values():
+        for case in validate.string_cases(hops):
+            _, rts, count = case.label
+            # Frames of equal power; the tests below hold hopcast to either rule.
+            equal_power = pairing.name == "ns-3" and rts == "off" and int(count) > 2
+            # Routes that AODV takes for broken, and the NAV that ns-2 sets at a capture.
+            beyond = pairing.tool == "ns-2" and int(count) > 3
+            if not equal_power and not beyond:
+                yield pytest.param(pairing, case, id=f"{pairing.name}-window-{'-'.join(case.label)}")
+
+
+@pytest.mark.parametrize(("pairing", "case"), list(claimed(range(1, 4))))
 def test_up_to_three_hops_within_a_tenth(pairing: Any, case: Any) -> None:
     reference = PEERS[pairing.name]["cases"][" ".join(case.label)]["mean"]
     # 20 s after the start suffice for 1 %: seeds differ by 0.2 % over 100 s.
@@ -65,7 +57,7 @@ def test_up_to_three_hops_within_a_tenth(pairing: Any, case: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("pairing", "case"), list(cases(range(1, 8))))
+@pytest.mark.parametrize(("pairing", "case"), list(claimed(range(1, 8))))
 def test_the_whole_grid(pairing: Any, case: Any) -> None:
     reference = PEERS[pairing.name]["cases"][" ".join(case.label)]
     measured = goodputs(pairing, case, seeds=10)
