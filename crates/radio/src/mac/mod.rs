@@ -374,11 +374,11 @@ impl<P: Payload> Dcf<P> {
     fn on_response(&mut self, kind: FrameKind, now: Instant) {
         self.state = State::Contend;
         if kind == FrameKind::Cts {
-            let outgoing = self.current.as_mut().expect("an RTS was sent for the frame in hand");
             // 10.3.4.4: the RTS, a short frame, has succeeded.
+            let mut outgoing = self.current.take().expect("an RTS was sent for the frame in hand");
             outgoing.short_retries = 0;
-            let outgoing = self.current.as_ref().expect("looked at above");
-            let frame = self.data(outgoing);
+            let frame = self.data(&outgoing);
+            self.current = Some(outgoing);
             self.respond(frame, now);
         } else {
             self.succeed(now);

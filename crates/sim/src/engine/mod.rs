@@ -315,7 +315,7 @@ impl<U: Upper> Engine<U> {
         let station = StationId(index as u32);
         let timeout = self.stations[index].poll_timeout();
         if timeout != Some(now) {
-            // The timer has moved since; see `rearm`.
+            // The timer has moved to a later instant since; see `rearm`.
             self.station_timers.set(index, timeout);
             return;
         }
