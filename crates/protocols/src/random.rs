@@ -15,6 +15,20 @@ pub enum Purpose {
     Application = 3,
     /// Initial sequence numbers of a transport connection; for: flow, hop.
     InitialSequence = 4,
+    /// Shadowing that belongs to places; one field a run.
+    LinkShadowing = 5,
+    /// Shadowing that is drawn for each frame; for: transmission, receiver.
+    FrameShadowing = 6,
+    /// Fading that is drawn for each frame; for: transmission, receiver.
+    BlockFading = 7,
+    /// Fading that is a function of time; for: the two ends of a path.
+    DopplerFading = 8,
+    /// Whether a frame is decoded at its signal-to-interference ratio; for: transmission, receiver.
+    Decoding = 9,
+    /// Whether a packet is lost at a given rate; for: transmission, receiver.
+    PacketError = 10,
+    /// The states of a Gilbert–Elliott chain; for: node.
+    GilbertElliott = 11,
 }
 
 /// A stream of random numbers: xoshiro256++ (Blackman and Vigna, ACM TOMS 47(4), 2021), seeded through SplitMix64.
