@@ -15,6 +15,10 @@ pub enum Purpose {
     Application = 3,
     /// Initial sequence numbers of a transport connection; for: flow, hop.
     InitialSequence = 4,
+    /// The hash that sorts flows into queues; for: node, radio.
+    FlowQueue = 20,
+    /// The order in which a rate control samples rates; for: node, radio.
+    RateSampling = 21,
 }
 
 /// A stream of random numbers: xoshiro256++ (Blackman and Vigna, ACM TOMS 47(4), 2021), seeded through SplitMix64.
