@@ -17,7 +17,7 @@ pub enum Purpose {
     InitialSequence = 4,
     /// The hash that sorts flows into queues; for: node, radio.
     FlowQueue = 20,
-    /// The order in which a rate control samples rates; for: node, radio.
+    /// The order in which a rate control samples rates; for: transmitter, receiver.
     RateSampling = 21,
 }
 

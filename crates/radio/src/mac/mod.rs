@@ -9,6 +9,7 @@
 
 mod backoff;
 mod duplicate;
+pub mod edca;
 mod frame;
 mod nav;
 #[cfg(test)]
