@@ -99,9 +99,9 @@ mod tests {
     fn rates(arf: &mut Arf, reports: &str) -> Vec<usize> {
         let step = |report| {
             if report == '+' {
-                arf.on_success()
+                arf.on_success();
             } else {
-                arf.on_failure()
+                arf.on_failure();
             }
             arf.select()
         };
