@@ -29,6 +29,10 @@ pub enum Purpose {
     PacketError = 10,
     /// The states of a Gilbert–Elliott chain; for: node.
     GilbertElliott = 11,
+    /// The hash that sorts flows into queues; for: node, radio.
+    FlowQueue = 20,
+    /// The order in which a rate control samples rates; for: transmitter, receiver.
+    RateSampling = 21,
 }
 
 /// A stream of random numbers: xoshiro256++ (Blackman and Vigna, ACM TOMS 47(4), 2021), seeded through SplitMix64.

@@ -14,6 +14,7 @@ pub mod mac;
 pub mod medium;
 pub mod propagation;
 pub mod queue;
+pub mod rate;
 pub mod standard;
 pub mod units;
 mod variate;

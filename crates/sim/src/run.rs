@@ -5,6 +5,7 @@ use hopcast_protocols::routing::fixed::ShortestPaths;
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::{self, Dcf, Payload, StationId};
 use hopcast_radio::propagation::Position;
+use hopcast_radio::queue::Discipline;
 
 use crate::engine::{Engine, Event, Tap, Upper};
 use crate::host::packet::Packet;
@@ -76,6 +77,7 @@ impl Simulation {
             short_retry_limit: radio.short_retry_limit,
             long_retry_limit: radio.long_retry_limit,
             queue_packets: radio.queue_packets,
+            queue_discipline: Discipline::DropTail,
             nav_reset: radio.reception.rules == Rules::Cumulative,
             response_is_busy: radio.reception.rules == Rules::Cumulative,
         };
@@ -186,6 +188,10 @@ impl Payload for Packet {
     fn octets(&self) -> u32 {
         Packet::octets(self)
     }
+
+    fn flow(&self) -> u64 {
+        Packet::flow(self)
+    }
 }
 
 impl Hosts {
@@ -213,6 +219,8 @@ impl Upper for Hosts {
     fn handle_drop(&mut self, station: StationId, packet: &Packet, cause: mac::DropCause, now: Instant) {
         let cause = match cause {
             mac::DropCause::QueueFull => DropCause::QueueFull,
+            mac::DropCause::QueueManagement => DropCause::QueueManagement,
+            mac::DropCause::Expired => DropCause::Expired,
             mac::DropCause::ShortRetryLimit => DropCause::RetryLimitShort,
             mac::DropCause::LongRetryLimit => DropCause::RetryLimitLong,
         };

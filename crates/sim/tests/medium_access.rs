@@ -6,6 +6,7 @@ use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::{Config, Dcf, DropCause, Frame, FrameKind, Payload, StationId};
 use hopcast_radio::medium::{Link, Medium, Reception, Rules};
+use hopcast_radio::queue::Discipline;
 use hopcast_radio::standard::{DataRate, Standard};
 use hopcast_radio::units::{Power, PowerRatio};
 use hopcast_sim::engine::{Engine, Tap, Upper};
@@ -116,6 +117,7 @@ fn engine(powers: &[Vec<u64>], sources: Vec<Source>, seed: u64) -> (Engine<Hosts
         short_retry_limit: 1_000,
         long_retry_limit: 4,
         queue_packets: 2,
+        queue_discipline: Discipline::DropTail,
         nav_reset: true,
         response_is_busy: true,
     };

@@ -3,12 +3,12 @@
 use crate::time::{Duration, Instant};
 use std::sync::Arc;
 
-/// Writes the frames of a trace, one each interval, cut into packets; never blocks. The trace repeats without end.
+/// Writes the frames of a trace at their times, cut into packets; never blocks. The trace repeats without end.
 #[derive(Clone, Debug)]
 pub struct MediaSource {
     start: Instant,
     frames: Arc<[u32]>,
-    interval: Duration,
+    pace: Pace,
     packet: u32,
     /// Frames begun before the current one.
     frame: u64,
@@ -16,12 +16,39 @@ pub struct MediaSource {
     offset: u32,
 }
 
+/// When the frames come.
+#[derive(Clone, Debug)]
+enum Pace {
+    /// One each interval.
+    Even(Duration),
+    /// At these times since the beginning of the trace, which lasts for `period`.
+    Uneven { times: Arc<[Duration]>, period: Duration },
+}
+
 impl MediaSource {
     /// From `start`, a frame of `frames` (sizes in octets) each `interval`, in packets of at most `packet` octets
     /// (at least 1), the last of a frame cut short. The interval is at least 1 ns. A frame of no octets is skipped, and costs its interval.
     pub fn new(start: Instant, frames: Arc<[u32]>, interval: Duration, packet: u32) -> Self {
         let interval = interval.max(Duration::from_nanos(1));
-        let mut source = Self { start, frames, interval, packet: packet.max(1), frame: 0, offset: 0 };
+        Self::with_pace(start, frames, Pace::Even(interval), packet)
+    }
+
+    /// The same with a time for each frame, ascending, since the beginning of a trace that lasts for `period`: for encoders
+    /// that leave frames out. A frame without a time comes at the end of the period.
+    pub fn with_times(
+        start: Instant,
+        frames: Arc<[u32]>,
+        times: Arc<[Duration]>,
+        period: Duration,
+        packet: u32,
+    ) -> Self {
+        debug_assert!(times.is_sorted() && times.last().is_none_or(|&last| last <= period), "times within the period");
+        let period = period.max(Duration::from_nanos(1));
+        Self::with_pace(start, frames, Pace::Uneven { times, period }, packet)
+    }
+
+    fn with_pace(start: Instant, frames: Arc<[u32]>, pace: Pace, packet: u32) -> Self {
+        let mut source = Self { start, frames, pace, packet: packet.max(1), frame: 0, offset: 0 };
         source.skip_empty();
         source
     }
@@ -47,7 +74,14 @@ impl MediaSource {
         if self.size() == 0 {
             return Instant::MAX;
         }
-        let after = self.interval.as_nanos().saturating_mul(self.frame);
+        let after = match &self.pace {
+            Pace::Even(interval) => interval.as_nanos().saturating_mul(self.frame),
+            Pace::Uneven { times, period } => {
+                let count = self.frames.len() as u64;
+                let within = times.get((self.frame % count) as usize).unwrap_or(period);
+                period.as_nanos().saturating_mul(self.frame / count).saturating_add(within.as_nanos())
+            }
+        };
         Instant::from_nanos(self.start.as_nanos().saturating_add(after))
     }
 
@@ -85,6 +119,20 @@ mod tests {
             source.handle_written();
         }
         assert_eq!(writes, [(0, 1000), (0, 1000), (0, 500), (80, 1000), (120, 1000), (120, 1000)]);
+    }
+
+    #[test]
+    fn frames_with_times_of_their_own_come_then() {
+        let times: Vec<Duration> = [0, 80, 240].map(Duration::from_millis).into();
+        let (frames, period) = (Arc::from([100, 200, 300]), Duration::from_millis(300));
+        let mut source = MediaSource::with_times(Instant::START, frames, times.into(), period, 1000);
+        let mut writes = Vec::new();
+        for _ in 0..7 {
+            let due = source.poll_timeout();
+            writes.push((due.as_nanos() / 1_000_000, source.poll_write(due).unwrap()));
+            source.handle_written();
+        }
+        assert_eq!(writes, [(0, 100), (80, 200), (240, 300), (300, 100), (380, 200), (540, 300), (600, 100)]);
     }
 
     #[test]

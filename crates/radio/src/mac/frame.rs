@@ -1,7 +1,8 @@
 //! A frame as it travels between stations: what is on the air, without its bytes.
 
-use hopcast_protocols::time::Duration;
+use hopcast_protocols::time::{Duration, Instant};
 
+use crate::queue::Queued;
 use crate::standard::DataRate;
 
 /// A radio on the medium. Its MAC address is derived from this index.
@@ -12,6 +13,32 @@ pub struct StationId(pub u32);
 pub trait Payload: Clone {
     /// Length of the packet in bytes, without LLC and MAC headers.
     fn octets(&self) -> u32;
+
+    /// Names the packet's flow: equal for packets whose order matters, such as those of one connection. Queues that treat
+    /// flows fairly sort by it; without it all packets are one flow.
+    fn flow(&self) -> u64 {
+        0
+    }
+
+    /// When the packet is no longer worth sending; `None`: never. An interface queue drops it then.
+    fn expires(&self) -> Option<Instant> {
+        None
+    }
+}
+
+/// A packet on its way to a station, or to all.
+impl<P: Payload> Queued for (Option<StationId>, P) {
+    fn octets(&self) -> u32 {
+        self.1.octets()
+    }
+
+    fn flow(&self) -> u64 {
+        self.1.flow()
+    }
+
+    fn expires(&self) -> Option<Instant> {
+        self.1.expires()
+    }
 }
 
 /// Kind of a frame (IEEE 802.11-2020, Table 9-1).

@@ -9,6 +9,7 @@
 
 mod backoff;
 mod duplicate;
+pub mod edca;
 mod frame;
 mod nav;
 #[cfg(test)]
@@ -19,7 +20,7 @@ use std::collections::VecDeque;
 use hopcast_protocols::random::Stream;
 use hopcast_protocols::time::{Duration, Instant};
 
-use crate::queue::DropTail;
+use crate::queue::{Discipline, InterfaceQueue, Reason};
 use crate::standard::{DataRate, Phy};
 use backoff::{Backoff, Timing};
 use duplicate::DuplicateCache;
@@ -43,6 +44,8 @@ pub struct Config {
     pub long_retry_limit: u32,
     /// Places in the interface queue, besides the frame in hand.
     pub queue_packets: u32,
+    /// How the interface queue is managed.
+    pub queue_discipline: Discipline,
     /// Whether an RTS's reservation may be taken back (10.3.2.4).
     pub nav_reset: bool,
     /// Whether an own CTS or ACK is a busy medium for a packet that waits for DIFS, which then draws a backoff: so 10.3.2.1
@@ -56,10 +59,24 @@ pub struct Config {
 pub enum DropCause {
     /// The interface queue was full.
     QueueFull,
+    /// The discipline of the interface queue dropped it because packets waited for too long.
+    QueueManagement,
+    /// It had expired when its turn in the interface queue came.
+    Expired,
     /// Attempts without an answer: dot11ShortRetryLimit.
     ShortRetryLimit,
     /// Attempts without an answer: dot11LongRetryLimit.
     LongRetryLimit,
+}
+
+impl From<Reason> for DropCause {
+    fn from(reason: Reason) -> Self {
+        match reason {
+            Reason::Full => Self::QueueFull,
+            Reason::Management => Self::QueueManagement,
+            Reason::Expired => Self::Expired,
+        }
+    }
 }
 
 /// What a station wants done.
@@ -106,7 +123,7 @@ pub struct Dcf<P> {
     current: Option<Outgoing<P>>,
     /// A CTS, an ACK, or the data frame after a CTS, while the state is [`State::Sifs`].
     response: Option<Frame<P>>,
-    queue: DropTail<(Option<StationId>, P)>,
+    queue: InterfaceQueue<(Option<StationId>, P)>,
     outputs: VecDeque<Output<P>>,
     config: Config,
     random: Stream,
@@ -163,7 +180,7 @@ impl<P: Payload> Dcf<P> {
             station,
             current: None,
             response: None,
-            queue: DropTail::new(config.queue_packets),
+            queue: InterfaceQueue::new(config.queue_discipline, config.queue_packets),
             outputs: VecDeque::with_capacity(4),
             config,
             random,
@@ -177,9 +194,10 @@ impl<P: Payload> Dcf<P> {
     /// The layer above wants `payload` sent to a station, or to all (`None`).
     pub fn handle_packet(&mut self, receiver: Option<StationId>, payload: P, now: Instant) {
         if self.current.is_some() {
-            if let Err((_, payload)) = self.queue.push((receiver, payload)) {
-                self.outputs.push_back(Output::Dropped(payload, DropCause::QueueFull));
-            }
+            let outputs = &mut self.outputs;
+            self.queue.push((receiver, payload), now, |(_, payload), reason| {
+                outputs.push_back(Output::Dropped(payload, reason.into()));
+            });
             return;
         }
         self.take_in_hand(receiver, payload);
@@ -457,7 +475,11 @@ impl<P: Payload> Dcf<P> {
     /// Done with a frame: the backoff after it, and the next one.
     fn finish(&mut self, now: Instant) {
         self.backoff.on_done(now, &mut self.random);
-        if let Some((receiver, payload)) = self.queue.pop() {
+        let outputs = &mut self.outputs;
+        let next = self.queue.pop(now, |(_, payload), reason| {
+            outputs.push_back(Output::Dropped(payload, reason.into()));
+        });
+        if let Some((receiver, payload)) = next {
             self.take_in_hand(receiver, payload);
         }
     }

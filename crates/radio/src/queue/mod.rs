@@ -1,5 +1,139 @@
-//! Interface queues: what waits for the medium.
+//! Interface queues: what waits for the medium, and what is dropped rather than kept waiting.
+//!
+//! [`InterfaceQueue`] is the one interface of the disciplines: [`DropTail`], [`CoDel`] (RFC 8289) and [`FqCoDel`]
+//! (RFC 8290). A discipline drops at [`InterfaceQueue::push`] what finds no place, and at [`InterfaceQueue::pop`] what has
+//! waited for too long. None marks a packet instead (ECN).
 
+mod codel;
 mod drop_tail;
+mod fq_codel;
 
+use hopcast_protocols::time::Instant;
+
+pub use codel::{CoDel, CoDelConfig};
 pub use drop_tail::DropTail;
+pub use fq_codel::{FqCoDel, FqCoDelConfig};
+
+/// What waits in a queue.
+pub trait Queued {
+    /// Length in octets, as the queue counts it.
+    fn octets(&self) -> u32;
+
+    /// Names the flow: packets of one flow are served in order, and different flows get fair shares under FQ-CoDel.
+    fn flow(&self) -> u64;
+
+    /// When it is no longer worth sending; `None`: never.
+    fn expires(&self) -> Option<Instant>;
+}
+
+/// How a queue is managed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Discipline {
+    /// First in, first out; what finds the queue full is refused.
+    #[default]
+    DropTail,
+    /// Controlled delay (RFC 8289).
+    CoDel(CoDelConfig),
+    /// Flow queues with controlled delay (RFC 8290).
+    FqCoDel(FqCoDelConfig),
+}
+
+/// Why a queue dropped a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The queue was full. FQ-CoDel makes room by dropping from the longest of its queues, and so not always the newest.
+    Full,
+    /// The discipline dropped it because packets wait for too long.
+    Management,
+    /// It had expired when its turn came.
+    Expired,
+}
+
+/// A bounded queue of one of the disciplines.
+#[derive(Clone, Debug)]
+pub enum InterfaceQueue<T> {
+    /// See [`DropTail`].
+    DropTail(DropTail<T>),
+    /// See [`CoDel`].
+    CoDel(CoDel<T>),
+    /// See [`FqCoDel`].
+    FqCoDel(Box<FqCoDel<T>>),
+}
+
+impl<T: Queued> InterfaceQueue<T> {
+    /// An empty queue with `capacity` places.
+    pub fn new(discipline: Discipline, capacity: u32) -> Self {
+        match discipline {
+            Discipline::DropTail => Self::DropTail(DropTail::new(capacity)),
+            Discipline::CoDel(config) => Self::CoDel(CoDel::new(config, capacity)),
+            Discipline::FqCoDel(config) => Self::FqCoDel(Box::new(FqCoDel::new(config, capacity))),
+        }
+    }
+
+    /// Appends `item`, and hands `dropped` what has no place: `item` itself, or under FQ-CoDel older ones.
+    pub fn push(&mut self, item: T, now: Instant, mut dropped: impl FnMut(T, Reason)) {
+        let refused = match self {
+            Self::DropTail(queue) => queue.push(item),
+            Self::CoDel(queue) => queue.push(item, now),
+            Self::FqCoDel(queue) => {
+                queue.push(item, now, |item| dropped(item, Reason::Full));
+                Ok(())
+            }
+        };
+        if let Err(item) = refused {
+            dropped(item, Reason::Full);
+        }
+    }
+
+    /// Takes the next one out that is worth sending at `now`, and hands `dropped` those that are not.
+    pub fn pop(&mut self, now: Instant, mut dropped: impl FnMut(T, Reason)) -> Option<T> {
+        loop {
+            let item = match self {
+                Self::DropTail(queue) => queue.pop(),
+                Self::CoDel(queue) => queue.pop(now, |item| dropped(item, Reason::Management)),
+                Self::FqCoDel(queue) => queue.pop(now, |item| dropped(item, Reason::Management)),
+            }?;
+            if item.expires().is_none_or(|expires| now < expires) {
+                return Some(item);
+            }
+            dropped(item, Reason::Expired);
+        }
+    }
+
+    /// How many wait.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::DropTail(queue) => queue.len(),
+            Self::CoDel(queue) => queue.len(),
+            Self::FqCoDel(queue) => queue.len(),
+        }
+    }
+
+    /// Whether none waits.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many can come before one must be dropped for want of a place.
+    pub fn room(&self) -> usize {
+        match self {
+            Self::DropTail(queue) => queue.room(),
+            Self::CoDel(queue) => queue.room(),
+            Self::FqCoDel(queue) => queue.room(),
+        }
+    }
+
+    /// What waits: the oldest first, under FQ-CoDel in no particular order.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        let (drop_tail, codel, fq_codel) = match self {
+            Self::DropTail(queue) => (Some(queue.iter()), None, None),
+            Self::CoDel(queue) => (None, Some(queue.iter()), None),
+            Self::FqCoDel(queue) => (None, None, Some(queue.iter())),
+        };
+        let (drop_tail, codel) = (drop_tail.into_iter().flatten(), codel.into_iter().flatten());
+        drop_tail.chain(codel).chain(fq_codel.into_iter().flatten())
+    }
+}
+
+#[cfg(test)]
+mod tests;

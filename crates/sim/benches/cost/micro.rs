@@ -7,6 +7,7 @@ use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::tcp::{Config, Connection, Output, Segment, State};
 use hopcast_radio::mac::{DropCause, Payload, StationId};
 use hopcast_radio::medium::{Medium, Reception, Rules};
+use hopcast_radio::queue::Discipline;
 use hopcast_radio::units::{Power, PowerRatio};
 use hopcast_sim::engine::{Engine, Upper};
 
@@ -122,6 +123,7 @@ fn timers<const HOSTS: usize>(operations: u64) -> u64 {
         short_retry_limit: 7,
         long_retry_limit: 4,
         queue_packets: 1,
+        queue_discipline: Discipline::DropTail,
         nav_reset: true,
         response_is_busy: true,
     };

@@ -1,6 +1,7 @@
 //! An IP datagram, or a fragment of one, as a small value: what its headers say, and whose data it carries.
 
 use crate::scenario::model::{FlowId, NodeId};
+use hopcast_protocols::random::{self, Purpose};
 use hopcast_protocols::time::Instant;
 use hopcast_protocols::transport::tcp::Segment;
 
@@ -84,6 +85,17 @@ pub struct Tag {
 }
 
 impl Packet {
+    /// Names the flow for queues that are fair to flows: addresses, protocol and ports (RFC 8290, section 4.1). Fragments go
+    /// without the ports, which only the first of them carries, and so stay in order among themselves.
+    pub fn flow(&self) -> u64 {
+        let ports = match self.is_fragment() {
+            true => 0,
+            false => u64::from(self.body.source_port()) << 16 | u64::from(self.body.destination_port()),
+        };
+        let addresses = u64::from(self.ip.source.0) << 32 | u64::from(self.ip.destination.0);
+        random::hash(0, Purpose::FlowQueue, addresses, u64::from(self.body.protocol()) << 32 | ports)
+    }
+
     /// Octets of this packet, its IP header included.
     pub const fn octets(&self) -> u32 {
         IPV4_HEADER + self.ip.payload as u32
@@ -129,3 +141,25 @@ impl Body {
 
 // A packet is copied at each hop.
 const _: () = assert!(size_of::<Packet>() <= 128);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packet(destination_port: u16, id: u16, offset: u16, more_fragments: bool) -> Packet {
+        let (source, destination) = (NodeId(3), NodeId(7));
+        Packet {
+            ip: Ipv4 { source, destination, id, offset, payload: 1480, more_fragments, ttl: 64 },
+            body: Body::Udp { source_port: 9, destination_port, length: 1472 },
+            tag: Tag { flow: FlowId(0), seq: 0, created: Instant::START, socket: 0 },
+        }
+    }
+
+    #[test]
+    fn a_flow_is_that_of_the_headers() {
+        assert_eq!(packet(80, 1, 0, false).flow(), packet(80, 2, 0, false).flow());
+        assert_ne!(packet(80, 1, 0, false).flow(), packet(81, 1, 0, false).flow());
+        // The first fragment has ports, the others have not.
+        assert_eq!(packet(80, 1, 0, true).flow(), packet(80, 1, 1480, false).flow());
+    }
+}

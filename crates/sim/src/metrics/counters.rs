@@ -8,6 +8,10 @@ use std::ops::{Index, IndexMut};
 pub enum DropCause {
     /// The interface queue had no place.
     QueueFull,
+    /// The discipline of the interface queue dropped it because packets waited for too long.
+    QueueManagement,
+    /// It was no longer worth sending when its turn came.
+    Expired,
     /// The frame was not longer than the RTS threshold, or an RTS, and its attempts were used up.
     RetryLimitShort,
     /// The frame was longer than the RTS threshold and its attempts were used up.
@@ -34,8 +38,10 @@ pub enum DropCause {
 
 impl DropCause {
     /// All causes, in the order of their indices.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::QueueFull,
+        Self::QueueManagement,
+        Self::Expired,
         Self::RetryLimitShort,
         Self::RetryLimitLong,
         Self::NoRoute,
@@ -53,6 +59,8 @@ impl DropCause {
     pub const fn name(self) -> &'static str {
         match self {
             Self::QueueFull => "queue_full",
+            Self::QueueManagement => "queue_management",
+            Self::Expired => "expired",
             Self::RetryLimitShort => "retry_limit_short",
             Self::RetryLimitLong => "retry_limit_long",
             Self::NoRoute => "no_route",

@@ -9,6 +9,7 @@ use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
 
 use crate::mac::{Config, Dcf, DropCause, Frame, FrameKind, Output, Payload, StationId};
+use crate::queue::Discipline;
 use crate::standard::{DataRate, Standard};
 
 /// The station on the bench.
@@ -38,6 +39,10 @@ impl Payload for Packet {
     fn octets(&self) -> u32 {
         self.octets
     }
+
+    fn flow(&self) -> u64 {
+        u64::from(self.id % 3)
+    }
 }
 
 /// The instant `micros` microseconds after the start.
@@ -60,6 +65,7 @@ pub(super) fn dsss() -> Config {
         short_retry_limit: 7,
         long_retry_limit: 4,
         queue_packets: 50,
+        queue_discipline: Discipline::DropTail,
         nav_reset: true,
         response_is_busy: true,
     }

@@ -6,9 +6,10 @@ use proptest::prelude::*;
 
 use hopcast_protocols::time::{Duration, Instant};
 
-use super::bench::{Bench, FOURTH, ME, OTHER, Packet, dsss, ofdm, us};
+use super::bench::{Bench, FOURTH, ME, OTHER, Packet, dsss, micros, ofdm, us};
 use crate::mac::FrameKind::{Ack, Cts, Data, Rts};
 use crate::mac::{Config, Frame, Output, StationId};
+use crate::queue::{CoDelConfig, Discipline, FqCoDelConfig};
 
 #[derive(Clone, Debug)]
 enum Action {
@@ -37,16 +38,26 @@ fn actions() -> impl Strategy<Value = Vec<(u64, Action)>> {
 fn configs() -> impl Strategy<Value = Config> {
     let base = prop_oneof![Just(dsss()), Just(ofdm())];
     let threshold = prop_oneof![Just(None), Just(Some(0)), Just(Some(100))];
-    (base, threshold, 1_u32..8, 1_u32..5, 0_u32..4, any::<bool>()).prop_map(
-        |(base, rts_threshold, short_retry_limit, long_retry_limit, queue_packets, nav_reset)| Config {
-            rts_threshold,
-            short_retry_limit,
-            long_retry_limit,
-            queue_packets,
-            nav_reset,
-            ..base
+    (base, threshold, 1_u32..8, 1_u32..5, 0_u32..4, disciplines(), any::<bool>()).prop_map(
+        |(base, rts_threshold, short_retry_limit, long_retry_limit, queue_packets, queue_discipline, nav_reset)| {
+            Config {
+                rts_threshold,
+                short_retry_limit,
+                long_retry_limit,
+                queue_packets,
+                queue_discipline,
+                nav_reset,
+                ..base
+            }
         },
     )
+}
+
+/// With times as short as an exchange, so that packets are dropped.
+fn disciplines() -> impl Strategy<Value = Discipline> {
+    let codel = CoDelConfig { target: micros(500), interval: micros(2_000), mtu: 0 };
+    let fq_codel = FqCoDelConfig { codel, flows: 2, ..FqCoDelConfig::default() };
+    prop_oneof![Just(Discipline::DropTail), Just(Discipline::CoDel(codel)), Just(Discipline::FqCoDel(fq_codel))]
 }
 
 /// Writes the actions down; returns how many packets come from above, and the last instant.

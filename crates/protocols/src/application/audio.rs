@@ -1,0 +1,66 @@
+//! A source of audio: packets at even intervals, each of use for a while only.
+
+use super::CbrSource;
+use crate::time::{Duration, Instant};
+
+/// Writes packets of constant bit rate that expire. What has not been sent by then is dropped by the sender, wherever it
+/// waits: the source names the instant, the host puts it on the packet, and whoever holds the packet compares.
+#[derive(Clone, Debug)]
+pub struct AudioSource {
+    packets: CbrSource,
+    deadline: Option<Duration>,
+}
+
+impl AudioSource {
+    /// From `start`, packets of `packet` octets so that the payload amounts to `rate` bit/s (see [`CbrSource::new`]); each
+    /// is worth sending for less than `deadline` after it is written, or for ever.
+    pub fn new(start: Instant, rate: f64, packet: u32, deadline: Option<Duration>) -> Self {
+        Self { packets: CbrSource::new(start, rate, packet), deadline }
+    }
+
+    /// See [`super::Source::poll_write`].
+    pub fn poll_write(&self, now: Instant) -> Option<u32> {
+        self.packets.poll_write(now)
+    }
+
+    /// See [`super::Source::expires`].
+    pub fn expires(&self) -> Option<Instant> {
+        let deadline = self.deadline?.as_nanos();
+        Some(Instant::from_nanos(self.packets.poll_timeout().as_nanos().saturating_add(deadline)))
+    }
+
+    /// See [`super::Source::handle_written`].
+    pub fn handle_written(&mut self) {
+        self.packets.handle_written();
+    }
+
+    /// See [`super::Source::poll_timeout`].
+    pub fn poll_timeout(&self) -> Instant {
+        self.packets.poll_timeout()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn ms(millis: u64) -> Instant {
+        Instant::from_nanos(millis * 1_000_000)
+    }
+
+    /// 64 kb/s in packets of 160 octets: one each 20 ms.
+    #[test]
+    fn each_packet_expires_after_its_deadline() {
+        let mut source = AudioSource::new(ms(5), 64_000.0, 160, Some(Duration::from_millis(100)));
+        for due in [5, 25, 45] {
+            assert_eq!((source.poll_timeout(), source.poll_write(ms(due))), (ms(due), Some(160)));
+            assert_eq!(source.expires(), Some(ms(due + 100)));
+            source.handle_written();
+        }
+    }
+
+    #[test]
+    fn without_a_deadline_nothing_expires() {
+        assert_eq!(AudioSource::new(ms(0), 64_000.0, 160, None).expires(), None);
+    }
+}

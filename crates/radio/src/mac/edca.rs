@@ -1,0 +1,219 @@
+//! The four access categories of EDCA: their default parameters by physical layer, and which packets belong to which
+//! (IEEE 802.11-2020, 10.2.3.2 and 10.23.2). Data only: contention is not here.
+
+use hopcast_protocols::time::Duration;
+
+use crate::standard::{Phy, PhyParameters, Standard};
+
+/// An access category, lowest priority first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AccessCategory {
+    /// AC_BK.
+    Background,
+    /// AC_BE.
+    BestEffort,
+    /// AC_VI.
+    Video,
+    /// AC_VO.
+    Voice,
+}
+
+impl AccessCategory {
+    /// All of them, lowest priority first: the order of their indices.
+    pub const ALL: [Self; 4] = [Self::Background, Self::BestEffort, Self::Video, Self::Voice];
+
+    /// The category of a user priority (Table 10-1): 1 and 2, which 802.1D puts below 0, are background.
+    pub const fn of_user_priority(priority: UserPriority) -> Self {
+        match priority.0 {
+            1 | 2 => Self::Background,
+            0 | 3 => Self::BestEffort,
+            4 | 5 => Self::Video,
+            _ => Self::Voice,
+        }
+    }
+}
+
+/// A user priority of IEEE 802.1D, 0 to 7.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UserPriority(u8);
+
+impl UserPriority {
+    /// The priority in the low three bits.
+    pub const fn new(priority: u8) -> Self {
+        Self(priority & 7)
+    }
+
+    /// 0 to 7.
+    pub const fn get(self) -> u8 {
+        self.0
+    }
+}
+
+/// How the DSCP of an IP packet becomes a user priority.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DscpMapping {
+    /// RFC 8325, section 4.3, with LE of RFC 8622: what the marking of RFC 4594 means. The default: it is the proposed
+    /// standard, and what Linux does.
+    #[default]
+    Rfc8325,
+    /// The three high bits, the precedence of RFC 791, as most devices had it before (RFC 8325, section 2.3). Telephony (EF)
+    /// is thereby sent as video.
+    Precedence,
+}
+
+impl DscpMapping {
+    /// The user priority of a packet with this differentiated services code point (six bits).
+    pub const fn user_priority(self, dscp: u8) -> UserPriority {
+        let dscp = dscp & 63;
+        UserPriority(match self {
+            Self::Precedence => dscp >> 3,
+            Self::Rfc8325 => match dscp {
+                // Network control: CS7, CS6.
+                56 | 48 => 7,
+                // Telephony: EF. Capacity-admitted voice: VOICE-ADMIT.
+                46 | 44 => 6,
+                // Signalling: CS5.
+                40 => 5,
+                // Real-time interactive: CS4. Multimedia conferencing: AF4. Broadcast video: CS3. Streaming: AF3.
+                32 | 34 | 36 | 38 | 24 | 26 | 28 | 30 => 4,
+                // Low-latency data: AF2.
+                18 | 20 | 22 => 3,
+                // Low priority: CS1, LE.
+                8 | 1 => 1,
+                // Standard: DF. High throughput: AF1. Operations and maintenance: CS2. All that have no meaning.
+                _ => 0,
+            },
+        })
+    }
+}
+
+/// Which edition's default parameters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Edition {
+    /// 802.11e-2005 to 802.11-2012 (Table 8-105), and WMM: what is in use.
+    #[default]
+    Ieee2012,
+    /// 802.11-2020 (Table 9-155), with other TXOP limits.
+    Ieee2020,
+}
+
+/// EDCA parameters of an access category (Table 9-155).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EdcaParameters {
+    /// CWmin: the first backoff is drawn from 0 to this many slots, both included.
+    pub cw_min: u32,
+    /// CWmax.
+    pub cw_max: u32,
+    /// AIFSN: slots in the arbitration interframe space.
+    pub aifsn: u8,
+    /// For how long the medium may be held once it is won; zero: for one MSDU, however long it takes.
+    pub txop_limit: Duration,
+}
+
+impl EdcaParameters {
+    /// The defaults for `category` on `phy`, for stations that no access point tells otherwise.
+    pub const fn defaults(category: AccessCategory, phy: &Phy, edition: Edition) -> Self {
+        let PhyParameters { cw_min, cw_max, .. } = *phy.parameters();
+        let dsss = matches!(phy.standard(), Standard::Dsss | Standard::HrDsss);
+        // Of a power of two less one: (aCWmin + 1)/2 − 1 and (aCWmin + 1)/4 − 1.
+        let (half, quarter) = (cw_min >> 1, cw_min >> 2);
+        let (cw_min, cw_max, aifsn) = match category {
+            AccessCategory::Background => (cw_min, cw_max, 7),
+            AccessCategory::BestEffort => (cw_min, cw_max, 3),
+            AccessCategory::Video => (half, cw_min, 2),
+            AccessCategory::Voice => (quarter, half, 2),
+        };
+        let txop_limit = match (category, edition, dsss) {
+            (AccessCategory::Background | AccessCategory::BestEffort, Edition::Ieee2012, _) => 0,
+            (AccessCategory::Background | AccessCategory::BestEffort, Edition::Ieee2020, true) => 3_264,
+            (AccessCategory::Background | AccessCategory::BestEffort, Edition::Ieee2020, false) => 2_528,
+            (AccessCategory::Video, _, true) => 6_016,
+            (AccessCategory::Video, Edition::Ieee2012, false) => 3_008,
+            (AccessCategory::Video, Edition::Ieee2020, false) => 4_096,
+            (AccessCategory::Voice, _, true) => 3_264,
+            (AccessCategory::Voice, Edition::Ieee2012, false) => 1_504,
+            (AccessCategory::Voice, Edition::Ieee2020, false) => 2_080,
+        };
+        Self { cw_min, cw_max, aifsn, txop_limit: Duration::from_micros(txop_limit) }
+    }
+
+    /// AIFS = AIFSN × slot + SIFS (10.3.2.3.6).
+    pub fn aifs(&self, phy: &PhyParameters) -> Duration {
+        phy.sifs + phy.slot * u64::from(self.aifsn)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(category: AccessCategory, standard: Standard, edition: Edition) -> (u32, u32, u8, u64, u64) {
+        let phy = standard.phy(false);
+        let EdcaParameters { cw_min, cw_max, aifsn, txop_limit } = EdcaParameters::defaults(category, &phy, edition);
+        let aifs = EdcaParameters::defaults(category, &phy, edition).aifs(phy.parameters());
+        (cw_min, cw_max, aifsn, txop_limit.as_nanos() / 1_000, aifs.as_nanos() / 1_000)
+    }
+
+    /// CWmin, CWmax, AIFSN, TXOP limit and AIFS in microseconds.
+    #[test]
+    fn defaults_are_the_tabulated_ones() {
+        let rows = |standard, edition| AccessCategory::ALL.map(|category| row(category, standard, edition));
+        let ofdm = [(15, 1023, 7, 0, 79), (15, 1023, 3, 0, 43), (7, 15, 2, 3_008, 34), (3, 7, 2, 1_504, 34)];
+        assert_eq!(rows(Standard::Ofdm, Edition::Ieee2012), ofdm);
+        let erp = [(15, 1023, 7, 0, 73), (15, 1023, 3, 0, 37), (7, 15, 2, 3_008, 28), (3, 7, 2, 1_504, 28)];
+        assert_eq!(rows(Standard::Erp, Edition::Ieee2012), erp);
+        let dsss = [(31, 1023, 7, 0, 150), (31, 1023, 3, 0, 70), (15, 31, 2, 6_016, 50), (7, 15, 2, 3_264, 50)];
+        assert_eq!(rows(Standard::HrDsss, Edition::Ieee2012), dsss);
+        let limits = |standard| rows(standard, Edition::Ieee2020).map(|row| row.3);
+        assert_eq!(limits(Standard::Ofdm), [2_528, 2_528, 4_096, 2_080]);
+        assert_eq!(limits(Standard::Dsss), [3_264, 3_264, 6_016, 3_264]);
+    }
+
+    /// AIFSN 2 is DIFS.
+    #[test]
+    fn the_shortest_aifs_is_difs() {
+        for standard in [Standard::Dsss, Standard::HrDsss, Standard::Ofdm, Standard::Erp] {
+            let phy = standard.phy(false);
+            let voice = EdcaParameters::defaults(AccessCategory::Voice, &phy, Edition::default());
+            assert_eq!(voice.aifs(phy.parameters()), phy.difs());
+        }
+    }
+
+    #[test]
+    fn user_priorities_are_sorted_as_in_table_10_1() {
+        use AccessCategory::{Background, BestEffort, Video, Voice};
+        let categories: Vec<_> = (0..8).map(|up| AccessCategory::of_user_priority(UserPriority::new(up))).collect();
+        assert_eq!(categories, [BestEffort, Background, Background, BestEffort, Video, Video, Voice, Voice]);
+    }
+
+    /// Figure 1 of RFC 8325, and what the precedence makes of the same.
+    #[test]
+    fn markings_become_priorities() {
+        for (name, dscp, rfc_8325, precedence) in [
+            ("CS7", 56, 7, 7),
+            ("CS6", 48, 7, 6),
+            ("EF", 46, 6, 5),
+            ("VOICE-ADMIT", 44, 6, 5),
+            ("CS5", 40, 5, 5),
+            ("AF41", 34, 4, 4),
+            ("AF43", 38, 4, 4),
+            ("CS4", 32, 4, 4),
+            ("AF31", 26, 4, 3),
+            ("CS3", 24, 4, 3),
+            ("AF21", 18, 3, 2),
+            ("CS2", 16, 0, 2),
+            ("AF11", 10, 0, 1),
+            ("DF", 0, 0, 0),
+            ("CS1", 8, 1, 1),
+            ("LE", 1, 1, 0),
+            ("unassigned", 63, 0, 7),
+        ] {
+            let priority = |mapping: DscpMapping| mapping.user_priority(dscp).get();
+            assert_eq!(
+                (priority(DscpMapping::Rfc8325), priority(DscpMapping::Precedence)),
+                (rfc_8325, precedence),
+                "{name}"
+            );
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! Controlled delay: drops from the head while packets have waited for longer than a target throughout an interval
+//! (RFC 8289).
+
+use std::collections::VecDeque;
+
+use hopcast_protocols::time::{Duration, Instant};
+
+use super::Queued;
+
+/// Parameters of CoDel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CoDelConfig {
+    /// TARGET: the wait in the queue that is acceptable.
+    pub target: Duration,
+    /// INTERVAL: for how long packets must have waited for more than the target before one is dropped; about the round-trip
+    /// time of the connections.
+    pub interval: Duration,
+    /// With no more than this many octets left in the queue nothing is dropped: the largest packet of the interface.
+    pub mtu: u32,
+}
+
+impl Default for CoDelConfig {
+    /// 5 ms and 100 ms (RFC 8289, sections 4.3 and 4.4) and the IP MTU of 1500 octets.
+    fn default() -> Self {
+        Self { target: Duration::from_millis(5), interval: Duration::from_millis(100), mtu: 1500 }
+    }
+}
+
+/// A bounded queue under CoDel; what finds it full is refused.
+#[derive(Clone, Debug)]
+pub struct CoDel<T> {
+    items: VecDeque<(Instant, T)>,
+    capacity: usize,
+    octets: u64,
+    config: CoDelConfig,
+    control: Control,
+}
+
+impl<T: Queued> CoDel<T> {
+    /// An empty queue with `capacity` places.
+    pub fn new(config: CoDelConfig, capacity: u32) -> Self {
+        // Longer queues than this grow when they are used.
+        let capacity = capacity as usize;
+        let items = VecDeque::with_capacity(capacity.min(64));
+        Self { items, capacity, octets: 0, config, control: Control::default() }
+    }
+
+    /// Appends `item`, or gives it back if the queue is full.
+    pub fn push(&mut self, item: T, now: Instant) -> Result<(), T> {
+        if self.room() == 0 {
+            return Err(item);
+        }
+        self.octets += u64::from(item.octets());
+        self.items.push_back((now, item));
+        Ok(())
+    }
+
+    /// Takes the oldest that is not dropped; `dropped` gets those that are.
+    pub fn pop(&mut self, now: Instant, dropped: impl FnMut(T)) -> Option<T> {
+        let Self { items, octets, config, control, .. } = self;
+        let take = || {
+            let (arrived, item) = items.pop_front()?;
+            *octets -= u64::from(item.octets());
+            Some(Taken { item, arrived, backlog: *octets })
+        };
+        control.dequeue(config, now, take, dropped)
+    }
+
+    /// How many wait.
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether none waits.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Free places.
+    pub fn room(&self) -> usize {
+        self.capacity - self.items.len()
+    }
+
+    /// What waits, oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.items.iter().map(|(_, item)| item)
+    }
+}
+
+/// A packet from the head of a queue.
+pub(super) struct Taken<T> {
+    pub(super) item: T,
+    /// When it came to the queue.
+    pub(super) arrived: Instant,
+    /// Octets that are still waiting.
+    pub(super) backlog: u64,
+}
+
+/// The control loop of one queue: the state of RFC 8289, section 5.3, under the names that it has there.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Control {
+    /// When the wait will have been above the target for an interval; `None` (zero in the RFC) while it is below.
+    first_above_time: Option<Instant>,
+    drop_next: Instant,
+    count: u32,
+    lastcount: u32,
+    dropping: bool,
+}
+
+impl Control {
+    /// deque of section 5.5: `take` gives the packet at the head, `dropped` gets what is dropped.
+    pub(super) fn dequeue<T>(
+        &mut self,
+        config: &CoDelConfig,
+        now: Instant,
+        mut take: impl FnMut() -> Option<Taken<T>>,
+        mut dropped: impl FnMut(T),
+    ) -> Option<T> {
+        let (mut head, mut ok_to_drop) = self.examine(config, now, take());
+        if self.dropping {
+            self.dropping = ok_to_drop;
+            while self.dropping && now >= self.drop_next {
+                head.into_iter().for_each(&mut dropped);
+                self.count = self.count.saturating_add(1);
+                (head, ok_to_drop) = self.examine(config, now, take());
+                if ok_to_drop {
+                    self.drop_next += control_law(config.interval, self.count);
+                } else {
+                    self.dropping = false;
+                }
+            }
+        } else if ok_to_drop {
+            head.into_iter().for_each(&mut dropped);
+            (head, _) = self.examine(config, now, take());
+            self.dropping = true;
+            // A wait that rises again soon after it was brought down goes on with the rate of drops that did so.
+            let delta = self.count - self.lastcount;
+            let recent = now.saturating_since(self.drop_next) < config.interval * 16;
+            self.count = if delta > 1 && recent { delta } else { 1 };
+            self.drop_next = now + control_law(config.interval, self.count);
+            self.lastcount = self.count;
+        }
+        head
+    }
+
+    /// dodequeue of section 5.6: the packet, and whether it may be dropped.
+    fn examine<T>(&mut self, config: &CoDelConfig, now: Instant, head: Option<Taken<T>>) -> (Option<T>, bool) {
+        let Some(Taken { item, arrived, backlog }) = head else {
+            self.first_above_time = None;
+            return (None, false);
+        };
+        if now.saturating_since(arrived) < config.target || backlog <= u64::from(config.mtu) {
+            self.first_above_time = None;
+            return (Some(item), false);
+        }
+        let Some(first_above_time) = self.first_above_time else {
+            self.first_above_time = Some(now + config.interval);
+            return (Some(item), false);
+        };
+        (Some(item), now >= first_above_time)
+    }
+}
+
+/// INTERVAL / √count (section 5.6), rounded down to a nanosecond; exact, as no floating-point root is.
+fn control_law(interval: Duration, count: u32) -> Duration {
+    let interval = u128::from(interval.as_nanos());
+    // √⌊x⌋ and √x have the same integer part, and the root of a square of 64 bits has 64.
+    Duration::from_nanos((interval * interval / u128::from(count.max(1))).isqrt() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{Item, ms};
+    use super::*;
+
+    /// Roots to ten digits: √2 = 1.414213562, √3 = 1.732050808, √5 = 2.236067977, √7 = 2.645751311.
+    #[test]
+    fn the_control_law_divides_by_the_root() {
+        let interval = Duration::from_millis(100);
+        let nanos: Vec<u64> = (1..=9).map(|count| control_law(interval, count).as_nanos()).collect();
+        let expected = [
+            100_000_000,
+            70_710_678,
+            57_735_026,
+            50_000_000,
+            44_721_359,
+            40_824_829,
+            37_796_447,
+            35_355_339,
+            33_333_333,
+        ];
+        assert_eq!(nanos, expected);
+        assert_eq!(control_law(Duration::MAX, 1), Duration::MAX);
+    }
+
+    /// A queue with `packets` of 1500 octets that came at the start.
+    fn backlogged(packets: u32) -> CoDel<Item> {
+        let mut queue = CoDel::new(CoDelConfig::default(), packets);
+        for id in 0..packets {
+            queue.push(Item::new(id, 0, 1500), ms(0)).expect("room");
+        }
+        queue
+    }
+
+    /// How many are dropped at a pop.
+    fn drops(queue: &mut CoDel<Item>, at: Instant) -> usize {
+        let mut dropped = 0;
+        assert!(queue.pop(at, |_| dropped += 1).is_some());
+        dropped
+    }
+
+    /// The pseudo-code of section 5 on paper. One pop each 10 ms finds a wait above 5 ms from 10 ms on, so that
+    /// first_above_time = 110 ms. From there, with drop_next = 210 ms after the first drop:
+    ///
+    /// ```text
+    /// count        2        3        4        5        6        7        8        9
+    /// drop_next    280.711  338.446  388.446  433.167  473.992  511.788  547.144  580.477
+    /// ```
+    ///
+    /// and each drop comes with the first pop at or after it.
+    #[test]
+    fn drops_come_when_the_pseudo_code_has_them() {
+        let mut queue = backlogged(200);
+        let times: Vec<u64> = (0..60).map(|k| 10 * k).filter(|&at| drops(&mut queue, ms(at)) > 0).collect();
+        assert_eq!(times, [110, 210, 290, 340, 390, 440, 480, 520, 550, 590]);
+        assert_eq!(queue.control.count, 10);
+        assert_eq!(queue.control.drop_next.as_nanos(), 580_477_011 + 31_622_776);
+    }
+
+    #[test]
+    fn a_late_pop_makes_up_for_the_drops_that_were_due() {
+        let mut queue = backlogged(200);
+        let counts = [0, 10, 110, 410].map(|at| drops(&mut queue, ms(at)));
+        // Due at 210, 280.7, 338.4 and 388.4 ms; the next one at 433.2 ms.
+        assert_eq!(counts, [0, 0, 1, 4]);
+        assert_eq!(queue.control.drop_next.as_nanos(), 433_167_063);
+    }
+
+    /// A packet that waited for less than the target ends the dropping. If the wait is above again within 16 intervals,
+    /// count goes on from the drops of the last time, one less; after more than that it starts anew.
+    #[test]
+    fn the_rate_of_drops_is_remembered_for_sixteen_intervals() {
+        for (pause, count) in [(0, 4), (3_000, 1)] {
+            let mut queue = backlogged(200);
+            for at in [0, 10, 110, 210, 290, 340, 390] {
+                drops(&mut queue, ms(at));
+            }
+            assert_eq!((queue.control.count, queue.control.dropping), (5, true));
+            while queue.items.pop_front().is_some() {}
+            let start = 400 + pause;
+            for id in 0..100 {
+                queue.push(Item::new(id, 0, 1500), ms(start)).expect("room");
+            }
+            assert_eq!((drops(&mut queue, ms(start + 4)), queue.control.dropping), (0, false));
+            // Above from start + 5 ms on: dropped an interval later.
+            assert_eq!([5, 104, 105].map(|after| drops(&mut queue, ms(start + after))), [0, 0, 1]);
+            assert_eq!((queue.control.count, queue.control.lastcount), (count, count));
+            let law = control_law(Duration::from_millis(100), count);
+            assert_eq!(queue.control.drop_next, ms(start + 105) + law);
+        }
+    }
+
+    #[test]
+    fn a_backlog_of_one_packet_is_not_dropped() {
+        let mut queue = backlogged(3);
+        assert_eq!([200, 400].map(|at| drops(&mut queue, ms(at))), [0, 0]);
+        assert_eq!((drops(&mut queue, ms(600)), queue.len()), (0, 0));
+        // An empty queue is no queue: the wait must be above the target for an interval again.
+        assert!(queue.pop(ms(700), |_| unreachable!()).is_none());
+        assert_eq!(queue.control.first_above_time, None);
+    }
+
+    #[test]
+    fn a_full_queue_refuses_the_newest() {
+        let mut queue = backlogged(2);
+        assert!(queue.push(Item::new(2, 0, 1500), ms(0)).is_err());
+        assert_eq!((queue.len(), queue.room()), (2, 0));
+    }
+}

@@ -1,0 +1,134 @@
+//! What holds for every discipline.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use hopcast_protocols::time::{Duration, Instant};
+
+use super::{CoDelConfig, Discipline, FqCoDelConfig, InterfaceQueue, Queued, Reason};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Item {
+    pub(super) id: u32,
+    pub(super) flow: u64,
+    pub(super) octets: u32,
+    pub(super) expires: Option<Instant>,
+}
+
+impl Item {
+    pub(super) fn new(id: u32, flow: u64, octets: u32) -> Self {
+        Self { id, flow, octets, expires: None }
+    }
+}
+
+impl Queued for Item {
+    fn octets(&self) -> u32 {
+        self.octets
+    }
+
+    fn flow(&self) -> u64 {
+        self.flow
+    }
+
+    fn expires(&self) -> Option<Instant> {
+        self.expires
+    }
+}
+
+pub(super) fn ms(millis: u64) -> Instant {
+    Instant::START + Duration::from_millis(millis)
+}
+
+#[test]
+fn what_has_expired_is_dropped_at_its_turn() {
+    let disciplines = [
+        Discipline::DropTail,
+        Discipline::CoDel(CoDelConfig::default()),
+        Discipline::FqCoDel(FqCoDelConfig::default()),
+    ];
+    for discipline in disciplines {
+        let mut queue = InterfaceQueue::new(discipline, 10);
+        for (id, expires) in [(0, Some(10)), (1, Some(11)), (2, None)] {
+            queue.push(Item { expires: expires.map(ms), ..Item::new(id, 0, 100) }, ms(0), |_, _| unreachable!());
+        }
+        let mut dropped = Vec::new();
+        let item = queue.pop(ms(10), |item, reason| dropped.push((item.id, reason)));
+        assert_eq!((item.map(|item| item.id), dropped), (Some(1), vec![(0, Reason::Expired)]));
+    }
+}
+
+fn disciplines() -> impl Strategy<Value = Discipline> {
+    let codel = (0_u64..20, 0_u64..100, 0_u32..3_000).prop_map(|(target, interval, mtu)| CoDelConfig {
+        target: Duration::from_millis(target),
+        interval: Duration::from_millis(interval),
+        mtu,
+    });
+    let fq_codel = (codel.clone(), 1_u16..8, 1_u32..3_000, 0_u32..8, any::<u64>()).prop_map(
+        |(codel, flows, quantum, drop_batch, perturbation)| FqCoDelConfig {
+            codel,
+            flows,
+            quantum,
+            drop_batch,
+            perturbation,
+        },
+    );
+    prop_oneof![Just(Discipline::DropTail), codel.prop_map(Discipline::CoDel), fq_codel.prop_map(Discipline::FqCoDel)]
+}
+
+proptest! {
+    /// Whatever comes and goes: nothing is lost or doubled, a flow stays in order, the places are never exceeded, and as long
+    /// as something waits there is something to send, unless it has just been dropped.
+    #[test]
+    fn a_queue_keeps_its_promises(
+        discipline in disciplines(),
+        capacity in 0_u32..12,
+        steps in prop::collection::vec((0_u64..60, prop::option::of((0_u64..5, 1_u32..2_000, prop::option::of(0_u64..200)))), 1..200),
+    ) {
+        let mut queue = InterfaceQueue::new(discipline, capacity);
+        let mut fates: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut last_of_flow: BTreeMap<u64, u32> = BTreeMap::new();
+        let (mut now, mut pushed) = (0, 0);
+        for (gap, step) in steps {
+            now += gap;
+            match step {
+                Some((flow, octets, lifetime)) => {
+                    let room = queue.room();
+                    let mut full = 0;
+                    let expires = lifetime.map(|lifetime| ms(now + lifetime));
+                    queue.push(Item { expires, ..Item::new(pushed, flow, octets) }, ms(now), |item, reason| {
+                        assert_eq!(reason, Reason::Full);
+                        full += 1;
+                        *fates.entry(item.id).or_default() += 1;
+                    });
+                    prop_assert_eq!(full > 0, room == 0);
+                    pushed += 1;
+                }
+                None => {
+                    let before = queue.len();
+                    let mut out = 0;
+                    let item = queue.pop(ms(now), |item, reason| {
+                        assert_ne!(reason, Reason::Full);
+                        out += 1;
+                        *fates.entry(item.id).or_default() += 1;
+                    });
+                    if let Some(item) = item {
+                        out += 1;
+                        *fates.entry(item.id).or_default() += 1;
+                        let last = last_of_flow.insert(item.flow, item.id);
+                        prop_assert!(last.is_none_or(|last| last < item.id));
+                    } else {
+                        prop_assert!(queue.is_empty());
+                    }
+                    prop_assert_eq!(before - queue.len(), out);
+                }
+            }
+            prop_assert!(queue.len() <= capacity as usize);
+            prop_assert_eq!(queue.room(), capacity as usize - queue.len());
+            prop_assert_eq!(queue.iter().count(), queue.len());
+        }
+        queue.iter().for_each(|item| *fates.entry(item.id).or_default() += 1);
+        prop_assert_eq!(fates.len(), pushed as usize);
+        prop_assert!(fates.values().all(|&count| count == 1));
+    }
+}

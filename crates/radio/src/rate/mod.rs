@@ -1,0 +1,106 @@
+//! Rate control: which rate each attempt at a data frame is sent at, from what became of those before.
+//!
+//! The station asks [`RateControl::select`] before an attempt and reports what became of it. Asking again before the report
+//! gives the same answer, so that an RTS can reserve the time of the data that follow it. An RTS that fails is not reported:
+//! it says nothing about the rate of the data.
+
+mod arf;
+mod minstrel;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use hopcast_protocols::random::{Purpose, Stream};
+use hopcast_protocols::time::Instant;
+
+use crate::mac::StationId;
+use crate::standard::{DataRate, Phy};
+use arf::Arf;
+use minstrel::Minstrel;
+
+/// How rates are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Algorithm {
+    /// Always the same.
+    Fixed(DataRate),
+    /// Automatic rate fallback (Kamerman and Monteban, Bell Labs Technical Journal 2(3), 1997).
+    Arf,
+    /// Adaptive ARF (Lacage, Manshaei and Turletti, MSWiM 2004).
+    Aarf,
+    /// Minstrel, as in MadWifi and Linux before 802.11n: the best rate by measured throughput.
+    Minstrel,
+}
+
+/// The rate control of one station: a state for each receiver.
+#[derive(Clone, Debug)]
+pub struct RateControl {
+    algorithm: Algorithm,
+    phy: Phy,
+    /// What is chosen from, ascending.
+    rates: Vec<DataRate>,
+    seed: u64,
+    station: StationId,
+    links: BTreeMap<StationId, Link>,
+}
+
+/// The state for one receiver.
+#[derive(Clone, Debug)]
+enum Link {
+    Arf(Arf),
+    Minstrel(Box<Minstrel>),
+}
+
+impl RateControl {
+    /// Chooses among `rates` (all of the standard's, if there are none). The run's `seed` and the `station` name the draws
+    /// of Minstrel.
+    pub fn new(algorithm: Algorithm, phy: Phy, rates: &[DataRate], seed: u64, station: StationId) -> Self {
+        let mut rates = if rates.is_empty() { phy.standard().rates() } else { rates }.to_vec();
+        rates.sort_unstable();
+        rates.dedup();
+        Self { algorithm, phy, rates, seed, station, links: BTreeMap::new() }
+    }
+
+    /// The rate of the next attempt at the frame in hand, which goes to `receiver`; `retry` attempts have failed.
+    pub fn select(&mut self, receiver: StationId, now: Instant, retry: u32) -> DataRate {
+        if let Algorithm::Fixed(rate) = self.algorithm {
+            return rate;
+        }
+        let Self { algorithm, phy, rates, seed, station, links } = self;
+        let link = links.entry(receiver).or_insert_with(|| {
+            let random = || Stream::new(*seed, Purpose::RateSampling, u64::from(station.0), u64::from(receiver.0));
+            match algorithm {
+                Algorithm::Minstrel => Link::Minstrel(Box::new(Minstrel::new(phy, rates, now, random()))),
+                Algorithm::Aarf => Link::Arf(Arf::adaptive(rates.len())),
+                Algorithm::Arf | Algorithm::Fixed(_) => Link::Arf(Arf::new(rates.len())),
+            }
+        });
+        rates[match link {
+            Link::Arf(arf) => arf.select(),
+            Link::Minstrel(minstrel) => minstrel.select(now, retry),
+        }]
+    }
+
+    /// The attempt at `rate` was acknowledged.
+    pub fn on_success(&mut self, receiver: StationId, rate: DataRate) {
+        match self.links.get_mut(&receiver) {
+            Some(Link::Arf(arf)) => arf.on_success(),
+            Some(Link::Minstrel(minstrel)) => minstrel.on_report(index_of(&self.rates, rate), true),
+            None => {}
+        }
+    }
+
+    /// The attempt at `rate` was not acknowledged.
+    pub fn on_failure(&mut self, receiver: StationId, rate: DataRate) {
+        match self.links.get_mut(&receiver) {
+            Some(Link::Arf(arf)) => arf.on_failure(),
+            Some(Link::Minstrel(minstrel)) => minstrel.on_report(index_of(&self.rates, rate), false),
+            None => {}
+        }
+    }
+}
+
+/// The place of a rate that [`RateControl::select`] has given.
+fn index_of(rates: &[DataRate], rate: DataRate) -> usize {
+    rates.binary_search(&rate).expect("a report names the rate that was selected")
+}
