@@ -15,6 +15,7 @@ pub mod medium;
 pub mod propagation;
 pub mod queue;
 pub mod rate;
+pub mod reception;
 pub mod standard;
 pub mod units;
 mod variate;

@@ -61,6 +61,11 @@ impl Power {
         (self.0 as u128) << PowerRatio::FRACTION_BITS >= ratio.0 as u128 * other.0 as u128
     }
 
+    /// The plain ratio of this power to `other`; infinite, or NaN, for none.
+    pub fn over(self, other: Self) -> f64 {
+        self.0 as f64 / other.0 as f64
+    }
+
     /// The difference, or zero.
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
@@ -119,6 +124,12 @@ impl PowerRatio {
     /// The plain ratio `ratio` to the nearest 2⁻³²; negative and NaN give zero, too large gives the largest.
     pub fn from_ratio(ratio: f64) -> Self {
         Self(libm::round(ratio * (1_u64 << Self::FRACTION_BITS) as f64) as u64)
+    }
+
+    /// So many times `power`, rounded up, or [`Power::MAX`].
+    pub const fn times(self, power: Power) -> Power {
+        let product = (self.0 as u128 * power.0 as u128).div_ceil(1 << Self::FRACTION_BITS);
+        Power(if product > u64::MAX as u128 { u64::MAX } else { product as u64 })
     }
 }
 

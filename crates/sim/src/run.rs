@@ -3,6 +3,7 @@
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::routing::fixed::ShortestPaths;
 use hopcast_protocols::time::Instant;
+use hopcast_radio::errors::PacketErrors;
 use hopcast_radio::mac::{self, Dcf, Payload, StationId};
 use hopcast_radio::propagation::Position;
 use hopcast_radio::queue::Discipline;
@@ -11,7 +12,7 @@ use crate::engine::{Engine, Event, Tap, Upper};
 use crate::host::packet::Packet;
 use crate::host::{ConservationError, Context, Host};
 use crate::metrics::{Census, Counters, DropCause, FlowTable};
-use crate::scenario::model::{FlowId, NodeId, Rules, Scenario};
+use crate::scenario::model::{Errors, FlowId, LossLevel, NodeId, Rules, Scenario};
 use crate::topology::{Topology, positions};
 use crate::traffic::{Machines, TrafficError, machines};
 
@@ -29,6 +30,8 @@ pub struct Hosts {
     hosts: Vec<Host>,
     counters: Vec<Counters>,
     flows: FlowTable,
+    /// Losses of packets that interfaces hand up.
+    errors: Option<PacketErrors>,
 }
 
 /// Packets that came from nowhere or went nowhere.
@@ -65,12 +68,16 @@ impl Simulation {
     pub fn new(scenario: &Scenario, seed: u64) -> Result<Self, TrafficError> {
         let radio = &scenario.radio;
         let positions = positions(scenario, seed);
-        let topology = Topology::new(radio, &positions);
+        let topology = Topology::new(radio, &positions, seed);
         let routes = ShortestPaths::new(&topology.neighbours());
         let Machines { hosts, flows } = machines(scenario, &routes, seed)?;
         let counters = vec![Counters::default(); hosts.len()];
+        let code = match radio.errors {
+            Errors::GilbertElliott { fec, .. } => fec,
+            Errors::None | Errors::Packet { .. } => None,
+        };
         let config = mac::Config {
-            phy: radio.standard.phy(radio.short_preamble).for_data_rate(radio.data_rate),
+            phy: radio.standard.phy(radio.short_preamble).for_data_rate(radio.data_rate).with_code(code),
             data_rate: radio.data_rate,
             basic_rate: radio.basic_rate,
             rts_threshold: radio.rts_threshold,
@@ -78,15 +85,19 @@ impl Simulation {
             long_retry_limit: radio.long_retry_limit,
             queue_packets: radio.queue_packets,
             queue_discipline: Discipline::DropTail,
-            nav_reset: radio.reception.rules == Rules::Cumulative,
-            response_is_busy: radio.reception.rules == Rules::Cumulative,
+            nav_reset: radio.reception.rules != Rules::PairwiseFirstCome,
+            response_is_busy: radio.reception.rules != Rules::PairwiseFirstCome,
         };
         let station = |node: u32| {
             let random = Stream::new(seed, Purpose::Backoff, u64::from(node), 0);
             Dcf::new(StationId(node), config.clone(), random)
         };
         let stations = (0..hosts.len() as u32).map(station).collect();
-        let engine = Engine::new(topology.into_medium(), stations, Hosts { hosts, counters, flows });
+        let errors = match &radio.errors {
+            Errors::Packet { steps, level: LossLevel::Network } => Some(PacketErrors::stepped(seed, steps.clone())),
+            _ => None,
+        };
+        let engine = Engine::new(topology.into_medium(), stations, Hosts { hosts, counters, flows, errors });
         Ok(Self { engine, end: Instant::START + scenario.duration, is_finished: false, positions })
     }
 
@@ -166,7 +177,7 @@ impl Simulation {
     /// # Errors
     /// The first imbalance.
     pub fn check(&self) -> Result<(), ImbalanceError> {
-        let Hosts { hosts, counters, flows } = self.engine.upper();
+        let Hosts { hosts, counters, flows, .. } = self.engine.upper();
         let mut census = Census::new();
         for ((host, counters), station) in hosts.iter().zip(counters).zip(self.stations()) {
             host.check(counters)?;
@@ -207,7 +218,13 @@ impl Upper for Hosts {
     type Packet = Packet;
 
     fn handle_packet(&mut self, station: StationId, packet: Packet, _: StationId, now: Instant) {
+        // The draw is the receiver's own: its number among the packets that it has received.
+        let number = self.counters[station.0 as usize].received;
+        let is_lost = self.errors.as_ref().is_some_and(|errors| errors.is_lost(number, station.0, now));
         let (host, mut context) = self.at(station, now);
+        if is_lost {
+            return host.handle_corrupted(&packet, &mut context);
+        }
         host.handle_packet(packet, &mut context);
     }
 

@@ -4,13 +4,19 @@ use std::collections::BTreeMap;
 
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::Duration;
+use hopcast_radio::errors::{GilbertElliott, PacketErrors};
+use hopcast_radio::fading::Fading;
 use hopcast_radio::mac::StationId;
-use hopcast_radio::medium::{Link, Medium, Reception, Rules};
-use hopcast_radio::propagation::{FreeSpace, Position, Range, TwoRayGround, propagation_delay};
+use hopcast_radio::medium::{Link, Losses, Medium, Variation};
+use hopcast_radio::propagation::{
+    self, FrameShadowing, FreeSpace, LinkShadowing, LogDistance, Position, Range, TwoRayGround, TwoRayInterference,
+    propagation_delay,
+};
+use hopcast_radio::reception::{Mode, Reception, Rules, Sinr, Threshold};
 use hopcast_radio::standard::DataRate;
 use hopcast_radio::units::{Decibel, Power, PowerRatio};
 
-use crate::scenario::model::{self, Placement, Propagation, Radio, Scenario};
+use crate::scenario::model::{self, Errors, LossLevel, Placement, Propagation, Radio, Scenario};
 
 /// Positions of all nodes, by index; those of placement `uniform` are drawn for `seed`.
 pub fn positions(scenario: &Scenario, seed: u64) -> Vec<Position> {
@@ -29,14 +35,24 @@ pub struct Topology {
     pub links: Vec<Vec<Link>>,
     /// When frames are received.
     pub reception: Reception,
-    /// Least power to decode a frame of each rate in use.
-    pub thresholds: Vec<(DataRate, Power)>,
+    /// Least power of a link over which data frames pass.
+    pub usable: Power,
+    variation: Option<Variation>,
+    losses: Option<Losses>,
 }
 
+/// A path that data frames of this length use loses at most this share of them, noise alone considered.
+const USABLE_OCTETS: u32 = 1_536;
+const USABLE_LOSS: f64 = 0.1;
+
+/// Standard deviations of shadowing up to which a link may be better than the mean at its distance.
+const SHADOWING_DEVIATIONS: f64 = 4.0;
+/// In dB: a fading peak that one frame in 20 000 of Rayleigh fading surpasses.
+const FADING_PEAK: f64 = 10.0;
+
 impl Topology {
-    /// The links between nodes at `positions`, down to the interference floor.
-    pub fn new(radio: &Radio, positions: &[Position]) -> Self {
-        let rates = [radio.data_rate, radio.basic_rate];
+    /// The links between nodes at `positions`, down to the interference floor, in the run with `seed`.
+    pub fn new(radio: &Radio, positions: &[Position], seed: u64) -> Self {
         match radio.propagation {
             Propagation::Range { receive, carrier_sense } => {
                 // A range has no power: two units are decoded, one is sensed, and no ratio survives an overlap.
@@ -48,60 +64,138 @@ impl Topology {
                 let (sensed, decoded) = (Power::from_attowatts(1), Power::from_attowatts(2));
                 Self {
                     links: links(positions, carrier_sense, sensed, power),
-                    reception: Reception {
+                    reception: Reception::Threshold(Threshold {
                         carrier_sense_threshold: sensed,
                         capture: PowerRatio::from_ratio(f64::INFINITY),
-                        rules: rules(radio.reception.rules),
-                    },
-                    thresholds: rates.map(|rate| (rate, decoded)).to_vec(),
+                        rules: threshold_rules(radio.reception.rules),
+                        receive_thresholds: rates(radio).iter().map(|&rate| (rate, decoded)).collect(),
+                    }),
+                    usable: decoded,
+                    variation: None,
+                    losses: losses(&radio.errors, positions.len(), seed),
                 }
             }
-            Propagation::FreeSpace { frequency } => Self::with_power(radio, positions, &FreeSpace::new(frequency)),
+            Propagation::FreeSpace { frequency } => {
+                Self::with_power(radio, positions, seed, &FreeSpace::new(frequency))
+            }
             Propagation::TwoRayGround { frequency, antenna_height } => {
-                Self::with_power(radio, positions, &TwoRayGround::new(frequency, antenna_height))
+                Self::with_power(radio, positions, seed, &TwoRayGround::new(frequency, antenna_height))
+            }
+            Propagation::TwoRayInterference { frequency, antenna_height, permittivity, polarization } => {
+                let model = TwoRayInterference::new(frequency, antenna_height, permittivity, polarization);
+                Self::with_power(radio, positions, seed, &model)
+            }
+            Propagation::LogDistance { frequency, exponent, reference_distance } => {
+                Self::with_power(radio, positions, seed, &LogDistance::new(frequency, exponent, reference_distance))
             }
         }
     }
 
-    /// For each node, those that decode its data frames when nothing overlaps.
+    /// For each node, those that decode its data frames when nothing overlaps and nothing varies.
     pub fn neighbours(&self) -> Vec<Vec<u32>> {
-        let (_, threshold) = self.thresholds[0];
         let decoded = |links: &Vec<Link>| {
-            links.iter().filter(|link| link.power >= threshold).map(|link| link.receiver.0).collect()
+            links.iter().filter(|link| link.power >= self.usable).map(|link| link.receiver.0).collect()
         };
         self.links.iter().map(decoded).collect()
     }
 
     /// The medium between the nodes.
     pub fn into_medium<P>(self) -> Medium<P> {
-        Medium::new(self.links, self.reception, self.thresholds)
+        let mut medium = Medium::new(self.links, self.reception);
+        if let Some(variation) = self.variation {
+            medium.set_variation(variation);
+        }
+        if let Some(losses) = self.losses {
+            medium.set_losses(losses);
+        }
+        medium
     }
 
-    fn with_power(radio: &Radio, positions: &[Position], model: &impl hopcast_radio::propagation::Propagation) -> Self {
-        let phy = radio.standard.phy(radio.short_preamble);
-        let reception = &radio.reception;
+    fn with_power(radio: &Radio, positions: &[Position], seed: u64, model: &impl propagation::Propagation) -> Self {
+        let (reception, usable) = reception(radio, seed);
+        let shadowing = |per_frame: bool| radio.shadowing.filter(|s| s.decorrelation.is_none() == per_frame);
+        let obstacles = shadowing(false).and_then(|s| Some(LinkShadowing::new(seed, s.deviation, s.decorrelation?)));
+        let variation = Variation {
+            shadowing: shadowing(true).map(|s| FrameShadowing::new(seed, s.deviation)),
+            fading: radio.fading.map(|fading| Fading::new(seed, fading.distribution, fading.doppler)),
+        };
+        // What may raise a power above the floor: for one frame, and on top of that for one link.
+        let frame_margin = shadowing(true).map_or(0.0, |s| SHADOWING_DEVIATIONS * s.deviation)
+            + radio.fading.map_or(0.0, |_| FADING_PEAK);
+        let link_margin = shadowing(false).map_or(0.0, |s| SHADOWING_DEVIATIONS * s.deviation);
+        let floor = radio.reception.interference_floor - frame_margin;
+        let reach = model.reach(Decibel(floor - link_margin - radio.tx_power).as_ratio());
         let sent = Power::from_dbm(radio.tx_power);
-        let floor = Power::from_dbm(reception.interference_floor).max(Power::from_attowatts(1));
-        let reach = model.reach(Decibel(reception.interference_floor - radio.tx_power).as_ratio());
-        let threshold = |rate| reception.receive_threshold.unwrap_or_else(|| phy.minimum_sensitivity(rate));
+        let power = |from: Position, to: Position| {
+            let gain = obstacles.as_ref().map_or(1.0, |obstacles| obstacles.gain(from, to));
+            model.received_power(sent, from, to).scaled(gain)
+        };
         Self {
-            links: links(positions, reach, floor, |from, to| model.received_power(sent, from, to)),
-            reception: Reception {
-                carrier_sense_threshold: Power::from_dbm(reception.carrier_sense_threshold),
-                capture: Decibel(reception.capture).into(),
-                rules: rules(reception.rules),
-            },
-            thresholds: [radio.data_rate, radio.basic_rate]
-                .map(|rate| (rate, Power::from_dbm(threshold(rate))))
-                .to_vec(),
+            links: links(positions, reach, Power::from_dbm(floor).max(Power::from_attowatts(1)), power),
+            reception,
+            usable,
+            variation: (variation.shadowing.is_some() || variation.fading.is_some()).then_some(variation),
+            losses: losses(&radio.errors, positions.len(), seed),
         }
     }
 }
 
-fn rules(rules: model::Rules) -> Rules {
+/// How frames are received, and the least power of a link over which data frames pass.
+fn reception(radio: &Radio, seed: u64) -> (Reception, Power) {
+    let phy = radio.standard.phy(radio.short_preamble);
+    let model = &radio.reception;
+    let carrier_sense_threshold = Power::from_dbm(model.carrier_sense_threshold);
+    if model.rules == model::Rules::Sinr {
+        let data = Mode::new(&phy, radio.data_rate, model.noise_figure);
+        let receive_threshold = model.receive_threshold.map_or(Power::ZERO, Power::from_dbm);
+        let needed = data.least_power(USABLE_LOSS, phy.payload_bits(radio.data_rate, USABLE_OCTETS));
+        let sinr = Sinr {
+            carrier_sense_threshold,
+            detection: Decibel(model.preamble_detection).into(),
+            receive_threshold,
+            capture: Decibel(model.capture).into(),
+            modes: rates(radio).into_iter().map(|rate| Mode::new(&phy, rate, model.noise_figure)).collect(),
+            seed,
+        };
+        return (Reception::Sinr(sinr), needed.max(receive_threshold));
+    }
+    let threshold = |rate| Power::from_dbm(model.receive_threshold.unwrap_or_else(|| phy.minimum_sensitivity(rate)));
+    let thresholds = Threshold {
+        carrier_sense_threshold,
+        capture: Decibel(model.capture).into(),
+        rules: threshold_rules(model.rules),
+        receive_thresholds: rates(radio).into_iter().map(|rate| (rate, threshold(rate))).collect(),
+    };
+    (Reception::Threshold(thresholds), threshold(radio.data_rate))
+}
+
+/// The rates of a network's frames.
+fn rates(radio: &Radio) -> Vec<DataRate> {
+    let mut rates = vec![radio.data_rate, radio.basic_rate];
+    rates.dedup();
+    rates
+}
+
+/// Those of a reception that has thresholds.
+fn threshold_rules(rules: model::Rules) -> Rules {
     match rules {
-        model::Rules::Cumulative => Rules::Cumulative,
         model::Rules::PairwiseFirstCome => Rules::PairwiseFirstCome,
+        model::Rules::Cumulative | model::Rules::Sinr => Rules::Cumulative,
+    }
+}
+
+/// Frames that the medium loses beside.
+fn losses(errors: &Errors, stations: usize, seed: u64) -> Option<Losses> {
+    match errors {
+        Errors::Packet { steps, level: LossLevel::Frame } => {
+            Some(Losses::Packet(PacketErrors::stepped(seed, steps.clone())))
+        }
+        Errors::GilbertElliott { states, fec } => Some(Losses::GilbertElliott {
+            chains: (0..stations as u32).map(|node| GilbertElliott::new(seed, node, *states)).collect(),
+            code: *fec,
+            seed,
+        }),
+        Errors::None | Errors::Packet { level: LossLevel::Network, .. } => None,
     }
 }
 

@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex};
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::{Config, Dcf, DropCause, Frame, FrameKind, Payload, StationId};
-use hopcast_radio::medium::{Link, Medium, Reception, Rules};
+use hopcast_radio::medium::{Link, Medium};
 use hopcast_radio::queue::Discipline;
+use hopcast_radio::reception::{Reception, Rules, Threshold};
 use hopcast_radio::standard::{DataRate, Standard};
 use hopcast_radio::units::{Power, PowerRatio};
 use hopcast_sim::engine::{Engine, Tap, Upper};
@@ -102,13 +103,14 @@ fn engine(powers: &[Vec<u64>], sources: Vec<Source>, seed: u64) -> (Engine<Hosts
         };
         (0..).zip(row).filter_map(link).collect()
     });
-    let reception = Reception {
+    let decoded = Power::from_attowatts(100);
+    let reception = Threshold {
         carrier_sense_threshold: Power::from_attowatts(10),
         capture: PowerRatio::from_ratio(10.0),
         rules: Rules::Cumulative,
+        receive_thresholds: vec![(MBPS_2, decoded), (MBPS_1, decoded)],
     };
-    let decoded = Power::from_attowatts(100);
-    let medium = Medium::new(links.collect(), reception, vec![(MBPS_2, decoded), (MBPS_1, decoded)]);
+    let medium = Medium::new(links.collect(), Reception::Threshold(reception));
     let config = Config {
         phy: Standard::Dsss.phy(false),
         data_rate: MBPS_2,

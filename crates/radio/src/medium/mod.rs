@@ -3,17 +3,18 @@
 //! A transmission is one object. Its edges travel along the links of its transmitter, which are sorted by delay, so that
 //! a driver can walk them in order without an event for each receiver.
 
-mod receiver;
+mod losses;
 #[cfg(test)]
 mod tests;
+mod variation;
 
 use hopcast_protocols::time::{Duration, Instant};
 
 use crate::mac::{Frame, StationId};
-use crate::standard::DataRate;
+use crate::reception::{Arrival, Content, Heard, Receivers, Reception};
 use crate::units::Power;
-use receiver::{Arrival, Receiver};
-pub use receiver::{Heard, Reception, Rules};
+pub use losses::Losses;
+pub use variation::Variation;
 
 /// A path from one station to another.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +34,11 @@ pub struct TransmissionId(u32);
 impl TransmissionId {
     /// No transmission.
     pub const NONE: Self = Self(u32::MAX);
+
+    #[cfg(test)]
+    pub(crate) const fn from_index(index: u32) -> Self {
+        Self(index)
+    }
 }
 
 /// A frame on the air.
@@ -44,6 +50,8 @@ pub struct Transmission<P> {
     pub start: Instant,
     /// Order of transmission in this run, from zero.
     pub number: u64,
+    /// Names it among all of its run, whatever other stations send: for draws.
+    key: u64,
     leading: Front,
     trailing: Front,
 }
@@ -102,22 +110,24 @@ pub struct Medium<P> {
     links: Vec<Link>,
     /// Where a transmitter's links begin; one more entry than stations.
     first_link: Vec<u32>,
-    receivers: Vec<Receiver>,
-    reception: Reception,
-    /// Least power to decode a frame of each rate in use.
-    thresholds: Vec<(DataRate, Power)>,
+    receivers: Receivers,
+    variation: Option<Variation>,
+    losses: Option<Losses>,
     /// Slots of a slab; `free` holds the unused ones.
     transmissions: Vec<Option<Transmission<P>>>,
+    /// By slot: the power at each receiver that the frame has reached, in the order of the links; where it varies.
+    powers: Vec<Vec<Power>>,
     free: Vec<TransmissionId>,
+    /// Frames that each station has sent.
+    sent: Vec<u32>,
     totals: Totals,
 }
 
 impl<P> Medium<P> {
-    /// A silent medium. `links[i]` are the paths from station `i` to those that its signal reaches; `thresholds`, the
-    /// least power to decode a frame of each rate in use.
-    pub fn new(links: Vec<Vec<Link>>, reception: Reception, thresholds: Vec<(DataRate, Power)>) -> Self {
-        let receivers = vec![Receiver::default(); links.len()];
-        let mut first_link = Vec::with_capacity(links.len() + 1);
+    /// A silent medium. `links[i]` are the paths from station `i` to those that its signal reaches.
+    pub fn new(links: Vec<Vec<Link>>, reception: Reception) -> Self {
+        let stations = links.len();
+        let mut first_link = Vec::with_capacity(stations + 1);
         let mut all = Vec::with_capacity(links.iter().map(Vec::len).sum());
         for mut own in links {
             own.sort_by_key(|link| (link.delay, link.receiver));
@@ -128,13 +138,25 @@ impl<P> Medium<P> {
         Self {
             links: all,
             first_link,
-            receivers,
-            reception,
-            thresholds,
+            receivers: Receivers::new(reception, stations),
+            variation: None,
+            losses: None,
             transmissions: Vec::new(),
+            powers: Vec::new(),
             free: Vec::new(),
+            sent: vec![0; stations],
             totals: Totals::default(),
         }
+    }
+
+    /// Lets the powers of the links vary from frame to frame.
+    pub fn set_variation(&mut self, variation: Variation) {
+        self.variation = Some(variation);
+    }
+
+    /// Loses frames that were received.
+    pub fn set_losses(&mut self, losses: Losses) {
+        self.losses = Some(losses);
     }
 
     /// The links of a transmitter, in the order in which its signal arrives.
@@ -146,36 +168,41 @@ impl<P> Medium<P> {
 
     /// Puts a frame on the air. Its transmitter loses what it was receiving. `None`: nobody hears it.
     pub fn transmit(&mut self, frame: Frame<P>, now: Instant) -> Option<Launch> {
-        self.receivers[frame.transmitter.0 as usize].on_transmit(&self.reception, &mut self.totals);
+        self.receivers.on_transmit(frame.transmitter, &mut self.totals);
         let number = self.totals.frames_sent;
         self.totals.frames_sent += 1;
-        let threshold = self.thresholds.iter().find(|(rate, _)| *rate == frame.rate).map(|&(_, threshold)| threshold);
         let transmitter = frame.transmitter.0 as usize;
+        // What is drawn for a frame is keyed by its transmitter and its place among that one's: what others send moves no
+        // draw.
+        let key = (transmitter as u64) << 32 | u64::from(self.sent[transmitter]);
+        self.sent[transmitter] = self.sent[transmitter].wrapping_add(1);
         let leading = Front {
             next: self.first_link[transmitter],
             end: self.first_link[transmitter + 1],
             leaves: now,
             header: frame.header,
-            threshold: threshold.expect("every rate in use has a threshold"),
+            threshold: self.receivers.least_power(frame.rate),
             number,
         };
         let trailing = Front { leaves: now + frame.airtime, ..leading };
         let (arrives, _) = self.next(&leading)?;
         let ends = arrives + frame.airtime;
-        let transmission = Some(Transmission { frame, start: now, number, leading, trailing });
+        let transmission = Some(Transmission { frame, start: now, number, key, leading, trailing });
         let id = self.free.pop().unwrap_or(TransmissionId(self.transmissions.len() as u32));
         match self.transmissions.get_mut(id.0 as usize) {
             Some(slot) => *slot = transmission,
-            None => self.transmissions.push(transmission),
+            None => {
+                self.transmissions.push(transmission);
+                self.powers.push(Vec::new());
+            }
         }
         Some(Launch { id, number, leading: arrives, trailing: ends })
     }
 
     /// The transmitter's own frame has ended. Returns whether it senses a busy medium.
     pub fn handle_transmitted(&mut self, station: StationId) -> bool {
-        let receiver = &mut self.receivers[station.0 as usize];
-        receiver.on_transmitted();
-        receiver.is_busy()
+        self.receivers.on_transmitted(station);
+        self.receivers.is_busy(station)
     }
 
     /// What is on the air under this index.
@@ -204,12 +231,22 @@ impl<P> Medium<P> {
         Some((front.leaves + link.delay, link.receiver))
     }
 
-    /// The link that a front has reached last.
+    /// The link that a front of a transmission has reached last, with the power that it had for it.
     ///
     /// # Panics
     /// If it has reached none.
-    pub fn last(&self, front: &Front) -> &Link {
-        &self.links[front.next as usize - 1]
+    pub fn last(&self, id: TransmissionId, front: &Front) -> Link {
+        let link = front.next as usize - 1;
+        Link { power: self.power(id, link), ..self.links[link] }
+    }
+
+    /// The power with which a transmission arrived over the link with this index.
+    fn power(&self, id: TransmissionId, link: usize) -> Power {
+        if self.variation.is_none() {
+            return self.links[link].power;
+        }
+        let transmitter = self.transmission(id).frame.transmitter;
+        self.powers[id.0 as usize][link - self.first_link[transmitter.0 as usize] as usize]
     }
 
     /// A front is left where it is, to be followed later.
@@ -225,33 +262,55 @@ impl<P> Medium<P> {
     pub fn handle_leading(&mut self, id: TransmissionId, front: &mut Front, now: Instant) -> bool {
         let link = &self.links[front.next as usize];
         front.next += 1;
+        let transmission = &self.transmissions[id.0 as usize];
+        let transmission = || transmission.as_ref().expect("edges exist only for what is on the air");
+        let mut power = link.power;
+        if let Some(variation) = &self.variation {
+            let Transmission { frame, key, .. } = transmission();
+            power = power.scaled(variation.factor(*key, frame.transmitter, link.receiver, now));
+            self.powers[id.0 as usize].push(power);
+        }
         let arrival = Arrival {
             transmission: id,
-            power: link.power,
-            decodable: link.power >= front.threshold,
+            power,
+            decodable: power >= front.threshold,
             now,
             header_end: now + front.header,
         };
-        self.receivers[link.receiver.0 as usize].on_leading(&self.reception, arrival, &mut self.totals)
+        let content = || {
+            let Transmission { frame, key, .. } = transmission();
+            Content { rate: frame.rate, octets: frame.octets, airtime: frame.airtime, key: *key }
+        };
+        self.receivers.on_leading(link.receiver, arrival, content, &mut self.totals)
     }
 
-    /// A trailing edge reaches its next receiver. Returns what became of the frame there, and whether the station's medium
-    /// turns idle.
-    pub fn handle_trailing(&mut self, id: TransmissionId, front: &mut Front) -> (Heard, bool) {
+    /// A trailing edge reaches its next receiver, `now`. Returns what became of the frame there, and whether the station's
+    /// medium turns idle.
+    pub fn handle_trailing(&mut self, id: TransmissionId, front: &mut Front, now: Instant) -> (Heard, bool) {
         let link = &self.links[front.next as usize];
+        let power = self.power(id, front.next as usize);
         front.next += 1;
-        self.receivers[link.receiver.0 as usize].on_trailing(&self.reception, id, link.power)
+        let (heard, idle) = self.receivers.on_trailing(link.receiver, id, power, now, &mut self.totals);
+        if let (Heard::Frame(header_end), Some(losses)) = (heard, &mut self.losses) {
+            let Transmission { frame, key, .. } =
+                self.transmissions[id.0 as usize].as_ref().expect("edges exist only for what is on the air");
+            if losses.is_lost(*key, link.receiver, header_end, now, frame.octets) {
+                return (Heard::Error(header_end), idle);
+            }
+        }
+        (heard, idle)
     }
 
     /// Forgets a transmission whose trailing edge has passed all receivers.
     pub fn remove(&mut self, id: TransmissionId) {
         self.transmissions[id.0 as usize] = None;
+        self.powers[id.0 as usize].clear();
         self.free.push(id);
     }
 
     /// Whether the station's PHY has reported the start of a frame that has not ended.
     pub fn receiving(&self, station: StationId, now: Instant) -> bool {
-        self.receivers[station.0 as usize].receiving(now)
+        self.receivers.receiving(station, now)
     }
 
     /// Frames that are on the air.

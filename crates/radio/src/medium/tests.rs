@@ -9,6 +9,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::mac::FrameKind;
+use crate::reception::{Rules, Threshold};
+use crate::standard::DataRate;
 use crate::units::PowerRatio;
 
 const RATE: DataRate = DataRate::from_kbps(1_000);
@@ -56,17 +58,18 @@ fn micros(instant: Instant) -> u64 {
     instant.as_nanos() / 1_000
 }
 
-fn reception(rules: Rules) -> Reception {
-    Reception {
+fn reception(rules: Rules) -> Threshold {
+    Threshold {
         carrier_sense_threshold: Power::from_attowatts(SENSED),
         capture: PowerRatio::from_ratio(CAPTURE),
         rules,
+        receive_thresholds: vec![(RATE, Power::from_attowatts(DECODED))],
     }
 }
 
 impl Air {
     /// `powers[from][to]`; zero is no link.
-    fn new(reception: Reception, decoded: u64, powers: &[&[u64]]) -> Self {
+    fn new(reception: Threshold, powers: &[&[u64]]) -> Self {
         let links = powers.iter().map(|row| {
             let link = |(to, &power): (u32, &u64)| {
                 let (delay, power) = (Duration::from_micros(DELAY), Power::from_attowatts(power));
@@ -75,7 +78,7 @@ impl Air {
             (0..).zip(row.iter()).filter_map(link).collect()
         });
         Self {
-            medium: Medium::new(links.collect(), reception, vec![(RATE, Power::from_attowatts(decoded))]),
+            medium: Medium::new(links.collect(), Reception::Threshold(reception)),
             edges: BTreeMap::new(),
             busy: vec![false; powers.len()],
             transmitting: vec![false; powers.len()],
@@ -86,12 +89,12 @@ impl Air {
 
     /// Station 0 hears the others with these powers; nobody else hears anything.
     fn heard_by_first(rules: Rules, powers: &[u64]) -> Self {
-        Self::heard_by_first_under(reception(rules), DECODED, powers)
+        Self::heard_by_first_under(reception(rules), powers)
     }
 
-    fn heard_by_first_under(reception: Reception, decoded: u64, powers: &[u64]) -> Self {
+    fn heard_by_first_under(reception: Threshold, powers: &[u64]) -> Self {
         let rows: Vec<Vec<u64>> = core::iter::once(0).chain(powers.iter().copied()).map(|power| vec![power]).collect();
-        Self::new(reception, decoded, &rows.iter().map(Vec::as_slice).collect::<Vec<_>>())
+        Self::new(reception, &rows.iter().map(Vec::as_slice).collect::<Vec<_>>())
     }
 
     /// Station `from` sends during these microseconds, as received (so 1 µs earlier); returns the frame's number.
@@ -157,7 +160,7 @@ impl Air {
                 let (_, receiver) = self.next(id, super::Edge::Trailing).expect("entered");
                 let number = self.medium.transmission(id).frame.payload.expect("numbered");
                 let mut front = self.medium.front(id, super::Edge::Trailing);
-                let (heard, turns_idle) = self.medium.handle_trailing(id, &mut front);
+                let (heard, turns_idle) = self.medium.handle_trailing(id, &mut front, now);
                 self.medium.suspend(id, super::Edge::Trailing, front);
                 let notice = match heard {
                     Heard::Noise => None,
@@ -344,12 +347,13 @@ fn a_frame_is_not_entered_in_its_middle() {
 fn a_range_knows_no_capture() {
     let overlap = |signals: &[(u64, u64, u64)]| {
         let powers: Vec<u64> = signals.iter().map(|&(power, ..)| power).collect();
-        let reception = Reception {
+        let reception = Threshold {
             carrier_sense_threshold: Power::from_attowatts(1),
             capture: PowerRatio::from_ratio(f64::INFINITY),
             rules: Rules::Cumulative,
+            receive_thresholds: vec![(RATE, Power::from_attowatts(2))],
         };
-        let mut air = Air::heard_by_first_under(reception, 2, &powers);
+        let mut air = Air::heard_by_first_under(reception, &powers);
         for (station, &(_, start, end)) in (1..).zip(signals) {
             air.sends(station, start, end);
         }
@@ -381,7 +385,7 @@ fn a_station_does_not_hear_while_it_sends() {
         // Ended as it began.
         (20, 99, vec![(20, Busy), (99, Received(1)), (99, Idle)]),
     ] {
-        let mut air = Air::new(reception(Rules::Cumulative), DECODED, &[&[0, 0], &[500, 0]]);
+        let mut air = Air::new(reception(Rules::Cumulative), &[&[0, 0], &[500, 0]]);
         air.sends(0, 100, 500);
         air.sends(1, start, end);
         assert_eq!(air.run(), noticed, "{start} to {end}");
@@ -395,7 +399,7 @@ fn pairwise_a_frame_during_an_own_one_is_in_error() {
         (200, 900, vec![(499, Busy), (900, Error(392)), (900, Idle)]),
         (50, 900, vec![(50, Busy), (900, Error(242)), (900, Idle)]),
     ] {
-        let mut air = Air::new(reception(Rules::PairwiseFirstCome), DECODED, &[&[0, 0], &[500, 0]]);
+        let mut air = Air::new(reception(Rules::PairwiseFirstCome), &[&[0, 0], &[500, 0]]);
         air.sends(0, 100, 500);
         air.sends(1, start, end);
         assert_eq!(air.run(), noticed, "{start} to {end}");
@@ -437,8 +441,7 @@ fn edges_travel_along_the_links() {
         power: Power::from_attowatts(500),
     };
     let links = vec![vec![link(3, 700), link(1, 900), link(2, 700)], vec![], vec![], vec![]];
-    let medium: Medium<u32> =
-        Medium::new(links, reception(Rules::Cumulative), vec![(RATE, Power::from_attowatts(100))]);
+    let medium: Medium<u32> = Medium::new(links, Reception::Threshold(reception(Rules::Cumulative)));
     let order: Vec<u32> = medium.links(StationId(0)).iter().map(|link| link.receiver.0).collect();
     assert_eq!(order, [2, 3, 1]);
     assert!(medium.links(StationId(1)).is_empty());
@@ -508,7 +511,7 @@ fn powers() -> impl Strategy<Value = Vec<Vec<u64>>> {
 
 fn run_random(rules: Rules, capture: PowerRatio, powers: &[Vec<u64>], sent: &[(u32, u64, u64)]) -> Air {
     let rows: Vec<&[u64]> = powers.iter().map(Vec::as_slice).collect();
-    let mut air = Air::new(Reception { capture, ..reception(rules) }, DECODED, &rows);
+    let mut air = Air::new(Threshold { capture, ..reception(rules) }, &rows);
     for &(station, start, end) in sent {
         air.sends(station, start, end);
     }

@@ -9,6 +9,8 @@ use core::fmt;
 
 use hopcast_protocols::time::Duration;
 
+use crate::errors::{Encoding, HEADER_BITS, ReedSolomon, SIGNAL_BITS};
+
 /// A physical layer of IEEE 802.11.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Standard {
@@ -67,7 +69,7 @@ impl Standard {
             Self::Erp => erp::PARAMETERS,
         };
         let short_preamble = short_preamble && matches!(self, Self::HrDsss | Self::Erp);
-        Phy { standard: self, short_preamble, parameters }
+        Phy { standard: self, short_preamble, parameters, code: None }
     }
 }
 
@@ -147,9 +149,15 @@ pub struct Phy {
     standard: Standard,
     short_preamble: bool,
     parameters: PhyParameters,
+    code: Option<ReedSolomon>,
 }
 
 impl Phy {
+    /// The same with the PSDU of every frame coded: it lasts longer.
+    pub const fn with_code(self, code: Option<ReedSolomon>) -> Self {
+        Self { code, ..self }
+    }
+
     /// The same for a network that sends its data at `data_rate`: an 802.11g network that keeps to the rates of 802.11b
     /// also keeps its long slot and CWmin of 31 (18.5.4). Nothing else differs.
     pub fn for_data_rate(self, data_rate: DataRate) -> Self {
@@ -193,11 +201,10 @@ impl Phy {
     /// TXTIME of a frame of `octets`, FCS included: preamble, header, data, tail, padding and signal extension
     /// (16.3.4 for DSSS, 17.4.3 and 18.5.3 for OFDM).
     pub fn airtime(&self, rate: DataRate, octets: u32) -> Duration {
+        let octets = self.code.map_or(octets, |code| code.coded_octets(octets));
         match rate.modulation() {
             Modulation::Dsss => self.header_duration(rate) + hr_dsss::psdu(rate, octets),
-            Modulation::Ofdm => {
-                self.header_duration(rate) + ofdm::psdu(rate, octets) + self.parameters.signal_extension
-            }
+            Modulation::Ofdm => self.header_duration(rate) + ofdm::psdu(rate, octets) + self.signal_extension(rate),
         }
     }
 
@@ -208,6 +215,40 @@ impl Phy {
             Modulation::Dsss => hr_dsss::header(rate, self.short_preamble),
             Modulation::Ofdm => ofdm::HEADER,
         }
+    }
+
+    /// aSignalExtension of a frame at `rate`: silence that counts as part of it.
+    pub fn signal_extension(&self, rate: DataRate) -> Duration {
+        match rate.modulation() {
+            Modulation::Dsss => Duration::ZERO,
+            Modulation::Ofdm => self.parameters.signal_extension,
+        }
+    }
+
+    /// How the PSDU of a frame at `rate` is put on the air.
+    pub fn encoding(&self, rate: DataRate) -> Encoding {
+        Encoding::of(rate).expect("every rate of a standard has an encoding")
+    }
+
+    /// The last part of the header of a frame at `rate`, which names its rate and length: 48 bits by DBPSK at 1 Mb/s, or by
+    /// DQPSK at 2 Mb/s after a short preamble (16.2.2); SIGNAL, 24 bits in one symbol, for OFDM (17.3.4).
+    pub fn header_field(&self, rate: DataRate) -> HeaderField {
+        let encoding = Encoding::of_header(rate, self.short_preamble);
+        let (bits, duration) = match encoding {
+            Encoding::Dqpsk => (HEADER_BITS, Duration::from_micros(24)),
+            Encoding::Ofdm { .. } => (SIGNAL_BITS, Duration::from_micros(4)),
+            _ => (HEADER_BITS, Duration::from_micros(48)),
+        };
+        HeaderField { encoding, bits, duration }
+    }
+
+    /// Bits that the PSDU of a frame of `octets` at `rate` needs to arrive: with SERVICE and tail for OFDM (17.3.5).
+    pub fn payload_bits(&self, rate: DataRate, octets: u32) -> u32 {
+        let framing = match rate.modulation() {
+            Modulation::Dsss => 0,
+            Modulation::Ofdm => ofdm::FRAMING_BITS as u32,
+        };
+        8 * octets + framing
     }
 
     /// aRxPHYStartDelay for a frame at `rate` (Tables 15-5, 16-4, 17-21, 18-5): 192 µs after a long DSSS preamble,
@@ -246,6 +287,17 @@ impl Phy {
             Standard::Ofdm | Standard::Erp => ofdm::minimum_sensitivity(ofdm::RATE_6),
         }
     }
+}
+
+/// The part of a header that carries bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeaderField {
+    /// How they are put on the air.
+    pub encoding: Encoding,
+    /// How many they are.
+    pub bits: u32,
+    /// How long they last.
+    pub duration: Duration,
 }
 
 /// Frame Control, Duration, RA and FCS (9.3.1.4).

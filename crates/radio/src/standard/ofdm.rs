@@ -38,16 +38,14 @@ pub(super) const HEADER: Duration = Duration::from_micros(16 + 4);
 
 /// Data symbols of a PSDU (equation 17-29): SERVICE, the octets and the tail, padded to whole symbols.
 pub(super) fn psdu(rate: DataRate, octets: u32) -> Duration {
-    let bits = SERVICE_BITS + 8 * u64::from(octets) + TAIL_BITS;
+    let bits = 8 * u64::from(octets) + FRAMING_BITS;
     SYMBOL * bits.div_ceil(bits_per_symbol(rate))
 }
 
 /// Table 17-5: T_SYM.
 const SYMBOL: Duration = Duration::from_micros(4);
-/// 17.3.5.2.
-const SERVICE_BITS: u64 = 16;
-/// 17.3.5.3.
-const TAIL_BITS: u64 = 6;
+/// SERVICE, 16 bits (17.3.5.2), and tail, 6 bits (17.3.5.3).
+pub(super) const FRAMING_BITS: u64 = 16 + 6;
 
 /// Table 17-4: N_DBPS is the rate times the 4 µs of a symbol.
 fn bits_per_symbol(rate: DataRate) -> u64 {

@@ -6,8 +6,9 @@ use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::tcp::{Config, Connection, Output, Segment, State};
 use hopcast_radio::mac::{DropCause, Payload, StationId};
-use hopcast_radio::medium::{Medium, Reception, Rules};
+use hopcast_radio::medium::Medium;
 use hopcast_radio::queue::Discipline;
+use hopcast_radio::reception::{Reception, Rules, Threshold};
 use hopcast_radio::units::{Power, PowerRatio};
 use hopcast_sim::engine::{Engine, Upper};
 
@@ -131,12 +132,13 @@ fn timers<const HOSTS: usize>(operations: u64) -> u64 {
         let random = Stream::new(1, Purpose::Backoff, u64::from(index), 0);
         hopcast_radio::mac::Dcf::new(StationId(index), config.clone(), random)
     };
-    let reception = Reception {
+    let reception = Threshold {
         carrier_sense_threshold: Power::from_attowatts(1),
         capture: PowerRatio::from_ratio(10.0),
         rules: Rules::Cumulative,
+        receive_thresholds: Vec::new(),
     };
-    let medium = Medium::new(vec![Vec::new(); HOSTS], reception, Vec::new());
+    let medium = Medium::new(vec![Vec::new(); HOSTS], Reception::Threshold(reception));
     let mut engine = Engine::new(medium, (0..HOSTS as u32).map(station).collect(), Sleepers(sleepers));
     while engine.events() < operations {
         engine.run_until(engine.now() + Duration::from_millis(1));

@@ -26,7 +26,10 @@ impl Encoder {
     pub(super) fn new(radio: &Radio) -> Self {
         let frequency = match radio.propagation {
             Propagation::Range { .. } => radio.standard.default_frequency(),
-            Propagation::FreeSpace { frequency } | Propagation::TwoRayGround { frequency, .. } => frequency,
+            Propagation::FreeSpace { frequency }
+            | Propagation::TwoRayGround { frequency, .. }
+            | Propagation::TwoRayInterference { frequency, .. }
+            | Propagation::LogDistance { frequency, .. } => frequency,
         };
         Self {
             // A float to integer cast saturates.

@@ -18,7 +18,8 @@ use core::fmt;
 
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::{Dcf, DropCause, Frame, Output, Payload, StationId};
-use hopcast_radio::medium::{Edge, Heard, Launch, Link, Medium, TransmissionId};
+use hopcast_radio::medium::{Edge, Launch, Link, Medium, TransmissionId};
+use hopcast_radio::reception::Heard;
 
 use crate::timers::Timers;
 use edges::Edges;
@@ -282,7 +283,7 @@ impl<U: Upper> Engine<U> {
                 return;
             }
             self.begin(time, Rank::Trailing, front.number, receiver);
-            let (heard, idle) = self.medium.handle_trailing(id, &mut front);
+            let (heard, idle) = self.medium.handle_trailing(id, &mut front, time);
             let station = &mut self.stations[receiver.0 as usize];
             match heard {
                 Heard::Noise if idle => {}
@@ -293,9 +294,9 @@ impl<U: Upper> Engine<U> {
                 Heard::Frame(header_end) => {
                     let transmission = self.medium.transmission(id);
                     if let Some(tap) = &mut self.tap {
-                        let link = self.medium.last(&front);
+                        let link = self.medium.last(id, &front);
                         let start = transmission.start + link.delay;
-                        tap.on_frame(receiver, &transmission.frame, start, Some(link));
+                        tap.on_frame(receiver, &transmission.frame, start, Some(&link));
                     }
                     station.handle_frame(&transmission.frame, header_end, time);
                 }

@@ -133,6 +133,12 @@ impl Host {
         if packet.ip.destination == self.node { self.receive(packet, cx) } else { self.forward(packet, cx) }
     }
 
+    /// The interface received a packet with errors.
+    pub fn handle_corrupted(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        cx.counters.received += 1;
+        count_host_drop(packet, 1, DropCause::Corrupted, cx);
+    }
+
     /// The interface has sent `packet`: its frame was acknowledged, or needed no acknowledgement.
     pub fn handle_sent(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         cx.counters.sent += 1;

@@ -34,11 +34,13 @@ pub enum DropCause {
     SendBufferFull,
     /// No socket has this port.
     NoSocket,
+    /// The error model lost what the MAC handed up.
+    Corrupted,
 }
 
 impl DropCause {
     /// All causes, in the order of their indices.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::QueueFull,
         Self::QueueManagement,
         Self::Expired,
@@ -53,6 +55,7 @@ impl DropCause {
         Self::ReceiveBufferFull,
         Self::SendBufferFull,
         Self::NoSocket,
+        Self::Corrupted,
     ];
 
     /// The stable name in results.
@@ -72,6 +75,7 @@ impl DropCause {
             Self::ReceiveBufferFull => "receive_buffer_full",
             Self::SendBufferFull => "send_buffer_full",
             Self::NoSocket => "no_socket",
+            Self::Corrupted => "corrupted",
         }
     }
 }

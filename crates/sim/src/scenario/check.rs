@@ -31,6 +31,9 @@ enum Form<'a> {
     Table,
     List,
     WholeNumber,
+    Number,
+    /// A number, or a list of `[time, number]`.
+    Steps,
     Text,
 }
 
@@ -49,7 +52,11 @@ fn form(schema: &Value) -> Form<'_> {
             .expect("alternatives of a schema are words or tables with a tag");
         return Form::Tagged(tag, variants);
     }
+    if schema.get(quantity::STEPS_KEY).is_some() {
+        return Form::Steps;
+    }
     match schema["type"].as_str() {
+        Some("number") => Form::Number,
         Some("object") => Form::Table,
         Some("array") => Form::List,
         Some("integer") => Form::WholeNumber,
@@ -80,6 +87,8 @@ impl Checker<'_> {
                 _ => self.wrong_kind(schema, path),
             },
             Form::WholeNumber => self.whole_number(schema, value, path),
+            Form::Number => self.number(schema, value, path),
+            Form::Steps => self.steps(schema, value, path),
             Form::Text => self.text(schema, value, path),
         }
         self.as_text(schema, value, path)
@@ -111,6 +120,8 @@ impl Checker<'_> {
             Form::Quantity(_) => "is neither a text nor a number",
             Form::Table | Form::Tagged(..) => "is not a table",
             Form::WholeNumber => "is not a whole number",
+            Form::Number => "is not a number",
+            Form::Steps => "is neither a number nor a list",
         };
         self.report(path, problem, Some(wanted));
     }
@@ -151,6 +162,34 @@ impl Checker<'_> {
         }
         let number = value.as_f64().unwrap_or(f64::NAN);
         let _ = self.limits(schema, number, &|limit| limit, &|v| v.to_string(), path);
+    }
+
+    fn number(&mut self, schema: &Value, value: &Value, path: &Path) {
+        let Some(number) = value.as_f64() else { return self.wrong_kind(schema, path) };
+        let _ = self.limits(schema, number, &|limit| limit, &|v| v.to_string(), path);
+    }
+
+    fn steps(&mut self, schema: &Value, value: &Value, path: &mut Path) {
+        let Value::Array(steps) = value else { return self.number(schema, value, path) };
+        if steps.is_empty() {
+            return self.report(path, "has no steps", Some(wanted(schema)));
+        }
+        let [time, share] = [0, 1].map(|place| &schema["items"]["prefixItems"][place]);
+        for (place, step) in steps.iter().enumerate() {
+            path.push(place.to_string());
+            match step.as_array().map(Vec::as_slice) {
+                Some([at, value]) => {
+                    path.push("0".into());
+                    self.quantity(time, Dimension::Time, at, path);
+                    path.pop();
+                    path.push("1".into());
+                    self.number(share, value, path);
+                    path.pop();
+                }
+                _ => self.report(path, "is not a pair", Some("[time, number]".into())),
+            }
+            path.pop();
+        }
     }
 
     /// Whether `value` is within the limits of `schema`; if not, it is reported. `kept` turns a limit of the schema into
@@ -358,6 +397,8 @@ fn wanted(schema: &Value) -> String {
         }
         Form::List => "a list".into(),
         Form::WholeNumber => "a whole number".into(),
+        Form::Number => "a number".into(),
+        Form::Steps => "a number, or a list of [time, number]".into(),
         Form::Text => "a text".into(),
     }
 }

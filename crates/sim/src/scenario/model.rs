@@ -1,6 +1,9 @@
 //! A scenario after validation: every value in force, in plain units. What the rest of the simulator reads.
 
 use hopcast_protocols::time::{Duration, Instant};
+use hopcast_radio::errors::{ReedSolomon, States};
+use hopcast_radio::fading::Distribution;
+use hopcast_radio::propagation::Polarization;
 use hopcast_radio::standard::{DataRate, Standard};
 
 /// Index of a node, in the order of the scenario; address 10.0.0.1 plus this index.
@@ -55,8 +58,14 @@ pub struct Radio {
     pub tx_power: f64,
     /// How power falls with distance.
     pub propagation: Propagation,
+    /// What obstacles do to it.
+    pub shadowing: Option<Shadowing>,
+    /// What many paths do to it.
+    pub fading: Option<Fading>,
     /// When a frame is received.
     pub reception: Reception,
+    /// Losses beside.
+    pub errors: Errors,
 }
 
 /// How power falls with distance.
@@ -69,7 +78,7 @@ pub enum Propagation {
         /// Sensed, and destroying other frames, up to here.
         carrier_sense: f64,
     },
-    /// Friis; frequency in hertz.
+    /// Friis.
     FreeSpace {
         /// Carrier frequency in hertz.
         frequency: f64,
@@ -81,18 +90,61 @@ pub enum Propagation {
         /// Height of both antennas in metres.
         antenna_height: f64,
     },
+    /// The direct ray and one from the ground, with phases.
+    TwoRayInterference {
+        /// Carrier frequency in hertz.
+        frequency: f64,
+        /// Height of both antennas in metres.
+        antenna_height: f64,
+        /// Relative permittivity of the ground.
+        permittivity: f64,
+        /// Direction of the electric field.
+        polarization: Polarization,
+    },
+    /// A power law.
+    LogDistance {
+        /// Carrier frequency in hertz.
+        frequency: f64,
+        /// Power falls with this power of the distance.
+        exponent: f64,
+        /// In metres: up to here power falls as in free space.
+        reference_distance: f64,
+    },
+}
+
+/// Shadowing: powers that differ from the mean by a normal deviate in dB.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shadowing {
+    /// Standard deviation in dB.
+    pub deviation: f64,
+    /// In metres: over so far the correlation of a link's shadowing falls to 1/e. `None`: a draw for each frame and receiver.
+    pub decorrelation: Option<f64>,
+}
+
+/// Fading over many paths.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fading {
+    /// Of the power.
+    pub distribution: Distribution,
+    /// Largest Doppler frequency in hertz; `None`: a draw for each frame and receiver.
+    pub doppler: Option<f64>,
 }
 
 /// When a frame is received.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reception {
     /// Least power to decode a frame, in dBm; `None`: the standard's minimum sensitivity for the frame's rate.
-    /// Not used with [`Propagation::Range`].
+    /// Not used with [`Propagation::Range`] and [`Rules::Sinr`].
     pub receive_threshold: Option<f64>,
     /// Least power that makes the medium busy, in dBm.
     pub carrier_sense_threshold: f64,
-    /// How much stronger than what overlaps it a frame must be to survive, in dB.
+    /// How much stronger than what overlaps it a frame must be to survive, in dB; under [`Rules::Sinr`], to be received
+    /// in place of another.
     pub capture: f64,
+    /// What a receiver adds to thermal noise, in dB. Used under [`Rules::Sinr`].
+    pub noise_figure: f64,
+    /// Signal over noise and interference at which a preamble is found, in dB. Used under [`Rules::Sinr`].
+    pub preamble_detection: f64,
     /// Power below which a transmission is not delivered to a node at all, in dBm.
     pub interference_floor: f64,
     /// What overlaps, and what a receiver does afterwards.
@@ -107,6 +159,38 @@ pub enum Rules {
     /// ns-2: first come, each other transmission by itself; sensed but undecodable frames cause EIFS too; no NAV reset; no
     /// backoff for a packet that waits while its station responds.
     PairwiseFirstCome,
+    /// Signal over noise and the sum of all interference, bit by bit.
+    Sinr,
+}
+
+/// Losses on top of what reception decides.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Errors {
+    /// None.
+    None,
+    /// Independent losses.
+    Packet {
+        /// From when on, and which share is lost.
+        steps: Vec<(Instant, f64)>,
+        /// What is lost.
+        level: LossLevel,
+    },
+    /// A channel of two states at each node.
+    GilbertElliott {
+        /// The states.
+        states: States,
+        /// What corrects errors in all frames.
+        fec: Option<ReedSolomon>,
+    },
+}
+
+/// What an error model loses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossLevel {
+    /// Frames, below the MAC's acknowledgement.
+    Frame,
+    /// Packets that the MAC hands up.
+    Network,
 }
 
 /// Nodes of one kind.

@@ -170,12 +170,20 @@ fn values(schema: &Value) -> String {
     match schema["type"].as_str() {
         Some("array") if is_table(&schema["items"]) => "list of tables".into(),
         Some("array") => format!("list of {}", values(&schema["items"])),
-        Some("integer") => match (schema["minimum"].as_f64(), schema["maximum"].as_f64()) {
-            (Some(least), Some(most)) => format!("whole number, {least} to {most}"),
-            (Some(least), None) => format!("whole number, ≥ {least}"),
-            _ => "whole number".into(),
-        },
+        Some("integer") => limited("whole number", schema),
+        Some("number") => limited("number", schema),
+        _ if schema.get(quantity::STEPS_KEY).is_some() => {
+            format!("{} or a list of `[time, number]`", limited("number", schema))
+        }
         _ => "text".into(),
+    }
+}
+
+fn limited(what: &str, schema: &Value) -> String {
+    match (schema["minimum"].as_f64(), schema["maximum"].as_f64()) {
+        (Some(least), Some(most)) => format!("{what}, {least} to {most}"),
+        (Some(least), None) => format!("{what}, ≥ {least}"),
+        _ => what.into(),
     }
 }
 

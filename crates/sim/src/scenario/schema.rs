@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::quantity::{Frequency, Length, Level, Power, Rate, Size, SizeOrNone, SizeOrOff, Time, TimeOrOff};
+use super::quantity::{Frequency, Length, Level, Power, Rate, Shares, Size, SizeOrNone, SizeOrOff, Time, TimeOrOff};
 
 /// A scenario: what is simulated, for how long.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -76,7 +76,8 @@ pub(super) struct Radio {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 68, "maximum" = 2296))]
     pub mtu: Option<SizeOrNone>,
-    /// How a receiver decides. Default: `threshold`.
+    /// How a receiver decides. Default: `threshold` with propagation `range`, under profile `ns-2`, and where
+    /// `receive_threshold` is given; else `sinr`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reception: Option<Reception>,
     /// Transmit power; not used with propagation `range`. Default: 16.0206 dBm (40 mW); 24.5 dBm under profile `ns-2`.
@@ -84,7 +85,7 @@ pub(super) struct Radio {
     #[schemars(extend("minimum" = 1e-20, "maximum" = 1e6))]
     pub tx_power: Option<Power>,
     /// Least power to decode a frame; not used with propagation `range`. Default: the standard's minimum sensitivity at
-    /// the frame's rate; -64.37 dBm under profile `ns-2`.
+    /// the frame's rate; -64.37 dBm under profile `ns-2`; none with reception `sinr`, where noise decides.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1e-33, "maximum" = 1e6))]
     pub receive_threshold: Option<Power>,
@@ -93,11 +94,20 @@ pub(super) struct Radio {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1e-33, "maximum" = 1e6))]
     pub carrier_sense_threshold: Option<Power>,
-    /// How much stronger than what overlaps it a frame must be to survive; not used with propagation `range`. Default:
-    /// 10 dB.
+    /// How much stronger than what overlaps it a frame must be to survive; with reception `sinr`, to draw a receiver away
+    /// from another frame. Not used with propagation `range`. Default: 10 dB.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 200))]
     pub capture: Option<Level>,
+    /// How much a receiver adds to thermal noise; used with reception `sinr`. Default: 7 dB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 60))]
+    pub noise_figure: Option<Level>,
+    /// Signal over noise and interference at which a receiver finds a preamble; used with reception `sinr`. Default: 4 dB
+    /// (802.11a, 802.11g), -6.4 dB, which is 4 dB less the gain of eleven chips (802.11, 802.11b).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = -40, "maximum" = 60))]
+    pub preamble_detection: Option<Level>,
     /// Transmissions that arrive weaker than this are left out at that node; not used with propagation `range`. Default:
     /// 20 dB below what could just destroy the weakest frame, which is the lowest receive threshold less `capture`, and
     /// never above the carrier-sense threshold; under profile `ns-2` the carrier-sense threshold.
@@ -181,6 +191,8 @@ pub(super) enum Reception {
     /// A frame above `receive_threshold` (or within `receive`) is decoded unless something overlaps it that it does not
     /// exceed by `capture`.
     Threshold,
+    /// By signal over thermal noise and the sum of interference, bit by bit.
+    Sinr,
 }
 
 /// How power falls with distance.
@@ -198,31 +210,201 @@ pub(super) enum Propagation {
         carrier_sense: Length,
     },
     /// Friis' equation.
-    FreeSpace {
-        /// Carrier frequency. Default: that of `radio.channel`; 914 MHz under profile `ns-2`.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        #[schemars(extend("minimum" = 1e6, "maximum" = 1e12))]
-        frequency: Option<Frequency>,
-    },
+    FreeSpace(FreeSpace),
     /// Free space up to the crossover distance, reflection from the ground beyond.
-    TwoRayGround {
-        /// Carrier frequency. Default: that of `radio.channel`; 914 MHz under profile `ns-2`.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        #[schemars(extend("minimum" = 1e6, "maximum" = 1e12))]
-        frequency: Option<Frequency>,
-        /// Height of both antennas. Default: 1.5 m.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e5))]
-        antenna_height: Option<Length>,
-    },
+    TwoRayGround(TwoRayGround),
+    /// The sum of the direct ray and the one that the ground reflects, with their phases: power rises and falls with
+    /// distance.
+    TwoRayInterference(TwoRayInterference),
+    /// Power falls with a power of the distance.
+    LogDistance(LogDistance),
+}
+
+/// Friis' equation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct FreeSpace {
+    /// Carrier frequency. Default: that of `radio.channel`; 914 MHz under profile `ns-2`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1e6, "maximum" = 1e12))]
+    pub frequency: Option<Frequency>,
+    #[serde(flatten)]
+    pub variation: Variation,
+}
+
+/// Free space, then reflection from the ground.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct TwoRayGround {
+    /// Carrier frequency. Default: that of `radio.channel`; 914 MHz under profile `ns-2`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1e6, "maximum" = 1e12))]
+    pub frequency: Option<Frequency>,
+    /// Height of both antennas. Default: 1.5 m.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e5))]
+    pub antenna_height: Option<Length>,
+    #[serde(flatten)]
+    pub variation: Variation,
+}
+
+/// Two rays with phases.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct TwoRayInterference {
+    /// Carrier frequency. Default: that of `radio.channel`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1e6, "maximum" = 1e12))]
+    pub frequency: Option<Frequency>,
+    /// Height of both antennas. Default: 1.5 m.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e5))]
+    pub antenna_height: Option<Length>,
+    /// Relative permittivity of the ground. Default: 5, dry ground and concrete (ITU-R P.2040).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1, "maximum" = 100))]
+    pub permittivity: Option<f64>,
+    /// Direction of the electric field. Default: `vertical`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub polarization: Option<Polarization>,
+    #[serde(flatten)]
+    pub variation: Variation,
+}
+
+/// Direction of the electric field over the ground.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Polarization {
+    /// Along the ground.
+    Horizontal,
+    /// Upright.
+    Vertical,
+}
+
+/// A power law.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct LogDistance {
+    /// The power of the distance with which power falls: 2 in free space, about 3 to 5 within buildings.
+    #[schemars(extend("minimum" = 0, "maximum" = 20))]
+    pub exponent: f64,
+    /// Up to here power falls as in free space. Default: 1 m.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e5))]
+    pub reference_distance: Option<Length>,
+    /// Carrier frequency. Default: that of `radio.channel`; 914 MHz under profile `ns-2`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1e6, "maximum" = 1e12))]
+    pub frequency: Option<Frequency>,
+    #[serde(flatten)]
+    pub variation: Variation,
+}
+
+/// What makes power differ from the mean at that distance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(super) struct Variation {
+    /// Standard deviation of log-normal shadowing. Default: 0 dB, none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 40))]
+    pub shadowing: Option<Level>,
+    /// What shadowing is drawn for. Default: `link`; `frame` under profile `ns-2`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shadowing_per: Option<ShadowingPer>,
+    /// Distance over which the correlation of a link's shadowing falls to 1/e; with `shadowing_per = "link"`. Default: 20 m.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e7))]
+    pub decorrelation_distance: Option<Length>,
+    /// Distribution of power over many paths. Default: `none`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fading: Option<FadingName>,
+    /// Of `rician` fading: power of the steady wave over that of the scattered ones, a plain ratio. Default: 6 (7.8 dB).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 1e6))]
+    pub k: Option<f64>,
+    /// Of `nakagami` fading: its shape; 1 is Rayleigh. Default: 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0.5, "maximum" = 1e6))]
+    pub m: Option<f64>,
+    /// Largest Doppler frequency: fading is then a function of time, the same in both directions of a link. Default: each
+    /// frame has a fading of its own at each receiver.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e6))]
+    pub doppler: Option<Frequency>,
+}
+
+/// What shadowing is drawn for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum ShadowingPer {
+    /// The places of both ends: the same in both directions, at all times, and alike for places close by.
+    Link,
+    /// Each frame and receiver, as ns-2 has it.
+    Frame,
+}
+
+/// Distribution of power over many paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum FadingName {
+    /// None.
+    None,
+    /// Scattered waves alone.
+    Rayleigh,
+    /// One steady wave among scattered ones.
+    Rician,
+    /// Gamma-distributed power.
+    Nakagami,
 }
 
 /// Losses on top of what `reception` decides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) enum Errors {
     /// None.
     None {},
+    /// Independent losses at a given rate.
+    Packet {
+        /// Share of packets that are lost, or a list of `[time, share]`: from that time on.
+        rate: Shares,
+        /// What is lost. Default: `frame`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        level: Option<LossLevel>,
+    },
+    /// A channel of two states at each node; bits of frames that arrive there err by its state.
+    GilbertElliott {
+        /// Bit error rate in the good state.
+        #[schemars(extend("minimum" = 0, "maximum" = 0.5))]
+        good_ber: f64,
+        /// Bit error rate in the bad state.
+        #[schemars(extend("minimum" = 0, "maximum" = 0.5))]
+        bad_ber: f64,
+        /// Mean time in the good state; times are exponential.
+        #[schemars(extend("minimum" = 1e-9, "maximum" = 1e6))]
+        good_mean: Time,
+        /// Mean time in the bad state.
+        #[schemars(extend("minimum" = 1e-9, "maximum" = 1e6))]
+        bad_mean: Time,
+        /// Correction of errors. Default: `none`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        fec: Option<Fec>,
+    },
+}
+
+/// What an error model loses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum LossLevel {
+    /// Frames of all kinds at a receiver, below the MAC's acknowledgement and repetition.
+    Frame,
+    /// Packets that the MAC hands up: their frames are acknowledged and not repeated.
+    Network,
+}
+
+/// Correction of errors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Fec {
+    /// None.
+    None,
+    /// RS(255, 153) over every frame: 60 % of its octets are data, and up to 51 wrong ones in each block of 255 are put right.
+    ReedSolomon,
 }
 
 /// A node, or with `count` a group of them.

@@ -3,7 +3,7 @@
 use super::net::{Fate, Net};
 use super::*;
 use crate::scenario::model::{
-    Application, Flow, Group, Placement, Propagation, Radio, Reception, Relay, Rules, Scenario, Tcp, Transport,
+    Application, Errors, Flow, Group, Placement, Propagation, Radio, Reception, Relay, Rules, Scenario, Tcp, Transport,
 };
 use hopcast_radio::standard::{DataRate, Standard};
 
@@ -24,10 +24,15 @@ pub(super) fn scenario(count: u32, relay: Relay, transport: Transport, applicati
             queue_packets: 50,
             tx_power: 15.0,
             propagation: Propagation::Range { receive: 100.0, carrier_sense: 200.0 },
+            shadowing: None,
+            fading: None,
+            errors: Errors::None,
             reception: Reception {
                 receive_threshold: None,
                 carrier_sense_threshold: -82.0,
                 capture: 10.0,
+                noise_figure: 7.0,
+                preamble_detection: 0.0,
                 interference_floor: -110.0,
                 rules: Rules::Cumulative,
             },

@@ -1,17 +1,28 @@
 //! The radio: standard, rates, thresholds, propagation.
 
-use hopcast_radio::standard::{DataRate, Standard};
+use hopcast_protocols::time::Duration;
+use hopcast_radio::errors::{DEFAULT_NOISE_FIGURE, ReedSolomon, States, thermal_noise};
+use hopcast_radio::fading::Distribution;
+use hopcast_radio::propagation;
+use hopcast_radio::standard::{DataRate, Modulation, Standard};
 
 use super::super::model;
 use super::super::quantity::{Frequency, Length, Level, Power, Rate, Size, SizeOrNone, SizeOrOff};
-use super::super::schema::{Errors, Preamble, Profile, Propagation, Radio, Reception, StandardName};
-use super::{Resolver, show, word};
+use super::super::schema;
+use super::super::schema::{
+    Errors, FadingName, Fec, FreeSpace, LossLevel, Polarization, Preamble, Profile, Propagation, Radio, Reception,
+    ShadowingPer, StandardName, TwoRayGround, Variation,
+};
+use super::{Resolver, instant, show, word};
 
 /// The rate of ns-2's MAC, to which dataRate_ and basicRate_ fall back.
 const NS_2_BANDWIDTH: DataRate = DataRate::from_kbps(2_000);
 
 /// So far below a power that could just destroy a frame, a hundred transmissions at once are needed to do it.
 const FLOOR_MARGIN: f64 = 20.0;
+
+/// Share of data in a coded frame: 60 % (N. Petrovic and M. Aboelaze, study P).
+const FEC_EFFICIENCY: f64 = 0.6;
 
 impl Resolver<'_> {
     /// The radio and the MTU.
@@ -55,12 +66,18 @@ impl Resolver<'_> {
             false => (SizeOrNone(Some(Size(1500.0))), "default: that of Ethernet, as Linux gives it to 802.11".into()),
         });
         let (propagation, by_range) = self.propagation(radio, standard, ns_2);
+        let (shadowing, fading) = match radio.propagation {
+            Some(Propagation::Range { .. }) | None => (None, None),
+            Some(
+                Propagation::FreeSpace(FreeSpace { variation, .. })
+                | Propagation::TwoRayGround(TwoRayGround { variation, .. })
+                | Propagation::TwoRayInterference(schema::TwoRayInterference { variation, .. })
+                | Propagation::LogDistance(schema::LogDistance { variation, .. }),
+            ) => (self.shadowing(variation, ns_2), self.fading(variation)),
+        };
         let (tx_power, reception) =
             self.reception(radio, standard, short_preamble, &[data_rate, basic_rate], ns_2, by_range);
-        match radio.errors {
-            Some(Errors::None {}) => self.ledger.note_given(&["radio", "errors"]),
-            None => self.ledger.note(&["radio", "errors", "model"], "none", "default"),
-        }
+        let errors = self.errors(radio.errors.as_ref());
         let radio = model::Radio {
             standard,
             short_preamble,
@@ -72,7 +89,10 @@ impl Resolver<'_> {
             queue_packets,
             tx_power,
             propagation,
+            shadowing,
+            fading,
             reception,
+            errors,
         };
         (radio, mtu.0.map(bytes))
     }
@@ -123,8 +143,8 @@ impl Resolver<'_> {
             self.ledger.note_given(&["radio", "propagation", "model"]);
         }
         let given = given.unwrap_or(match ns_2 {
-            true => Propagation::TwoRayGround { frequency: None, antenna_height: None },
-            false => Propagation::FreeSpace { frequency: None },
+            true => Propagation::TwoRayGround(TwoRayGround::default()),
+            false => Propagation::FreeSpace(FreeSpace::default()),
         });
         let propagation = match given {
             Propagation::Range { receive, carrier_sense } => {
@@ -139,21 +159,161 @@ impl Resolver<'_> {
                 }
                 model::Propagation::Range { receive: receive.0, carrier_sense: carrier_sense.0 }
             }
-            Propagation::FreeSpace { frequency } => {
+            Propagation::FreeSpace(FreeSpace { frequency, .. }) => {
                 let frequency = self.frequency(frequency, from_channel, standard, ns_2);
                 model::Propagation::FreeSpace { frequency }
             }
-            Propagation::TwoRayGround { frequency, antenna_height } => {
+            Propagation::TwoRayGround(TwoRayGround { frequency, antenna_height, .. }) => {
                 let frequency = self.frequency(frequency, from_channel, standard, ns_2);
-                let path = ["radio", "propagation", "antenna_height"];
-                let height = self.ledger.pick(&path, antenna_height, show, || match ns_2 {
-                    true => (Length(1.5), ns_2_default("Antenna/OmniAntenna Z_ 1.5")),
-                    false => (Length(1.5), "default: a device carried by a person, and ns-2's Z_ 1.5".into()),
+                let antenna_height = self.antenna_height(antenna_height, ns_2);
+                model::Propagation::TwoRayGround { frequency, antenna_height }
+            }
+            Propagation::TwoRayInterference(model) => {
+                let frequency = self.frequency(model.frequency, from_channel, standard, ns_2);
+                let antenna_height = self.antenna_height(model.antenna_height, ns_2);
+                let path = ["radio", "propagation", "permittivity"];
+                let permittivity = self.ledger.pick(&path, model.permittivity, show, || {
+                    (5.0, "default: dry ground and concrete at some GHz (ITU-R P.2040)".into())
                 });
-                model::Propagation::TwoRayGround { frequency, antenna_height: height.0 }
+                let path = ["radio", "propagation", "polarization"];
+                let polarization = self.ledger.pick(&path, model.polarization, word, || {
+                    (Polarization::Vertical, "default: upright antennas".into())
+                });
+                let polarization = match polarization {
+                    Polarization::Vertical => propagation::Polarization::Vertical,
+                    Polarization::Horizontal => propagation::Polarization::Horizontal,
+                };
+                model::Propagation::TwoRayInterference { frequency, antenna_height, permittivity, polarization }
+            }
+            Propagation::LogDistance(model) => {
+                let frequency = self.frequency(model.frequency, from_channel, standard, ns_2);
+                self.ledger.note_given(&["radio", "propagation", "exponent"]);
+                let path = ["radio", "propagation", "reference_distance"];
+                let reference = self.ledger.pick(&path, model.reference_distance, show, || {
+                    (Length(1.0), "default: as in ns-2 (Propagation/Shadowing dist0_ 1.0) and ns-3".into())
+                });
+                model::Propagation::LogDistance { frequency, exponent: model.exponent, reference_distance: reference.0 }
             }
         };
         (propagation, matches!(given, Propagation::Range { .. }))
+    }
+
+    /// In metres.
+    fn antenna_height(&mut self, given: Option<Length>, ns_2: bool) -> f64 {
+        let path = ["radio", "propagation", "antenna_height"];
+        let height = self.ledger.pick(&path, given, show, || match ns_2 {
+            true => (Length(1.5), ns_2_default("Antenna/OmniAntenna Z_ 1.5")),
+            false => (Length(1.5), "default: a device carried by a person, and ns-2's Z_ 1.5".into()),
+        });
+        height.0
+    }
+
+    fn shadowing(&mut self, given: Variation, ns_2: bool) -> Option<model::Shadowing> {
+        let path = |key| ["radio", "propagation", key];
+        let none = || (Level(0.0), "default: none".into());
+        let deviation = self.ledger.pick(&path("shadowing"), given.shadowing, show, none).0;
+        if deviation == 0.0 {
+            self.ledger.note_given(&path("shadowing_per"));
+            self.ledger.note_given(&path("decorrelation_distance"));
+            return None;
+        }
+        let per = self.ledger.pick(&path("shadowing_per"), given.shadowing_per, word, || match ns_2 {
+            true => (ShadowingPer::Frame, ns_2_default("Propagation/Shadowing draws for each packet and receiver")),
+            false => (ShadowingPer::Link, "default: what stands in the way stays there".into()),
+        });
+        let decorrelation = match per {
+            ShadowingPer::Frame => {
+                if given.decorrelation_distance.is_some() {
+                    let problem = "says nothing: with shadowing_per = \"frame\" no two frames are alike";
+                    self.report(&path("decorrelation_distance"), problem, "shadowing_per = \"link\"");
+                }
+                None
+            }
+            ShadowingPer::Link => {
+                let given = given.decorrelation_distance;
+                let distance = self.ledger.pick(&path("decorrelation_distance"), given, show, || {
+                    (Length(20.0), "default: measured between low antennas in streets (Wang, Tameh, Nix 2008)".into())
+                });
+                Some(distance.0)
+            }
+        };
+        Some(model::Shadowing { deviation, decorrelation })
+    }
+
+    fn fading(&mut self, given: Variation) -> Option<model::Fading> {
+        let path = |key| ["radio", "propagation", key];
+        let fading =
+            self.ledger.pick(&path("fading"), given.fading, word, || (FadingName::None, "default: none".into()));
+        for (key, is_given, of) in
+            [("k", given.k.is_some(), FadingName::Rician), ("m", given.m.is_some(), FadingName::Nakagami)]
+        {
+            if is_given && fading != of {
+                let of = word(&of);
+                self.report(&path(key), format!("is a parameter of fading = \"{of}\" only"), "");
+            }
+        }
+        let distribution = match fading {
+            FadingName::None => {
+                self.ledger.note_given(&path("doppler"));
+                return None;
+            }
+            FadingName::Rayleigh => Distribution::Rayleigh,
+            FadingName::Rician => {
+                let k = self
+                    .ledger
+                    .pick(&path("k"), given.k, show, || (6.0, "default: 7.8 dB, a clear path among others".into()));
+                Distribution::Rician { k }
+            }
+            FadingName::Nakagami => {
+                let m = self.ledger.pick(&path("m"), given.m, show, || (1.0, "default: Rayleigh".into()));
+                Distribution::Nakagami { m }
+            }
+        };
+        match given.doppler {
+            Some(_) => self.ledger.note_given(&path("doppler")),
+            None => self.ledger.note(&path("doppler"), "a draw for each frame and receiver", "default"),
+        }
+        Some(model::Fading { distribution, doppler: given.doppler.map(|frequency| frequency.0) })
+    }
+
+    fn errors(&mut self, given: Option<&Errors>) -> model::Errors {
+        let path = |key| ["radio", "errors", key];
+        self.ledger.note_given(&["radio", "errors", "model"]);
+        match given {
+            None => {
+                self.ledger.note(&path("model"), "none", "default");
+                model::Errors::None
+            }
+            Some(Errors::None {}) => model::Errors::None,
+            Some(Errors::Packet { rate, level }) => {
+                self.ledger.pick(&path("rate"), Some(rate), |rate| rate.to_string(), || unreachable!());
+                let level = self.ledger.pick(&path("level"), *level, word, || {
+                    (LossLevel::Frame, "default: the radio loses frames, which the MAC repeats".into())
+                });
+                model::Errors::Packet {
+                    steps: rate.0.iter().map(|&(from, share)| (instant(from), share)).collect(),
+                    level: match level {
+                        LossLevel::Frame => model::LossLevel::Frame,
+                        LossLevel::Network => model::LossLevel::Network,
+                    },
+                }
+            }
+            Some(&Errors::GilbertElliott { good_ber, bad_ber, good_mean, bad_mean, fec }) => {
+                for key in ["good_ber", "bad_ber", "good_mean", "bad_mean"] {
+                    self.ledger.note_given(&path(key));
+                }
+                let fec = self.ledger.pick(&path("fec"), fec, word, || (Fec::None, "default: none".into()));
+                model::Errors::GilbertElliott {
+                    states: States {
+                        good_ber,
+                        bad_ber,
+                        good_mean: Duration::from_secs_f64(good_mean.0),
+                        bad_mean: Duration::from_secs_f64(bad_mean.0),
+                    },
+                    fec: (fec == Fec::ReedSolomon).then(|| ReedSolomon::with_rate(FEC_EFFICIENCY)),
+                }
+            }
+        }
     }
 
     fn frequency(&mut self, given: Option<Frequency>, channel: Option<f64>, standard: Standard, ns_2: bool) -> f64 {
@@ -194,10 +354,28 @@ impl Resolver<'_> {
         by_range: bool,
     ) -> (f64, model::Reception) {
         let phy = standard.phy(short_preamble);
-        self.ledger.pick(&["radio", "reception"], radio.reception, word, || {
-            (Reception::Threshold, "default: the only one that this version has".into())
+        let has_thresholds = radio.receive_threshold.is_some() || radio.carrier_sense_threshold.is_some();
+        let reception = self.ledger.pick(&["radio", "reception"], radio.reception, word, || match () {
+            () if by_range => (Reception::Threshold, "default with propagation range, which knows no power".into()),
+            () if ns_2 => (Reception::Threshold, "profile ns-2: Phy/WirelessPhy (ns-2.35)".into()),
+            () if has_thresholds => (Reception::Threshold, "default where a threshold is given".into()),
+            () => (Reception::Sinr, "default with a propagation that has power".into()),
         });
+        let by_sinr = reception == Reception::Sinr;
+        if by_sinr && by_range {
+            self.report(&["radio", "reception"], "needs powers, which propagation range has not", "\"threshold\"");
+        }
+        for (key, given) in [("noise_figure", radio.noise_figure), ("preamble_detection", radio.preamble_detection)] {
+            if given.is_some() && !by_sinr {
+                self.report(&["radio", key], "says nothing: thresholds decide", "reception = \"sinr\"");
+            }
+        }
         let (rules, told, source) = match ns_2 {
+            _ if by_sinr => (
+                model::Rules::Sinr,
+                "errors of bits by signal over noise and the sum of interference, piece by piece",
+                "reception sinr (no key of its own)",
+            ),
             true => (
                 model::Rules::PairwiseFirstCome,
                 "each overlapping transmission by itself; first come, first served",
@@ -216,8 +394,10 @@ impl Resolver<'_> {
             false => (Power(16.0206), "default: 40 mW, as a typical card and as in ns-3 (TxPowerStart)".into()),
         });
         let path = ["radio", "receive_threshold"];
-        let show_threshold = |threshold: &Option<Power>| threshold.map_or("by rate".into(), |power| power.to_string());
+        let by_default = if by_sinr { "none" } else { "by rate" };
+        let show_threshold = |threshold: &Option<Power>| threshold.map_or(by_default.into(), |power| power.to_string());
         let receive = self.ledger.pick(&path, radio.receive_threshold.map(Some), show_threshold, || match ns_2 {
+            _ if by_sinr => (None, "default with reception sinr: noise decides".into()),
             true => (Some(Power(-64.37)), ns_2_default("RXThresh_ 3.652e-10")),
             false => (None, format!("default: minimum sensitivity of {standard} at each rate (IEEE 802.11-2020)")),
         });
@@ -243,8 +423,17 @@ impl Resolver<'_> {
             true => (Level(10.0), ns_2_default("CPThresh_ 10.0")),
             false => (Level(10.0), "default: as in ns-2 (CPThresh_ 10.0)".into()),
         });
+        let (noise_figure, detection, noise) =
+            if by_sinr { self.noise(radio, standard) } else { (DEFAULT_NOISE_FIGURE, 0.0, 0.0) };
         let weakest = receive.map_or_else(|| most_sensitive(standard.rates()), |power| power.0);
         let floor = self.ledger.pick(&["radio", "interference_floor"], radio.interference_floor, show, || match ns_2 {
+            _ if by_sinr => {
+                let reason = format!(
+                    "default: {FLOOR_MARGIN} dB below the thermal noise, so that it takes a hundred such transmissions at \
+                     once to double that"
+                );
+                (Power(noise - FLOOR_MARGIN), reason)
+            }
             true => {
                 (carrier_sense, ns_2_default("the carrier-sense threshold, below which a frame is dropped at once"))
             }
@@ -261,20 +450,46 @@ impl Resolver<'_> {
             for row in &mut self.ledger.rows[first_row_of_powers..] {
                 row.source.push_str("; not used with propagation range");
             }
+        } else if by_sinr {
+            self.floor(carrier_sense, floor);
         } else {
-            self.thresholds(receive, most_sensitive(used), carrier_sense, floor);
+            self.thresholds(receive, most_sensitive(used), carrier_sense);
+            self.floor(carrier_sense, floor);
         }
         let reception = model::Reception {
             receive_threshold: receive.map(|power| power.0),
             carrier_sense_threshold: carrier_sense.0,
             capture: capture.0,
+            noise_figure,
+            preamble_detection: detection,
             interference_floor: floor.0,
             rules,
         };
         (tx_power.0, reception)
     }
 
-    fn thresholds(&mut self, receive: Option<Power>, sensitivity: f64, carrier_sense: Power, floor: Power) {
+    /// Noise figure and least ratio of a preamble in dB, and thermal noise in dBm.
+    fn noise(&mut self, radio: &Radio, standard: Standard) -> (f64, f64, f64) {
+        let figure = self.ledger.pick(&["radio", "noise_figure"], radio.noise_figure, show, || {
+            (Level(DEFAULT_NOISE_FIGURE), "default: as in ns-3 (RxNoiseFigure)".into())
+        });
+        let spread_spectrum = standard.default_data_rate().modulation() == Modulation::Dsss;
+        let detection =
+            self.ledger.pick(
+                &["radio", "preamble_detection"],
+                radio.preamble_detection,
+                show,
+                || match spread_spectrum {
+                    true => (Level(-6.4), "default: 4 dB less 10.4 dB, the gain of eleven chips".into()),
+                    false => (Level(4.0), "default: as in ns-3 (ThresholdPreambleDetectionModel)".into()),
+                },
+            );
+        let encoding = standard.phy(false).encoding(standard.default_data_rate());
+        let noise = thermal_noise(encoding.noise_bandwidth(), figure.0).as_dbm();
+        (figure.0, detection.0, noise)
+    }
+
+    fn thresholds(&mut self, receive: Option<Power>, sensitivity: f64, carrier_sense: Power) {
         let lowest = receive.map_or(sensitivity, |power| power.0);
         if carrier_sense.0 > lowest {
             let what = match receive {
@@ -287,6 +502,9 @@ impl Resolver<'_> {
                 format!("at most {}", Power(lowest)),
             );
         }
+    }
+
+    fn floor(&mut self, carrier_sense: Power, floor: Power) {
         if floor.0 > carrier_sense.0 {
             self.report(
                 &["radio", "interference_floor"],

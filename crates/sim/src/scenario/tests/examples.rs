@@ -25,6 +25,8 @@ fn the_string_loads_with_static_routes() {
         carrier_sense_threshold: -78.07,
         capture: 10.0,
         // 10 dB of capture and 20 dB of margin below the receive threshold.
+        noise_figure: 7.0,
+        preamble_detection: 0.0,
         interference_floor: -94.37,
         rules: Rules::Cumulative,
     };
@@ -58,8 +60,6 @@ fn the_string_as_it_is_wants_dsdv() {
 #[test]
 fn the_house_is_refused_for_what_is_missing() {
     let expected = [
-        r#"test.toml:13: radio.reception = "sinr": this version does not have "sinr" yet; expected "threshold""#,
-        r#"test.toml:14: radio.propagation.model = "log-distance": this version does not have "log-distance" yet; expected "range", "free-space" or "two-ray-ground""#,
         r#"test.toml:18: nodes.ap.role = "access-point": this version does not have "access-point" yet; expected "ad-hoc""#,
         r#"test.toml:24: nodes.sta.role = "station": this version does not have "station" yet; expected "ad-hoc""#,
         r#"test.toml:30: nodes.w.role = "wired": this version does not have "wired" yet; expected "ad-hoc""#,
@@ -71,7 +71,6 @@ fn the_house_is_refused_for_what_is_missing() {
 #[test]
 fn the_roaming_nodes_are_refused_for_what_is_missing() {
     let expected = [
-        r#"test.toml:13: radio.errors.model = "packet": this version does not have "packet" yet; expected "none""#,
         r#"test.toml:19: nodes.n.mobility.model = "random-waypoint": this version does not have "random-waypoint" yet; expected "static""#,
         r#"test.toml:20: nodes.n.routing.protocol = "dsr": this version does not have "dsr" yet; expected "static""#,
         r#"test.toml:26: flows.stream.transport.protocol = "adtfrc": this version does not have "adtfrc" yet; expected "udp" or "tcp""#,

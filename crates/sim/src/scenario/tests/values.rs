@@ -3,6 +3,7 @@
 use std::fs;
 
 use hopcast_protocols::time::Duration;
+use hopcast_radio::errors::thermal_noise;
 use hopcast_radio::standard::{DataRate, Standard};
 
 use super::model::*;
@@ -24,10 +25,21 @@ fn the_standard_profile_follows_the_standard() {
         receive_threshold: None,
         carrier_sense_threshold: phy.cca_threshold(),
         capture: 10.0,
-        interference_floor: phy.minimum_sensitivity(DataRate::from_kbps(1_000)) - 30.0,
-        rules: Rules::Cumulative,
+        noise_figure: 7.0,
+        preamble_detection: -6.4,
+        // kTB in 16.5 MHz is -101.8 dBm, 7 dB are the noise figure.
+        interference_floor: thermal_noise(16.5e6, 7.0).as_dbm() - 20.0,
+        rules: Rules::Sinr,
     };
     assert_eq!(radio.reception, reception);
+    let loaded_with_threshold = load(SMALL, &["radio.reception=threshold", TCP, BULK]);
+    let reception = Reception {
+        preamble_detection: 0.0,
+        interference_floor: phy.minimum_sensitivity(DataRate::from_kbps(1_000)) - 30.0,
+        rules: Rules::Cumulative,
+        ..reception
+    };
+    assert_eq!(loaded_with_threshold.scenario.radio.reception, reception);
     let Transport::Tcp(tcp) = &loaded.scenario.flows[0].transport else { panic!("TCP") };
     assert_eq!((tcp.segment, tcp.window, tcp.initial_window), (1460, None, None));
     assert_eq!((tcp.min_rto, tcp.delayed_ack), (Duration::from_secs(1), Some(Duration::from_millis(200))));
@@ -50,6 +62,8 @@ fn the_ns_2_profile_sets_what_ns_2_does() {
         receive_threshold: Some(-64.37),
         carrier_sense_threshold: -78.07,
         capture: 10.0,
+        noise_figure: 7.0,
+        preamble_detection: 0.0,
         interference_floor: -78.07,
         rules: Rules::PairwiseFirstCome,
     };
@@ -129,12 +143,12 @@ fn an_override_of_the_kind_drops_what_only_the_former_kind_has() {
     let own = "radio.propagation.antenna_height=2 m";
     assert_eq!(
         refused(STRING, &[STATIC, "radio.propagation.model=free-space", own]),
-        r#"--set: radio.propagation.antenna_height = "2 m": unknown key; expected one of frequency, model"#
+        r#"--set: radio.propagation.antenna_height = "2 m": unknown key; expected one of decorrelation_distance, doppler, fading, frequency, k, m, model, shadowing, shadowing_per"#
     );
     let whole = r#"radio.propagation={ model = "free-space", antenna_height = "2 m" }"#;
     assert_eq!(
         refused(STRING, &[STATIC, whole]),
-        r#"--set: radio.propagation.antenna_height = "2 m": unknown key; expected one of frequency, model"#
+        r#"--set: radio.propagation.antenna_height = "2 m": unknown key; expected one of decorrelation_distance, doppler, fading, frequency, k, m, model, shadowing, shadowing_per"#
     );
     let loaded = load(STRING, &[STATIC, "flows.bulk.transport.protocol=udp"]);
     assert_eq!(loaded.scenario.flows[0].transport, Transport::Udp);

@@ -1,19 +1,24 @@
-//! One station's receiver: energy, synchronisation to a frame, and survival of interference.
+//! Reception by power alone: a frame above a threshold is decoded unless something overlaps it that is not weaker by the
+//! capture ratio.
 
 use hopcast_protocols::time::Instant;
 
-use super::{Totals, TransmissionId};
+use super::{Arrival, Heard};
+use crate::medium::{Totals, TransmissionId};
+use crate::standard::DataRate;
 use crate::units::{Power, PowerRatio};
 
-/// When a frame is received, apart from its own least power.
-#[derive(Clone, Copy, Debug)]
-pub struct Reception {
+/// Reception by power alone.
+#[derive(Clone, Debug)]
+pub struct Threshold {
     /// Least power that makes the medium busy.
     pub carrier_sense_threshold: Power,
     /// How many times stronger than what overlaps it a frame must be to survive.
     pub capture: PowerRatio,
     /// Whose rules.
     pub rules: Rules,
+    /// Least power to decode a frame of each rate in use.
+    pub receive_thresholds: Vec<(DataRate, Power)>,
 }
 
 /// What overlapping transmissions do to each other.
@@ -29,37 +34,22 @@ pub enum Rules {
     PairwiseFirstCome,
 }
 
-impl Reception {
+impl Threshold {
+    /// # Panics
+    /// If the rate is not in use.
+    pub(super) fn receive_threshold(&self, rate: DataRate) -> Power {
+        let found = self.receive_thresholds.iter().find(|(known, _)| *known == rate);
+        found.expect("every rate in use has a threshold").1
+    }
+
     fn survives(&self, power: Power, interference: Power) -> bool {
         power.is_at_least(self.capture, interference)
     }
 }
 
-/// What a station makes of a frame at its trailing edge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heard {
-    /// Energy, or nothing.
-    Noise,
-    /// A frame that began (PHY-RXSTART.indication at this instant) and ended in error.
-    Error(Instant),
-    /// The frame, whose header ended at this instant.
-    Frame(Instant),
-}
-
-/// A signal that arrives.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Arrival {
-    pub(super) transmission: TransmissionId,
-    pub(super) power: Power,
-    /// Strong enough to be decoded if nothing overlaps.
-    pub(super) decodable: bool,
-    pub(super) now: Instant,
-    pub(super) header_end: Instant,
-}
-
 /// One station's receiver.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Receiver {
+pub(crate) struct Receiver {
     /// Sum of all signals that are present.
     energy: Power,
     /// Number of signals that are present and sensed; counted for [`Rules::PairwiseFirstCome`] only.
@@ -89,13 +79,13 @@ impl Receiver {
     }
 
     /// The station starts to transmit.
-    pub(super) fn on_transmit(&mut self, reception: &Reception, totals: &mut Totals) {
+    pub(super) fn on_transmit(&mut self, model: &Threshold, totals: &mut Totals) {
         self.transmitting = true;
         if let Some(lock) = &mut self.lock {
             lock.damage(totals);
-            if reception.rules == Rules::Cumulative {
+            if model.rules == Rules::Cumulative {
                 self.lock = None;
-                self.busy = self.energy >= reception.carrier_sense_threshold;
+                self.busy = self.energy >= model.carrier_sense_threshold;
             }
         }
     }
@@ -105,20 +95,20 @@ impl Receiver {
     }
 
     /// A signal arrives. Returns whether the medium turns busy.
-    pub(super) fn on_leading(&mut self, reception: &Reception, arrival: Arrival, totals: &mut Totals) -> bool {
+    pub(super) fn on_leading(&mut self, model: &Threshold, arrival: Arrival, totals: &mut Totals) -> bool {
         let was_busy = self.busy || self.transmitting;
-        let sensed = arrival.power >= reception.carrier_sense_threshold;
+        let sensed = arrival.power >= model.carrier_sense_threshold;
         let others = self.energy;
         self.energy = others + arrival.power;
         totals.receptions += u64::from(sensed);
-        self.busy = match reception.rules {
+        self.busy = match model.rules {
             Rules::Cumulative => {
-                self.on_leading_cumulative(reception, arrival, others, totals);
-                self.lock.is_some() || self.energy >= reception.carrier_sense_threshold
+                self.on_leading_cumulative(model, arrival, others, totals);
+                self.lock.is_some() || self.energy >= model.carrier_sense_threshold
             }
             Rules::PairwiseFirstCome if sensed => {
                 self.signals += 1;
-                self.on_leading_pairwise(reception, arrival, totals);
+                self.on_leading_pairwise(model, arrival, totals);
                 true
             }
             Rules::PairwiseFirstCome => self.busy,
@@ -129,20 +119,20 @@ impl Receiver {
     /// A signal ends. Returns what became of its frame, and whether the medium turns idle.
     pub(super) fn on_trailing(
         &mut self,
-        reception: &Reception,
+        model: &Threshold,
         transmission: TransmissionId,
         power: Power,
     ) -> (Heard, bool) {
         let was_busy = self.busy;
         self.energy -= power;
-        let heard = match reception.rules {
+        let heard = match model.rules {
             Rules::Cumulative => {
                 let heard = self.end_of(|lock| lock.transmission == transmission);
-                self.busy = self.lock.is_some() || self.energy >= reception.carrier_sense_threshold;
+                self.busy = self.lock.is_some() || self.energy >= model.carrier_sense_threshold;
                 heard
             }
             Rules::PairwiseFirstCome => {
-                self.signals -= u32::from(power >= reception.carrier_sense_threshold);
+                self.signals -= u32::from(power >= model.carrier_sense_threshold);
                 self.busy = self.signals > 0;
                 // ns-2 stays in its collision until the last of the frames in it has ended.
                 let is_last = !self.busy;
@@ -162,11 +152,11 @@ impl Receiver {
         }
     }
 
-    fn on_leading_cumulative(&mut self, reception: &Reception, arrival: Arrival, others: Power, totals: &mut Totals) {
-        let audible = arrival.decodable && !self.transmitting && reception.survives(arrival.power, others);
+    fn on_leading_cumulative(&mut self, model: &Threshold, arrival: Arrival, others: Power, totals: &mut Totals) {
+        let audible = arrival.decodable && !self.transmitting && model.survives(arrival.power, others);
         totals.collisions += u64::from(arrival.decodable && !audible);
         if let Some(lock) = &mut self.lock {
-            if reception.survives(lock.power, self.energy - lock.power) {
+            if model.survives(lock.power, self.energy - lock.power) {
                 return;
             }
             lock.damage(totals);
@@ -179,11 +169,11 @@ impl Receiver {
         }
     }
 
-    fn on_leading_pairwise(&mut self, reception: &Reception, arrival: Arrival, totals: &mut Totals) {
+    fn on_leading_pairwise(&mut self, model: &Threshold, arrival: Arrival, totals: &mut Totals) {
         match &mut self.lock {
             Some(lock) => {
                 totals.collisions += u64::from(arrival.decodable);
-                if !reception.survives(lock.power, arrival.power) {
+                if !model.survives(lock.power, arrival.power) {
                     lock.damage(totals);
                 }
             }

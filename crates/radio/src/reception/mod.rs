@@ -1,0 +1,138 @@
+//! What a receiver makes of the signals that reach it: carrier sense, synchronisation to a frame, and its survival.
+//!
+//! Two models: [`threshold`] compares powers; [`sinr`] accumulates the probability of error over a frame. The medium
+//! tells either of the start and the end of each signal, in order of time.
+
+mod sinr;
+mod threshold;
+
+use hopcast_protocols::time::Instant;
+
+use crate::mac::StationId;
+use crate::medium::{Totals, TransmissionId};
+use crate::standard::DataRate;
+use crate::units::Power;
+pub(crate) use sinr::Content;
+pub use sinr::{Mode, Sinr};
+pub use threshold::{Rules, Threshold};
+
+/// How receivers decide.
+#[derive(Clone, Debug)]
+pub enum Reception {
+    /// By power alone.
+    Threshold(Threshold),
+    /// By signal to interference and noise.
+    Sinr(Sinr),
+}
+
+/// What a station makes of a frame at its trailing edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// Energy, or nothing.
+    Noise,
+    /// A frame that began (PHY-RXSTART.indication at this instant) and ended in error.
+    Error(Instant),
+    /// The frame, whose header ended at this instant.
+    Frame(Instant),
+}
+
+/// A signal that arrives.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    pub(crate) transmission: TransmissionId,
+    pub(crate) power: Power,
+    /// Strong enough to be decoded if nothing overlaps.
+    pub(crate) decodable: bool,
+    pub(crate) now: Instant,
+    pub(crate) header_end: Instant,
+}
+
+/// The receivers of all stations.
+#[derive(Clone, Debug)]
+pub(crate) enum Receivers {
+    Threshold(Threshold, Vec<threshold::Receiver>),
+    Sinr(Sinr, Vec<sinr::Receiver>),
+}
+
+impl Receivers {
+    /// As many, in silence.
+    pub(crate) fn new(reception: Reception, stations: usize) -> Self {
+        match reception {
+            Reception::Threshold(model) => Self::Threshold(model, vec![threshold::Receiver::default(); stations]),
+            Reception::Sinr(model) => Self::Sinr(model, (0..stations as u32).map(sinr::Receiver::new).collect()),
+        }
+    }
+
+    /// The least power at which a receiver synchronises to a frame at `rate`.
+    pub(crate) fn least_power(&self, rate: DataRate) -> Power {
+        match self {
+            Self::Threshold(model, _) => model.receive_threshold(rate),
+            Self::Sinr(model, _) => model.least_power(rate),
+        }
+    }
+
+    /// Carrier sense, own transmissions apart.
+    pub(crate) fn is_busy(&self, station: StationId) -> bool {
+        match self {
+            Self::Threshold(_, receivers) => receivers[station.0 as usize].is_busy(),
+            Self::Sinr(_, receivers) => receivers[station.0 as usize].is_busy(),
+        }
+    }
+
+    /// Whether the PHY has reported the start of a frame that has not ended.
+    pub(crate) fn receiving(&self, station: StationId, now: Instant) -> bool {
+        match self {
+            Self::Threshold(_, receivers) => receivers[station.0 as usize].receiving(now),
+            Self::Sinr(_, receivers) => receivers[station.0 as usize].receiving(now),
+        }
+    }
+
+    /// The station starts to transmit.
+    pub(crate) fn on_transmit(&mut self, station: StationId, totals: &mut Totals) {
+        match self {
+            Self::Threshold(model, receivers) => receivers[station.0 as usize].on_transmit(model, totals),
+            Self::Sinr(model, receivers) => receivers[station.0 as usize].on_transmit(model, totals),
+        }
+    }
+
+    /// The station's transmission has ended.
+    pub(crate) fn on_transmitted(&mut self, station: StationId) {
+        match self {
+            Self::Threshold(_, receivers) => receivers[station.0 as usize].on_transmitted(),
+            Self::Sinr(_, receivers) => receivers[station.0 as usize].on_transmitted(),
+        }
+    }
+
+    /// A signal arrives; `content` tells what it carries. Returns whether the medium turns busy.
+    #[inline]
+    pub(crate) fn on_leading(
+        &mut self,
+        station: StationId,
+        arrival: Arrival,
+        content: impl FnOnce() -> Content,
+        totals: &mut Totals,
+    ) -> bool {
+        match self {
+            Self::Threshold(model, receivers) => receivers[station.0 as usize].on_leading(model, arrival, totals),
+            Self::Sinr(model, receivers) => receivers[station.0 as usize].on_leading(model, arrival, content, totals),
+        }
+    }
+
+    /// A signal ends. Returns what became of its frame, and whether the medium turns idle.
+    #[inline]
+    pub(crate) fn on_trailing(
+        &mut self,
+        station: StationId,
+        transmission: TransmissionId,
+        power: Power,
+        now: Instant,
+        totals: &mut Totals,
+    ) -> (Heard, bool) {
+        match self {
+            Self::Threshold(model, receivers) => receivers[station.0 as usize].on_trailing(model, transmission, power),
+            Self::Sinr(model, receivers) => {
+                receivers[station.0 as usize].on_trailing(model, transmission, power, now, totals)
+            }
+        }
+    }
+}

@@ -1,0 +1,453 @@
+//! Reception by signal to interference and noise: a frame's chance is the product of the chances of its bits, each at the
+//! ratio that held while it was on the air.
+//!
+//! ```text
+//!   power      ┌───────────────────────────────────┐
+//!              │ preamble │ header │ payload       │      the frame that the receiver is synchronised to
+//!              └──────────┴────────┴───────────────┘
+//!                     ┌─────────────────┐
+//!                     │  interference   │                 changes the ratio twice: three pieces
+//!                     └─────────────────┘
+//! ```
+//!
+//! A receiver that is free synchronises to a frame whose ratio reaches [`Sinr::detection`] as it begins; one that is
+//! synchronised goes over to a later frame that is [`Sinr::capture`] times stronger than all else, the first one included
+//! (J. Lee et al., "An experimental study on the capture effect in 802.11a networks", WiNTECH 2007). What a header says
+//! is known at its end; the receiver notices at the next start or end of a signal that it could not be read.
+
+use hopcast_protocols::time::{Duration, Instant};
+
+use super::{Arrival, Heard};
+use crate::errors::{SuccessCurve, survives, thermal_noise};
+use crate::medium::{Totals, TransmissionId};
+use crate::standard::{DataRate, Phy};
+use crate::units::{Power, PowerRatio};
+
+/// Reception by signal to interference and noise.
+#[derive(Clone, Debug)]
+pub struct Sinr {
+    /// Least power that makes the medium busy, whatever it carries.
+    pub carrier_sense_threshold: Power,
+    /// Signal over noise and interference that a preamble needs to be found.
+    pub detection: PowerRatio,
+    /// Least power that a preamble needs to be found.
+    pub receive_threshold: Power,
+    /// Signal over all else that a preamble needs to draw a receiver away from the frame that it receives.
+    pub capture: PowerRatio,
+    /// For each rate in use.
+    pub modes: Vec<Mode>,
+    /// Decides which frames are lost.
+    pub seed: u64,
+}
+
+/// How frames at one rate are received.
+#[derive(Clone, Debug)]
+pub struct Mode {
+    rate: DataRate,
+    noise: Power,
+    header: SuccessCurve,
+    /// Bits of the header's last part, and its length.
+    header_bits: f64,
+    header_length: Duration,
+    payload: SuccessCurve,
+    /// Bits of the PSDU beside its octets.
+    framing: u32,
+    /// Silence that counts as part of the frame.
+    signal_extension: Duration,
+}
+
+impl Mode {
+    /// Frames of `phy` at `rate`, at receivers of this noise figure in dB.
+    pub fn new(phy: &Phy, rate: DataRate, noise_figure: f64) -> Self {
+        let encoding = phy.encoding(rate);
+        let header = phy.header_field(rate);
+        Self {
+            rate,
+            noise: thermal_noise(encoding.noise_bandwidth(), noise_figure),
+            header: SuccessCurve::new(header.encoding),
+            header_bits: f64::from(header.bits),
+            header_length: header.duration,
+            payload: SuccessCurve::new(encoding),
+            framing: phy.payload_bits(rate, 0),
+            signal_extension: phy.signal_extension(rate),
+        }
+    }
+
+    /// The least power at which at most this share of frames of so many bits is lost in noise alone.
+    pub fn least_power(&self, loss: f64, bits: u32) -> Power {
+        self.noise.scaled(self.payload.ratio_for(loss, f64::from(bits)))
+    }
+}
+
+/// What a signal carries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Content {
+    pub(crate) rate: DataRate,
+    /// Of the PSDU.
+    pub(crate) octets: u32,
+    pub(crate) airtime: Duration,
+    /// Names the transmission among all of its run.
+    pub(crate) key: u64,
+}
+
+impl Sinr {
+    fn mode(&self, rate: DataRate) -> usize {
+        self.modes.iter().position(|mode| mode.rate == rate).expect("every rate in use has a mode")
+    }
+
+    /// The power that reaches [`Self::detection`] in noise alone, or [`Self::receive_threshold`].
+    pub(super) fn least_power(&self, rate: DataRate) -> Power {
+        self.detection.times(self.modes[self.mode(rate)].noise).max(self.receive_threshold)
+    }
+}
+
+/// One station's receiver.
+#[derive(Clone, Debug)]
+pub(crate) struct Receiver {
+    station: u32,
+    /// Sum of all signals that are present.
+    energy: Power,
+    transmitting: bool,
+    /// Carrier sense: energy, or a frame whose announced length has not passed. Own transmissions apart.
+    busy: bool,
+    lock: Option<Lock>,
+}
+
+/// The frame to which the receiver is synchronised.
+#[derive(Clone, Debug)]
+struct Lock {
+    transmission: TransmissionId,
+    power: Power,
+    mode: usize,
+    key: u64,
+    header_end: Instant,
+    /// Of the PSDU: when its last bit passes, and how many there are.
+    payload_end: Instant,
+    payload_bits: f64,
+    /// Up to when the chances below are reckoned.
+    since: Instant,
+    /// Logarithms of the chance that all bits so far were received.
+    ln_header: f64,
+    ln_payload: f64,
+    /// Whether anything overlapped it.
+    disturbed: bool,
+    /// The header has ended and could be read.
+    is_readable: bool,
+}
+
+impl Receiver {
+    /// In silence.
+    pub(super) fn new(station: u32) -> Self {
+        Self { station, energy: Power::ZERO, transmitting: false, busy: false, lock: None }
+    }
+
+    pub(super) fn is_busy(&self) -> bool {
+        self.busy
+    }
+
+    pub(super) fn receiving(&self, now: Instant) -> bool {
+        self.lock.as_ref().is_some_and(|lock| lock.header_end <= now)
+    }
+
+    /// The station starts to transmit, and hears nothing.
+    pub(super) fn on_transmit(&mut self, model: &Sinr, totals: &mut Totals) {
+        self.transmitting = true;
+        totals.collisions += u64::from(self.lock.take().is_some());
+        self.busy = self.energy >= model.carrier_sense_threshold;
+    }
+
+    pub(super) fn on_transmitted(&mut self) {
+        self.transmitting = false;
+    }
+
+    /// A signal arrives. Returns whether the medium turns busy.
+    pub(super) fn on_leading(
+        &mut self,
+        model: &Sinr,
+        arrival: Arrival,
+        content: impl FnOnce() -> Content,
+        totals: &mut Totals,
+    ) -> bool {
+        let was_busy = self.busy || self.transmitting;
+        totals.receptions += u64::from(arrival.power >= model.carrier_sense_threshold);
+        self.advance(model, arrival.now, totals);
+        let others = self.energy;
+        self.energy = others + arrival.power;
+        if arrival.decodable {
+            self.on_preamble(model, arrival, content(), others, totals);
+        } else if let Some(lock) = &mut self.lock {
+            lock.disturbed = true;
+        }
+        self.busy = self.lock.is_some() || self.energy >= model.carrier_sense_threshold;
+        self.busy && !was_busy
+    }
+
+    /// A signal ends. Returns what became of its frame, and whether the medium turns idle.
+    pub(super) fn on_trailing(
+        &mut self,
+        model: &Sinr,
+        transmission: TransmissionId,
+        power: Power,
+        now: Instant,
+        totals: &mut Totals,
+    ) -> (Heard, bool) {
+        let was_busy = self.busy;
+        self.advance(model, now, totals);
+        self.energy -= power;
+        let heard = match self.lock.take_if(|lock| lock.transmission == transmission) {
+            Some(lock) => lock.end(model, self.station, totals),
+            None => Heard::Noise,
+        };
+        self.busy = self.lock.is_some() || self.energy >= model.carrier_sense_threshold;
+        (heard, was_busy && !self.busy && !self.transmitting)
+    }
+
+    /// A frame begins that could be received, had the receiver nothing else to do.
+    fn on_preamble(&mut self, model: &Sinr, arrival: Arrival, content: Content, others: Power, totals: &mut Totals) {
+        let mode = model.mode(content.rate);
+        let Mode { noise, framing, signal_extension, .. } = model.modes[mode];
+        let rest = others + noise;
+        let needed = if self.lock.is_some() { model.capture } else { model.detection };
+        if self.transmitting || !arrival.power.is_at_least(needed, rest) {
+            totals.collisions += 1;
+            if let Some(lock) = &mut self.lock {
+                lock.disturbed = true;
+            }
+            return;
+        }
+        totals.collisions += u64::from(self.lock.is_some());
+        self.lock = Some(Lock {
+            transmission: arrival.transmission,
+            power: arrival.power,
+            mode,
+            key: content.key,
+            header_end: arrival.header_end,
+            payload_end: arrival.now + content.airtime.saturating_sub(signal_extension),
+            payload_bits: f64::from(8 * content.octets + framing),
+            since: arrival.now,
+            ln_header: 0.0,
+            ln_payload: 0.0,
+            disturbed: others > Power::ZERO,
+            is_readable: false,
+        });
+    }
+
+    /// Reckons the piece of the frame that has passed since the last change; lets go of one whose header was not read.
+    fn advance(&mut self, model: &Sinr, now: Instant, totals: &mut Totals) {
+        let Some(lock) = &mut self.lock else { return };
+        lock.advance(&model.modes[lock.mode], self.energy - lock.power, now);
+        if lock.header_end > now || lock.is_readable {
+            return;
+        }
+        lock.is_readable = survives(model.seed, lock.key, self.station, lock.ln_header);
+        if !lock.is_readable {
+            totals.collisions += u64::from(lock.disturbed);
+            self.lock = None;
+        }
+    }
+}
+
+impl Lock {
+    /// The piece from the last change until `now`, during which `interference` was present.
+    fn advance(&mut self, mode: &Mode, interference: Power, now: Instant) {
+        if now <= self.since {
+            return;
+        }
+        let ratio = self.power.over(mode.noise + interference);
+        let header_start = self.header_end - mode.header_length;
+        let share = |from: Instant, to: Instant| {
+            let passed = now.min(to).saturating_since(self.since.max(from));
+            if passed == Duration::ZERO {
+                0.0
+            } else {
+                passed.as_nanos() as f64 / to.saturating_since(from).as_nanos() as f64
+            }
+        };
+        let in_header = share(header_start, self.header_end);
+        if in_header > 0.0 {
+            self.ln_header += in_header * mode.header_bits * mode.header.ln_success(ratio);
+        }
+        let in_payload = share(self.header_end, self.payload_end);
+        if in_payload > 0.0 {
+            self.ln_payload += in_payload * self.payload_bits * mode.payload.ln_success(ratio);
+        }
+        self.since = now;
+    }
+
+    /// All bits have passed. One draw decides for header and payload: what is below the chance of both is below that of
+    /// the header.
+    fn end(self, model: &Sinr, station: u32, totals: &mut Totals) -> Heard {
+        if survives(model.seed, self.key, station, self.ln_header + self.ln_payload) {
+            return Heard::Frame(self.header_end);
+        }
+        totals.collisions += u64::from(self.disturbed);
+        Heard::Error(self.header_end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::errors::Encoding;
+    use crate::standard::Standard;
+    use crate::units::Decibel;
+
+    const RATE: DataRate = DataRate::from_kbps(24_000);
+    const OCTETS: u32 = 1_000;
+
+    /// 802.11a at 24 Mb/s: 20 µs of preamble and header, then 336 µs.
+    fn model() -> Sinr {
+        let phy = Standard::Ofdm.phy(false);
+        Sinr {
+            carrier_sense_threshold: Power::from_dbm(-82.0),
+            detection: Decibel(4.0).into(),
+            receive_threshold: Power::ZERO,
+            capture: Decibel(10.0).into(),
+            modes: vec![Mode::new(&phy, RATE, 7.0)],
+            seed: 1,
+        }
+    }
+
+    fn airtime() -> Duration {
+        Standard::Ofdm.phy(false).airtime(RATE, OCTETS)
+    }
+
+    fn us(micros: u64) -> Instant {
+        Instant::START + Duration::from_micros(micros)
+    }
+
+    /// So many dB above the noise.
+    fn above_noise(model: &Sinr, decibels: f64) -> Power {
+        model.modes[0].noise.scaled(Decibel(decibels).as_ratio())
+    }
+
+    struct Bench {
+        model: Sinr,
+        receiver: Receiver,
+        totals: Totals,
+    }
+
+    impl Bench {
+        fn new() -> Self {
+            Self { model: model(), receiver: Receiver::new(0), totals: Totals::default() }
+        }
+
+        /// Transmission `id` begins, so many dB above the noise; whether the medium turns busy.
+        fn begins(&mut self, id: u32, at: Instant, decibels: f64, key: u64) -> bool {
+            let power = above_noise(&self.model, decibels);
+            let arrival = Arrival {
+                transmission: TransmissionId::from_index(id),
+                power,
+                decodable: power >= self.model.least_power(RATE),
+                now: at,
+                header_end: at + Duration::from_micros(20),
+            };
+            let content = || Content { rate: RATE, octets: OCTETS, airtime: airtime(), key };
+            self.receiver.on_leading(&self.model, arrival, content, &mut self.totals)
+        }
+
+        fn ends(&mut self, id: u32, at: Instant, decibels: f64) -> (Heard, bool) {
+            let power = above_noise(&self.model, decibels);
+            self.receiver.on_trailing(&self.model, TransmissionId::from_index(id), power, at, &mut self.totals)
+        }
+    }
+
+    #[test]
+    fn a_strong_frame_alone_is_received() {
+        let mut bench = Bench::new();
+        assert!(bench.begins(1, us(100), 20.0, 7));
+        let end = us(100) + airtime();
+        assert_eq!(bench.ends(1, end, 20.0), (Heard::Frame(us(120)), true));
+        assert_eq!(bench.receiver.energy, Power::ZERO);
+    }
+
+    #[test]
+    fn a_weak_preamble_is_not_found_but_adds_to_the_noise() {
+        let mut bench = Bench::new();
+        assert!(!bench.begins(1, us(100), 3.9, 7), "4 dB find a preamble, and -90 dBm are not sensed");
+        assert_eq!(bench.receiver.lock.as_ref().map(|lock| lock.mode), None);
+        assert_eq!(bench.ends(1, us(100) + airtime(), 3.9), (Heard::Noise, false));
+    }
+
+    /// A frame that is found is sensed until it ends, although its power alone would not make the medium busy.
+    #[test]
+    fn a_frame_below_the_carrier_sense_threshold_is_sensed_while_it_is_received() {
+        let mut bench = Bench::new();
+        assert!(above_noise(&bench.model, 11.5) < bench.model.carrier_sense_threshold);
+        assert!(bench.begins(1, us(0), 11.5, 7));
+        assert!(bench.receiver.is_busy());
+        assert!(!bench.receiver.receiving(us(19)));
+        assert!(bench.receiver.receiving(us(20)));
+        assert_eq!(bench.ends(1, us(0) + airtime(), 11.5), (Heard::Frame(us(20)), true));
+    }
+
+    /// The same frame many times, beside an interferer of which a part overlaps it: as many arrive as the two pieces say.
+    #[test]
+    fn each_piece_counts_at_its_own_ratio() {
+        let runs = 4_000;
+        // An interferer below the noise for the second half of the payload.
+        let (signal, interferer) = (10.0, -8.0);
+        let half = us(20) + Duration::from_micros(168);
+        let mut received = 0;
+        for key in 0..runs {
+            let mut bench = Bench::new();
+            bench.begins(1, us(0), signal, key);
+            bench.begins(2, half, interferer, 0);
+            let (heard, _) = bench.ends(1, us(0) + airtime(), signal);
+            received += u32::from(heard == Heard::Frame(us(20)));
+            bench.ends(2, us(0) + airtime() + airtime(), interferer);
+        }
+        // By hand: half of the bits at 10 dB, half at 10 dB − 10·log₁₀(1 + 10^(−0.8)) = 9.36 dB.
+        let curve = SuccessCurve::new(Encoding::of(RATE).expect("a rate of OFDM"));
+        let bits = f64::from(8 * OCTETS + 22) / 2.0;
+        let disturbed = Decibel(signal).as_ratio() / (1.0 + Decibel(interferer).as_ratio());
+        let expected = libm::exp(bits * (curve.ln_success(Decibel(signal).as_ratio()) + curve.ln_success(disturbed)));
+        assert!((0.05..0.95).contains(&expected), "{expected} would hide an error");
+        let share = f64::from(received) / runs as f64;
+        let spread = 3.5 * libm::sqrt(expected * (1.0 - expected) / runs as f64);
+        assert!((share - expected).abs() < spread, "{share} for {expected}");
+    }
+
+    #[test]
+    fn an_equal_frame_destroys_and_a_much_stronger_one_takes_over() {
+        let mut bench = Bench::new();
+        bench.begins(1, us(0), 20.0, 1);
+        assert!(!bench.begins(2, us(50), 20.0, 2), "busy already");
+        assert_eq!(bench.ends(1, us(0) + airtime(), 20.0), (Heard::Error(us(20)), false));
+        assert_eq!(bench.ends(2, us(50) + airtime(), 20.0), (Heard::Noise, true));
+        assert_eq!(bench.totals.collisions, 2);
+
+        let mut bench = Bench::new();
+        bench.begins(1, us(0), 20.0, 1);
+        bench.begins(2, us(50), 31.0, 2);
+        assert_eq!(bench.ends(1, us(0) + airtime(), 20.0), (Heard::Noise, false));
+        assert_eq!(bench.ends(2, us(50) + airtime(), 31.0), (Heard::Frame(us(70)), true));
+        assert_eq!(bench.totals.collisions, 1);
+    }
+
+    /// A header that could not be read is known at the next change: the receiver is free for what comes after it.
+    #[test]
+    fn an_unreadable_header_frees_the_receiver_without_a_frame_in_error() {
+        let mut bench = Bench::new();
+        bench.begins(1, us(0), 6.0, 1);
+        bench.begins(2, us(8), 12.0, 2);
+        assert!(!bench.receiver.receiving(us(7)));
+        bench.begins(3, us(30), 25.0, 3);
+        assert_eq!(bench.ends(1, us(0) + airtime(), 6.0), (Heard::Noise, false));
+        assert_eq!(bench.ends(2, us(8) + airtime(), 12.0), (Heard::Noise, false));
+        assert_eq!(bench.ends(3, us(30) + airtime(), 25.0), (Heard::Frame(us(50)), true));
+    }
+
+    #[test]
+    fn a_transmitter_hears_nothing() {
+        let mut bench = Bench::new();
+        bench.begins(1, us(0), 20.0, 1);
+        bench.receiver.on_transmit(&bench.model, &mut bench.totals);
+        bench.begins(2, us(10), 20.0, 2);
+        bench.receiver.on_transmitted();
+        assert!(bench.receiver.is_busy(), "energy");
+        assert_eq!(bench.ends(1, us(0) + airtime(), 20.0), (Heard::Noise, false));
+        assert_eq!(bench.ends(2, us(10) + airtime(), 20.0), (Heard::Noise, true));
+        assert_eq!(bench.totals.collisions, 2);
+    }
+}
