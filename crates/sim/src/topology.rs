@@ -34,8 +34,9 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// The links between nodes at `positions`, down to the interference floor.
-    pub fn new(radio: &Radio, positions: &[Position]) -> Self {
+    /// The links between nodes at `positions`, down to the interference floor. Given up with `None` as soon as `goes_on`,
+    /// which is asked before each node, says no.
+    pub fn new_while(radio: &Radio, positions: &[Position], goes_on: &dyn Fn() -> bool) -> Option<Self> {
         let rates = [radio.data_rate, radio.basic_rate];
         match radio.propagation {
             Propagation::Range { receive, carrier_sense } => {
@@ -46,19 +47,21 @@ impl Topology {
                     Power::from_attowatts(u64::from(range.is_sensed(distance)) + u64::from(range.is_received(distance)))
                 };
                 let (sensed, decoded) = (Power::from_attowatts(1), Power::from_attowatts(2));
-                Self {
-                    links: links(positions, carrier_sense, sensed, power),
+                Some(Self {
+                    links: links(positions, carrier_sense, sensed, power, goes_on)?,
                     reception: Reception {
                         carrier_sense_threshold: sensed,
                         capture: PowerRatio::from_ratio(f64::INFINITY),
                         rules: rules(radio.reception.rules),
                     },
                     thresholds: rates.map(|rate| (rate, decoded)).to_vec(),
-                }
+                })
             }
-            Propagation::FreeSpace { frequency } => Self::with_power(radio, positions, &FreeSpace::new(frequency)),
+            Propagation::FreeSpace { frequency } => {
+                Self::with_power(radio, positions, &FreeSpace::new(frequency), goes_on)
+            }
             Propagation::TwoRayGround { frequency, antenna_height } => {
-                Self::with_power(radio, positions, &TwoRayGround::new(frequency, antenna_height))
+                Self::with_power(radio, positions, &TwoRayGround::new(frequency, antenna_height), goes_on)
             }
         }
     }
@@ -77,15 +80,20 @@ impl Topology {
         Medium::new(self.links, self.reception, self.thresholds)
     }
 
-    fn with_power(radio: &Radio, positions: &[Position], model: &impl hopcast_radio::propagation::Propagation) -> Self {
+    fn with_power(
+        radio: &Radio,
+        positions: &[Position],
+        model: &impl hopcast_radio::propagation::Propagation,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Option<Self> {
         let phy = radio.standard.phy(radio.short_preamble);
         let reception = &radio.reception;
         let sent = Power::from_dbm(radio.tx_power);
         let floor = Power::from_dbm(reception.interference_floor).max(Power::from_attowatts(1));
         let reach = model.reach(Decibel(reception.interference_floor - radio.tx_power).as_ratio());
         let threshold = |rate| reception.receive_threshold.unwrap_or_else(|| phy.minimum_sensitivity(rate));
-        Self {
-            links: links(positions, reach, floor, |from, to| model.received_power(sent, from, to)),
+        Some(Self {
+            links: links(positions, reach, floor, |from, to| model.received_power(sent, from, to), goes_on)?,
             reception: Reception {
                 carrier_sense_threshold: Power::from_dbm(reception.carrier_sense_threshold),
                 capture: Decibel(reception.capture).into(),
@@ -94,7 +102,7 @@ impl Topology {
             thresholds: [radio.data_rate, radio.basic_rate]
                 .map(|rate| (rate, Power::from_dbm(threshold(rate))))
                 .to_vec(),
-        }
+        })
     }
 }
 
@@ -133,7 +141,8 @@ fn links(
     reach: f64,
     floor: Power,
     power: impl Fn(Position, Position) -> Power,
-) -> Vec<Vec<Link>> {
+    goes_on: &dyn Fn() -> bool,
+) -> Option<Vec<Vec<Link>>> {
     // A little longer, so that rounding can't lose a link at the very edge.
     let spacing = (reach * (1.0 + 1e-9)).clamp(1.0, 1e9);
     let square =
@@ -150,10 +159,13 @@ fn links(
     };
     (0..positions.len())
         .map(|from| {
+            if !goes_on() {
+                return None;
+            }
             let (x, y) = square(positions[from]);
             let around = (x - 1..=x + 1).flat_map(|x| (y - 1..=y + 1).map(move |y| (x, y)));
             let candidates = around.filter_map(|square| squares.get(&square)).flatten();
-            candidates.filter_map(|&to| hears(from, to)).collect()
+            Some(candidates.filter_map(|&to| hears(from, to)).collect())
         })
         .collect()
 }
