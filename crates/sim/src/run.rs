@@ -71,11 +71,7 @@ impl Simulation {
     ///
     /// # Errors
     /// As [`Self::new`].
-    pub fn new_while(
-        scenario: &Scenario,
-        seed: u64,
-        goes_on: &dyn Fn() -> bool,
-    ) -> Result<Option<Self>, TrafficError> {
+    pub fn new_while(scenario: &Scenario, seed: u64, goes_on: &dyn Fn() -> bool) -> Result<Option<Self>, TrafficError> {
         let radio = &scenario.radio;
         let positions = positions(scenario, seed);
         let Some(topology) = Topology::new_while(radio, &positions, goes_on) else { return Ok(None) };
