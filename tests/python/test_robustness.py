@@ -277,6 +277,42 @@ def test_a_reader_that_leaves_early(file: Path, option: str) -> None:
     process.stderr.close()
 
 
+@pytest.mark.parametrize("closed", [1, 2])
+def test_a_stream_that_is_closed(file: Path, closed: int) -> None:
+    other = {1: "stderr", 2: "stdout"}[closed]
+    for option in ("--json", "--explain", "--threads=1"):
+        done = subprocess.run(
+            ["sh", "-c", f'exec "$@" {closed}>&-', "sh", *command("run", file, option)],
+            **{other: subprocess.PIPE},  # type: ignore[call-overload]
+            check=False,
+        )
+        assert done.returncode == 0
+        assert b"Traceback" not in getattr(done, other)
+
+
+def test_a_terminal_without_our_characters(hopcast: Hopcast, file: Path) -> None:
+    ascii_only = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = hopcast("run", file, "--replications", 2, env=ascii_only)
+    assert (done.returncode, done.stderr) == (0, "")
+    file.write_text(TOML.replace('"units"', '"Übertragung"'), encoding="utf-8")
+    done = hopcast("run", file, "--json", env=ascii_only, encoding="utf-8")
+    assert json.loads(done.stdout)["flows"][0]["name"] == "Übertragung"
+
+
+def test_paths_that_are_no_text(hopcast: Hopcast, file: Path, tmp_path: Path) -> None:
+    odd = tmp_path / os.fsdecode(b"caf\xe9")
+    odd.mkdir()
+    (odd / "film.dat").write_text("1 I 0 100\n2 P 40 100\n")
+    moved = file.rename(odd / os.fsdecode(b"\xff.toml"))
+    played = """flows.units.application={ kind = "video-trace", file = "film.dat" }"""
+    done = hopcast("run", moved, "--set", played, "--out", odd / "out", "--traces", odd)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert names(odd / "out") == RUN_FILES
+    done = hopcast("run", moved, "--set", "duration=0")
+    assert done.returncode == 2
+    assert "duration" in done.stderr
+
+
 def test_the_summary_says_what_is_a_mean(hopcast: Hopcast, file: Path) -> None:
     one = hopcast("run", file).stdout
     assert "mean of" not in one

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -50,6 +51,7 @@ def hopcast() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line, and exit with its status."""
     INTERRUPTION.listen()
+    _mend_streams()
     status = DONE
     try:
         status = _invoke(arguments)
@@ -67,6 +69,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
         status = INTERRUPTION.status
     INTERRUPTION.ignore()
     sys.exit(status)
+
+
+def _mend_streams() -> None:
+    """Standard output may be closed, or may not know all our characters."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
 
 
 def _forget_output() -> None:

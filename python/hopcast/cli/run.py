@@ -89,7 +89,7 @@ def _show(result: Result, as_json: bool, out: str | None) -> None:
 
 def _print(result: Result, as_json: bool, out: str | None) -> None:
     if as_json:
-        click.echo(json.dumps(result.json(), ensure_ascii=False, allow_nan=False))
+        click.echo(json.dumps(result.json(), ensure_ascii=False, allow_nan=False).encode())
     else:
         _print_tables(result, out)
     sys.stdout.flush()
@@ -106,7 +106,7 @@ def _print_explanation(scenario: Scenario, as_json: bool) -> None:
     values = scenario.explain()
     if as_json:
         rows = [{"key": key, "value": value, "source": source} for key, value, source in values]
-        click.echo(json.dumps({"values": rows, "scenario_sha256": scenario.sha256}, ensure_ascii=False))
+        click.echo(json.dumps({"values": rows, "scenario_sha256": scenario.sha256}, ensure_ascii=False).encode())
         return
     widths = [max((len(row[column]) for row in values), default=0) for column in (0, 1)]
     for key, value, source in values:

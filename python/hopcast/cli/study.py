@@ -88,7 +88,7 @@ def _show(study: Study, as_json: bool, out: str | None) -> None:
 
 def _print(study: Study, as_json: bool, out: str | None) -> None:
     if as_json:
-        click.echo(json.dumps(study.document(), ensure_ascii=False, allow_nan=False))
+        click.echo(json.dumps(study.document(), ensure_ascii=False, allow_nan=False).encode())
     else:
         from hopcast.cli.tables import print_rows
 
