@@ -36,8 +36,11 @@ pub(crate) fn cause(error: &io::Error) -> String {
     text.find(" (os error ").map_or(text.as_str(), |end| &text[..end]).to_owned()
 }
 
-/// The tables of a run, and how the rows of a replication are made.
-const TABLES: [(&str, fn(&RunResult) -> RecordBatch); 3] =
+/// How the rows that a replication adds to a table are made.
+type Rows = fn(&RunResult) -> RecordBatch;
+
+/// The tables of a run.
+const TABLES: [(&str, Rows); 3] =
     [("flows.parquet", flow_table), ("nodes.parquet", node_table), ("series.parquet", series_table)];
 
 /// The object of a run, which the caller of the core writes beside the tables.
