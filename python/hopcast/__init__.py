@@ -10,10 +10,12 @@
     result.plot("goodput").savefig("goodput.svg")
 """
 
-from hopcast._core import __version__
-from hopcast.errors import HopcastError, Interrupted, OutputError, RunError, ScenarioError
-from hopcast.results import Result, run
-from hopcast.scenario import Scenario
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hopcast._core import __version__
+    from hopcast.errors import HopcastError, Interrupted, OutputError, RunError, ScenarioError
+    from hopcast.results import Result, run
+    from hopcast.scenario import Scenario
 
 __all__ = [
     "HopcastError",
@@ -26,3 +28,25 @@ __all__ = [
     "__version__",
     "run",
 ]
+
+_HOMES = {
+    "__version__": "hopcast._core",
+    "Result": "hopcast.results",
+    "run": "hopcast.results",
+    "Scenario": "hopcast.scenario",
+}
+"""The modules of these names; the others are of `hopcast.errors`."""
+
+
+def __getattr__(name: str) -> object:
+    # Imported when first asked for: the command line listens for Ctrl-C before it imports anything that takes long.
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = globals()[name] = getattr(import_module(_HOMES.get(name, "hopcast.errors")), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,5 +1,5 @@
 """`python -m hopcast`: the command line."""
 
-from hopcast.cli import main
+from hopcast.start import main
 
 main()

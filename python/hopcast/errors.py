@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -51,20 +52,40 @@ class OutputError(HopcastError, OSError):
 
 
 class RunError(HopcastError, RuntimeError):
-    """A run failed on the way: results could not be written, say."""
+    """A run failed on the way: results could not be written, say. Replications that had finished are kept.
+
+    `finished` holds them as the extension module made them, `result` the same as a `hopcast.Result`, or `None` where
+    not one had finished; `wanted` is how many there should have been.
+    """
+
+    def __init__(self, message: str, finished: Sequence[_core.RunResult] = (), wanted: int = 0) -> None:
+        super().__init__(message, finished, wanted)
+        self.message = message
+        self.finished = list(finished)
+        self.wanted = wanted
+        self.result: Result | None = None
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C came during a run. Replications that had finished are kept.
 
-    `finished` holds them as the extension module made them; `result` the same as a `hopcast.Result`, or `None`
-    where not one had finished.
+    `finished` holds them as the extension module made them, `result` the same as a `hopcast.Result`, or `None` where
+    not one had finished; `wanted` is how many there should have been.
     """
 
-    def __init__(self, finished: list[_core.RunResult]) -> None:
-        super().__init__()
-        self.finished = finished
+    def __init__(self, finished: Sequence[_core.RunResult], wanted: int) -> None:
+        super().__init__(finished, wanted)
+        self.finished = list(finished)
+        self.wanted = wanted
         self.result: Result | None = None
 
     def __str__(self) -> str:
-        return f"interrupted; {len(self.finished)} replications had finished"
+        return f"interrupted: {finished_of(len(self.finished), self.wanted)}"
+
+
+def finished_of(finished: int, wanted: int) -> str:
+    """How many replications there are of how many."""
+    return f"{finished} of {wanted} replication{'' if wanted == 1 else 's'} finished"

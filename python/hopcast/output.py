@@ -2,24 +2,56 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
 from hopcast.errors import OutputError, RunError
 
 
-def prepare(folder: str | os.PathLike[str]) -> None:
-    """Make the folder, and see that a file can be made in it. Raises `OutputError`: nothing has run yet."""
+@contextmanager
+def prepared(folder: str | os.PathLike[str], names: Iterable[str] = ()) -> Iterator[None]:
+    """Make the folder for as long as something may be written to it, and see that a file can be made in it.
+
+    Raises `OutputError` where it can't, or where a folder is in the way of one of the files `names`: nothing has run
+    yet. Folders that were made in vain, because what follows failed before it wrote anything, are removed again.
+    """
+    path = os.fspath(folder)
+    made = _missing(path)
     try:
-        os.makedirs(folder, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise OutputError(error.errno, f"can't write results there: {error.strerror}", os.fspath(folder)) from None
+        try:
+            if not path:
+                raise OSError(errno.ENOENT, "a folder has a name")
+            os.makedirs(path, exist_ok=True)
+            with tempfile.TemporaryFile(dir=path):
+                pass
+        except (OSError, ValueError) as error:
+            problem = error.strerror if isinstance(error, OSError) else error
+            number = error.errno if isinstance(error, OSError) else errno.EINVAL
+            raise OutputError(number, f"can't write results there: {problem}", path or "''") from None
+        for name in names:
+            if os.path.isdir(target := os.path.join(path, name)):
+                raise OutputError(errno.EISDIR, "can't be written: a folder is there", target)
+        yield
+    except BaseException:
+        for empty in made:
+            with suppress(OSError):
+                os.rmdir(empty)
+        raise
+
+
+def _missing(path: str) -> list[str]:
+    """The folder and those above it that are not there, the innermost first."""
+    missing = []
+    while path and not os.path.lexists(path):
+        missing.append(path)
+        path = os.path.dirname(path.rstrip(os.sep))
+    return missing
 
 
 def write_json(path: str | os.PathLike[str], document: Any) -> None:

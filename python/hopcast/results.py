@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from hopcast import _core
 from hopcast.aggregate import aggregate
-from hopcast.errors import Interrupted
+from hopcast.errors import Interrupted, RunError
 
 if TYPE_CHECKING:
     import polars
@@ -33,30 +34,53 @@ def run(
     """Simulate a scenario, `replications` times with the seeds `seed`, `seed` + 1, …, side by side on `threads`.
 
     With `out`, everything is also written to that folder: `run.json`, `flows.parquet`, `nodes.parquet`,
-    `series.parquet` and, with `pcap`, a capture for each node. The result depends neither on `threads` nor on
-    `out`. Raises `OutputError` before anything runs where `out` can't be written, `RunError` where a run fails, and
-    `Interrupted`, which carries what had finished, on Ctrl-C.
+    `series.parquet` and, with `pcap`, a capture for each node. Those of an earlier run are replaced, and its other
+    captures removed; files of others are left alone. The result depends neither on `threads` nor on `out`. Raises
+    `OutputError` before anything runs where `out` can't be written, `RunError` where a run fails, and `Interrupted` on
+    Ctrl-C. The latter two carry what had finished, which is also in `out`.
     """
     if replications < 1:
         raise ValueError(f"replications = {replications}: at least 1 is needed")
     if pcap and out is None:
         raise ValueError("pcap needs out, a folder for the captures")
     first = scenario.seed if seed is None else seed
+    if not 0 <= first <= 2**64 - replications:
+        raise ValueError(f"seed = {first}: the seeds must be from 0 to 2^64 - 1")
     seeds = list(range(first, first + replications))
-    folder = None if out is None else os.fspath(out)
-    if folder is not None:
-        from hopcast.output import prepare
+    threads = available_cores() if threads is None else threads
+    if threads < 1:
+        raise ValueError(f"threads = {threads}: at least 1 is needed")
+    if out is None:
+        return _run(scenario, seeds, threads, None, pcap, progress)
+    from hopcast.output import prepared
 
-        prepare(folder)
+    folder = os.fspath(out)
+    with prepared(folder):
+        return _run(scenario, seeds, threads, folder, pcap, progress)
+
+
+def _run(
+    scenario: Scenario, seeds: list[int], threads: int, folder: str | None, pcap: bool, progress: Progress | None
+) -> Result:
+    failure: Interrupted | RunError | None = None
     try:
-        finished = _core.run(scenario._core, seeds, threads or available_cores(), folder, pcap, progress)
-    except Interrupted as interrupted:
-        if interrupted.finished:
-            interrupted.result = Result(scenario, interrupted.finished)
-            interrupted.result._write(folder)
-        raise
+        finished = _core.run(scenario._core, seeds, threads, folder, pcap, progress)
+    except (Interrupted, RunError) as stopped:
+        finished, failure = stopped.finished, stopped
+        if not finished:
+            raise
     result = Result(scenario, finished)
-    result._write(folder)
+    try:
+        result._write(folder)
+    except KeyboardInterrupt:
+        result._write(folder)
+        failure = failure or Interrupted(finished, len(seeds))
+    except RunError as error:
+        message = str(error) if failure is None else f"{failure}; {error}"
+        failure = RunError(message, finished, len(seeds))
+    if failure is not None:
+        failure.result = result
+        raise failure
     return result
 
 
@@ -96,6 +120,10 @@ class Result:
         if self._document is None:
             self._document = aggregate([replication.to_json() for replication in self._replications])
         return self._document
+
+    def costs(self) -> list[dict[str, Any]]:
+        """What each replication took: the `cost` of its own object."""
+        return [json.loads(replication.to_json())["cost"] for replication in self._replications]
 
     def plot(self, what: str = "goodput") -> Figure:
         """A figure: `"goodput"` or `"delays"` of each flow, or what was recorded over time: `"rate"`, `"delay"`,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import stat
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -71,7 +72,7 @@ class Scenario:
         if isinstance(source, str) and "\n" in source:
             return cls._of(_Source("toml", source, "<text>", ".", folders, changes))
         path = os.fspath(source)
-        return cls._of(_Source("toml", _read(path), path, os.path.dirname(path) or ".", folders, changes))
+        return cls._of(_Source("toml", _read(path), _shown(path), os.path.dirname(path) or ".", folders, changes))
 
     def set(self, key: str, value: object) -> Scenario:
         """A copy in which one value is another, as in `set("flows.bulk.transport.window", 8)`.
@@ -139,16 +140,34 @@ class _Source(NamedTuple):
     overrides: tuple[str, ...]
 
 
+MAX_BYTES = 8 << 20
+"""Largest scenario file that is read: ten thousand nodes and flows, each with a table of its own, have some 3 MB."""
+
+
 def _read(path: str) -> str:
     try:
-        with open(path, encoding="utf-8") as file:
-            return file.read()
+        # A pipe or a device may have no end, or keep us waiting for its beginning.
+        if not stat.S_ISREG(mode := os.stat(path).st_mode):
+            what = "a folder" if stat.S_ISDIR(mode) else "a pipe, a device or a socket"
+            raise ScenarioError(_shown(path), "", None, f"is {what}; expected a file")
+        with open(path, "rb") as file:
+            octets = file.read(MAX_BYTES + 1)
+        if len(octets) > MAX_BYTES:
+            raise ScenarioError(_shown(path), "", None, f"is too large; expected at most {MAX_BYTES >> 20} MiB")
+        return octets.decode()
     except OSError as error:
-        raise ScenarioError(path, "", None, f"can't be read: {error.strerror or error}") from None
+        raise ScenarioError(_shown(path), "", None, f"can't be read: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
-        raise ScenarioError(path, "", None, f"is not UTF-8 text: byte {error.start} is wrong") from None
+        raise ScenarioError(_shown(path), "", None, f"is not UTF-8 text: byte {error.start} is wrong") from None
+    except ScenarioError:
+        raise
     except ValueError:
-        raise ScenarioError(path, "", None, "can't be read: a file name holds no null byte") from None
+        raise ScenarioError(_shown(path), "", None, "can't be read: a file name holds no null byte") from None
+
+
+def _shown(path: str) -> str:
+    """A path as text: octets in it that are none are replaced."""
+    return os.fsencode(path).decode(errors="replace")
 
 
 def _trace_folders(given: Iterable[str | os.PathLike[str]]) -> tuple[str, ...]:

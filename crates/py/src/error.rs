@@ -1,5 +1,6 @@
 //! Errors as Python's exceptions, which `hopcast.errors` defines.
 
+use hopcast_sim::results::OutputError;
 use hopcast_sim::scenario::{ScenarioError, ScenarioErrors};
 use hopcast_sim::traffic::TrafficError;
 use pyo3::import_exception;
@@ -11,6 +12,7 @@ use crate::result::PyRunResult;
 mod classes {
     use super::import_exception;
     import_exception!(hopcast.errors, Interrupted);
+    import_exception!(hopcast.errors, OutputError);
     import_exception!(hopcast.errors, RunError);
     import_exception!(hopcast.errors, ScenarioError);
 }
@@ -25,15 +27,24 @@ pub(crate) fn traffic_error(py: Python<'_>, file: &str, error: &TrafficError) ->
     scenario_error(py, &error.in_file(file).into())
 }
 
-/// `hopcast.RunError`: a run failed on the way.
-pub(crate) fn run_error(message: String) -> PyErr {
-    classes::RunError::new_err(message)
+/// `hopcast.OutputError`: a file can't be written, found out before anything ran.
+pub(crate) fn output_error(error: &OutputError) -> PyErr {
+    let path = error.path.display().to_string();
+    classes::OutputError::new_err((error.error.raw_os_error(), error.problem(), path))
 }
 
-/// `hopcast.Interrupted`: Ctrl-C, and what had finished.
-pub(crate) fn interrupted(py: Python<'_>, finished: Vec<PyRunResult>) -> PyErr {
+/// `hopcast.RunError`: a run failed on the way, and what of so many replications had finished.
+pub(crate) fn run_error(py: Python<'_>, message: String, finished: Vec<PyRunResult>, wanted: usize) -> PyErr {
     match finished.into_pyobject(py) {
-        Ok(finished) => classes::Interrupted::new_err((finished.unbind(),)),
+        Ok(finished) => classes::RunError::new_err((message, finished.unbind(), wanted)),
+        Err(error) => error,
+    }
+}
+
+/// `hopcast.Interrupted`: Ctrl-C, and what of so many replications had finished.
+pub(crate) fn interrupted(py: Python<'_>, finished: Vec<PyRunResult>, wanted: usize) -> PyErr {
+    match finished.into_pyobject(py) {
+        Ok(finished) => classes::Interrupted::new_err((finished.unbind(), wanted)),
         Err(error) => error,
     }
 }

@@ -1,16 +1,17 @@
 //! Runs: replications on threads of their own, while the calling thread shows progress and listens for Ctrl-C.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use hopcast_sim::capture::Names;
 use hopcast_sim::execute::{Control, ExecuteError, Job, Outcome, execute};
-use hopcast_sim::results::{RunResult, write_tables};
+use hopcast_sim::results::{OutputError, RunResult, check_folder, write_tables};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
-use crate::error::{interrupted, run_error, traffic_error};
+use crate::error::{interrupted, output_error, run_error, traffic_error};
 use crate::meter::Machine;
 use crate::result::PyRunResult;
 use crate::scenario::PyScenario;
@@ -20,7 +21,7 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// Runs a replication for each seed, on so many threads. `progress` is told of simulated seconds, done and in all; what it
 /// raises stops the runs. With `out`, the tables of all that finished are written there, however it ends, and with `pcap` a
-/// capture of each node.
+/// capture of each node; captures of an earlier run go. Errors carry what finished.
 #[pyfunction]
 pub(crate) fn run(
     py: Python<'_>,
@@ -31,13 +32,18 @@ pub(crate) fn run(
     pcap: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Vec<PyRunResult>> {
+    if let Some(folder) = &out {
+        let names = captures(scenario, &seeds, seeds.len(), pcap);
+        py.detach(|| check_folder(folder, |name| names.contains(name))).map_err(|error| output_error(&error))?;
+    }
+    let wanted = seeds.len();
     let total = scenario.loaded.scenario.duration.as_secs_f64() * seeds.len() as f64;
     let tell = |py: Python<'_>, done: f64| match &progress {
         Some(progress) => progress.call1(py, (done, total)).map(drop),
         None => Ok(()),
     };
-    let captures = out.as_deref().filter(|_| pcap);
-    let job = Job { scenario: &scenario.loaded.scenario, seeds: &seeds, threads, captures };
+    let job =
+        Job { scenario: &scenario.loaded.scenario, seeds: &seeds, threads, captures: out.as_deref().filter(|_| pcap) };
     let (finished, outcome, stopped_by) = py.detach(|| {
         supervise(&job, |control| {
             Python::attach(|py| {
@@ -46,20 +52,42 @@ pub(crate) fn run(
             })
         })
     });
-    if let Some(folder) = &out {
-        py.detach(|| write_tables(folder, &finished)).map_err(|error| run_error(error.to_string()))?;
-    }
-    let finished = finished.into_iter().map(|result| PyRunResult(Arc::new(result))).collect();
-    match (stopped_by, outcome) {
-        (Some(error), _) if error.is_instance_of::<PyKeyboardInterrupt>(py) => Err(interrupted(py, finished)),
-        (Some(error), _) => Err(error),
-        (None, Err(ExecuteError::Traffic { error, .. })) => Err(traffic_error(py, &scenario.file, &error)),
-        (None, Err(error)) => Err(run_error(error.to_string())),
-        (None, Ok(_)) => {
-            tell(py, total)?;
-            Ok(finished)
+    let written = out.as_deref().map_or(Ok(()), |folder| {
+        let seeds: Vec<u64> = finished.iter().map(|result| result.provenance.seed).collect();
+        py.detach(|| write(folder, &finished, &captures(scenario, &seeds, wanted, pcap)))
+    });
+    let finished: Vec<_> = finished.into_iter().map(|result| PyRunResult(Arc::new(result))).collect();
+    // A signal since the last tick would reach the interpreter when the results are on their way to it, and lose them.
+    let end = || if finished.len() == wanted { tell(py, total) } else { Ok(()) };
+    let stopped_by = stopped_by.or_else(|| end().and_then(|()| py.check_signals()).err());
+    let is_interrupted = stopped_by.as_ref().is_some_and(|error| error.is_instance_of::<PyKeyboardInterrupt>(py));
+    match (stopped_by, outcome, written) {
+        (Some(error), ..) if !is_interrupted => Err(error),
+        (_, Err(ExecuteError::Traffic { error, .. }), _) if finished.is_empty() => {
+            Err(traffic_error(py, &scenario.file, &error))
         }
+        (_, Err(error), Err(output)) => Err(run_error(py, format!("{error}; {output}"), finished, wanted)),
+        (_, Err(error), Ok(())) => Err(run_error(py, error.to_string(), finished, wanted)),
+        (Some(_), Ok(_), Err(output)) => Err(run_error(py, format!("interrupted; {output}"), finished, wanted)),
+        (None, Ok(_), Err(output)) => Err(run_error(py, output.to_string(), finished, wanted)),
+        (Some(_), Ok(_), Ok(())) => Err(interrupted(py, finished, wanted)),
+        (None, Ok(_), Ok(())) => Ok(finished),
     }
+}
+
+/// The captures of replications with `seeds`, of so many that were wanted.
+fn captures<'a>(scenario: &'a PyScenario, seeds: &[u64], wanted: usize, pcap: bool) -> Names<'a> {
+    let seeds = seeds.iter().filter(|_| pcap).map(|&seed| Some(seed).filter(|_| wanted > 1));
+    Names::new(&scenario.loaded.scenario, seeds)
+}
+
+/// Writes the tables, then removes the captures of an earlier run. Where nothing finished, an earlier run stays as it is.
+fn write(folder: &Path, finished: &[RunResult], captures: &Names<'_>) -> Result<(), OutputError> {
+    if finished.is_empty() {
+        return Ok(());
+    }
+    write_tables(folder, finished)?;
+    captures.remove_others(folder)
 }
 
 /// Runs the job beside this thread, which calls `tick` until it is done; an error of `tick` stops it. Returns what finished,

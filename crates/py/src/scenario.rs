@@ -1,5 +1,7 @@
 //! Scenarios.
 
+use std::path::PathBuf;
+
 use crate::error::scenario_error;
 use hopcast_sim::scenario::{Loaded, Scenario, ScenarioErrors, Source};
 use pyo3::prelude::*;
@@ -20,8 +22,8 @@ impl PyScenario {
         py: Python<'_>,
         text: String,
         file: String,
-        directory: String,
-        trace_dirs: Vec<String>,
+        directory: PathBuf,
+        trace_dirs: Vec<PathBuf>,
         overrides: Vec<String>,
     ) -> PyResult<Self> {
         load(py, Scenario::parse, source(text, file, directory, trace_dirs), overrides)
@@ -33,8 +35,8 @@ impl PyScenario {
         py: Python<'_>,
         text: String,
         file: String,
-        directory: String,
-        trace_dirs: Vec<String>,
+        directory: PathBuf,
+        trace_dirs: Vec<PathBuf>,
         overrides: Vec<String>,
     ) -> PyResult<Self> {
         load(py, Scenario::from_json, source(text, file, directory, trace_dirs), overrides)
@@ -77,9 +79,8 @@ pub(crate) fn json_schema() -> PyResult<String> {
         .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))
 }
 
-fn source(text: String, name: String, directory: String, trace_dirs: Vec<String>) -> Source {
-    let trace_dirs = trace_dirs.into_iter().map(Into::into).collect();
-    Source { text, name, directory: directory.into(), trace_dirs }
+fn source(text: String, name: String, directory: PathBuf, trace_dirs: Vec<PathBuf>) -> Source {
+    Source { text, name, directory, trace_dirs }
 }
 
 fn load(

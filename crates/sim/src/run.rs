@@ -66,10 +66,19 @@ impl Simulation {
     /// # Errors
     /// Flows that can't be set up, such as one without a path to its destination.
     pub fn new(scenario: &Scenario, seed: u64) -> Result<Self, TrafficError> {
+        Self::new_while(scenario, seed, &|| true).map(|simulation| simulation.expect("nothing stops it"))
+    }
+
+    /// The same, given up with `None` as soon as `goes_on` says no: links and routes of thousands of nodes take long. It is
+    /// asked for each node.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn new_while(scenario: &Scenario, seed: u64, goes_on: &dyn Fn() -> bool) -> Result<Option<Self>, TrafficError> {
         let radio = &scenario.radio;
         let positions = positions(scenario, seed);
-        let topology = Topology::new(radio, &positions, seed);
-        let routes = ShortestPaths::new(&topology.neighbours());
+        let Some(topology) = Topology::new_while(radio, &positions, seed, goes_on) else { return Ok(None) };
+        let Some(routes) = ShortestPaths::new_while(&topology.neighbours(), goes_on) else { return Ok(None) };
         let Machines { hosts, flows } = machines(scenario, &routes, seed)?;
         let counters = vec![Counters::default(); hosts.len()];
         let code = match radio.errors {
@@ -98,7 +107,7 @@ impl Simulation {
             _ => None,
         };
         let engine = Engine::new(topology.into_medium(), stations, Hosts { hosts, counters, flows, errors });
-        Ok(Self { engine, end: Instant::START + scenario.duration, is_finished: false, positions })
+        Ok(Some(Self { engine, end: Instant::START + scenario.duration, is_finished: false, positions }))
     }
 
     /// Shows every frame to `tap`.

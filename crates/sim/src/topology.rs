@@ -51,8 +51,9 @@ const SHADOWING_DEVIATIONS: f64 = 4.0;
 const FADING_PEAK: f64 = 10.0;
 
 impl Topology {
-    /// The links between nodes at `positions`, down to the interference floor, in the run with `seed`.
-    pub fn new(radio: &Radio, positions: &[Position], seed: u64) -> Self {
+    /// The links between nodes at `positions`, down to the interference floor, in the run with `seed`. Given up with `None`
+    /// as soon as `goes_on`, which is asked before each node, says no.
+    pub fn new_while(radio: &Radio, positions: &[Position], seed: u64, goes_on: &dyn Fn() -> bool) -> Option<Self> {
         match radio.propagation {
             Propagation::Range { receive, carrier_sense } => {
                 // A range has no power: two units are decoded, one is sensed, and no ratio survives an overlap.
@@ -62,8 +63,8 @@ impl Topology {
                     Power::from_attowatts(u64::from(range.is_sensed(distance)) + u64::from(range.is_received(distance)))
                 };
                 let (sensed, decoded) = (Power::from_attowatts(1), Power::from_attowatts(2));
-                Self {
-                    links: links(positions, carrier_sense, sensed, power),
+                Some(Self {
+                    links: links(positions, carrier_sense, sensed, power, goes_on)?,
                     reception: Reception::Threshold(Threshold {
                         carrier_sense_threshold: sensed,
                         capture: PowerRatio::from_ratio(f64::INFINITY),
@@ -73,21 +74,25 @@ impl Topology {
                     usable: decoded,
                     variation: None,
                     losses: losses(&radio.errors, positions.len(), seed),
-                }
+                })
             }
             Propagation::FreeSpace { frequency } => {
-                Self::with_power(radio, positions, seed, &FreeSpace::new(frequency))
+                Self::with_power(radio, positions, seed, &FreeSpace::new(frequency), goes_on)
             }
             Propagation::TwoRayGround { frequency, antenna_height } => {
-                Self::with_power(radio, positions, seed, &TwoRayGround::new(frequency, antenna_height))
+                Self::with_power(radio, positions, seed, &TwoRayGround::new(frequency, antenna_height), goes_on)
             }
             Propagation::TwoRayInterference { frequency, antenna_height, permittivity, polarization } => {
                 let model = TwoRayInterference::new(frequency, antenna_height, permittivity, polarization);
-                Self::with_power(radio, positions, seed, &model)
+                Self::with_power(radio, positions, seed, &model, goes_on)
             }
-            Propagation::LogDistance { frequency, exponent, reference_distance } => {
-                Self::with_power(radio, positions, seed, &LogDistance::new(frequency, exponent, reference_distance))
-            }
+            Propagation::LogDistance { frequency, exponent, reference_distance } => Self::with_power(
+                radio,
+                positions,
+                seed,
+                &LogDistance::new(frequency, exponent, reference_distance),
+                goes_on,
+            ),
         }
     }
 
@@ -111,7 +116,13 @@ impl Topology {
         medium
     }
 
-    fn with_power(radio: &Radio, positions: &[Position], seed: u64, model: &impl propagation::Propagation) -> Self {
+    fn with_power(
+        radio: &Radio,
+        positions: &[Position],
+        seed: u64,
+        model: &impl propagation::Propagation,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Option<Self> {
         let (reception, usable) = reception(radio, seed);
         let shadowing = |per_frame: bool| radio.shadowing.filter(|s| s.decorrelation.is_none() == per_frame);
         let obstacles = shadowing(false).and_then(|s| Some(LinkShadowing::new(seed, s.deviation, s.decorrelation?)));
@@ -130,13 +141,13 @@ impl Topology {
             let gain = obstacles.as_ref().map_or(1.0, |obstacles| obstacles.gain(from, to));
             model.received_power(sent, from, to).scaled(gain)
         };
-        Self {
-            links: links(positions, reach, Power::from_dbm(floor).max(Power::from_attowatts(1)), power),
+        Some(Self {
+            links: links(positions, reach, Power::from_dbm(floor).max(Power::from_attowatts(1)), power, goes_on)?,
             reception,
             usable,
             variation: (variation.shadowing.is_some() || variation.fading.is_some()).then_some(variation),
             losses: losses(&radio.errors, positions.len(), seed),
-        }
+        })
     }
 }
 
@@ -227,7 +238,8 @@ fn links(
     reach: f64,
     floor: Power,
     power: impl Fn(Position, Position) -> Power,
-) -> Vec<Vec<Link>> {
+    goes_on: &dyn Fn() -> bool,
+) -> Option<Vec<Vec<Link>>> {
     // A little longer, so that rounding can't lose a link at the very edge.
     let spacing = (reach * (1.0 + 1e-9)).clamp(1.0, 1e9);
     let square =
@@ -244,10 +256,13 @@ fn links(
     };
     (0..positions.len())
         .map(|from| {
+            if !goes_on() {
+                return None;
+            }
             let (x, y) = square(positions[from]);
             let around = (x - 1..=x + 1).flat_map(|x| (y - 1..=y + 1).map(move |y| (x, y)));
             let candidates = around.filter_map(|square| squares.get(&square)).flatten();
-            candidates.filter_map(|&to| hears(from, to)).collect()
+            Some(candidates.filter_map(|&to| hears(from, to)).collect())
         })
         .collect()
 }

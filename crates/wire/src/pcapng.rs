@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
 use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
-use pcap_file::pcapng::blocks::section_header::SectionHeaderBlock;
+use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
 use pcap_file::pcapng::{Block, PcapNgReader, PcapNgWriter};
 use pcap_file::{DataLink, Endianness, PcapError};
 
@@ -15,6 +15,10 @@ use pcap_file::{DataLink, Endianness, PcapError};
 const NANOSECONDS: u8 = 9;
 /// `if_tsresol` of an interface that doesn't tell it: units of 10^-6 s (the same).
 const MICROSECONDS: u8 = 6;
+
+/// `shb_userappl` (draft-ietf-opsawg-pcapng, "Section Header Block"). It tells our captures from those of others, and from
+/// our own that another program has changed.
+const APPLICATION: &str = "hopcast";
 
 /// Writes a capture of one interface.
 ///
@@ -27,7 +31,9 @@ impl<W: Write> Writer<W> {
     /// Begins a capture of the interface `name`, whose frames have a radiotap header.
     pub fn new(sink: W, name: &str) -> io::Result<Self> {
         // One order of octets, not the machine's own: the same run writes the same file everywhere.
-        let section = SectionHeaderBlock { endianness: Endianness::Little, ..Default::default() };
+        let application = SectionHeaderOption::UserApplication(Cow::Borrowed(APPLICATION));
+        let section =
+            SectionHeaderBlock { endianness: Endianness::Little, options: vec![application], ..Default::default() };
         let mut inner = PcapNgWriter::with_section_header(sink, section).map_err(into_io)?;
         let interface = InterfaceDescriptionBlock {
             linktype: DataLink::IEEE802_11_RADIOTAP,
@@ -164,9 +170,10 @@ mod tests {
         let written = capture(&[(0x1_0203_0405, &[0xaa, 0xbb, 0xcc, 0xdd, 0xee])]);
         #[rustfmt::skip]
         let expected = [
-            // Section header: little-endian, version 1.0, of unknown length.
-            0x0a, 0x0d, 0x0d, 0x0a, 28, 0, 0, 0, 0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0,
-            0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 28, 0, 0, 0,
+            // Section header: little-endian, version 1.0, of unknown length; shb_userappl, end of options.
+            0x0a, 0x0d, 0x0d, 0x0a, 44, 0, 0, 0, 0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0,
+            0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+            4, 0, 7, 0, b'h', b'o', b'p', b'c', b'a', b's', b't', 0, 0, 0, 0, 0, 44, 0, 0, 0,
             // Interface: link type 127, no limit; if_name, if_tsresol, end of options.
             1, 0, 0, 0, 44, 0, 0, 0, 127, 0, 0, 0, 0, 0, 0, 0,
             2, 0, 5, 0, b'n', b'o', b'd', b'e', b'0', 0, 0, 0, 9, 0, 1, 0, 9, 0, 0, 0, 0, 0, 0, 0, 44, 0, 0, 0,

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import os
-import signal
 import sys
 from collections.abc import Sequence
 
 import click
 
 from hopcast._core import __version__
+from hopcast.cli.signals import INTERRUPTION
 from hopcast.errors import HopcastError, OutputError, ScenarioError
 
-DONE, FAILED, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 128 + signal.SIGINT
+DONE, FAILED, WRONG_INPUT = 0, 1, 2
 
 
 class Commands(click.Group):
@@ -42,26 +43,47 @@ class Commands(click.Group):
 def hopcast() -> None:
     """Media streaming over wireless ad hoc networks, simulated.
 
-    Exit status: 0 done; 1 failed while running; 2 the input is wrong and nothing was run; 130 interrupted, with
-    every finished replication written whole.
+    Exit status: 0 done; 1 failed while running; 2 the input is wrong and nothing was run; 130 interrupted (143 by
+    SIGTERM), with every finished replication written whole.
     """
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line, and exit with its status."""
+    INTERRUPTION.listen()
+    _mend_streams()
+    status = DONE
     try:
         status = _invoke(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read our output has seen enough. What is left in the buffer must not raise again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = DONE
+        # Whoever read our output has seen enough.
+        _forget_output()
     except OSError as error:
         # Standard output itself: a full disk behind it, say.
         _complain(f"can't write the output: {error.strerror or error}")
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = FAILED
+        _forget_output()
+        status = status or FAILED
+    except KeyboardInterrupt:
+        _forget_output()
+        status = INTERRUPTION.status
+    INTERRUPTION.ignore()
     sys.exit(status)
+
+
+def _mend_streams() -> None:
+    """Standard output may be closed, or may not know all our characters."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+
+
+def _forget_output() -> None:
+    """What is left in the buffer must not raise again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _invoke(arguments: Sequence[str] | None) -> int:
@@ -86,8 +108,9 @@ def _invoke(arguments: Sequence[str] | None) -> int:
         _complain(str(error))
         return FAILED
     except (KeyboardInterrupt, click.Abort) as interrupt:
-        _complain(str(interrupt) or "interrupted")
-        return INTERRUPTED
+        # What click makes an Abort of says more than the Abort.
+        _complain(str(interrupt) or str(interrupt.__cause__ or "") or "interrupted")
+        return INTERRUPTION.status
 
 
 def _complain(message: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 WIDTH = 30
 PATIENCE_S = 0.3
@@ -39,13 +39,17 @@ class _Bar:
         filled = round(WIDTH * share)
         left = f", {_clock(elapsed * (1.0 - share) / share)} left" if share > 0.0 else ""
         bar = "█" * filled + "░" * (WIDTH - filled)
-        sys.stderr.write(f"\r{bar} {share:4.0%}  {done:.4g} of {total:.4g} {self._unit}{left}\x1b[K")
-        sys.stderr.flush()
+        self._write(f"\r{bar} {share:4.0%}  {done:.4g} of {total:.4g} {self._unit}{left}\x1b[K")
         self._shown = True
 
     def clear(self) -> None:
         if self._shown:
-            sys.stderr.write("\r\x1b[K")
+            self._write("\r\x1b[K")
+
+    def _write(self, text: str) -> None:
+        # A terminal that is gone is no reason to lose the run.
+        with suppress(OSError):
+            sys.stderr.write(text)
             sys.stderr.flush()
 
 

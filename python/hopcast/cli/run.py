@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING
 
 import click
 
+from hopcast.cli.numbers import WholeNumber
 from hopcast.cli.progress import progress_bar
+from hopcast.cli.signals import INTERRUPTION
+from hopcast.errors import Interrupted, RunError
 from hopcast.results import run
 from hopcast.scenario import Scenario
 
@@ -15,16 +19,20 @@ if TYPE_CHECKING:
     from hopcast.results import Result
 
 
+OUT = (
+    "Write tables, and what --pcap asks for, to this folder. What hopcast wrote there in an earlier run is replaced; "
+    "nothing else is touched."
+)
+
+
 @click.command("run")
 @click.argument("scenario", metavar="SCENARIO.toml", type=click.Path(allow_dash=False))
 @click.option("--set", "overrides", metavar="KEY=VALUE", multiple=True, help="Change one value; may be repeated.")
-@click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Seed of the first replication.")
-@click.option(
-    "--replications", type=click.IntRange(1, 1_000_000), default=1, show_default=True, help="Runs, a seed each."
-)
-@click.option("--threads", type=click.IntRange(1, 4096), help="Replications side by side.  [default: one a core]")
+@click.option("--seed", type=WholeNumber(0, 2**64 - 1), help="Seed of the first replication.")
+@click.option("--replications", type=WholeNumber(1, 1_000_000), default=1, show_default=True, help="Runs, a seed each.")
+@click.option("--threads", type=WholeNumber(1, 4096), help="Replications side by side.  [default: one a core]")
 @click.option("--traces", metavar="DIR", multiple=True, type=click.Path(), help="Where to look for traces.")
-@click.option("--out", metavar="DIR", type=click.Path(), help="Write tables, and what --pcap asks for, to this folder.")
+@click.option("--out", metavar="DIR", type=click.Path(), help=OUT)
 @click.option("--pcap", is_flag=True, help="Capture every frame, in a file for each node. Needs --out.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--explain", is_flag=True, help="Print every value in force with its source; run nothing.")
@@ -50,20 +58,41 @@ def command(
     if explain:
         _print_explanation(wanted, as_json)
         return
-    with progress_bar() as progress:
-        result = run(
-            wanted,
-            seed=first,
-            replications=replications,
-            out=out,
-            threads=threads,
-            pcap=pcap,
-            progress=progress,
-        )
+    result: Result | None
+    failure: Interrupted | RunError | None = None
+    try:
+        with progress_bar() as progress:
+            result = run(
+                wanted,
+                seed=first,
+                replications=replications,
+                out=out,
+                threads=threads,
+                pcap=pcap,
+                progress=progress,
+            )
+    except (Interrupted, RunError) as stopped:
+        result, failure = stopped.result, stopped
+    try:
+        if result is not None:
+            _show(result, as_json, None if isinstance(failure, RunError) else out)
+    finally:
+        # What was measured is told first, and however that goes, why it is not all.
+        if failure is not None:
+            raise failure
+
+
+def _show(result: Result, as_json: bool, out: str | None) -> None:
+    with INTERRUPTION.waits():
+        _print(result, as_json, out)
+
+
+def _print(result: Result, as_json: bool, out: str | None) -> None:
     if as_json:
-        click.echo(json.dumps(result.json(), ensure_ascii=False, allow_nan=False))
+        click.echo(json.dumps(result.json(), ensure_ascii=False, allow_nan=False).encode())
     else:
         _print_tables(result, out)
+    sys.stdout.flush()
 
 
 def _path(argument: str) -> str:
@@ -77,7 +106,7 @@ def _print_explanation(scenario: Scenario, as_json: bool) -> None:
     values = scenario.explain()
     if as_json:
         rows = [{"key": key, "value": value, "source": source} for key, value, source in values]
-        click.echo(json.dumps({"values": rows, "scenario_sha256": scenario.sha256}, ensure_ascii=False))
+        click.echo(json.dumps({"values": rows, "scenario_sha256": scenario.sha256}, ensure_ascii=False).encode())
         return
     widths = [max((len(row[column]) for row in values), default=0) for column in (0, 1)]
     for key, value, source in values:

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import json
 import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import click
 
+from hopcast.cli.numbers import WholeNumber
 from hopcast.cli.progress import progress_bar
+from hopcast.cli.signals import INTERRUPTION
+from hopcast.errors import RunError
+
+if TYPE_CHECKING:
+    from hopcast.studies import Study
 
 
 @click.command("study")
 @click.argument("which", metavar="[ID|LETTER|all]", default="all")
 @click.option("--quick", "amount", flag_value="quick", default=True, help="Less data, fewer seeds.  [default]")
 @click.option("--full", "amount", flag_value="full", help="As much data as the papers used.")
-@click.option("--threads", type=click.IntRange(1, 4096), help="Runs side by side.  [default: one a core]")
+@click.option("--threads", type=WholeNumber(1, 4096), help="Runs side by side.  [default: one a core]")
 @click.option("--out", metavar="DIR", type=click.Path(), help="Write rows and a report to this folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(which: str, amount: str, threads: int | None, out: str | None, as_json: bool) -> None:
@@ -22,25 +32,63 @@ def command(which: str, amount: str, threads: int | None, out: str | None, as_js
 
     An experiment is named by its id (H2), a paper by its letter (H).
     """
-    from hopcast.studies import AMOUNTS, StudyInterrupted, find, run_experiments
+    from hopcast.studies import AMOUNTS, StudyFailed, StudyInterrupted, find, run_experiments
 
     experiments = find(which)
     if not experiments:
         raise click.BadParameter(f"no experiment {which!r}; there are {_known()}", param_hint="[ID|LETTER|all]")
-    if out is not None:
-        from hopcast.output import prepare
-
-        prepare(out)
-    interrupted = False
-    with progress_bar() as progress:
+    with _prepared(out):
+        failure: BaseException | None = None
         try:
-            study = run_experiments(experiments, AMOUNTS[amount], threads=threads, progress=progress)
-        except StudyInterrupted as interrupt:
-            study, interrupted = interrupt.study, True
-    if out is not None:
-        _write(study, out, demonstrate=not interrupted)
+            with progress_bar() as progress:
+                study = run_experiments(experiments, AMOUNTS[amount], threads=threads, progress=progress)
+        except (StudyFailed, StudyInterrupted) as stopped:
+            study, failure = stopped.study, stopped
+        try:
+            if out is not None and study.rows:
+                _write(study, out, demonstrate=failure is None)
+        except (RunError, KeyboardInterrupt) as error:
+            # What was measured is told first.
+            failure = failure or error
+        try:
+            _show(study, as_json, out if failure is None else None)
+        finally:
+            if failure is not None:
+                raise failure
+
+
+@contextmanager
+def _prepared(out: str | None) -> Iterator[None]:
+    """The folder with what is written to it, if there is one."""
+    if out is None:
+        yield
+        return
+    from hopcast.output import prepared
+
+    with (
+        prepared(out, ("rows.json", "rows.parquet", "report.html")),
+        prepared(os.path.join(out, "film"), ("run.json",)),
+    ):
+        yield
+
+
+def _write(study: Study, out: str, *, demonstrate: bool) -> None:
+    from hopcast.report import film, write_report
+
+    study.write(out)
+    if demonstrate:
+        film.demonstrate(os.path.join(out, "film"))
+    write_report(out)
+
+
+def _show(study: Study, as_json: bool, out: str | None) -> None:
+    with INTERRUPTION.waits():
+        _print(study, as_json, out)
+
+
+def _print(study: Study, as_json: bool, out: str | None) -> None:
     if as_json:
-        click.echo(json.dumps(study.document(), ensure_ascii=False, allow_nan=False))
+        click.echo(json.dumps(study.document(), ensure_ascii=False, allow_nan=False).encode())
     else:
         from hopcast.cli.tables import print_rows
 
@@ -49,19 +97,7 @@ def command(which: str, amount: str, threads: int | None, out: str | None, as_js
             click.echo(f"{experiment}: {verdict}")
         if out is not None:
             click.echo(f"Written to {out}")
-    if interrupted:
-        raise KeyboardInterrupt("interrupted; experiments that had finished are kept")
-
-
-def _write(study: object, out: str, *, demonstrate: bool) -> None:
-    from hopcast.report import film, write_report
-    from hopcast.studies import Study
-
-    assert isinstance(study, Study)
-    study.write(out)
-    if demonstrate:
-        film.demonstrate(os.path.join(out, "film"))
-    write_report(out)
+    sys.stdout.flush()
 
 
 def _known() -> str:

@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from hopcast.numbers import significant, with_interval
+from hopcast.numbers import with_interval
+from hopcast.statistics import ci95, mean
 
 if TYPE_CHECKING:
     from hopcast.results import Result
@@ -45,7 +46,7 @@ def print_result(result: Result) -> None:
             _cell(flow, "jitter_mean_s", 1e3),
         )
     console.print(table)
-    console.print(_summary(document), highlight=False)
+    console.print(_summary(result), highlight=False)
 
 
 def print_rows(rows: list[Row]) -> None:
@@ -78,9 +79,16 @@ def _cell(record: dict[str, Any], field: str, factor: float) -> str:
     return with_interval(value * factor, None if interval is None else interval * factor)
 
 
-def _summary(document: dict[str, Any]) -> str:
-    totals, cost = document["totals"], document["cost"]
+def _summary(result: Result) -> str:
+    """What the network did and what that took: of one run, or the mean of several with its interval."""
+    totals, costs = result.json()["totals"], result.costs()
+
+    def cost(field: str, digits: int) -> str:
+        values = [float(value) for of_one in costs if (value := of_one[field]) is not None]
+        return with_interval(mean(values), ci95(values), digits) if values else "–"
+
     return (
-        f"{significant(totals['frames_sent'])} frames sent, {significant(totals['collisions'])} collisions; "
-        f"{significant(cost['events'])} events in {cost['wall_s']:.2f} s"
+        f"{'' if len(result) == 1 else 'mean of a replication: '}"
+        f"{_cell(totals, 'frames_sent', 1.0)} frames sent, {_cell(totals, 'collisions', 1.0)} collisions; "
+        f"{cost('events', 4)} events in {cost('wall_s', 2)} s"
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hopcast._core import __version__
+from hopcast.errors import HopcastError, RunError
 from hopcast.studies import h2o, strings
 from hopcast.studies.experiment import Amount, Experiment, Measured, simulate
 from hopcast.studies.rows import Row, Verdict, experiment_verdict
@@ -55,10 +56,18 @@ class Study:
 
 
 class StudyInterrupted(KeyboardInterrupt):
-    """Ctrl-C came; `study` holds the experiments that were complete."""
+    """Ctrl-C came; `study` holds the experiments that had finished."""
 
-    def __init__(self, study: Study) -> None:
-        super().__init__()
+    def __init__(self, study: Study, message: str) -> None:
+        super().__init__(message)
+        self.study = study
+
+
+class StudyFailed(HopcastError):
+    """A run failed; `study` holds the experiments that had finished."""
+
+    def __init__(self, study: Study, message: str) -> None:
+        super().__init__(message)
         self.study = study
 
 
@@ -77,7 +86,8 @@ def run_experiments(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Study:
-    """Run experiments on `threads` (by default, one a core). Raises `StudyInterrupted` on Ctrl-C."""
+    """Run experiments on `threads` (by default, one a core). Raises `StudyInterrupted` on Ctrl-C and
+    `StudyFailed` where a run fails."""
     study = Study(amount, [], {})
 
     def on_finished(experiment: Experiment, measured: Measured) -> None:
@@ -87,8 +97,15 @@ def run_experiments(
     try:
         simulate(experiments, amount, threads=threads, progress=progress, on_finished=on_finished)
     except KeyboardInterrupt:
-        raise StudyInterrupted(study) from None
+        raise StudyInterrupted(study, f"interrupted: {_finished(study, experiments)}") from None
+    except RunError as error:
+        raise StudyFailed(study, f"{error}; {_finished(study, experiments)}") from None
     return study
+
+
+def _finished(study: Study, experiments: Sequence[Experiment]) -> str:
+    wanted = len(experiments)
+    return f"{len(study.provenance)} of {wanted} experiment{'' if wanted == 1 else 's'} finished"
 
 
 def rows_table(rows: Sequence[Row]) -> Any:

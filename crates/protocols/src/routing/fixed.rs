@@ -21,6 +21,11 @@ impl ShortestPaths {
     /// Among next hops that are equally near to the destination, the one with the lowest index is taken.
     /// Breadth-first search from each destination, against the links: O(nodes × (nodes + links)).
     pub fn new(neighbours: &[Vec<u32>]) -> Self {
+        Self::new_while(neighbours, &|| true).expect("nothing stops it")
+    }
+
+    /// The same, given up with `None` as soon as `goes_on` says no; it is asked before each destination.
+    pub fn new_while(neighbours: &[Vec<u32>], goes_on: &dyn Fn() -> bool) -> Option<Self> {
         let nodes = neighbours.len();
         let mut heard_by = vec![Vec::new(); nodes];
         for (from, list) in neighbours.iter().enumerate() {
@@ -32,6 +37,9 @@ impl ShortestPaths {
         let mut distance = vec![NONE; nodes];
         let mut queue = VecDeque::with_capacity(nodes);
         for (destination, row) in next_hops.chunks_exact_mut(nodes.max(1)).enumerate() {
+            if !goes_on() {
+                return None;
+            }
             distance.fill(NONE);
             distance[destination] = 0;
             queue.push_back(destination as u32);
@@ -49,7 +57,7 @@ impl ShortestPaths {
                 }
             }
         }
-        Self { nodes, next_hops }
+        Some(Self { nodes, next_hops })
     }
 
     /// The neighbour of `from` on the way to `to`; `None` where no path leads there, or `from` is `to`.
@@ -101,6 +109,14 @@ mod tests {
             let routes = ShortestPaths::new(&[middle, vec![3], vec![3], vec![]]);
             assert_eq!(routes.path(0, 3), Some(vec![0, 1, 3]));
         }
+    }
+
+    #[test]
+    fn the_search_ends_between_two_destinations_when_told() {
+        let asked = core::cell::Cell::new(0);
+        let goes_on = || asked.replace(asked.get() + 1) < 2;
+        assert_eq!(ShortestPaths::new_while(&[vec![1], vec![0, 2], vec![1]], &goes_on), None);
+        assert_eq!(asked.get(), 3);
     }
 
     #[test]

@@ -3,9 +3,11 @@
 
 mod address;
 mod encode;
+mod names;
 mod spool;
 
 pub use address::{BSSID, ip_address, mac_address};
+pub use names::Names;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -35,10 +37,9 @@ impl Capture {
     /// # Errors
     /// The first file that could not be begun.
     pub fn create(folder: &Path, scenario: &Scenario, seed: Option<u64>) -> Result<Self, OutputError> {
-        let suffix = seed.map_or(String::new(), |seed| format!(".seed-{seed}"));
         let names = scenario.groups.iter().flat_map(|group| &group.node_names);
         let nodes: Result<Vec<Node>, OutputError> =
-            names.map(|name| Node::create(&folder.join(format!("{name}{suffix}.pcapng")), name)).collect();
+            names.map(|name| Node::create(&folder.join(names::of(name, seed)), name)).collect();
         let files = Files { encoder: Encoder::new(&scenario.radio), nodes: nodes?, error: None };
         Ok(Self { files: Arc::new(Mutex::new(files)) })
     }

@@ -117,8 +117,10 @@ impl<M: Meter, F: FnMut(usize, RunResult) + Send> Pool<'_, M, F> {
     /// One replication; `None` if it was given up on the way.
     fn run(&self, place: usize, seed: u64) -> Result<Option<RunResult>, ExecuteError> {
         let mark = self.meter.begin();
-        let mut replication =
-            Replication::new(self.job.scenario, seed).map_err(|error| ExecuteError::Traffic { seed, error })?;
+        let replication = Replication::new_while(self.job.scenario, seed, &|| !self.is_given_up(place));
+        let Some(mut replication) = replication.map_err(|error| ExecuteError::Traffic { seed, error })? else {
+            return Ok(None);
+        };
         let capture = self.capture(seed)?;
         if let Some(capture) = &capture {
             replication.simulation_mut().set_tap(capture.tap());

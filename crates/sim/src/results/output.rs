@@ -14,13 +14,61 @@ use super::{RunResult, flow_table, node_table, series_table};
 
 /// A file that could not be written.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: {error}", path.display())]
+#[error("{}: {}", path.display(), self.problem())]
 pub struct OutputError {
     /// The file that was wanted; there is nothing of it, unless it was there before.
     pub path: PathBuf,
     /// What the system says.
     #[source]
     pub error: io::Error,
+}
+
+impl OutputError {
+    /// What is wrong with the file.
+    pub fn problem(&self) -> String {
+        format!("can't be written: {}", cause(&self.error))
+    }
+}
+
+/// What the system says is wrong, without the number that it has for it.
+pub(crate) fn cause(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.find(" (os error ").map_or(text.as_str(), |end| &text[..end]).to_owned()
+}
+
+/// How the rows that a replication adds to a table are made.
+type Rows = fn(&RunResult) -> RecordBatch;
+
+/// The tables of a run.
+const TABLES: [(&str, Rows); 3] =
+    [("flows.parquet", flow_table), ("nodes.parquet", node_table), ("series.parquet", series_table)];
+
+/// The object of a run, which the caller of the core writes beside the tables.
+const OBJECT: &str = "run.json";
+
+/// Looks for folders in `folder`, which must be there, that are in the way of the files of a run: the tables, the object,
+/// and what `is_written` tells of further names.
+///
+/// # Errors
+/// The first of them, or that `folder` can't be read.
+pub fn check_folder(folder: &Path, is_written: impl Fn(&str) -> bool) -> Result<(), OutputError> {
+    let unreadable = |error| OutputError { path: folder.into(), error };
+    let mut in_the_way = Vec::new();
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        let name = entry.file_name();
+        let Some(name) = name.to_str() else { continue };
+        let is_ours = name == OBJECT || TABLES.iter().any(|(table, _)| name == *table) || is_written(name);
+        if is_ours && entry.file_type().map_err(unreadable)?.is_dir() {
+            in_the_way.push(entry.path());
+        }
+    }
+    match in_the_way.into_iter().min() {
+        Some(path) => {
+            Err(OutputError { path, error: io::Error::new(io::ErrorKind::IsADirectory, "a folder is there") })
+        }
+        None => Ok(()),
+    }
 }
 
 /// Writes `flows.parquet`, `nodes.parquet` and `series.parquet` with the rows of all `results`, in their order, to
@@ -30,14 +78,11 @@ pub struct OutputError {
 /// # Errors
 /// The first file that could not be written.
 pub fn write_tables(folder: &Path, results: &[RunResult]) -> Result<(), OutputError> {
-    type Rows = fn(&RunResult) -> RecordBatch;
-    let tables: [(&str, Rows); 3] =
-        [("flows.parquet", flow_table), ("nodes.parquet", node_table), ("series.parquet", series_table)];
     if results.is_empty() {
         return Ok(());
     }
     let mut parts = Vec::new();
-    for (name, rows) in tables {
+    for (name, rows) in TABLES {
         let (part, file) = Part::create(&folder.join(name))?;
         let outcome = write_table(file, results.iter().map(rows));
         outcome.map_err(|error| part.error(error))?;
@@ -176,13 +221,33 @@ mod tests {
     }
 
     #[test]
+    fn folders_in_the_way_are_found() {
+        let folder = Folder::new("in-the-way");
+        for name in ["mine", "n0.pcapng"] {
+            fs::create_dir_all(folder.0.join(name)).unwrap();
+        }
+        fs::write(folder.0.join("flows.parquet"), "").unwrap();
+        check_folder(&folder.0, |_| false).unwrap();
+        assert_eq!(check_folder(&folder.0, |name| name == "n0.pcapng").unwrap_err().path, folder.0.join("n0.pcapng"));
+        for name in ["series.parquet", "run.json"] {
+            fs::create_dir_all(folder.0.join(name)).unwrap();
+            let error = check_folder(&folder.0, |_| false).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                format!("{}: can't be written: a folder is there", folder.0.join(name).display())
+            );
+        }
+        assert_eq!(check_folder(&folder.0.join("nowhere"), |_| false).unwrap_err().path, folder.0.join("nowhere"));
+    }
+
+    #[test]
     fn an_error_names_the_file_that_was_wanted() {
         let folder = Folder::new("error");
         // What is in the way is a folder with something in it.
         fs::create_dir_all(folder.0.join("a/b")).unwrap();
         let (part, _) = Part::create(&folder.0.join("a")).unwrap();
         let error = commit_all(vec![part]).unwrap_err();
-        assert!(error.to_string().starts_with(&format!("{}: ", folder.0.join("a").display())), "{error}");
+        assert_eq!(error.to_string(), format!("{}: can't be written: Is a directory", folder.0.join("a").display()));
         assert_eq!(folder.names(), ["a"]);
         let missing = folder.0.join("nowhere").join("a");
         assert_eq!(Part::create(&missing).unwrap_err().path, missing);

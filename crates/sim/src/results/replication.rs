@@ -30,15 +30,32 @@ impl<'a> Replication<'a> {
     /// # Errors
     /// As [`Simulation::new`].
     pub fn new(scenario: &'a Scenario, seed: u64) -> Result<Self, TrafficError> {
+        Ok(Self::of(scenario, seed, Simulation::new(scenario, seed)?))
+    }
+
+    /// The same, given up with `None` as soon as `goes_on` says no.
+    ///
+    /// # Errors
+    /// As [`Simulation::new_while`].
+    pub fn new_while(
+        scenario: &'a Scenario,
+        seed: u64,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<Option<Self>, TrafficError> {
+        let simulation = Simulation::new_while(scenario, seed, goes_on)?;
+        Ok(simulation.map(|simulation| Self::of(scenario, seed, simulation)))
+    }
+
+    fn of(scenario: &'a Scenario, seed: u64, simulation: Simulation) -> Self {
         let interval = Series::new(scenario.duration).interval();
-        Ok(Self {
+        Self {
             scenario,
             seed,
-            simulation: Simulation::new(scenario, seed)?,
+            simulation,
             series: RunSeries { interval, ..RunSeries::default() },
             next_sample: Instant::START + interval,
             slice: FIRST_SLICE,
-        })
+        }
     }
 
     /// The simulation, to look at.

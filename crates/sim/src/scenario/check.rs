@@ -396,7 +396,11 @@ fn wanted(schema: &Value) -> String {
             format!("a table with {}", keys.unwrap_or_default().join(", "))
         }
         Form::List => "a list".into(),
-        Form::WholeNumber => "a whole number".into(),
+        Form::WholeNumber => {
+            let limit = |key: &str| schema[key].as_u64();
+            let (least, most) = (limit("minimum").unwrap_or(0), limit("maximum").unwrap_or(u64::MAX));
+            format!("a whole number from {least} to {most}")
+        }
         Form::Number => "a number".into(),
         Form::Steps => "a number, or a list of [time, number]".into(),
         Form::Text => "a text".into(),

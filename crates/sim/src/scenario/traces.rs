@@ -1,9 +1,12 @@
 //! Finds video traces by name.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
 use std::path::PathBuf;
 
 use super::Source;
+use crate::results::output::cause;
 use crate::traffic::video_trace::VideoTrace;
 
 /// The trace that is played where none is named.
@@ -60,8 +63,19 @@ impl<'a> Traces<'a> {
     }
 }
 
+/// Largest file that is read, in bytes: a day of film at 25 frames/s has some 45 MB.
+const MAX_BYTES: u64 = 64 << 20;
+
 fn parse(path: &PathBuf) -> Result<VideoTrace, (String, String)> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| (format!("{} cannot be read: {error}", path.display()), String::new()))?;
+    let unreadable = |cause: String| (format!("{} cannot be read: {cause}", path.display()), String::new());
+    let mut octets = Vec::new();
+    let file = File::open(path).map_err(|error| unreadable(cause(&error)))?;
+    // One more than there may be, which tells that there are more.
+    file.take(MAX_BYTES + 1).read_to_end(&mut octets).map_err(|error| unreadable(cause(&error)))?;
+    if octets.len() as u64 > MAX_BYTES {
+        let expected = format!("at most {} MiB", MAX_BYTES >> 20);
+        return Err((format!("{} is too large", path.display()), expected));
+    }
+    let text = String::from_utf8(octets).map_err(|_| unreadable("it is not text".into()))?;
     VideoTrace::parse(&text, &path.display().to_string()).map_err(|error| (error.to_string(), String::new()))
 }

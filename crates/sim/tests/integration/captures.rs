@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::process::Command;
 
+use hopcast_sim::capture::Names;
 use hopcast_sim::execute::{Control, Job, execute};
 use hopcast_sim::results::RunResult;
 use hopcast_sim::scenario::Scenario;
@@ -45,6 +46,23 @@ fn tshark(folder: &Folder, file: &str, arguments: &[&str]) -> Option<String> {
 /// The number of lines that tshark prints for a display filter.
 fn count(folder: &Folder, file: &str, filter: &str) -> Option<usize> {
     tshark(folder, file, &["-Y", filter]).map(|text| text.lines().count())
+}
+
+#[test]
+fn captures_of_an_earlier_run_go_and_what_is_not_ours_stays() {
+    let scenario = scenario(&string("20 ms"));
+    let folder = Folder::new("capture-stale");
+    capture(&scenario, &[1, 2], &folder);
+    capture(&scenario, &[3], &folder);
+    let path = |name: &str| folder.path().join(name);
+    // Named by its owner, made by another program, empty.
+    fs::copy(path("n0.pcapng"), path("keep.pcapng")).unwrap();
+    fs::write(path("other.pcapng"), [0x0a, 0x0d, 0x0d, 0x0a, 28, 0, 0, 0]).unwrap();
+    fs::write(path("n9.pcapng"), "").unwrap();
+    Names::new(&scenario, [None, Some(2)]).remove_others(folder.path()).unwrap();
+    let left = ["keep.pcapng", "n0.pcapng", "n0.seed-2.pcapng", "n1.pcapng", "n1.seed-2.pcapng"];
+    let left = [&left[..], &["n2.pcapng", "n2.seed-2.pcapng", "n9.pcapng", "other.pcapng"]].concat();
+    assert_eq!(folder.names(), left);
 }
 
 #[test]

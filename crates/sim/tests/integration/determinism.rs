@@ -2,7 +2,7 @@
 
 use hopcast_protocols::time::Duration;
 use hopcast_sim::execute::{Control, Job, Outcome, execute};
-use hopcast_sim::results::{RunResult, flow_table, node_table, series_table};
+use hopcast_sim::results::{Replication, RunResult, flow_table, node_table, series_table};
 use hopcast_sim::scenario::Scenario;
 
 use crate::difference::{Way, first_difference};
@@ -107,6 +107,25 @@ fn a_flow_more_leaves_the_backoffs_of_other_nodes_as_they_were() {
     let (before, after) = (arrivals(&few), arrivals(&many));
     assert!(before.len() > 1000);
     assert_eq!(before, after);
+}
+
+#[test]
+fn a_run_is_stopped_while_it_is_set_up() {
+    let scenario = scenario(&string("300 ms"));
+    let asked = std::cell::Cell::new(0_u32);
+    let stop_at = |nth: u32| {
+        asked.set(0);
+        let goes_on = || asked.replace(asked.get() + 1) < nth;
+        Replication::new_while(&scenario, 1, &goes_on).unwrap().is_some()
+    };
+    assert!(stop_at(u32::MAX));
+    // Once for each node, for its links and for the routes to it.
+    let questions = asked.get();
+    assert_eq!(questions, 6);
+    for nth in 0..questions {
+        assert!(!stop_at(nth));
+        assert_eq!(asked.get(), nth + 1, "nobody asks again after a no");
+    }
 }
 
 #[test]

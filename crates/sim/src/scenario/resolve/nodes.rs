@@ -16,6 +16,13 @@ const MAX_EXTENT: f64 = 1e7;
 /// net.core.wmem_default and rmem_default of Linux on 64-bit machines.
 const LINUX_SOCKET_BUFFER: f64 = 212_992.0;
 
+/// Names, and the place in the list of nodes of what has them.
+#[derive(Default)]
+struct Taken {
+    nodes: BTreeMap<String, usize>,
+    groups: BTreeMap<String, usize>,
+}
+
 impl Resolver<'_> {
     /// Empty if there are too many nodes to name.
     pub(super) fn groups(&mut self, nodes: &[Nodes]) -> Vec<model::Group> {
@@ -24,11 +31,11 @@ impl Resolver<'_> {
             self.report(&["nodes"], format!("{total} nodes are too many"), format!("at most {MAX_NODES} in all"));
             return Vec::new();
         }
-        let mut taken: BTreeMap<String, usize> = BTreeMap::new();
+        let mut taken = Taken::default();
         nodes.iter().enumerate().map(|(place, group)| self.group(place, group, &mut taken)).collect()
     }
 
-    fn group(&mut self, place: usize, group: &Nodes, taken: &mut BTreeMap<String, usize>) -> model::Group {
+    fn group(&mut self, place: usize, group: &Nodes, taken: &mut Taken) -> model::Group {
         let index = place.to_string();
         let at = |key| ["nodes", index.as_str(), key];
         let node_names = match group.count {
@@ -36,11 +43,16 @@ impl Resolver<'_> {
             Some(count) => (0..count).map(|number| format!("{}{number}", group.name)).collect(),
         };
         // One collision is told; the others of the same two groups follow from it.
-        if let Some((name, other)) = node_names.iter().find_map(|name| taken.get_key_value(name)) {
+        if let Some((name, other)) = node_names.iter().find_map(|name| taken.nodes.get_key_value(name)) {
             let problem = format!("there is already a node {name:?}, from entry {} of the list of nodes", other + 1);
             self.report(&at("name"), problem, "a name of its own for each node");
+        } else if let Some(other) = taken.groups.get(&group.name) {
+            // `--set nodes.<name>` could mean either.
+            let problem = format!("is the name of entry {} of the list of nodes already", other + 1);
+            self.report(&at("name"), problem, "a name of its own for each entry");
         }
-        taken.extend(node_names.iter().map(|name| (name.clone(), place)));
+        taken.nodes.extend(node_names.iter().map(|name| (name.clone(), place)));
+        taken.groups.entry(group.name.clone()).or_insert(place);
 
         self.ledger.note_given(&at("name"));
         self.ledger.note_given(&at("count"));

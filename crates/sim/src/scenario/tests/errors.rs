@@ -66,7 +66,7 @@ fn everything_that_is_wrong_is_told_in_the_order_of_the_file() {
         r#"test.toml:2: duration = "10 parsecs": is not a time: there is no unit "parsecs"; expected a time such as "10 ms"
 test.toml:10: nodes.b.placement.at.0.0 = "10 s": is a time, not a length; expected a length such as "200 m"
 test.toml:17: flows.f.application.kind = "cbrr": unknown value; did you mean "cbr"? Expected "bulk", "adu", "cbr" or "video-trace"
---set: seed = "x": is not a whole number; expected a whole number"#
+--set: seed = "x": is not a whole number; expected a whole number from 0 to 18446744073709551615"#
     );
 }
 
@@ -82,6 +82,13 @@ placement = { shape = "points", at = [[0, 5]] }
         refused(&text, &["nodes.a.count=2", "nodes.a.placement={shape=\"line\",spacing=1}", "flows.f.from=a0"]),
         "test.toml:20: nodes.a1.name = \"a1\": there is already a node \"a1\", from entry 1 of the list of nodes; \
          expected a name of its own for each node"
+    );
+    // The nodes are b and b0; `nodes.b` would be either group.
+    let group = node.replace("\"a1\"", "\"b\"\ncount = 1");
+    assert_eq!(
+        refused(&format!("{SMALL}{group}"), &[]),
+        "test.toml:20: nodes.2.name = \"b\": is the name of entry 2 of the list of nodes already; \
+         expected a name of its own for each entry"
     );
     let flow = SMALL.split("[[flows]]").nth(1).expect("a flow");
     assert_eq!(

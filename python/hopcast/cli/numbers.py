@@ -1,0 +1,31 @@
+"""Numbers on the command line."""
+
+from __future__ import annotations
+
+import click
+
+
+class WholeNumber(click.ParamType[int]):
+    """A whole number from `least` to `most`."""
+
+    name = "integer"
+
+    def __init__(self, least: int, most: int) -> None:
+        self.least = least
+        self.most = most
+
+    def convert(self, value: object, parameter: click.Parameter | None, context: click.Context | None) -> int:
+        """The number that `value` says; what is none fails with what would be right."""
+        text = str(value)
+        try:
+            # Beyond 4300 digits Python would refuse to read it, beyond 40 nobody wants to see it.
+            number = int(text) if len(text) <= 40 else self.most + 1
+        except ValueError:
+            number = self.least - 1
+        if not self.least <= number <= self.most:
+            self.fail(
+                f"{text if len(text) <= 40 else text[:40] + '…'} is not a whole number from {self.least} to {self.most}",
+                parameter,
+                context,
+            )
+        return number

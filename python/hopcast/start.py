@@ -1,0 +1,20 @@
+"""Where the command line begins: Ctrl-C is heard before anything is imported that takes long."""
+
+import os
+import signal
+
+
+def main() -> None:
+    """Run the command line, and exit with its status."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, _leave)
+    from hopcast.cli import main
+
+    main()
+
+
+def _leave(number: int, _frame: object) -> None:
+    """Nothing has begun: there is nothing to keep."""
+    os.write(2, b"hopcast: interrupted\n")
+    os._exit(128 + number)
