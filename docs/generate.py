@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import channel
 import click
 
 from hopcast import Scenario, run
@@ -20,7 +21,7 @@ WIDTH = 100
 
 def pages() -> dict[str, str]:
     """Every generated file: name and text."""
-    return {"command-line.md": command_line(), "figures/film-delay.svg": film_delay()}
+    return {"command-line.md": command_line(), "figures/film-delay.svg": film_delay(), **channel.figures()}
 
 
 def command_line() -> str:

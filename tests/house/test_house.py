@@ -21,7 +21,7 @@ ARROWS = {
     "hopcast-protocols": {"hopcast-wire"},
     "hopcast-radio": {"hopcast-wire", "hopcast-protocols"},
     "hopcast-sim": {"hopcast-wire", "hopcast-protocols", "hopcast-radio"},
-    "hopcast-py": {"hopcast-sim"},
+    "hopcast-py": {"hopcast-protocols", "hopcast-radio", "hopcast-sim"},
 }
 CORE = ["hopcast-wire", "hopcast-protocols", "hopcast-radio", "hopcast-sim"]
 

@@ -2,6 +2,7 @@
 
 mod error;
 mod meter;
+mod models;
 mod result;
 mod run;
 mod scenario;
@@ -9,6 +10,11 @@ mod scenario;
 /// The simulator. Conversion only: what people use is `hopcast`.
 #[pyo3::pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::models::{
+        frame_error_rates, frame_fading, gilbert_elliott_states, link_shadowing, log_distance_gains, path_fading,
+        two_ray_interference_gains,
+    };
     #[pymodule_export]
     use super::result::{ArrowTable, PyRunResult};
     #[pymodule_export]

@@ -92,7 +92,7 @@ mod tests {
 
     /// Link simulations of 802.11 with soft decisions in white noise, published with ns-3 as `AwgnErrorTableBcc1458` and
     /// `AwgnErrorTableBcc32`: the signal-to-noise ratio in dB at which 10 % of frames of 1458 and of 32 octets are lost,
-    /// between their entries at steps of 0.25 dB to 0.5 dB. 802.11n has no BPSK of rate 3/4: 9 Mb/s is 18 Mb/s with half
+    /// between their entries at steps of 0.5 dB. 802.11n has no BPSK of rate 3/4: 9 Mb/s is 18 Mb/s with half
     /// the energy, 3.01 dB.
     const LINK_SIMULATIONS: [(f64, f64, f64); 8] = [
         (6.0, 0.86, -0.41),

@@ -37,8 +37,8 @@ impl States {
 /// frame meets is taken exactly: a piece for each state that it passes through, bits spread evenly over its time.
 ///
 /// Limits: within a state bits err independently. Frames may overlap, but are judged in order of their ends; a state that
-/// ended longer than [`GilbertElliott::MEMORY`] before the latest end is forgotten, and a frame that began then is judged as
-/// if it had begun in the oldest state that is remembered.
+/// ended longer than [`GilbertElliott::MEMORY`] before the latest end, and before the frame that ends then, is forgotten:
+/// a longer frame that is judged later begins in the oldest state that is remembered.
 #[derive(Clone, Debug)]
 pub struct GilbertElliott {
     states: States,
@@ -64,14 +64,14 @@ impl GilbertElliott {
 
     /// Whether the state is the bad one at an instant, not earlier than [`GilbertElliott::MEMORY`] before the latest asked.
     pub fn is_bad(&mut self, now: Instant) -> bool {
-        self.advance(now);
+        self.advance(now, now);
         let passed = self.stays.partition_point(|&end| end <= now);
         self.oldest_is_bad ^ (passed % 2 == 1)
     }
 
     /// Lengths of time and their bit error rates from `start` to `end`, in order.
     pub fn pieces(&mut self, start: Instant, end: Instant) -> impl Iterator<Item = (Duration, f64)> + Clone + '_ {
-        self.advance(end);
+        self.advance(start, end);
         let States { good_ber, bad_ber, .. } = self.states;
         let passed = self.stays.partition_point(|&until| until <= start);
         let first_is_bad = self.oldest_is_bad ^ (passed % 2 == 1);
@@ -99,9 +99,9 @@ impl GilbertElliott {
         code.success(octets, self.pieces(start, end).map(|(piece, rate)| (piece.as_nanos() as f64, rate)))
     }
 
-    /// Draws states until `to` lies within one, and forgets the oldest.
-    fn advance(&mut self, to: Instant) {
-        let horizon = to.saturating_before(Self::MEMORY);
+    /// Draws states until `to` lies within one, and forgets those before `from` and before what overlapping frames need.
+    fn advance(&mut self, from: Instant, to: Instant) {
+        let horizon = from.min(to.saturating_before(Self::MEMORY));
         loop {
             let last = *self.stays.back().expect("a stay is always under way");
             if last > to {
