@@ -225,6 +225,15 @@ impl Phy {
         }
     }
 
+    /// aCCATime for a preamble of the kind that frames at `rate` have: 15 µs for DSSS (Tables 15-5 and 16-4), 4 µs for OFDM
+    /// (Tables 17-21 and 18-5, upper bounds).
+    pub fn cca_time(&self, rate: DataRate) -> Duration {
+        match rate.modulation() {
+            Modulation::Dsss => Duration::from_micros(15),
+            Modulation::Ofdm => Duration::from_micros(4),
+        }
+    }
+
     /// How the PSDU of a frame at `rate` is put on the air.
     pub fn encoding(&self, rate: DataRate) -> Encoding {
         Encoding::of(rate).expect("every rate of a standard has an encoding")
