@@ -15,6 +15,20 @@ pub enum Purpose {
     Application = 3,
     /// Initial sequence numbers of a transport connection; for: flow, hop.
     InitialSequence = 4,
+    /// Shadowing that belongs to places; one field a run.
+    LinkShadowing = 5,
+    /// Shadowing that is drawn for each frame; for: transmission, receiver.
+    FrameShadowing = 6,
+    /// Fading that is drawn for each frame; for: transmission, receiver.
+    BlockFading = 7,
+    /// Fading that is a function of time; for: the two ends of a path.
+    DopplerFading = 8,
+    /// Whether a frame is decoded at its signal-to-interference ratio; for: transmission, receiver.
+    Decoding = 9,
+    /// Whether a packet is lost at a given rate; for: transmission, receiver.
+    PacketError = 10,
+    /// The states of a Gilbert–Elliott chain; for: node.
+    GilbertElliott = 11,
     /// The hash that sorts flows into queues; for: node, radio.
     FlowQueue = 20,
     /// The order in which a rate control samples rates; for: transmitter, receiver.

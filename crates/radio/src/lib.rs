@@ -8,6 +8,8 @@
 //! Durations and rates come from [`standard`], by clause of IEEE 802.11-2020. Powers are exact integers ([`units`]), so
 //! that sums of interference depend on no order. What the models leave out stands in `docs/models`.
 
+pub mod errors;
+pub mod fading;
 pub mod mac;
 pub mod medium;
 pub mod propagation;
@@ -15,3 +17,4 @@ pub mod queue;
 pub mod rate;
 pub mod standard;
 pub mod units;
+mod variate;

@@ -56,6 +56,11 @@ impl Power {
         Self(libm::round(self.0 as f64 * factor) as u64)
     }
 
+    /// Whether this power is at least `ratio` times `other`; everything is, of no power.
+    pub const fn is_at_least(self, ratio: PowerRatio, other: Self) -> bool {
+        (self.0 as u128) << PowerRatio::FRACTION_BITS >= ratio.0 as u128 * other.0 as u128
+    }
+
     /// The difference, or zero.
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
@@ -103,6 +108,26 @@ impl fmt::Display for Power {
     }
 }
 
+/// A ratio of two powers as a fixed-point number with 32 bits after the point: it compares powers exactly and fast.
+/// At most 2³² = 96.3 dB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PowerRatio(u64);
+
+impl PowerRatio {
+    const FRACTION_BITS: u32 = 32;
+
+    /// The plain ratio `ratio` to the nearest 2⁻³²; negative and NaN give zero, too large gives the largest.
+    pub fn from_ratio(ratio: f64) -> Self {
+        Self(libm::round(ratio * (1_u64 << Self::FRACTION_BITS) as f64) as u64)
+    }
+}
+
+impl From<Decibel> for PowerRatio {
+    fn from(ratio: Decibel) -> Self {
+        Self::from_ratio(ratio.as_ratio())
+    }
+}
+
 /// A ratio of two powers in decibels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Decibel(pub f64);
@@ -132,6 +157,18 @@ const ATTOWATTS_PER_MILLIWATT: f64 = 1e15;
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_ratio_is_met_exactly_at_its_boundary() {
+        let ten = PowerRatio::from(Decibel(10.0));
+        let power = Power::from_attowatts;
+        assert!(power(1_000).is_at_least(ten, power(100)));
+        assert!(!power(999).is_at_least(ten, power(100)));
+        assert!(Power::ZERO.is_at_least(ten, Power::ZERO));
+        assert!(!power(u64::MAX).is_at_least(ten, power(u64::MAX)));
+        assert!(!power(1 << 31).is_at_least(PowerRatio::from_ratio(f64::INFINITY), power(1)));
+        assert!(power(7).is_at_least(PowerRatio::from_ratio(-1.0), power(u64::MAX)));
+    }
 
     #[test]
     fn decibels_above_a_milliwatt_are_powers_of_ten() {

@@ -8,7 +8,7 @@ use hopcast_radio::mac::StationId;
 use hopcast_radio::medium::{Link, Medium, Reception, Rules};
 use hopcast_radio::propagation::{FreeSpace, Position, Range, TwoRayGround, propagation_delay};
 use hopcast_radio::standard::DataRate;
-use hopcast_radio::units::{Decibel, Power};
+use hopcast_radio::units::{Decibel, Power, PowerRatio};
 
 use crate::scenario::model::{self, Placement, Propagation, Radio, Scenario};
 
@@ -50,7 +50,7 @@ impl Topology {
                     links: links(positions, carrier_sense, sensed, power),
                     reception: Reception {
                         carrier_sense_threshold: sensed,
-                        capture: f64::INFINITY,
+                        capture: PowerRatio::from_ratio(f64::INFINITY),
                         rules: rules(radio.reception.rules),
                     },
                     thresholds: rates.map(|rate| (rate, decoded)).to_vec(),
@@ -88,7 +88,7 @@ impl Topology {
             links: links(positions, reach, floor, |from, to| model.received_power(sent, from, to)),
             reception: Reception {
                 carrier_sense_threshold: Power::from_dbm(reception.carrier_sense_threshold),
-                capture: Decibel(reception.capture).as_ratio(),
+                capture: Decibel(reception.capture).into(),
                 rules: rules(reception.rules),
             },
             thresholds: [radio.data_rate, radio.basic_rate]

@@ -8,7 +8,7 @@ use hopcast_radio::mac::{Config, Dcf, DropCause, Frame, FrameKind, Payload, Stat
 use hopcast_radio::medium::{Link, Medium, Reception, Rules};
 use hopcast_radio::queue::Discipline;
 use hopcast_radio::standard::{DataRate, Standard};
-use hopcast_radio::units::Power;
+use hopcast_radio::units::{Power, PowerRatio};
 use hopcast_sim::engine::{Engine, Tap, Upper};
 
 const MBPS_1: DataRate = DataRate::from_kbps(1_000);
@@ -102,8 +102,11 @@ fn engine(powers: &[Vec<u64>], sources: Vec<Source>, seed: u64) -> (Engine<Hosts
         };
         (0..).zip(row).filter_map(link).collect()
     });
-    let reception =
-        Reception { carrier_sense_threshold: Power::from_attowatts(10), capture: 10.0, rules: Rules::Cumulative };
+    let reception = Reception {
+        carrier_sense_threshold: Power::from_attowatts(10),
+        capture: PowerRatio::from_ratio(10.0),
+        rules: Rules::Cumulative,
+    };
     let decoded = Power::from_attowatts(100);
     let medium = Medium::new(links.collect(), reception, vec![(MBPS_2, decoded), (MBPS_1, decoded)]);
     let config = Config {

@@ -130,6 +130,8 @@ pub struct Dcf<P> {
     duplicates: DuplicateCache,
     next_sequence: u16,
     counters: Counters,
+    /// The time after which the reservation of an RTS at this rate may be taken back: most come at one rate.
+    nav_lapse: (DataRate, Duration),
 }
 
 /// Where the exchange of frames stands.
@@ -170,6 +172,7 @@ impl<P: Payload> Dcf<P> {
             cw_min: parameters.cw_min,
             cw_max: parameters.cw_max,
         };
+        let nav_lapse = (config.basic_rate, nav_lapse(&config.phy, config.basic_rate));
         Self {
             backoff: Backoff::new(timing),
             nav: Nav::default(),
@@ -184,6 +187,7 @@ impl<P: Payload> Dcf<P> {
             duplicates: DuplicateCache::default(),
             next_sequence: 0,
             counters: Counters::default(),
+            nav_lapse,
         }
     }
 
@@ -538,12 +542,19 @@ impl<P: Payload> Dcf<P> {
         self.config.phy.airtime(self.config.basic_rate, FrameKind::RESPONSE_OCTETS)
     }
 
-    /// 10.3.2.4: 2 SIFS + CTS + aRxPHYStartDelay + 2 slots after an RTS.
-    fn nav_lapse(&self, rate: DataRate) -> Duration {
-        let phy = &self.config.phy;
-        let cts = phy.airtime(rate, FrameKind::RESPONSE_OCTETS);
-        (self.sifs() + phy.parameters().slot) * 2 + cts + phy.rx_start_delay(rate)
+    fn nav_lapse(&mut self, rate: DataRate) -> Duration {
+        if self.nav_lapse.0 != rate {
+            self.nav_lapse = (rate, nav_lapse(&self.config.phy, rate));
+        }
+        self.nav_lapse.1
     }
+}
+
+/// 10.3.2.4: 2 SIFS + CTS + aRxPHYStartDelay + 2 slots after an RTS at `rate`.
+fn nav_lapse(phy: &Phy, rate: DataRate) -> Duration {
+    let parameters = phy.parameters();
+    let cts = phy.airtime(rate, FrameKind::RESPONSE_OCTETS);
+    (parameters.sifs + parameters.slot) * 2 + cts + phy.rx_start_delay(rate)
 }
 
 impl<P: Payload> Frame<P> {

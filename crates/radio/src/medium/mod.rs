@@ -175,7 +175,7 @@ impl<P> Medium<P> {
     pub fn handle_transmitted(&mut self, station: StationId) -> bool {
         let receiver = &mut self.receivers[station.0 as usize];
         receiver.on_transmitted();
-        receiver.senses(&self.reception)
+        receiver.is_busy()
     }
 
     /// What is on the air under this index.
@@ -195,13 +195,21 @@ impl<P> Medium<P> {
         }
     }
 
-    /// The link that a front reaches next, and when; `None` once all have it.
-    pub fn next(&self, front: &Front) -> Option<(Instant, Link)> {
+    /// Whom a front reaches next, and when; `None` once all have it.
+    pub fn next(&self, front: &Front) -> Option<(Instant, StationId)> {
         if front.next == front.end {
             return None;
         }
-        let link = self.links[front.next as usize];
-        Some((front.leaves + link.delay, link))
+        let link = &self.links[front.next as usize];
+        Some((front.leaves + link.delay, link.receiver))
+    }
+
+    /// The link that a front has reached last.
+    ///
+    /// # Panics
+    /// If it has reached none.
+    pub fn last(&self, front: &Front) -> &Link {
+        &self.links[front.next as usize - 1]
     }
 
     /// A front is left where it is, to be followed later.
@@ -213,8 +221,9 @@ impl<P> Medium<P> {
         }
     }
 
-    /// A leading edge reaches a link's receiver. Returns whether that station's physical carrier sense turns busy.
-    pub fn handle_leading(&mut self, id: TransmissionId, front: &mut Front, link: Link, now: Instant) -> bool {
+    /// A leading edge reaches its next receiver, `now`. Returns whether that station's physical carrier sense turns busy.
+    pub fn handle_leading(&mut self, id: TransmissionId, front: &mut Front, now: Instant) -> bool {
+        let link = &self.links[front.next as usize];
         front.next += 1;
         let arrival = Arrival {
             transmission: id,
@@ -226,9 +235,10 @@ impl<P> Medium<P> {
         self.receivers[link.receiver.0 as usize].on_leading(&self.reception, arrival, &mut self.totals)
     }
 
-    /// A trailing edge reaches a link's receiver. Returns what became of the frame there, and whether the station's medium
+    /// A trailing edge reaches its next receiver. Returns what became of the frame there, and whether the station's medium
     /// turns idle.
-    pub fn handle_trailing(&mut self, id: TransmissionId, front: &mut Front, link: Link) -> (Heard, bool) {
+    pub fn handle_trailing(&mut self, id: TransmissionId, front: &mut Front) -> (Heard, bool) {
+        let link = &self.links[front.next as usize];
         front.next += 1;
         self.receivers[link.receiver.0 as usize].on_trailing(&self.reception, id, link.power)
     }

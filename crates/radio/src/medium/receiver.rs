@@ -3,7 +3,7 @@
 use hopcast_protocols::time::Instant;
 
 use super::{Totals, TransmissionId};
-use crate::units::Power;
+use crate::units::{Power, PowerRatio};
 
 /// When a frame is received, apart from its own least power.
 #[derive(Clone, Copy, Debug)]
@@ -11,7 +11,7 @@ pub struct Reception {
     /// Least power that makes the medium busy.
     pub carrier_sense_threshold: Power,
     /// How many times stronger than what overlaps it a frame must be to survive.
-    pub capture: f64,
+    pub capture: PowerRatio,
     /// Whose rules.
     pub rules: Rules,
 }
@@ -31,7 +31,7 @@ pub enum Rules {
 
 impl Reception {
     fn survives(&self, power: Power, interference: Power) -> bool {
-        interference == Power::ZERO || power.as_attowatts() as f64 >= self.capture * interference.as_attowatts() as f64
+        power.is_at_least(self.capture, interference)
     }
 }
 
@@ -62,9 +62,11 @@ pub(super) struct Arrival {
 pub(super) struct Receiver {
     /// Sum of all signals that are present.
     energy: Power,
-    /// Number of signals that are present and sensed.
+    /// Number of signals that are present and sensed; counted for [`Rules::PairwiseFirstCome`] only.
     signals: u32,
     transmitting: bool,
+    /// Carrier sense: energy, or a frame whose announced length has not passed. Own transmissions apart.
+    busy: bool,
     lock: Option<Lock>,
 }
 
@@ -78,12 +80,8 @@ struct Lock {
 }
 
 impl Receiver {
-    /// Carrier sense: energy, or a frame whose announced length has not passed.
-    pub(super) fn senses(&self, reception: &Reception) -> bool {
-        match reception.rules {
-            Rules::Cumulative => self.lock.is_some() || self.energy >= reception.carrier_sense_threshold,
-            Rules::PairwiseFirstCome => self.signals > 0,
-        }
+    pub(super) fn is_busy(&self) -> bool {
+        self.busy
     }
 
     pub(super) fn receiving(&self, now: Instant) -> bool {
@@ -97,6 +95,7 @@ impl Receiver {
             lock.damage(totals);
             if reception.rules == Rules::Cumulative {
                 self.lock = None;
+                self.busy = self.energy >= reception.carrier_sense_threshold;
             }
         }
     }
@@ -107,20 +106,24 @@ impl Receiver {
 
     /// A signal arrives. Returns whether the medium turns busy.
     pub(super) fn on_leading(&mut self, reception: &Reception, arrival: Arrival, totals: &mut Totals) -> bool {
-        let was_busy = self.transmitting || self.senses(reception);
+        let was_busy = self.busy || self.transmitting;
         let sensed = arrival.power >= reception.carrier_sense_threshold;
         let others = self.energy;
         self.energy = others + arrival.power;
-        if sensed {
-            self.signals += 1;
-            totals.receptions += 1;
-        }
-        match reception.rules {
-            Rules::Cumulative => self.on_leading_cumulative(reception, arrival, others, totals),
-            Rules::PairwiseFirstCome if sensed => self.on_leading_pairwise(reception, arrival, totals),
-            Rules::PairwiseFirstCome => {}
-        }
-        !was_busy && self.senses(reception)
+        totals.receptions += u64::from(sensed);
+        self.busy = match reception.rules {
+            Rules::Cumulative => {
+                self.on_leading_cumulative(reception, arrival, others, totals);
+                self.lock.is_some() || self.energy >= reception.carrier_sense_threshold
+            }
+            Rules::PairwiseFirstCome if sensed => {
+                self.signals += 1;
+                self.on_leading_pairwise(reception, arrival, totals);
+                true
+            }
+            Rules::PairwiseFirstCome => self.busy,
+        };
+        self.busy && !was_busy
     }
 
     /// A signal ends. Returns what became of its frame, and whether the medium turns idle.
@@ -130,25 +133,33 @@ impl Receiver {
         transmission: TransmissionId,
         power: Power,
     ) -> (Heard, bool) {
-        let was_busy = self.senses(reception);
+        let was_busy = self.busy;
         self.energy -= power;
-        self.signals -= u32::from(power >= reception.carrier_sense_threshold);
-        let heard = self.end_of(reception, transmission);
-        (heard, was_busy && !self.transmitting && !self.senses(reception))
+        let heard = match reception.rules {
+            Rules::Cumulative => {
+                let heard = self.end_of(|lock| lock.transmission == transmission);
+                self.busy = self.lock.is_some() || self.energy >= reception.carrier_sense_threshold;
+                heard
+            }
+            Rules::PairwiseFirstCome => {
+                self.signals -= u32::from(power >= reception.carrier_sense_threshold);
+                self.busy = self.signals > 0;
+                // ns-2 stays in its collision until the last of the frames in it has ended.
+                let is_last = !self.busy;
+                self.end_of(|lock| if lock.damaged { is_last } else { lock.transmission == transmission })
+            }
+        };
+        (heard, was_busy && !self.busy && !self.transmitting)
     }
 
-    fn end_of(&mut self, reception: &Reception, transmission: TransmissionId) -> Heard {
-        let Some(lock) = self.lock else { return Heard::Noise };
-        // ns-2 stays in its collision until the last of the frames in it has ended.
-        let ended = match reception.rules {
-            Rules::PairwiseFirstCome if lock.damaged => self.signals == 0,
-            _ => lock.transmission == transmission,
-        };
-        if !ended {
-            return Heard::Noise;
+    fn end_of(&mut self, has_ended: impl Fn(&Lock) -> bool) -> Heard {
+        match self.lock {
+            Some(lock) if has_ended(&lock) => {
+                self.lock = None;
+                if lock.damaged { Heard::Error(lock.header_end) } else { Heard::Frame(lock.header_end) }
+            }
+            _ => Heard::Noise,
         }
-        self.lock = None;
-        if lock.damaged { Heard::Error(lock.header_end) } else { Heard::Frame(lock.header_end) }
     }
 
     fn on_leading_cumulative(&mut self, reception: &Reception, arrival: Arrival, others: Power, totals: &mut Totals) {

@@ -9,6 +9,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::mac::FrameKind;
+use crate::units::PowerRatio;
 
 const RATE: DataRate = DataRate::from_kbps(1_000);
 const HEADER: u64 = 192;
@@ -56,7 +57,11 @@ fn micros(instant: Instant) -> u64 {
 }
 
 fn reception(rules: Rules) -> Reception {
-    Reception { carrier_sense_threshold: Power::from_attowatts(SENSED), capture: CAPTURE, rules }
+    Reception {
+        carrier_sense_threshold: Power::from_attowatts(SENSED),
+        capture: PowerRatio::from_ratio(CAPTURE),
+        rules,
+    }
 }
 
 impl Air {
@@ -136,23 +141,23 @@ impl Air {
             }
             Edge::Leading(_) => {
                 let id = id.expect("an edge belongs to a frame");
-                let (at, link) = self.next(id, super::Edge::Leading).expect("entered");
+                let (at, receiver) = self.next(id, super::Edge::Leading).expect("entered");
                 assert_eq!(at, now);
                 let mut front = self.medium.front(id, super::Edge::Leading);
-                let turns_busy = self.medium.handle_leading(id, &mut front, link, now);
+                let turns_busy = self.medium.handle_leading(id, &mut front, now);
                 self.medium.suspend(id, super::Edge::Leading, front);
                 if turns_busy {
-                    assert!(!self.busy[link.receiver.0 as usize], "told twice that the medium is busy");
-                    self.turn(now, link.receiver.0, true);
+                    assert!(!self.busy[receiver.0 as usize], "told twice that the medium is busy");
+                    self.turn(now, receiver.0, true);
                 }
                 self.enter(id);
             }
             Edge::Trailing(_) => {
                 let id = id.expect("an edge belongs to a frame");
-                let (_, link) = self.next(id, super::Edge::Trailing).expect("entered");
+                let (_, receiver) = self.next(id, super::Edge::Trailing).expect("entered");
                 let number = self.medium.transmission(id).frame.payload.expect("numbered");
                 let mut front = self.medium.front(id, super::Edge::Trailing);
-                let (heard, turns_idle) = self.medium.handle_trailing(id, &mut front, link);
+                let (heard, turns_idle) = self.medium.handle_trailing(id, &mut front);
                 self.medium.suspend(id, super::Edge::Trailing, front);
                 let notice = match heard {
                     Heard::Noise => None,
@@ -165,11 +170,11 @@ impl Air {
                         Some(Received(number))
                     }
                 };
-                self.notices.extend(notice.map(|notice| (micros(now), link.receiver.0, notice)));
+                self.notices.extend(notice.map(|notice| (micros(now), receiver.0, notice)));
                 if turns_idle {
-                    assert!(!self.transmitting[link.receiver.0 as usize], "no medium is idle during an own frame");
-                    assert!(self.busy[link.receiver.0 as usize], "told twice that the medium is idle");
-                    self.turn(now, link.receiver.0, false);
+                    assert!(!self.transmitting[receiver.0 as usize], "no medium is idle during an own frame");
+                    assert!(self.busy[receiver.0 as usize], "told twice that the medium is idle");
+                    self.turn(now, receiver.0, false);
                 }
                 match self.next(id, super::Edge::Trailing) {
                     Some(_) => self.enter(id),
@@ -179,7 +184,7 @@ impl Air {
         }
     }
 
-    fn next(&self, id: TransmissionId, edge: super::Edge) -> Option<(Instant, Link)> {
+    fn next(&self, id: TransmissionId, edge: super::Edge) -> Option<(Instant, StationId)> {
         self.medium.next(&self.medium.front(id, edge))
     }
 
@@ -341,7 +346,7 @@ fn a_range_knows_no_capture() {
         let powers: Vec<u64> = signals.iter().map(|&(power, ..)| power).collect();
         let reception = Reception {
             carrier_sense_threshold: Power::from_attowatts(1),
-            capture: f64::INFINITY,
+            capture: PowerRatio::from_ratio(f64::INFINITY),
             rules: Rules::Cumulative,
         };
         let mut air = Air::heard_by_first_under(reception, 2, &powers);
@@ -501,7 +506,7 @@ fn powers() -> impl Strategy<Value = Vec<Vec<u64>>> {
     })
 }
 
-fn run_random(rules: Rules, capture: f64, powers: &[Vec<u64>], sent: &[(u32, u64, u64)]) -> Air {
+fn run_random(rules: Rules, capture: PowerRatio, powers: &[Vec<u64>], sent: &[(u32, u64, u64)]) -> Air {
     let rows: Vec<&[u64]> = powers.iter().map(Vec::as_slice).collect();
     let mut air = Air::new(Reception { capture, ..reception(rules) }, DECODED, &rows);
     for &(station, start, end) in sent {
@@ -544,7 +549,7 @@ proptest! {
     /// Summed interference, capture whenever the frame came: exactly those frames are received that the definition names.
     #[test]
     fn cumulative_reception_is_what_its_definition_says(powers in powers(), sent in transmissions()) {
-        let air = run_random(Rules::Cumulative, CAPTURE, &powers, &sent);
+        let air = run_random(Rules::Cumulative, PowerRatio::from_ratio(CAPTURE), &powers, &sent);
         let mut received = Vec::new();
         let mut decodable = 0;
         for number in 0..sent.len() {
@@ -575,7 +580,7 @@ proptest! {
         // One more station, which all hear.
         rows.push(vec![500, 500, 500, 500, 0]);
         sent.push((STATIONS as u32, 10_000, 10_500));
-        let air = run_random(rules, f64::INFINITY, &rows, &sent);
+        let air = run_random(rules, PowerRatio::from_ratio(f64::INFINITY), &rows, &sent);
         let last = (sent.len() - 1) as u32;
         let heard = air.notices.iter().filter(|(_, _, notice)| *notice == Received(last)).count();
         prop_assert_eq!(heard, STATIONS);
@@ -586,7 +591,7 @@ proptest! {
     #[test]
     fn carrier_sense_follows_what_is_there(powers in powers(), sent in transmissions(), pairwise in any::<bool>()) {
         let rules = if pairwise { Rules::PairwiseFirstCome } else { Rules::Cumulative };
-        let air = run_random(rules, CAPTURE, &powers, &sent);
+        let air = run_random(rules, PowerRatio::from_ratio(CAPTURE), &powers, &sent);
         for station in 0..STATIONS as u32 {
             let at = station as usize;
             let present = |instant: u64| {

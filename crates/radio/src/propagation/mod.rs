@@ -1,12 +1,18 @@
 //! How a signal weakens on its way, and how long it takes.
 
 mod free_space;
+mod log_distance;
 mod range;
+mod shadowing;
 mod two_ray_ground;
+mod two_ray_interference;
 
 pub use free_space::FreeSpace;
+pub use log_distance::LogDistance;
 pub use range::Range;
+pub use shadowing::{FrameShadowing, LinkShadowing};
 pub use two_ray_ground::TwoRayGround;
+pub use two_ray_interference::{Polarization, TwoRayInterference};
 
 use hopcast_protocols::time::Duration;
 
@@ -24,7 +30,7 @@ pub trait Propagation {
     fn gain(&self, from: Position, to: Position) -> f64;
 
     /// The distance in metres up to which the gain is at least `gain`, between nodes on the ground (z = 0): infinite
-    /// for zero, and 0 above 1.
+    /// for zero, and 0 above 1. Where the gain ripples: a distance beyond which it is below `gain` for good.
     fn reach(&self, gain: f64) -> f64;
 
     /// The power at `to` of what is sent with `tx_power` at `from`.
@@ -86,8 +92,13 @@ mod tests {
         assert_eq!(propagation_delay(0.0), Duration::ZERO);
     }
 
-    fn models() -> [Box<dyn Propagation>; 2] {
-        [Box::new(FreeSpace::new(2.412e9)), Box::new(TwoRayGround::new(914e6, 1.5))]
+    /// Those whose gain falls with every step away.
+    fn models() -> [Box<dyn Propagation>; 3] {
+        [
+            Box::new(FreeSpace::new(2.412e9)),
+            Box::new(LogDistance::new(5.18e9, 3.1, 1.0)),
+            Box::new(TwoRayGround::new(914e6, 1.5)),
+        ]
     }
 
     #[test]

@@ -8,7 +8,7 @@ use hopcast_protocols::transport::tcp::{Config, Connection, Output, Segment, Sta
 use hopcast_radio::mac::{DropCause, Payload, StationId};
 use hopcast_radio::medium::{Medium, Reception, Rules};
 use hopcast_radio::queue::Discipline;
-use hopcast_radio::units::Power;
+use hopcast_radio::units::{Power, PowerRatio};
 use hopcast_sim::engine::{Engine, Upper};
 
 use crate::clock::user_seconds;
@@ -131,8 +131,11 @@ fn timers<const HOSTS: usize>(operations: u64) -> u64 {
         let random = Stream::new(1, Purpose::Backoff, u64::from(index), 0);
         hopcast_radio::mac::Dcf::new(StationId(index), config.clone(), random)
     };
-    let reception =
-        Reception { carrier_sense_threshold: Power::from_attowatts(1), capture: 10.0, rules: Rules::Cumulative };
+    let reception = Reception {
+        carrier_sense_threshold: Power::from_attowatts(1),
+        capture: PowerRatio::from_ratio(10.0),
+        rules: Rules::Cumulative,
+    };
     let medium = Medium::new(vec![Vec::new(); HOSTS], reception, Vec::new());
     let mut engine = Engine::new(medium, (0..HOSTS as u32).map(station).collect(), Sleepers(sleepers));
     while engine.events() < operations {

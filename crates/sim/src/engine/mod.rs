@@ -55,6 +55,14 @@ impl Key {
         }
     }
 
+    /// The first instant at which an event of `rank` and `number` would come after this one.
+    fn bound(self, rank: Rank, number: u64) -> Instant {
+        let time = self.time();
+        // Ranks and numbers decide between events at one instant only.
+        let comes_first = Self::new(time, rank, number) < self;
+        Instant::from_nanos(time.as_nanos().saturating_add(u64::from(comes_first)))
+    }
+
     /// Transmission, station or host.
     pub const fn number(self) -> u64 {
         self.0 as u64 & (u64::MAX >> 2)
@@ -248,39 +256,34 @@ impl<U: Upper> Engine<U> {
     /// event. A medium that turns busy makes no timer earlier, so that `limit` stands.
     fn walk_leading(&mut self, id: TransmissionId, limit: Key) {
         let mut front = self.medium.front(id, Edge::Leading);
-        while let Some((time, link)) = self.medium.next(&front) {
-            // Ranks and numbers decide between events at one instant only.
-            if time >= limit.time() {
-                let key = Key::new(time, Rank::Leading, front.number);
-                if key > limit {
-                    self.medium.suspend(id, Edge::Leading, front);
-                    self.edges.push(key, id);
-                    return;
-                }
+        let bound = limit.bound(Rank::Leading, front.number);
+        while let Some((time, receiver)) = self.medium.next(&front) {
+            if time >= bound {
+                self.medium.suspend(id, Edge::Leading, front);
+                self.edges.push(Key::new(time, Rank::Leading, front.number), id);
+                return;
             }
-            self.begin(time, Rank::Leading, front.number, link.receiver);
-            if self.medium.handle_leading(id, &mut front, link, time) {
-                self.stations[link.receiver.0 as usize].handle_busy(time);
+            self.begin(time, Rank::Leading, front.number, receiver);
+            if self.medium.handle_leading(id, &mut front, time) {
+                self.stations[receiver.0 as usize].handle_busy(time);
             }
         }
     }
 
     /// Follows a frame's end from receiver to receiver for as long as nothing else comes first; `limit` is the next other
     /// event. What a receiver wants to do now may come before the next receiver.
-    fn walk_trailing(&mut self, id: TransmissionId, mut limit: Key) {
+    fn walk_trailing(&mut self, id: TransmissionId, limit: Key) {
         let mut front = self.medium.front(id, Edge::Trailing);
-        while let Some((time, link)) = self.medium.next(&front) {
-            if time >= limit.time() {
-                let key = Key::new(time, Rank::Trailing, front.number);
-                if key > limit {
-                    self.medium.suspend(id, Edge::Trailing, front);
-                    self.edges.push(key, id);
-                    return;
-                }
+        let mut bound = limit.bound(Rank::Trailing, front.number);
+        while let Some((time, receiver)) = self.medium.next(&front) {
+            if time >= bound {
+                self.medium.suspend(id, Edge::Trailing, front);
+                self.edges.push(Key::new(time, Rank::Trailing, front.number), id);
+                return;
             }
-            self.begin(time, Rank::Trailing, front.number, link.receiver);
-            let (heard, idle) = self.medium.handle_trailing(id, &mut front, link);
-            let station = &mut self.stations[link.receiver.0 as usize];
+            self.begin(time, Rank::Trailing, front.number, receiver);
+            let (heard, idle) = self.medium.handle_trailing(id, &mut front);
+            let station = &mut self.stations[receiver.0 as usize];
             match heard {
                 Heard::Noise if idle => {}
                 Heard::Noise => continue,
@@ -290,8 +293,9 @@ impl<U: Upper> Engine<U> {
                 Heard::Frame(header_end) => {
                     let transmission = self.medium.transmission(id);
                     if let Some(tap) = &mut self.tap {
+                        let link = self.medium.last(&front);
                         let start = transmission.start + link.delay;
-                        tap.on_frame(link.receiver, &transmission.frame, start, Some(&link));
+                        tap.on_frame(receiver, &transmission.frame, start, Some(link));
                     }
                     station.handle_frame(&transmission.frame, header_end, time);
                 }
@@ -300,11 +304,12 @@ impl<U: Upper> Engine<U> {
                 station.handle_idle(time);
             }
             if station.has_output() {
-                self.settle(link.receiver, time);
-                limit = limit.min(self.edges.first()).min(self.first_timer());
+                self.settle(receiver, time);
+                let limit = self.edges.first().min(self.first_timer());
+                bound = bound.min(limit.bound(Rank::Trailing, front.number));
             } else if let Some(timeout) = station.poll_timeout() {
-                self.station_timers.set_earlier(link.receiver.0 as usize, timeout);
-                limit = limit.min(Key::new(timeout, Rank::Station, 0));
+                self.station_timers.set_earlier(receiver.0 as usize, timeout);
+                bound = bound.min(Key::new(timeout, Rank::Station, 0).bound(Rank::Trailing, front.number));
             }
         }
         self.medium.remove(id);

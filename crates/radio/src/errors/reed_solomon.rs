@@ -1,0 +1,253 @@
+//! Forward error correction over the octets of a frame.
+
+/// A Reed–Solomon code over octets: n = 255, of which k carry data, and t = (n − k)/2 wrong octets are put right wherever
+/// they are (I. S. Reed and G. Solomon, "Polynomial codes over certain finite fields", J. SIAM 8(2), 1960).
+///
+/// A frame is cut into blocks of k octets, each of which gets n − k octets of parity; the last block is shortened: its
+/// missing data are zeros that are not sent, and it corrects as many errors as the others. A block with more than t wrong
+/// octets is lost, and the frame with it (that such a block is decoded into a wrong word happens once in t! times, and the
+/// frame's check sequence notices it). Bits err independently of each other, within a piece of the frame with one rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReedSolomon {
+    data: u32,
+}
+
+/// n.
+const BLOCK: u32 = 255;
+/// The most errors that any such code corrects, for k = 1.
+const MOST: usize = 127;
+
+impl ReedSolomon {
+    /// The code whose share of data is nearest to `rate`, between 1/255 and 1; 0.6 is RS(255, 153), with t = 51.
+    pub fn with_rate(rate: f64) -> Self {
+        // A float to integer cast saturates, and maps NaN to zero.
+        Self { data: (libm::round(rate * f64::from(BLOCK)) as u32).clamp(1, BLOCK) }
+    }
+
+    /// n: octets of a whole block.
+    pub const fn block(self) -> u32 {
+        BLOCK
+    }
+
+    /// k: octets of data in a whole block.
+    pub const fn data(self) -> u32 {
+        self.data
+    }
+
+    /// t: wrong octets that a block survives.
+    pub const fn corrects(self) -> u32 {
+        (BLOCK - self.data) / 2
+    }
+
+    /// Octets on the air for so many octets of data.
+    pub fn coded_octets(self, octets: u32) -> u32 {
+        octets.saturating_add(octets.div_ceil(self.data).saturating_mul(BLOCK - self.data))
+    }
+
+    /// How many times longer the octets get: 255/153 = 1.67 for whole blocks of RS(255, 153), more for short frames.
+    pub fn airtime_factor(self, octets: u32) -> f64 {
+        if octets == 0 { 1.0 } else { f64::from(self.coded_octets(octets)) / f64::from(octets) }
+    }
+
+    /// The probability that a frame with so many octets of data is received over pieces of different bit error rate. A piece
+    /// is its share of the coded frame, as a length of any unit, and its rate, 0 to 1; an octet across an edge has the bits
+    /// of both. What the pieces don't cover is free of errors.
+    pub fn success(self, octets: u32, pieces: impl IntoIterator<Item = (f64, f64)> + Clone) -> f64 {
+        let length: f64 = pieces.clone().into_iter().map(|(share, _)| share).sum();
+        let total = f64::from(self.coded_octets(octets));
+        let mut pieces = pieces.into_iter().map(|(share, rate)| (share / length * total, rate));
+        let mut piece = pieces.next();
+        let mut success = 1.0;
+        let mut left = octets;
+        while left > 0 && success > 0.0 {
+            let data = left.min(self.data);
+            left -= data;
+            let mut errors = Errors::none(self.corrects() as usize);
+            let mut octets = f64::from(data + BLOCK - self.data);
+            // Of an octet that lies across edges: how much of it is known, and ln of the probability that that is right.
+            let (mut part, mut right) = (0.0, 0.0);
+            while octets > 1e-9 {
+                let Some((rest, rate)) = &mut piece else { break };
+                let here = rest.min(octets);
+                let ln_right = 8.0 * libm::log1p(-*rate);
+                let mut run = here;
+                if part > 0.0 {
+                    let filled = run.min(1.0 - part);
+                    (part, right, run) = (part + filled, right + filled * ln_right, run - filled);
+                    if part > 1.0 - 1e-9 {
+                        errors.add(1, -libm::expm1(right));
+                        (part, right) = (0.0, 0.0);
+                    }
+                }
+                let whole = libm::floor(run + 1e-9);
+                if whole > 0.0 {
+                    errors.add(whole as u32, -libm::expm1(ln_right));
+                }
+                if run - whole > 1e-9 {
+                    (part, right) = (run - whole, (run - whole) * ln_right);
+                }
+                octets -= here;
+                *rest -= here;
+                if *rest <= 1e-9 {
+                    piece = pieces.next();
+                }
+            }
+            if part > 0.0 {
+                errors.add(1, -libm::expm1(right));
+            }
+            success *= errors.at_most();
+        }
+        success
+    }
+}
+
+/// The probabilities of 0, 1, … t wrong octets; more are lost.
+struct Errors {
+    corrects: usize,
+    chances: [f64; MOST + 1],
+    pristine: bool,
+}
+
+impl Errors {
+    fn none(corrects: usize) -> Self {
+        let mut chances = [0.0; MOST + 1];
+        chances[0] = 1.0;
+        Self { corrects, chances, pristine: true }
+    }
+
+    /// So many octets more, each wrong with probability `p`.
+    fn add(&mut self, octets: u32, p: f64) {
+        if p <= 0.0 {
+            return;
+        }
+        let more = binomial(octets, p.min(1.0), self.corrects);
+        if self.pristine {
+            self.chances = more;
+            self.pristine = false;
+            return;
+        }
+        for total in (0..=self.corrects).rev() {
+            self.chances[total] = (0..=total).map(|before| self.chances[before] * more[total - before]).sum();
+        }
+    }
+
+    fn at_most(&self) -> f64 {
+        self.chances[..=self.corrects].iter().sum::<f64>().min(1.0)
+    }
+}
+
+/// The probabilities of 0 to `most` successes in `n` trials.
+fn binomial(n: u32, p: f64, most: usize) -> [f64; MOST + 1] {
+    let mut chances = [0.0; MOST + 1];
+    if p >= 1.0 {
+        if let Some(chance) = chances[..=most].get_mut(n as usize) {
+            *chance = 1.0;
+        }
+        return chances;
+    }
+    let odds = p / (1.0 - p);
+    chances[0] = libm::exp(f64::from(n) * libm::log1p(-p));
+    for i in 0..most.min(n as usize) {
+        chances[i + 1] = chances[i] * odds * (f64::from(n) - i as f64) / (i + 1) as f64;
+    }
+    chances
+}
+
+#[cfg(test)]
+mod tests {
+    use hopcast_protocols::random::{Purpose, Stream};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn three_fifths_is_rs_255_153() {
+        let code = ReedSolomon::with_rate(0.6);
+        assert_eq!((code.block(), code.data(), code.corrects()), (255, 153, 51));
+        // RS(255, 223), which space probes use (CCSDS 131.0-B), corrects 16.
+        assert_eq!(ReedSolomon::with_rate(223.0 / 255.0).corrects(), 16);
+        assert_eq!(ReedSolomon::with_rate(1.0).corrects(), 0);
+        assert_eq!(ReedSolomon::with_rate(0.0).data(), 1);
+    }
+
+    #[test]
+    fn a_frame_grows_by_the_parity_of_each_block() {
+        let code = ReedSolomon::with_rate(0.6);
+        assert_eq!(code.coded_octets(153), 255);
+        // Seven blocks: six whole ones and one of 82 octets.
+        assert_eq!(code.coded_octets(1_000), 1_000 + 7 * 102);
+        assert_eq!(code.coded_octets(0), 0);
+        assert!((code.airtime_factor(15_300) - 255.0 / 153.0).abs() < 1e-12);
+    }
+
+    /// By hand: at a bit error rate of 10⁻² an octet is wrong with 1 − 0.99⁸ = 0.07726, 19.70 of 255 with a deviation of
+    /// 4.26, so t = 51 is 7.3 deviations away. The tail from its first two terms: C(255,52)·p⁵²·q²⁰³ = 1.9e-10 (logarithms of
+    /// factorials), the next 0.327 of it.
+    #[test]
+    fn rs_255_153_makes_a_bad_channel_good() {
+        let code = ReedSolomon::with_rate(0.6);
+        let lost = 1.0 - code.success(153, [(1.0, 1e-2)]);
+        let (p, ln) = (1.0 - libm::pow(0.99, 8.0), |n: f64| libm::lgamma(n + 1.0));
+        let term =
+            |i: f64| libm::exp(ln(255.0) - ln(i) - ln(255.0 - i) + i * libm::log(p) + (255.0 - i) * libm::log1p(-p));
+        let expected: f64 = (52..256).map(|i| term(f64::from(i))).sum();
+        assert!((lost / expected - 1.0).abs() < 1e-3, "{lost} for {expected}");
+        assert!(lost < 1e-8, "{lost}");
+    }
+
+    #[test]
+    fn without_parity_every_bit_counts() {
+        let code = ReedSolomon::with_rate(1.0);
+        let expected = libm::pow(1.0 - 1e-4, 8_000.0);
+        assert!((code.success(1_000, [(1.0, 1e-4)]) / expected - 1.0).abs() < 1e-9);
+        let halves = libm::pow(1.0 - 1e-4, 2_000.0) * libm::pow(1.0 - 1e-5, 6_000.0);
+        assert!((code.success(1_000, [(1.0, 1e-4), (3.0, 1e-5)]) / halves - 1.0).abs() < 1e-9);
+    }
+
+    /// Bits drawn one by one, with an edge in the middle of an octet of the second block.
+    #[test]
+    fn pieces_are_as_good_as_bits_thrown_one_by_one() {
+        let code = ReedSolomon::with_rate(0.9);
+        assert_eq!((code.data(), code.corrects()), (230, 12));
+        let (octets, coded) = (400, 450);
+        let edge = 2_565;
+        let rates = [0.004, 0.009];
+        let pieces = [(f64::from(edge), rates[0]), (f64::from(8 * coded - edge), rates[1])];
+        let expected = code.success(octets, pieces);
+        let mut stream = Stream::new(5, Purpose::PacketError, 0, 0);
+        let (mut survived, trials) = (0, 20_000);
+        for _ in 0..trials {
+            let mut wrong = [0; 2];
+            for octet in 0..coded {
+                let bits = 8 * octet..8 * octet + 8;
+                let hit = bits.fold(false, |hit, bit| hit | (stream.unit() < rates[usize::from(bit >= edge)]));
+                wrong[usize::from(octet >= 255)] += u32::from(hit);
+            }
+            survived += u32::from(wrong.iter().all(|&wrong| wrong <= 12));
+        }
+        let measured = f64::from(survived) / f64::from(trials);
+        let spread = 3.5 * libm::sqrt(expected * (1.0 - expected) / f64::from(trials));
+        assert!(expected > 0.05 && expected < 0.95, "{expected}");
+        assert!((measured - expected).abs() < spread, "{measured} for {expected}");
+    }
+
+    proptest! {
+        #[test]
+        fn cutting_a_piece_in_two_changes_nothing(
+            octets in 1u32..2_000, rate in 1e-6f64..0.03, cut in 0.0f64..1.0, code in 0.3f64..1.0,
+        ) {
+            let code = ReedSolomon::with_rate(code);
+            let whole = code.success(octets, [(1.0, rate)]);
+            let cut = code.success(octets, [(cut, rate), (1.0 - cut, rate)]);
+            prop_assert!((0.0..=1.0).contains(&whole));
+            prop_assert!((whole - cut).abs() < 1e-7, "{} and {}", whole, cut);
+        }
+
+        #[test]
+        fn more_errors_never_help(octets in 1u32..2_000, rate in 0.0f64..0.5, more in 0.0f64..0.5) {
+            let code = ReedSolomon::with_rate(0.6);
+            let (few, many) = (code.success(octets, [(1.0, rate)]), code.success(octets, [(1.0, rate + more)]));
+            prop_assert!(many <= few + 1e-9);
+        }
+    }
+}
