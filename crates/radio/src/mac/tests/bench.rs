@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, VecDeque};
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
 
-use crate::mac::{Config, Dcf, DropCause, Frame, FrameKind, Output, Payload, StationId};
+use crate::mac::{Config, Dcf, DropCause, Frame, FrameKind, Output, Payload, Protection, StationId};
 use crate::queue::Discipline;
+use crate::rate::Algorithm;
 use crate::standard::{DataRate, Standard};
 
 /// The station on the bench.
@@ -59,8 +60,13 @@ pub(super) fn micros(micros: u64) -> Duration {
 pub(super) fn dsss() -> Config {
     Config {
         phy: Standard::Dsss.phy(false),
-        data_rate: MBPS_2,
+        rate_control: Algorithm::Fixed(MBPS_2),
+        rates: Vec::new(),
+        seed: 1,
         basic_rate: MBPS_1,
+        acknowledgements: true,
+        protection: Protection::None,
+        edca: None,
         rts_threshold: None,
         short_retry_limit: 7,
         long_retry_limit: 4,
@@ -73,7 +79,7 @@ pub(super) fn dsss() -> Config {
 
 /// 802.11a: data at 54 Mb/s, the rest at 24 Mb/s, no RTS. SIFS 16, slot 9, DIFS 34, EIFS 94, ACK 28, its timeout 45 µs.
 pub(super) fn ofdm() -> Config {
-    Config { phy: Standard::Ofdm.phy(false), data_rate: MBPS_54, basic_rate: MBPS_24, ..dsss() }
+    Config { phy: Standard::Ofdm.phy(false), rate_control: Algorithm::Fixed(MBPS_54), basic_rate: MBPS_24, ..dsss() }
 }
 
 /// The same with RTS before every unicast frame.
@@ -337,7 +343,7 @@ impl Bench {
     pub(super) fn data_between(&self, from: StationId, to: Option<StationId>, id: u32) -> Frame<Packet> {
         let ack = self.config.phy.airtime(self.config.basic_rate, FrameKind::RESPONSE_OCTETS);
         let (rate, duration) = match to {
-            Some(_) => (self.config.data_rate, self.sifs() + ack),
+            Some(_) => (self.data_rate(), self.sifs() + ack),
             None => (self.config.basic_rate, Duration::ZERO),
         };
         let payload = Some(Packet { id, octets: 64 });
@@ -356,8 +362,28 @@ impl Bench {
     ) -> Frame<Packet> {
         let phy = &self.config.phy;
         let (airtime, header) = (phy.airtime(rate, octets), phy.header_duration(rate));
-        let (sequence, retry, payload) = (0, false, None);
-        Frame { kind, transmitter, receiver, duration, sequence, retry, octets, rate, airtime, header, payload }
+        let (sequence, retry, priority, payload) = (0, false, None, None);
+        Frame {
+            kind,
+            transmitter,
+            receiver,
+            duration,
+            sequence,
+            retry,
+            priority,
+            octets,
+            rate,
+            airtime,
+            header,
+            payload,
+        }
+    }
+
+    fn data_rate(&self) -> DataRate {
+        match self.config.rate_control {
+            Algorithm::Fixed(rate) => rate,
+            _ => self.config.phy.standard().default_data_rate(),
+        }
     }
 
     pub(super) fn sifs(&self) -> Duration {
