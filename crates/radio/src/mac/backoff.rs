@@ -48,13 +48,19 @@ pub(super) struct Backoff {
     from: Instant,
     /// Idle slots left; `None`: no backoff is pending.
     slots: Option<u32>,
+    cw: u32,
+    history: History,
+}
+
+/// What has happened on the medium.
+#[derive(Clone, Copy, Debug)]
+struct History {
     /// When the medium became idle.
     idle_since: Instant,
-    /// EIFS, from a frame in error until the medium is idle; zero otherwise.
-    eifs: Duration,
-    /// End of the EIFS after the last frame in error.
-    eifs_until: Instant,
-    cw: u32,
+    /// By how much EIFS is longer than the interframe space, from a frame in error until the medium is idle; zero otherwise.
+    more: Duration,
+    /// The end of the EIFS after the last frame in error, less the interframe space.
+    resynchronised: Instant,
 }
 
 impl Backoff {
@@ -67,10 +73,8 @@ impl Backoff {
             ready,
             from: ready,
             slots: None,
-            idle_since: Instant::START,
-            eifs: Duration::ZERO,
-            eifs_until: Instant::START,
             cw: timing.cw_min,
+            history: History { idle_since: Instant::START, more: Duration::ZERO, resynchronised: Instant::START },
         }
     }
 
@@ -105,31 +109,46 @@ impl Backoff {
     /// The medium becomes idle, or is taken to be from an instant to come; `nav` is the end of the reservation by others.
     pub(super) fn handle_idle(&mut self, now: Instant, nav: Instant) {
         self.busy = false;
-        self.idle_since = now;
-        if self.eifs != Duration::ZERO {
-            self.eifs_until = now + self.eifs;
-            self.eifs = Duration::ZERO;
+        self.history.idle_since = now;
+        if self.history.more != Duration::ZERO {
+            self.history.resynchronised = now + self.history.more;
+            self.history.more = Duration::ZERO;
         }
         self.defer(nav);
     }
 
-    /// The reservation by others has changed.
-    pub(super) fn handle_nav(&mut self, nav: Instant) {
+    /// The reservation by others has changed. Returns whether that matters now: the medium is idle.
+    pub(super) fn handle_nav(&mut self, nav: Instant) -> bool {
         if !self.busy {
             self.defer(nav);
         }
+        !self.busy
+    }
+
+    /// Another category of the same station has been told of an idle medium or a reservation: so it is for this one, with its
+    /// own interframe space.
+    pub(super) fn follow(&mut self, other: &Self) {
+        self.busy = false;
+        self.committed = false;
+        self.ready = other.ready + self.timing.ifs - other.timing.ifs;
+        self.from = self.ready;
+    }
+
+    /// This category is told what happens from now on, in place of another one.
+    pub(super) fn take_over(&mut self, other: &Self) {
+        self.history = other.history;
     }
 
     /// A frame that began was not received correctly: EIFS follows the busy medium (10.3.2.3.7), which is longer than DIFS or
     /// AIFS by `more`.
     pub(super) fn on_error(&mut self, more: Duration) {
-        self.eifs = self.timing.ifs + more;
+        self.history.more = more;
     }
 
     /// A frame was received correctly, which ends the resynchronisation after an error.
     pub(super) fn on_frame(&mut self) {
-        self.eifs = Duration::ZERO;
-        self.eifs_until = Instant::START;
+        self.history.more = Duration::ZERO;
+        self.history.resynchronised = Instant::START;
     }
 
     /// A frame comes to hand; `nav` is the end of the reservation by others. Returns whether it may be sent at once;
@@ -211,7 +230,7 @@ impl Backoff {
     /// The interframe space that ends last: DIFS or AIFS after physical or virtual carrier, or EIFS.
     fn defer(&mut self, nav: Instant) {
         self.committed = false;
-        self.ready = (self.idle_since.max(nav) + self.timing.ifs).max(self.eifs_until);
+        self.ready = self.history.idle_since.max(nav).max(self.history.resynchronised) + self.timing.ifs;
         self.from = self.ready;
     }
 }

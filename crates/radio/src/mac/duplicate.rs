@@ -7,7 +7,7 @@ use super::frame::StationId;
 #[derive(Clone, Debug, Default)]
 pub(super) struct DuplicateCache {
     /// Sorted by key.
-    last: Vec<(Key, u16)>,
+    last: Vec<(u64, u16)>,
 }
 
 /// Transmitter, and user priority of a QoS frame.
@@ -15,8 +15,9 @@ type Key = (StationId, Option<UserPriority>);
 
 impl DuplicateCache {
     /// Records a frame; true if it is a repetition of the last one with this key: same number, retry bit set.
-    pub(super) fn on_frame(&mut self, key: Key, sequence: u16, retry: bool) -> bool {
-        match self.last.binary_search_by_key(&key, |&(key, _)| key) {
+    pub(super) fn on_frame(&mut self, (transmitter, priority): Key, sequence: u16, retry: bool) -> bool {
+        let key = u64::from(transmitter.0) << 4 | priority.map_or(8, |priority| u64::from(priority.get()));
+        match self.last.binary_search_by_key(&key, |last| last.0) {
             Ok(place) => {
                 let last = &mut self.last[place].1;
                 let duplicate = retry && *last == sequence;

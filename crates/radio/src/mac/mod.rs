@@ -108,6 +108,8 @@ pub struct Dcf<P> {
     others: Vec<Contender<P>>,
     nav: Nav,
     state: State,
+    /// The state between exchanges: [`State::Contend`] or [`State::ContendAll`].
+    rest: State,
     station: StationId,
     /// A CTS, an ACK, or a data frame after a CTS or within a TXOP, while the state is [`State::Sifs`]; the data frame after a
     /// CTS-to-self also while that is on the air.
@@ -130,8 +132,11 @@ pub struct Dcf<P> {
 /// Where the exchange of frames stands.
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// Nothing under way: listening, or contending for the medium.
+    /// Nothing under way: listening, or contending for the medium, under DCF.
     Contend,
+    /// The same under EDCA. It has a state of its own so that DCF, whose stations are in [`State::Contend`] at most events, need not
+    /// ask each time whether there are other categories.
+    ContendAll,
     /// SIFS before [`Dcf::response`].
     Sifs(Instant),
     /// On the air until the instant.
@@ -152,11 +157,13 @@ impl<P: Payload> Dcf<P> {
         };
         let contender = edca(AccessCategory::BestEffort, &config).unwrap_or_else(|| Contender::dcf(&config));
         let others = [AccessCategory::Background, AccessCategory::Video, AccessCategory::Voice];
+        let rest = if config.edca.is_none() { State::Contend } else { State::ContendAll };
         Self {
             contender,
             others: others.into_iter().filter_map(|category| edca(category, &config)).collect(),
             nav: Nav::default(),
-            state: State::Contend,
+            state: rest,
+            rest,
             station,
             response: None,
             outputs: VecDeque::with_capacity(4),
@@ -174,7 +181,7 @@ impl<P: Payload> Dcf<P> {
 
     /// The layer above wants `payload` sent to a station, or to all (`None`).
     pub fn handle_packet(&mut self, receiver: Option<StationId>, payload: P, now: Instant) {
-        let other = self.other_of(payload.priority());
+        let other = if self.others.is_empty() { None } else { self.other_of(payload.priority()) };
         let contender = other.map_or(&mut self.contender, |other| &mut self.others[other]);
         if contender.current.is_some() {
             let outputs = &mut self.outputs;
@@ -183,16 +190,16 @@ impl<P: Payload> Dcf<P> {
             });
             return;
         }
-        let outgoing = self.outgoing(receiver, payload);
-        let is_engaged = self.is_engaged();
-        let contender = other.map_or(&mut self.contender, |other| &mut self.others[other]);
-        contender.current = Some(outgoing);
-        if is_engaged {
-            contender.backoff.on_pending_in_exchange(now, &mut self.random);
-        } else if contender.backoff.on_pending(now, self.nav.until(), &mut self.random)
-            && matches!(self.state, State::Contend)
-        {
-            self.access(now);
+        if let Some(other) = other {
+            self.others[other].current = Some(self.outgoing(receiver, payload));
+            self.pursue_other(other, now);
+            return;
+        }
+        self.contender.current = Some(self.outgoing(receiver, payload));
+        if self.is_engaged() {
+            self.contender.backoff.on_pending_in_exchange(now, &mut self.random);
+        } else if self.contender.backoff.on_pending(now, self.nav.until(), &mut self.random) && self.is_at_rest() {
+            self.transmit_first(now);
         }
     }
 
@@ -200,25 +207,33 @@ impl<P: Payload> Dcf<P> {
     pub fn handle_busy(&mut self, now: Instant) {
         let contends = match self.state {
             State::Contend => true,
-            State::Sifs(_) => self.response.as_ref().is_some_and(|response| response.kind != FrameKind::Data),
-            State::Transmit(..) | State::Await(..) | State::AwaitEnd(_) => false,
+            State::ContendAll => return self.set_busy(now, true),
+            State::Sifs(_) => {
+                let contends = self.response.as_ref().is_some_and(|response| response.kind != FrameKind::Data);
+                return self.set_busy(now, contends);
+            }
+            State::Transmit(..) | State::Await(..) | State::AwaitEnd(_) => return self.set_busy(now, false),
         };
-        self.set_busy(now, contends);
+        self.contender.backoff.handle_busy(now, contends && self.contender.current.is_some(), &mut self.random);
     }
 
     /// Physical carrier sense turns idle.
     pub fn handle_idle(&mut self, now: Instant) {
-        self.set_idle(now);
-        if let State::AwaitEnd(_) = self.state {
-            // The frame that had started was lost in interference.
-            self.fail(now);
+        match self.state {
+            State::Contend => self.contender.backoff.handle_idle(now, self.nav.until()),
+            State::Await(_, until) => self.set_idle(self.idle_from(now, until)),
+            State::AwaitEnd(_) => {
+                self.set_idle(now);
+                // The frame that had started was lost in interference.
+                self.fail(now);
+            }
+            State::ContendAll | State::Sifs(_) | State::Transmit(..) => self.set_idle(now),
         }
     }
 
     /// A frame, which started at `start`, has been received without error.
     pub fn handle_frame(&mut self, frame: &Frame<P>, start: Instant, now: Instant) {
         self.contender.backoff.on_frame();
-        self.others.iter_mut().for_each(|other| other.backoff.on_frame());
         self.nav.on_frame_start(start);
         if let State::Await(expected, _) | State::AwaitEnd(expected) = self.state {
             if frame.kind == expected && frame.receiver == Some(self.station) {
@@ -233,8 +248,9 @@ impl<P: Payload> Dcf<P> {
                 let lapse = (frame.kind == FrameKind::Rts && self.config.nav_reset).then(|| self.nav_lapse(frame.rate));
                 self.nav.on_frame(now, frame.duration, lapse);
                 let nav = self.nav.until();
-                self.contender.backoff.handle_nav(nav);
-                self.others.iter_mut().for_each(|other| other.backoff.handle_nav(nav));
+                if self.contender.backoff.handle_nav(nav) {
+                    self.set_others_idle();
+                }
             }
             None => {
                 if let Some(payload) = &frame.payload {
@@ -249,7 +265,6 @@ impl<P: Payload> Dcf<P> {
         self.counters.errors += 1;
         let more = self.config.phy.eifs_without_difs(rate);
         self.contender.backoff.on_error(more);
-        self.others.iter_mut().for_each(|other| other.backoff.on_error(more));
         self.nav.on_frame_start(start);
         if let State::Await(..) | State::AwaitEnd(_) = self.state {
             self.fail(now);
@@ -259,8 +274,12 @@ impl<P: Payload> Dcf<P> {
     /// The instant of [`Self::poll_timeout`] has come. `receiving`: the PHY has reported the start of a frame that has not
     /// ended (PHY-RXSTART.indication). `busy`: physical carrier sense, own transmission apart.
     pub fn handle_timeout(&mut self, now: Instant, receiving: bool, busy: bool) {
-        match core::mem::replace(&mut self.state, State::Contend) {
-            State::Contend => self.access(now),
+        match core::mem::replace(&mut self.state, self.rest) {
+            State::Contend => self.transmit_first(now),
+            State::ContendAll => {
+                self.settle_collision(now);
+                self.transmit_first(now);
+            }
             State::Sifs(_) => {
                 let response = self.response.take().expect("SIFS passes only before a response");
                 self.transmit(response, now);
@@ -285,11 +304,12 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// When [`Self::handle_timeout`] is to be called.
+    #[inline]
     pub fn poll_timeout(&self) -> Option<Instant> {
         match self.state {
-            State::Contend if self.others.is_empty() => self.contender.access_at(),
-            State::Contend => self.contenders().filter_map(Contender::access_at).min(),
-            State::AwaitEnd(_) => None,
+            State::Contend if self.contender.current.is_some() => self.contender.backoff.access_at(),
+            State::Contend | State::AwaitEnd(_) => None,
+            State::ContendAll => self.first_access(),
             State::Sifs(at) | State::Transmit(_, at) | State::Await(_, at) => Some(at),
         }
     }
@@ -301,7 +321,8 @@ impl<P: Payload> Dcf<P> {
 
     /// Free places in the interface queue; under EDCA, in the fullest of the four.
     pub fn room(&self) -> usize {
-        self.contenders().map(|contender| contender.queue.room()).min().unwrap_or(0)
+        let others = self.others.iter().map(|other| other.queue.room());
+        others.fold(self.contender.queue.room(), usize::min)
     }
 
     /// Free places in the interface queue of packets with this priority.
@@ -344,10 +365,16 @@ impl<P: Payload> Dcf<P> {
         match self.state {
             State::Await(..) | State::AwaitEnd(_) => true,
             State::Sifs(_) => self.response.as_ref().is_some_and(|response| response.kind == FrameKind::Data),
-            State::Contend | State::Transmit(..) => false,
+            State::Contend | State::ContendAll | State::Transmit(..) => false,
         }
     }
 
+    /// Whether no exchange is under way.
+    fn is_at_rest(&self) -> bool {
+        matches!(self.state, State::Contend | State::ContendAll)
+    }
+
+    /// `contends`: frames in hand wait for access.
     fn set_busy(&mut self, now: Instant, contends: bool) {
         let Self { contender, others, random, .. } = self;
         contender.backoff.handle_busy(now, contends && contender.current.is_some(), random);
@@ -357,13 +384,31 @@ impl<P: Payload> Dcf<P> {
     }
 
     fn set_idle(&mut self, now: Instant) {
-        let nav = self.nav.until();
-        self.contender.backoff.handle_idle(now, nav);
-        self.others.iter_mut().for_each(|other| other.backoff.handle_idle(now, nav));
+        self.contender.backoff.handle_idle(now, self.nav.until());
+        self.set_others_idle();
     }
 
+    /// From when on the medium counts as idle that is idle `now`, while an answer is awaited `until` then: under EDCA no category
+    /// counts slots before the end of the timeout (10.23.2.4, case c).
+    fn idle_from(&self, now: Instant, until: Instant) -> Instant {
+        if self.others.is_empty() { now } else { until }
+    }
+
+    /// `contender` has been told of an idle medium or a reservation.
+    fn set_others_idle(&mut self) {
+        for other in &mut self.others {
+            other.backoff.follow(&self.contender.backoff);
+        }
+    }
+
+    #[cold]
+    fn first_access(&self) -> Option<Instant> {
+        self.contenders().filter_map(Contender::access_at).min()
+    }
+
+    #[inline]
     fn outgoing(&mut self, receiver: Option<StationId>, payload: P) -> Outgoing<P> {
-        let priority = self.config.edca.is_some().then(|| payload.priority());
+        let priority = if self.config.edca.is_some() { Some(payload.priority()) } else { None };
         Outgoing {
             receiver,
             octets: Outgoing::mpdu_octets(&payload, priority.is_some()),
@@ -377,12 +422,22 @@ impl<P: Payload> Dcf<P> {
         }
     }
 
-    /// The medium is ours.
-    fn access(&mut self, now: Instant) {
-        if !self.others.is_empty() {
-            self.settle_collision(now);
+    /// Makes another category the one that `contender` is.
+    fn swap(&mut self, other: usize) {
+        self.others[other].backoff.take_over(&self.contender.backoff);
+        core::mem::swap(&mut self.contender, &mut self.others[other]);
+    }
+
+    /// A frame has come to hand of another category than that of the last exchange.
+    fn pursue_other(&mut self, other: usize, now: Instant) {
+        let is_engaged = self.is_engaged();
+        let backoff = &mut self.others[other].backoff;
+        if is_engaged {
+            backoff.on_pending_in_exchange(now, &mut self.random);
+        } else if backoff.on_pending(now, self.nav.until(), &mut self.random) && self.is_at_rest() {
+            self.swap(other);
+            self.transmit_first(now);
         }
-        self.transmit_first(now);
     }
 
     /// Of the categories that gain access at once the highest one wins; for the others this is a collision (10.23.2.4).
@@ -390,14 +445,14 @@ impl<P: Payload> Dcf<P> {
         let due = (0..self.others.len()).filter(|&other| self.others[other].is_due(now));
         if let Some(highest) = due.max_by_key(|&other| self.others[other].category) {
             if !self.contender.is_due(now) || self.others[highest].category > self.contender.category {
-                core::mem::swap(&mut self.contender, &mut self.others[highest]);
+                self.swap(highest);
             }
         }
         for other in 0..self.others.len() {
             if self.others[other].is_due(now) {
-                core::mem::swap(&mut self.contender, &mut self.others[other]);
+                self.swap(other);
                 self.collide(now);
-                core::mem::swap(&mut self.contender, &mut self.others[other]);
+                self.swap(other);
             }
         }
     }
@@ -473,17 +528,16 @@ impl<P: Payload> Dcf<P> {
         }
     }
 
-    /// Waits for the answer to a frame at `rate`. Returns from when on the medium counts as idle: under EDCA no category counts
-    /// slots before the end of the timeout (10.23.2.4, case c).
+    /// Waits for the answer to a frame at `rate`. Returns from when on the medium counts as idle.
     fn await_answer(&mut self, kind: FrameKind, rate: DataRate, now: Instant) -> Instant {
         let until = now + self.rates.answer(&self.config.phy, rate).timeout;
         self.state = State::Await(kind, until);
-        if self.others.is_empty() { now } else { until }
+        self.idle_from(now, until)
     }
 
     /// The CTS or ACK that was waited for.
     fn on_response(&mut self, kind: FrameKind, now: Instant) {
-        self.state = State::Contend;
+        self.state = self.rest;
         let outgoing = self.contender.current.as_mut().expect("a response is awaited only for a frame in hand");
         if kind == FrameKind::Cts {
             // 10.3.4.4: the RTS, a short frame, has succeeded.
@@ -500,7 +554,7 @@ impl<P: Payload> Dcf<P> {
 
     /// A frame for this station.
     fn on_addressed(&mut self, frame: &Frame<P>, now: Instant) {
-        if !matches!(self.state, State::Contend) {
+        if !self.is_at_rest() {
             return;
         }
         match frame.kind {
@@ -533,22 +587,25 @@ impl<P: Payload> Dcf<P> {
     fn succeed(&mut self, now: Instant) {
         let outgoing = self.contender.current.take().expect("only a frame in hand succeeds");
         self.outputs.push_back(Output::Sent(outgoing.payload));
-        if self.continues {
-            if let Some(next) = self.contender.following.take_if(|next| !next.is_expired(now)) {
-                self.contender.current = Some(next);
-                self.contender.backoff.on_success();
-                let frame = self.data(now + self.sifs(), now);
-                self.respond(frame, now);
-                return;
-            }
+        if !(self.continues && self.go_on(now)) {
+            self.finish(now);
         }
-        self.finish(now);
+    }
+
+    /// Goes on with the next frame of the TXOP, SIFS from now, if it is still worth sending.
+    #[cold]
+    fn go_on(&mut self, now: Instant) -> bool {
+        let Some(next) = self.contender.following.take_if(|next| !next.is_expired(now)) else { return false };
+        self.contender.current = Some(next);
+        self.contender.backoff.on_success();
+        let frame = self.data(now + self.sifs(), now);
+        self.respond(frame, now);
+        true
     }
 
     /// No CTS, or no ACK: counts the attempt, and repeats the frame or gives it up (10.3.4.4).
     fn fail(&mut self, now: Instant) {
-        let (State::Await(expected, _) | State::AwaitEnd(expected)) =
-            core::mem::replace(&mut self.state, State::Contend)
+        let (State::Await(expected, _) | State::AwaitEnd(expected)) = core::mem::replace(&mut self.state, self.rest)
         else {
             return;
         };
@@ -581,47 +638,60 @@ impl<P: Payload> Dcf<P> {
     /// Done with a frame: the backoff after it, and the next one.
     fn finish(&mut self, now: Instant) {
         self.contender.backoff.on_done(now, &mut self.random);
-        self.contender.current = match self.contender.following.take() {
-            Some(next) => Some(next),
-            None => self.take_next(now),
-        };
-    }
-
-    /// Takes the next packet from the queue that is worth sending.
-    fn take_next(&mut self, now: Instant) -> Option<Outgoing<P>> {
+        if self.contender.following.is_some() {
+            self.contender.current = self.contender.following.take();
+            return;
+        }
         let outputs = &mut self.outputs;
-        let (receiver, payload) = self.contender.queue.pop(now, |(_, payload), reason| {
+        let next = self.contender.queue.pop(now, |(_, payload), reason| {
             outputs.push_back(Output::Dropped(payload, reason.into()));
-        })?;
-        Some(self.outgoing(receiver, payload))
+        });
+        if let Some((receiver, payload)) = next {
+            self.contender.current = Some(self.outgoing(receiver, payload));
+        }
     }
 
     /// The data frame in hand, to be sent at `start`.
     fn data(&mut self, start: Instant, now: Instant) -> Frame<P> {
         let outgoing = self.contender.current.as_ref().expect("data are those of the frame in hand");
         let (receiver, octets, rate) = (outgoing.receiver, outgoing.octets, outgoing.rate);
-        let duration = self.answer_duration(receiver, rate);
-        let mut frame = self.frame(FrameKind::Data, receiver, octets, rate, duration);
+        let airtime = self.config.phy.airtime(rate, octets);
+        let mut duration = self.answer_duration(receiver, rate);
         self.continues = false;
         if self.contender.txop_limit != Duration::ZERO {
-            if let Some(following) = self.look_ahead(start + frame.airtime + frame.duration, now) {
-                frame.duration += following;
+            if let Some(following) = self.look_ahead(start + airtime + duration, now) {
+                duration += following;
                 self.continues = true;
             }
         }
         let outgoing = self.contender.current.as_ref().expect("as above");
-        frame.sequence = outgoing.sequence;
-        frame.retry = outgoing.unacknowledged > 0;
-        frame.priority = outgoing.priority;
-        frame.payload = Some(outgoing.payload.clone());
-        frame
+        Frame {
+            kind: FrameKind::Data,
+            transmitter: self.station,
+            receiver,
+            duration,
+            sequence: outgoing.sequence,
+            retry: outgoing.unacknowledged > 0,
+            priority: outgoing.priority,
+            octets,
+            rate,
+            airtime,
+            header: self.config.phy.header_duration(rate),
+            payload: Some(outgoing.payload.clone()),
+        }
     }
 
     /// The time from the `end` of the exchange in hand to that of the next one, if there is one and it fits into the TXOP. The
     /// reservation by the data frame in hand covers it (9.2.5.2, single protection).
+    #[cold]
     fn look_ahead(&mut self, end: Instant, now: Instant) -> Option<Duration> {
         if self.contender.following.is_none() {
-            self.contender.following = self.take_next(now);
+            let outputs = &mut self.outputs;
+            let next = self.contender.queue.pop(now, |(_, payload), reason| {
+                outputs.push_back(Output::Dropped(payload, reason.into()));
+            });
+            let (receiver, payload) = next?;
+            self.contender.following = Some(self.outgoing(receiver, payload));
         }
         let next = self.contender.following.as_mut()?;
         if let Some(receiver) = next.receiver {
@@ -651,6 +721,7 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// 9.3.1.3, 10.3.2.13: a CTS to the station itself reserves the time for data, ACK and two SIFS. The data frame is then due.
+    #[cold]
     fn cts_to_self(&mut self, now: Instant) -> Frame<P> {
         let rate = self.config.basic_rate;
         let mut cts = self.frame(FrameKind::Cts, Some(self.station), FrameKind::RESPONSE_OCTETS, rate, Duration::ZERO);

@@ -48,10 +48,12 @@ impl Rates {
 
     /// The answer to a frame at `rate`.
     pub(super) fn answer(&mut self, phy: &Phy, rate: DataRate) -> Answer {
-        if let Some(answer) = self.answers.iter().find(|answer| answer.to == rate) {
-            return *answer;
+        if self.answers[0].to == rate {
+            return self.answers[0];
         }
-        self.answers[1] = Answer::new(phy, self.basic, rate);
+        if self.answers[1].to != rate {
+            self.answers[1] = Answer::new(phy, self.basic, rate);
+        }
         self.answers[1]
     }
 }

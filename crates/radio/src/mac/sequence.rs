@@ -14,19 +14,22 @@ pub(super) struct SequenceCounters {
 impl SequenceCounters {
     /// The number of the next data frame, 12 bits. `priority` is that of a QoS frame; those to all take the station's counter.
     pub(super) fn next(&mut self, receiver: Option<StationId>, priority: Option<UserPriority>) -> u16 {
-        let counter = match receiver.zip(priority) {
-            None => &mut self.station,
-            Some(key) => {
-                let place = self.qos.binary_search_by_key(&key, |&(key, _)| key).unwrap_or_else(|place| {
-                    self.qos.insert(place, (key, 0));
-                    place
-                });
-                &mut self.qos[place].1
-            }
+        let counter = match (priority, receiver) {
+            (Some(priority), Some(receiver)) => self.qos(receiver, priority),
+            _ => &mut self.station,
         };
         let number = *counter;
         *counter = (number + 1) & 0xfff;
         number
+    }
+
+    fn qos(&mut self, receiver: StationId, priority: UserPriority) -> &mut u16 {
+        let key = (receiver, priority);
+        let place = self.qos.binary_search_by_key(&key, |&(key, _)| key).unwrap_or_else(|place| {
+            self.qos.insert(place, (key, 0));
+            place
+        });
+        &mut self.qos[place].1
     }
 }
 

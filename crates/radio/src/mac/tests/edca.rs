@@ -156,18 +156,19 @@ fn a_lost_access_counts_as_an_attempt() {
 /// ```
 #[test]
 fn others_wait_for_the_timeout() {
-    for noise in [false, true] {
+    // Energy that is no frame does not end the wait, nor does its end before the timeout.
+    for noise in [None, Some((570, 580)), Some((615, 620)), Some((615, 700))] {
         let mut bench = Bench::with_draws(edca(), &[(3, 1), (15, 0), (31, 0), (7, 7)]);
         bench.noise(us(100), us(500));
         bench.packet_with_priority(us(200), 1, VOICE);
         bench.packet_with_priority(us(201), 2, EFFORT);
         bench.expect_transmit(Data, us(543));
-        if noise {
-            bench.noise(us(615), us(620));
+        if let Some((from, until)) = noise {
+            bench.noise(us(from), us(until));
         }
-        let end = if noise { 620 } else { 624 };
+        let end = noise.map_or(624, |(_, until)| until.max(624));
         let (_, ack) = bench.expect_acknowledged(2, us(end + 43));
-        // Voice had counted 667 − 658 + … : its boundaries are 658 and 667, 654 and 663; so 2 of 7 are gone.
+        // Voice counts at 34 and 43 after the end, when best effort goes: five of seven are left.
         let (repetition, _) = bench.expect_acknowledged(1, ack + micros(34 + 9 * 5));
         assert!(repetition.retry);
     }
