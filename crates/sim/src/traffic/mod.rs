@@ -4,10 +4,12 @@ pub mod video_trace;
 
 use crate::host::packet::MAX_UDP_PAYLOAD;
 use crate::host::{Endpoint, Host, HostConfig, MAX_SOCKETS, TcpOptions};
-use crate::metrics::{FlowSpec, FlowTable};
+use crate::metrics::{FlowSpec, FlowTable, PlayerSpec};
 use crate::scenario::ScenarioError;
 use crate::scenario::model::{Application, Flow, FlowId, Group, NodeId, Relay, Scenario, Tcp, Transport};
-use hopcast_protocols::application::{AduSource, AudioSource, CbrSource, FileSource, GameSource, MediaSource, Source};
+use hopcast_protocols::application::{
+    AduSource, AudioSource, CbrSource, FileSource, GameSource, MediaSource, Source, Timeline,
+};
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::routing::fixed::ShortestPaths;
 use hopcast_protocols::time::{Duration, Instant};
@@ -153,7 +155,13 @@ pub fn machines(scenario: &Scenario, routes: &ShortestPaths, seed: u64) -> Resul
         }
     }
     let end = Instant::START + scenario.duration;
-    let specs = scenario.flows.iter().map(|flow| FlowSpec { start: flow.start, stop: flow.stop, end });
+    let spec = |flow: &Flow| FlowSpec {
+        start: flow.start,
+        stop: flow.stop,
+        end,
+        player: flow.player.and_then(|config| Some(PlayerSpec { config, timeline: timeline(&flow.application)? })),
+    };
+    let specs = scenario.flows.iter().map(spec);
     Ok(Machines { hosts, flows: FlowTable::new(specs) })
 }
 
@@ -331,6 +339,22 @@ fn largest_write(application: &Application) -> u32 {
         Application::Adu { size, .. } => *size,
         Application::Game { .. } => GameSource::MAX_SIZE,
         Application::VideoTrace { packet, trace } => trace.frames.iter().copied().max().unwrap_or(0).min(*packet),
+    }
+}
+
+/// Of media, how far each write takes it.
+fn timeline(application: &Application) -> Option<Timeline> {
+    match application {
+        Application::Audio { rate, packet, .. } | Application::Cbr { rate, packet } => {
+            Some(Timeline::even(*rate, *packet))
+        }
+        Application::VideoTrace { trace, packet } => Some(match &trace.times {
+            None => Timeline::film(&trace.frames, trace.interval, *packet),
+            Some(times) => Timeline::film_with_times(&trace.frames, times, trace.period(), *packet),
+        }),
+        Application::Bulk { .. } | Application::Adu { .. } | Application::File { .. } | Application::Game { .. } => {
+            None
+        }
     }
 }
 
