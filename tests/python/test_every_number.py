@@ -26,6 +26,7 @@ LISTS = {"nodes": "nodes.n", "flows": "flows.units"}
 FILLED = {"rate": '"1 Mb/s"', "frequency": '"2.4 GHz"', "receive": '"100 m"', "carrier_sense": '"200 m"'}
 FILLED |= {"antenna_height": '"1.5 m"', "spacing": '"5 m"', "columns": "2", "radius": '"5 m"', "width": '"9 m"'}
 FILLED |= {"height": '"9 m"', "size": '"1 kB"', "at": "[[0, 0], [5, 0], [9, 0]]"}
+FILLED |= {"bytes": '"1 MB"', "direction": '"server"'}
 """For keys that a table must have."""
 
 
