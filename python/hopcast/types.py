@@ -45,6 +45,10 @@ class Queue(TypedDict, total=False):
     """The interface queue."""
 
     packets: int
+    discipline: Literal["drop-tail", "codel", "fq-codel"]
+    target: Quantity
+    interval: Quantity
+    quantum: Quantity
 
 
 class Errors(TypedDict, total=False):
@@ -137,13 +141,25 @@ class Transport(TypedDict, total=False):
 class Application(TypedDict, total=False):
     """What a flow sends."""
 
-    kind: Literal["bulk", "adu", "cbr", "video-trace"]
+    kind: Literal["bulk", "adu", "cbr", "audio", "game", "file", "video-trace"]
     bytes: Quantity
     packet: Quantity
     size: Quantity
     wait: Quantity
     rate: Quantity
+    interval: Quantity
+    deadline: Quantity
+    model: Literal["faerber", "ngmn"]
+    direction: Literal["server", "client"]
+    think: Quantity
     file: str
+
+
+class Player(TypedDict, total=False):
+    """What shows the media of a flow at its end."""
+
+    start_up_delay: Quantity
+    resume_delay: Quantity
 
 
 Flow = TypedDict(
@@ -157,6 +173,7 @@ Flow = TypedDict(
         "stop": Quantity,
         "transport": Transport,
         "application": Application,
+        "player": Player,
     },
     total=False,
 )

@@ -27,6 +27,7 @@ FILLED = {"rate": '"1 Mb/s"', "frequency": '"2.4 GHz"', "receive": '"100 m"', "c
 FILLED |= {"antenna_height": '"1.5 m"', "spacing": '"5 m"', "columns": "2", "radius": '"5 m"', "width": '"9 m"'}
 FILLED |= {"height": '"9 m"', "size": '"1 kB"', "at": "[[0, 0], [5, 0], [9, 0]]", "exponent": "3"}
 FILLED |= {"good_ber": "1e-6", "bad_ber": "1e-2", "good_mean": '"0.1 s"', "bad_mean": '"33.3 ms"'}
+FILLED |= {"bytes": '"1 MB"', "direction": '"server"'}
 """For keys that a table must have."""
 
 

@@ -1,6 +1,6 @@
 //! One run of a scenario: hosts and stations on a medium, from the start to the results.
 
-use hopcast_protocols::random::{Purpose, Stream};
+use hopcast_protocols::random::{Purpose, Stream, hash};
 use hopcast_protocols::routing::fixed::ShortestPaths;
 use hopcast_protocols::time::Instant;
 use hopcast_radio::errors::PacketErrors;
@@ -99,13 +99,18 @@ impl Simulation {
             short_retry_limit: radio.short_retry_limit,
             long_retry_limit: radio.long_retry_limit,
             queue_packets: radio.queue_packets,
-            queue_discipline: Discipline::DropTail,
+            queue_discipline: radio.queue_discipline,
             nav_reset: radio.reception.rules != Rules::PairwiseFirstCome,
             response_is_busy: radio.reception.rules != Rules::PairwiseFirstCome,
         };
         let station = |node: u32| {
             let random = Stream::new(seed, Purpose::Backoff, u64::from(node), 0);
-            Dcf::new(StationId(node), config.clone(), random)
+            let mut config = config.clone();
+            if let Discipline::FqCoDel(queue) = &mut config.queue_discipline {
+                // Radio 0, the only one.
+                queue.perturbation = hash(seed, Purpose::FlowQueue, u64::from(node), 0);
+            }
+            Dcf::new(StationId(node), config, random)
         };
         let stations = (0..hosts.len() as u32).map(station).collect();
         let errors = match &radio.errors {
@@ -217,6 +222,10 @@ impl Payload for Packet {
 
     fn flow(&self) -> u64 {
         Packet::flow(self)
+    }
+
+    fn expires(&self) -> Option<Instant> {
+        self.tag.expires
     }
 }
 

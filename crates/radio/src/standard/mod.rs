@@ -269,29 +269,39 @@ impl Phy {
     }
 
     /// aCCATime for a preamble of the kind that frames at `rate` have: 15 µs for DSSS (Tables 15-5 and 16-4), 4 µs for OFDM
-    /// (Tables 17-21 and 18-5, upper bounds).
+    /// (Tables 17-21 and 18-5, upper bounds), half of that for
+    /// Turbo.
     pub fn cca_time(&self, rate: DataRate) -> Duration {
         match rate.modulation() {
             Modulation::Dsss => Duration::from_micros(15),
+            Modulation::Ofdm if self.standard == Standard::OfdmTurbo => Duration::from_micros(2),
             Modulation::Ofdm => Duration::from_micros(4),
         }
     }
 
     /// How the PSDU of a frame at `rate` is put on the air.
     pub fn encoding(&self, rate: DataRate) -> Encoding {
-        Encoding::of(rate).expect("every rate of a standard has an encoding")
+        let encoding = match self.standard {
+            Standard::OfdmTurbo => Encoding::of_turbo(rate),
+            _ => Encoding::of(rate),
+        };
+        encoding.expect("every rate of a standard has an encoding")
     }
 
     /// The last part of the header of a frame at `rate`, which names its rate and length: 48 bits by DBPSK at 1 Mb/s, or by
-    /// DQPSK at 2 Mb/s after a short preamble (16.2.2); SIGNAL, 24 bits in one symbol, for OFDM (17.3.4).
+    /// DQPSK at 2 Mb/s after a short preamble (16.2.2) and in WaveLAN; SIGNAL, 24 bits in one symbol, for OFDM (17.3.4).
     pub fn header_field(&self, rate: DataRate) -> HeaderField {
-        let encoding = Encoding::of_header(rate, self.short_preamble);
-        let (bits, duration) = match encoding {
-            Encoding::Dqpsk => (HEADER_BITS, Duration::from_micros(24)),
-            Encoding::Ofdm { .. } => (SIGNAL_BITS, Duration::from_micros(4)),
-            _ => (HEADER_BITS, Duration::from_micros(48)),
+        let encoding = match self.standard {
+            Standard::Wavelan => Encoding::Dqpsk,
+            _ => Encoding::of_header(rate, self.short_preamble),
         };
-        HeaderField { encoding, bits, duration }
+        let (bits, micros) = match encoding {
+            Encoding::Dqpsk => (HEADER_BITS, 24),
+            Encoding::Ofdm { .. } if self.standard == Standard::OfdmTurbo => (SIGNAL_BITS, 2),
+            Encoding::Ofdm { .. } => (SIGNAL_BITS, 4),
+            _ => (HEADER_BITS, 48),
+        };
+        HeaderField { encoding, bits, duration: Duration::from_micros(micros) }
     }
 
     /// Bits that the PSDU of a frame of `octets` at `rate` needs to arrive: with SERVICE and tail for OFDM (17.3.5).

@@ -72,7 +72,7 @@ pub(super) mod tests {
                 ttl: DEFAULT_TTL,
             },
             body,
-            tag: Tag { flow: FlowId(0), seq, created: Instant::START, socket: 0 },
+            tag: Tag { flow: FlowId(0), seq, created: Instant::START, socket: 0, expires: None },
         }
     }
 

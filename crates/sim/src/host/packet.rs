@@ -82,6 +82,8 @@ pub struct Tag {
     pub created: Instant,
     /// Index of the socket at the source of this packet.
     pub socket: u32,
+    /// From then on it is not worth sending; `None`: it always is.
+    pub expires: Option<Instant>,
 }
 
 impl Packet {
@@ -151,7 +153,7 @@ mod tests {
         Packet {
             ip: Ipv4 { source, destination, id, offset, payload: 1480, more_fragments, ttl: 64 },
             body: Body::Udp { source_port: 9, destination_port, length: 1472 },
-            tag: Tag { flow: FlowId(0), seq: 0, created: Instant::START, socket: 0 },
+            tag: Tag { flow: FlowId(0), seq: 0, created: Instant::START, socket: 0, expires: None },
         }
     }
 

@@ -1,10 +1,14 @@
 //! A scenario after validation: every value in force, in plain units. What the rest of the simulator reads.
 
+use hopcast_protocols::application::{GameDirection, GameModel, PlayerConfig};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::errors::{ReedSolomon, States};
 use hopcast_radio::fading::Distribution;
 use hopcast_radio::propagation::Polarization;
+use hopcast_radio::queue::Discipline;
 use hopcast_radio::standard::{DataRate, Standard};
+
+use crate::traffic::video_trace::VideoTrace;
 
 /// Index of a node, in the order of the scenario; address 10.0.0.1 plus this index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -52,8 +56,10 @@ pub struct Radio {
     pub short_retry_limit: u32,
     /// Attempts at a frame that is longer than the RTS threshold.
     pub long_retry_limit: u32,
-    /// Places in the drop-tail interface queue.
+    /// Places in the interface queue.
     pub queue_packets: u32,
+    /// How the interface queue is managed. The perturbation of FQ-CoDel's hash is that of a run.
+    pub queue_discipline: Discipline,
     /// Transmit power in dBm.
     pub tx_power: f64,
     /// How power falls with distance.
@@ -267,6 +273,8 @@ pub struct Flow {
     pub transport: Transport,
     /// What it sends.
     pub application: Application,
+    /// What shows it at the sink, if it is media.
+    pub player: Option<PlayerConfig>,
 }
 
 /// How a flow is carried.
@@ -319,12 +327,36 @@ pub enum Application {
         /// Payload of one packet in bytes.
         packet: u32,
     },
-    /// The frames of a film, one each frame interval, never blocking; a frame larger than `packet` is several packets.
+    /// As [`Self::Cbr`], of packets that expire.
+    Audio {
+        /// Payload rate in bit/s.
+        rate: f64,
+        /// Payload of one packet in bytes.
+        packet: u32,
+        /// So long after its write a packet is not worth sending any more; `None`: it always is.
+        deadline: Option<Duration>,
+    },
+    /// One direction of a networked game, never blocking.
+    Game {
+        /// Whose parameters.
+        model: GameModel,
+        /// Who sends.
+        direction: GameDirection,
+    },
+    /// Files, as fast as the transport takes them.
+    File {
+        /// Of one file, in bytes.
+        bytes: u64,
+        /// Between the return of a file's last write and the next file; `None`: there is no next.
+        think: Option<Duration>,
+        /// Payload of one UDP datagram, or one write to TCP, in bytes.
+        packet: u32,
+    },
+    /// The frames of a film at their times, repeated without end, never blocking; a frame larger than `packet` is several
+    /// packets.
     VideoTrace {
-        /// Sizes of the frames in bytes, in order of transmission, repeated without end.
-        frames: std::sync::Arc<[u32]>,
-        /// Between two frames.
-        interval: Duration,
+        /// The film.
+        trace: VideoTrace,
         /// Largest payload of one packet in bytes.
         packet: u32,
     },

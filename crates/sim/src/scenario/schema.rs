@@ -69,7 +69,7 @@ pub(super) struct Radio {
     /// Attempts at a frame before it is dropped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_limit: Option<RetryLimit>,
-    /// Interface queue of each node, drop-tail.
+    /// Interface queue of each node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<Queue>,
     /// Largest IP datagram; larger ones are sent in fragments. Default: 1500 B; `none` under profile `ns-2`.
@@ -174,14 +174,42 @@ pub(super) struct RetryLimit {
     pub long: Option<u32>,
 }
 
-/// A drop-tail queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// An interface queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Queue {
     /// Places. Default: 50.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1, "maximum" = 1_000_000))]
     pub packets: Option<u32>,
+    /// What is dropped, and when. Default: `drop-tail`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub discipline: Option<Discipline>,
+    /// Of `codel` and `fq-codel`: the wait in the queue that is acceptable. Default: 5 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1e-6, "maximum" = 10))]
+    pub target: Option<Time>,
+    /// Of `codel` and `fq-codel`: for how long packets must have waited for more than `target` before one is dropped.
+    /// Default: 100 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1e-6, "maximum" = 100))]
+    pub interval: Option<Time>,
+    /// Of `fq-codel`: what each flow may send in its turn, IP headers included. Default: 1514 B.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1, "maximum" = 1_000_000))]
+    pub quantum: Option<Size>,
+}
+
+/// How an interface queue is managed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Discipline {
+    /// What finds the queue full.
+    DropTail,
+    /// Controlled delay, RFC 8289: also the oldest, while packets wait for too long.
+    Codel,
+    /// Flow queues under controlled delay, RFC 8290: flows take turns, and each is kept short.
+    FqCodel,
 }
 
 /// How a receiver decides.
@@ -542,6 +570,23 @@ pub(super) struct Flow {
     pub transport: Transport,
     /// What is sent.
     pub application: Application,
+    /// A player at the receiving end that shows what comes, with a buffer; of `audio`, `cbr` and `video-trace`. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub player: Option<Player>,
+}
+
+/// A player of media.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Player {
+    /// As much of the media is buffered before the display begins. Default: 1 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
+    pub start_up_delay: Option<Time>,
+    /// As much is buffered before it goes on after a hiccup. Default: `start_up_delay`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
+    pub resume_delay: Option<Time>,
 }
 
 /// How a flow is carried.
@@ -627,7 +672,51 @@ pub(super) enum Application {
         #[schemars(extend("minimum" = 1, "maximum" = 65_507))]
         packet: Option<Size>,
     },
-    /// The frames of a film, one each frame interval, repeated without end, never blocking.
+    /// Packets of a voice at even intervals, never blocking. Any two of rate, packet and interval give the third.
+    Audio {
+        /// Payload rate. Default: 64 kb/s, or what `packet` and `interval` give.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12))]
+        rate: Option<Rate>,
+        /// Payload of one packet. Default: what `rate` gives in an `interval`, up to whole bytes.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("minimum" = 1, "maximum" = 65_507))]
+        packet: Option<Size>,
+        /// Between two packets. Default: 20 ms, or what `rate` and `packet` give.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("minimum" = 1e-6, "maximum" = 1000))]
+        interval: Option<Time>,
+        /// So long after it was written a packet is not worth sending any more: whoever holds it then drops it. Over UDP.
+        /// Default: `off`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("minimum" = 1e-9, "maximum" = 1000))]
+        deadline: Option<TimeOrOff>,
+    },
+    /// What a client and the server of a networked game send each other, never blocking: small packets of random sizes, those
+    /// of the server also at random intervals.
+    Game {
+        /// Whose parameters. Default: `faerber`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        model: Option<GameModel>,
+        /// Who sends.
+        direction: GameDirection,
+    },
+    /// A file, as fast as the transport takes it, or one after another.
+    File {
+        /// Of one file.
+        #[schemars(extend("minimum" = 1, "maximum" = 1e15))]
+        bytes: Size,
+        /// Between the return of a file's last write and the next file. Default: `off`, there is no next.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
+        think: Option<TimeOrOff>,
+        /// Payload of one UDP datagram, or one write to TCP. Default: `radio.mtu` less 28 B, 1472 B if there is no MTU (UDP);
+        /// the segment (TCP).
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("minimum" = 1, "maximum" = 65_507))]
+        packet: Option<Size>,
+    },
+    /// The frames of a film, each at its time, repeated without end, never blocking.
     VideoTrace {
         /// A file beside the scenario, a bundled trace, or a trace in one of the trace directories. Default: `big-buck-bunny`.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -638,4 +727,24 @@ pub(super) enum Application {
         #[schemars(extend("minimum" = 1, "maximum" = 65_507))]
         packet: Option<Size>,
     },
+}
+
+/// Whose model of a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum GameModel {
+    /// J. Färber, Counter-Strike.
+    Faerber,
+    /// Its derivative in the methodology of NGMN and 3GPP, where the packets of clients are 35 B smaller.
+    Ngmn,
+}
+
+/// Who sends the packets of a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum GameDirection {
+    /// The server, to one client.
+    Server,
+    /// A client, to the server.
+    Client,
 }

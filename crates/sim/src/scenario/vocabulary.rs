@@ -21,7 +21,6 @@ const LATER_KEYS: &[&str] = &[
     "nodes.mobility.pause",
     "nodes.mobility.area",
     "flows.transport.elfn",
-    "flows.application.deadline",
 ];
 
 const LATER_VALUES: &[(&str, &[&str])] = &[
@@ -33,5 +32,4 @@ const LATER_VALUES: &[(&str, &[&str])] = &[
     ("nodes.routing.protocol", &["aodv", "dsdv", "dsr", "olsr"]),
     ("flows.transport.protocol", &["tfrc", "adtfrc"]),
     ("flows.transport.variant", &["reno", "sack", "cubic"]),
-    ("flows.application.kind", &["audio", "game", "file"]),
 ];

@@ -7,3 +7,4 @@ mod difference;
 mod interference_floor;
 mod results;
 mod scenarios;
+mod traffic;

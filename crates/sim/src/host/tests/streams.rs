@@ -5,6 +5,7 @@ use super::*;
 use crate::scenario::model::{
     Application, Errors, Flow, Group, Placement, Propagation, Radio, Reception, Relay, Rules, Scenario, Tcp, Transport,
 };
+use hopcast_radio::queue::Discipline;
 use hopcast_radio::standard::{DataRate, Standard};
 
 /// A line of `count` nodes with one flow from the first to the last.
@@ -22,6 +23,7 @@ pub(super) fn scenario(count: u32, relay: Relay, transport: Transport, applicati
             short_retry_limit: 7,
             long_retry_limit: 4,
             queue_packets: 50,
+            queue_discipline: Discipline::DropTail,
             tx_power: 15.0,
             propagation: Propagation::Range { receive: 100.0, carrier_sense: 200.0 },
             shadowing: None,
@@ -54,6 +56,7 @@ pub(super) fn scenario(count: u32, relay: Relay, transport: Transport, applicati
             stop: None,
             transport,
             application,
+            player: None,
         }],
         sha256: String::new(),
     }

@@ -4,16 +4,17 @@ use hopcast_protocols::time::Duration;
 use hopcast_radio::errors::{DEFAULT_NOISE_FIGURE, ReedSolomon, States, thermal_noise};
 use hopcast_radio::fading::Distribution;
 use hopcast_radio::propagation;
+use hopcast_radio::queue::{CoDelConfig, Discipline, FqCoDelConfig};
 use hopcast_radio::standard::{DataRate, Modulation, Standard};
 
 use super::super::model;
-use super::super::quantity::{Frequency, Length, Level, Power, Rate, Size, SizeOrNone, SizeOrOff};
+use super::super::quantity::{Frequency, Length, Level, Power, Rate, Size, SizeOrNone, SizeOrOff, Time};
 use super::super::schema;
 use super::super::schema::{
-    Errors, FadingName, Fec, FreeSpace, LossLevel, Polarization, Preamble, Profile, Propagation, Radio, Reception,
-    ShadowingPer, StandardName, TwoRayGround, Variation,
+    Errors, FadingName, Fec, FreeSpace, LossLevel, Polarization, Preamble, Profile, Propagation, Queue, Radio,
+    Reception, ShadowingPer, StandardName, TwoRayGround, Variation,
 };
-use super::{Resolver, instant, show, word};
+use super::{Resolver, exact, instant, show, word};
 
 /// The rate of ns-2's MAC, to which dataRate_ and basicRate_ fall back.
 const NS_2_BANDWIDTH: DataRate = DataRate::from_kbps(2_000);
@@ -65,6 +66,7 @@ impl Resolver<'_> {
             true => (SizeOrNone(None), ns_2_default("no fragmentation")),
             false => (SizeOrNone(Some(Size(1500.0))), "default: that of Ethernet, as Linux gives it to 802.11".into()),
         });
+        let queue_discipline = self.queue_discipline(queue, mtu.0.map(bytes));
         let (propagation, by_range) = self.propagation(radio, standard, ns_2);
         let (shadowing, fading) = match radio.propagation {
             Some(Propagation::Range { .. }) | None => (None, None),
@@ -87,6 +89,7 @@ impl Resolver<'_> {
             short_retry_limit,
             long_retry_limit,
             queue_packets,
+            queue_discipline,
             tx_power,
             propagation,
             shadowing,
@@ -95,6 +98,57 @@ impl Resolver<'_> {
             errors,
         };
         (radio, mtu.0.map(bytes))
+    }
+
+    /// How the interface queue is managed; `mtu` in bytes, if there is one.
+    fn queue_discipline(&mut self, queue: Queue, mtu: Option<u32>) -> Discipline {
+        let path = |key| ["radio", "queue", key];
+        let discipline = self.ledger.pick(&path("discipline"), queue.discipline, word, || {
+            (schema::Discipline::DropTail, "default: what most published studies had".into())
+        });
+        let (controlled, fair) = match discipline {
+            schema::Discipline::DropTail => (false, false),
+            schema::Discipline::Codel => (true, false),
+            schema::Discipline::FqCodel => (true, true),
+        };
+        for (key, is_given, in_use, of) in [
+            ("target", queue.target.is_some(), controlled, "\"codel\" or \"fq-codel\""),
+            ("interval", queue.interval.is_some(), controlled, "\"codel\" or \"fq-codel\""),
+            ("quantum", queue.quantum.is_some(), fair, "\"fq-codel\""),
+        ] {
+            if is_given && !in_use {
+                self.report(
+                    &path(key),
+                    format!("is no parameter of {}", word(&discipline)),
+                    format!("discipline = {of}"),
+                );
+            }
+        }
+        if !controlled {
+            return Discipline::DropTail;
+        }
+        let target = self.ledger.pick(&path("target"), queue.target, show, || {
+            (Time(0.005), "default: TARGET (RFC 8289, section 4)".into())
+        });
+        let interval = self.ledger.pick(&path("interval"), queue.interval, show, || {
+            (Time(0.1), "default: INTERVAL (RFC 8289, section 4)".into())
+        });
+        if target.0 >= interval.0 {
+            let problem = format!("is not less than interval ({interval})");
+            self.report(&path("target"), problem, "about a twentieth of it (RFC 8289, section 4)");
+        }
+        let codel = CoDelConfig {
+            target: Duration::from_secs_f64(target.0),
+            interval: Duration::from_secs_f64(interval.0),
+            mtu: mtu.unwrap_or_else(|| CoDelConfig::default().mtu),
+        };
+        if !fair {
+            return Discipline::CoDel(codel);
+        }
+        let quantum = self.ledger.pick(&path("quantum"), queue.quantum, exact, || {
+            (Size(1514.0), "default: quantum (RFC 8290, section 5.2)".into())
+        });
+        Discipline::FqCoDel(FqCoDelConfig { codel, quantum: bytes(quantum), ..FqCoDelConfig::default() })
     }
 
     fn rates(&mut self, radio: &Radio, standard: Standard, ns_2: bool) -> (DataRate, DataRate) {
@@ -520,6 +574,6 @@ fn ns_2_default(setting: &str) -> String {
 }
 
 fn bytes(size: Size) -> u32 {
-    // The schema keeps sizes of the radio below 64 KiB.
+    // The schema keeps sizes of the radio below 1 MB.
     size.0 as u32
 }
