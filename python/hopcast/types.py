@@ -67,12 +67,14 @@ class Errors(TypedDict, total=False):
 class Radio(TypedDict, total=False):
     """The radio of every node."""
 
-    profile: Literal["standard", "ns-2"]
-    standard: Literal["802.11", "802.11b", "802.11a", "802.11g"]
+    profile: Literal["standard", "ns-2", "wavelan"]
+    standard: Literal["802.11", "802.11b", "802.11a", "802.11g", "802.11a-turbo", "wavelan"]
     preamble: Literal["long", "short"]
     channel: int
     data_rate: Quantity
     basic_rate: Quantity
+    edca: Literal["off", "2012", "2020"]
+    protection: Literal["none", "cts-to-self", "rts-cts"]
     rts_threshold: Quantity
     retry_limit: RetryLimit
     queue: Queue
@@ -169,6 +171,7 @@ Flow = TypedDict(
         "from": str,
         "to": str,
         "via": list[str],
+        "priority": Literal["background", "best-effort", "video", "voice"],
         "start": Quantity,
         "stop": Quantity,
         "transport": Transport,

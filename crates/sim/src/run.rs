@@ -4,10 +4,10 @@ use hopcast_protocols::random::{Purpose, Stream, hash};
 use hopcast_protocols::routing::fixed::ShortestPaths;
 use hopcast_protocols::time::Instant;
 use hopcast_radio::errors::PacketErrors;
+use hopcast_radio::mac::edca::{EdcaParameters, UserPriority};
 use hopcast_radio::mac::{self, Dcf, Payload, Protection, StationId};
 use hopcast_radio::propagation::Position;
 use hopcast_radio::queue::Discipline;
-use hopcast_radio::rate::Algorithm;
 
 use crate::engine::{Engine, Event, Tap, Upper};
 use crate::host::packet::Packet;
@@ -86,15 +86,17 @@ impl Simulation {
             Errors::GilbertElliott { fec, .. } => fec,
             Errors::None | Errors::Packet { .. } => None,
         };
+        let phy = radio.standard.phy(radio.short_preamble).for_data_rate(radio.data_rate).with_code(code);
+        let phy = if radio.protection == Protection::None { phy } else { phy.with_long_slot() };
         let config = mac::Config {
-            phy: radio.standard.phy(radio.short_preamble).for_data_rate(radio.data_rate).with_code(code),
-            rate_control: Algorithm::Fixed(radio.data_rate),
+            phy,
+            rate_control: radio.rate_control,
             rates: Vec::new(),
             seed,
             basic_rate: radio.basic_rate,
             acknowledgements: radio.standard.acknowledges(),
-            protection: Protection::None,
-            edca: None,
+            protection: radio.protection,
+            edca: radio.edca.map(|edition| EdcaParameters::all_defaults(&phy, edition)),
             rts_threshold: radio.rts_threshold,
             short_retry_limit: radio.short_retry_limit,
             long_retry_limit: radio.long_retry_limit,
@@ -216,6 +218,10 @@ impl Simulation {
 }
 
 impl Payload for Packet {
+    fn priority(&self) -> UserPriority {
+        self.tag.priority
+    }
+
     fn octets(&self) -> u32 {
         Packet::octets(self)
     }

@@ -12,6 +12,7 @@ use hopcast_radio::propagation::{
     self, FrameShadowing, FreeSpace, LinkShadowing, LogDistance, Position, Range, TwoRayGround, TwoRayInterference,
     propagation_delay,
 };
+use hopcast_radio::rate::Algorithm;
 use hopcast_radio::reception::{Mode, Reception, Rules, Sinr, Threshold};
 use hopcast_radio::standard::DataRate;
 use hopcast_radio::units::{Decibel, Power, PowerRatio};
@@ -157,9 +158,9 @@ fn reception(radio: &Radio, seed: u64) -> (Reception, Power) {
     let model = &radio.reception;
     let carrier_sense_threshold = Power::from_dbm(model.carrier_sense_threshold);
     if model.rules == model::Rules::Sinr {
-        let data = Mode::new(&phy, radio.data_rate, model.noise_figure);
+        let data = Mode::new(&phy, robust_rate(radio), model.noise_figure);
         let receive_threshold = model.receive_threshold.map_or(Power::ZERO, Power::from_dbm);
-        let needed = data.least_power(USABLE_LOSS, phy.payload_bits(radio.data_rate, USABLE_OCTETS));
+        let needed = data.least_power(USABLE_LOSS, phy.payload_bits(robust_rate(radio), USABLE_OCTETS));
         let sinr = Sinr {
             carrier_sense_threshold,
             detection: Decibel(model.preamble_detection).into(),
@@ -177,14 +178,34 @@ fn reception(radio: &Radio, seed: u64) -> (Reception, Power) {
         rules: threshold_rules(model.rules),
         receive_thresholds: rates(radio).into_iter().map(|rate| (rate, threshold(rate))).collect(),
     };
-    (Reception::Threshold(thresholds), threshold(radio.data_rate))
+    (Reception::Threshold(thresholds), threshold(robust_rate(radio)))
 }
 
-/// The rates of a network's frames.
+/// The rates of a network's frames: of data, of RTS and broadcasts, and of the answers to each of them.
 fn rates(radio: &Radio) -> Vec<DataRate> {
     let mut rates = vec![radio.data_rate, radio.basic_rate];
-    rates.dedup();
+    if !matches!(radio.rate_control, Algorithm::Fixed(_)) {
+        rates.extend(radio.standard.rates());
+    }
+    let answers: Vec<DataRate> =
+        rates.iter().map(|&rate| radio.standard.default_basic_rate(rate).min(radio.basic_rate)).collect();
+    rates.extend(answers);
+    let mut known = Vec::new();
+    rates.retain(|rate| {
+        !known.contains(rate) && {
+            known.push(*rate);
+            true
+        }
+    });
     rates
+}
+
+/// The most robust rate of data frames: it decides who is a neighbour.
+fn robust_rate(radio: &Radio) -> DataRate {
+    match radio.rate_control {
+        Algorithm::Fixed(rate) => rate,
+        _ => radio.standard.rates()[0],
+    }
 }
 
 /// Those of a reception that has thresholds.

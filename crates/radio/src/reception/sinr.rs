@@ -65,7 +65,7 @@ impl Mode {
         let header = phy.header_field(rate);
         Self {
             rate,
-            noise: thermal_noise(encoding.noise_bandwidth(), noise_figure),
+            noise: thermal_noise(phy.noise_bandwidth(rate), noise_figure),
             header: SuccessCurve::new(header.encoding),
             header_bits: f64::from(header.bits),
             header_length: header.duration,

@@ -288,6 +288,12 @@ impl Phy {
         encoding.expect("every rate of a standard has an encoding")
     }
 
+    /// Hertz over which noise counts in a frame at `rate` ([`Encoding::noise_bandwidth`]), twice as many in turbo mode.
+    pub fn noise_bandwidth(&self, rate: DataRate) -> f64 {
+        let bandwidth = self.encoding(rate).noise_bandwidth();
+        if self.standard == Standard::OfdmTurbo { 2.0 * bandwidth } else { bandwidth }
+    }
+
     /// The last part of the header of a frame at `rate`, which names its rate and length: 48 bits by DBPSK at 1 Mb/s, or by
     /// DQPSK at 2 Mb/s after a short preamble (16.2.2) and in WaveLAN; SIGNAL, 24 bits in one symbol, for OFDM (17.3.4).
     pub fn header_field(&self, rate: DataRate) -> HeaderField {

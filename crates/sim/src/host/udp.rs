@@ -119,7 +119,8 @@ impl Host {
         let remote = remote.expect("a socket that a program writes to has a remote end");
         let length = u16::try_from(unit.octets).expect("the builder refuses datagrams that UDP can't carry");
         let body = Body::Udp { source_port: local_port, destination_port: remote.port, length };
-        let tag = Tag { flow, seq: unit.seq, created: unit.created, socket, expires: unit.expires };
+        let priority = cx.flows[flow].priority();
+        let tag = Tag { flow, seq: unit.seq, created: unit.created, socket, priority, expires: unit.expires };
         let packets = self.packets_of(unit.octets);
         let sent = self.send(remote.node, body, tag, cx);
         if let Some(id) = sent {

@@ -5,6 +5,7 @@ use super::{Arrival, Census, Jitter, Ledger, PlayerSpec, PlayerSummary, Series};
 use crate::scenario::model::FlowId;
 use hdrhistogram::Histogram;
 use hopcast_protocols::time::{Duration, Instant};
+use hopcast_radio::mac::edca::UserPriority;
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::ops::{Index, IndexMut};
@@ -18,6 +19,8 @@ pub struct FlowSpec {
     pub stop: Option<Instant>,
     /// The end of the run.
     pub end: Instant,
+    /// User priority of its packets at interfaces.
+    pub priority: UserPriority,
     /// Who shows it.
     pub player: Option<PlayerSpec>,
 }
@@ -125,6 +128,11 @@ const DELAY_DIGITS: u8 = 3;
 const DELAY_UNIT: u64 = 1_000;
 
 impl FlowMetrics {
+    /// User priority of the flow's packets.
+    pub fn priority(&self) -> UserPriority {
+        self.spec.priority
+    }
+
     /// A flow that has not started.
     pub fn new(mut spec: FlowSpec) -> Self {
         let playout = spec.player.take().map(|player| Playout::new(player, spec.start));
@@ -374,7 +382,13 @@ mod tests {
     }
 
     fn flow(start: u64, stop: Option<u64>) -> FlowMetrics {
-        FlowMetrics::new(FlowSpec { start: at(start), stop: stop.map(at), end: at(10_000), player: None })
+        FlowMetrics::new(FlowSpec {
+            start: at(start),
+            stop: stop.map(at),
+            end: at(10_000),
+            priority: UserPriority::BEST_EFFORT,
+            player: None,
+        })
     }
 
     #[test]
@@ -460,7 +474,13 @@ mod tests {
         let ms = Duration::from_millis;
         let config = PlayerConfig { start_up: ms(40), resume: ms(20) };
         let player = Some(PlayerSpec { config, timeline: Timeline::even(64_000.0, 160) });
-        FlowMetrics::new(FlowSpec { start: at(100), stop: stop.map(at), end: at(10_000), player })
+        FlowMetrics::new(FlowSpec {
+            start: at(100),
+            stop: stop.map(at),
+            end: at(10_000),
+            priority: UserPriority::BEST_EFFORT,
+            player,
+        })
     }
 
     #[test]
@@ -517,7 +537,13 @@ mod tests {
 
     #[test]
     fn a_census_that_misses_a_datagram_is_noticed() {
-        let mut table = FlowTable::new([FlowSpec { start: at(0), stop: None, end: at(1), player: None }]);
+        let mut table = FlowTable::new([FlowSpec {
+            start: at(0),
+            stop: None,
+            end: at(1),
+            priority: UserPriority::BEST_EFFORT,
+            player: None,
+        }]);
         let id = FlowId(0);
         let seqs = [0; 3].map(|_| table[id].handle_datagram_sent(1));
         table[id].handle_datagram_lost(seqs[0]);

@@ -4,8 +4,11 @@ use hopcast_protocols::application::{GameDirection, GameModel, PlayerConfig};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::errors::{ReedSolomon, States};
 use hopcast_radio::fading::Distribution;
+use hopcast_radio::mac::Protection;
+use hopcast_radio::mac::edca::{Edition, UserPriority};
 use hopcast_radio::propagation::Polarization;
 use hopcast_radio::queue::Discipline;
+use hopcast_radio::rate::Algorithm;
 use hopcast_radio::standard::{DataRate, Standard};
 
 use crate::traffic::video_trace::VideoTrace;
@@ -46,8 +49,14 @@ pub struct Radio {
     pub standard: Standard,
     /// HR/DSSS short preamble (72 bits) instead of the long one.
     pub short_preamble: bool,
-    /// Rate of unicast data frames.
+    /// Rate of unicast data frames; the highest that rate control may choose.
     pub data_rate: DataRate,
+    /// How the rate of each unicast data frame is chosen.
+    pub rate_control: Algorithm,
+    /// The access categories' parameters; `None`: DCF.
+    pub edca: Option<Edition>,
+    /// What goes before OFDM frames; if anything, the slot is long.
+    pub protection: Protection,
     /// Rate of RTS, CTS, ACK and broadcast frames, where it does not exceed the data rate.
     pub basic_rate: DataRate,
     /// RTS/CTS precede unicast data frames whose MPDU is longer than this, in bytes; `None` is off.
@@ -265,6 +274,8 @@ pub struct Flow {
     pub to: NodeId,
     /// Passed through in this order, on the shortest paths between them; no node stands here twice, nor an end.
     pub via: Vec<NodeId>,
+    /// User priority of its packets.
+    pub priority: UserPriority,
     /// The application starts here.
     pub start: Instant,
     /// The application stops here, or with the run.

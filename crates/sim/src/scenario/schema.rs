@@ -6,7 +6,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::quantity::{Frequency, Length, Level, Power, Rate, Shares, Size, SizeOrNone, SizeOrOff, Time, TimeOrOff};
+use super::quantity::{
+    Frequency, Length, Level, Power, Rate, RateChoice, Shares, Size, SizeOrNone, SizeOrOff, Time, TimeOrOff,
+};
 
 /// A scenario: what is simulated, for how long.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -51,11 +53,11 @@ pub(super) struct Radio {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1, "maximum" = 200))]
     pub channel: Option<u32>,
-    /// Rate of unicast data frames. Default: the highest of the standard; under profile `ns-2` its 2 Mb/s where the
-    /// standard has that.
+    /// Rate of unicast data frames, or what chooses it for each receiver. Default: the highest of the standard; under profile
+    /// `ns-2` its 2 Mb/s where the standard has that.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12))]
-    pub data_rate: Option<Rate>,
+    pub data_rate: Option<RateChoice>,
     /// Rate of RTS, CTS, ACK and broadcast frames where it does not exceed the data rate. Default: the highest mandatory
     /// rate that does not exceed `data_rate`; under profile `ns-2` its 2 Mb/s where that is a rate of the standard and no more than `data_rate`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,6 +68,14 @@ pub(super) struct Radio {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 65_536))]
     pub rts_threshold: Option<SizeOrOff>,
+    /// Medium access by four categories (EDCA), with the default parameters of an edition of IEEE 802.11; a flow's
+    /// `priority` names its category. Default: `off`, DCF.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edca: Option<Edca>,
+    /// What goes before OFDM frames of 802.11g while stations of 802.11b belong to the network; the slot is then long.
+    /// Default: `none`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub protection: Option<Protection>,
     /// Attempts at a frame before it is dropped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_limit: Option<RetryLimit>,
@@ -131,6 +141,9 @@ pub(super) enum Profile {
     /// What ns-2.35 does: RTS always, pairwise capture, first come first served, 250 m and 550 m, no MTU.
     #[serde(rename = "ns-2")]
     Ns2,
+    /// The radios before 802.11 (study A): 2 Mb/s, carrier sense with a random wait, no RTS, no acknowledgement.
+    #[serde(rename = "wavelan")]
+    Wavelan,
 }
 
 /// A physical layer.
@@ -148,6 +161,38 @@ pub(super) enum StandardName {
     /// ERP-OFDM at 6 to 54 Mb/s and the rates of 802.11b, 2.4 GHz.
     #[serde(rename = "802.11g")]
     Erp,
+    /// Atheros' turbo mode of 802.11a: OFDM at 12 to 108 Mb/s in 40 MHz, 5 GHz.
+    #[serde(rename = "802.11a-turbo")]
+    OfdmTurbo,
+    /// WaveLAN as it was before 802.11: 2 Mb/s, 2.4 GHz.
+    #[serde(rename = "wavelan")]
+    Wavelan,
+}
+
+/// Whose default parameters of EDCA.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(super) enum Edca {
+    /// None: DCF.
+    #[serde(rename = "off")]
+    Off,
+    /// 802.11e-2005 to 802.11-2012, and WMM.
+    #[serde(rename = "2012")]
+    Ieee2012,
+    /// 802.11-2020, with other TXOP limits.
+    #[serde(rename = "2020")]
+    Ieee2020,
+}
+
+/// What goes before OFDM frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Protection {
+    /// Nothing.
+    None,
+    /// A CTS to the station itself, at the basic rate.
+    CtsToSelf,
+    /// RTS and CTS at the basic rate.
+    RtsCts,
 }
 
 /// Preamble of HR/DSSS.
@@ -558,6 +603,9 @@ pub(super) struct Flow {
     /// shortest path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub via: Option<Vec<String>>,
+    /// Access category of its packets where `radio.edca` is on. Default: `best-effort`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority: Option<Priority>,
     /// When the application starts. Default: 0 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
@@ -587,6 +635,20 @@ pub(super) struct Player {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
     pub resume_delay: Option<Time>,
+}
+
+/// An access category (IEEE 802.11-2020, Table 10-1), with the user priority that its packets get.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Priority {
+    /// 1.
+    Background,
+    /// 0.
+    BestEffort,
+    /// 5.
+    Video,
+    /// 6.
+    Voice,
 }
 
 /// How a flow is carried.

@@ -24,9 +24,6 @@ const LATER_KEYS: &[&str] = &[
 ];
 
 const LATER_VALUES: &[(&str, &[&str])] = &[
-    ("radio.profile", &["wavelan"]),
-    ("radio.standard", &["802.11a-turbo", "wavelan"]),
-    ("radio.data_rate", &["arf", "aarf", "minstrel"]),
     ("nodes.role", &["access-point", "station", "wired"]),
     ("nodes.mobility.model", &["random-waypoint", "gauss-markov", "trace"]),
     ("nodes.routing.protocol", &["aodv", "dsdv", "dsr", "olsr"]),

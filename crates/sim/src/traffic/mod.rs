@@ -156,6 +156,7 @@ pub fn machines(scenario: &Scenario, routes: &ShortestPaths, seed: u64) -> Resul
     }
     let end = Instant::START + scenario.duration;
     let spec = |flow: &Flow| FlowSpec {
+        priority: flow.priority,
         start: flow.start,
         stop: flow.stop,
         end,

@@ -10,6 +10,7 @@ use super::*;
 use crate::metrics::FlowSpec;
 use hopcast_protocols::application::{AduSource, AudioSource, CbrSource, Source};
 use hopcast_protocols::time::Duration;
+use hopcast_radio::mac::edca::UserPriority;
 
 const FLOW: FlowId = FlowId(0);
 
@@ -31,7 +32,13 @@ impl Bench {
         Self {
             hosts: (0..count).map(|node| Host::new(NodeId(node), config, line(node, count))).collect(),
             counters: vec![Counters::default(); count as usize],
-            flows: FlowTable::new([FlowSpec { start: at(0), stop: None, end: at(100_000_000), player: None }]),
+            flows: FlowTable::new([FlowSpec {
+                start: at(0),
+                stop: None,
+                end: at(100_000_000),
+                priority: UserPriority::BEST_EFFORT,
+                player: None,
+            }]),
             now: at(0),
         }
     }

@@ -5,7 +5,10 @@ use super::*;
 use crate::scenario::model::{
     Application, Errors, Flow, Group, Placement, Propagation, Radio, Reception, Relay, Rules, Scenario, Tcp, Transport,
 };
+use hopcast_radio::mac::Protection;
+use hopcast_radio::mac::edca::UserPriority;
 use hopcast_radio::queue::Discipline;
+use hopcast_radio::rate::Algorithm;
 use hopcast_radio::standard::{DataRate, Standard};
 
 /// A line of `count` nodes with one flow from the first to the last.
@@ -18,6 +21,9 @@ pub(super) fn scenario(count: u32, relay: Relay, transport: Transport, applicati
             standard: Standard::Ofdm,
             short_preamble: false,
             data_rate: DataRate::from_kbps(54_000),
+            rate_control: Algorithm::Fixed(DataRate::from_kbps(54_000)),
+            edca: None,
+            protection: Protection::None,
             basic_rate: DataRate::from_kbps(24_000),
             rts_threshold: None,
             short_retry_limit: 7,
@@ -48,6 +54,7 @@ pub(super) fn scenario(count: u32, relay: Relay, transport: Transport, applicati
             socket_buffer: 8192,
         }],
         flows: vec![Flow {
+            priority: UserPriority::BEST_EFFORT,
             name: "flow".to_owned(),
             from: NodeId(0),
             to: NodeId(count - 1),

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hopcast_protocols::application::{self, PlayerConfig};
 use hopcast_protocols::time::{Duration, Instant};
+use hopcast_radio::mac::edca::UserPriority;
 
 use super::super::model::{self, NodeId};
 use super::super::nearest;
 use super::super::quantity::{Rate, Size, Time, TimeOrOff};
-use super::super::schema::{Application, Flow, GameDirection, GameModel, Profile, Transport, Variant};
+use super::super::schema::{Application, Flow, GameDirection, GameModel, Priority, Profile, Transport, Variant};
 use super::super::traces::Traces;
 use super::{Resolver, exact, instant, show, word};
 
@@ -78,12 +79,32 @@ impl Resolver<'_> {
             self.report(&["flows", index, "to"], "is the node that the flow comes from", "another node");
         }
         let via = self.via(index, flow, [from, to], nodes);
+        let priority = self
+            .ledger
+            .pick(&["flows", index, "priority"], flow.priority, word, || (Priority::BestEffort, "default".into()));
         let (start, stop) = self.times(index, flow, around.duration);
         let transport = self.transport(index, flow, around);
         let application = self.application(index, flow, &transport, traces, around);
         let player = self.player(index, flow);
         let (from, to, application) = (from?, to?, application?);
-        Some(model::Flow { name: flow.name.clone(), from, to, via, start, stop, transport, application, player })
+        let priority = UserPriority::new(match priority {
+            Priority::BestEffort => 0,
+            Priority::Background => 1,
+            Priority::Video => 5,
+            Priority::Voice => 6,
+        });
+        Some(model::Flow {
+            name: flow.name.clone(),
+            from,
+            to,
+            via,
+            priority,
+            start,
+            stop,
+            transport,
+            application,
+            player,
+        })
     }
 
     /// The nodes on the way that are known; what is wrong with the others is reported.
