@@ -205,30 +205,18 @@ impl<P: Payload> Dcf<P> {
 
     /// Physical carrier sense turns busy.
     pub fn handle_busy(&mut self, now: Instant) {
-        let contends = match self.state {
-            State::Contend => true,
-            State::ContendAll => return self.set_busy(now, true),
-            State::Sifs(_) => {
-                let contends = self.response.as_ref().is_some_and(|response| response.kind != FrameKind::Data);
-                return self.set_busy(now, contends);
-            }
-            State::Transmit(..) | State::Await(..) | State::AwaitEnd(_) => return self.set_busy(now, false),
-        };
-        self.contender.backoff.handle_busy(now, contends && self.contender.current.is_some(), &mut self.random);
+        if !matches!(self.state, State::Contend) {
+            return self.handle_busy_otherwise(now);
+        }
+        self.contender.backoff.handle_busy(now, self.contender.current.is_some(), &mut self.random);
     }
 
     /// Physical carrier sense turns idle.
     pub fn handle_idle(&mut self, now: Instant) {
-        match self.state {
-            State::Contend => self.contender.backoff.handle_idle(now, self.nav.until()),
-            State::Await(_, until) => self.set_idle(self.idle_from(now, until)),
-            State::AwaitEnd(_) => {
-                self.set_idle(now);
-                // The frame that had started was lost in interference.
-                self.fail(now);
-            }
-            State::ContendAll | State::Sifs(_) | State::Transmit(..) => self.set_idle(now),
+        if !matches!(self.state, State::Contend) {
+            return self.handle_idle_otherwise(now);
         }
+        self.contender.backoff.handle_idle(now, self.nav.until());
     }
 
     /// A frame, which started at `start`, has been received without error.
@@ -276,10 +264,7 @@ impl<P: Payload> Dcf<P> {
     pub fn handle_timeout(&mut self, now: Instant, receiving: bool, busy: bool) {
         match core::mem::replace(&mut self.state, self.rest) {
             State::Contend => self.transmit_first(now),
-            State::ContendAll => {
-                self.settle_collision(now);
-                self.transmit_first(now);
-            }
+            State::ContendAll => self.access(now),
             State::Sifs(_) => {
                 let response = self.response.take().expect("SIFS passes only before a response");
                 self.transmit(response, now);
@@ -374,6 +359,31 @@ impl<P: Payload> Dcf<P> {
         matches!(self.state, State::Contend | State::ContendAll)
     }
 
+    /// [`Self::handle_busy`] in any other state than [`State::Contend`].
+    #[inline(never)]
+    fn handle_busy_otherwise(&mut self, now: Instant) {
+        let contends = match self.state {
+            State::Contend | State::ContendAll => true,
+            State::Sifs(_) => self.response.as_ref().is_some_and(|response| response.kind != FrameKind::Data),
+            State::Transmit(..) | State::Await(..) | State::AwaitEnd(_) => false,
+        };
+        self.set_busy(now, contends);
+    }
+
+    /// [`Self::handle_idle`] in any other state than [`State::Contend`].
+    #[inline(never)]
+    fn handle_idle_otherwise(&mut self, now: Instant) {
+        match self.state {
+            State::Await(_, until) => self.set_idle(self.idle_from(now, until)),
+            State::AwaitEnd(_) => {
+                self.set_idle(now);
+                // The frame that had started was lost in interference.
+                self.fail(now);
+            }
+            State::Contend | State::ContendAll | State::Sifs(_) | State::Transmit(..) => self.set_idle(now),
+        }
+    }
+
     /// `contends`: frames in hand wait for access.
     fn set_busy(&mut self, now: Instant, contends: bool) {
         let Self { contender, others, random, .. } = self;
@@ -395,13 +405,14 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// `contender` has been told of an idle medium or a reservation.
+    #[inline(never)]
     fn set_others_idle(&mut self) {
         for other in &mut self.others {
             other.backoff.follow(&self.contender.backoff);
         }
     }
 
-    #[cold]
+    #[inline(never)]
     fn first_access(&self) -> Option<Instant> {
         self.contenders().filter_map(Contender::access_at).min()
     }
@@ -429,6 +440,7 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// A frame has come to hand of another category than that of the last exchange.
+    #[inline(never)]
     fn pursue_other(&mut self, other: usize, now: Instant) {
         let is_engaged = self.is_engaged();
         let backoff = &mut self.others[other].backoff;
@@ -438,6 +450,13 @@ impl<P: Payload> Dcf<P> {
             self.swap(other);
             self.transmit_first(now);
         }
+    }
+
+    /// One category or several gain access now.
+    #[inline(never)]
+    fn access(&mut self, now: Instant) {
+        self.settle_collision(now);
+        self.transmit_first(now);
     }
 
     /// Of the categories that gain access at once the highest one wins; for the others this is a collision (10.23.2.4).
@@ -593,7 +612,7 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// Goes on with the next frame of the TXOP, SIFS from now, if it is still worth sending.
-    #[cold]
+    #[inline(never)]
     fn go_on(&mut self, now: Instant) -> bool {
         let Some(next) = self.contender.following.take_if(|next| !next.is_expired(now)) else { return false };
         self.contender.current = Some(next);
@@ -683,7 +702,7 @@ impl<P: Payload> Dcf<P> {
 
     /// The time from the `end` of the exchange in hand to that of the next one, if there is one and it fits into the TXOP. The
     /// reservation by the data frame in hand covers it (9.2.5.2, single protection).
-    #[cold]
+    #[inline(never)]
     fn look_ahead(&mut self, end: Instant, now: Instant) -> Option<Duration> {
         if self.contender.following.is_none() {
             let outputs = &mut self.outputs;
@@ -721,7 +740,7 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// 9.3.1.3, 10.3.2.13: a CTS to the station itself reserves the time for data, ACK and two SIFS. The data frame is then due.
-    #[cold]
+    #[inline(never)]
     fn cts_to_self(&mut self, now: Instant) -> Frame<P> {
         let rate = self.config.basic_rate;
         let mut cts = self.frame(FrameKind::Cts, Some(self.station), FrameKind::RESPONSE_OCTETS, rate, Duration::ZERO);
