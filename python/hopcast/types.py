@@ -13,11 +13,22 @@ Quantity = str | int | float
 
 
 class Propagation(TypedDict, total=False):
-    model: Literal["range", "free-space", "two-ray-ground"]
+    model: Literal["range", "free-space", "two-ray-ground", "two-ray-interference", "log-distance"]
     receive: Quantity
     carrier_sense: Quantity
     frequency: Quantity
     antenna_height: Quantity
+    permittivity: float
+    polarization: Literal["horizontal", "vertical"]
+    exponent: float
+    reference_distance: Quantity
+    shadowing: Quantity
+    shadowing_per: Literal["link", "frame"]
+    decorrelation_distance: Quantity
+    fading: Literal["none", "rayleigh", "rician", "nakagami"]
+    k: float
+    m: float
+    doppler: Quantity
 
 
 """How power falls with distance."""
@@ -43,7 +54,14 @@ class Queue(TypedDict, total=False):
 class Errors(TypedDict, total=False):
     """Losses on top of what reception decides."""
 
-    model: Literal["none"]
+    model: Literal["none", "packet", "gilbert-elliott"]
+    rate: float | list[tuple[Quantity, float]]
+    level: Literal["frame", "network"]
+    good_ber: float
+    bad_ber: float
+    good_mean: Quantity
+    bad_mean: Quantity
+    fec: Literal["none", "reed-solomon"]
 
 
 class Radio(TypedDict, total=False):
@@ -59,10 +77,12 @@ class Radio(TypedDict, total=False):
     retry_limit: RetryLimit
     queue: Queue
     mtu: Quantity
-    reception: Literal["threshold"]
+    reception: Literal["threshold", "sinr"]
     tx_power: Quantity
     receive_threshold: Quantity
     carrier_sense_threshold: Quantity
+    noise_figure: Quantity
+    preamble_detection: Quantity
     interference_floor: Quantity
     capture: Quantity
     propagation: Propagation

@@ -4,9 +4,10 @@ use hopcast_protocols::random::{Purpose, Stream, hash};
 use hopcast_protocols::routing::fixed::ShortestPaths;
 use hopcast_protocols::time::Instant;
 use hopcast_radio::errors::PacketErrors;
-use hopcast_radio::mac::{self, Dcf, Payload, StationId};
+use hopcast_radio::mac::{self, Dcf, Payload, Protection, StationId};
 use hopcast_radio::propagation::Position;
 use hopcast_radio::queue::Discipline;
+use hopcast_radio::rate::Algorithm;
 
 use crate::engine::{Engine, Event, Tap, Upper};
 use crate::host::packet::Packet;
@@ -87,8 +88,13 @@ impl Simulation {
         };
         let config = mac::Config {
             phy: radio.standard.phy(radio.short_preamble).for_data_rate(radio.data_rate).with_code(code),
-            data_rate: radio.data_rate,
+            rate_control: Algorithm::Fixed(radio.data_rate),
+            rates: Vec::new(),
+            seed,
             basic_rate: radio.basic_rate,
+            acknowledgements: radio.standard.acknowledges(),
+            protection: Protection::None,
+            edca: None,
             rts_threshold: radio.rts_threshold,
             short_retry_limit: radio.short_retry_limit,
             long_retry_limit: radio.long_retry_limit,

@@ -124,6 +124,7 @@ impl Air {
                     duration: Duration::ZERO,
                     sequence: 0,
                     retry: false,
+                    priority: None,
                     octets: 100,
                     rate: RATE,
                     airtime,

@@ -1,6 +1,7 @@
 //! A frame of the simulation as octets: radiotap, 802.11, LLC/SNAP, IPv4, UDP or TCP, frame check sequence.
 
 use hopcast_protocols::time::Instant;
+use hopcast_radio::mac::edca::UserPriority;
 use hopcast_radio::mac::{Frame, FrameKind};
 use hopcast_radio::medium::Link;
 use hopcast_radio::standard::{DataRate, Modulation, Standard};
@@ -16,6 +17,7 @@ use crate::scenario::model::{Propagation, Radio};
 pub(super) struct Encoder {
     frequency: u16,
     short_preamble: bool,
+    is_turbo: bool,
     /// Whether received power means anything.
     has_power: bool,
     octets: Vec<u8>,
@@ -35,6 +37,7 @@ impl Encoder {
             // A float to integer cast saturates.
             frequency: libm::round(frequency / 1e6) as u16,
             short_preamble: radio.short_preamble && matches!(radio.standard, Standard::HrDsss | Standard::Erp),
+            is_turbo: radio.standard == Standard::OfdmTurbo,
             has_power: !matches!(radio.propagation, Propagation::Range { .. }),
             octets: Vec::new(),
             transport: Vec::new(),
@@ -86,6 +89,7 @@ impl Encoder {
         spectrum
             | match rate.modulation() {
                 Modulation::Dsss => ChannelFlags::CCK,
+                Modulation::Ofdm if self.is_turbo => ChannelFlags::OFDM | ChannelFlags::TURBO,
                 Modulation::Ofdm => ChannelFlags::OFDM,
             }
     }
@@ -103,10 +107,10 @@ impl Encoder {
             FrameKind::Data => ieee80211::Repr::Data {
                 flags,
                 duration,
-                subtype: DataSubtype::Data,
+                subtype: if frame.priority.is_some() { DataSubtype::QosData } else { DataSubtype::Data },
                 addressing: Addressing::AdHoc { destination: receiver, source: transmitter, bssid: BSSID },
                 sequence_control: SequenceControl { sequence: frame.sequence, fragment: 0 },
-                qos_control: 0,
+                qos_control: frame.priority.map_or(0, |priority| qos_control(priority, frame.receiver.is_some())),
                 ht_control: None,
             },
         };
@@ -136,6 +140,13 @@ impl Encoder {
         self.octets.resize(start + count, 0);
         &mut self.octets[start..]
     }
+}
+
+/// QoS Control of a station that is no access point (9.2.4.5): TID, normal or no acknowledgement, and a TXOP duration of zero:
+/// it asks for none.
+fn qos_control(priority: UserPriority, is_unicast: bool) -> u16 {
+    let ack_policy = if is_unicast { 0b00 } else { 0b01 };
+    u16::from(priority.get()) | ack_policy << 5
 }
 
 fn ip_header(ip: &Ipv4, body: &Body) -> ipv4::Repr {

@@ -404,10 +404,10 @@ pub(super) enum Errors {
         #[schemars(extend("minimum" = 0, "maximum" = 0.5))]
         bad_ber: f64,
         /// Mean time in the good state; times are exponential.
-        #[schemars(extend("minimum" = 1e-9, "maximum" = 1e6))]
+        #[schemars(extend("minimum" = 1e-6, "maximum" = 1e6))]
         good_mean: Time,
         /// Mean time in the bad state.
-        #[schemars(extend("minimum" = 1e-9, "maximum" = 1e6))]
+        #[schemars(extend("minimum" = 1e-6, "maximum" = 1e6))]
         bad_mean: Time,
         /// Correction of errors. Default: `none`.
         #[serde(skip_serializing_if = "Option::is_none")]
