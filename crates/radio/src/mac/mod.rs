@@ -462,10 +462,10 @@ impl<P: Payload> Dcf<P> {
     /// Of the categories that gain access at once the highest one wins; for the others this is a collision (10.23.2.4).
     fn settle_collision(&mut self, now: Instant) {
         let due = (0..self.others.len()).filter(|&other| self.others[other].is_due(now));
-        if let Some(highest) = due.max_by_key(|&other| self.others[other].category) {
-            if !self.contender.is_due(now) || self.others[highest].category > self.contender.category {
-                self.swap(highest);
-            }
+        if let Some(highest) = due.max_by_key(|&other| self.others[other].category)
+            && (!self.contender.is_due(now) || self.others[highest].category > self.contender.category)
+        {
+            self.swap(highest);
         }
         for other in 0..self.others.len() {
             if self.others[other].is_due(now) {
@@ -677,11 +677,11 @@ impl<P: Payload> Dcf<P> {
         let airtime = self.config.phy.airtime(rate, octets);
         let mut duration = self.answer_duration(receiver, rate);
         self.continues = false;
-        if self.contender.txop_limit != Duration::ZERO {
-            if let Some(following) = self.look_ahead(start + airtime + duration, now) {
-                duration += following;
-                self.continues = true;
-            }
+        if self.contender.txop_limit != Duration::ZERO
+            && let Some(following) = self.look_ahead(start + airtime + duration, now)
+        {
+            duration += following;
+            self.continues = true;
         }
         let outgoing = self.contender.current.as_ref().expect("as above");
         Frame {
