@@ -321,14 +321,16 @@ impl<P> Medium<P> {
     /// A trailing edge reaches its next receiver, `now`. Returns what became of the frame there, and whether the station's
     /// medium turns idle.
     pub fn handle_trailing(&mut self, id: TransmissionId, front: &mut Front, now: Instant) -> (Heard, bool) {
-        let link = &self.links[front.next as usize];
-        let power = self.power(id, front.next as usize);
+        let &Link { receiver, mut power, .. } = &self.links[front.next as usize];
+        if self.variation.is_some() {
+            power = self.power(id, front.next as usize);
+        }
         front.next += 1;
-        let (heard, idle) = self.receivers.on_trailing(link.receiver, id, power, now, &mut self.totals);
+        let (heard, idle) = self.receivers.on_trailing(receiver, id, power, now, &mut self.totals);
         if let (Heard::Frame(header_end), Some(losses)) = (heard, &mut self.losses) {
             let Transmission { frame, key, .. } =
                 self.transmissions[id.0 as usize].as_ref().expect("edges exist only for what is on the air");
-            if losses.is_lost(*key, link.receiver, header_end, now, frame.octets) {
+            if losses.is_lost(*key, receiver, header_end, now, frame.octets) {
                 return (Heard::Error(header_end), idle);
             }
         }
