@@ -198,6 +198,7 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// [`Self::handle_packet`] under EDCA.
+    #[cold]
     #[inline(never)]
     fn handle_packet_by_category(&mut self, receiver: Option<StationId>, payload: P, now: Instant) {
         let other = self.other_of(payload.priority());
@@ -415,6 +416,7 @@ impl<P: Payload> Dcf<P> {
         }
     }
 
+    #[cold]
     #[inline(never)]
     fn set_others_busy(&mut self, now: Instant, contends: bool) {
         for other in &mut self.others {
@@ -436,6 +438,7 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// `contender` has been told of an idle medium or a reservation.
+    #[cold]
     #[inline(never)]
     fn set_others_idle(&mut self) {
         for other in &mut self.others {
@@ -443,6 +446,7 @@ impl<P: Payload> Dcf<P> {
         }
     }
 
+    #[cold]
     #[inline(never)]
     fn first_access(&self) -> Option<Instant> {
         self.contenders().filter_map(Contender::access_at).min()
@@ -471,6 +475,7 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// One category or several gain access now.
+    #[cold]
     #[inline(never)]
     fn access(&mut self, now: Instant) {
         self.settle_collision(now);
@@ -480,10 +485,10 @@ impl<P: Payload> Dcf<P> {
     /// Of the categories that gain access at once the highest one wins; for the others this is a collision (10.23.2.4).
     fn settle_collision(&mut self, now: Instant) {
         let due = (0..self.others.len()).filter(|&other| self.others[other].is_due(now));
-        if let Some(highest) = due.max_by_key(|&other| self.others[other].category) {
-            if !self.contender.is_due(now) || self.others[highest].category > self.contender.category {
-                self.swap(highest);
-            }
+        if let Some(highest) = due.max_by_key(|&other| self.others[other].category)
+            && (!self.contender.is_due(now) || self.others[highest].category > self.contender.category)
+        {
+            self.swap(highest);
         }
         for other in 0..self.others.len() {
             if self.others[other].is_due(now) {
@@ -630,6 +635,7 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// Goes on with the next frame of the TXOP, SIFS from now, if it is still worth sending.
+    #[cold]
     #[inline(never)]
     fn go_on(&mut self, now: Instant) -> bool {
         let Some(next) = self.contender.following.take_if(|next| !next.is_expired(now)) else { return false };
@@ -695,11 +701,11 @@ impl<P: Payload> Dcf<P> {
         let airtime = self.config.phy.airtime(rate, octets);
         let mut duration = self.answer_duration(receiver, rate);
         self.continues = false;
-        if self.contender.txop_limit != Duration::ZERO {
-            if let Some(following) = self.look_ahead(start + airtime + duration, now) {
-                duration += following;
-                self.continues = true;
-            }
+        if self.contender.txop_limit != Duration::ZERO
+            && let Some(following) = self.look_ahead(start + airtime + duration, now)
+        {
+            duration += following;
+            self.continues = true;
         }
         let outgoing = self.contender.current.as_ref().expect("as above");
         Frame {
@@ -720,6 +726,7 @@ impl<P: Payload> Dcf<P> {
 
     /// The time from the `end` of the exchange in hand to that of the next one, if there is one and it fits into the TXOP. The
     /// reservation by the data frame in hand covers it (9.2.5.2, single protection).
+    #[cold]
     #[inline(never)]
     fn look_ahead(&mut self, end: Instant, now: Instant) -> Option<Duration> {
         if self.contender.following.is_none() {
@@ -758,6 +765,7 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// 9.3.1.3, 10.3.2.13: a CTS to the station itself reserves the time for data, ACK and two SIFS. The data frame is then due.
+    #[cold]
     #[inline(never)]
     fn cts_to_self(&mut self, now: Instant) -> Frame<P> {
         let rate = self.config.basic_rate;

@@ -69,6 +69,7 @@ impl Rates {
         self.answers[1]
     }
 
+    #[cold]
     #[inline(never)]
     fn learn(&mut self, phy: &Phy, rate: DataRate) {
         self.answers[1] = Answer::new(phy, self.basic, rate);

@@ -24,6 +24,7 @@ impl SequenceCounters {
         number
     }
 
+    #[cold]
     #[inline(never)]
     fn qos(&mut self, receiver: StationId, priority: UserPriority) -> &mut u16 {
         let key = (receiver, priority);
