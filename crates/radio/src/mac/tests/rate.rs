@@ -42,10 +42,10 @@ fn missing_cts_leave_the_rate() {
     bench.packet(us(1_000), 1);
     let mut data = Vec::new();
     while let Some((_, output)) = bench.next_output(us(20_000)) {
-        if let crate::mac::Output::Transmit(frame) = output {
-            if frame.kind == Data {
-                data.push(frame.rate);
-            }
+        if let crate::mac::Output::Transmit(frame) = output
+            && frame.kind == Data
+        {
+            data.push(frame.rate);
         }
     }
     assert_eq!((data, bench.dcf().counters().cts_timeouts), (vec![MBPS_54], 3));
