@@ -181,7 +181,27 @@ impl<P: Payload> Dcf<P> {
 
     /// The layer above wants `payload` sent to a station, or to all (`None`).
     pub fn handle_packet(&mut self, receiver: Option<StationId>, payload: P, now: Instant) {
-        let other = if self.others.is_empty() { None } else { self.other_of(payload.priority()) };
+        if !self.others.is_empty() {
+            return self.handle_packet_by_category(receiver, payload, now);
+        }
+        if self.contender.current.is_some() {
+            let outputs = &mut self.outputs;
+            self.contender.queue.push((receiver, payload), now, |(_, payload), reason| {
+                outputs.push_back(Output::Dropped(payload, reason.into()));
+            });
+            return;
+        }
+        self.contender.current = Some(self.outgoing(receiver, payload));
+        if self.contender.backoff.on_pending(now, self.nav.until(), &mut self.random) && self.is_at_rest() {
+            self.transmit_first(now);
+        }
+    }
+
+    /// [`Self::handle_packet`] under EDCA.
+    #[cold]
+    #[inline(never)]
+    fn handle_packet_by_category(&mut self, receiver: Option<StationId>, payload: P, now: Instant) {
+        let other = self.other_of(payload.priority());
         let contender = other.map_or(&mut self.contender, |other| &mut self.others[other]);
         if contender.current.is_some() {
             let outputs = &mut self.outputs;
@@ -190,15 +210,16 @@ impl<P: Payload> Dcf<P> {
             });
             return;
         }
-        if let Some(other) = other {
-            self.others[other].current = Some(self.outgoing(receiver, payload));
-            self.pursue_other(other, now);
-            return;
-        }
-        self.contender.current = Some(self.outgoing(receiver, payload));
-        if self.is_engaged() {
-            self.contender.backoff.on_pending_in_exchange(now, &mut self.random);
-        } else if self.contender.backoff.on_pending(now, self.nav.until(), &mut self.random) && self.is_at_rest() {
+        let outgoing = self.outgoing(receiver, payload);
+        let is_engaged = self.is_engaged();
+        let contender = other.map_or(&mut self.contender, |other| &mut self.others[other]);
+        contender.current = Some(outgoing);
+        if is_engaged {
+            contender.backoff.on_pending_in_exchange(now, &mut self.random);
+        } else if contender.backoff.on_pending(now, self.nav.until(), &mut self.random) && self.is_at_rest() {
+            if let Some(other) = other {
+                self.swap(other);
+            }
             self.transmit_first(now);
         }
     }
@@ -306,8 +327,10 @@ impl<P: Payload> Dcf<P> {
 
     /// Free places in the interface queue; under EDCA, in the fullest of the four.
     pub fn room(&self) -> usize {
-        let others = self.others.iter().map(|other| other.queue.room());
-        others.fold(self.contender.queue.room(), usize::min)
+        if self.others.is_empty() {
+            return self.contender.queue.room();
+        }
+        self.contenders().map(|contender| contender.queue.room()).min().unwrap_or(0)
     }
 
     /// Free places in the interface queue of packets with this priority.
@@ -386,16 +409,26 @@ impl<P: Payload> Dcf<P> {
 
     /// `contends`: frames in hand wait for access.
     fn set_busy(&mut self, now: Instant, contends: bool) {
-        let Self { contender, others, random, .. } = self;
-        contender.backoff.handle_busy(now, contends && contender.current.is_some(), random);
-        for other in others {
-            other.backoff.handle_busy(now, contends && other.current.is_some(), random);
+        let pending = contends && self.contender.current.is_some();
+        self.contender.backoff.handle_busy(now, pending, &mut self.random);
+        if !self.others.is_empty() {
+            self.set_others_busy(now, contends);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn set_others_busy(&mut self, now: Instant, contends: bool) {
+        for other in &mut self.others {
+            other.backoff.handle_busy(now, contends && other.current.is_some(), &mut self.random);
         }
     }
 
     fn set_idle(&mut self, now: Instant) {
         self.contender.backoff.handle_idle(now, self.nav.until());
-        self.set_others_idle();
+        if !self.others.is_empty() {
+            self.set_others_idle();
+        }
     }
 
     /// From when on the medium counts as idle that is idle `now`, while an answer is awaited `until` then: under EDCA no category
@@ -405,6 +438,7 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// `contender` has been told of an idle medium or a reservation.
+    #[cold]
     #[inline(never)]
     fn set_others_idle(&mut self) {
         for other in &mut self.others {
@@ -412,6 +446,7 @@ impl<P: Payload> Dcf<P> {
         }
     }
 
+    #[cold]
     #[inline(never)]
     fn first_access(&self) -> Option<Instant> {
         self.contenders().filter_map(Contender::access_at).min()
@@ -439,20 +474,8 @@ impl<P: Payload> Dcf<P> {
         core::mem::swap(&mut self.contender, &mut self.others[other]);
     }
 
-    /// A frame has come to hand of another category than that of the last exchange.
-    #[inline(never)]
-    fn pursue_other(&mut self, other: usize, now: Instant) {
-        let is_engaged = self.is_engaged();
-        let backoff = &mut self.others[other].backoff;
-        if is_engaged {
-            backoff.on_pending_in_exchange(now, &mut self.random);
-        } else if backoff.on_pending(now, self.nav.until(), &mut self.random) && self.is_at_rest() {
-            self.swap(other);
-            self.transmit_first(now);
-        }
-    }
-
     /// One category or several gain access now.
+    #[cold]
     #[inline(never)]
     fn access(&mut self, now: Instant) {
         self.settle_collision(now);
@@ -612,6 +635,7 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// Goes on with the next frame of the TXOP, SIFS from now, if it is still worth sending.
+    #[cold]
     #[inline(never)]
     fn go_on(&mut self, now: Instant) -> bool {
         let Some(next) = self.contender.following.take_if(|next| !next.is_expired(now)) else { return false };
@@ -702,6 +726,7 @@ impl<P: Payload> Dcf<P> {
 
     /// The time from the `end` of the exchange in hand to that of the next one, if there is one and it fits into the TXOP. The
     /// reservation by the data frame in hand covers it (9.2.5.2, single protection).
+    #[cold]
     #[inline(never)]
     fn look_ahead(&mut self, end: Instant, now: Instant) -> Option<Duration> {
         if self.contender.following.is_none() {
@@ -740,6 +765,7 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// 9.3.1.3, 10.3.2.13: a CTS to the station itself reserves the time for data, ACK and two SIFS. The data frame is then due.
+    #[cold]
     #[inline(never)]
     fn cts_to_self(&mut self, now: Instant) -> Frame<P> {
         let rate = self.config.basic_rate;

@@ -4,12 +4,14 @@ use hopcast_protocols::time::{Duration, Instant};
 
 use super::Config;
 use super::frame::{FrameKind, StationId};
-use crate::rate::RateControl;
+use crate::rate::{Algorithm, RateControl};
 use crate::standard::{DataRate, Phy};
 
 /// Rates of data frames and of answers.
 #[derive(Clone, Debug)]
 pub(super) struct Rates {
+    /// Without rate control: nothing else is asked then.
+    fixed: Option<DataRate>,
     control: RateControl,
     basic: DataRate,
     /// To an RTS at the basic rate, and to a frame at the rate that was asked for last: most frames have one of two rates.
@@ -33,28 +35,44 @@ impl Rates {
         let Config { phy, rate_control, rates, seed, basic_rate, .. } = config;
         let answer = Answer::new(phy, *basic_rate, *basic_rate);
         let control = RateControl::new(*rate_control, *phy, rates, *seed, station);
-        Self { control, basic: *basic_rate, answers: [answer; 2] }
+        let fixed = if let Algorithm::Fixed(rate) = *rate_control { Some(rate) } else { None };
+        Self { fixed, control, basic: *basic_rate, answers: [answer; 2] }
     }
 
     /// The rate of the next attempt at a data frame to `receiver`; `retry` attempts at it were not acknowledged.
+    #[inline]
     pub(super) fn select(&mut self, receiver: StationId, now: Instant, retry: u32) -> DataRate {
-        self.control.select(receiver, now, retry)
+        match self.fixed {
+            Some(rate) => rate,
+            None => self.control.select(receiver, now, retry),
+        }
     }
 
     /// Whether a data frame at `rate` was acknowledged.
+    #[inline]
     pub(super) fn on_report(&mut self, receiver: StationId, rate: DataRate, success: bool) {
+        if self.fixed.is_some() {
+            return;
+        }
         if success { self.control.on_success(receiver, rate) } else { self.control.on_failure(receiver, rate) }
     }
 
     /// The answer to a frame at `rate`.
+    #[inline]
     pub(super) fn answer(&mut self, phy: &Phy, rate: DataRate) -> Answer {
         if self.answers[0].to == rate {
             return self.answers[0];
         }
         if self.answers[1].to != rate {
-            self.answers[1] = Answer::new(phy, self.basic, rate);
+            self.learn(phy, rate);
         }
         self.answers[1]
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn learn(&mut self, phy: &Phy, rate: DataRate) {
+        self.answers[1] = Answer::new(phy, self.basic, rate);
     }
 }
 

@@ -13,6 +13,7 @@ pub(super) struct SequenceCounters {
 
 impl SequenceCounters {
     /// The number of the next data frame, 12 bits. `priority` is that of a QoS frame; those to all take the station's counter.
+    #[inline]
     pub(super) fn next(&mut self, receiver: Option<StationId>, priority: Option<UserPriority>) -> u16 {
         let counter = match (priority, receiver) {
             (Some(priority), Some(receiver)) => self.qos(receiver, priority),
@@ -23,6 +24,8 @@ impl SequenceCounters {
         number
     }
 
+    #[cold]
+    #[inline(never)]
     fn qos(&mut self, receiver: StationId, priority: UserPriority) -> &mut u16 {
         let key = (receiver, priority);
         let place = self.qos.binary_search_by_key(&key, |&(key, _)| key).unwrap_or_else(|place| {

@@ -252,11 +252,11 @@ impl Phy {
     /// Preamble and header (PLCP header, SIGNAL) of a frame at `rate`: PHY-RXSTART.indication follows it.
     pub fn header_duration(&self, rate: DataRate) -> Duration {
         debug_assert!(self.standard.rates().contains(&rate), "{} has no {rate}", self.standard);
-        match (self.standard, rate.modulation()) {
-            (Standard::Wavelan, _) => wavelan::HEADER,
-            (Standard::OfdmTurbo, _) => turbo::HEADER,
-            (_, Modulation::Dsss) => hr_dsss::header(rate, self.short_preamble),
-            (_, Modulation::Ofdm) => ofdm::HEADER,
+        match rate.modulation() {
+            Modulation::Dsss if self.standard == Standard::Wavelan => wavelan::HEADER,
+            Modulation::Dsss => hr_dsss::header(rate, self.short_preamble),
+            Modulation::Ofdm if self.standard == Standard::OfdmTurbo => turbo::HEADER,
+            Modulation::Ofdm => ofdm::HEADER,
         }
     }
 
