@@ -268,7 +268,7 @@ def _h11_notes(table: Table) -> list[str]:
         + ".",
         (
             "It is the ranges, and neither the standard nor simulation as such: with 250 m and 550 m and nodes 200 m apart 802.11a, too, leaves "
-            "the session of two hops less than a tenth on average (it differs from seed to seed), and DSSS with all nodes in range does not."
+            "the session of two hops less than a tenth on average, and DSSS with all nodes in range does not."
             if {FAR_DSSS, FAR_A} == set(shut)
             else "The cases that shut out do not follow from the ranges alone."
         ),
