@@ -82,7 +82,7 @@ def test_fragmentation(kb: int, percent: float) -> None:
 
 def test_experiments_are_found_by_id_letter_and_all() -> None:
     assert [experiment.id for experiment in find("h4")] == ["H4"]
-    assert [experiment.id for experiment in find("H")] == ["H2", "H3", "H4", "H5", "H6"]
+    assert [experiment.id for experiment in find("H")] == ["H1", "H2", "H3", "H4", "H5", "H6", "H8", "H9", "H10", "H11"]
     assert [experiment.id for experiment in find("all")] == list(EXPERIMENTS)
     assert find("Q") == []
 

@@ -1,4 +1,4 @@
-"""The studies: experiments of the papers, a module for each paper."""
+"""The studies: experiments of the papers, one or more modules for each paper."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopcast._core import __version__
 from hopcast.errors import HopcastError, RunError
-from hopcast.studies import h2o, strings
+from hopcast.studies import h2o, h2o_distance, h2o_exposed, h2o_turbo, h2o_unfairness, strings
 from hopcast.studies.experiment import Amount, Experiment, Measured, simulate
 from hopcast.studies.rows import Row, Verdict, experiment_verdict
 
@@ -17,8 +17,13 @@ if TYPE_CHECKING:
     from hopcast.results import Progress
 
 AMOUNTS = {"quick": Amount("quick"), "full": Amount("full")}
+MODULES = (h2o, h2o_distance, h2o_exposed, h2o_unfairness, h2o_turbo, strings)
 EXPERIMENTS: dict[str, Experiment] = {
-    experiment.id: experiment for module in (h2o, strings) for experiment in module.EXPERIMENTS
+    experiment.id: experiment
+    for experiment in sorted(
+        (experiment for module in MODULES for experiment in module.EXPERIMENTS),
+        key=lambda experiment: (experiment.id[0], int(experiment.id[1:])),
+    )
 }
 """Every experiment by its id, in the order of the report."""
 
