@@ -25,6 +25,8 @@ pub struct Link {
     pub delay: Duration,
     /// Received power.
     pub power: Power,
+    /// Whether the receiver is on the transmitter's channel: what leaks from another only interferes.
+    pub decodable: bool,
 }
 
 /// Index of a transmission that is on the air.
@@ -273,7 +275,7 @@ impl<P> Medium<P> {
         let arrival = Arrival {
             transmission: id,
             power,
-            decodable: power >= front.threshold,
+            decodable: link.decodable && power >= front.threshold,
             now,
             header_end: now + front.header,
         };

@@ -10,14 +10,17 @@
 //!           interface queue, MAC
 //! ```
 //!
+//! A host has any number of interfaces, radios and wires; a route leads to one of them and to the neighbour behind it.
+//!
 //! The driver makes one change (`handle_*`), then takes packets from [`Host::poll_output`] until it returns `None`,
-//! offering each to the interface, and then sets its timer to [`Host::poll_timeout`].
+//! offering each to its interface, and then sets its timer to [`Host::poll_timeout`].
 
 mod fragment;
 mod ip;
 pub mod packet;
 mod program;
 mod reassembly;
+mod routes;
 mod tcp;
 mod udp;
 
@@ -25,6 +28,7 @@ mod udp;
 mod tests;
 
 pub use reassembly::{REASSEMBLY_MEMORY, REASSEMBLY_TIMEOUT};
+pub use routes::{Hop, Routes};
 pub use tcp::TcpOptions;
 
 use crate::metrics::{Census, Counters, DropCause, FlowTable};
@@ -38,19 +42,18 @@ use std::collections::VecDeque;
 use tcp::TcpSocket;
 use udp::UdpSocket;
 
-/// One simulated machine with one interface.
+/// One simulated machine.
 #[derive(Debug)]
 pub struct Host {
     node: NodeId,
     config: HostConfig,
-    /// By destination.
-    next_hops: Vec<Option<NodeId>>,
+    routes: Routes,
     sockets: Vec<Socket>,
     programs: Vec<Program>,
-    /// Packets for the interface, in order.
-    ready: VecDeque<Transmit>,
-    /// Programs with a blocking UDP write that their socket has room for: they wait for the interface only.
-    writers: VecDeque<u32>,
+    /// Packets for the interfaces, in order, with the places of their hops among the routes.
+    ready: VecDeque<(u32, Packet)>,
+    /// By interface: programs with a blocking UDP write that their socket has room for. They wait for the interface only.
+    writers: Vec<VecDeque<u32>>,
     /// TCP sockets that may have a segment to send.
     talkers: VecDeque<u32>,
     reassembly: Reassembly,
@@ -59,14 +62,21 @@ pub struct Host {
 }
 
 /// What a host is made with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostConfig {
-    /// Largest IP datagram on the interface in octets; `None`: never fragments.
-    pub mtu: Option<u32>,
-    /// Places in the interface queue.
-    pub queue_packets: u32,
+    /// Its interfaces, at least one.
+    pub interfaces: Vec<Interface>,
     /// Send buffer and receive buffer of each UDP socket, in octets of payload.
     pub socket_buffer: u32,
+}
+
+/// What a host knows of an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interface {
+    /// Largest IP datagram on it in octets; `None`: never fragments.
+    pub mtu: Option<u32>,
+    /// Places in its queue.
+    pub queue_packets: u32,
 }
 
 /// What a host may use during a call.
@@ -80,11 +90,11 @@ pub struct Context<'a> {
     pub counters: &'a mut Counters,
 }
 
-/// A packet for the interface.
+/// A packet for an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmit {
-    /// The neighbour that is to receive it.
-    pub next_hop: NodeId,
+    /// The interface, and the neighbour that is to receive it.
+    pub hop: Hop,
     /// What it receives.
     pub packet: Packet,
 }
@@ -110,16 +120,16 @@ const FIRST_PORT: u16 = 49_152;
 pub const MAX_SOCKETS: usize = (u16::MAX - FIRST_PORT) as usize + 1;
 
 impl Host {
-    /// A machine without programs. `next_hops` is indexed by destination.
-    pub fn new(node: NodeId, config: HostConfig, next_hops: Vec<Option<NodeId>>) -> Self {
+    /// A machine without programs.
+    pub fn new(node: NodeId, config: HostConfig, routes: Routes) -> Self {
         Self {
             node,
+            writers: config.interfaces.iter().map(|_| VecDeque::new()).collect(),
             config,
-            next_hops,
+            routes,
             sockets: Vec::new(),
             programs: Vec::new(),
             ready: VecDeque::with_capacity(64),
-            writers: VecDeque::new(),
             talkers: VecDeque::new(),
             reassembly: Reassembly::new(),
             timers: Timers::new(1),
@@ -168,18 +178,18 @@ impl Host {
         Some(self.timers.first()).filter(|&first| first < Timers::NEVER)
     }
 
-    /// The next packet for the interface, whose queue has `room` free places now.
+    /// The next packet for an interface; `room` tells how many free places the queue of one has now.
     ///
     /// Only blocking writes to UDP wait for room. Everything else comes out whatever the room: a packet that finds no
     /// place is the queue's to drop, and to report with [`Self::handle_drop`].
-    pub fn poll_output(&mut self, room: usize, cx: &mut Context<'_>) -> Option<Transmit> {
+    pub fn poll_output(&mut self, room: impl Fn(u32) -> usize, cx: &mut Context<'_>) -> Option<Transmit> {
         loop {
-            if let Some(transmit) = self.ready.pop_front() {
+            if let Some((hop, packet)) = self.ready.pop_front() {
                 cx.counters.transmitted += 1;
-                cx.counters.forwarded += u64::from(transmit.packet.ip.source != self.node);
-                return Some(transmit);
+                cx.counters.forwarded += u64::from(packet.ip.source != self.node);
+                return Some(Transmit { hop: self.routes.hop(hop), packet });
             }
-            if !self.poll_connections(cx) && !self.poll_writers(room, cx) {
+            if !self.poll_connections(cx) && !self.poll_writers(&room, cx) {
                 return None;
             }
         }
@@ -202,7 +212,7 @@ impl Host {
 
     /// Enters the datagrams that this host holds, whole or in part, in `census`. Those in the interface are not among them.
     pub fn count_in_flight(&self, census: &mut Census) {
-        let packets = self.ready.iter().map(|transmit| &transmit.packet).chain(self.reassembly.datagrams());
+        let packets = self.ready.iter().map(|(_, packet)| packet).chain(self.reassembly.datagrams());
         packets.for_each(|packet| census.insert(packet.tag.flow, packet.tag.seq));
         for program in &self.programs {
             if let Some((flow, seq)) = program.held_datagram() {

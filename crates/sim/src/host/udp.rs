@@ -119,12 +119,11 @@ impl Host {
         let length = u16::try_from(unit.octets).expect("the builder refuses datagrams that UDP can't carry");
         let body = Body::Udp { source_port: local_port, destination_port: remote.port, length };
         let tag = Tag { flow, seq: unit.seq, created: unit.created, socket };
-        let packets = self.packets_of(unit.octets);
-        let sent = self.send(remote.node, body, tag, cx);
-        if let Some(id) = sent {
-            self.udp(socket).charge(id, unit.octets, packets);
-        }
-        sent.is_some()
+        let Some(id) = self.send(remote.node, body, tag, cx) else { return false };
+        let interface = self.routes.get(remote.node).map_or(0, |hop| hop.interface as usize);
+        let packets = self.packets_of(unit.octets, interface);
+        self.udp(socket).charge(id, unit.octets, packets);
+        true
     }
 
     /// A datagram for a socket of this host, in so many packets.

@@ -368,6 +368,7 @@ macro_rules! quantity_or {
 /// Key in the JSON Schema that holds the word which may stand in place of a quantity.
 pub(super) const WORD_KEY: &str = "x-or";
 
+quantity_or!(LevelOrOff, Level, "off", "A ratio of powers in decibels, or `off`.");
 quantity_or!(SizeOrOff, Size, "off", "A size in bytes, or `off`.");
 quantity_or!(SizeOrNone, Size, "none", "A size in bytes, or `none`.");
 quantity_or!(TimeOrOff, Time, "off", "A time in seconds, or `off`.");

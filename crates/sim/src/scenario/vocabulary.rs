@@ -13,8 +13,6 @@ pub(super) fn is_later_value(path: &str, value: &str) -> bool {
 }
 
 const LATER_KEYS: &[&str] = &[
-    "links",
-    "nodes.radios",
     "nodes.card",
     "nodes.real",
     "nodes.mobility.speed",
@@ -28,7 +26,6 @@ const LATER_VALUES: &[(&str, &[&str])] = &[
     ("radio.profile", &["wavelan"]),
     ("radio.standard", &["802.11a-turbo", "wavelan"]),
     ("radio.data_rate", &["arf", "aarf", "minstrel"]),
-    ("nodes.role", &["access-point", "station", "wired"]),
     ("nodes.mobility.model", &["random-waypoint", "gauss-markov", "trace"]),
     ("nodes.routing.protocol", &["aodv", "dsdv", "dsr", "olsr"]),
     ("flows.transport.protocol", &["tfrc", "adtfrc"]),
