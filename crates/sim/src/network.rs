@@ -14,6 +14,7 @@ use hopcast_radio::mac::StationId;
 use hopcast_radio::units::Power;
 
 use crate::engine::{Attachment, Ports};
+use crate::host::card::Cards;
 use crate::host::{Hop, Interface, Routes};
 use crate::scenario::model::{Group, NodeId, NodeRadio, Role, Scenario, WIRED_MTU};
 use crate::topology::Topology;
@@ -63,6 +64,14 @@ pub fn wires<P: Clone>(scenario: &Scenario, seed: u64) -> Vec<Wire<P>> {
         Wire::new(scenario.links[link].config, random)
     };
     (0..scenario.links.len()).flat_map(|link| [wire(link, 0), wire(link, 1)]).collect()
+}
+
+/// The cards of all nodes, by node; none at all if no node has one.
+pub fn cards(scenario: &Scenario) -> Vec<Option<Cards>> {
+    if scenario.groups.iter().all(|group| group.card.is_none()) {
+        return Vec::new();
+    }
+    groups(scenario).map(|group| group.card.map(|config| Cards::new(config, group.radios.len()))).collect()
 }
 
 /// Neighbours and paths.

@@ -8,6 +8,7 @@ use hopcast_radio::propagation::Position;
 use hopcast_radio::queue::Discipline;
 
 use crate::engine::{Attachment, Engine, Event, Loss, Outgoing, Port, Ports, Tap, Upper};
+use crate::host::card::{Cards, Copied};
 use crate::host::packet::Packet;
 use crate::host::{ConservationError, Context, Host, Transmit};
 use crate::metrics::{Census, Counters, DropCause, FlowTable};
@@ -34,6 +35,8 @@ pub struct Hosts {
     /// Losses of packets that radios hand up.
     errors: Option<PacketErrors>,
     ports: Ports,
+    /// By host, if any has one: what stands between it and its radios.
+    cards: Vec<Option<Cards>>,
 }
 
 /// Packets that came from nowhere or went nowhere.
@@ -98,6 +101,9 @@ impl Simulation {
             Errors::GilbertElliott { fec, .. } => fec,
             Errors::None | Errors::Packet { .. } => None,
         };
+        let cards = network::cards(scenario);
+        // What a card holds has a place in the interface queue, whose own places are those before the card.
+        let buffers = cards.iter().flatten().map(Cards::transmit_buffers).max().unwrap_or(0);
         let config = |data_rate, basic_rate| mac::Config {
             phy: radio.standard.phy(radio.short_preamble).for_data_rate(data_rate).with_code(code),
             data_rate,
@@ -105,7 +111,7 @@ impl Simulation {
             rts_threshold: radio.rts_threshold,
             short_retry_limit: radio.short_retry_limit,
             long_retry_limit: radio.long_retry_limit,
-            queue_packets: radio.queue_packets,
+            queue_packets: radio.queue_packets.max(buffers),
             queue_discipline: Discipline::DropTail,
             nav_reset: radio.reception.rules != Rules::PairwiseFirstCome,
             response_is_busy: radio.reception.rules != Rules::PairwiseFirstCome,
@@ -120,7 +126,7 @@ impl Simulation {
             _ => None,
         };
         let (wires, ports) = (network::wires(scenario, seed), network::ports(scenario));
-        let hosts = Hosts { hosts, counters, flows, errors, ports: ports.clone() };
+        let hosts = Hosts { hosts, counters, flows, errors, ports: ports.clone(), cards };
         let engine = Engine::with_ports(topology.into_medium(), stations, wires, ports, hosts);
         Ok(Some(Self { engine, end: Instant::START + scenario.duration, is_finished: false, positions }))
     }
@@ -210,7 +216,8 @@ impl Simulation {
     /// Packets in the queues of a node's interfaces.
     pub fn queued(&self, node: NodeId) -> usize {
         let stations = self.stations_of(node).map(Dcf::queued).sum::<usize>();
-        stations + self.wires_of(node).map(Wire::queued).sum::<usize>()
+        let cards = self.engine.upper().cards.get(node.0 as usize).into_iter().flatten().map(Cards::queued);
+        stations + self.wires_of(node).map(Wire::queued).sum::<usize>() + cards.sum::<usize>()
     }
 
     /// Sums over the medium.
@@ -223,14 +230,16 @@ impl Simulation {
     /// # Errors
     /// The first imbalance.
     pub fn check(&self) -> Result<(), ImbalanceError> {
-        let Hosts { hosts, counters, flows, .. } = self.engine.upper();
+        let Hosts { hosts, counters, flows, cards, .. } = self.engine.upper();
         let mut census = Census::new();
         for (host, counters) in hosts.iter().zip(counters) {
             host.check(counters)?;
             let node = host.node();
             let mut held = 0;
+            let cards = cards.get(node.0 as usize).into_iter().flatten();
             let in_stations = self.stations_of(node).flat_map(Dcf::held);
-            for packet in in_stations.chain(self.wires_of(node).flat_map(Wire::held)) {
+            let in_wires = self.wires_of(node).flat_map(Wire::held);
+            for packet in in_stations.chain(in_wires).chain(cards.clone().flat_map(Cards::outgoing)) {
                 held += 1;
                 census.insert(packet.tag.flow, packet.tag.seq);
             }
@@ -238,6 +247,7 @@ impl Simulation {
             if expected != held as i128 {
                 return Err(ImbalanceError::Interface { node, expected, held });
             }
+            cards.flat_map(Cards::incoming).for_each(|packet| census.insert(packet.tag.flow, packet.tag.seq));
             host.count_in_flight(&mut census);
         }
         for (wire, number) in self.engine.wires().iter().zip(0..) {
@@ -271,29 +281,50 @@ impl Hosts {
         let context = Context { now, flows: &mut self.flows, counters: &mut self.counters[index] };
         (&mut self.hosts[index], context)
     }
-}
 
-impl Upper for Hosts {
-    type Packet = Packet;
+    /// The cards of a host, if the interface has one.
+    fn cards_of(&mut self, port: Port) -> Option<&mut Cards> {
+        let cards = self.cards.get_mut(port.host as usize)?.as_mut()?;
+        cards.serves(port.interface).then_some(cards)
+    }
 
-    fn handle_packet(&mut self, port: Port, packet: Packet, now: Instant) {
+    /// Hands a packet to its host, unless the error model loses it.
+    fn deliver(&mut self, port: Port, packet: Packet, now: Instant) {
         // The draw is the receiver's own: its number among the packets that it has received.
         let number = self.counters[port.host as usize].received;
         let by_radio = || matches!(self.ports.attachment(port.host as usize, port.interface), Attachment::Station(_));
         let is_lost = self.errors.as_ref().is_some_and(|errors| by_radio() && errors.is_lost(number, port.host, now));
         let (host, mut context) = self.at(port.host, now);
         if is_lost {
-            return host.handle_corrupted(&packet, &mut context);
+            return host.handle_lost(&packet, DropCause::Corrupted, &mut context);
         }
         host.handle_packet(packet, &mut context);
     }
+}
+
+impl Upper for Hosts {
+    type Packet = Packet;
+
+    fn handle_packet(&mut self, port: Port, packet: Packet, now: Instant) {
+        let Some(cards) = self.cards_of(port) else { return self.deliver(port, packet, now) };
+        if let Err(packet) = cards.handle_received(port.interface, packet, now) {
+            let (host, mut context) = self.at(port.host, now);
+            host.handle_lost(&packet, DropCause::ReceiveBuffersFull, &mut context);
+        }
+    }
 
     fn handle_sent(&mut self, port: Port, packet: &Packet, now: Instant) {
+        if let Some(cards) = self.cards_of(port) {
+            cards.handle_done(port.interface, now);
+        }
         let (host, mut context) = self.at(port.host, now);
         host.handle_sent(packet, &mut context);
     }
 
     fn handle_drop(&mut self, port: Port, packet: &Packet, cause: Loss, now: Instant) {
+        if let Some(cards) = self.cards_of(port) {
+            cards.handle_done(port.interface, now);
+        }
         let cause = match cause {
             Loss::Radio(mac::DropCause::QueueFull) | Loss::QueueFull => DropCause::QueueFull,
             Loss::Radio(mac::DropCause::QueueManagement) => DropCause::QueueManagement,
@@ -307,17 +338,53 @@ impl Upper for Hosts {
     }
 
     fn handle_timeout(&mut self, host: u32, now: Instant) {
+        let copied = self.cards.get_mut(host as usize).and_then(|cards| cards.as_mut()?.poll_copied(now));
+        if let Some(Copied { interface, packet }) = copied {
+            self.deliver(Port { host, interface }, packet, now);
+        }
         let (host, mut context) = self.at(host, now);
         host.handle_timeout(&mut context);
     }
 
     fn poll_timeout(&self, host: u32) -> Option<Instant> {
-        self.hosts[host as usize].poll_timeout()
+        let own = self.hosts[host as usize].poll_timeout();
+        match self.cards.get(host as usize) {
+            Some(Some(cards)) => own.into_iter().chain(cards.poll_timeout()).min(),
+            _ => own,
+        }
     }
 
     fn poll_output(&mut self, host: u32, room: impl Fn(u32) -> usize, now: Instant) -> Option<Outgoing<Packet>> {
-        let (host, mut context) = self.at(host, now);
-        let Transmit { hop, packet } = host.poll_output(room, &mut context)?;
+        let index = host as usize;
+        let mut context = Context { now, flows: &mut self.flows, counters: &mut self.counters[index] };
+        let host = &mut self.hosts[index];
+        let transmit = match self.cards.get_mut(index) {
+            Some(Some(cards)) => poll_output_through(cards, host, room, &mut context)?,
+            _ => host.poll_output(room, &mut context)?,
+        };
+        let Transmit { hop, packet } = transmit;
         Some(Outgoing { interface: hop.interface, receiver: hop.station, packet })
+    }
+}
+
+/// What comes out of a host's cards, and at interfaces without a card out of the host.
+fn poll_output_through(
+    cards: &mut Cards,
+    host: &mut Host,
+    room: impl Fn(u32) -> usize,
+    context: &mut Context<'_>,
+) -> Option<Transmit> {
+    loop {
+        if let Some(transmit) = cards.poll_output() {
+            return Some(transmit);
+        }
+        let before_card = |interface| if cards.serves(interface) { cards.room(interface) } else { room(interface) };
+        let transmit = host.poll_output(before_card, context)?;
+        if !cards.serves(transmit.hop.interface) {
+            return Some(transmit);
+        }
+        if let Err(transmit) = cards.handle_transmit(transmit, context.now) {
+            host.handle_drop(&transmit.packet, DropCause::QueueFull, context);
+        }
     }
 }

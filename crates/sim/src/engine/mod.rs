@@ -403,7 +403,7 @@ impl<U: Upper> Engine<U> {
         let Some(host) = owner.checked_sub(self.wires.len()) else { return self.run_wire(owner, now) };
         self.begin(now, Rank::Host, host as u64, host as u32);
         self.upper.handle_timeout(host as u32, now);
-        self.settle_host(host, now);
+        self.settle_host(host, None, now);
         self.settle_touched(now);
     }
 
@@ -429,7 +429,7 @@ impl<U: Upper> Engine<U> {
                     from.host
                 }
             };
-            self.settle_host(host as usize, now);
+            self.settle_host(host as usize, None, now);
         }
         self.host_timers.set(index, self.wires[index].poll_timeout());
         self.settle_touched(now);
@@ -457,35 +457,37 @@ impl<U: Upper> Engine<U> {
 
     fn settle_station(&mut self, station: StationId, now: Instant) {
         let index = station.0 as usize;
-        let port = self.ports.of_station(station);
-        while self.stations[index].has_output() {
-            let mut host_touched = false;
+        let mut host_touched = false;
+        loop {
             while let Some(output) = self.stations[index].poll_output() {
                 match output {
                     Output::Transmit(frame) => self.transmit(frame, now),
                     Output::Deliver(packet, _) => {
                         host_touched = true;
-                        self.upper.handle_packet(port, packet, now);
+                        self.upper.handle_packet(self.ports.of_station(station), packet, now);
                     }
                     Output::Sent(packet) => {
                         host_touched = true;
-                        self.upper.handle_sent(port, &packet, now);
+                        self.upper.handle_sent(self.ports.of_station(station), &packet, now);
                     }
                     Output::Dropped(packet, cause) => {
                         host_touched = true;
-                        self.upper.handle_drop(port, &packet, Loss::Radio(cause), now);
+                        self.upper.handle_drop(self.ports.of_station(station), &packet, Loss::Radio(cause), now);
                     }
                 }
             }
-            if host_touched {
-                self.settle_host(port.host as usize, now);
+            if !host_touched {
+                break;
             }
+            host_touched = false;
+            let host = self.ports.of_station(station).host as usize;
+            self.settle_host(host, Some(station), now);
         }
         self.rearm(station);
     }
 
-    /// Moves packets from a host to its interfaces. The stations among them are `touched`.
-    fn settle_host(&mut self, host: usize, now: Instant) {
+    /// Moves packets from a host to its interfaces. The stations among them are `touched`, but for the one that is settled now.
+    fn settle_host(&mut self, host: usize, settled: Option<StationId>, now: Instant) {
         let Self { upper, stations, wires, ports, touched, host_timers, .. } = self;
         loop {
             let room = |interface| match ports.attachment(host, interface) {
@@ -498,7 +500,7 @@ impl<U: Upper> Engine<U> {
             match ports.attachment(host, interface) {
                 Attachment::Station(station) => {
                     stations[station.0 as usize].handle_packet(receiver, packet, now);
-                    if touched.last() != Some(&station) {
+                    if settled != Some(station) && touched.last() != Some(&station) {
                         touched.push(station);
                     }
                 }

@@ -15,6 +15,7 @@
 //! The driver makes one change (`handle_*`), then takes packets from [`Host::poll_output`] until it returns `None`,
 //! offering each to its interface, and then sets its timer to [`Host::poll_timeout`].
 
+pub mod card;
 mod fragment;
 mod ip;
 pub mod packet;
@@ -143,10 +144,10 @@ impl Host {
         if packet.ip.destination == self.node { self.receive(packet, cx) } else { self.forward(packet, cx) }
     }
 
-    /// The interface received a packet with errors.
-    pub fn handle_corrupted(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+    /// A packet for this host was lost on its way from the interface.
+    pub fn handle_lost(&mut self, packet: &Packet, cause: DropCause, cx: &mut Context<'_>) {
         cx.counters.received += 1;
-        count_host_drop(packet, 1, DropCause::Corrupted, cx);
+        count_host_drop(packet, 1, cause, cx);
     }
 
     /// The interface has sent `packet`: its frame was acknowledged, or needed no acknowledgement.

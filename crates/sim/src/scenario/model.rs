@@ -6,6 +6,8 @@ use hopcast_radio::fading::Distribution;
 use hopcast_radio::propagation::Polarization;
 use hopcast_radio::standard::{DataRate, Standard};
 
+use crate::host::card::CardConfig;
+
 /// Index of a node, in the order of the scenario; address 10.0.0.1 plus this index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub u32);
@@ -210,6 +212,8 @@ pub struct Group {
     pub role: Role,
     /// Their radios: at least one, or none at wired nodes.
     pub radios: Vec<NodeRadio>,
+    /// What stands between a host and its radios; `None`: nothing that takes time.
+    pub card: Option<CardConfig>,
     /// Where they stand.
     pub placement: Placement,
     /// Who passes on what is for others.

@@ -437,6 +437,9 @@ pub(super) struct Nodes {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minItems" = 1, "maxItems" = 16))]
     pub radios: Option<Vec<NodeRadio>>,
+    /// The cards that the radios are on, which packets are copied to and from. Default: none, copying takes no time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub card: Option<Card>,
     /// Where they stand. Needed by all but role `wired`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
@@ -495,6 +498,41 @@ pub(super) struct NodeRadio {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1e-20, "maximum" = 1e6))]
     pub tx_power: Option<Power>,
+}
+
+/// A card between a host and a radio. The processor copies one packet at a time, to a card or from it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Card {
+    /// Where the defaults come from. Default: `pcmcia`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<CardModel>,
+    /// Packets that the card holds to be sent: with 1, copying and sending take turns. Default: 1 (`pcmcia`), 10 (`isa`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1, "maximum" = 1_000_000))]
+    pub transmit_buffers: Option<u32>,
+    /// Packets that the card holds for the host; what arrives beyond is lost. Default: 5 (`pcmcia`), 31 (`isa`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1, "maximum" = 1_000_000))]
+    pub receive_buffers: Option<u32>,
+    /// Time to copy 1500 B to the card; other packets in proportion. Default: 3.46 ms (`pcmcia`), 0.96 ms (`isa`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 1))]
+    pub copy_out: Option<Time>,
+    /// Time to copy 1500 B from the card. Default: 2.057 ms (`pcmcia`), 0.955 ms (`isa`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 1))]
+    pub copy_in: Option<Time>,
+}
+
+/// A card of the first WaveLAN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum CardModel {
+    /// In a laptop's PCMCIA slot.
+    Pcmcia,
+    /// In a desktop's ISA slot.
+    Isa,
 }
 
 /// A wire between two nodes, the same in both directions.

@@ -13,7 +13,6 @@ pub(super) fn is_later_value(path: &str, value: &str) -> bool {
 }
 
 const LATER_KEYS: &[&str] = &[
-    "nodes.card",
     "nodes.real",
     "nodes.mobility.speed",
     "nodes.mobility.pause",

@@ -45,6 +45,7 @@ pub(super) fn scenario(count: u32, relay: Relay, transport: Transport, applicati
         groups: vec![Group {
             role: Role::AdHoc,
             radios: Vec::new(),
+            card: None,
             name: "n".to_owned(),
             node_names: (0..count).map(|n| format!("n{n}")).collect(),
             placement: Placement::Line { spacing: 100.0 },

@@ -67,6 +67,7 @@ impl Resolver<'_> {
             schema::Role::Wired => model::Role::Wired,
         };
         let radios = self.radios(&index, group, role, radio, taken);
+        let card = self.card(&index, group.card, role, radio.queue_packets);
         self.ledger.note_given(&at("placement"));
         if group.placement.is_none() && role != model::Role::Wired {
             self.report(&at("placement"), "is missing", "a table with shape, or role = \"wired\"");
@@ -82,6 +83,7 @@ impl Resolver<'_> {
             name: group.name.clone(),
             role,
             radios,
+            card,
             placement: match &group.placement {
                 Some(placement) => self.placement(&index, placement, node_names.len()),
                 None => model::Placement::Line { spacing: 0.0 },
