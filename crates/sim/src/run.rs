@@ -283,12 +283,31 @@ impl Hosts {
     }
 
     /// The cards of a host, if the interface has one.
+    #[inline]
     fn cards_of(&mut self, port: Port) -> Option<&mut Cards> {
         let cards = self.cards.get_mut(port.host as usize)?.as_mut()?;
         cards.serves(port.interface).then_some(cards)
     }
 
+    #[cold]
+    fn handle_packet_at_card(&mut self, port: Port, packet: Packet, now: Instant) {
+        let Some(cards) = self.cards_of(port) else { return self.deliver(port, packet, now) };
+        if let Err(packet) = cards.handle_received(port.interface, packet, now) {
+            let (host, mut context) = self.at(port.host, now);
+            host.handle_lost(&packet, DropCause::ReceiveBuffersFull, &mut context);
+        }
+    }
+
+    /// A radio is done with a packet.
+    #[inline]
+    fn empty_buffer(&mut self, port: Port, now: Instant) {
+        if let Some(cards) = self.cards_of(port) {
+            cards.handle_done(port.interface, now);
+        }
+    }
+
     /// Hands a packet to its host, unless the error model loses it.
+    #[inline]
     fn deliver(&mut self, port: Port, packet: Packet, now: Instant) {
         // The draw is the receiver's own: its number among the packets that it has received.
         let number = self.counters[port.host as usize].received;
@@ -305,26 +324,22 @@ impl Hosts {
 impl Upper for Hosts {
     type Packet = Packet;
 
+    #[inline]
     fn handle_packet(&mut self, port: Port, packet: Packet, now: Instant) {
-        let Some(cards) = self.cards_of(port) else { return self.deliver(port, packet, now) };
-        if let Err(packet) = cards.handle_received(port.interface, packet, now) {
-            let (host, mut context) = self.at(port.host, now);
-            host.handle_lost(&packet, DropCause::ReceiveBuffersFull, &mut context);
+        if self.cards.is_empty() {
+            return self.deliver(port, packet, now);
         }
+        self.handle_packet_at_card(port, packet, now);
     }
 
     fn handle_sent(&mut self, port: Port, packet: &Packet, now: Instant) {
-        if let Some(cards) = self.cards_of(port) {
-            cards.handle_done(port.interface, now);
-        }
+        self.empty_buffer(port, now);
         let (host, mut context) = self.at(port.host, now);
         host.handle_sent(packet, &mut context);
     }
 
     fn handle_drop(&mut self, port: Port, packet: &Packet, cause: Loss, now: Instant) {
-        if let Some(cards) = self.cards_of(port) {
-            cards.handle_done(port.interface, now);
-        }
+        self.empty_buffer(port, now);
         let cause = match cause {
             Loss::Radio(mac::DropCause::QueueFull) | Loss::QueueFull => DropCause::QueueFull,
             Loss::Radio(mac::DropCause::QueueManagement) => DropCause::QueueManagement,
@@ -354,6 +369,7 @@ impl Upper for Hosts {
         }
     }
 
+    #[inline]
     fn poll_output(&mut self, host: u32, room: impl Fn(u32) -> usize, now: Instant) -> Option<Outgoing<Packet>> {
         let index = host as usize;
         let mut context = Context { now, flows: &mut self.flows, counters: &mut self.counters[index] };
@@ -368,6 +384,7 @@ impl Upper for Hosts {
 }
 
 /// What comes out of a host's cards, and at interfaces without a card out of the host.
+#[cold]
 fn poll_output_through(
     cards: &mut Cards,
     host: &mut Host,

@@ -275,7 +275,7 @@ impl<P> Medium<P> {
         let arrival = Arrival {
             transmission: id,
             power,
-            decodable: link.decodable && power >= front.threshold,
+            decodable: link.decodable & (power >= front.threshold),
             now,
             header_end: now + front.header,
         };

@@ -64,6 +64,11 @@ impl Key {
         }
     }
 
+    /// Whether it is of `rank`.
+    const fn is_of(self, rank: Rank) -> bool {
+        self.0 as u64 >> NUMBER_BITS == rank as u64
+    }
+
     /// The first instant at which an event of `rank` and `number` would come after this one.
     fn bound(self, rank: Rank, number: u64) -> Instant {
         let time = self.time();
@@ -247,7 +252,7 @@ impl<U: Upper> Engine<U> {
                     Edge::Leading => self.walk_leading(id, limit),
                     Edge::Trailing => self.walk_trailing(id, limit),
                 }
-            } else if timer.rank() == Rank::Station {
+            } else if timer.is_of(Rank::Station) {
                 self.run_station_timer(timer.time());
             } else {
                 self.run_host_timer(timer.time());
@@ -407,6 +412,7 @@ impl<U: Upper> Engine<U> {
         self.settle_touched(now);
     }
 
+    #[cold]
     fn run_wire(&mut self, index: usize, now: Instant) {
         let [from, to] = self.ports.of_wire(index);
         self.begin(now, Rank::Wire, index as u64, from.host);

@@ -3,7 +3,7 @@
 use super::fragment::Fragments;
 use super::packet::{Body, DEFAULT_TTL, Ipv4, Packet, Tag};
 use super::reassembly::Outcome;
-use super::{Context, Endpoint, FIRST_PORT, Host, Slot, Socket, count_host_drop};
+use super::{Context, Endpoint, FIRST_PORT, Host, Slot, Socket, Transmit, count_host_drop};
 use crate::metrics::DropCause;
 use crate::scenario::model::NodeId;
 
@@ -16,15 +16,15 @@ impl Host {
         let ip =
             Ipv4 { source: self.node, destination, id, offset: 0, payload, more_fragments: false, ttl: DEFAULT_TTL };
         let datagram = Packet { ip, body, tag };
-        let Some(hop) = self.routes.place(destination) else {
+        let Some(&hop) = self.routes.get(destination) else {
             cx.counters.originated += 1;
             count_host_drop(&datagram, 1, DropCause::NoRoute, cx);
             return None;
         };
-        let mtu = self.config.interfaces[self.routes.hop(hop).interface as usize].mtu;
+        let mtu = self.config.interfaces[hop.interface as usize].mtu;
         for packet in Fragments::new(datagram, mtu) {
             cx.counters.originated += 1;
-            self.ready.push_back((hop, packet));
+            self.ready.push_back(Transmit { hop, packet });
         }
         Some(id)
     }
@@ -36,18 +36,18 @@ impl Host {
         if packet.ip.ttl == 0 {
             return count_host_drop(&packet, 1, DropCause::TtlExpired, cx);
         }
-        let Some(hop) = self.routes.place(packet.ip.destination) else {
+        let Some(&hop) = self.routes.get(packet.ip.destination) else {
             return count_host_drop(&packet, 1, DropCause::NoRoute, cx);
         };
-        match self.config.interfaces[self.routes.hop(hop).interface as usize].mtu {
+        match self.config.interfaces[hop.interface as usize].mtu {
             Some(mtu) if packet.octets() > mtu => {
                 // The packet becomes several, of which the host has made all but the first.
                 let fragments = Fragments::new(packet, Some(mtu));
-                self.ready.extend(fragments.map(|fragment| (hop, fragment)));
+                self.ready.extend(fragments.map(|packet| Transmit { hop, packet }));
                 cx.counters.refragmented +=
                     u64::from(super::fragment::count(u32::from(packet.ip.payload), Some(mtu))) - 1;
             }
-            _ => self.ready.push_back((hop, packet)),
+            _ => self.ready.push_back(Transmit { hop, packet }),
         }
     }
 

@@ -51,8 +51,8 @@ pub struct Host {
     routes: Routes,
     sockets: Vec<Socket>,
     programs: Vec<Program>,
-    /// Packets for the interfaces, in order, with the places of their hops among the routes.
-    ready: VecDeque<(u32, Packet)>,
+    /// Packets for the interfaces, in order.
+    ready: VecDeque<Transmit>,
     /// By interface: programs with a blocking UDP write that their socket has room for. They wait for the interface only.
     writers: Vec<VecDeque<u32>>,
     /// TCP sockets that may have a segment to send.
@@ -139,6 +139,7 @@ impl Host {
     }
 
     /// The interface received a packet for this host, to be used here or passed on.
+    #[inline]
     pub fn handle_packet(&mut self, packet: Packet, cx: &mut Context<'_>) {
         cx.counters.received += 1;
         if packet.ip.destination == self.node { self.receive(packet, cx) } else { self.forward(packet, cx) }
@@ -183,12 +184,13 @@ impl Host {
     ///
     /// Only blocking writes to UDP wait for room. Everything else comes out whatever the room: a packet that finds no
     /// place is the queue's to drop, and to report with [`Self::handle_drop`].
+    #[inline]
     pub fn poll_output(&mut self, room: impl Fn(u32) -> usize, cx: &mut Context<'_>) -> Option<Transmit> {
         loop {
-            if let Some((hop, packet)) = self.ready.pop_front() {
+            if let Some(transmit) = self.ready.pop_front() {
                 cx.counters.transmitted += 1;
-                cx.counters.forwarded += u64::from(packet.ip.source != self.node);
-                return Some(Transmit { hop: self.routes.hop(hop), packet });
+                cx.counters.forwarded += u64::from(transmit.packet.ip.source != self.node);
+                return Some(transmit);
             }
             if !self.poll_connections(cx) && !self.poll_writers(&room, cx) {
                 return None;
@@ -213,7 +215,7 @@ impl Host {
 
     /// Enters the datagrams that this host holds, whole or in part, in `census`. Those in the interface are not among them.
     pub fn count_in_flight(&self, census: &mut Census) {
-        let packets = self.ready.iter().map(|(_, packet)| packet).chain(self.reassembly.datagrams());
+        let packets = self.ready.iter().map(|transmit| &transmit.packet).chain(self.reassembly.datagrams());
         packets.for_each(|packet| census.insert(packet.tag.flow, packet.tag.seq));
         for program in &self.programs {
             if let Some((flow, seq)) = program.held_datagram() {

@@ -18,7 +18,7 @@ pub struct Hop {
 #[derive(Clone, Debug, Default)]
 pub struct Routes {
     hops: Vec<Hop>,
-    /// By destination: place in `hops`, or [`NONE`].
+    /// By destination: place in `hops`, or [`NONE`], which is beyond them.
     to: Vec<u32>,
 }
 
@@ -35,23 +35,8 @@ impl Routes {
         self.to[destination.0 as usize] = hop as u32;
     }
 
-    /// Forgets the way to `destination`.
-    pub fn clear(&mut self, destination: NodeId) {
-        self.to[destination.0 as usize] = NONE;
-    }
-
     /// The next hop towards `destination`.
     pub fn get(&self, destination: NodeId) -> Option<&Hop> {
-        self.hops.get(self.place(destination)? as usize)
-    }
-
-    /// The place of that hop.
-    pub(super) fn place(&self, destination: NodeId) -> Option<u32> {
-        self.to.get(destination.0 as usize).copied().filter(|&place| place != NONE)
-    }
-
-    /// The hop at a place.
-    pub(super) fn hop(&self, place: u32) -> Hop {
-        self.hops[place as usize]
+        self.hops.get(*self.to.get(destination.0 as usize)? as usize)
     }
 }

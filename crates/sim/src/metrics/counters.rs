@@ -40,13 +40,11 @@ pub enum DropCause {
     LinkLoss,
     /// The card had no free buffer for it when it came from the air.
     ReceiveBuffersFull,
-    /// The station, or the one that it was for, was not associated with the access point.
-    NotAssociated,
 }
 
 impl DropCause {
     /// All causes, in the order of their indices.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 17] = [
         Self::QueueFull,
         Self::QueueManagement,
         Self::Expired,
@@ -64,7 +62,6 @@ impl DropCause {
         Self::Corrupted,
         Self::LinkLoss,
         Self::ReceiveBuffersFull,
-        Self::NotAssociated,
     ];
 
     /// The stable name in results.
@@ -87,7 +84,6 @@ impl DropCause {
             Self::Corrupted => "corrupted",
             Self::LinkLoss => "link_loss",
             Self::ReceiveBuffersFull => "receive_buffers_full",
-            Self::NotAssociated => "not_associated",
         }
     }
 }

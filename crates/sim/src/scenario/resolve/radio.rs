@@ -345,7 +345,7 @@ impl Resolver<'_> {
             }
             Some(Errors::None {}) => model::Errors::None,
             Some(Errors::Packet { rate, level }) => {
-                self.ledger.pick(&path("rate"), Some(rate), |rate| rate.to_string(), || unreachable!());
+                self.ledger.pick(&path("rate"), Some(rate), ToString::to_string, || unreachable!());
                 let level = self.ledger.pick(&path("level"), *level, word, || {
                     (LossLevel::Frame, "default: the radio loses frames, which the MAC repeats".into())
                 });
