@@ -38,6 +38,8 @@ NS3_RADIO: Options = {"control-rate": 2}
 """ns-3 answers data at 2 Mb/s with an ACK at 2 Mb/s, whatever the rate of RTS: so all control frames go at 2 Mb/s."""
 NS3_LIKE: Options = {"radio.basic_rate": "2 Mb/s"}
 """The same in hopcast."""
+NS3_SINR: Options = {"radio.reception": "sinr", "radio.capture": "200 dB"}
+"""ns-3 decides by signal to interference and noise."""
 NS3_REPAIRED: Options = {"capture": 10, "host-delay": 20e-6}
 """hopcast's rules in ns-3, where its own differ: see docs/validation.md."""
 NS2_TCP: Options = {"iw": 2, "delack": 0, "min_rto": 0.2, "tick": 0.01, "limited_transmit": 1}
@@ -79,6 +81,15 @@ STRING_PAIRINGS = (
         Ns3.name,
         {**NS3_TCP, "reception": "sinr", **NS3_RADIO},
         {**NS3_LIKE, **STANDARD_TCP},
+    ),
+    Pairing(
+        "ns-3-sinr",
+        "ns-3 as it is and hopcast (`standard`, reception `sinr`)",
+        Ns3.name,
+        {**NS3_TCP, "reception": "sinr", **NS3_RADIO},
+        {**NS3_SINR, **NS3_LIKE, **STANDARD_TCP},
+        # ns-3.37 repeats an RTS without limit where every frame has one.
+        hopcast_with_rts={"radio.retry_limit.short": 255},
     ),
     Pairing(
         "ns-3-like",

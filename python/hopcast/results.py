@@ -111,8 +111,38 @@ class Result:
 
     @property
     def series(self) -> polars.DataFrame:
-        """What was recorded over time: congestion windows, rates, queues."""
+        """What was recorded over time: of each flow rate, delay, jitter and TCP's windows, of each node its queue."""
         return self._table("series")
+
+    def jitter(self, flow: str, start_s: float, stop_s: float) -> polars.DataFrame:
+        """The jitter of a flow over a part of the run, a row for each replication: `jitter_count`, `jitter_mean_s`,
+        `jitter_variance_s2` (of the sample) and `jitter_max_s` of the packets that arrived from `start_s` to `stop_s`,
+        each against the one before it. Exact where both are ends of intervals of `series`; otherwise of all intervals
+        within. What there is none of is null."""
+        import polars
+
+        rows = self.series.filter(polars.col("flow") == flow)
+        if rows.is_empty():
+            raise ValueError(f"flow={flow!r}: the scenario has no such flow, or ended before its first interval")
+        interval = float(rows["time_s"].min())  # type: ignore[arg-type]
+        slack = 1e-6 * interval
+        time, count = polars.col("time_s"), polars.col("jitter_count")
+        within = (time - interval >= start_s - slack) & (time <= stop_s + slack) & (count > 0)
+        mean = (polars.col("jitter_mean_s") * count).sum() / count.sum()
+        squares = polars.col("jitter_variance_s2") * (count - 1.0) + count * (polars.col("jitter_mean_s") - mean) ** 2
+        measured = (
+            rows.filter(within)
+            .group_by("seed")
+            .agg(
+                count.sum(),
+                mean.alias("jitter_mean_s"),
+                polars.when(count.sum() > 1).then(squares.sum() / (count.sum() - 1.0)).alias("jitter_variance_s2"),
+                polars.col("jitter_s").max().alias("jitter_max_s"),
+            )
+        )
+        seeds = rows.select("seed").unique(maintain_order=True)
+        joined = seeds.join(measured, on="seed", how="left", maintain_order="left")
+        return joined.with_columns(polars.col("jitter_count").fill_null(0))
 
     def json(self) -> dict[str, Any]:
         """The object that `hopcast run --json` prints. Beyond one replication, each number is the mean and

@@ -13,11 +13,22 @@ Quantity = str | int | float
 
 
 class Propagation(TypedDict, total=False):
-    model: Literal["range", "free-space", "two-ray-ground"]
+    model: Literal["range", "free-space", "two-ray-ground", "two-ray-interference", "log-distance"]
     receive: Quantity
     carrier_sense: Quantity
     frequency: Quantity
     antenna_height: Quantity
+    permittivity: float
+    polarization: Literal["horizontal", "vertical"]
+    exponent: float
+    reference_distance: Quantity
+    shadowing: Quantity
+    shadowing_per: Literal["link", "frame"]
+    decorrelation_distance: Quantity
+    fading: Literal["none", "rayleigh", "rician", "nakagami"]
+    k: float
+    m: float
+    doppler: Quantity
 
 
 """How power falls with distance."""
@@ -34,31 +45,46 @@ class Queue(TypedDict, total=False):
     """The interface queue."""
 
     packets: int
+    discipline: Literal["drop-tail", "codel", "fq-codel"]
+    target: Quantity
+    interval: Quantity
+    quantum: Quantity
 
 
 class Errors(TypedDict, total=False):
     """Losses on top of what reception decides."""
 
-    model: Literal["none"]
+    model: Literal["none", "packet", "gilbert-elliott"]
+    rate: float | list[tuple[Quantity, float]]
+    level: Literal["frame", "network"]
+    good_ber: float
+    bad_ber: float
+    good_mean: Quantity
+    bad_mean: Quantity
+    fec: Literal["none", "reed-solomon"]
 
 
 class Radio(TypedDict, total=False):
     """The radio of every node."""
 
-    profile: Literal["standard", "ns-2"]
-    standard: Literal["802.11", "802.11b", "802.11a", "802.11g"]
+    profile: Literal["standard", "ns-2", "wavelan"]
+    standard: Literal["802.11", "802.11b", "802.11a", "802.11g", "802.11a-turbo", "wavelan"]
     preamble: Literal["long", "short"]
     channel: int
     data_rate: Quantity
     basic_rate: Quantity
+    edca: Literal["off", "2012", "2020"]
+    protection: Literal["none", "cts-to-self", "rts-cts"]
     rts_threshold: Quantity
     retry_limit: RetryLimit
     queue: Queue
     mtu: Quantity
-    reception: Literal["threshold"]
+    reception: Literal["threshold", "sinr"]
     tx_power: Quantity
     receive_threshold: Quantity
     carrier_sense_threshold: Quantity
+    noise_figure: Quantity
+    preamble_detection: Quantity
     interference_floor: Quantity
     capture: Quantity
     propagation: Propagation
@@ -117,13 +143,25 @@ class Transport(TypedDict, total=False):
 class Application(TypedDict, total=False):
     """What a flow sends."""
 
-    kind: Literal["bulk", "adu", "cbr", "video-trace"]
+    kind: Literal["bulk", "adu", "cbr", "audio", "game", "file", "video-trace"]
     bytes: Quantity
     packet: Quantity
     size: Quantity
     wait: Quantity
     rate: Quantity
+    interval: Quantity
+    deadline: Quantity
+    model: Literal["faerber", "ngmn"]
+    direction: Literal["server", "client"]
+    think: Quantity
     file: str
+
+
+class Player(TypedDict, total=False):
+    """What shows the media of a flow at its end."""
+
+    start_up_delay: Quantity
+    resume_delay: Quantity
 
 
 Flow = TypedDict(
@@ -133,10 +171,12 @@ Flow = TypedDict(
         "from": str,
         "to": str,
         "via": list[str],
+        "priority": Literal["background", "best-effort", "video", "voice"],
         "start": Quantity,
         "stop": Quantity,
         "transport": Transport,
         "application": Application,
+        "player": Player,
     },
     total=False,
 )

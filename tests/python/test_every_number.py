@@ -25,8 +25,15 @@ LISTS = {"nodes": "nodes.n", "flows": "flows.units"}
 """One entry of each list of the base scenario."""
 FILLED = {"rate": '"1 Mb/s"', "frequency": '"2.4 GHz"', "receive": '"100 m"', "carrier_sense": '"200 m"'}
 FILLED |= {"antenna_height": '"1.5 m"', "spacing": '"5 m"', "columns": "2", "radius": '"5 m"', "width": '"9 m"'}
-FILLED |= {"height": '"9 m"', "size": '"1 kB"', "at": "[[0, 0], [5, 0], [9, 0]]"}
+FILLED |= {"height": '"9 m"', "size": '"1 kB"', "at": "[[0, 0], [5, 0], [9, 0]]", "exponent": "3"}
+FILLED |= {"good_ber": "1e-6", "bad_ber": "1e-2", "good_mean": '"0.1 s"', "bad_mean": '"33.3 ms"'}
+FILLED |= {"bytes": '"1 MB"', "direction": '"server"'}
 """For keys that a table must have."""
+
+
+def filling(name: str, schema: dict[str, Any]) -> str:
+    """A value for a key, by its schema where the name has two meanings."""
+    return "0.1" if schema.get("x-steps") else FILLED[name]
 
 
 def numbers(schema: dict[str, Any], key: str, setting: str = "") -> Iterator[Number]:
@@ -34,7 +41,7 @@ def numbers(schema: dict[str, Any], key: str, setting: str = "") -> Iterator[Num
     if variants and all("properties" in variant for variant in variants):
         for variant in variants:
             filled = [
-                f"{name} = {json.dumps(of['const']) if 'const' in of else FILLED[name]}"
+                f"{name} = {json.dumps(of['const']) if 'const' in of else filling(name, of)}"
                 for name, of in variant["properties"].items()
                 if "const" in of or name in variant.get("required", ())
             ]

@@ -63,7 +63,9 @@ def test_a_capture_that_cannot_be_written_keeps_what_had_finished(hopcast: Hopca
     assert not [name for name in names(out) if name.startswith(".")]
 
 
-UNEVEN = TOML.replace('shape = "line", spacing = "5 m"', 'shape = "uniform", width = "100 m", height = "100 m"')
+UNEVEN = TOML.replace("[radio]", '[radio]\nreception = "threshold"').replace(
+    'shape = "line", spacing = "5 m"', 'shape = "uniform", width = "100 m", height = "100 m"'
+)
 
 
 def test_a_replication_that_fails_leaves_what_finished(hopcast: Hopcast, file: Path, tmp_path: Path) -> None:

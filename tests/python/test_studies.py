@@ -80,11 +80,6 @@ def test_fragmentation(kb: int, percent: float) -> None:
     assert h2o.fragmentation(kb * 1024) == pytest.approx(percent)
 
 
-def test_jain() -> None:
-    assert h2o.jain(2.0, 2.0, 2.0) == 1.0
-    assert h2o.jain(1.0, 0.0, 0.0) == pytest.approx(1 / 3)
-
-
 def test_experiments_are_found_by_id_letter_and_all() -> None:
     assert [experiment.id for experiment in find("h4")] == ["H4"]
     assert [experiment.id for experiment in find("H")] == ["H2", "H3", "H4", "H5", "H6"]

@@ -25,6 +25,7 @@ TABLES = {
     "flows": types.Flow,
     "flows.transport": types.Transport,
     "flows.application": types.Application,
+    "flows.player": types.Player,
 }
 
 

@@ -1,9 +1,10 @@
 //! One run of a scenario: hosts and stations on a medium, from the start to the results.
 
-use hopcast_protocols::random::{Purpose, Stream};
+use hopcast_protocols::random::{Purpose, Stream, hash};
 use hopcast_protocols::time::Instant;
 use hopcast_radio::errors::PacketErrors;
-use hopcast_radio::mac::{self, Dcf, Payload, StationId};
+use hopcast_radio::mac::edca::{EdcaParameters, UserPriority};
+use hopcast_radio::mac::{self, Dcf, Payload, Protection, StationId};
 use hopcast_radio::propagation::Position;
 use hopcast_radio::queue::Discipline;
 
@@ -13,7 +14,7 @@ use crate::host::packet::Packet;
 use crate::host::{ConservationError, Context, Host, Transmit};
 use crate::metrics::{Census, Counters, DropCause, FlowTable};
 use crate::network::{self, Network};
-use crate::scenario::model::{Errors, FlowId, LossLevel, NodeId, Rules, Scenario};
+use crate::scenario::model::{Errors, FlowId, LossLevel, NodeId, NodeRadio, Rules, Scenario};
 use crate::topology::{Topology, positions};
 use crate::traffic::{Machines, TrafficError, machines};
 use crate::wired::Wire;
@@ -104,21 +105,34 @@ impl Simulation {
         let cards = network::cards(scenario);
         // What a card holds has a place in the interface queue, whose own places are those before the card.
         let buffers = cards.iter().flatten().map(Cards::transmit_buffers).max().unwrap_or(0);
-        let config = |data_rate, basic_rate| mac::Config {
-            phy: radio.standard.phy(radio.short_preamble).for_data_rate(data_rate).with_code(code),
-            data_rate,
-            basic_rate,
-            rts_threshold: radio.rts_threshold,
-            short_retry_limit: radio.short_retry_limit,
-            long_retry_limit: radio.long_retry_limit,
-            queue_packets: radio.queue_packets.max(buffers),
-            queue_discipline: Discipline::DropTail,
-            nav_reset: radio.reception.rules != Rules::PairwiseFirstCome,
-            response_is_busy: radio.reception.rules != Rules::PairwiseFirstCome,
+        let config = |radio_config: &NodeRadio| {
+            let phy = radio.standard.phy(radio.short_preamble).for_data_rate(radio_config.data_rate).with_code(code);
+            let phy = if radio.protection == Protection::None { phy } else { phy.with_long_slot() };
+            mac::Config {
+                phy,
+                rate_control: radio_config.rate_control,
+                rates: Vec::new(),
+                seed,
+                basic_rate: radio_config.basic_rate,
+                acknowledgements: radio.standard.acknowledges(),
+                protection: radio.protection,
+                edca: radio.edca.map(|edition| EdcaParameters::all_defaults(&phy, edition)),
+                rts_threshold: radio.rts_threshold,
+                short_retry_limit: radio.short_retry_limit,
+                long_retry_limit: radio.long_retry_limit,
+                queue_packets: radio.queue_packets.max(buffers),
+                queue_discipline: radio.queue_discipline,
+                nav_reset: radio.reception.rules != Rules::PairwiseFirstCome,
+                response_is_busy: radio.reception.rules != Rules::PairwiseFirstCome,
+            }
         };
         let station = |(radio, index): (&network::Station<'_>, u32)| {
-            let random = Stream::new(seed, Purpose::Backoff, u64::from(radio.node.0), u64::from(radio.radio));
-            Dcf::new(StationId(index), config(radio.config.data_rate, radio.config.basic_rate), random)
+            let (node, place) = (u64::from(radio.node.0), u64::from(radio.radio));
+            let mut config = config(radio.config);
+            if let Discipline::FqCoDel(queue) = &mut config.queue_discipline {
+                queue.perturbation = hash(seed, Purpose::FlowQueue, node, place);
+            }
+            Dcf::new(StationId(index), config, Stream::new(seed, Purpose::Backoff, node, place))
         };
         let stations = radios.iter().zip(0..).map(station).collect();
         let errors = match &radio.errors {
@@ -265,12 +279,20 @@ impl Simulation {
 }
 
 impl Payload for Packet {
+    fn priority(&self) -> UserPriority {
+        self.tag.priority
+    }
+
     fn octets(&self) -> u32 {
         Packet::octets(self)
     }
 
     fn flow(&self) -> u64 {
         Packet::flow(self)
+    }
+
+    fn expires(&self) -> Option<Instant> {
+        self.tag.expires
     }
 }
 

@@ -12,12 +12,13 @@ use hopcast_radio::propagation::{
     self, FrameShadowing, FreeSpace, LinkShadowing, LogDistance, Position, Range, TwoRayGround, TwoRayInterference,
     propagation_delay,
 };
+use hopcast_radio::rate::Algorithm;
 use hopcast_radio::reception::{Mode, Reception, Rules, Sinr, Threshold};
-use hopcast_radio::standard::DataRate;
+use hopcast_radio::standard::{DataRate, Standard};
 use hopcast_radio::units::{Decibel, Power, PowerRatio};
 
 use crate::network::Station;
-use crate::scenario::model::{self, Errors, LossLevel, Placement, Propagation, Radio, Scenario};
+use crate::scenario::model::{self, Errors, LossLevel, NodeRadio, Placement, Propagation, Radio, Scenario};
 
 /// Positions of all nodes, by index; those of placement `uniform` are drawn for `seed`.
 pub fn positions(scenario: &Scenario, seed: u64) -> Vec<Position> {
@@ -86,7 +87,7 @@ impl Topology {
                         carrier_sense_threshold: sensed,
                         capture: PowerRatio::from_ratio(f64::INFINITY),
                         rules: threshold_rules(radio.reception.rules),
-                        receive_thresholds: rates(stations).iter().map(|&rate| (rate, decoded)).collect(),
+                        receive_thresholds: rates(radio, stations).iter().map(|&rate| (rate, decoded)).collect(),
                     }),
                     usable: vec![decoded; stations.len()],
                     variation: None,
@@ -195,7 +196,11 @@ impl Air<'_> {
         }
         let adjacent = self.radio.adjacent_channel_rejection?;
         // IEEE 802.11-2020, 17.3.8.4.2 and, in the band at 2.4 GHz, 15.4.4.3, 16.3.6.3: channels that don't overlap.
-        let spacing = if self.radio.standard.default_frequency() > 4e9 { 20e6 } else { 25e6 };
+        let spacing = match self.radio.standard {
+            Standard::Ofdm => 20e6,
+            Standard::OfdmTurbo => 40e6,
+            _ => 25e6,
+        };
         let channels = offset / spacing;
         Some(if channels <= 1.0 { adjacent * channels } else { adjacent + NONADJACENT * (channels - 1.0).min(1.0) })
     }
@@ -253,37 +258,60 @@ fn reception(radio: &Radio, stations: &[Station<'_>], seed: u64) -> (Reception, 
             detection: Decibel(model.preamble_detection).into(),
             receive_threshold,
             capture: Decibel(model.capture).into(),
-            modes: rates(stations).into_iter().map(|rate| Mode::new(&phy, rate, model.noise_figure)).collect(),
+            modes: rates(radio, stations).into_iter().map(|rate| Mode::new(&phy, rate, model.noise_figure)).collect(),
             seed,
         };
-        return (Reception::Sinr(sinr), of_data_rates(stations, needed));
+        return (Reception::Sinr(sinr), of_robust_rates(stations, radio.standard, needed));
     }
     let threshold = |rate| Power::from_dbm(model.receive_threshold.unwrap_or_else(|| phy.minimum_sensitivity(rate)));
     let thresholds = Threshold {
         carrier_sense_threshold,
         capture: Decibel(model.capture).into(),
         rules: threshold_rules(model.rules),
-        receive_thresholds: rates(stations).into_iter().map(|rate| (rate, threshold(rate))).collect(),
+        receive_thresholds: rates(radio, stations).into_iter().map(|rate| (rate, threshold(rate))).collect(),
     };
-    (Reception::Threshold(thresholds), of_data_rates(stations, threshold))
+    (Reception::Threshold(thresholds), of_robust_rates(stations, radio.standard, threshold))
 }
 
-/// The rates of all frames: at the front those of the first station.
-fn rates(stations: &[Station<'_>]) -> Vec<DataRate> {
+/// The rates of all frames: of data, of RTS and broadcasts, and of the answers to each of them; those of data first.
+fn rates(radio: &Radio, stations: &[Station<'_>]) -> Vec<DataRate> {
     let mut rates = Vec::new();
-    for rate in stations.iter().flat_map(|station| [station.config.data_rate, station.config.basic_rate]) {
+    let mut enter = |rate| {
         if !rates.contains(&rate) {
             rates.push(rate);
         }
+    };
+    let mut configs: Vec<&NodeRadio> = Vec::new();
+    for station in stations {
+        if !configs.iter().any(|known| has_equal_rates(known, station.config)) {
+            configs.push(station.config);
+        }
+    }
+    for config in configs {
+        let mut own = vec![config.data_rate, config.basic_rate];
+        if !matches!(config.rate_control, Algorithm::Fixed(_)) {
+            own.extend(radio.standard.rates());
+        }
+        let answers = own.iter().map(|&rate| radio.standard.default_basic_rate(rate).min(config.basic_rate));
+        own.clone().into_iter().chain(answers).for_each(&mut enter);
     }
     rates
 }
 
-/// What holds for the data rate of each station; asked once for each rate.
-fn of_data_rates(stations: &[Station<'_>], of: impl Fn(DataRate) -> Power) -> Vec<Power> {
+fn has_equal_rates(one: &NodeRadio, other: &NodeRadio) -> bool {
+    let rates = |radio: &NodeRadio| (radio.data_rate, radio.basic_rate, radio.rate_control);
+    rates(one) == rates(other)
+}
+
+/// What holds for the most robust rate of data frames of each station, which decides who is a neighbour; asked once for each
+/// rate.
+fn of_robust_rates(stations: &[Station<'_>], standard: Standard, of: impl Fn(DataRate) -> Power) -> Vec<Power> {
     let mut known: Vec<(DataRate, Power)> = Vec::new();
     let power = |station: &Station<'_>| {
-        let rate = station.config.data_rate;
+        let rate = match station.config.rate_control {
+            Algorithm::Fixed(rate) => rate,
+            _ => standard.rates()[0],
+        };
         let found = known.iter().find(|(known, _)| *known == rate).map(|(_, power)| *power);
         found.unwrap_or_else(|| {
             known.push((rate, of(rate)));

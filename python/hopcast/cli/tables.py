@@ -32,9 +32,12 @@ def print_result(result: Result) -> None:
     table = Table(title=_title(result), title_justify="left", title_style="bold")
     for column in ("flow", "from → to", "protocol"):
         table.add_column(column)
-    for column in ("goodput\nMb/s", "lost\n%", "delay mean\nms", "delay 99 %\nms", "jitter mean\nms"):
+    shown = any(flow["hiccups"] is not None for flow in document["flows"])
+    players = ("start-up\ns", "hiccups", "hiccups\ns") if shown else ()
+    for column in ("goodput\nMb/s", "lost\n%", "delay mean\nms", "delay 99 %\nms", "jitter mean\nms", *players):
         table.add_column(column, justify="right")
     for flow in document["flows"]:
+        playing = (("start_up_s", 1.0), ("hiccups", 1.0), ("hiccup_time_s", 1.0)) if shown else ()
         table.add_row(
             Text(flow["name"]),
             Text(f"{flow['from']} → {flow['to']}"),
@@ -44,6 +47,7 @@ def print_result(result: Result) -> None:
             _cell(flow, "delay_mean_s", 1e3),
             _cell(flow, "delay_p99_s", 1e3),
             _cell(flow, "jitter_mean_s", 1e3),
+            *(_cell(flow, field, factor) for field, factor in playing),
         )
     console.print(table)
     console.print(_summary(result), highlight=False)

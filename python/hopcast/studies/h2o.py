@@ -16,6 +16,7 @@ from hopcast.numbers import significant
 from hopcast.scenario import Scenario
 from hopcast.studies.experiment import Amount, Case, Document, Experiment, Measured, Parameter, Table
 from hopcast.studies.rows import NOISE, Row, Sample, claim, value
+from hopcast.theory import jain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -306,16 +307,10 @@ def _h4_rows(measured: Measured) -> list[Row]:
         spread = Sample.of(lambda *rates: max(rates) / min(rates) if min(rates) else math.inf, *streams)
         note = "Approximately fair; ±10 % is noise to the paper (section IV)"
         rows.append(claim("H4", case, "largest / smallest", "", spread, high=1 + NOISE, note=note))
-        rows.append(value("H4", case, "Jain index", "", Sample.of(jain, *streams)))
+        rows.append(value("H4", case, "Jain index", "", Sample.of(lambda *rates: jain(rates), *streams)))
         if case.startswith("UDP"):
             rows.append(value("H4", case, "loss", "%", _loss(measured, case, 3), paper=THREE_TO_ONE_LOSS))
     return rows
-
-
-def jain(*rates: float) -> float:
-    """Jain's fairness index: 1 where all are equal, 1/n where one has everything."""
-    squares = sum(rate * rate for rate in rates)
-    return sum(rates) ** 2 / (len(rates) * squares) if squares else math.nan
 
 
 def _h4_notes(table: Table) -> list[str]:

@@ -49,6 +49,9 @@ enum Distribution {
 const FIRST: f64 = 0.040;
 
 impl GameSource {
+    /// Octets that no packet exceeds: the server's a + 37 b (see [`size`]).
+    pub const MAX_SIZE: u32 = 120 + 37 * 36;
+
     /// From `start`. Sizes are octets of payload. `random` belongs to this direction of this flow.
     pub fn new(start: Instant, model: GameModel, direction: GameDirection, mut random: Stream) -> Self {
         let (sizes, intervals) = parameters(model, direction);

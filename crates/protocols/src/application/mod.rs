@@ -14,6 +14,7 @@ mod game;
 mod media;
 mod player;
 mod relay;
+mod timeline;
 
 pub use adu::AduSource;
 pub use audio::AudioSource;
@@ -23,6 +24,7 @@ pub use game::{GameDirection, GameModel, GameSource};
 pub use media::MediaSource;
 pub use player::{Player, PlayerConfig, PlayerReport};
 pub use relay::Relay;
+pub use timeline::Timeline;
 
 use crate::time::Instant;
 

@@ -12,6 +12,12 @@
 //! A station that has turned its radio to transmit can't hear: energy that arrives within aRxTxTurnaroundTime before a
 //! slot boundary does not stop an access at that boundary (10.3.7, figure 10-26). Stations whose counters end in the
 //! same slot therefore collide, although the distance between them offsets their boundaries a little.
+//!
+//! # EDCA
+//!
+//! DCF counts a slot at its end, EDCA at its beginning: the first at the end of AIFS, and also one during which the medium then
+//! turns busy (10.23.2.4). A counter k of EDCA is therefore kept as k + 1 slots, counted from AIFS less one slot. Access is at
+//! slot boundaries only, also for a frame that finds the medium idle.
 
 use hopcast_protocols::random::Stream;
 use hopcast_protocols::time::{Duration, Instant};
@@ -20,10 +26,13 @@ use hopcast_protocols::time::{Duration, Instant};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timing {
     pub(super) slot: Duration,
-    pub(super) difs: Duration,
+    /// Idle time before the first slot: DIFS, or AIFS less one slot.
+    pub(super) ifs: Duration,
     pub(super) turnaround: Duration,
     pub(super) cw_min: u32,
     pub(super) cw_max: u32,
+    /// Slots of a counter that has ended: 0 under DCF, 1 under EDCA.
+    pub(super) ended: u32,
 }
 
 /// One station's contention for the medium.
@@ -39,18 +48,24 @@ pub(super) struct Backoff {
     from: Instant,
     /// Idle slots left; `None`: no backoff is pending.
     slots: Option<u32>,
+    cw: u32,
+    history: History,
+}
+
+/// What has happened on the medium.
+#[derive(Clone, Copy, Debug)]
+struct History {
     /// When the medium became idle.
     idle_since: Instant,
-    /// EIFS, from a frame in error until the medium is idle; zero otherwise.
-    eifs: Duration,
-    /// End of the EIFS after the last frame in error.
-    eifs_until: Instant,
-    cw: u32,
+    /// By how much EIFS is longer than the interframe space, from a frame in error until the medium is idle; zero otherwise.
+    more: Duration,
+    /// The end of the EIFS after the last frame in error, less the interframe space.
+    resynchronised: Instant,
 }
 
 impl Backoff {
     pub(super) fn new(timing: Timing) -> Self {
-        let ready = Instant::START + timing.difs;
+        let ready = Instant::START + timing.ifs;
         Self {
             timing,
             busy: false,
@@ -58,10 +73,8 @@ impl Backoff {
             ready,
             from: ready,
             slots: None,
-            idle_since: Instant::START,
-            eifs: Duration::ZERO,
-            eifs_until: Instant::START,
             cw: timing.cw_min,
+            history: History { idle_since: Instant::START, more: Duration::ZERO, resynchronised: Instant::START },
         }
     }
 
@@ -79,8 +92,8 @@ impl Backoff {
         let deaf_until = now + self.timing.turnaround;
         match self.slots {
             Some(_) if self.access() <= deaf_until => {
-                self.from = self.access();
-                self.slots = pending.then_some(0);
+                self.from = self.access() - self.timing.slot * u64::from(self.timing.ended);
+                self.slots = pending.then_some(self.timing.ended);
                 self.committed = pending;
             }
             Some(slots) => {
@@ -93,49 +106,74 @@ impl Backoff {
         }
     }
 
-    /// The medium becomes idle; `nav` is the end of the reservation by others.
+    /// The medium becomes idle, or is taken to be from an instant to come; `nav` is the end of the reservation by others.
     pub(super) fn handle_idle(&mut self, now: Instant, nav: Instant) {
         self.busy = false;
-        self.idle_since = now;
-        if self.eifs != Duration::ZERO {
-            self.eifs_until = now + self.eifs;
-            self.eifs = Duration::ZERO;
+        self.history.idle_since = now;
+        if self.history.more != Duration::ZERO {
+            self.history.resynchronised = now + self.history.more;
+            self.history.more = Duration::ZERO;
         }
         self.defer(nav);
     }
 
-    /// The reservation by others has changed.
-    pub(super) fn handle_nav(&mut self, nav: Instant) {
+    /// The reservation by others has changed. Returns whether that matters now: the medium is idle.
+    pub(super) fn handle_nav(&mut self, nav: Instant) -> bool {
         if !self.busy {
             self.defer(nav);
         }
+        !self.busy
     }
 
-    /// A frame that began was not received correctly: `eifs` follows the busy medium (10.3.2.3.7).
-    pub(super) fn on_error(&mut self, eifs: Duration) {
-        self.eifs = eifs;
+    /// Another category of the same station has been told of an idle medium or a reservation: so it is for this one, with its
+    /// own interframe space.
+    pub(super) fn follow(&mut self, other: &Self) {
+        self.busy = false;
+        self.committed = false;
+        self.ready = other.ready + self.timing.ifs - other.timing.ifs;
+        self.from = self.ready;
+    }
+
+    /// This category is told what happens from now on, in place of another one.
+    pub(super) fn take_over(&mut self, other: &Self) {
+        self.history = other.history;
+    }
+
+    /// A frame that began was not received correctly: EIFS follows the busy medium (10.3.2.3.7), which is longer than DIFS or
+    /// AIFS by `more`.
+    pub(super) fn on_error(&mut self, more: Duration) {
+        self.history.more = more;
     }
 
     /// A frame was received correctly, which ends the resynchronisation after an error.
     pub(super) fn on_frame(&mut self) {
-        self.eifs = Duration::ZERO;
-        self.eifs_until = Instant::START;
+        self.history.more = Duration::ZERO;
+        self.history.resynchronised = Instant::START;
     }
 
     /// A frame comes to hand; `nav` is the end of the reservation by others. Returns whether it may be sent at once;
     /// otherwise [`Self::access_at`] tells when.
     pub(super) fn on_pending(&mut self, now: Instant, nav: Instant, random: &mut Stream) -> bool {
         if self.busy || now < nav {
-            if self.slots.is_none() {
-                self.draw(now, random);
-            }
+            self.on_pending_in_exchange(now, random);
             return false;
         }
         if self.slots.is_some() && self.access() <= now {
             // The backoff after the last transmission has run out unnoticed.
             self.slots = None;
         }
-        self.slots.is_none() && self.ready <= now
+        if self.slots.is_none() && self.timing.ended > 0 {
+            self.slots = Some(self.timing.ended);
+            self.from = self.boundary(now);
+        }
+        self.access() <= now
+    }
+
+    /// A frame comes to hand during an exchange of the station's own.
+    pub(super) fn on_pending_in_exchange(&mut self, now: Instant, random: &mut Stream) {
+        if self.slots.is_none() {
+            self.draw(now, random);
+        }
     }
 
     /// The instant of access of a pending frame, while the medium is idle or the access can no longer be stopped.
@@ -147,6 +185,11 @@ impl Backoff {
     pub(super) fn on_access(&mut self) {
         self.slots = None;
         self.committed = false;
+    }
+
+    /// A transmission succeeded: the smallest window.
+    pub(super) fn on_success(&mut self) {
+        self.cw = self.timing.cw_min;
     }
 
     /// A transmission succeeded or was given up: the smallest window, and a backoff before the next one.
@@ -161,21 +204,33 @@ impl Backoff {
         self.draw(now, random);
     }
 
+    /// The access at the boundary `now` is another category's, and the backoff just drawn is in its place. At one boundary a
+    /// category either draws or counts (10.23.2.4): counting begins with the next one.
+    pub(super) fn on_collision(&mut self, now: Instant) {
+        self.from = now;
+        self.committed = false;
+    }
+
     /// Draws a backoff: uniform in 0 … CW slots (10.3.3), counted from the next boundary.
     fn draw(&mut self, now: Instant, random: &mut Stream) {
-        self.slots = Some(random.below(self.cw + 1));
-        let slot = self.timing.slot.as_nanos();
-        self.from = self.ready + self.timing.slot * now.saturating_since(self.ready).as_nanos().div_ceil(slot);
+        self.slots = Some(random.below(self.cw + 1) + self.timing.ended);
+        self.from = self.boundary(now);
+    }
+
+    /// Where the counting of a backoff begins that is drawn now, in an idle medium.
+    fn boundary(&self, now: Instant) -> Instant {
+        let slots = now.saturating_since(self.ready).as_nanos().div_ceil(self.timing.slot.as_nanos());
+        self.ready + self.timing.slot * slots.saturating_sub(u64::from(self.timing.ended))
     }
 
     fn access(&self) -> Instant {
         self.slots.map_or(self.ready, |slots| self.from + self.timing.slot * u64::from(slots))
     }
 
-    /// The interframe space that ends last: DIFS after physical or virtual carrier, or EIFS.
+    /// The interframe space that ends last: DIFS or AIFS after physical or virtual carrier, or EIFS.
     fn defer(&mut self, nav: Instant) {
         self.committed = false;
-        self.ready = (self.idle_since.max(nav) + self.timing.difs).max(self.eifs_until);
+        self.ready = self.history.idle_since.max(nav).max(self.history.resynchronised) + self.timing.ifs;
         self.from = self.ready;
     }
 }

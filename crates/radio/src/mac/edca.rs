@@ -1,5 +1,5 @@
 //! The four access categories of EDCA: their default parameters by physical layer, and which packets belong to which
-//! (IEEE 802.11-2020, 10.2.3.2 and 10.23.2). Data only: contention is not here.
+//! (IEEE 802.11-2020, 10.2.3.2 and 10.23.2). Contention is that of the station, [`super::Dcf`].
 
 use hopcast_protocols::time::Duration;
 
@@ -38,6 +38,9 @@ impl AccessCategory {
 pub struct UserPriority(u8);
 
 impl UserPriority {
+    /// 0: what has no priority.
+    pub const BEST_EFFORT: Self = Self(0);
+
     /// The priority in the low three bits.
     pub const fn new(priority: u8) -> Self {
         Self(priority & 7)
@@ -111,10 +114,15 @@ pub struct EdcaParameters {
 }
 
 impl EdcaParameters {
+    /// The defaults of all categories, for [`super::Config::edca`].
+    pub fn all_defaults(phy: &Phy, edition: Edition) -> [Self; 4] {
+        AccessCategory::ALL.map(|category| Self::defaults(category, phy, edition))
+    }
+
     /// The defaults for `category` on `phy`, for stations that no access point tells otherwise.
     pub const fn defaults(category: AccessCategory, phy: &Phy, edition: Edition) -> Self {
         let PhyParameters { cw_min, cw_max, .. } = *phy.parameters();
-        let dsss = matches!(phy.standard(), Standard::Dsss | Standard::HrDsss);
+        let dsss = matches!(phy.standard(), Standard::Dsss | Standard::HrDsss | Standard::Wavelan);
         // Of a power of two less one: (aCWmin + 1)/2 − 1 and (aCWmin + 1)/4 − 1.
         let (half, quarter) = (cw_min >> 1, cw_min >> 2);
         let (cw_min, cw_max, aifsn) = match category {

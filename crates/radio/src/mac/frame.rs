@@ -2,6 +2,7 @@
 
 use hopcast_protocols::time::{Duration, Instant};
 
+use super::edca::UserPriority;
 use crate::queue::Queued;
 use crate::standard::DataRate;
 
@@ -20,9 +21,14 @@ pub trait Payload: Clone {
         0
     }
 
-    /// When the packet is no longer worth sending; `None`: never. An interface queue drops it then.
+    /// When the packet is no longer worth sending; `None`: never. It is dropped rather than sent from then on.
     fn expires(&self) -> Option<Instant> {
         None
+    }
+
+    /// Its user priority, which decides its access category under EDCA.
+    fn priority(&self) -> UserPriority {
+        UserPriority::BEST_EFFORT
     }
 }
 
@@ -61,6 +67,8 @@ impl FrameKind {
     pub const RESPONSE_OCTETS: u32 = 14;
     /// What a data frame adds to a network-layer packet: MAC header 24, LLC/SNAP 8, FCS 4 (9.3.2.1).
     pub const DATA_OVERHEAD_OCTETS: u32 = 36;
+    /// What a QoS data frame adds to that: QoS Control (9.2.4.5).
+    pub const QOS_CONTROL_OCTETS: u32 = 2;
 }
 
 /// One frame on the air.
@@ -78,6 +86,8 @@ pub struct Frame<P> {
     pub sequence: u16,
     /// Retry bit; of data frames only.
     pub retry: bool,
+    /// User priority of a QoS data frame, its TID; `None`: it is none.
+    pub priority: Option<UserPriority>,
     /// Length of the MPDU with FCS, in bytes.
     pub octets: u32,
     /// Rate of the PSDU.

@@ -1,17 +1,24 @@
-//! The distributed coordination function of one station (IEEE 802.11-2020, 10.3): a state machine without clock or medium.
+//! Medium access of one station (IEEE 802.11-2020, 10.3 and 10.23.2): a state machine without clock or medium.
 //!
 //! Inputs tell what the physical layer senses and receives, and what the layer above wants sent; outputs are frames to
 //! transmit and packets to hand up. The order of the driver's calls at the end of a reception is: [`Dcf::handle_frame`]
 //! or [`Dcf::handle_error`], then [`Dcf::handle_idle`] if the medium is idle now.
 //!
-//! Limits: no fragmentation of MSDUs, no power management, no QoS. RTS and CTS go at the basic rate. A station's retry
-//! counters are those of the frame in hand, so a window that ends at a limit ends with its frame.
+//! Under the distributed coordination function (DCF) one function contends for the medium, under enhanced distributed channel
+//! access (EDCA) four do, one for each access category. The exchange of frames is the same.
+//!
+//! Limits: no fragmentation of MSDUs, no power management, no block acknowledgement. RTS go at the basic rate. A station's
+//! retry counters are those of the frame in hand, so a window that ends at a limit ends with its frame.
 
 mod backoff;
+mod config;
+mod contender;
 mod duplicate;
 pub mod edca;
 mod frame;
 mod nav;
+mod rates;
+mod sequence;
 #[cfg(test)]
 mod tests;
 
@@ -20,39 +27,16 @@ use std::collections::VecDeque;
 use hopcast_protocols::random::Stream;
 use hopcast_protocols::time::{Duration, Instant};
 
-use crate::queue::{Discipline, InterfaceQueue, Reason};
+use crate::queue::Reason;
 use crate::standard::{DataRate, Phy};
-use backoff::{Backoff, Timing};
+pub use config::{Config, Protection};
+use contender::{Contender, Outgoing};
 use duplicate::DuplicateCache;
+use edca::{AccessCategory, UserPriority};
 pub use frame::{Frame, FrameKind, Payload, StationId};
 use nav::Nav;
-
-/// Parameters of a station's MAC.
-#[derive(Clone, Debug)]
-pub struct Config {
-    /// Timing of the physical layer.
-    pub phy: Phy,
-    /// Rate of unicast data frames.
-    pub data_rate: DataRate,
-    /// Rate of control and broadcast frames.
-    pub basic_rate: DataRate,
-    /// Unicast data frames longer than this many bytes (MPDU) are preceded by RTS/CTS; `None`: none is.
-    pub rts_threshold: Option<u32>,
-    /// Attempts at a frame no longer than the RTS threshold, and at an RTS (dot11ShortRetryLimit).
-    pub short_retry_limit: u32,
-    /// Attempts at a frame longer than the RTS threshold (dot11LongRetryLimit).
-    pub long_retry_limit: u32,
-    /// Places in the interface queue, besides the frame in hand.
-    pub queue_packets: u32,
-    /// How the interface queue is managed.
-    pub queue_discipline: Discipline,
-    /// Whether an RTS's reservation may be taken back (10.3.2.4).
-    pub nav_reset: bool,
-    /// Whether an own CTS or ACK is a busy medium for a packet that waits for DIFS, which then draws a backoff: so 10.3.2.1
-    /// has it, where carrier sense includes the transmitter's status. ns-2 and ns-3 send such a packet DIFS after the
-    /// response.
-    pub response_is_busy: bool,
-}
+use rates::Rates;
+use sequence::SequenceCounters;
 
 /// Why the interface gave up a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +45,7 @@ pub enum DropCause {
     QueueFull,
     /// The discipline of the interface queue dropped it because packets waited for too long.
     QueueManagement,
-    /// It had expired when its turn in the interface queue came.
+    /// Its time was over when its turn in the interface queue came, or before an attempt.
     Expired,
     /// Attempts without an answer: dot11ShortRetryLimit.
     ShortRetryLimit,
@@ -86,7 +70,7 @@ pub enum Output<P> {
     Transmit(Frame<P>),
     /// Hand this packet up; it came from this station.
     Deliver(P, StationId),
-    /// The packet was acknowledged, or broadcast.
+    /// The packet was acknowledged, or sent where no acknowledgement is expected.
     Sent(P),
     /// The packet was given up.
     Dropped(P, DropCause),
@@ -97,7 +81,7 @@ pub enum Output<P> {
 pub struct Counters {
     /// Frames put on the air, by kind.
     pub rts_sent: u64,
-    /// See [`Self::rts_sent`].
+    /// See [`Self::rts_sent`]; those to the station itself included.
     pub cts_sent: u64,
     /// See [`Self::rts_sent`].
     pub ack_sent: u64,
@@ -111,25 +95,36 @@ pub struct Counters {
     pub duplicates: u64,
     /// Receptions that began and failed.
     pub errors: u64,
+    /// Accesses that a higher access category of the same station took.
+    pub internal_collisions: u64,
 }
 
 /// One station's medium access.
 #[derive(Clone, Debug)]
 pub struct Dcf<P> {
-    backoff: Backoff,
+    /// Whose frame the exchange is about, if there is one. The only one under DCF.
+    contender: Contender<P>,
+    /// The other access categories under EDCA.
+    others: Vec<Contender<P>>,
     nav: Nav,
     state: State,
+    /// The state between exchanges: [`State::Contend`] or [`State::ContendAll`].
+    rest: State,
     station: StationId,
-    current: Option<Outgoing<P>>,
-    /// A CTS, an ACK, or the data frame after a CTS, while the state is [`State::Sifs`].
+    /// A CTS, an ACK, or a data frame after a CTS or within a TXOP, while the state is [`State::Sifs`]; the data frame after a
+    /// CTS-to-self also while that is on the air.
     response: Option<Frame<P>>,
-    queue: InterfaceQueue<(Option<StationId>, P)>,
     outputs: VecDeque<Output<P>>,
     config: Config,
     random: Stream,
+    rates: Rates,
     duplicates: DuplicateCache,
-    next_sequence: u16,
+    sequences: SequenceCounters,
     counters: Counters,
+    /// When the TXOP ends; of those with a limit.
+    txop_end: Instant,
+    /// Whether another data frame follows that in hand within the TXOP.
+    continues: bool,
     /// The time after which the reservation of an RTS at this rate may be taken back: most come at one rate.
     nav_lapse: (DataRate, Duration),
 }
@@ -137,8 +132,11 @@ pub struct Dcf<P> {
 /// Where the exchange of frames stands.
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// Nothing under way: listening, or contending for the medium.
+    /// Nothing under way: listening, or contending for the medium, under DCF.
     Contend,
+    /// The same under EDCA. It has a state of its own so that DCF, whose stations are in [`State::Contend`] at most events, need not
+    /// ask each time whether there are other categories.
+    ContendAll,
     /// SIFS before [`Dcf::response`].
     Sifs(Instant),
     /// On the air until the instant.
@@ -149,84 +147,81 @@ enum State {
     AwaitEnd(FrameKind),
 }
 
-/// The frame in hand.
-#[derive(Clone, Debug)]
-struct Outgoing<P> {
-    receiver: Option<StationId>,
-    payload: P,
-    octets: u32,
-    sequence: u16,
-    retry: bool,
-    short_retries: u32,
-    long_retries: u32,
-}
-
 impl<P: Payload> Dcf<P> {
     /// A station that hears an idle medium at the start. `random` draws its backoffs.
     pub fn new(station: StationId, config: Config, random: Stream) -> Self {
-        let parameters = config.phy.parameters();
-        let timing = Timing {
-            slot: parameters.slot,
-            difs: config.phy.difs(),
-            turnaround: parameters.rx_tx_turnaround,
-            cw_min: parameters.cw_min,
-            cw_max: parameters.cw_max,
-        };
         let nav_lapse = (config.basic_rate, nav_lapse(&config.phy, config.basic_rate));
+        let edca = |category: AccessCategory, config: &Config| {
+            let parameters = config.edca.as_ref().map(|categories| categories[category as usize]);
+            parameters.map(|parameters| Contender::edca(category, &parameters, config))
+        };
+        let contender = edca(AccessCategory::BestEffort, &config).unwrap_or_else(|| Contender::dcf(&config));
+        let others = [AccessCategory::Background, AccessCategory::Video, AccessCategory::Voice];
+        let rest = if config.edca.is_none() { State::Contend } else { State::ContendAll };
         Self {
-            backoff: Backoff::new(timing),
+            contender,
+            others: others.into_iter().filter_map(|category| edca(category, &config)).collect(),
             nav: Nav::default(),
-            state: State::Contend,
+            state: rest,
+            rest,
             station,
-            current: None,
             response: None,
-            queue: InterfaceQueue::new(config.queue_discipline, config.queue_packets),
             outputs: VecDeque::with_capacity(4),
+            rates: Rates::new(station, &config),
             config,
             random,
             duplicates: DuplicateCache::default(),
-            next_sequence: 0,
+            sequences: SequenceCounters::default(),
             counters: Counters::default(),
+            txop_end: Instant::START,
+            continues: false,
             nav_lapse,
         }
     }
 
     /// The layer above wants `payload` sent to a station, or to all (`None`).
     pub fn handle_packet(&mut self, receiver: Option<StationId>, payload: P, now: Instant) {
-        if self.current.is_some() {
+        let other = if self.others.is_empty() { None } else { self.other_of(payload.priority()) };
+        let contender = other.map_or(&mut self.contender, |other| &mut self.others[other]);
+        if contender.current.is_some() {
             let outputs = &mut self.outputs;
-            self.queue.push((receiver, payload), now, |(_, payload), reason| {
+            contender.queue.push((receiver, payload), now, |(_, payload), reason| {
                 outputs.push_back(Output::Dropped(payload, reason.into()));
             });
             return;
         }
-        self.take_in_hand(receiver, payload);
-        self.pursue(now);
+        if let Some(other) = other {
+            self.others[other].current = Some(self.outgoing(receiver, payload));
+            self.pursue_other(other, now);
+            return;
+        }
+        self.contender.current = Some(self.outgoing(receiver, payload));
+        if self.is_engaged() {
+            self.contender.backoff.on_pending_in_exchange(now, &mut self.random);
+        } else if self.contender.backoff.on_pending(now, self.nav.until(), &mut self.random) && self.is_at_rest() {
+            self.transmit_first(now);
+        }
     }
 
     /// Physical carrier sense turns busy.
     pub fn handle_busy(&mut self, now: Instant) {
-        let contends = self.current.is_some()
-            && match self.state {
-                State::Contend => true,
-                State::Sifs(_) => self.response.as_ref().is_some_and(|response| response.kind != FrameKind::Data),
-                State::Transmit(..) | State::Await(..) | State::AwaitEnd(_) => false,
-            };
-        self.backoff.handle_busy(now, contends, &mut self.random);
+        if !matches!(self.state, State::Contend) {
+            return self.handle_busy_otherwise(now);
+        }
+        self.contender.backoff.handle_busy(now, self.contender.current.is_some(), &mut self.random);
     }
 
     /// Physical carrier sense turns idle.
     pub fn handle_idle(&mut self, now: Instant) {
-        self.backoff.handle_idle(now, self.nav.until());
-        if let State::AwaitEnd(_) = self.state {
-            // The frame that had started was lost in interference.
-            self.fail(now);
+        if !matches!(self.state, State::Contend) {
+            return self.handle_idle_otherwise(now);
         }
+        self.contender.backoff.handle_idle(now, self.nav.until());
     }
 
     /// A frame, which started at `start`, has been received without error.
     pub fn handle_frame(&mut self, frame: &Frame<P>, start: Instant, now: Instant) {
-        self.backoff.on_frame();
+        self.contender.backoff.on_frame();
         self.nav.on_frame_start(start);
         if let State::Await(expected, _) | State::AwaitEnd(expected) = self.state {
             if frame.kind == expected && frame.receiver == Some(self.station) {
@@ -240,7 +235,10 @@ impl<P: Payload> Dcf<P> {
             Some(_) => {
                 let lapse = (frame.kind == FrameKind::Rts && self.config.nav_reset).then(|| self.nav_lapse(frame.rate));
                 self.nav.on_frame(now, frame.duration, lapse);
-                self.backoff.handle_nav(self.nav.until());
+                let nav = self.nav.until();
+                if self.contender.backoff.handle_nav(nav) {
+                    self.set_others_idle();
+                }
             }
             None => {
                 if let Some(payload) = &frame.payload {
@@ -253,7 +251,8 @@ impl<P: Payload> Dcf<P> {
     /// A frame at `rate`, which started at `start`, has ended and could not be received.
     pub fn handle_error(&mut self, rate: DataRate, start: Instant, now: Instant) {
         self.counters.errors += 1;
-        self.backoff.on_error(self.config.phy.eifs(rate));
+        let more = self.config.phy.eifs_without_difs(rate);
+        self.contender.backoff.on_error(more);
         self.nav.on_frame_start(start);
         if let State::Await(..) | State::AwaitEnd(_) = self.state {
             self.fail(now);
@@ -263,8 +262,9 @@ impl<P: Payload> Dcf<P> {
     /// The instant of [`Self::poll_timeout`] has come. `receiving`: the PHY has reported the start of a frame that has not
     /// ended (PHY-RXSTART.indication). `busy`: physical carrier sense, own transmission apart.
     pub fn handle_timeout(&mut self, now: Instant, receiving: bool, busy: bool) {
-        match core::mem::replace(&mut self.state, State::Contend) {
+        match core::mem::replace(&mut self.state, self.rest) {
             State::Contend => self.transmit_first(now),
+            State::ContendAll => self.access(now),
             State::Sifs(_) => {
                 let response = self.response.take().expect("SIFS passes only before a response");
                 self.transmit(response, now);
@@ -289,10 +289,12 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// When [`Self::handle_timeout`] is to be called.
+    #[inline]
     pub fn poll_timeout(&self) -> Option<Instant> {
         match self.state {
-            State::Contend if self.current.is_some() => self.backoff.access_at(),
+            State::Contend if self.contender.current.is_some() => self.contender.backoff.access_at(),
             State::Contend | State::AwaitEnd(_) => None,
+            State::ContendAll => self.first_access(),
             State::Sifs(at) | State::Transmit(_, at) | State::Await(_, at) => Some(at),
         }
     }
@@ -302,19 +304,25 @@ impl<P: Payload> Dcf<P> {
         matches!(self.state, State::Transmit(..))
     }
 
-    /// Free places in the interface queue.
+    /// Free places in the interface queue; under EDCA, in the fullest of the four.
     pub fn room(&self) -> usize {
-        self.queue.room()
+        let others = self.others.iter().map(|other| other.queue.room());
+        others.fold(self.contender.queue.room(), usize::min)
     }
 
-    /// Packets in the interface queue.
+    /// Free places in the interface queue of packets with this priority.
+    pub fn room_for(&self, priority: UserPriority) -> usize {
+        self.other_of(priority).map_or(&self.contender, |other| &self.others[other]).queue.room()
+    }
+
+    /// Packets in the interface queue, or in all four.
     pub fn queued(&self) -> usize {
-        self.queue.len()
+        self.contenders().map(|contender| contender.queue.len() + usize::from(contender.following.is_some())).sum()
     }
 
-    /// All packets that the interface holds: the one in hand, then the queue.
+    /// All packets that the interface holds: the one in hand, then the queue; under EDCA category by category.
     pub fn held(&self) -> impl Iterator<Item = &P> {
-        self.current.iter().map(|outgoing| &outgoing.payload).chain(self.queue.iter().map(|(_, payload)| payload))
+        self.contenders().flat_map(Contender::held)
     }
 
     /// What has been counted so far.
@@ -322,47 +330,192 @@ impl<P: Payload> Dcf<P> {
         &self.counters
     }
 
-    /// The contention window in slots.
+    /// The contention window in slots; under EDCA, of the category that has used the medium last.
     pub fn contention_window(&self) -> u32 {
-        self.backoff.contention_window()
+        self.contender.backoff.contention_window()
     }
 
-    fn take_in_hand(&mut self, receiver: Option<StationId>, payload: P) {
-        self.current = Some(Outgoing {
+    fn contenders(&self) -> impl Iterator<Item = &Contender<P>> {
+        core::iter::once(&self.contender).chain(&self.others)
+    }
+
+    /// The place among `others` of the category that `priority` belongs to; `None`: it is `contender`.
+    fn other_of(&self, priority: UserPriority) -> Option<usize> {
+        let category = AccessCategory::of_user_priority(priority);
+        self.others.iter().position(|other| other.category == category)
+    }
+
+    /// Whether an exchange that this station has begun goes on while nothing is on the air.
+    fn is_engaged(&self) -> bool {
+        match self.state {
+            State::Await(..) | State::AwaitEnd(_) => true,
+            State::Sifs(_) => self.response.as_ref().is_some_and(|response| response.kind == FrameKind::Data),
+            State::Contend | State::ContendAll | State::Transmit(..) => false,
+        }
+    }
+
+    /// Whether no exchange is under way.
+    fn is_at_rest(&self) -> bool {
+        matches!(self.state, State::Contend | State::ContendAll)
+    }
+
+    /// [`Self::handle_busy`] in any other state than [`State::Contend`].
+    #[inline(never)]
+    fn handle_busy_otherwise(&mut self, now: Instant) {
+        let contends = match self.state {
+            State::Contend | State::ContendAll => true,
+            State::Sifs(_) => self.response.as_ref().is_some_and(|response| response.kind != FrameKind::Data),
+            State::Transmit(..) | State::Await(..) | State::AwaitEnd(_) => false,
+        };
+        self.set_busy(now, contends);
+    }
+
+    /// [`Self::handle_idle`] in any other state than [`State::Contend`].
+    #[inline(never)]
+    fn handle_idle_otherwise(&mut self, now: Instant) {
+        match self.state {
+            State::Await(_, until) => self.set_idle(self.idle_from(now, until)),
+            State::AwaitEnd(_) => {
+                self.set_idle(now);
+                // The frame that had started was lost in interference.
+                self.fail(now);
+            }
+            State::Contend | State::ContendAll | State::Sifs(_) | State::Transmit(..) => self.set_idle(now),
+        }
+    }
+
+    /// `contends`: frames in hand wait for access.
+    fn set_busy(&mut self, now: Instant, contends: bool) {
+        let Self { contender, others, random, .. } = self;
+        contender.backoff.handle_busy(now, contends && contender.current.is_some(), random);
+        for other in others {
+            other.backoff.handle_busy(now, contends && other.current.is_some(), random);
+        }
+    }
+
+    fn set_idle(&mut self, now: Instant) {
+        self.contender.backoff.handle_idle(now, self.nav.until());
+        self.set_others_idle();
+    }
+
+    /// From when on the medium counts as idle that is idle `now`, while an answer is awaited `until` then: under EDCA no category
+    /// counts slots before the end of the timeout (10.23.2.4, case c).
+    fn idle_from(&self, now: Instant, until: Instant) -> Instant {
+        if self.others.is_empty() { now } else { until }
+    }
+
+    /// `contender` has been told of an idle medium or a reservation.
+    #[inline(never)]
+    fn set_others_idle(&mut self) {
+        for other in &mut self.others {
+            other.backoff.follow(&self.contender.backoff);
+        }
+    }
+
+    #[inline(never)]
+    fn first_access(&self) -> Option<Instant> {
+        self.contenders().filter_map(Contender::access_at).min()
+    }
+
+    #[inline]
+    fn outgoing(&mut self, receiver: Option<StationId>, payload: P) -> Outgoing<P> {
+        let priority = if self.config.edca.is_some() { Some(payload.priority()) } else { None };
+        Outgoing {
             receiver,
-            octets: payload.octets() + FrameKind::DATA_OVERHEAD_OCTETS,
+            octets: Outgoing::mpdu_octets(&payload, priority.is_some()),
             payload,
-            sequence: self.next_sequence,
-            retry: false,
+            sequence: self.sequences.next(receiver, priority),
+            priority,
+            rate: self.config.basic_rate,
+            unacknowledged: 0,
             short_retries: 0,
             long_retries: 0,
-        });
-        self.next_sequence = (self.next_sequence + 1) & 0xfff;
+        }
     }
 
-    /// A frame has come to hand: sends it at once if the medium has been idle for long enough.
-    fn pursue(&mut self, now: Instant) {
-        if self.backoff.on_pending(now, self.nav.until(), &mut self.random) && matches!(self.state, State::Contend) {
+    /// Makes another category the one that `contender` is.
+    fn swap(&mut self, other: usize) {
+        self.others[other].backoff.take_over(&self.contender.backoff);
+        core::mem::swap(&mut self.contender, &mut self.others[other]);
+    }
+
+    /// A frame has come to hand of another category than that of the last exchange.
+    #[inline(never)]
+    fn pursue_other(&mut self, other: usize, now: Instant) {
+        let is_engaged = self.is_engaged();
+        let backoff = &mut self.others[other].backoff;
+        if is_engaged {
+            backoff.on_pending_in_exchange(now, &mut self.random);
+        } else if backoff.on_pending(now, self.nav.until(), &mut self.random) && self.is_at_rest() {
+            self.swap(other);
             self.transmit_first(now);
         }
     }
 
-    /// The medium is ours: the RTS or the data frame in hand.
+    /// One category or several gain access now.
+    #[inline(never)]
+    fn access(&mut self, now: Instant) {
+        self.settle_collision(now);
+        self.transmit_first(now);
+    }
+
+    /// Of the categories that gain access at once the highest one wins; for the others this is a collision (10.23.2.4).
+    fn settle_collision(&mut self, now: Instant) {
+        let due = (0..self.others.len()).filter(|&other| self.others[other].is_due(now));
+        if let Some(highest) = due.max_by_key(|&other| self.others[other].category)
+            && (!self.contender.is_due(now) || self.others[highest].category > self.contender.category)
+        {
+            self.swap(highest);
+        }
+        for other in 0..self.others.len() {
+            if self.others[other].is_due(now) {
+                self.swap(other);
+                self.collide(now);
+                self.swap(other);
+            }
+        }
+    }
+
+    /// `contender` has lost against another category: as if its attempt had failed (10.23.2.2, case d), retry counter included
+    /// (10.23.2.12.1), but nothing was on the air, so the retry bit stays and rate control learns nothing.
+    fn collide(&mut self, now: Instant) {
+        self.counters.internal_collisions += 1;
+        let outgoing = self.contender.current.as_mut().expect("only who has a frame in hand gains access");
+        let long = outgoing.is_behind_rts(&self.config);
+        match outgoing.count_failure(long, &self.config) {
+            Some(cause) => self.give_up(cause, now),
+            None => self.contender.backoff.on_failure(now, &mut self.random),
+        }
+        self.contender.backoff.on_collision(now);
+    }
+
+    /// Begins an exchange: the RTS, CTS-to-self or data frame in hand.
     fn transmit_first(&mut self, now: Instant) {
-        self.backoff.on_access();
-        let outgoing = self.current.as_ref().expect("contention ends only for a frame in hand");
-        let frame = match outgoing.receiver {
-            Some(receiver) if self.is_long(outgoing) => self.rts(receiver, outgoing.octets),
-            _ => self.data(outgoing),
+        self.contender.backoff.on_access();
+        let outgoing = self.contender.current.as_mut().expect("contention ends only for a frame in hand");
+        if outgoing.is_expired(now) {
+            self.give_up(DropCause::Expired, now);
+            return;
+        }
+        if let Some(receiver) = outgoing.receiver {
+            outgoing.rate = self.rates.select(receiver, now, outgoing.unacknowledged);
+        }
+        let rate = outgoing.rate;
+        self.txop_end = now + self.contender.txop_limit;
+        let frame = if outgoing.is_behind_rts(&self.config) {
+            self.rts()
+        } else if self.config.is_cts_protected(rate) {
+            self.cts_to_self(now)
+        } else {
+            self.data(now, now)
         };
         self.transmit(frame, now);
     }
 
     fn transmit(&mut self, frame: Frame<P>, now: Instant) {
         // A response interrupts the contention for a frame in hand; the frame's own exchange does not.
-        let response = matches!(frame.kind, FrameKind::Cts | FrameKind::Ack);
-        let interrupts = response && self.current.is_some() && self.config.response_is_busy;
-        self.backoff.handle_busy(now, interrupts, &mut self.random);
+        let response = matches!(frame.kind, FrameKind::Cts | FrameKind::Ack) && frame.receiver != Some(self.station);
+        self.set_busy(now, response && self.config.response_is_busy);
         *match frame.kind {
             FrameKind::Rts => &mut self.counters.rts_sent,
             FrameKind::Cts => &mut self.counters.cts_sent,
@@ -374,42 +527,53 @@ impl<P: Payload> Dcf<P> {
     }
 
     fn on_transmitted(&mut self, kind: FrameKind, now: Instant, busy: bool) {
-        let phy = &self.config.phy;
+        let mut idle_from = now;
         match kind {
-            FrameKind::Rts => {
-                self.state = State::Await(FrameKind::Cts, now + phy.cts_timeout(self.config.basic_rate));
-            }
+            FrameKind::Rts => idle_from = self.await_answer(FrameKind::Cts, self.config.basic_rate, now),
+            // To the station itself: data follow.
+            FrameKind::Cts if self.response.is_some() => self.state = State::Sifs(now + self.sifs()),
             FrameKind::Cts | FrameKind::Ack => {}
-            FrameKind::Data if self.current.as_ref().is_some_and(|outgoing| outgoing.receiver.is_none()) => {
-                self.succeed(now);
-            }
             FrameKind::Data => {
-                self.state = State::Await(FrameKind::Ack, now + phy.ack_timeout(self.config.basic_rate));
+                let outgoing = self.contender.current.as_ref().expect("data are those of the frame in hand");
+                if outgoing.receiver.is_some() && self.config.acknowledgements {
+                    idle_from = self.await_answer(FrameKind::Ack, outgoing.rate, now);
+                } else {
+                    self.succeed(now);
+                }
             }
         }
         if !busy {
-            self.backoff.handle_idle(now, self.nav.until());
+            self.set_idle(idle_from);
         }
+    }
+
+    /// Waits for the answer to a frame at `rate`. Returns from when on the medium counts as idle.
+    fn await_answer(&mut self, kind: FrameKind, rate: DataRate, now: Instant) -> Instant {
+        let until = now + self.rates.answer(&self.config.phy, rate).timeout;
+        self.state = State::Await(kind, until);
+        self.idle_from(now, until)
     }
 
     /// The CTS or ACK that was waited for.
     fn on_response(&mut self, kind: FrameKind, now: Instant) {
-        self.state = State::Contend;
+        self.state = self.rest;
+        let outgoing = self.contender.current.as_mut().expect("a response is awaited only for a frame in hand");
         if kind == FrameKind::Cts {
             // 10.3.4.4: the RTS, a short frame, has succeeded.
-            let mut outgoing = self.current.take().expect("an RTS was sent for the frame in hand");
             outgoing.short_retries = 0;
-            let frame = self.data(&outgoing);
-            self.current = Some(outgoing);
+            let frame = self.data(now + self.sifs(), now);
             self.respond(frame, now);
         } else {
+            if let Some(receiver) = outgoing.receiver {
+                self.rates.on_report(receiver, outgoing.rate, true);
+            }
             self.succeed(now);
         }
     }
 
     /// A frame for this station.
     fn on_addressed(&mut self, frame: &Frame<P>, now: Instant) {
-        if !matches!(self.state, State::Contend) {
+        if !self.is_at_rest() {
             return;
         }
         match frame.kind {
@@ -419,9 +583,11 @@ impl<P: Payload> Dcf<P> {
                 self.respond(cts, now);
             }
             FrameKind::Data => {
-                let ack = self.response(FrameKind::Ack, frame);
-                self.respond(ack, now);
-                if self.duplicates.on_frame(frame.transmitter, frame.sequence, frame.retry) {
+                if self.config.acknowledgements {
+                    let ack = self.response(FrameKind::Ack, frame);
+                    self.respond(ack, now);
+                }
+                if self.duplicates.on_frame((frame.transmitter, frame.priority), frame.sequence, frame.retry) {
                     self.counters.duplicates += 1;
                 } else if let Some(payload) = &frame.payload {
                     self.outputs.push_back(Output::Deliver(payload.clone(), frame.transmitter));
@@ -438,76 +604,158 @@ impl<P: Payload> Dcf<P> {
 
     /// The frame in hand has been delivered, as far as can be known.
     fn succeed(&mut self, now: Instant) {
-        let outgoing = self.current.take().expect("only a frame in hand succeeds");
+        let outgoing = self.contender.current.take().expect("only a frame in hand succeeds");
         self.outputs.push_back(Output::Sent(outgoing.payload));
-        self.finish(now);
+        if !(self.continues && self.go_on(now)) {
+            self.finish(now);
+        }
+    }
+
+    /// Goes on with the next frame of the TXOP, SIFS from now, if it is still worth sending.
+    #[inline(never)]
+    fn go_on(&mut self, now: Instant) -> bool {
+        let Some(next) = self.contender.following.take_if(|next| !next.is_expired(now)) else { return false };
+        self.contender.current = Some(next);
+        self.contender.backoff.on_success();
+        let frame = self.data(now + self.sifs(), now);
+        self.respond(frame, now);
+        true
     }
 
     /// No CTS, or no ACK: counts the attempt, and repeats the frame or gives it up (10.3.4.4).
     fn fail(&mut self, now: Instant) {
-        let (State::Await(expected, _) | State::AwaitEnd(expected)) =
-            core::mem::replace(&mut self.state, State::Contend)
+        let (State::Await(expected, _) | State::AwaitEnd(expected)) = core::mem::replace(&mut self.state, self.rest)
         else {
             return;
         };
-        let long = expected == FrameKind::Ack && self.current.as_ref().is_some_and(|outgoing| self.is_long(outgoing));
-        *match expected {
-            FrameKind::Cts => &mut self.counters.cts_timeouts,
-            _ => &mut self.counters.ack_timeouts,
-        } += 1;
-        let outgoing = self.current.as_mut().expect("a response is awaited only for a frame in hand");
-        outgoing.retry |= expected == FrameKind::Ack;
-        let (retries, limit, cause) = if long {
-            (&mut outgoing.long_retries, self.config.long_retry_limit, DropCause::LongRetryLimit)
+        let outgoing = self.contender.current.as_mut().expect("a response is awaited only for a frame in hand");
+        let mut long = false;
+        if expected == FrameKind::Ack {
+            self.counters.ack_timeouts += 1;
+            outgoing.unacknowledged += 1;
+            long = outgoing.is_behind_rts(&self.config);
+            if let Some(receiver) = outgoing.receiver {
+                self.rates.on_report(receiver, outgoing.rate, false);
+            }
         } else {
-            (&mut outgoing.short_retries, self.config.short_retry_limit, DropCause::ShortRetryLimit)
-        };
-        *retries += 1;
-        if *retries < limit {
-            self.backoff.on_failure(now, &mut self.random);
-            return;
+            self.counters.cts_timeouts += 1;
         }
-        let outgoing = self.current.take().expect("checked above");
+        let limit = outgoing.count_failure(long, &self.config);
+        match limit.or_else(|| outgoing.is_expired(now).then_some(DropCause::Expired)) {
+            Some(cause) => self.give_up(cause, now),
+            None => self.contender.backoff.on_failure(now, &mut self.random),
+        }
+    }
+
+    /// Drops the frame in hand.
+    fn give_up(&mut self, cause: DropCause, now: Instant) {
+        let outgoing = self.contender.current.take().expect("only a frame in hand is given up");
         self.outputs.push_back(Output::Dropped(outgoing.payload, cause));
         self.finish(now);
     }
 
     /// Done with a frame: the backoff after it, and the next one.
     fn finish(&mut self, now: Instant) {
-        self.backoff.on_done(now, &mut self.random);
+        self.contender.backoff.on_done(now, &mut self.random);
+        if self.contender.following.is_some() {
+            self.contender.current = self.contender.following.take();
+            return;
+        }
         let outputs = &mut self.outputs;
-        let next = self.queue.pop(now, |(_, payload), reason| {
+        let next = self.contender.queue.pop(now, |(_, payload), reason| {
             outputs.push_back(Output::Dropped(payload, reason.into()));
         });
         if let Some((receiver, payload)) = next {
-            self.take_in_hand(receiver, payload);
+            self.contender.current = Some(self.outgoing(receiver, payload));
         }
     }
 
-    fn is_long(&self, outgoing: &Outgoing<P>) -> bool {
-        outgoing.receiver.is_some() && self.config.rts_threshold.is_some_and(|threshold| outgoing.octets > threshold)
+    /// The data frame in hand, to be sent at `start`.
+    fn data(&mut self, start: Instant, now: Instant) -> Frame<P> {
+        let outgoing = self.contender.current.as_ref().expect("data are those of the frame in hand");
+        let (receiver, octets, rate) = (outgoing.receiver, outgoing.octets, outgoing.rate);
+        let airtime = self.config.phy.airtime(rate, octets);
+        let mut duration = self.answer_duration(receiver, rate);
+        self.continues = false;
+        if self.contender.txop_limit != Duration::ZERO
+            && let Some(following) = self.look_ahead(start + airtime + duration, now)
+        {
+            duration += following;
+            self.continues = true;
+        }
+        let outgoing = self.contender.current.as_ref().expect("as above");
+        Frame {
+            kind: FrameKind::Data,
+            transmitter: self.station,
+            receiver,
+            duration,
+            sequence: outgoing.sequence,
+            retry: outgoing.unacknowledged > 0,
+            priority: outgoing.priority,
+            octets,
+            rate,
+            airtime,
+            header: self.config.phy.header_duration(rate),
+            payload: Some(outgoing.payload.clone()),
+        }
     }
 
-    fn data(&self, outgoing: &Outgoing<P>) -> Frame<P> {
-        let (rate, duration) = match outgoing.receiver {
-            Some(_) => (self.config.data_rate, self.sifs() + self.response_airtime()),
-            None => (self.config.basic_rate, Duration::ZERO),
-        };
-        self.frame(FrameKind::Data, outgoing.receiver, outgoing.octets, rate, duration).with_packet(outgoing)
+    /// The time from the `end` of the exchange in hand to that of the next one, if there is one and it fits into the TXOP. The
+    /// reservation by the data frame in hand covers it (9.2.5.2, single protection).
+    #[inline(never)]
+    fn look_ahead(&mut self, end: Instant, now: Instant) -> Option<Duration> {
+        if self.contender.following.is_none() {
+            let outputs = &mut self.outputs;
+            let next = self.contender.queue.pop(now, |(_, payload), reason| {
+                outputs.push_back(Output::Dropped(payload, reason.into()));
+            });
+            let (receiver, payload) = next?;
+            self.contender.following = Some(self.outgoing(receiver, payload));
+        }
+        let next = self.contender.following.as_mut()?;
+        if let Some(receiver) = next.receiver {
+            next.rate = self.rates.select(receiver, now, 0);
+        }
+        let (receiver, octets, rate) = (next.receiver, next.octets, next.rate);
+        let time = self.sifs() + self.config.phy.airtime(rate, octets) + self.answer_duration(receiver, rate);
+        (end + time <= self.txop_end).then_some(time)
+    }
+
+    /// What follows a data frame at `rate`: SIFS and the ACK, if there is one.
+    fn answer_duration(&mut self, receiver: Option<StationId>, rate: DataRate) -> Duration {
+        if receiver.is_none() || !self.config.acknowledgements {
+            return Duration::ZERO;
+        }
+        self.sifs() + self.rates.answer(&self.config.phy, rate).airtime
     }
 
     /// 9.3.1.2: an RTS reserves the time for CTS, data, ACK and three SIFS.
-    fn rts(&self, receiver: StationId, octets: u32) -> Frame<P> {
-        let data = self.config.phy.airtime(self.config.data_rate, octets);
-        let duration = self.sifs() * 3 + self.response_airtime() * 2 + data;
-        self.frame(FrameKind::Rts, Some(receiver), FrameKind::RTS_OCTETS, self.config.basic_rate, duration)
+    fn rts(&mut self) -> Frame<P> {
+        let outgoing = self.contender.current.as_ref().expect("an RTS is sent for the frame in hand");
+        let (receiver, octets, rate) = (outgoing.receiver, outgoing.octets, outgoing.rate);
+        let basic_rate = self.config.basic_rate;
+        let cts = self.sifs() + self.rates.answer(&self.config.phy, basic_rate).airtime;
+        let data = self.sifs() + self.config.phy.airtime(rate, octets) + self.answer_duration(receiver, rate);
+        self.frame(FrameKind::Rts, receiver, FrameKind::RTS_OCTETS, basic_rate, cts + data)
+    }
+
+    /// 9.3.1.3, 10.3.2.13: a CTS to the station itself reserves the time for data, ACK and two SIFS. The data frame is then due.
+    #[inline(never)]
+    fn cts_to_self(&mut self, now: Instant) -> Frame<P> {
+        let rate = self.config.basic_rate;
+        let mut cts = self.frame(FrameKind::Cts, Some(self.station), FrameKind::RESPONSE_OCTETS, rate, Duration::ZERO);
+        let data = self.data(now + cts.airtime + self.sifs(), now);
+        cts.duration = self.sifs() + data.airtime + data.duration;
+        self.response = Some(data);
+        cts
     }
 
     /// 9.3.1.3, 9.3.1.4: the request's duration less SIFS and this response.
-    fn response(&self, kind: FrameKind, request: &Frame<P>) -> Frame<P> {
-        let duration = request.duration.saturating_sub(self.sifs() + self.response_airtime());
+    fn response(&mut self, kind: FrameKind, request: &Frame<P>) -> Frame<P> {
+        let answer = self.rates.answer(&self.config.phy, request.rate);
+        let duration = request.duration.saturating_sub(self.sifs() + answer.airtime);
         let receiver = Some(request.transmitter);
-        self.frame(kind, receiver, FrameKind::RESPONSE_OCTETS, self.config.basic_rate, duration)
+        self.frame(kind, receiver, FrameKind::RESPONSE_OCTETS, answer.rate, duration)
     }
 
     fn frame(
@@ -526,6 +774,7 @@ impl<P: Payload> Dcf<P> {
             duration,
             sequence: 0,
             retry: false,
+            priority: None,
             octets,
             rate,
             airtime: phy.airtime(rate, octets),
@@ -536,10 +785,6 @@ impl<P: Payload> Dcf<P> {
 
     fn sifs(&self) -> Duration {
         self.config.phy.parameters().sifs
-    }
-
-    fn response_airtime(&self) -> Duration {
-        self.config.phy.airtime(self.config.basic_rate, FrameKind::RESPONSE_OCTETS)
     }
 
     fn nav_lapse(&mut self, rate: DataRate) -> Duration {
@@ -555,13 +800,4 @@ fn nav_lapse(phy: &Phy, rate: DataRate) -> Duration {
     let parameters = phy.parameters();
     let cts = phy.airtime(rate, FrameKind::RESPONSE_OCTETS);
     (parameters.sifs + parameters.slot) * 2 + cts + phy.rx_start_delay(rate)
-}
-
-impl<P: Payload> Frame<P> {
-    fn with_packet(mut self, outgoing: &Outgoing<P>) -> Self {
-        self.sequence = outgoing.sequence;
-        self.retry = outgoing.retry;
-        self.payload = Some(outgoing.payload.clone());
-        self
-    }
 }

@@ -94,6 +94,25 @@ pub struct Launch {
     pub trailing: Instant,
 }
 
+/// Follows an edge that leaves its transmitter at an instant along links in order, as far as it comes before `bound`. How many
+/// it has reached, and when it reaches the next one.
+#[inline]
+fn follow(
+    links: &[Link],
+    leaves: Instant,
+    bound: Instant,
+    mut reach: impl FnMut(&Link, Instant),
+) -> (usize, Option<Instant>) {
+    for (reached, link) in links.iter().enumerate() {
+        let now = leaves + link.delay;
+        if now >= bound {
+            return (reached, Some(now));
+        }
+        reach(link, now);
+    }
+    (links.len(), None)
+}
+
 /// Sums over all receivers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
@@ -260,30 +279,50 @@ impl<P> Medium<P> {
         }
     }
 
-    /// A leading edge reaches its next receiver, `now`. Returns whether that station's physical carrier sense turns busy.
-    pub fn handle_leading(&mut self, id: TransmissionId, front: &mut Front, now: Instant) -> bool {
-        let link = &self.links[front.next as usize];
-        front.next += 1;
-        let transmission = &self.transmissions[id.0 as usize];
-        let transmission = || transmission.as_ref().expect("edges exist only for what is on the air");
-        let mut power = link.power;
-        if let Some(variation) = &self.variation {
-            let Transmission { frame, key, .. } = transmission();
-            power = power.scaled(variation.factor(*key, frame.transmitter, link.receiver, now));
-            self.powers[id.0 as usize].push(power);
-        }
-        let arrival = Arrival {
+    /// Follows a leading edge to all that it reaches before `bound`. `on_arrival` hears of each: where, when, and whether that
+    /// station's physical carrier sense turns busy. Returns when the edge reaches the next one, if there is one.
+    pub fn follow_leading(
+        &mut self,
+        id: TransmissionId,
+        bound: Instant,
+        mut on_arrival: impl FnMut(StationId, Instant, bool),
+    ) -> Option<Instant> {
+        let transmission = self.transmissions[id.0 as usize].as_mut();
+        let Transmission { frame, key, leading: front, .. } =
+            transmission.expect("edges exist only for what is on the air");
+        let links = &self.links[front.next as usize..front.end as usize];
+        let Front { leaves, header, threshold, .. } = *front;
+        let arrival = |power: Power, decodable: bool, now: Instant| Arrival {
             transmission: id,
             power,
-            decodable: link.decodable & (power >= front.threshold),
+            decodable: decodable & (power >= threshold),
             now,
-            header_end: now + front.header,
+            header_end: now + header,
         };
-        let content = || {
-            let Transmission { frame, key, .. } = transmission();
-            Content { rate: frame.rate, octets: frame.octets, airtime: frame.airtime, key: *key }
+        let totals = &mut self.totals;
+        let (reached, next) = match (&mut self.receivers, &self.variation) {
+            (Receivers::Threshold(model, receivers), None) => follow(links, leaves, bound, |link, now| {
+                let receiver = &mut receivers[link.receiver.0 as usize];
+                on_arrival(
+                    link.receiver,
+                    now,
+                    receiver.on_leading(model, arrival(link.power, link.decodable, now), totals),
+                );
+            }),
+            (receivers, variation) => follow(links, leaves, bound, |link, now| {
+                let mut power = link.power;
+                if let Some(variation) = variation {
+                    power = power.scaled(variation.factor(*key, frame.transmitter, link.receiver, now));
+                    self.powers[id.0 as usize].push(power);
+                }
+                let content = || Content { rate: frame.rate, octets: frame.octets, airtime: frame.airtime, key: *key };
+                let turns_busy =
+                    receivers.on_leading(link.receiver, arrival(power, link.decodable, now), content, totals);
+                on_arrival(link.receiver, now, turns_busy);
+            }),
         };
-        self.receivers.on_leading(link.receiver, arrival, content, &mut self.totals)
+        front.next += reached as u32;
+        next
     }
 
     /// A trailing edge reaches its next receiver, `now`. Returns what became of the frame there, and whether the station's

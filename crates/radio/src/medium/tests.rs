@@ -124,6 +124,7 @@ impl Air {
                     duration: Duration::ZERO,
                     sequence: 0,
                     retry: false,
+                    priority: None,
                     octets: 100,
                     rate: RATE,
                     airtime,
@@ -144,14 +145,16 @@ impl Air {
             }
             Edge::Leading(_) => {
                 let id = id.expect("an edge belongs to a frame");
-                let (at, receiver) = self.next(id, super::Edge::Leading).expect("entered");
-                assert_eq!(at, now);
-                let mut front = self.medium.front(id, super::Edge::Leading);
-                let turns_busy = self.medium.handle_leading(id, &mut front, now);
-                self.medium.suspend(id, super::Edge::Leading, front);
-                if turns_busy {
-                    assert!(!self.busy[receiver.0 as usize], "told twice that the medium is busy");
-                    self.turn(now, receiver.0, true);
+                let mut arrivals = Vec::new();
+                let bound = now + Duration::from_nanos(1);
+                self.medium.follow_leading(id, bound, |receiver, at, busy| arrivals.push((receiver, at, busy)));
+                assert!(!arrivals.is_empty(), "entered");
+                for (receiver, at, turns_busy) in arrivals {
+                    assert_eq!(at, now);
+                    if turns_busy {
+                        assert!(!self.busy[receiver.0 as usize], "told twice that the medium is busy");
+                        self.turn(now, receiver.0, true);
+                    }
                 }
                 self.enter(id);
             }

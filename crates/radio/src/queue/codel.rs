@@ -20,7 +20,7 @@ pub struct CoDelConfig {
 }
 
 impl Default for CoDelConfig {
-    /// 5 ms and 100 ms (RFC 8289, sections 4.3 and 4.4) and the IP MTU of 1500 octets.
+    /// 5 ms and 100 ms (RFC 8289, section 4) and the IP MTU of 1500 octets.
     fn default() -> Self {
         Self { target: Duration::from_millis(5), interval: Duration::from_millis(100), mtu: 1500 }
     }

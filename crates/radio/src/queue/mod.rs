@@ -49,13 +49,13 @@ pub enum Reason {
     Expired,
 }
 
-/// A bounded queue of one of the disciplines.
+/// A bounded queue of one of the disciplines. As large as the simplest, which most stations have.
 #[derive(Clone, Debug)]
 pub enum InterfaceQueue<T> {
     /// See [`DropTail`].
     DropTail(DropTail<T>),
     /// See [`CoDel`].
-    CoDel(CoDel<T>),
+    CoDel(Box<CoDel<T>>),
     /// See [`FqCoDel`].
     FqCoDel(Box<FqCoDel<T>>),
 }
@@ -65,7 +65,7 @@ impl<T: Queued> InterfaceQueue<T> {
     pub fn new(discipline: Discipline, capacity: u32) -> Self {
         match discipline {
             Discipline::DropTail => Self::DropTail(DropTail::new(capacity)),
-            Discipline::CoDel(config) => Self::CoDel(CoDel::new(config, capacity)),
+            Discipline::CoDel(config) => Self::CoDel(Box::new(CoDel::new(config, capacity))),
             Discipline::FqCoDel(config) => Self::FqCoDel(Box::new(FqCoDel::new(config, capacity))),
         }
     }

@@ -10,8 +10,8 @@
 //!                     └─────────────────┘
 //! ```
 //!
-//! A receiver that is free synchronises to a frame whose ratio reaches [`Sinr::detection`] as it begins; one that is
-//! synchronised goes over to a later frame that is [`Sinr::capture`] times stronger than all else, the first one included
+//! A receiver that is free synchronises to a frame whose ratio reaches [`Sinr::detection`] as it begins and for aCCATime;
+//! one that is synchronised goes over to a later frame that is [`Sinr::capture`] times stronger than all else, the first one included
 //! (J. Lee et al., "An experimental study on the capture effect in 802.11a networks", WiNTECH 2007). What a header says
 //! is known at its end; the receiver notices at the next start or end of a signal that it could not be read.
 
@@ -54,6 +54,8 @@ pub struct Mode {
     framing: u32,
     /// Silence that counts as part of the frame.
     signal_extension: Duration,
+    /// For so long a preamble must be heard to be found.
+    cca_time: Duration,
 }
 
 impl Mode {
@@ -63,13 +65,14 @@ impl Mode {
         let header = phy.header_field(rate);
         Self {
             rate,
-            noise: thermal_noise(encoding.noise_bandwidth(), noise_figure),
+            noise: thermal_noise(phy.noise_bandwidth(rate), noise_figure),
             header: SuccessCurve::new(header.encoding),
             header_bits: f64::from(header.bits),
             header_length: header.duration,
             payload: SuccessCurve::new(encoding),
             framing: phy.payload_bits(rate, 0),
             signal_extension: phy.signal_extension(rate),
+            cca_time: phy.cca_time(rate),
         }
     }
 
@@ -120,6 +123,7 @@ struct Lock {
     power: Power,
     mode: usize,
     key: u64,
+    start: Instant,
     header_end: Instant,
     /// Of the PSDU: when its last bit passes, and how many there are.
     payload_end: Instant,
@@ -173,6 +177,7 @@ impl Receiver {
         self.advance(model, arrival.now, totals);
         let others = self.energy;
         self.energy = others + arrival.power;
+        self.lose_preamble(model, arrival.now, totals);
         if arrival.decodable {
             self.on_preamble(model, arrival, content(), others, totals);
         } else if let Some(lock) = &mut self.lock {
@@ -221,6 +226,7 @@ impl Receiver {
             power: arrival.power,
             mode,
             key: content.key,
+            start: arrival.now,
             header_end: arrival.header_end,
             payload_end: arrival.now + content.airtime.saturating_sub(signal_extension),
             payload_bits: f64::from(8 * content.octets + framing),
@@ -230,6 +236,15 @@ impl Receiver {
             disturbed: others > Power::ZERO,
             is_readable: false,
         });
+    }
+
+    /// A preamble that is drowned before it was found is not found.
+    fn lose_preamble(&mut self, model: &Sinr, now: Instant, totals: &mut Totals) {
+        let drowned = self.lock.take_if(|lock| {
+            let Mode { noise, cca_time, .. } = model.modes[lock.mode];
+            now < lock.start + cca_time && !lock.power.is_at_least(model.detection, self.energy - lock.power + noise)
+        });
+        totals.collisions += u64::from(drowned.is_some());
     }
 
     /// Reckons the piece of the frame that has passed since the last change; lets go of one whose header was not read.
@@ -423,6 +438,19 @@ mod tests {
         assert_eq!(bench.ends(1, us(0) + airtime(), 20.0), (Heard::Noise, false));
         assert_eq!(bench.ends(2, us(50) + airtime(), 31.0), (Heard::Frame(us(70)), true));
         assert_eq!(bench.totals.collisions, 1);
+    }
+
+    /// Two frames of one power that begin in the same slot: neither preamble is found, so no frame in error follows.
+    #[test]
+    fn preambles_of_one_power_drown_each_other() {
+        let mut bench = Bench::new();
+        assert!(bench.begins(1, us(0), 20.0, 1));
+        assert!(!bench.begins(2, us(3), 20.0, 2));
+        assert!(!bench.receiver.receiving(us(30)));
+        assert!(bench.receiver.is_busy(), "energy");
+        assert_eq!(bench.ends(1, us(0) + airtime(), 20.0), (Heard::Noise, false));
+        assert_eq!(bench.ends(2, us(3) + airtime(), 20.0), (Heard::Noise, true));
+        assert_eq!(bench.totals.collisions, 2);
     }
 
     /// A header that could not be read is known at the next change: the receiver is free for what comes after it.

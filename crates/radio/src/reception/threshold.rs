@@ -95,7 +95,7 @@ impl Receiver {
     }
 
     /// A signal arrives. Returns whether the medium turns busy.
-    pub(super) fn on_leading(&mut self, model: &Threshold, arrival: Arrival, totals: &mut Totals) -> bool {
+    pub(crate) fn on_leading(&mut self, model: &Threshold, arrival: Arrival, totals: &mut Totals) -> bool {
         let was_busy = self.busy || self.transmitting;
         let sensed = arrival.power >= model.carrier_sense_threshold;
         let others = self.energy;

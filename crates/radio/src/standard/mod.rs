@@ -1,9 +1,11 @@
-//! Timing and rates of the 802.11 physical layers, by clause of IEEE 802.11-2020.
+//! Timing and rates of the 802.11 physical layers, by clause of IEEE 802.11-2020, and of two kin that no clause describes.
 
 mod dsss;
 mod erp;
 mod hr_dsss;
 mod ofdm;
+mod turbo;
+mod wavelan;
 
 use core::fmt;
 
@@ -11,7 +13,7 @@ use hopcast_protocols::time::Duration;
 
 use crate::errors::{Encoding, HEADER_BITS, ReedSolomon, SIGNAL_BITS};
 
-/// A physical layer of IEEE 802.11.
+/// A physical layer of IEEE 802.11, or one near it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Standard {
     /// `802.11`: DSSS at 1 and 2 Mb/s (IEEE 802.11-2020, clause 15).
@@ -22,6 +24,10 @@ pub enum Standard {
     Ofdm,
     /// `802.11g`: ERP-OFDM at 6 to 54 Mb/s, and the rates of 802.11b (clause 18).
     Erp,
+    /// `802.11a-turbo`: OFDM at 12 to 108 Mb/s in 40 MHz, a mode of Atheros' cards.
+    OfdmTurbo,
+    /// `wavelan`: 2 Mb/s as before 802.11, without acknowledgements.
+    Wavelan,
 }
 
 impl Standard {
@@ -32,6 +38,8 @@ impl Standard {
             Self::HrDsss => hr_dsss::RATES,
             Self::Ofdm => ofdm::RATES,
             Self::Erp => erp::RATES,
+            Self::OfdmTurbo => turbo::RATES,
+            Self::Wavelan => wavelan::RATES,
         }
     }
 
@@ -42,20 +50,29 @@ impl Standard {
 
     /// The rate of control responses to data at `data_rate`: the highest of the basic set that is of the same
     /// modulation class and not above it (10.6.6.5). The basic set is 1 and 2 Mb/s for DSSS and CCK, and 6, 12 and
-    /// 24 Mb/s for OFDM.
+    /// 24 Mb/s for OFDM, twice that in turbo mode.
     pub fn default_basic_rate(self, data_rate: DataRate) -> DataRate {
-        let basic = match data_rate.modulation() {
-            Modulation::Dsss => dsss::BASIC,
-            Modulation::Ofdm => ofdm::BASIC,
+        let basic = match (self, data_rate.modulation()) {
+            (Self::Wavelan, _) => wavelan::RATES,
+            (Self::OfdmTurbo, _) => turbo::BASIC,
+            (_, Modulation::Dsss) => dsss::BASIC,
+            (_, Modulation::Ofdm) => ofdm::BASIC,
         };
         basic.iter().copied().rev().find(|&rate| rate <= data_rate).unwrap_or(basic[0])
     }
 
-    /// Centre of the default channel in hertz: channel 1 at 2.4 GHz (15.4.4), channel 36 at 5 GHz (17.3.8.4).
+    /// Whether stations answer: with an ACK to each data frame for them, and with a CTS to an RTS.
+    pub const fn acknowledges(self) -> bool {
+        !matches!(self, Self::Wavelan)
+    }
+
+    /// Centre of the default channel in hertz: channel 1 at 2.4 GHz (15.4.4), channel 36 at 5 GHz (17.3.8.4). In turbo mode
+    /// channel 42, which lies over 40 and 44; for WaveLAN the lowest of its ten at 2.4 GHz.
     pub const fn default_frequency(self) -> f64 {
         match self {
-            Self::Dsss | Self::HrDsss | Self::Erp => 2.412e9,
+            Self::Dsss | Self::HrDsss | Self::Erp | Self::Wavelan => 2.412e9,
             Self::Ofdm => 5.180e9,
+            Self::OfdmTurbo => 5.210e9,
         }
     }
 
@@ -67,6 +84,8 @@ impl Standard {
             Self::HrDsss => hr_dsss::PARAMETERS,
             Self::Ofdm => ofdm::PARAMETERS,
             Self::Erp => erp::PARAMETERS,
+            Self::OfdmTurbo => turbo::PARAMETERS,
+            Self::Wavelan => wavelan::PARAMETERS,
         };
         let short_preamble = short_preamble && matches!(self, Self::HrDsss | Self::Erp);
         Phy { standard: self, short_preamble, parameters, code: None }
@@ -80,6 +99,8 @@ impl fmt::Display for Standard {
             Self::HrDsss => "802.11b",
             Self::Ofdm => "802.11a",
             Self::Erp => "802.11g",
+            Self::OfdmTurbo => "802.11a-turbo",
+            Self::Wavelan => "wavelan",
         })
     }
 }
@@ -167,6 +188,18 @@ impl Phy {
         }
     }
 
+    /// The same where a station that is not an ERP one (802.11b) belongs to the network: with the long slot (18.5.4). CWmin
+    /// stays, as it is that of a station's own rates.
+    pub fn with_long_slot(self) -> Self {
+        match self.standard {
+            Standard::Erp => {
+                let slot = erp::PARAMETERS_WITH_HR_DSSS.slot;
+                Self { parameters: PhyParameters { slot, ..self.parameters }, ..self }
+            }
+            _ => self,
+        }
+    }
+
     /// The standard.
     pub const fn standard(&self) -> Standard {
         self.standard
@@ -191,11 +224,18 @@ impl Phy {
     /// modulation of the frame that was not understood, at `failed`: 1 Mb/s after DSSS, 6 Mb/s after OFDM. In 802.11g
     /// this is the value of dot11DynamicEIFSActivated; elsewhere the two are one.
     pub fn eifs(&self, failed: DataRate) -> Duration {
-        let lowest = match failed.modulation() {
-            Modulation::Dsss => dsss::RATE_1,
-            Modulation::Ofdm => ofdm::RATE_6,
+        self.eifs_without_difs(failed) + self.difs()
+    }
+
+    /// EIFS − DIFS, to which EDCA adds the AIFS of an access category (10.3.2.3.7). Zero where nobody answers.
+    pub fn eifs_without_difs(&self, failed: DataRate) -> Duration {
+        let lowest = match (self.standard, failed.modulation()) {
+            (Standard::Wavelan, _) => return Duration::ZERO,
+            (Standard::OfdmTurbo, _) => turbo::RATE_12,
+            (_, Modulation::Dsss) => dsss::RATE_1,
+            (_, Modulation::Ofdm) => ofdm::RATE_6,
         };
-        self.parameters.sifs + self.airtime(lowest, ACK_OCTETS) + self.difs()
+        self.parameters.sifs + self.airtime(lowest, ACK_OCTETS)
     }
 
     /// TXTIME of a frame of `octets`, FCS included: preamble, header, data, tail, padding and signal extension
@@ -204,6 +244,7 @@ impl Phy {
         let octets = self.code.map_or(octets, |code| code.coded_octets(octets));
         match rate.modulation() {
             Modulation::Dsss => self.header_duration(rate) + hr_dsss::psdu(rate, octets),
+            Modulation::Ofdm if self.standard == Standard::OfdmTurbo => turbo::HEADER + turbo::psdu(rate, octets),
             Modulation::Ofdm => self.header_duration(rate) + ofdm::psdu(rate, octets) + self.signal_extension(rate),
         }
     }
@@ -211,9 +252,11 @@ impl Phy {
     /// Preamble and header (PLCP header, SIGNAL) of a frame at `rate`: PHY-RXSTART.indication follows it.
     pub fn header_duration(&self, rate: DataRate) -> Duration {
         debug_assert!(self.standard.rates().contains(&rate), "{} has no {rate}", self.standard);
-        match rate.modulation() {
-            Modulation::Dsss => hr_dsss::header(rate, self.short_preamble),
-            Modulation::Ofdm => ofdm::HEADER,
+        match (self.standard, rate.modulation()) {
+            (Standard::Wavelan, _) => wavelan::HEADER,
+            (Standard::OfdmTurbo, _) => turbo::HEADER,
+            (_, Modulation::Dsss) => hr_dsss::header(rate, self.short_preamble),
+            (_, Modulation::Ofdm) => ofdm::HEADER,
         }
     }
 
@@ -225,21 +268,46 @@ impl Phy {
         }
     }
 
+    /// aCCATime for a preamble of the kind that frames at `rate` have: 15 µs for DSSS (Tables 15-5 and 16-4), 4 µs for OFDM
+    /// (Tables 17-21 and 18-5, upper bounds), half of that for
+    /// Turbo.
+    pub fn cca_time(&self, rate: DataRate) -> Duration {
+        match rate.modulation() {
+            Modulation::Dsss => Duration::from_micros(15),
+            Modulation::Ofdm if self.standard == Standard::OfdmTurbo => Duration::from_micros(2),
+            Modulation::Ofdm => Duration::from_micros(4),
+        }
+    }
+
     /// How the PSDU of a frame at `rate` is put on the air.
     pub fn encoding(&self, rate: DataRate) -> Encoding {
-        Encoding::of(rate).expect("every rate of a standard has an encoding")
+        let encoding = match self.standard {
+            Standard::OfdmTurbo => Encoding::of_turbo(rate),
+            _ => Encoding::of(rate),
+        };
+        encoding.expect("every rate of a standard has an encoding")
+    }
+
+    /// Hertz over which noise counts in a frame at `rate` ([`Encoding::noise_bandwidth`]), twice as many in turbo mode.
+    pub fn noise_bandwidth(&self, rate: DataRate) -> f64 {
+        let bandwidth = self.encoding(rate).noise_bandwidth();
+        if self.standard == Standard::OfdmTurbo { 2.0 * bandwidth } else { bandwidth }
     }
 
     /// The last part of the header of a frame at `rate`, which names its rate and length: 48 bits by DBPSK at 1 Mb/s, or by
-    /// DQPSK at 2 Mb/s after a short preamble (16.2.2); SIGNAL, 24 bits in one symbol, for OFDM (17.3.4).
+    /// DQPSK at 2 Mb/s after a short preamble (16.2.2) and in WaveLAN; SIGNAL, 24 bits in one symbol, for OFDM (17.3.4).
     pub fn header_field(&self, rate: DataRate) -> HeaderField {
-        let encoding = Encoding::of_header(rate, self.short_preamble);
-        let (bits, duration) = match encoding {
-            Encoding::Dqpsk => (HEADER_BITS, Duration::from_micros(24)),
-            Encoding::Ofdm { .. } => (SIGNAL_BITS, Duration::from_micros(4)),
-            _ => (HEADER_BITS, Duration::from_micros(48)),
+        let encoding = match self.standard {
+            Standard::Wavelan => Encoding::Dqpsk,
+            _ => Encoding::of_header(rate, self.short_preamble),
         };
-        HeaderField { encoding, bits, duration }
+        let (bits, micros) = match encoding {
+            Encoding::Dqpsk => (HEADER_BITS, 24),
+            Encoding::Ofdm { .. } if self.standard == Standard::OfdmTurbo => (SIGNAL_BITS, 2),
+            Encoding::Ofdm { .. } => (SIGNAL_BITS, 4),
+            _ => (HEADER_BITS, 48),
+        };
+        HeaderField { encoding, bits, duration: Duration::from_micros(micros) }
     }
 
     /// Bits that the PSDU of a frame of `octets` at `rate` needs to arrive: with SERVICE and tail for OFDM (17.3.5).
@@ -272,9 +340,10 @@ impl Phy {
     /// the standard's minimum, which real receivers surpass.
     pub fn minimum_sensitivity(&self, rate: DataRate) -> f64 {
         debug_assert!(self.standard.rates().contains(&rate), "{} has no {rate}", self.standard);
-        match rate.modulation() {
-            Modulation::Dsss => hr_dsss::minimum_sensitivity(rate),
-            Modulation::Ofdm => ofdm::minimum_sensitivity(rate),
+        match (self.standard, rate.modulation()) {
+            (Standard::OfdmTurbo, _) => turbo::minimum_sensitivity(rate),
+            (_, Modulation::Dsss) => hr_dsss::minimum_sensitivity(rate),
+            (_, Modulation::Ofdm) => ofdm::minimum_sensitivity(rate),
         }
     }
 
@@ -283,8 +352,9 @@ impl Phy {
     /// 17.3.10.6, 18.4.6). For OFDM this is the level that 17.3.10.6 itself names, −82 dBm.
     pub fn cca_threshold(&self) -> f64 {
         match self.standard {
-            Standard::Dsss | Standard::HrDsss => dsss::MINIMUM_SENSITIVITY,
+            Standard::Dsss | Standard::HrDsss | Standard::Wavelan => dsss::MINIMUM_SENSITIVITY,
             Standard::Ofdm | Standard::Erp => ofdm::minimum_sensitivity(ofdm::RATE_6),
+            Standard::OfdmTurbo => turbo::minimum_sensitivity(turbo::RATE_12),
         }
     }
 }
@@ -308,7 +378,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const ALL: [Standard; 4] = [Standard::Dsss, Standard::HrDsss, Standard::Ofdm, Standard::Erp];
+    const ALL: [Standard; 6] =
+        [Standard::Dsss, Standard::HrDsss, Standard::Ofdm, Standard::Erp, Standard::OfdmTurbo, Standard::Wavelan];
 
     fn mbps(rate: f64) -> DataRate {
         DataRate::from_kbps((rate * 1e3) as u32)
@@ -327,6 +398,9 @@ mod tests {
             // ACK at 6 Mb/s: 44 µs and the signal extension of 6 µs.
             (Standard::Erp, 54.0, 10.0, 19.0, 28.0, 88.0, 15),
             (Standard::Erp, 11.0, 10.0, 30.0, 50.0, 364.0, 31),
+            // ACK at 12 Mb/s: half of 44 µs.
+            (Standard::OfdmTurbo, 108.0, 8.0, 14.0, 20.0, 50.0, 15),
+            (Standard::Wavelan, 2.0, 10.0, 30.0, 50.0, 50.0, 31),
         ] {
             let phy = standard.phy(false).for_data_rate(mbps(data_rate));
             let spaces = [phy.parameters().sifs, phy.pifs(), phy.difs(), phy.eifs(mbps(data_rate))].map(micros);
@@ -340,6 +414,25 @@ mod tests {
         let phy = Standard::Erp.phy(false);
         assert_eq!(micros(phy.eifs(mbps(54.0))), 10.0 + 50.0 + 28.0);
         assert_eq!(micros(phy.eifs(mbps(11.0))), 10.0 + 304.0 + 28.0);
+    }
+
+    /// Table 18-5: the slot of 20 µs and what follows from it; nothing else, and nowhere else.
+    #[test]
+    fn the_long_slot_lengthens_the_spaces() {
+        let (short, long) = (Standard::Erp.phy(false), Standard::Erp.phy(false).with_long_slot());
+        assert_eq!([long.parameters().slot, long.pifs(), long.difs()].map(micros), [20.0, 30.0, 50.0]);
+        assert_eq!((long.parameters().sifs, long.parameters().cw_min), (short.parameters().sifs, 15));
+        assert_eq!(Standard::Ofdm.phy(false).with_long_slot(), Standard::Ofdm.phy(false));
+    }
+
+    /// The measured times of de Silva and Das, Table 1, ISA: half of a percent.
+    #[test]
+    fn wavelan_takes_the_measured_times() {
+        let phy = Standard::Wavelan.phy(false);
+        for (packet, measured) in [(1_500, 6_330.0), (68, 571.0)] {
+            let airtime = micros(phy.airtime(mbps(2.0), packet + 36));
+            assert!((airtime / measured - 1.0).abs() < 0.005, "{packet}: {airtime}");
+        }
     }
 
     #[test]
@@ -373,6 +466,12 @@ mod tests {
             (Standard::Erp, false, 24.0, 14, 34.0),
             (Standard::Erp, false, 11.0, 1_536, 1_310.0),
             (Standard::Erp, true, 11.0, 1_536, 1_214.0),
+            // Half of 248 and of 28: 57 symbols, and 2.
+            (Standard::OfdmTurbo, false, 108.0, 1_536, 124.0),
+            (Standard::OfdmTurbo, false, 48.0, 14, 14.0),
+            // 1500 and 68 octets and 36: 300 µs and 4 µs an octet of the packet.
+            (Standard::Wavelan, false, 2.0, 1_536, 6_300.0),
+            (Standard::Wavelan, true, 2.0, 104, 572.0),
         ] {
             let airtime = standard.phy(short_preamble).airtime(mbps(rate), octets);
             assert_eq!(micros(airtime), expected, "{standard}, {octets} octets at {rate} Mb/s");
@@ -406,6 +505,10 @@ mod tests {
             (Standard::Ofdm, 54.0, 24.0),
             (Standard::Erp, 11.0, 2.0),
             (Standard::Erp, 48.0, 24.0),
+            (Standard::OfdmTurbo, 12.0, 12.0),
+            (Standard::OfdmTurbo, 36.0, 24.0),
+            (Standard::OfdmTurbo, 108.0, 48.0),
+            (Standard::Wavelan, 2.0, 2.0),
         ] {
             assert_eq!(standard.default_basic_rate(mbps(data_rate)), mbps(expected), "{standard}, {data_rate} Mb/s");
         }
@@ -418,6 +521,8 @@ mod tests {
             (Standard::HrDsss, 4, 11.0),
             (Standard::Ofdm, 8, 54.0),
             (Standard::Erp, 12, 54.0),
+            (Standard::OfdmTurbo, 8, 108.0),
+            (Standard::Wavelan, 1, 2.0),
         ] {
             assert!(standard.rates().is_sorted());
             assert_eq!(standard.rates().len(), count);

@@ -1,4 +1,4 @@
-//! OFDM: 6 to 54 Mb/s in a channel of 20 MHz. IEEE 802.11-2020, clause 17.
+//! OFDM: 6 to 54 Mb/s in a channel of 20 MHz, and at twice the clock in 40 MHz. IEEE 802.11-2020, clause 17.
 
 use hopcast_protocols::time::Duration;
 

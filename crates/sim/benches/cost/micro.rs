@@ -5,9 +5,10 @@ use core::hint::black_box;
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::tcp::{Config, Connection, Output, Segment, State};
-use hopcast_radio::mac::{Payload, StationId};
+use hopcast_radio::mac::{Payload, Protection, StationId};
 use hopcast_radio::medium::Medium;
 use hopcast_radio::queue::Discipline;
+use hopcast_radio::rate::Algorithm;
 use hopcast_radio::reception::{Reception, Rules, Threshold};
 use hopcast_radio::units::{Power, PowerRatio};
 use hopcast_sim::engine::{Engine, Loss, Outgoing, Port, Upper};
@@ -118,8 +119,13 @@ fn timers<const HOSTS: usize>(operations: u64) -> u64 {
     let scenario = peers::scenario("string", &[]);
     let config = hopcast_radio::mac::Config {
         phy: scenario.radio.standard.phy(false),
-        data_rate: scenario.radio.data_rate,
+        rate_control: Algorithm::Fixed(scenario.radio.data_rate),
+        rates: Vec::new(),
+        seed: 1,
         basic_rate: scenario.radio.basic_rate,
+        acknowledgements: true,
+        protection: Protection::None,
+        edca: None,
         rts_threshold: None,
         short_retry_limit: 7,
         long_retry_limit: 4,

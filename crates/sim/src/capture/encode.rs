@@ -1,6 +1,7 @@
 //! A frame of the simulation as octets: radiotap, 802.11, LLC/SNAP, IPv4, UDP or TCP, frame check sequence.
 
 use hopcast_protocols::time::Instant;
+use hopcast_radio::mac::edca::UserPriority;
 use hopcast_radio::mac::{Frame, FrameKind};
 use hopcast_radio::medium::Link;
 use hopcast_radio::standard::{DataRate, Modulation, Standard};
@@ -18,6 +19,7 @@ pub(super) struct Encoder {
     /// By station: the centre of its channel in MHz, and what its node is.
     stations: Vec<(u16, Role)>,
     short_preamble: bool,
+    is_turbo: bool,
     /// Whether received power means anything.
     has_power: bool,
     octets: Vec<u8>,
@@ -44,6 +46,7 @@ impl Encoder {
         Self {
             stations: network::stations(scenario).iter().map(station).collect(),
             short_preamble: radio.short_preamble && matches!(radio.standard, Standard::HrDsss | Standard::Erp),
+            is_turbo: radio.standard == Standard::OfdmTurbo,
             has_power: !matches!(radio.propagation, Propagation::Range { .. }),
             octets: Vec::new(),
             transport: Vec::new(),
@@ -71,7 +74,7 @@ impl Encoder {
             tsft: Some((start + frame.header).as_nanos() / 1_000),
             flags: Some(self.radiotap_flags(frame.rate)),
             rate: u8::try_from(frame.rate.as_kbps() / 500).ok(),
-            channel: Some(Channel { frequency, flags: channel_flags(frequency, frame.rate) }),
+            channel: Some(Channel { frequency, flags: channel_flags(frequency, frame.rate, self.is_turbo) }),
             // A float to integer cast saturates.
             antenna_signal: received.filter(|_| self.has_power).map(|link| libm::round(link.power.as_dbm()) as i8),
         };
@@ -99,10 +102,10 @@ impl Encoder {
             FrameKind::Data => ieee80211::Repr::Data {
                 flags,
                 duration,
-                subtype: DataSubtype::Data,
+                subtype: if frame.priority.is_some() { DataSubtype::QosData } else { DataSubtype::Data },
                 addressing: self.addressing(frame),
                 sequence_control: SequenceControl { sequence: frame.sequence, fragment: 0 },
-                qos_control: 0,
+                qos_control: frame.priority.map_or(0, |priority| qos_control(priority, frame.receiver.is_some())),
                 ht_control: None,
             },
         };
@@ -157,7 +160,7 @@ impl Encoder {
     }
 }
 
-fn channel_flags(frequency: u16, rate: DataRate) -> ChannelFlags {
+fn channel_flags(frequency: u16, rate: DataRate, is_turbo: bool) -> ChannelFlags {
     let spectrum = match frequency {
         900..=930 => ChannelFlags::SPECTRUM_900_MHZ,
         2_400..=2_500 => ChannelFlags::SPECTRUM_2_GHZ,
@@ -167,8 +170,16 @@ fn channel_flags(frequency: u16, rate: DataRate) -> ChannelFlags {
     spectrum
         | match rate.modulation() {
             Modulation::Dsss => ChannelFlags::CCK,
+            Modulation::Ofdm if is_turbo => ChannelFlags::OFDM | ChannelFlags::TURBO,
             Modulation::Ofdm => ChannelFlags::OFDM,
         }
+}
+
+/// QoS Control of a station that is no access point (9.2.4.5): TID, normal or no acknowledgement, and a TXOP duration of zero:
+/// it asks for none.
+fn qos_control(priority: UserPriority, is_unicast: bool) -> u16 {
+    let ack_policy = if is_unicast { 0b00 } else { 0b01 };
+    u16::from(priority.get()) | ack_policy << 5
 }
 
 fn ip_header(ip: &Ipv4, body: &Body) -> ipv4::Repr {

@@ -324,18 +324,21 @@ impl<U: Upper> Engine<U> {
     /// Follows a frame's start from receiver to receiver for as long as nothing else comes first; `limit` is the next other
     /// event. A medium that turns busy makes no timer earlier, so that `limit` stands.
     fn walk_leading(&mut self, id: TransmissionId, limit: Key) {
-        let mut front = self.medium.front(id, Edge::Leading);
-        let bound = limit.bound(Rank::Leading, front.number);
-        while let Some((time, receiver)) = self.medium.next(&front) {
-            if time >= bound {
-                self.medium.suspend(id, Edge::Leading, front);
-                self.edges.push(Key::new(time, Rank::Leading, front.number), id);
-                return;
+        let number = self.medium.transmission(id).number;
+        let bound = limit.bound(Rank::Leading, number);
+        let Self { medium, stations, now, events, log, .. } = self;
+        let next = medium.follow_leading(id, bound, |receiver, time, turns_busy| {
+            *now = time;
+            *events += 1;
+            if let Some(log) = log {
+                log(Event { key: Key::new(time, Rank::Leading, number), place: receiver.0 });
             }
-            self.begin(time, Rank::Leading, front.number, receiver.0);
-            if self.medium.handle_leading(id, &mut front, time) {
-                self.stations[receiver.0 as usize].handle_busy(time);
+            if turns_busy {
+                stations[receiver.0 as usize].handle_busy(time);
             }
+        });
+        if let Some(time) = next {
+            self.edges.push(Key::new(time, Rank::Leading, number), id);
         }
     }
 

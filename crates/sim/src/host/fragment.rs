@@ -55,6 +55,8 @@ impl Iterator for Fragments {
 #[cfg(test)]
 pub(super) mod tests {
     use super::super::packet::{Body, DEFAULT_TTL, Ipv4, Tag};
+    use hopcast_radio::mac::edca::UserPriority;
+
     use super::*;
     use crate::scenario::model::{FlowId, NodeId};
     use hopcast_protocols::time::Instant;
@@ -72,7 +74,14 @@ pub(super) mod tests {
                 ttl: DEFAULT_TTL,
             },
             body,
-            tag: Tag { flow: FlowId(0), seq, created: Instant::START, socket: 0 },
+            tag: Tag {
+                flow: FlowId(0),
+                seq,
+                created: Instant::START,
+                socket: 0,
+                priority: UserPriority::BEST_EFFORT,
+                expires: None,
+            },
         }
     }
 

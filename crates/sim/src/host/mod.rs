@@ -183,11 +183,16 @@ impl Host {
     /// The next packet for an interface; `room` tells how many free places the queue of one has now.
     ///
     /// Only blocking writes to UDP wait for room. Everything else comes out whatever the room: a packet that finds no
-    /// place is the queue's to drop, and to report with [`Self::handle_drop`].
+    /// place is the queue's to drop, and to report with [`Self::handle_drop`]. What has expired is dropped here.
     #[inline]
     pub fn poll_output(&mut self, room: impl Fn(u32) -> usize, cx: &mut Context<'_>) -> Option<Transmit> {
         loop {
             if let Some(transmit) = self.ready.pop_front() {
+                if transmit.packet.tag.expires.is_some_and(|expires| expires <= cx.now) {
+                    count_host_drop(&transmit.packet, 1, DropCause::Expired, cx);
+                    self.release(&transmit.packet);
+                    continue;
+                }
                 cx.counters.transmitted += 1;
                 cx.counters.forwarded += u64::from(transmit.packet.ip.source != self.node);
                 return Some(transmit);

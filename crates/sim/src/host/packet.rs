@@ -4,6 +4,7 @@ use crate::scenario::model::{FlowId, NodeId};
 use hopcast_protocols::random::{self, Purpose};
 use hopcast_protocols::time::Instant;
 use hopcast_protocols::transport::tcp::Segment;
+use hopcast_radio::mac::edca::UserPriority;
 
 /// Octets of an IPv4 header without options (RFC 791, section 3.1).
 pub const IPV4_HEADER: u32 = 20;
@@ -82,6 +83,10 @@ pub struct Tag {
     pub created: Instant,
     /// Index of the socket at the source of this packet.
     pub socket: u32,
+    /// User priority at interfaces.
+    pub priority: UserPriority,
+    /// From then on it is not worth sending; `None`: it always is.
+    pub expires: Option<Instant>,
 }
 
 impl Packet {
@@ -151,7 +156,14 @@ mod tests {
         Packet {
             ip: Ipv4 { source, destination, id, offset, payload: 1480, more_fragments, ttl: 64 },
             body: Body::Udp { source_port: 9, destination_port, length: 1472 },
-            tag: Tag { flow: FlowId(0), seq: 0, created: Instant::START, socket: 0 },
+            tag: Tag {
+                flow: FlowId(0),
+                seq: 0,
+                created: Instant::START,
+                socket: 0,
+                priority: UserPriority::BEST_EFFORT,
+                expires: None,
+            },
         }
     }
 

@@ -181,6 +181,7 @@ impl Host {
             self.timers.set(Slot::Program(program).index(), source.poll_timeout());
             return Attempt::Asleep;
         };
+        let expires = source.expires();
         if !self.udp(socket).can_send(octets) {
             return Attempt::Asleep;
         }
@@ -189,7 +190,7 @@ impl Host {
         }
         let flow = self.programs[program as usize].flow;
         let seq = cx.flows[flow].handle_datagram_sent(octets);
-        let routed = self.send_udp(socket, Unit { seq, created: cx.now, octets }, cx);
+        let routed = self.send_udp(socket, Unit { seq, created: cx.now, expires, octets }, cx);
         let Activity::UdpSource { source, .. } = &mut self.programs[program as usize].activity else {
             return Attempt::Asleep;
         };
@@ -257,11 +258,12 @@ impl Host {
                 self.timers.set(Slot::Program(program).index(), source.poll_timeout());
                 return;
             };
+            let expires = source.expires();
             source.handle_written(cx.now);
             let socket = *socket;
             let seq = cx.flows[flow].handle_datagram_sent(octets);
             if self.udp(socket).can_send(octets) {
-                self.send_udp(socket, Unit { seq, created: cx.now, octets }, cx);
+                self.send_udp(socket, Unit { seq, created: cx.now, expires, octets }, cx);
             } else {
                 let interface = self.interface_of(program) as usize;
                 let packets = u64::from(self.packets_of(octets, interface));

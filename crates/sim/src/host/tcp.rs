@@ -244,7 +244,9 @@ impl Host {
         // A socket that nobody has spoken to has nobody to answer.
         let Some(remote) = remote else { return };
         let body = Body::Tcp { source_port: local_port, destination_port: remote.port, segment };
-        self.send(remote.node, body, Tag { flow, seq: segment.payload.offset, created: cx.now, socket }, cx);
+        let priority = cx.flows[flow].priority();
+        let tag = Tag { flow, seq: segment.payload.offset, created: cx.now, socket, priority, expires: None };
+        self.send(remote.node, body, tag, cx);
     }
 
     fn wake_talker(&mut self, socket: u32) {

@@ -39,6 +39,7 @@ struct Unsent {
 pub(super) struct Unit {
     pub(super) seq: u64,
     pub(super) created: Instant,
+    pub(super) expires: Option<Instant>,
     pub(super) octets: u32,
 }
 
@@ -118,7 +119,8 @@ impl Host {
         let remote = remote.expect("a socket that a program writes to has a remote end");
         let length = u16::try_from(unit.octets).expect("the builder refuses datagrams that UDP can't carry");
         let body = Body::Udp { source_port: local_port, destination_port: remote.port, length };
-        let tag = Tag { flow, seq: unit.seq, created: unit.created, socket };
+        let priority = cx.flows[flow].priority();
+        let tag = Tag { flow, seq: unit.seq, created: unit.created, socket, priority, expires: unit.expires };
         let Some(id) = self.send(remote.node, body, tag, cx) else { return false };
         let interface = self.routes.get(remote.node).map_or(0, |hop| hop.interface as usize);
         let packets = self.packets_of(unit.octets, interface);
@@ -129,7 +131,8 @@ impl Host {
     /// A datagram for a socket of this host, in so many packets.
     pub(super) fn deliver_udp(&mut self, socket: u32, datagram: &Packet, packets: u32, cx: &mut Context<'_>) {
         let Body::Udp { length, .. } = datagram.body else { return };
-        let unit = Unit { seq: datagram.tag.seq, created: datagram.tag.created, octets: u32::from(length) };
+        let Tag { seq, created, expires, .. } = datagram.tag;
+        let unit = Unit { seq, created, expires, octets: u32::from(length) };
         let program = self.udp(socket).program;
         if let Activity::Sink = self.programs[program as usize].activity {
             // A sink reads at once.

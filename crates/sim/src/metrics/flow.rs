@@ -1,9 +1,11 @@
 //! One flow, measured from the source's writes to the sink's reads.
 
-use super::{Arrival, Census, Jitter, Ledger, Series};
+use super::playout::Playout;
+use super::{Arrival, Census, Jitter, Ledger, PlayerSpec, PlayerSummary, Series};
 use crate::scenario::model::FlowId;
 use hdrhistogram::Histogram;
 use hopcast_protocols::time::{Duration, Instant};
+use hopcast_radio::mac::edca::UserPriority;
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::ops::{Index, IndexMut};
@@ -17,6 +19,10 @@ pub struct FlowSpec {
     pub stop: Option<Instant>,
     /// The end of the run.
     pub end: Instant,
+    /// User priority of its packets at interfaces.
+    pub priority: UserPriority,
+    /// Who shows it.
+    pub player: Option<PlayerSpec>,
 }
 
 /// The measurement of one flow.
@@ -48,11 +54,14 @@ pub struct FlowMetrics {
     first_arrival: Option<Instant>,
     last_arrival: Option<Instant>,
     tcp: TcpStatistics,
+    playout: Option<Playout>,
     series: Series,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct StreamWrite {
+    /// Its number among the application's writes, from zero, refused ones included.
+    number: u64,
     /// Place in the stream after its last octet.
     end: u64,
     accepted: Instant,
@@ -108,6 +117,9 @@ pub struct FlowSummary {
     /// Of the flow's connections; all zero without TCP.
     #[serde(flatten)]
     pub tcp: TcpStatistics,
+    /// Of the flow's player.
+    #[serde(flatten)]
+    pub player: PlayerSummary,
 }
 
 /// Significant decimal digits that the histogram of delays keeps.
@@ -116,8 +128,14 @@ const DELAY_DIGITS: u8 = 3;
 const DELAY_UNIT: u64 = 1_000;
 
 impl FlowMetrics {
+    /// User priority of the flow's packets.
+    pub fn priority(&self) -> UserPriority {
+        self.spec.priority
+    }
+
     /// A flow that has not started.
-    pub fn new(spec: FlowSpec) -> Self {
+    pub fn new(mut spec: FlowSpec) -> Self {
+        let playout = spec.player.take().map(|player| Playout::new(player, spec.start));
         let series = Series::new(spec.end.saturating_since(Instant::START));
         Self {
             spec,
@@ -139,6 +157,7 @@ impl FlowMetrics {
             first_arrival: None,
             last_arrival: None,
             tcp: TcpStatistics::default(),
+            playout,
             series,
         }
     }
@@ -158,7 +177,7 @@ impl FlowMetrics {
     pub fn handle_datagram_received(&mut self, seq: u64, octets: u32, created: Instant, now: Instant) {
         if self.ledger.handle_received(seq) == Arrival::First {
             self.handle_octets(octets, now);
-            self.handle_delay(now.saturating_since(created), now);
+            self.handle_packet(seq, now.saturating_since(created), now);
         }
     }
 
@@ -167,8 +186,9 @@ impl FlowMetrics {
         self.sent_bytes += u64::from(octets);
         self.stream_written += u64::from(octets);
         if complete {
+            let number = self.written_packets + self.refused_packets;
+            self.writes.push_back(StreamWrite { number, end: self.stream_written, accepted: now });
             self.written_packets += 1;
-            self.writes.push_back(StreamWrite { end: self.stream_written, accepted: now });
         }
     }
 
@@ -186,7 +206,7 @@ impl FlowMetrics {
         while let Some(&write) = self.writes.front().filter(|write| write.end <= self.stream_read) {
             self.writes.pop_front();
             self.read_packets += 1;
-            self.handle_delay(now.saturating_since(write.accepted), now);
+            self.handle_packet(write.number, now.saturating_since(write.accepted), now);
         }
     }
 
@@ -259,7 +279,14 @@ impl FlowMetrics {
             first_arrival_s: self.first_arrival.map(Instant::as_secs_f64),
             last_arrival_s: self.last_arrival.map(Instant::as_secs_f64),
             tcp: self.tcp,
+            player: self.playout.as_ref().map_or_else(PlayerSummary::default, |p| p.summary(self.media_end(now), now)),
         }
+    }
+
+    /// Since when nothing more has been on its way, if the source has stopped.
+    fn media_end(&self, now: Instant) -> Option<Instant> {
+        let stop = self.spec.stop.filter(|&stop| stop <= now && self.in_flight_packets() == 0)?;
+        Some(self.last_arrival.map_or(stop, |last| last.max(stop)))
     }
 
     fn in_flight_packets(&self) -> u64 {
@@ -288,7 +315,11 @@ impl FlowMetrics {
         self.series.handle_received(octets, now);
     }
 
-    fn handle_delay(&mut self, delay: Duration, now: Instant) {
+    /// The sink has read a whole packet, the application's write number `number`.
+    fn handle_packet(&mut self, number: u64, delay: Duration, now: Instant) {
+        if let Some(playout) = &mut self.playout {
+            playout.handle_write(number, now);
+        }
         self.delay_sum += u128::from(delay.as_nanos());
         let units = delay.as_nanos().div_ceil(DELAY_UNIT);
         self.delays.record(units).expect("a histogram that resizes itself takes any value");
@@ -344,13 +375,20 @@ impl IndexMut<FlowId> for FlowTable {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hopcast_protocols::application::{PlayerConfig, Timeline};
 
     fn at(millis: u64) -> Instant {
         Instant::START + Duration::from_millis(millis)
     }
 
     fn flow(start: u64, stop: Option<u64>) -> FlowMetrics {
-        FlowMetrics::new(FlowSpec { start: at(start), stop: stop.map(at), end: at(10_000) })
+        FlowMetrics::new(FlowSpec {
+            start: at(start),
+            stop: stop.map(at),
+            end: at(10_000),
+            priority: UserPriority::BEST_EFFORT,
+            player: None,
+        })
     }
 
     #[test]
@@ -431,9 +469,81 @@ mod tests {
         assert_eq!(summary.sent_bytes, 2000);
     }
 
+    /// A packet each 20 ms, 40 ms of buffer, and a viewer who asks at 100 ms.
+    fn shown(stop: Option<u64>) -> FlowMetrics {
+        let ms = Duration::from_millis;
+        let config = PlayerConfig { start_up: ms(40), resume: ms(20) };
+        let player = Some(PlayerSpec { config, timeline: Timeline::even(64_000.0, 160) });
+        FlowMetrics::new(FlowSpec {
+            start: at(100),
+            stop: stop.map(at),
+            end: at(10_000),
+            priority: UserPriority::BEST_EFFORT,
+            player,
+        })
+    }
+
+    #[test]
+    fn a_player_shows_what_arrives_and_stops_where_nothing_does() {
+        let mut flow = shown(Some(220));
+        for (arrival, is_lost) in [(110, false), (130, true), (150, false), (232, false), (245, false), (280, false)] {
+            let seq = flow.handle_datagram_sent(160);
+            match is_lost {
+                true => flow.handle_datagram_lost(seq),
+                false => flow.handle_datagram_received(seq, 160, at(0), at(arrival)),
+            }
+        }
+        // The display begins at 150 ms, when the media has come up to 60 ms, has shown that at 210, goes on at 232, has shown
+        // 100 ms of it at 272, and the rest from 280.
+        let player = flow.summary(at(1_000)).player;
+        let seconds = |value: Option<f64>| (value.unwrap() * 1e6).round() as u64;
+        assert_eq!((seconds(player.start_up_s), player.hiccups), (50_000, Some(2)));
+        assert_eq!((seconds(player.hiccup_time_s), seconds(player.hiccup_max_s)), (30_000, 22_000));
+        assert_eq!(seconds(player.played_s), 120_000);
+    }
+
+    #[test]
+    fn the_end_of_the_media_is_no_hiccup_but_a_silence_before_it_is() {
+        let hiccups = |stop| {
+            let mut flow = shown(stop);
+            for arrival in [120, 140] {
+                let seq = flow.handle_datagram_sent(160);
+                flow.handle_datagram_received(seq, 160, at(0), at(arrival));
+            }
+            flow.summary(at(1_000)).player.hiccups
+        };
+        assert_eq!((hiccups(Some(150)), hiccups(Some(500)), hiccups(None)), (Some(0), Some(1), Some(1)));
+    }
+
+    #[test]
+    fn a_stream_is_shown_by_the_numbers_of_its_writes() {
+        let mut flow = shown(None);
+        flow.handle_stream_written(160, true, at(100));
+        flow.handle_stream_refused(160);
+        flow.handle_stream_written(160, true, at(140));
+        flow.handle_stream_read(160, at(150));
+        assert_eq!(flow.summary(at(155)).player.start_up_s, None);
+        // The third is the third, though the second was refused.
+        flow.handle_stream_read(160, at(160));
+        let player = flow.summary(at(200)).player;
+        assert!((player.start_up_s.unwrap() - 0.06).abs() < 1e-12);
+        assert_eq!(player.played_s, Some(0.04));
+    }
+
+    #[test]
+    fn without_a_player_there_is_nothing_to_say_of_one() {
+        assert_eq!(flow(0, None).summary(at(1)).player, PlayerSummary::default());
+    }
+
     #[test]
     fn a_census_that_misses_a_datagram_is_noticed() {
-        let mut table = FlowTable::new([FlowSpec { start: at(0), stop: None, end: at(1) }]);
+        let mut table = FlowTable::new([FlowSpec {
+            start: at(0),
+            stop: None,
+            end: at(1),
+            priority: UserPriority::BEST_EFFORT,
+            player: None,
+        }]);
         let id = FlowId(0);
         let seqs = [0; 3].map(|_| table[id].handle_datagram_sent(1));
         table[id].handle_datagram_lost(seqs[0]);

@@ -2,12 +2,18 @@
 
 use hopcast_protocols::time::Duration;
 
-/// Mean, variance and maximum of the jitter, in one pass (Welford, Technometrics 4(3), 1962).
+/// The jitter of a flow.
 ///
 /// Adjacent are two packets that arrived one after the other, whatever was lost between them.
 #[derive(Clone, Debug, Default)]
 pub struct Jitter {
     last_delay: Option<Duration>,
+    spread: Spread,
+}
+
+/// Number, mean, variance and maximum of jitters, in one pass (Welford, Technometrics 4(3), 1962).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spread {
     count: u64,
     mean: f64,
     squares: f64,
@@ -30,15 +36,32 @@ impl Jitter {
     pub fn handle_delay(&mut self, delay: Duration) -> Option<Duration> {
         let last = self.last_delay.replace(delay)?;
         let jitter = if delay > last { delay - last } else { last - delay };
+        self.spread.insert(jitter);
+        Some(jitter)
+    }
+
+    /// The figures; `None` before two packets have arrived.
+    pub fn summary(&self) -> Option<JitterSummary> {
+        self.spread.summary()
+    }
+}
+
+impl Spread {
+    /// One more.
+    pub fn insert(&mut self, jitter: Duration) {
         self.count += 1;
         let deviation = jitter.as_secs_f64() - self.mean;
         self.mean += deviation / self.count as f64;
         self.squares += deviation * (jitter.as_secs_f64() - self.mean);
         self.max = self.max.max(jitter);
-        Some(jitter)
     }
 
-    /// The figures; `None` before two packets have arrived.
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The figures; `None` if there is none.
     pub fn summary(&self) -> Option<JitterSummary> {
         (self.count > 0).then(|| JitterSummary {
             mean: self.mean,

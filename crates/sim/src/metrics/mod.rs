@@ -13,11 +13,13 @@ mod counters;
 mod flow;
 mod jitter;
 mod ledger;
+mod playout;
 mod series;
 
 pub use census::Census;
 pub use counters::{Counters, DropCause};
 pub use flow::{FlowMetrics, FlowSpec, FlowSummary, FlowTable, TcpStatistics};
-pub use jitter::{Jitter, JitterSummary};
+pub use jitter::{Jitter, JitterSummary, Spread};
 pub use ledger::{Arrival, Ledger};
+pub use playout::{PlayerSpec, PlayerSummary};
 pub use series::{Sample, Series};

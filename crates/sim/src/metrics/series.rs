@@ -1,5 +1,6 @@
 //! How a flow develops over time, in a bounded number of samples.
 
+use super::Spread;
 use hopcast_protocols::time::{Duration, Instant};
 
 /// Samples at even intervals: never more than a thousand in a run, and never closer than 100 ms.
@@ -22,8 +23,8 @@ pub struct Sample {
     pub arrivals: u32,
     /// Sum of their delays.
     pub delay_sum: Duration,
-    /// The largest jitter among them.
-    pub jitter_max: Duration,
+    /// Their jitter, each against the packet before.
+    pub jitter: Spread,
     /// Congestion window in octets; zero where there is none.
     pub cwnd: u32,
     /// Slow start threshold in octets; zero where there is none.
@@ -57,7 +58,9 @@ impl Series {
         self.advance(now);
         self.current.arrivals += 1;
         self.current.delay_sum = self.current.delay_sum.saturating_add(delay);
-        self.current.jitter_max = self.current.jitter_max.max(jitter.unwrap_or(Duration::ZERO));
+        if let Some(jitter) = jitter {
+            self.current.jitter.insert(jitter);
+        }
     }
 
     /// The state of the sender changed at `now`.
@@ -118,8 +121,9 @@ mod tests {
         series.handle_delay(ms(7), Some(ms(3)), at(20));
         series.handle_delay(ms(6), Some(ms(1)), at(120));
         series.advance(at(300));
-        let rows: Vec<_> = series.samples().iter().map(|s| (s.arrivals, s.delay_sum, s.jitter_max)).collect();
-        assert_eq!(rows, [(2, ms(11), ms(3)), (1, ms(6), ms(1)), (0, ms(0), ms(0))]);
+        let rows: Vec<_> = series.samples().iter().map(|s| (s.arrivals, s.delay_sum, s.jitter.count())).collect();
+        assert_eq!(rows, [(2, ms(11), 1), (1, ms(6), 1), (0, ms(0), 0)]);
+        assert_eq!(series.samples()[0].jitter.summary().unwrap().max, 0.003);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array}
 use arrow_schema::{DataType, Field, Schema};
 
 use super::{FlowRecord, NodeRecord, RunResult};
-use crate::metrics::{DropCause, Sample};
+use crate::metrics::{DropCause, JitterSummary, Sample};
 
 /// A row for each flow: the fields of [`FlowRecord`].
 pub fn flow_table(result: &RunResult) -> RecordBatch {
@@ -36,6 +36,11 @@ pub fn flow_table(result: &RunResult) -> RecordBatch {
     table.counts("retransmitted_segments", summaries().map(|s| s.tcp.retransmitted_segments));
     table.counts("timeouts", summaries().map(|s| s.tcp.timeouts));
     table.counts("fast_retransmits", summaries().map(|s| s.tcp.fast_retransmits));
+    table.numbers("start_up_s", summaries().map(|s| s.player.start_up_s));
+    table.optional_counts("hiccups", summaries().map(|s| s.player.hiccups));
+    table.numbers("hiccup_time_s", summaries().map(|s| s.player.hiccup_time_s));
+    table.numbers("hiccup_max_s", summaries().map(|s| s.player.hiccup_max_s));
+    table.numbers("played_s", summaries().map(|s| s.player.played_s));
     table.finish()
 }
 
@@ -65,9 +70,10 @@ pub fn node_table(result: &RunResult) -> RecordBatch {
     table.finish()
 }
 
-/// What developed over time, at even intervals: rows of flows (`flow`, `rate_bps`, `delay_s`, the mean of what arrived in the
-/// interval, `jitter_s`, the largest in it, and of TCP `cwnd_bytes`,
-/// `ssthresh_bytes`, `srtt_s`, those of the flow's first connection at the interval's end), then rows of interface queues
+/// What developed over time, at even intervals: rows of flows (`flow`, `rate_bps`, `packets`, which arrived in the interval,
+/// `delay_s`, their mean, `jitter_s`, the largest of them, `jitter_count`, `jitter_mean_s` and `jitter_variance_s2`, with which
+/// those of any time made of intervals can be computed, and of TCP `cwnd_bytes`, `ssthresh_bytes`, `srtt_s`, those of the
+/// flow's first connection at the interval's end), then rows of interface queues
 /// (`node`, `queue_packets`). What a row does not tell is null. A node has rows only if its queue was ever found filled.
 pub fn series_table(result: &RunResult) -> RecordBatch {
     let series = &result.series;
@@ -90,8 +96,12 @@ pub fn series_table(result: &RunResult) -> RecordBatch {
     table.optional_texts("flow", rows.iter().map(|row| row.flow));
     table.optional_texts("node", rows.iter().map(|row| row.node));
     table.numbers("rate_bps", rows.iter().map(|row| row.rate));
+    table.optional_counts("packets", rows.iter().map(|row| row.packets));
     table.numbers("delay_s", rows.iter().map(|row| row.delay));
-    table.numbers("jitter_s", rows.iter().map(|row| row.jitter));
+    table.numbers("jitter_s", rows.iter().map(|row| Some(row.jitter?.max)));
+    table.optional_counts("jitter_count", rows.iter().map(|row| row.jitter_count));
+    table.numbers("jitter_mean_s", rows.iter().map(|row| Some(row.jitter?.mean)));
+    table.numbers("jitter_variance_s2", rows.iter().map(|row| Some(row.jitter?.variance)));
     table.optional_counts("cwnd_bytes", rows.iter().map(|row| row.cwnd));
     table.optional_counts("ssthresh_bytes", rows.iter().map(|row| row.ssthresh));
     table.numbers("srtt_s", rows.iter().map(|row| row.srtt));
@@ -105,8 +115,10 @@ struct Row<'a> {
     flow: Option<&'a str>,
     node: Option<&'a str>,
     rate: Option<f64>,
+    packets: Option<u64>,
     delay: Option<f64>,
-    jitter: Option<f64>,
+    jitter: Option<JitterSummary>,
+    jitter_count: Option<u64>,
     cwnd: Option<u64>,
     ssthresh: Option<u64>,
     srtt: Option<f64>,
@@ -120,7 +132,9 @@ impl<'a> Row<'a> {
             time: sample.time.as_secs_f64(),
             flow: Some(name),
             delay: (sample.arrivals > 0).then(|| sample.delay_sum.as_secs_f64() / f64::from(sample.arrivals)),
-            jitter: (sample.arrivals > 0).then(|| sample.jitter_max.as_secs_f64()),
+            packets: Some(u64::from(sample.arrivals)),
+            jitter: sample.jitter.summary(),
+            jitter_count: Some(sample.jitter.count()),
             rate: Some(sample.received_bytes as f64 * 8.0 / interval),
             cwnd: measured(sample.cwnd),
             ssthresh: measured(sample.ssthresh),

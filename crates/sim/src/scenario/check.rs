@@ -137,7 +137,7 @@ impl Checker<'_> {
                 dimension.from_bare(number)
             }
             Value::String(text) => {
-                if schema[quantity::WORD_KEY] == text.as_str() {
+                if quantity::words_of(schema).contains(&text.as_str()) {
                     return;
                 }
                 if vocabulary::is_later_value(&key_path(path), text) {
@@ -381,9 +381,9 @@ fn wanted(schema: &Value) -> String {
     match form(schema) {
         Form::Quantity(dimension) => {
             let example = format!("{} such as \"{}\"", dimension.name(), dimension.example());
-            match schema[quantity::WORD_KEY].as_str() {
-                Some(word) => format!("{example}, or {word:?}"),
-                None => example,
+            match quantity::words_of(schema).as_slice() {
+                [] => example,
+                words => format!("{example}, or {}", one_of(words)),
             }
         }
         Form::Choice(words) => one_of(&words),

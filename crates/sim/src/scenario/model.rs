@@ -1,12 +1,18 @@
 //! A scenario after validation: every value in force, in plain units. What the rest of the simulator reads.
 
+use hopcast_protocols::application::{GameDirection, GameModel, PlayerConfig};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::errors::{ReedSolomon, States};
 use hopcast_radio::fading::Distribution;
+use hopcast_radio::mac::Protection;
+use hopcast_radio::mac::edca::{Edition, UserPriority};
 use hopcast_radio::propagation::Polarization;
+use hopcast_radio::queue::Discipline;
+use hopcast_radio::rate::Algorithm;
 use hopcast_radio::standard::{DataRate, Standard};
 
 use crate::host::card::CardConfig;
+use crate::traffic::video_trace::VideoTrace;
 
 /// Index of a node, in the order of the scenario; address 10.0.0.1 plus this index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -48,8 +54,14 @@ pub struct Radio {
     pub short_preamble: bool,
     /// Centre of the channel in hertz; the carrier of the propagation may be another.
     pub channel: f64,
-    /// Rate of unicast data frames.
+    /// Rate of unicast data frames; the highest that rate control may choose.
     pub data_rate: DataRate,
+    /// How the rate of each unicast data frame is chosen.
+    pub rate_control: Algorithm,
+    /// The access categories' parameters; `None`: DCF.
+    pub edca: Option<Edition>,
+    /// What goes before OFDM frames; if anything, the slot is long.
+    pub protection: Protection,
     /// Rate of RTS, CTS, ACK and broadcast frames, where it does not exceed the data rate.
     pub basic_rate: DataRate,
     /// RTS/CTS precede unicast data frames whose MPDU is longer than this, in bytes; `None` is off.
@@ -58,8 +70,10 @@ pub struct Radio {
     pub short_retry_limit: u32,
     /// Attempts at a frame that is longer than the RTS threshold.
     pub long_retry_limit: u32,
-    /// Places in the drop-tail interface queue.
+    /// Places in the interface queue.
     pub queue_packets: u32,
+    /// How the interface queue is managed. The perturbation of FQ-CoDel's hash is that of a run.
+    pub queue_discipline: Discipline,
     /// Transmit power in dBm.
     pub tx_power: f64,
     /// What is lost of a transmission on another channel; `None`: everything.
@@ -242,8 +256,10 @@ pub struct NodeRadio {
     pub network: u32,
     /// Centre of its channel in hertz.
     pub frequency: f64,
-    /// Rate of unicast data frames.
+    /// Rate of unicast data frames; the highest that rate control may choose.
     pub data_rate: DataRate,
+    /// How the rate of each unicast data frame is chosen.
+    pub rate_control: Algorithm,
     /// Rate of control and broadcast frames, where it does not exceed the data rate.
     pub basic_rate: DataRate,
     /// Transmit power in dBm.
@@ -313,6 +329,8 @@ pub struct Flow {
     pub to: NodeId,
     /// Passed through in this order, on the shortest paths between them; no node stands here twice, nor an end.
     pub via: Vec<NodeId>,
+    /// User priority of its packets.
+    pub priority: UserPriority,
     /// The application starts here.
     pub start: Instant,
     /// The application stops here, or with the run.
@@ -321,6 +339,8 @@ pub struct Flow {
     pub transport: Transport,
     /// What it sends.
     pub application: Application,
+    /// What shows it at the sink, if it is media.
+    pub player: Option<PlayerConfig>,
 }
 
 /// How a flow is carried.
@@ -373,12 +393,36 @@ pub enum Application {
         /// Payload of one packet in bytes.
         packet: u32,
     },
-    /// The frames of a film, one each frame interval, never blocking; a frame larger than `packet` is several packets.
+    /// As [`Self::Cbr`], of packets that expire.
+    Audio {
+        /// Payload rate in bit/s.
+        rate: f64,
+        /// Payload of one packet in bytes.
+        packet: u32,
+        /// So long after its write a packet is not worth sending any more; `None`: it always is.
+        deadline: Option<Duration>,
+    },
+    /// One direction of a networked game, never blocking.
+    Game {
+        /// Whose parameters.
+        model: GameModel,
+        /// Who sends.
+        direction: GameDirection,
+    },
+    /// Files, as fast as the transport takes them.
+    File {
+        /// Of one file, in bytes.
+        bytes: u64,
+        /// Between the return of a file's last write and the next file; `None`: there is no next.
+        think: Option<Duration>,
+        /// Payload of one UDP datagram, or one write to TCP, in bytes.
+        packet: u32,
+    },
+    /// The frames of a film at their times, repeated without end, never blocking; a frame larger than `packet` is several
+    /// packets.
     VideoTrace {
-        /// Sizes of the frames in bytes, in order of transmission, repeated without end.
-        frames: std::sync::Arc<[u32]>,
-        /// Between two frames.
-        interval: Duration,
+        /// The film.
+        trace: VideoTrace,
         /// Largest payload of one packet in bytes.
         packet: u32,
     },

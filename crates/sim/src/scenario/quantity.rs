@@ -354,24 +354,95 @@ macro_rules! quantity_or {
                 stringify!($name).into()
             }
             fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                let mut schema = schema(Dimension::$quantity);
-                let pattern = schema.get("pattern").and_then(|p| p.as_str()).unwrap_or_default();
-                let pattern = format!("{pattern}|^{}$", $word);
-                schema.insert("pattern".into(), pattern.into());
-                schema.insert(WORD_KEY.into(), $word.into());
-                schema
+                with_words(Dimension::$quantity, &[$word])
             }
         }
     };
 }
 
-/// Key in the JSON Schema that holds the word which may stand in place of a quantity.
-pub(super) const WORD_KEY: &str = "x-or";
+/// Key in the JSON Schema that holds the words which may stand in place of a quantity.
+const WORDS_KEY: &str = "x-or";
+
+/// The words which may stand in place of the quantity of a schema.
+pub(super) fn words_of(schema: &serde_json::Value) -> Vec<&str> {
+    schema[WORDS_KEY].as_array().into_iter().flatten().filter_map(serde_json::Value::as_str).collect()
+}
 
 quantity_or!(LevelOrOff, Level, "off", "A ratio of powers in decibels, or `off`.");
 quantity_or!(SizeOrOff, Size, "off", "A size in bytes, or `off`.");
 quantity_or!(SizeOrNone, Size, "none", "A size in bytes, or `none`.");
 quantity_or!(TimeOrOff, Time, "off", "A time in seconds, or `off`.");
+
+/// A data rate, or the name of an algorithm that chooses one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RateChoice {
+    /// Always this one.
+    Fixed(Rate),
+    /// Automatic rate fallback.
+    Arf,
+    /// Adaptive automatic rate fallback.
+    Aarf,
+    /// By measured throughput.
+    Minstrel,
+}
+
+impl RateChoice {
+    const WORDS: [(&str, Self); 3] = [("arf", Self::Arf), ("aarf", Self::Aarf), ("minstrel", Self::Minstrel)];
+
+    fn word(self) -> Option<&'static str> {
+        Self::WORDS.iter().find(|(_, choice)| *choice == self).map(|(word, _)| *word)
+    }
+}
+
+impl fmt::Display for RateChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fixed(rate) => rate.fmt(f),
+            other => f.write_str(other.word().unwrap_or_default()),
+        }
+    }
+}
+
+impl Serialize for RateChoice {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Fixed(rate) => rate.serialize(serializer),
+            other => serializer.collect_str(other),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for RateChoice {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = serde_json::Value::deserialize(deserializer)?;
+        match Self::WORDS.iter().find(|(word, _)| value == *word) {
+            Some((_, choice)) => Ok(*choice),
+            None => Rate::deserialize(value).map(Self::Fixed).map_err(serde::de::Error::custom),
+        }
+    }
+}
+
+impl schemars::JsonSchema for RateChoice {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "RateChoice".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        with_words(Dimension::Rate, &Self::WORDS.map(|(word, _)| word))
+    }
+}
+
+/// A quantity in whose place words may stand.
+fn with_words(dimension: Dimension, words: &[&str]) -> schemars::Schema {
+    let mut schema = schema(dimension);
+    let pattern = schema.get("pattern").and_then(|p| p.as_str()).unwrap_or_default();
+    let pattern = format!("{pattern}|^({})$", words.join("|"));
+    schema.insert("pattern".into(), pattern.into());
+    schema.insert(WORDS_KEY.into(), words.into());
+    schema
+}
 
 /// Shares of one, 0 to 1: from each time on, ascending or not. A number holds from the start.
 #[derive(Clone, Debug, PartialEq)]

@@ -155,7 +155,7 @@ fn values(schema: &Value) -> String {
             Some(format!("{word} {}", dimension.display(dimension.from_bare(limit))))
         };
         let limits = [limit("exclusiveMinimum", ">"), limit("minimum", "≥"), limit("maximum", "≤")];
-        let or = schema[quantity::WORD_KEY].as_str().map(|word| format!(" or `\"{word}\"`")).unwrap_or_default();
+        let or: String = quantity::words_of(schema).iter().map(|word| format!(" or `\"{word}\"`")).collect();
         return [format!("{name}{or}")].into_iter().chain(limits.into_iter().flatten()).collect::<Vec<_>>().join(", ");
     }
     if is_table(schema) {

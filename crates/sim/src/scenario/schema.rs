@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::quantity::{
-    Frequency, Length, Level, LevelOrOff, Power, Rate, Shares, Size, SizeOrNone, SizeOrOff, Time, TimeOrOff,
+    Frequency, Length, Level, LevelOrOff, Power, Rate, RateChoice, Shares, Size, SizeOrNone, SizeOrOff, Time, TimeOrOff,
 };
 
 /// A scenario: what is simulated, for how long.
@@ -56,11 +56,11 @@ pub(super) struct Radio {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1, "maximum" = 200))]
     pub channel: Option<u32>,
-    /// Rate of unicast data frames. Default: the highest of the standard; under profile `ns-2` its 2 Mb/s where the
-    /// standard has that.
+    /// Rate of unicast data frames, or what chooses it for each receiver. Default: the highest of the standard; under profile
+    /// `ns-2` its 2 Mb/s where the standard has that.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12))]
-    pub data_rate: Option<Rate>,
+    pub data_rate: Option<RateChoice>,
     /// Rate of RTS, CTS, ACK and broadcast frames where it does not exceed the data rate. Default: the highest mandatory
     /// rate that does not exceed `data_rate`; under profile `ns-2` its 2 Mb/s where that is a rate of the standard and no more than `data_rate`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,10 +71,18 @@ pub(super) struct Radio {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 65_536))]
     pub rts_threshold: Option<SizeOrOff>,
+    /// Medium access by four categories (EDCA), with the default parameters of an edition of IEEE 802.11; a flow's
+    /// `priority` names its category. Default: `off`, DCF.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edca: Option<Edca>,
+    /// What goes before OFDM frames of 802.11g while stations of 802.11b belong to the network; the slot is then long.
+    /// Default: `none`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub protection: Option<Protection>,
     /// Attempts at a frame before it is dropped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_limit: Option<RetryLimit>,
-    /// Interface queue of each node, drop-tail.
+    /// Interface queue of each node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<Queue>,
     /// Largest IP datagram; larger ones are sent in fragments. Default: 1500 B; `none` under profile `ns-2`.
@@ -143,6 +151,9 @@ pub(super) enum Profile {
     /// What ns-2.35 does: RTS always, pairwise capture, first come first served, 250 m and 550 m, no MTU.
     #[serde(rename = "ns-2")]
     Ns2,
+    /// The radios before 802.11 (study A): 2 Mb/s, carrier sense with a random wait, no RTS, no acknowledgement.
+    #[serde(rename = "wavelan")]
+    Wavelan,
 }
 
 /// A physical layer.
@@ -160,6 +171,38 @@ pub(super) enum StandardName {
     /// ERP-OFDM at 6 to 54 Mb/s and the rates of 802.11b, 2.4 GHz.
     #[serde(rename = "802.11g")]
     Erp,
+    /// Atheros' turbo mode of 802.11a: OFDM at 12 to 108 Mb/s in 40 MHz, 5 GHz.
+    #[serde(rename = "802.11a-turbo")]
+    OfdmTurbo,
+    /// WaveLAN as it was before 802.11: 2 Mb/s, 2.4 GHz.
+    #[serde(rename = "wavelan")]
+    Wavelan,
+}
+
+/// Whose default parameters of EDCA.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(super) enum Edca {
+    /// None: DCF.
+    #[serde(rename = "off")]
+    Off,
+    /// 802.11e-2005 to 802.11-2012, and WMM.
+    #[serde(rename = "2012")]
+    Ieee2012,
+    /// 802.11-2020, with other TXOP limits.
+    #[serde(rename = "2020")]
+    Ieee2020,
+}
+
+/// What goes before OFDM frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Protection {
+    /// Nothing.
+    None,
+    /// A CTS to the station itself, at the basic rate.
+    CtsToSelf,
+    /// RTS and CTS at the basic rate.
+    RtsCts,
 }
 
 /// Preamble of HR/DSSS.
@@ -186,14 +229,42 @@ pub(super) struct RetryLimit {
     pub long: Option<u32>,
 }
 
-/// A drop-tail queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// An interface queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Queue {
     /// Places. Default: 50.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1, "maximum" = 1_000_000))]
     pub packets: Option<u32>,
+    /// What is dropped, and when. Default: `drop-tail`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub discipline: Option<Discipline>,
+    /// Of `codel` and `fq-codel`: the wait in the queue that is acceptable. Default: 5 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1e-6, "maximum" = 10))]
+    pub target: Option<Time>,
+    /// Of `codel` and `fq-codel`: for how long packets must have waited for more than `target` before one is dropped.
+    /// Default: 100 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1e-6, "maximum" = 100))]
+    pub interval: Option<Time>,
+    /// Of `fq-codel`: what each flow may send in its turn, IP headers included. Default: 1514 B.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1, "maximum" = 1_000_000))]
+    pub quantum: Option<Size>,
+}
+
+/// How an interface queue is managed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Discipline {
+    /// What finds the queue full.
+    DropTail,
+    /// Controlled delay, RFC 8289: also the oldest, while packets wait for too long.
+    Codel,
+    /// Flow queues under controlled delay, RFC 8290: flows take turns, and each is kept short.
+    FqCodel,
 }
 
 /// How a receiver decides.
@@ -388,10 +459,10 @@ pub(super) enum Errors {
         #[schemars(extend("minimum" = 0, "maximum" = 0.5))]
         bad_ber: f64,
         /// Mean time in the good state; times are exponential.
-        #[schemars(extend("minimum" = 1e-9, "maximum" = 1e6))]
+        #[schemars(extend("minimum" = 1e-6, "maximum" = 1e6))]
         good_mean: Time,
         /// Mean time in the bad state.
-        #[schemars(extend("minimum" = 1e-9, "maximum" = 1e6))]
+        #[schemars(extend("minimum" = 1e-6, "maximum" = 1e6))]
         bad_mean: Time,
         /// Correction of errors. Default: `none`.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -651,6 +722,9 @@ pub(super) struct Flow {
     /// shortest path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub via: Option<Vec<String>>,
+    /// Access category of its packets where `radio.edca` is on. Default: `best-effort`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority: Option<Priority>,
     /// When the application starts. Default: 0 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
@@ -663,6 +737,37 @@ pub(super) struct Flow {
     pub transport: Transport,
     /// What is sent.
     pub application: Application,
+    /// A player at the receiving end that shows what comes, with a buffer; of `audio`, `cbr` and `video-trace`. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub player: Option<Player>,
+}
+
+/// A player of media.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Player {
+    /// As much of the media is buffered before the display begins. Default: 1 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
+    pub start_up_delay: Option<Time>,
+    /// As much is buffered before it goes on after a hiccup. Default: `start_up_delay`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
+    pub resume_delay: Option<Time>,
+}
+
+/// An access category (IEEE 802.11-2020, Table 10-1), with the user priority that its packets get.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Priority {
+    /// 1.
+    Background,
+    /// 0.
+    BestEffort,
+    /// 5.
+    Video,
+    /// 6.
+    Voice,
 }
 
 /// How a flow is carried.
@@ -748,7 +853,51 @@ pub(super) enum Application {
         #[schemars(extend("minimum" = 1, "maximum" = 65_507))]
         packet: Option<Size>,
     },
-    /// The frames of a film, one each frame interval, repeated without end, never blocking.
+    /// Packets of a voice at even intervals, never blocking. Any two of rate, packet and interval give the third.
+    Audio {
+        /// Payload rate. Default: 64 kb/s, or what `packet` and `interval` give.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12))]
+        rate: Option<Rate>,
+        /// Payload of one packet. Default: what `rate` gives in an `interval`, up to whole bytes.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("minimum" = 1, "maximum" = 65_507))]
+        packet: Option<Size>,
+        /// Between two packets. Default: 20 ms, or what `rate` and `packet` give.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("minimum" = 1e-6, "maximum" = 1000))]
+        interval: Option<Time>,
+        /// So long after it was written a packet is not worth sending any more: whoever holds it then drops it. Over UDP.
+        /// Default: `off`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("minimum" = 1e-9, "maximum" = 1000))]
+        deadline: Option<TimeOrOff>,
+    },
+    /// What a client and the server of a networked game send each other, never blocking: small packets of random sizes, those
+    /// of the server also at random intervals.
+    Game {
+        /// Whose parameters. Default: `faerber`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        model: Option<GameModel>,
+        /// Who sends.
+        direction: GameDirection,
+    },
+    /// A file, as fast as the transport takes it, or one after another.
+    File {
+        /// Of one file.
+        #[schemars(extend("minimum" = 1, "maximum" = 1e15))]
+        bytes: Size,
+        /// Between the return of a file's last write and the next file. Default: `off`, there is no next.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
+        think: Option<TimeOrOff>,
+        /// Payload of one UDP datagram, or one write to TCP. Default: `radio.mtu` less 28 B, 1472 B if there is no MTU (UDP);
+        /// the segment (TCP).
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("minimum" = 1, "maximum" = 65_507))]
+        packet: Option<Size>,
+    },
+    /// The frames of a film, each at its time, repeated without end, never blocking.
     VideoTrace {
         /// A file beside the scenario, a bundled trace, or a trace in one of the trace directories. Default: `big-buck-bunny`.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -759,4 +908,24 @@ pub(super) enum Application {
         #[schemars(extend("minimum" = 1, "maximum" = 65_507))]
         packet: Option<Size>,
     },
+}
+
+/// Whose model of a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum GameModel {
+    /// J. Färber, Counter-Strike.
+    Faerber,
+    /// Its derivative in the methodology of NGMN and 3GPP, where the packets of clients are 35 B smaller.
+    Ngmn,
+}
+
+/// Who sends the packets of a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum GameDirection {
+    /// The server, to one client.
+    Server,
+    /// A client, to the server.
+    Client,
 }

@@ -12,22 +12,12 @@ pub(super) fn is_later_value(path: &str, value: &str) -> bool {
     LATER_VALUES.iter().any(|(key, values)| *key == path && values.contains(&value))
 }
 
-const LATER_KEYS: &[&str] = &[
-    "nodes.real",
-    "nodes.mobility.speed",
-    "nodes.mobility.pause",
-    "nodes.mobility.area",
-    "flows.transport.elfn",
-    "flows.application.deadline",
-];
+const LATER_KEYS: &[&str] =
+    &["nodes.real", "nodes.mobility.speed", "nodes.mobility.pause", "nodes.mobility.area", "flows.transport.elfn"];
 
 const LATER_VALUES: &[(&str, &[&str])] = &[
-    ("radio.profile", &["wavelan"]),
-    ("radio.standard", &["802.11a-turbo", "wavelan"]),
-    ("radio.data_rate", &["arf", "aarf", "minstrel"]),
     ("nodes.mobility.model", &["random-waypoint", "gauss-markov", "trace"]),
     ("nodes.routing.protocol", &["aodv", "dsdv", "dsr", "olsr"]),
     ("flows.transport.protocol", &["tfrc", "adtfrc"]),
     ("flows.transport.variant", &["reno", "sack", "cubic"]),
-    ("flows.application.kind", &["audio", "game", "file"]),
 ];

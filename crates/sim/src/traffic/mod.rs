@@ -4,11 +4,13 @@ pub mod video_trace;
 
 use crate::host::packet::MAX_UDP_PAYLOAD;
 use crate::host::{Endpoint, Host, HostConfig, MAX_SOCKETS, TcpOptions};
-use crate::metrics::{FlowSpec, FlowTable};
+use crate::metrics::{FlowSpec, FlowTable, PlayerSpec};
 use crate::network::Network;
 use crate::scenario::ScenarioError;
 use crate::scenario::model::{Application, Flow, FlowId, Group, NodeId, Relay, Scenario, Tcp, Transport};
-use hopcast_protocols::application::{AduSource, CbrSource, MediaSource, Source};
+use hopcast_protocols::application::{
+    AduSource, AudioSource, CbrSource, FileSource, GameSource, MediaSource, Source, Timeline,
+};
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::routing::fixed::ShortestPaths;
 use hopcast_protocols::time::{Duration, Instant};
@@ -141,7 +143,7 @@ pub fn machines(scenario: &Scenario, network: &Network, seed: u64) -> Result<Mac
             return Err(TrafficError::TooManySockets { node: nodes.name(*node) });
         }
         match &flow.transport {
-            Transport::Udp => add_udp(&mut hosts, FlowId(id), flow, &stops)?,
+            Transport::Udp => add_udp(&mut hosts, seed, FlowId(id), flow, &stops)?,
             Transport::Tcp(tcp) => {
                 // Acknowledgements need a way back, over each leg.
                 for leg in stops.windows(2) {
@@ -154,7 +156,14 @@ pub fn machines(scenario: &Scenario, network: &Network, seed: u64) -> Result<Mac
         }
     }
     let end = Instant::START + scenario.duration;
-    let specs = scenario.flows.iter().map(|flow| FlowSpec { start: flow.start, stop: flow.stop, end });
+    let spec = |flow: &Flow| FlowSpec {
+        priority: flow.priority,
+        start: flow.start,
+        stop: flow.stop,
+        end,
+        player: flow.player.and_then(|config| Some(PlayerSpec { config, timeline: timeline(&flow.application)? })),
+    };
+    let specs = scenario.flows.iter().map(spec);
     Ok(Machines { hosts, flows: FlowTable::new(specs) })
 }
 
@@ -252,7 +261,7 @@ fn forwarding_tables(
 }
 
 /// `stops`: the nodes whose programs handle the flow, source and sink included.
-fn add_udp(hosts: &mut [Host], id: FlowId, flow: &Flow, stops: &[u32]) -> Result<(), TrafficError> {
+fn add_udp(hosts: &mut [Host], seed: u64, id: FlowId, flow: &Flow, stops: &[u32]) -> Result<(), TrafficError> {
     let octets = largest_write(&flow.application);
     if octets > MAX_UDP_PAYLOAD {
         return Err(TrafficError::DatagramTooLarge { flow: flow.name.clone(), octets });
@@ -264,7 +273,7 @@ fn add_udp(hosts: &mut [Host], id: FlowId, flow: &Flow, stops: &[u32]) -> Result
         let port = match next {
             None => host.add_udp_sink(id),
             Some(remote) if node == flow.from.0 => {
-                host.add_udp_source(id, source(flow), flow.stop, remote);
+                host.add_udp_source(id, source(flow, id, seed), flow.stop, remote);
                 break;
             }
             Some(remote) => host.add_udp_relay(id, remote),
@@ -287,11 +296,11 @@ fn add_tcp(hosts: &mut [Host], groups: &[&Group], seed: u64, id: FlowId, flow: &
             None => host.add_tcp_sink(id, options(node, 2 * hop - 1)),
             Some(remote) if hop == 0 => {
                 let quantum = match flow.application {
-                    Application::Bulk { packet, .. } => packet,
+                    Application::Bulk { packet, .. } | Application::File { packet, .. } => packet,
                     _ => tcp.segment,
                 };
                 let times = (flow.start, flow.stop);
-                host.add_tcp_source(id, source(flow), times, quantum, remote, options(node, 0));
+                host.add_tcp_source(id, source(flow, id, seed), times, quantum, remote, options(node, 0));
                 break;
             }
             Some(remote) => {
@@ -325,21 +334,50 @@ fn connection_config(tcp: &Tcp, socket_buffer: u32) -> tcp::Config {
 /// Octets of the largest write of an application.
 fn largest_write(application: &Application) -> u32 {
     match application {
-        Application::Bulk { packet, .. } | Application::Cbr { packet, .. } => *packet,
+        Application::Bulk { packet, .. }
+        | Application::Cbr { packet, .. }
+        | Application::Audio { packet, .. }
+        | Application::File { packet, .. } => *packet,
         Application::Adu { size, .. } => *size,
-        Application::VideoTrace { packet, frames, .. } => frames.iter().copied().max().unwrap_or(0).min(*packet),
+        Application::Game { .. } => GameSource::MAX_SIZE,
+        Application::VideoTrace { packet, trace } => trace.frames.iter().copied().max().unwrap_or(0).min(*packet),
     }
 }
 
-fn source(flow: &Flow) -> Source {
+/// Of media, how far each write takes it.
+fn timeline(application: &Application) -> Option<Timeline> {
+    match application {
+        Application::Audio { rate, packet, .. } | Application::Cbr { rate, packet } => {
+            Some(Timeline::even(*rate, *packet))
+        }
+        Application::VideoTrace { trace, packet } => Some(match &trace.times {
+            None => Timeline::film(&trace.frames, trace.interval, *packet),
+            Some(times) => Timeline::film_with_times(&trace.frames, times, trace.period(), *packet),
+        }),
+        Application::Bulk { .. } | Application::Adu { .. } | Application::File { .. } | Application::Game { .. } => {
+            None
+        }
+    }
+}
+
+fn source(flow: &Flow, id: FlowId, seed: u64) -> Source {
     let start = flow.start;
     match &flow.application {
         Application::Bulk { bytes, packet } => Source::Adu(AduSource::new(start, *packet, Duration::ZERO, *bytes)),
         Application::Adu { size, wait, bytes } => Source::Adu(AduSource::new(start, *size, *wait, *bytes)),
         Application::Cbr { rate, packet } => Source::Cbr(CbrSource::new(start, *rate, *packet)),
-        Application::VideoTrace { frames, interval, packet } => {
-            Source::Media(MediaSource::new(start, frames.clone(), *interval, *packet))
+        Application::Audio { rate, packet, deadline } => {
+            Source::Audio(AudioSource::new(start, *rate, *packet, *deadline))
         }
+        Application::Game { model, direction } => {
+            let random = Stream::new(seed, Purpose::Application, u64::from(id.0), u64::from(flow.from.0));
+            Source::Game(GameSource::new(start, *model, *direction, random))
+        }
+        Application::File { bytes, think, packet } => Source::File(FileSource::new(start, *bytes, *packet, *think)),
+        Application::VideoTrace { trace, packet } => Source::Media(match &trace.times {
+            None => MediaSource::new(start, trace.frames.clone(), trace.interval, *packet),
+            Some(times) => MediaSource::with_times(start, trace.frames.clone(), times.clone(), trace.period(), *packet),
+        }),
     }
 }
 

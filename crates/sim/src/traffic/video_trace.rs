@@ -2,9 +2,10 @@
 //!
 //! The format is that of the MPEG-4 library of TU Berlin and Arizona State University (Fitzek & Reisslein, "MPEG-4
 //! and H.263 video traces for network performance evaluation", IEEE Network 15(6), 2001), which other simulators read
-//! too. A line is a frame, in four columns: number, type (`I`, `P` or `B`), display time in milliseconds, size in
-//! bytes. Lines are in coding order: a B frame follows the later frame that it refers to, so display times go back
-//! and forth. `docs/traces.md` is the user's page.
+//! too. A line is a frame, in four columns: number, type (`I`, `P`, `B`, or `PB` for two that H.263 codes as one),
+//! display time in milliseconds, size in bytes. Lines are in coding order: a B frame follows the later frame that it
+//! refers to, so display times go back and forth. An encoder of H.263 may leave frames out, so that display times are
+//! uneven. `docs/traces.md` is the user's page.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -19,6 +20,10 @@ pub struct VideoTrace {
     /// Time from one frame to the next: the mean step of the display times, to the nanosecond. The mean, because times
     /// in whole milliseconds round a step of 41.67 ms (24 frames/s) to 41 or 42 ms.
     pub interval: Duration,
+    /// When each frame is sent, from zero, ascending, if that is not evenly: the display times in ascending order, for an
+    /// encoder puts out one frame for each that is displayed. `None` where rounding to milliseconds explains what is
+    /// uneven.
+    pub times: Option<Arc<[Duration]>>,
 }
 
 /// What a trace asks of a network.
@@ -34,7 +39,7 @@ pub struct Statistics {
     pub variation: f64,
     /// Mean rate in bits per second: the mean frame over the interval.
     pub mean_bps: f64,
-    /// Peak rate in bits per second: the largest frame over the interval.
+    /// Peak rate in bits per second: the largest frame over the (mean) interval.
     pub peak_bps: f64,
 }
 
@@ -90,8 +95,10 @@ pub enum TraceError {
 }
 
 /// The traces that hopcast contains: name and text.
-const BUNDLED: [(&str, &str); 1] =
-    [("big-buck-bunny", include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/big-buck-bunny.dat")))];
+const BUNDLED: [(&str, &str); 2] = [
+    ("big-buck-bunny", include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/big-buck-bunny.dat"))),
+    ("big-buck-bunny-h263", include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/big-buck-bunny-h263.dat"))),
+];
 
 impl VideoTrace {
     /// Largest size of a frame that is believed, in bytes: 16 MiB is more than an 8K frame at 3 Gb/s.
@@ -118,7 +125,15 @@ impl VideoTrace {
             times.push(frame.time_ms);
         }
         let interval = mean_step(&times, name)?;
-        Ok(Self { frames: frames.into(), interval })
+        Ok(Self { frames: frames.into(), interval, times: uneven_times(times, interval) })
+    }
+
+    /// After how long the trace begins again: a mean step after its last frame.
+    pub fn period(&self) -> Duration {
+        match self.times.as_deref() {
+            Some(&[.., last]) => last + self.interval,
+            _ => self.interval * self.frames.len() as u64,
+        }
     }
 
     /// A trace that hopcast contains, by its name, with or without `.dat`.
@@ -182,8 +197,8 @@ impl Frame {
         if whole_number::<u64>(number).is_none() {
             return Err(refuse(1, "frame number", number, "a whole number"));
         }
-        if !matches!(kind, "I" | "P" | "B") {
-            return Err(refuse(2, "frame type", kind, "I, P or B"));
+        if !matches!(kind, "I" | "P" | "B" | "PB") {
+            return Err(refuse(2, "frame type", kind, "I, P, B or PB"));
         }
         let time_ms = in_range(time, 0..=VideoTrace::MAX_TIME_MS)
             .ok_or_else(|| refuse(3, "display time", time, "whole milliseconds from 0 to 10000000000"))?;
@@ -218,6 +233,19 @@ fn mean_step(times: &[u64], name: &str) -> Result<Duration, TraceError> {
     Ok(Duration::from_nanos(nanos.max(1)))
 }
 
+/// The display times in ascending order from zero, unless each is within a millisecond of an even step.
+fn uneven_times(mut times: Vec<u64>, interval: Duration) -> Option<Arc<[Duration]>> {
+    times.sort_unstable();
+    let first = *times.first()?;
+    let times = times.into_iter().map(|time| Duration::from_millis(time - first));
+    let rounding = Duration::from_millis(1);
+    let is_even = |(step, time): (u64, Duration)| {
+        let even = interval * step;
+        time <= even + rounding && even <= time + rounding
+    };
+    if (0..).zip(times.clone()).all(is_even) { None } else { Some(times.collect()) }
+}
+
 /// The beginning of `text`, for a message.
 fn clip(text: &str) -> String {
     const LONGEST: usize = 40;
@@ -249,7 +277,28 @@ mod tests {
         // 24 frames/s: 0, 41.67, 83.33, 125, … ms.
         let text: String =
             (0..=24_u32).map(|i| format!("{i} P {} 100\n", (f64::from(i) * 1000.0 / 24.0).round())).collect();
-        assert_eq!(VideoTrace::parse(&text, "film.dat").expect("valid").interval, Duration::from_nanos(41_666_667));
+        let trace = VideoTrace::parse(&text, "film.dat").expect("valid");
+        assert_eq!((trace.interval, trace.times), (Duration::from_nanos(41_666_667), None));
+    }
+
+    #[test]
+    fn frames_that_were_left_out_make_times_uneven() {
+        // An H.263 encoder at 25 frames/s that left some out, with a pair coded as one.
+        let trace = VideoTrace::parse("1 I 0 900\n2 PB 120 300\n3 P 160 80\n4 P 440 250\n", "chat.dat").expect("valid");
+        let times = [0, 120, 160, 440].map(Duration::from_millis);
+        assert_eq!(trace.times.as_deref(), Some(&times[..]));
+        assert_eq!((trace.interval, trace.period()), (Duration::from_nanos(146_666_667), times[3] + trace.interval));
+        assert_eq!(trace.statistics().mean_bps.round(), 20_864.0);
+    }
+
+    #[test]
+    fn a_gap_in_coding_order_is_found_among_the_display_times() {
+        // I0 P3 B1 B2, then P6 without its B frames, then P7: frames 4 and 5 were left out.
+        let text = "1 I 0 9\n2 P 120 8\n3 B 40 3\n4 B 80 3\n5 P 240 7\n6 P 280 7\n";
+        let trace = VideoTrace::parse(text, "film.dat").expect("valid");
+        let times = [0, 40, 80, 120, 240, 280].map(Duration::from_millis);
+        assert_eq!(trace.times.as_deref(), Some(&times[..]));
+        assert_eq!(*trace.frames, [9, 8, 3, 3, 7, 7]);
     }
 
     #[test]
@@ -281,7 +330,7 @@ mod tests {
                 "film.dat, line 1: 5 column(s) in \"1 I 0 10 7\", where a frame has 4: number, type, display time in ms, size in bytes",
             ),
             ("one I 0 10", "film.dat, line 1, column 1: frame number is \"one\", expected a whole number"),
-            ("1 i 0 10", "film.dat, line 1, column 2: frame type is \"i\", expected I, P or B"),
+            ("1 i 0 10", "film.dat, line 1, column 2: frame type is \"i\", expected I, P, B or PB"),
             (
                 "1 I -40 10",
                 "film.dat, line 1, column 3: display time is \"-40\", expected whole milliseconds from 0 to 10000000000",
@@ -394,6 +443,21 @@ mod tests {
         }
     }
 
+    /// The recommendation wants each macroblock coded anew at least once in 132 times (H.263, 4.4).
+    #[test]
+    fn the_h_263_trace_has_no_b_frames_and_a_key_frame_each_eleven_seconds() {
+        let (_, text) = BUNDLED[1];
+        for (index, line) in text.lines().enumerate() {
+            let columns: Vec<&str> = line.split_whitespace().collect();
+            let kind = if index % 132 == 0 { "I" } else { "P" };
+            let time = (index * 1000 + 6) / 12;
+            assert_eq!(columns[..3], [(index + 1).to_string().as_str(), kind, time.to_string().as_str()]);
+        }
+        let trace = VideoTrace::bundled("big-buck-bunny-h263").expect("bundled");
+        assert_eq!((trace.frames.len(), trace.times), (360, None));
+        assert!((trace.interval.as_secs_f64() - 1.0 / 12.0).abs() < 2e-6);
+    }
+
     /// The traces of the library, which may not be passed on. The library's own page for the high-quality Star Wars IV
     /// states 89998 frames, CoV 0.66, largest frame 9370 bytes, peak over mean 6.81.
     #[test]
@@ -414,6 +478,7 @@ mod tests {
             let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
             let trace = VideoTrace::parse(&text, name).expect("a trace of the library");
             assert_eq!(trace.interval, Duration::from_millis(40), "{name}");
+            assert_eq!(trace.times, None, "{name}: all frames are there, each 40 ms");
             assert_eq!(as_cells(&trace.statistics()), expected, "{name}");
         }
         let star_wars = std::fs::read_to_string(folder.join("Verbose_StarWarsIV.dat")).expect("read above");

@@ -24,6 +24,13 @@ fn application() -> impl Strategy<Value = String> {
         (1_u32..3_000, 20_u32..4_000).prop_map(|(packet, rate)| {
             format!(r#"{{ kind = "cbr", rate = "{rate} kb/s", packet = "{packet} B" }}"#)
         }),
+        (1_u32..3_000, 20_u32..4_000, 1_u32..60).prop_map(|(packet, rate, deadline)| {
+            format!(r#"{{ kind = "audio", rate = "{rate} kb/s", packet = "{packet} B", deadline = "{deadline} ms" }}"#)
+        }),
+        prop::sample::select(vec!["server", "client"])
+            .prop_map(|direction| format!(r#"{{ kind = "game", direction = "{direction}" }}"#)),
+        (1_u32..50_000, 0_u32..50)
+            .prop_map(|(bytes, think)| format!(r#"{{ kind = "file", bytes = "{bytes} B", think = "{think} ms" }}"#)),
         (1_u32..4_000).prop_map(|packet| format!(r#"{{ kind = "bulk", packet = "{packet} B" }}"#)),
         (1_u32..100_000).prop_map(|bytes| format!(r#"{{ kind = "bulk", bytes = "{bytes} B" }}"#)),
     ]
@@ -51,11 +58,16 @@ fn radio() -> impl Strategy<Value = String> {
         r#"propagation = { model = "range", receive = "250 m", carrier_sense = "550 m" }"#,
         "profile = \"ns-2\"",
     ]);
-    let queue = 1_u32..20;
+    let discipline = prop::sample::select(vec![
+        "",
+        r#", discipline = "codel", target = "1 ms", interval = "5 ms""#,
+        r#", discipline = "fq-codel", target = "1 ms", interval = "5 ms", quantum = "300 B""#,
+    ]);
+    let queue = (1_u32..20, discipline).prop_map(|(packets, discipline)| format!("packets = {packets}{discipline}"));
     (standard, threshold, propagation, queue, 200_u32..2_000).prop_map(
         |(standard, threshold, propagation, queue, mtu)| {
             format!(
-                "[radio]\nstandard = \"{standard}\"\nrts_threshold = \"{threshold}\"\nqueue = {{ packets = {queue} }}\n\
+                "[radio]\nstandard = \"{standard}\"\nrts_threshold = \"{threshold}\"\nqueue = {{ {queue} }}\n\
                  mtu = \"{mtu} B\"\n{propagation}\n"
             )
         },
@@ -79,7 +91,8 @@ fn text() -> impl Strategy<Value = String> {
             );
             for (index, flow) in flows.iter().enumerate() {
                 let to = (flow.from + flow.hops) % 5;
-                let protocol = if flow.tcp { "tcp" } else { "udp" };
+                // What has a deadline goes over UDP.
+                let protocol = if flow.tcp && !flow.application.contains("deadline") { "tcp" } else { "udp" };
                 text += &format!(
                     "[[flows]]\nname = \"f{index}\"\nfrom = \"n{}\"\nto = \"n{to}\"\nstart = \"{} ms\"\n\
                      transport = {{ protocol = \"{protocol}\" }}\napplication = {}\n",

@@ -8,3 +8,4 @@ mod interfaces;
 mod interference_floor;
 mod results;
 mod scenarios;
+mod traffic;

@@ -8,8 +8,10 @@ use std::collections::{BTreeMap, VecDeque};
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
 
-use crate::mac::{Config, Dcf, DropCause, Frame, FrameKind, Output, Payload, StationId};
+use crate::mac::edca::{EdcaParameters, Edition, UserPriority};
+use crate::mac::{Config, Dcf, DropCause, Frame, FrameKind, Output, Payload, Protection, StationId};
 use crate::queue::Discipline;
+use crate::rate::Algorithm;
 use crate::standard::{DataRate, Standard};
 
 /// The station on the bench.
@@ -29,10 +31,12 @@ pub(super) const MBPS_24: DataRate = DataRate::from_kbps(24_000);
 pub(super) const MBPS_54: DataRate = DataRate::from_kbps(54_000);
 
 /// A packet by its number, with a length.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Packet {
     pub(super) id: u32,
     pub(super) octets: u32,
+    pub(super) priority: u8,
+    pub(super) expires: Option<Instant>,
 }
 
 impl Payload for Packet {
@@ -42,6 +46,14 @@ impl Payload for Packet {
 
     fn flow(&self) -> u64 {
         u64::from(self.id % 3)
+    }
+
+    fn priority(&self) -> UserPriority {
+        UserPriority::new(self.priority)
+    }
+
+    fn expires(&self) -> Option<Instant> {
+        self.expires
     }
 }
 
@@ -59,8 +71,13 @@ pub(super) fn micros(micros: u64) -> Duration {
 pub(super) fn dsss() -> Config {
     Config {
         phy: Standard::Dsss.phy(false),
-        data_rate: MBPS_2,
+        rate_control: Algorithm::Fixed(MBPS_2),
+        rates: Vec::new(),
+        seed: 1,
         basic_rate: MBPS_1,
+        acknowledgements: true,
+        protection: Protection::None,
+        edca: None,
         rts_threshold: None,
         short_retry_limit: 7,
         long_retry_limit: 4,
@@ -73,7 +90,14 @@ pub(super) fn dsss() -> Config {
 
 /// 802.11a: data at 54 Mb/s, the rest at 24 Mb/s, no RTS. SIFS 16, slot 9, DIFS 34, EIFS 94, ACK 28, its timeout 45 µs.
 pub(super) fn ofdm() -> Config {
-    Config { phy: Standard::Ofdm.phy(false), data_rate: MBPS_54, basic_rate: MBPS_24, ..dsss() }
+    Config { phy: Standard::Ofdm.phy(false), rate_control: Algorithm::Fixed(MBPS_54), basic_rate: MBPS_24, ..dsss() }
+}
+
+/// 802.11a under EDCA. AIFS: voice and video 34, best effort 43, background 79. A data frame of 64 octets is one of 102 and
+/// takes 36 µs; one of 1500 is one of 1538 and takes 252 µs.
+pub(super) fn edca() -> Config {
+    let phy = Standard::Ofdm.phy(false);
+    Config { edca: Some(EdcaParameters::all_defaults(&phy, Edition::Ieee2012)), ..ofdm() }
 }
 
 /// The same with RTS before every unicast frame.
@@ -188,12 +212,22 @@ impl Bench {
     }
 
     pub(super) fn packet_of(&mut self, at: Instant, id: u32, octets: u32) {
-        self.enter(at, Rank::Host, Step::Packet(Some(PEER), Packet { id, octets }));
+        self.packet_to(at, Some(PEER), Packet { id, octets, ..Packet::default() });
+    }
+
+    /// Packet `id` of 64 bytes for the peer, with a user priority.
+    pub(super) fn packet_with_priority(&mut self, at: Instant, id: u32, priority: u8) {
+        self.packet_to(at, Some(PEER), Packet { id, octets: 64, priority, expires: None });
+    }
+
+    /// Any packet.
+    pub(super) fn packet_to(&mut self, at: Instant, receiver: Option<StationId>, packet: Packet) {
+        self.enter(at, Rank::Host, Step::Packet(receiver, packet));
     }
 
     /// The same to all.
     pub(super) fn broadcast(&mut self, at: Instant, id: u32) {
-        self.enter(at, Rank::Host, Step::Packet(None, Packet { id, octets: 64 }));
+        self.packet_to(at, None, Packet { id, octets: 64, ..Packet::default() });
     }
 
     /// Energy that is no frame.
@@ -337,12 +371,19 @@ impl Bench {
     pub(super) fn data_between(&self, from: StationId, to: Option<StationId>, id: u32) -> Frame<Packet> {
         let ack = self.config.phy.airtime(self.config.basic_rate, FrameKind::RESPONSE_OCTETS);
         let (rate, duration) = match to {
-            Some(_) => (self.config.data_rate, self.sifs() + ack),
+            Some(_) => (self.data_rate(), self.sifs() + ack),
             None => (self.config.basic_rate, Duration::ZERO),
         };
-        let payload = Some(Packet { id, octets: 64 });
+        let payload = Some(Packet { id, octets: 64, ..Packet::default() });
         let sequence = id as u16 & 0xfff;
         Frame { payload, sequence, ..self.frame(FrameKind::Data, from, to, 100, rate, duration) }
+    }
+
+    /// The same frame at another rate.
+    pub(super) fn at_rate(&self, rate: DataRate, frame: Frame<Packet>) -> Frame<Packet> {
+        let phy = &self.config.phy;
+        let (airtime, header) = (phy.airtime(rate, frame.octets), phy.header_duration(rate));
+        Frame { rate, airtime, header, ..frame }
     }
 
     fn frame(
@@ -356,8 +397,28 @@ impl Bench {
     ) -> Frame<Packet> {
         let phy = &self.config.phy;
         let (airtime, header) = (phy.airtime(rate, octets), phy.header_duration(rate));
-        let (sequence, retry, payload) = (0, false, None);
-        Frame { kind, transmitter, receiver, duration, sequence, retry, octets, rate, airtime, header, payload }
+        let (sequence, retry, priority, payload) = (0, false, None, None);
+        Frame {
+            kind,
+            transmitter,
+            receiver,
+            duration,
+            sequence,
+            retry,
+            priority,
+            octets,
+            rate,
+            airtime,
+            header,
+            payload,
+        }
+    }
+
+    fn data_rate(&self) -> DataRate {
+        match self.config.rate_control {
+            Algorithm::Fixed(rate) => rate,
+            _ => self.config.phy.standard().default_data_rate(),
+        }
     }
 
     pub(super) fn sifs(&self) -> Duration {

@@ -4,8 +4,12 @@
 
 mod access;
 mod bench;
+mod edca;
 mod exchange;
 mod properties;
+mod protection;
 mod queueing;
+mod rate;
 mod recovery;
 mod reservation;
+mod txop;

@@ -6,23 +6,26 @@ use proptest::prelude::*;
 
 use hopcast_protocols::time::{Duration, Instant};
 
-use super::bench::{Bench, FOURTH, ME, OTHER, Packet, dsss, micros, ofdm, us};
+use super::bench::{Bench, FOURTH, ME, OTHER, PEER, Packet, dsss, edca, micros, ofdm, us};
+use super::protection::mixed;
 use crate::mac::FrameKind::{Ack, Cts, Data, Rts};
-use crate::mac::{Config, Frame, Output, StationId};
+use crate::mac::{Config, Frame, Output, Protection, StationId};
 use crate::queue::{CoDelConfig, Discipline, FqCoDelConfig};
 
 #[derive(Clone, Debug)]
 enum Action {
-    Packet { broadcast: bool },
+    Packet { broadcast: bool, priority: u8, lifetime: Option<u64> },
     Noise(u64),
     Error(u64),
     Hear { kind: u8, to_me: bool, retry: bool, sequence: u32, duration: u64 },
 }
 
 fn actions() -> impl Strategy<Value = Vec<(u64, Action)>> {
+    let packet = (any::<bool>(), 0_u8..8, prop_oneof![3 => Just(None), 1 => (0_u64..5_000).prop_map(Some)])
+        .prop_map(|(broadcast, priority, lifetime)| Action::Packet { broadcast, priority, lifetime });
     let action = prop_oneof![
-        any::<bool>().prop_map(|broadcast| Action::Packet { broadcast }),
-        any::<bool>().prop_map(|broadcast| Action::Packet { broadcast }),
+        packet.clone(),
+        packet,
         // Down to less than the turnaround, and longer than any frame.
         (1_u64..2_000_000).prop_map(Action::Noise),
         (300_000_u64..2_000_000).prop_map(Action::Error),
@@ -36,7 +39,7 @@ fn actions() -> impl Strategy<Value = Vec<(u64, Action)>> {
 }
 
 fn configs() -> impl Strategy<Value = Config> {
-    let base = prop_oneof![Just(dsss()), Just(ofdm())];
+    let base = prop_oneof![Just(dsss()), Just(ofdm()), Just(edca()), Just(silent()), protected()];
     let threshold = prop_oneof![Just(None), Just(Some(0)), Just(Some(100))];
     (base, threshold, 1_u32..8, 1_u32..5, 0_u32..4, disciplines(), any::<bool>()).prop_map(
         |(base, rts_threshold, short_retry_limit, long_retry_limit, queue_packets, queue_discipline, nav_reset)| {
@@ -53,6 +56,15 @@ fn configs() -> impl Strategy<Value = Config> {
     )
 }
 
+/// Nobody acknowledges.
+fn silent() -> Config {
+    Config { acknowledgements: false, ..dsss() }
+}
+
+fn protected() -> impl Strategy<Value = Config> {
+    prop_oneof![Just(Protection::CtsToSelf), Just(Protection::RtsCts)].prop_map(mixed)
+}
+
 /// With times as short as an exchange, so that packets are dropped.
 fn disciplines() -> impl Strategy<Value = Discipline> {
     let codel = CoDelConfig { target: micros(500), interval: micros(2_000), mtu: 0 };
@@ -66,12 +78,10 @@ fn script(bench: &mut Bench, actions: &[(u64, Action)]) -> (u32, Instant) {
     for (gap, action) in actions {
         at += Duration::from_nanos(*gap);
         match action {
-            Action::Packet { broadcast } => {
-                if *broadcast {
-                    bench.broadcast(at, packets);
-                } else {
-                    bench.packet(at, packets);
-                }
+            Action::Packet { broadcast, priority, lifetime } => {
+                let receiver = (!broadcast).then_some(PEER);
+                let expires = lifetime.map(|lifetime| at + micros(lifetime));
+                bench.packet_to(at, receiver, Packet { id: packets, octets: 64, priority: *priority, expires });
                 packets += 1;
             }
             Action::Noise(length) => bench.noise(at, at + Duration::from_nanos(*length)),
@@ -100,7 +110,7 @@ fn judge(frame: &Frame<Packet>, now: Instant, busy_since: Option<Instant>) {
     assert!(decided || response || frame.kind == Data, "{:?} at {now}, busy since {since}", frame.kind);
 }
 
-/// The same where no CTS precedes data.
+/// The same where nothing precedes data.
 fn judge_without_rts(frame: &Frame<Packet>, now: Instant, busy_since: Option<Instant>) {
     let Some(since) = busy_since else { return };
     let decided = now.saturating_since(since) <= Duration::from_micros(5);
@@ -120,7 +130,8 @@ proptest! {
         let limit = u64::from(config.short_retry_limit + config.short_retry_limit * config.long_retry_limit);
         let sifs = config.phy.parameters().sifs;
         let mut bench = Bench::new(config.clone());
-        bench.set_judge(if config.rts_threshold == Some(0) { judge } else { judge_without_rts });
+        let may_follow = config.edca.is_some() || config.protection != Protection::None;
+        bench.set_judge(if config.rts_threshold == Some(0) || may_follow { judge } else { judge_without_rts });
         bench.answer(answers);
         let (packets, last) = script(&mut bench, &actions);
 
@@ -139,7 +150,7 @@ proptest! {
                     on_air = Some((at, at + frame.airtime));
                     last_end = at + frame.airtime;
                     prop_assert_eq!(frame.transmitter, ME);
-                    prop_assert!(frame.receiver != Some(ME));
+                    prop_assert!(frame.receiver != Some(ME) || frame.kind == Cts, "only a CTS is for the station itself");
                     prop_assert_eq!(frame.duration.as_nanos() % 1_000, 0, "whole microseconds");
                     prop_assert!(frame.kind == Data || !frame.retry);
                 }

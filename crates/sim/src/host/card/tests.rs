@@ -3,6 +3,7 @@
 use super::super::packet::{Body, Ipv4, Tag};
 use super::super::{FlowId, Hop, NodeId};
 use super::*;
+use hopcast_radio::mac::edca::UserPriority;
 
 /// The times of the paper's Table 1 for 1500 octets: to the card, from it, on the air.
 const PCMCIA: (f64, f64, u64) = (3.46e6, 2.057e6, 6_260_000);
@@ -23,7 +24,14 @@ fn packet(id: u16) -> Packet {
     Packet {
         ip: Ipv4 { source, destination, id, offset: 0, payload: 1480, more_fragments: false, ttl: 64 },
         body: Body::Udp { source_port: 1, destination_port: 2, length: 1472 },
-        tag: Tag { flow: FlowId(0), seq: u64::from(id), created: Instant::START, socket: 0 },
+        tag: Tag {
+            flow: FlowId(0),
+            seq: u64::from(id),
+            created: Instant::START,
+            socket: 0,
+            priority: UserPriority::BEST_EFFORT,
+            expires: None,
+        },
     }
 }
 

@@ -4,6 +4,8 @@ use super::net::{Fate, Net};
 use super::streams::{PER_OCTET, scenario, tcp};
 use super::*;
 use crate::scenario::model::{Application, Relay, Transport};
+use crate::traffic::video_trace::VideoTrace;
+use hopcast_protocols::application::{GameDirection, GameModel};
 use proptest::prelude::*;
 
 fn applications() -> impl Strategy<Value = Application> {
@@ -16,7 +18,19 @@ fn applications() -> impl Strategy<Value = Application> {
         }),
         (1_u32..9_000, 1e5..3e7).prop_map(|(packet, rate)| Application::Cbr { rate, packet }),
         (prop::collection::vec(0_u32..20_000, 1..20), 100_u32..3_000).prop_map(|(frames, packet)| {
-            Application::VideoTrace { frames: frames.into(), interval: Duration::from_millis(7), packet }
+            let trace = VideoTrace { frames: frames.into(), interval: Duration::from_millis(7), times: None };
+            Application::VideoTrace { trace, packet }
+        }),
+        (1_u32..3_000, 1e5..3e7, 0_u64..30_000).prop_map(|(packet, rate, deadline)| Application::Audio {
+            rate,
+            packet,
+            deadline: Some(Duration::from_micros(deadline))
+        }),
+        Just(Application::Game { model: GameModel::Faerber, direction: GameDirection::ToClient }),
+        (1_u64..200_000, 1_u32..9_000, 0_u64..100).prop_map(|(bytes, packet, think)| Application::File {
+            bytes,
+            think: Some(Duration::from_millis(think)),
+            packet
         }),
     ]
 }

@@ -8,8 +8,9 @@ mod streams;
 use super::packet::Packet;
 use super::*;
 use crate::metrics::FlowSpec;
-use hopcast_protocols::application::{AduSource, CbrSource, Source};
+use hopcast_protocols::application::{AduSource, AudioSource, CbrSource, Source};
 use hopcast_protocols::time::Duration;
+use hopcast_radio::mac::edca::UserPriority;
 
 const FLOW: FlowId = FlowId(0);
 
@@ -32,7 +33,13 @@ impl Bench {
         Self {
             hosts: (0..count).map(|node| Host::new(NodeId(node), config.clone(), line(node, count))).collect(),
             counters: vec![Counters::default(); count as usize],
-            flows: FlowTable::new([FlowSpec { start: at(0), stop: None, end: at(100_000_000) }]),
+            flows: FlowTable::new([FlowSpec {
+                start: at(0),
+                stop: None,
+                end: at(100_000_000),
+                priority: UserPriority::BEST_EFFORT,
+                player: None,
+            }]),
             now: at(0),
         }
     }
@@ -226,6 +233,63 @@ fn what_a_full_buffer_refuses_of_a_source_that_does_not_block_is_sent_and_lost()
     let summary = bench.flows[FLOW].summary(bench.now);
     assert_eq!((summary.sent_packets, summary.lost_packets), (4, 2));
     assert_eq!(bench.counters[0][DropCause::SendBufferFull], 2);
+    bench.check();
+}
+
+/// 160 octets each 20 ms, each worth sending for 10 ms.
+fn audio() -> Source {
+    Source::Audio(AudioSource::new(at(0), 64_000.0, 160, Some(Duration::from_millis(10))))
+}
+
+#[test]
+fn what_expired_on_its_way_is_not_passed_on() {
+    let mut bench = direct(3, 100_000, audio());
+    bench.advance(0);
+    let first = bench.take(0, 50)[0];
+    assert_eq!(first.tag.expires, Some(at(10_000)));
+    bench.advance(20_000);
+    let second = bench.take(0, 50)[0];
+    bench.now = at(29_999);
+    bench.give(1, first);
+    bench.give(1, second);
+    assert_eq!(bench.take(1, 50).iter().map(|packet| packet.tag.seq).collect::<Vec<_>>(), [1]);
+    assert_eq!(bench.counters[1][DropCause::Expired], 1);
+    bench.now = at(30_000);
+    bench.give(1, second);
+    assert_eq!(bench.take(1, 50), []);
+    // At the far end nothing is too late.
+    bench.give(2, second);
+    let summary = bench.flows[FLOW].summary(bench.now);
+    assert_eq!((summary.received_packets, summary.lost_packets), (1, 1));
+    bench.check();
+}
+
+#[test]
+fn a_relay_keeps_the_deadline_and_goes_on_after_what_expired() {
+    let mut bench = Bench::new(3, 200);
+    let port = bench.hosts[2].add_udp_sink(FLOW);
+    let port = bench.hosts[1].add_udp_relay(FLOW, Endpoint { node: NodeId(2), port });
+    bench.hosts[0].add_udp_source(FLOW, audio(), None, Endpoint { node: NodeId(1), port });
+    bench.advance(0);
+    let first = bench.take(0, 50)[0];
+    bench.sent(0, &first);
+    bench.give(1, first);
+    let passed = bench.take(1, 50);
+    assert_eq!(passed[0].tag.expires, Some(at(10_000)));
+    bench.advance(20_000);
+    let second = bench.take(0, 50)[0];
+    bench.sent(0, &second);
+    // The buffer is full until the first is sent, which is too late for the second.
+    bench.give(1, second);
+    assert_eq!(bench.take(1, 50), []);
+    bench.advance(30_000);
+    bench.sent(1, &passed[0]);
+    assert_eq!(bench.take(1, 50), []);
+    assert_eq!(bench.counters[1][DropCause::Expired], 1);
+    bench.advance(40_000);
+    let third = bench.take(0, 50)[0];
+    bench.give(1, third);
+    assert_eq!(bench.take(1, 50).len(), 1, "what expired has left its place");
     bench.check();
 }
 

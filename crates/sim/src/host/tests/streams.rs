@@ -6,6 +6,10 @@ use crate::scenario::model::{
     Application, Errors, Flow, Group, Placement, Propagation, Radio, Reception, Relay, Role, Rules, Scenario, Tcp,
     Transport,
 };
+use hopcast_radio::mac::Protection;
+use hopcast_radio::mac::edca::UserPriority;
+use hopcast_radio::queue::Discipline;
+use hopcast_radio::rate::Algorithm;
 use hopcast_radio::standard::{DataRate, Standard};
 
 /// A line of `count` nodes with one flow from the first to the last.
@@ -20,11 +24,15 @@ pub(super) fn scenario(count: u32, relay: Relay, transport: Transport, applicati
             standard: Standard::Ofdm,
             short_preamble: false,
             data_rate: DataRate::from_kbps(54_000),
+            rate_control: Algorithm::Fixed(DataRate::from_kbps(54_000)),
+            edca: None,
+            protection: Protection::None,
             basic_rate: DataRate::from_kbps(24_000),
             rts_threshold: None,
             short_retry_limit: 7,
             long_retry_limit: 4,
             queue_packets: 50,
+            queue_discipline: Discipline::DropTail,
             tx_power: 15.0,
             propagation: Propagation::Range { receive: 100.0, carrier_sense: 200.0 },
             shadowing: None,
@@ -53,6 +61,7 @@ pub(super) fn scenario(count: u32, relay: Relay, transport: Transport, applicati
             socket_buffer: 8192,
         }],
         flows: vec![Flow {
+            priority: UserPriority::BEST_EFFORT,
             name: "flow".to_owned(),
             from: NodeId(0),
             to: NodeId(count - 1),
@@ -61,6 +70,7 @@ pub(super) fn scenario(count: u32, relay: Relay, transport: Transport, applicati
             stop: None,
             transport,
             application,
+            player: None,
         }],
         sha256: String::new(),
     }

@@ -2,14 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hopcast_protocols::application::{self, PlayerConfig};
 use hopcast_protocols::time::{Duration, Instant};
+use hopcast_radio::mac::edca::UserPriority;
 
 use super::super::model::{self, NodeId};
 use super::super::nearest;
-use super::super::quantity::{Size, Time, TimeOrOff};
-use super::super::schema::{Application, Flow, Profile, Transport, Variant};
+use super::super::quantity::{Rate, Size, Time, TimeOrOff};
+use super::super::schema::{Application, Flow, GameDirection, GameModel, Priority, Profile, Transport, Variant};
 use super::super::traces::Traces;
-use super::{Resolver, instant, show, word};
+use super::{Resolver, exact, instant, show, word};
 
 /// IPv4 header (RFC 791, section 3.1) and TCP header (RFC 9293, section 3.1), without options.
 const IP_AND_TCP: u32 = 40;
@@ -28,6 +30,11 @@ const MAX_TCP_WINDOW: f64 = 1_073_741_824.0;
 
 /// Packets per second beyond which no radio of the standard could send a single one of them.
 const MAX_PACKET_RATE: f64 = 1e6;
+
+/// Payload rate of PCMU in bit/s, and the interval of its packets in seconds (RFC 3551, sections 4.5.14 and 4.2).
+const AUDIO_RATE: f64 = 64_000.0;
+/// See [`AUDIO_RATE`].
+const AUDIO_INTERVAL: f64 = 0.02;
 
 /// What a flow depends on outside itself.
 #[derive(Clone, Copy)]
@@ -72,11 +79,32 @@ impl Resolver<'_> {
             self.report(&["flows", index, "to"], "is the node that the flow comes from", "another node");
         }
         let via = self.via(index, flow, [from, to], nodes);
+        let priority = self
+            .ledger
+            .pick(&["flows", index, "priority"], flow.priority, word, || (Priority::BestEffort, "default".into()));
         let (start, stop) = self.times(index, flow, around.duration);
         let transport = self.transport(index, flow, around);
         let application = self.application(index, flow, &transport, traces, around);
+        let player = self.player(index, flow);
         let (from, to, application) = (from?, to?, application?);
-        Some(model::Flow { name: flow.name.clone(), from, to, via, start, stop, transport, application })
+        let priority = UserPriority::new(match priority {
+            Priority::BestEffort => 0,
+            Priority::Background => 1,
+            Priority::Video => 5,
+            Priority::Voice => 6,
+        });
+        Some(model::Flow {
+            name: flow.name.clone(),
+            from,
+            to,
+            via,
+            priority,
+            start,
+            stop,
+            transport,
+            application,
+            player,
+        })
     }
 
     /// The nodes on the way that are known; what is wrong with the others is reported.
@@ -220,15 +248,42 @@ impl Resolver<'_> {
                 }
                 model::Application::Cbr { rate: rate.0, packet }
             }
+            &Application::Audio { rate, packet, interval, deadline } => {
+                self.audio(index, [rate.map(|r| r.0), packet.map(|p| p.0), interval.map(|i| i.0)], deadline, transport)
+            }
+            &Application::Game { model, direction } => {
+                let model = self.ledger.pick(&at("model"), model, word, || {
+                    (GameModel::Faerber, "default: J. Färber, Multimedia Tools and Applications 23(1), 2004".into())
+                });
+                self.ledger.note_given(&at("direction"));
+                model::Application::Game {
+                    model: match model {
+                        GameModel::Faerber => application::GameModel::Faerber,
+                        GameModel::Ngmn => application::GameModel::Ngmn,
+                    },
+                    direction: match direction {
+                        GameDirection::Server => application::GameDirection::ToClient,
+                        GameDirection::Client => application::GameDirection::ToServer,
+                    },
+                }
+            }
+            Application::File { bytes, think, packet } => {
+                self.ledger.note_given(&at("bytes"));
+                let think =
+                    self.ledger.pick(&at("think"), *think, show, || (TimeOrOff(None), "default: one file".into()));
+                model::Application::File {
+                    bytes: bytes.0 as u64,
+                    think: think.0.map(|time| Duration::from_secs_f64(time.0)),
+                    packet: self.packet(index, *packet, transport, around),
+                }
+            }
             Application::VideoTrace { file, packet } => {
                 let file = self.ledger.pick(&at("file"), file.clone(), String::clone, || {
                     (super::super::traces::DEFAULT.into(), "default: bundled with hopcast".into())
                 });
                 let packet = self.packet(index, *packet, transport, around);
                 match traces.find(&file) {
-                    Ok(trace) => {
-                        model::Application::VideoTrace { frames: trace.frames, interval: trace.interval, packet }
-                    }
+                    Ok(trace) => model::Application::VideoTrace { trace, packet },
                     Err((problem, expected)) => {
                         self.report(&at("file"), problem, expected);
                         return None;
@@ -236,6 +291,89 @@ impl Resolver<'_> {
                 }
             }
         })
+    }
+
+    /// Of rate in bit/s, packet in bytes and interval in seconds, two give the third.
+    fn audio(
+        &mut self,
+        index: &str,
+        given: [Option<f64>; 3],
+        deadline: Option<TimeOrOff>,
+        transport: &model::Transport,
+    ) -> model::Application {
+        let at = |key| ["flows", index, "application", key];
+        // What exceeds a whole number by the rounding of the product does not make another byte.
+        let in_packet =
+            |rate: f64, interval: f64| libm::ceil(rate * interval / 8.0 * (1.0 - 1e-12)).clamp(1.0, MAX_UDP_PAYLOAD);
+        let (rate, packet, interval) = match given {
+            [Some(rate), Some(packet), None] => (rate, packet, packet * 8.0 / rate),
+            [None, Some(packet), None] => (AUDIO_RATE, packet, packet * 8.0 / AUDIO_RATE),
+            [None, Some(packet), Some(interval)] => (packet * 8.0 / interval, packet, interval),
+            [Some(rate), Some(packet), Some(interval)] => {
+                if in_packet(rate, interval) != packet {
+                    let problem = format!("is not what {} gives in {}", Rate(rate), Time(interval));
+                    self.report(&at("packet"), problem, exact(&Size(in_packet(rate, interval))));
+                }
+                (packet * 8.0 / interval, packet, interval)
+            }
+            [rate, None, interval] => {
+                let (rate, interval) = (rate.unwrap_or(AUDIO_RATE), interval.unwrap_or(AUDIO_INTERVAL));
+                let packet = in_packet(rate, interval);
+                if packet * 8.0 / interval < rate * (1.0 - 1e-9) {
+                    let problem =
+                        format!("is more than a packet of {MAX_UDP_PAYLOAD} B each {} carries", Time(interval));
+                    self.report(&at("rate"), problem, "a lower rate, or a shorter interval");
+                }
+                (packet * 8.0 / interval, packet, interval)
+            }
+        };
+        let computed = |source: &str| format!("default: {source}");
+        self.ledger.pick(&at("rate"), given[0].map(Rate), show, || match given {
+            [_, Some(_), Some(_)] => (Rate(rate), computed("packet / interval")),
+            _ => (Rate(rate), computed("PCMU (RFC 3551, section 4.5.14)")),
+        });
+        self.ledger.pick(&at("packet"), given[1].map(Size), exact, || {
+            (Size(packet), computed("rate x interval, up to whole bytes"))
+        });
+        self.ledger.pick(&at("interval"), given[2].map(Time), show, || match given {
+            [_, Some(_), _] => (Time(interval), computed("packet / rate")),
+            _ => (Time(interval), computed("20 ms (RFC 3551, section 4.2)")),
+        });
+        if 1.0 / interval > MAX_PACKET_RATE {
+            let problem = format!("is {:.3e} packets of {packet} B a second", 1.0 / interval);
+            self.report(&at("rate"), problem, "at most a million packets a second");
+        }
+        let deadline = self
+            .ledger
+            .pick(&at("deadline"), deadline, show, || (TimeOrOff(None), "default: packets do not expire".into()));
+        if deadline.0.is_some() && *transport != model::Transport::Udp {
+            let problem = "says nothing: what TCP has accepted it delivers";
+            self.report(&at("deadline"), problem, "transport.protocol = \"udp\"");
+        }
+        model::Application::Audio {
+            rate,
+            packet: packet as u32,
+            deadline: deadline.0.map(|time| Duration::from_secs_f64(time.0)),
+        }
+    }
+
+    fn player(&mut self, index: &str, flow: &Flow) -> Option<PlayerConfig> {
+        let player = flow.player?;
+        let at = |key| ["flows", index, "player", key];
+        if !matches!(
+            flow.application,
+            Application::Audio { .. } | Application::Cbr { .. } | Application::VideoTrace { .. }
+        ) {
+            let expected = "application.kind = \"audio\", \"cbr\" or \"video-trace\"";
+            self.report(&["flows", index, "player"], "shows media only, which have times", expected);
+        }
+        let start_up = self.ledger.pick(&at("start_up_delay"), player.start_up_delay, show, || {
+            (Time(1.0), "default: enough for most retransmissions".into())
+        });
+        let resume = self
+            .ledger
+            .pick(&at("resume_delay"), player.resume_delay, show, || (start_up, "default: start_up_delay".into()));
+        Some(PlayerConfig { start_up: Duration::from_secs_f64(start_up.0), resume: Duration::from_secs_f64(resume.0) })
     }
 
     fn amount(&mut self, index: &str, bytes: Option<Size>) -> Option<u64> {
@@ -301,9 +439,4 @@ fn range(group: &model::Group) -> String {
 
 fn size(bytes: u32) -> Size {
     Size(f64::from(bytes))
-}
-
-/// Payloads are compared with headers and MTU, so they are shown in bytes.
-fn exact(size: &Size) -> String {
-    format!("{} B", size.0)
 }

@@ -16,7 +16,7 @@ use super::document::{Path, Tree};
 use super::error::ScenarioError;
 use super::explain::{Explained, Ledger};
 use super::model::Scenario;
-use super::quantity::Time;
+use super::quantity::{Size, Time};
 use super::schema::{Document, Profile};
 
 /// The scenario, all but its digest, and the values in force.
@@ -82,6 +82,11 @@ fn word<T: Serialize>(value: &T) -> String {
         Ok(serde_json::Value::String(word)) => word,
         other => unreachable!("a word of the vocabulary became {other:?}"),
     }
+}
+
+/// Sizes that are compared with packets are shown in bytes.
+fn exact(size: &Size) -> String {
+    format!("{} B", size.0)
 }
 
 fn show<T: Display>(value: &T) -> String {

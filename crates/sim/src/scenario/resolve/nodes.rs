@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::super::model;
 use super::super::quantity::{Length, Size};
 use super::super::schema::{self, NodeRadio, Nodes, Placement};
-use super::{Resolver, word};
+use super::{Resolver, exact, word};
 
 /// Nodes in all.
 const MAX_NODES: u64 = 10_000;
@@ -165,9 +165,4 @@ impl Resolver<'_> {
             self.report(path, problem, format!("at most {} in all", Length(MAX_EXTENT)));
         }
     }
-}
-
-/// Buffers are compared with packets, so they are shown in bytes.
-fn exact(size: &Size) -> String {
-    format!("{} B", size.0)
 }

@@ -3,17 +3,23 @@
 use hopcast_protocols::time::Duration;
 use hopcast_radio::errors::{DEFAULT_NOISE_FIGURE, ReedSolomon, States, thermal_noise};
 use hopcast_radio::fading::Distribution;
+use hopcast_radio::mac;
+use hopcast_radio::mac::edca::Edition;
 use hopcast_radio::propagation;
+use hopcast_radio::queue::{CoDelConfig, Discipline, FqCoDelConfig};
+use hopcast_radio::rate::Algorithm;
 use hopcast_radio::standard::{DataRate, Modulation, Standard};
 
 use super::super::model;
-use super::super::quantity::{Frequency, Length, Level, LevelOrOff, Power, Rate, Size, SizeOrNone, SizeOrOff};
+use super::super::quantity::{
+    Frequency, Length, Level, LevelOrOff, Power, Rate, RateChoice, Size, SizeOrNone, SizeOrOff, Time,
+};
 use super::super::schema;
 use super::super::schema::{
-    Errors, FadingName, Fec, FreeSpace, LossLevel, NodeRadio, Polarization, Preamble, Profile, Propagation, Radio,
-    Reception, ShadowingPer, StandardName, TwoRayGround, Variation,
+    Edca, Errors, FadingName, Fec, FreeSpace, LossLevel, NodeRadio, Polarization, Preamble, Profile, Propagation,
+    Protection, Queue, Radio, Reception, ShadowingPer, StandardName, TwoRayGround, Variation,
 };
-use super::{Resolver, instant, show, word};
+use super::{Resolver, exact, instant, show, word};
 
 /// The rate of ns-2's MAC, to which dataRate_ and basicRate_ fall back.
 const NS_2_BANDWIDTH: DataRate = DataRate::from_kbps(2_000);
@@ -33,14 +39,17 @@ impl Resolver<'_> {
     /// The radio and the MTU.
     pub(super) fn radio(&mut self, radio: &Radio, profile: Profile) -> (model::Radio, Option<u32>) {
         let ns_2 = profile == Profile::Ns2;
-        let standard = self.ledger.pick(&["radio", "standard"], radio.standard, word, || {
-            (StandardName::Dsss, "default: the first physical layer of the standard".into())
+        let standard = self.ledger.pick(&["radio", "standard"], radio.standard, word, || match profile {
+            Profile::Wavelan => (StandardName::Wavelan, "profile wavelan".into()),
+            _ => (StandardName::Dsss, "default: the first physical layer of the standard".into()),
         });
         let standard = match standard {
             StandardName::Dsss => Standard::Dsss,
             StandardName::HrDsss => Standard::HrDsss,
             StandardName::Ofdm => Standard::Ofdm,
             StandardName::Erp => Standard::Erp,
+            StandardName::OfdmTurbo => Standard::OfdmTurbo,
+            StandardName::Wavelan => Standard::Wavelan,
         };
         let preamble = self.ledger.pick(&["radio", "preamble"], radio.preamble, word, || {
             (Preamble::Long, "default: the one that every station of IEEE 802.11-2020, clause 16, understands".into())
@@ -49,7 +58,14 @@ impl Resolver<'_> {
         if short_preamble && !matches!(standard, Standard::HrDsss | Standard::Erp) {
             self.report(&["radio", "preamble"], format!("{standard} has no short preamble"), "\"long\", or 802.11b");
         }
-        let (data_rate, basic_rate) = self.rates(radio, standard, ns_2);
+        let (data_rate, rate_control, basic_rate) = self.rates(radio, standard, ns_2);
+        let edca = self.ledger.pick(&["radio", "edca"], radio.edca, word, || (Edca::Off, "default: DCF".into()));
+        let edca = match edca {
+            Edca::Off => None,
+            Edca::Ieee2012 => Some(Edition::Ieee2012),
+            Edca::Ieee2020 => Some(Edition::Ieee2020),
+        };
+        let protection = self.protection(radio, standard, basic_rate);
 
         let rts_threshold = self.ledger.pick(&["radio", "rts_threshold"], radio.rts_threshold, show, || match ns_2 {
             true => (SizeOrOff(Some(Size(0.0))), ns_2_default("RTSThreshold_ 0")),
@@ -70,6 +86,7 @@ impl Resolver<'_> {
             true => (SizeOrNone(None), ns_2_default("no fragmentation")),
             false => (SizeOrNone(Some(Size(1500.0))), "default: that of Ethernet, as Linux gives it to 802.11".into()),
         });
+        let queue_discipline = self.queue_discipline(queue, mtu.0.map(bytes));
         let (propagation, by_range) = self.propagation(radio, standard, ns_2);
         let (shadowing, fading) = match radio.propagation {
             Some(Propagation::Range { .. }) | None => (None, None),
@@ -94,11 +111,15 @@ impl Resolver<'_> {
             adjacent_channel_rejection: adjacent_channel_rejection.0.map(|level| level.0),
             short_preamble,
             data_rate,
+            rate_control,
+            edca,
+            protection,
             basic_rate,
             rts_threshold: rts_threshold.0.map(bytes),
             short_retry_limit,
             long_retry_limit,
             queue_packets,
+            queue_discipline,
             tx_power,
             propagation,
             shadowing,
@@ -147,6 +168,7 @@ impl Resolver<'_> {
                 network,
                 frequency: frequency.and_then(Result::ok).unwrap_or(radio.channel),
                 data_rate: data_rate.unwrap_or(radio.data_rate),
+                rate_control: data_rate.map_or(radio.rate_control, Algorithm::Fixed),
                 basic_rate: basic_rate
                     .or(data_rate.map(|rate| standard.default_basic_rate(rate)))
                     .unwrap_or(radio.basic_rate),
@@ -156,22 +178,124 @@ impl Resolver<'_> {
         radios
     }
 
-    fn rates(&mut self, radio: &Radio, standard: Standard, ns_2: bool) -> (DataRate, DataRate) {
-        let ns_2_has_it = ns_2 && standard.rates().contains(&NS_2_BANDWIDTH);
-        let given = radio.data_rate.and_then(|rate| self.rate("data_rate", rate, standard));
-        let data_rate = self.ledger.pick(&["radio", "data_rate"], given, show, || match ns_2_has_it {
-            true => (NS_2_BANDWIDTH, ns_2_default("dataRate_ falls back to bandwidth_ 2Mb")),
-            false => (standard.default_data_rate(), format!("default: the highest rate of {standard}")),
+    /// How the interface queue is managed; `mtu` in bytes, if there is one.
+    fn queue_discipline(&mut self, queue: Queue, mtu: Option<u32>) -> Discipline {
+        let path = |key| ["radio", "queue", key];
+        let discipline = self.ledger.pick(&path("discipline"), queue.discipline, word, || {
+            (schema::Discipline::DropTail, "default: what most published studies had".into())
         });
+        let (controlled, fair) = match discipline {
+            schema::Discipline::DropTail => (false, false),
+            schema::Discipline::Codel => (true, false),
+            schema::Discipline::FqCodel => (true, true),
+        };
+        for (key, is_given, in_use, of) in [
+            ("target", queue.target.is_some(), controlled, "\"codel\" or \"fq-codel\""),
+            ("interval", queue.interval.is_some(), controlled, "\"codel\" or \"fq-codel\""),
+            ("quantum", queue.quantum.is_some(), fair, "\"fq-codel\""),
+        ] {
+            if is_given && !in_use {
+                self.report(
+                    &path(key),
+                    format!("is no parameter of {}", word(&discipline)),
+                    format!("discipline = {of}"),
+                );
+            }
+        }
+        if !controlled {
+            return Discipline::DropTail;
+        }
+        let target = self.ledger.pick(&path("target"), queue.target, show, || {
+            (Time(0.005), "default: TARGET (RFC 8289, section 4)".into())
+        });
+        let interval = self.ledger.pick(&path("interval"), queue.interval, show, || {
+            (Time(0.1), "default: INTERVAL (RFC 8289, section 4)".into())
+        });
+        if target.0 >= interval.0 {
+            let problem = format!("is not less than interval ({interval})");
+            self.report(&path("target"), problem, "about a twentieth of it (RFC 8289, section 4)");
+        }
+        let codel = CoDelConfig {
+            target: Duration::from_secs_f64(target.0),
+            interval: Duration::from_secs_f64(interval.0),
+            mtu: mtu.unwrap_or_else(|| CoDelConfig::default().mtu),
+        };
+        if !fair {
+            return Discipline::CoDel(codel);
+        }
+        let quantum = self.ledger.pick(&path("quantum"), queue.quantum, exact, || {
+            (Size(1514.0), "default: quantum (RFC 8290, section 5.2)".into())
+        });
+        Discipline::FqCoDel(FqCoDelConfig { codel, quantum: bytes(quantum), ..FqCoDelConfig::default() })
+    }
+
+    /// The rate of data frames or the highest of them, what chooses it, and the basic rate.
+    fn rates(&mut self, radio: &Radio, standard: Standard, ns_2: bool) -> (DataRate, Algorithm, DataRate) {
+        let ns_2_has_it = ns_2 && standard.rates().contains(&NS_2_BANDWIDTH);
+        let given = match radio.data_rate {
+            Some(RateChoice::Fixed(rate)) => self.rate("data_rate", rate, standard),
+            _ => None,
+        };
+        let adaptive = match radio.data_rate {
+            Some(RateChoice::Arf) => Some(Algorithm::Arf),
+            Some(RateChoice::Aarf) => Some(Algorithm::Aarf),
+            Some(RateChoice::Minstrel) => Some(Algorithm::Minstrel),
+            Some(RateChoice::Fixed(_)) | None => None,
+        };
+        let (data_rate, rate_control) = match adaptive {
+            Some(algorithm) => {
+                self.ledger.note_given(&["radio", "data_rate"]);
+                (standard.default_data_rate(), algorithm)
+            }
+            None => {
+                let rate = self.ledger.pick(&["radio", "data_rate"], given, show, || match ns_2_has_it {
+                    true => (NS_2_BANDWIDTH, ns_2_default("dataRate_ falls back to bandwidth_ 2Mb")),
+                    false => (standard.default_data_rate(), format!("default: the highest rate of {standard}")),
+                });
+                (rate, Algorithm::Fixed(rate))
+            }
+        };
         let given = radio.basic_rate.and_then(|rate| self.rate("basic_rate", rate, standard));
+        let protected = matches!(radio.protection, Some(Protection::CtsToSelf | Protection::RtsCts));
         let basic_rate = self.ledger.pick(&["radio", "basic_rate"], given, show, || {
             if ns_2_has_it && data_rate >= NS_2_BANDWIDTH {
                 return (NS_2_BANDWIDTH, ns_2_default("basicRate_ falls back to bandwidth_ 2Mb"));
             }
+            if protected && standard == Standard::Erp {
+                let highest = Standard::HrDsss.default_data_rate();
+                return (
+                    Standard::HrDsss.default_basic_rate(highest),
+                    "default with protection: what 802.11b has".into(),
+                );
+            }
             let reason = "default: the highest mandatory rate up to the data rate (IEEE 802.11-2020, 10.6.6.5.2)";
             (standard.default_basic_rate(data_rate), reason.into())
         });
-        (data_rate, basic_rate)
+        (data_rate, rate_control, basic_rate)
+    }
+
+    fn protection(&mut self, radio: &Radio, standard: Standard, basic_rate: DataRate) -> mac::Protection {
+        let path = ["radio", "protection"];
+        let protection = self
+            .ledger
+            .pick(&path, radio.protection, word, || (Protection::None, "default: all stations understand OFDM".into()));
+        let protection = match protection {
+            Protection::None => return mac::Protection::None,
+            Protection::CtsToSelf => mac::Protection::CtsToSelf,
+            Protection::RtsCts => mac::Protection::RtsCts,
+        };
+        if standard != Standard::Erp {
+            self.report(
+                &path,
+                format!("{standard} needs none: only 802.11g mixes OFDM with what came before"),
+                "\"none\"",
+            );
+        } else if basic_rate.modulation() == Modulation::Ofdm {
+            let problem =
+                format!("protects nothing at a basic rate of {basic_rate}, which 802.11b does not understand");
+            self.report(&path, problem, "a basic_rate of 1, 2, 5.5 or 11 Mb/s");
+        }
+        protection
     }
 
     fn rate(&mut self, key: &str, rate: Rate, standard: Standard) -> Option<DataRate> {
@@ -535,8 +659,8 @@ impl Resolver<'_> {
                     false => (Level(4.0), "default: as in ns-3 (ThresholdPreambleDetectionModel)".into()),
                 },
             );
-        let encoding = standard.phy(false).encoding(standard.default_data_rate());
-        let noise = thermal_noise(encoding.noise_bandwidth(), figure.0).as_dbm();
+        let bandwidth = standard.phy(false).noise_bandwidth(standard.default_data_rate());
+        let noise = thermal_noise(bandwidth, figure.0).as_dbm();
         (figure.0, detection.0, noise)
     }
 
@@ -572,8 +696,10 @@ fn channel_frequency(channel: u32, standard: Standard) -> Result<f64, &'static s
         (Standard::Ofdm, 36..=64 | 100..=144) if channel.is_multiple_of(4) => 5000 + 5 * channel,
         (Standard::Ofdm, 149..=177) if channel % 4 == 1 => 5000 + 5 * channel,
         (Standard::Ofdm, _) => return Err("36, 40 … 64, 100, 104 … 144, or 149, 153 … 177"),
+        (Standard::OfdmTurbo, 42 | 50 | 58 | 152 | 160) => 5000 + 5 * channel,
+        (Standard::OfdmTurbo, _) => return Err("42, 50, 58, 152 or 160"),
         (_, 1..=13) => 2407 + 5 * channel,
-        (Standard::Dsss | Standard::HrDsss, 14) => 2484,
+        (Standard::Dsss | Standard::HrDsss | Standard::Wavelan, 14) => 2484,
         (Standard::Erp, _) => return Err("1 to 13"),
         _ => return Err("1 to 14"),
     };
@@ -585,6 +711,6 @@ fn ns_2_default(setting: &str) -> String {
 }
 
 fn bytes(size: Size) -> u32 {
-    // The schema keeps sizes of the radio below 64 KiB.
+    // The schema keeps sizes of the radio below 1 MB.
     size.0 as u32
 }

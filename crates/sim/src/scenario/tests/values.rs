@@ -2,8 +2,10 @@
 
 use std::fs;
 
+use hopcast_protocols::application::{GameDirection, GameModel, PlayerConfig};
 use hopcast_protocols::time::Duration;
 use hopcast_radio::errors::thermal_noise;
+use hopcast_radio::queue::{CoDelConfig, Discipline, FqCoDelConfig};
 use hopcast_radio::standard::{DataRate, Standard};
 
 use super::model::*;
@@ -208,10 +210,12 @@ fn every_shape_is_placed() {
 #[test]
 fn packets_follow_the_mtu_and_the_segment() {
     let packet = |overrides: &[&str]| match load(SMALL, overrides).scenario.flows[0].application {
-        Application::Bulk { packet, .. } | Application::Cbr { packet, .. } | Application::VideoTrace { packet, .. } => {
-            packet
-        }
-        Application::Adu { .. } => panic!("an ADU has no packet"),
+        Application::Bulk { packet, .. }
+        | Application::Cbr { packet, .. }
+        | Application::Audio { packet, .. }
+        | Application::File { packet, .. }
+        | Application::VideoTrace { packet, .. } => packet,
+        Application::Adu { .. } | Application::Game { .. } => panic!("the packets of these have other sizes"),
     };
     assert_eq!(packet(&[BULK]), 1472);
     assert_eq!(packet(&[BULK, "radio.mtu=1000 B"]), 972);
@@ -219,6 +223,66 @@ fn packets_follow_the_mtu_and_the_segment() {
     assert_eq!(packet(&[BULK, TCP]), 1460);
     assert_eq!(packet(&[BULK, TCP, "flows.f.transport.segment=500 B"]), 500);
     assert_eq!(packet(&["flows.f.application.packet=512 B"]), 512);
+}
+
+#[test]
+fn two_of_rate_packet_and_interval_make_audio() {
+    for (given, rate, packet) in [
+        ("", 64_000.0, 160),
+        (r#", rate = "13.2 kb/s""#, 13_200.0, 33),
+        (r#", rate = "13 kb/s""#, 13_200.0, 33),
+        (r#", rate = "8 kb/s", interval = "30 ms""#, 8_000.0, 30),
+        (r#", interval = "10 ms""#, 64_000.0, 80),
+        (r#", packet = "600 B""#, 64_000.0, 600),
+        (r#", packet = "20 B", rate = "8 kb/s""#, 8_000.0, 20),
+        (r#", packet = "20 B", interval = "20 ms""#, 8_000.0, 20),
+        (r#", packet = "20 B", interval = "20 ms", rate = "8 kb/s""#, 8_000.0, 20),
+    ] {
+        let set = format!(r#"flows.f.application={{ kind = "audio"{given} }}"#);
+        let Application::Audio { rate: found, packet: octets, deadline } =
+            load(SMALL, &[&set]).scenario.flows[0].application
+        else {
+            panic!("audio")
+        };
+        assert!((found - rate).abs() < 1e-6 && octets == packet && deadline.is_none(), "{given}: {found} {octets}");
+    }
+    let loaded = load(SMALL, &[r#"flows.f.application={ kind = "audio", packet = "40 B", deadline = "0.1 s" }"#]);
+    assert_eq!(in_force(&loaded, "flows.f.application.interval"), ("5 ms", "default: packet / rate"));
+    assert_eq!(in_force(&loaded, "flows.f.application.rate"), ("64 kb/s", "default: PCMU (RFC 3551, section 4.5.14)"));
+    let Application::Audio { deadline, .. } = loaded.scenario.flows[0].application else { panic!("audio") };
+    assert_eq!(deadline, Some(Duration::from_millis(100)));
+}
+
+#[test]
+fn games_files_and_players_are_read() {
+    let application = |set: &str| load(SMALL, &[set]).scenario.flows[0].application.clone();
+    for (name, model) in [("faerber", GameModel::Faerber), ("ngmn", GameModel::Ngmn)] {
+        for (who, direction) in [("server", GameDirection::ToClient), ("client", GameDirection::ToServer)] {
+            let set = format!(r#"flows.f.application={{ kind = "game", model = "{name}", direction = "{who}" }}"#);
+            assert_eq!(application(&set), Application::Game { model, direction });
+        }
+    }
+    let file = r#"flows.f.application={ kind = "file", bytes = "3 MB", think = "2 s" }"#;
+    let expected = Application::File { bytes: 3_000_000, think: Some(Duration::from_secs(2)), packet: 1472 };
+    assert_eq!(application(file), expected);
+    let player = |set: &[&str]| load(SMALL, set).scenario.flows[0].player;
+    let second = Duration::from_secs(1);
+    assert_eq!(player(&[]), None);
+    assert_eq!(player(&["flows.f.player={}"]), Some(PlayerConfig { start_up: second, resume: second }));
+    let config = PlayerConfig { start_up: second * 5, resume: second * 2 };
+    assert_eq!(player(&[r#"flows.f.player={ start_up_delay = "5 s", resume_delay = "2 s" }"#]), Some(config));
+}
+
+#[test]
+fn queues_are_read() {
+    let discipline = |set: &[&str]| load(SMALL, set).scenario.radio.queue_discipline;
+    assert_eq!(discipline(&[]), Discipline::DropTail);
+    assert_eq!(discipline(&["radio.queue.discipline=codel"]), Discipline::CoDel(CoDelConfig::default()));
+    assert_eq!(discipline(&["radio.queue.discipline=fq-codel"]), Discipline::FqCoDel(FqCoDelConfig::default()));
+    let set = r#"radio.queue={ discipline = "fq-codel", target = "10 ms", interval = "200 ms", quantum = "300 B" }"#;
+    let codel = CoDelConfig { target: Duration::from_millis(10), interval: Duration::from_millis(200), mtu: 1000 };
+    let expected = FqCoDelConfig { codel, quantum: 300, ..FqCoDelConfig::default() };
+    assert_eq!(discipline(&[set, "radio.mtu=1000 B"]), Discipline::FqCoDel(expected));
 }
 
 #[test]
@@ -240,7 +304,7 @@ fn traces_are_looked_for_beside_the_scenario_then_bundled_then_in_the_directorie
     let first_frame = |name: &str| {
         let set = format!(r#"flows.f.application={{ kind = "video-trace", file = "{name}" }}"#);
         match Scenario::parse(&source, &[set]).map(|loaded| loaded.scenario.flows[0].application.clone()) {
-            Ok(Application::VideoTrace { frames, .. }) => Ok(frames[0]),
+            Ok(Application::VideoTrace { trace, .. }) => Ok(trace.frames[0]),
             Ok(other) => panic!("{other:?}"),
             Err(errors) => Err(errors.to_string()),
         }

@@ -1,0 +1,148 @@
+//! What a player knows of the media beforehand: how far each write takes it.
+
+use crate::time::Duration;
+use std::sync::Arc;
+
+/// The media that a source writes, as times: write by write, up to where it has come ([`Timeline::position`]). A player of
+/// real media reads this from time stamps and markers in the packets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Timeline(Kind);
+
+#[derive(Clone, Debug, PartialEq)]
+enum Kind {
+    /// Each write is as long as the interval, in seconds.
+    Even(f64),
+    /// Repeats without end.
+    Frames { frames: Arc<[Frame]>, period: Duration },
+}
+
+/// One frame of a film.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Frame {
+    /// Writes since the beginning of the film, this frame's included.
+    writes: u64,
+    /// When it is shown.
+    start: Duration,
+    /// When the next one is.
+    end: Duration,
+}
+
+impl Timeline {
+    /// Of packets of `packet` octets at `rate` bit/s: [`super::CbrSource`] and [`super::AudioSource`].
+    pub fn even(rate: f64, packet: u32) -> Self {
+        let interval = if rate > 0.0 { f64::from(packet) * 8.0 / rate } else { f64::INFINITY };
+        Self(Kind::Even(interval.max(1e-9)))
+    }
+
+    /// Of a film as in [`super::MediaSource::new`].
+    pub fn film(frames: &[u32], interval: Duration, packet: u32) -> Self {
+        let interval = interval.max(Duration::from_nanos(1));
+        let starts = (0..frames.len() as u64).map(|frame| interval * frame);
+        Self::of_frames(frames, starts, interval * frames.len() as u64, packet)
+    }
+
+    /// Of a film as in [`super::MediaSource::with_times`].
+    pub fn film_with_times(frames: &[u32], times: &[Duration], period: Duration, packet: u32) -> Self {
+        let starts = times.iter().copied().chain(core::iter::repeat(period));
+        Self::of_frames(frames, starts, period.max(Duration::from_nanos(1)), packet)
+    }
+
+    /// A frame without octets is never written: the one before is shown for longer.
+    fn of_frames(sizes: &[u32], starts: impl Iterator<Item = Duration>, period: Duration, packet: u32) -> Self {
+        let mut frames: Vec<Frame> = Vec::with_capacity(sizes.len());
+        for (&size, start) in sizes.iter().zip(starts).filter(|(size, _)| **size > 0) {
+            let before = frames.last_mut().map_or(0, |before| {
+                before.end = start;
+                before.writes
+            });
+            frames.push(Frame { writes: before + u64::from(size.div_ceil(packet.max(1))), start, end: period });
+        }
+        Self(Kind::Frames { frames: frames.into(), period })
+    }
+
+    /// Up to where the media has come with write number `write`, from zero, if nothing before it is waited for: to the end of a
+    /// frame with its last packet, to its beginning with an earlier one.
+    pub fn position(&self, write: u64) -> Duration {
+        match &self.0 {
+            Kind::Even(interval) => Duration::from_secs_f64((write as f64 + 1.0) * interval),
+            Kind::Frames { frames, period } => {
+                let Some(last) = frames.last() else { return Duration::ZERO };
+                let (round, within) = (write / last.writes, write % last.writes);
+                let frame = frames[frames.partition_point(|frame| frame.writes <= within)];
+                let position = if within + 1 == frame.writes { frame.end } else { frame.start };
+                Duration::from_nanos(period.as_nanos().saturating_mul(round)).saturating_add(position)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{CbrSource, MediaSource};
+    use super::*;
+    use crate::time::Instant;
+    use proptest::prelude::*;
+
+    fn millis(timeline: &Timeline, writes: u64) -> Vec<u64> {
+        (0..writes).map(|write| timeline.position(write).as_nanos() / 1_000_000).collect()
+    }
+
+    #[test]
+    fn a_packet_of_even_pace_lasts_for_an_interval() {
+        assert_eq!(millis(&Timeline::even(64_000.0, 160), 3), [20, 40, 60]);
+    }
+
+    /// Frames of 3, none, 1 and 1 packets at 0, 40, 80 and 120 ms; the second never comes, and the first is shown instead.
+    #[test]
+    fn a_frame_counts_with_its_last_packet() {
+        let interval = Duration::from_millis(40);
+        let film = Timeline::film(&[2500, 0, 1000, 1], interval, 1000);
+        assert_eq!(millis(&film, 8), [0, 0, 80, 120, 160, 160, 160, 240]);
+        let times = [0, 80, 240].map(Duration::from_millis);
+        let film = Timeline::film_with_times(&[1500, 200, 300], &times, Duration::from_millis(300), 1000);
+        assert_eq!(millis(&film, 6), [0, 80, 240, 300, 300, 380]);
+    }
+
+    #[test]
+    fn a_film_without_octets_comes_nowhere() {
+        assert_eq!(Timeline::film(&[0, 0], Duration::from_millis(40), 1000).position(7), Duration::ZERO);
+    }
+
+    proptest! {
+        /// What a source writes is played at once by a player without a buffer that asks for the first frame.
+        #[test]
+        fn positions_never_go_back_and_follow_the_source(
+            frames in prop::collection::vec(0_u32..5_000, 1..20),
+            interval in 1_u64..100,
+            packet in 1_u32..2_000,
+        ) {
+            prop_assume!(frames.iter().any(|&size| size > 0));
+            let interval = Duration::from_millis(interval);
+            let timeline = Timeline::film(&frames, interval, packet);
+            let mut source = MediaSource::new(Instant::START, frames.into(), interval, packet);
+            let mut last = Duration::ZERO;
+            for write in 0..200 {
+                let due = source.poll_timeout();
+                let position = timeline.position(write);
+                prop_assert!(position >= last);
+                // A write belongs to the frame of its time, or ends it.
+                prop_assert!(Instant::START + position >= due);
+                last = position;
+                source.handle_written();
+                if source.poll_timeout() > due {
+                    prop_assert_eq!(Instant::START + position, source.poll_timeout());
+                }
+            }
+        }
+
+        #[test]
+        fn an_even_pace_is_that_of_the_source(rate in 1e3..1e9, packet in 1_u32..2_000) {
+            let timeline = Timeline::even(rate, packet);
+            let mut source = CbrSource::new(Instant::START, rate, packet);
+            for write in 0..50 {
+                source.handle_written();
+                prop_assert_eq!(Instant::START + timeline.position(write), source.poll_timeout());
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! What a station's MAC is told beforehand.
+
+use super::edca::EdcaParameters;
+use crate::queue::Discipline;
+use crate::rate::Algorithm;
+use crate::standard::{DataRate, Modulation, Phy};
+
+/// Parameters of a station's MAC.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Timing of the physical layer.
+    pub phy: Phy,
+    /// How the rate of each unicast data frame is chosen.
+    pub rate_control: Algorithm,
+    /// The rates that rate control chooses from; none: all of the standard's. Of no meaning where the rate is fixed.
+    pub rates: Vec<DataRate>,
+    /// The run's seed, which names the draws of rate control.
+    pub seed: u64,
+    /// Rate of RTS, CTS-to-self and broadcast frames, and the highest one of CTS and ACK. With protection it must be one of DSSS
+    /// or HR/DSSS, which every station understands.
+    pub basic_rate: DataRate,
+    /// Whether stations acknowledge unicast data frames ([`crate::standard::Standard::acknowledges`]). Without it a frame is
+    /// done once it has been sent, and is never repeated.
+    pub acknowledgements: bool,
+    /// What goes before OFDM frames in a network with stations that do not understand them.
+    pub protection: Protection,
+    /// The parameters of the four access categories, in the order of [`super::edca::AccessCategory::ALL`]; `None`: DCF.
+    pub edca: Option<[EdcaParameters; 4]>,
+    /// Unicast data frames longer than this many bytes (MPDU) are preceded by RTS/CTS; `None`: none is.
+    pub rts_threshold: Option<u32>,
+    /// Attempts at a frame no longer than the RTS threshold, and at an RTS (dot11ShortRetryLimit).
+    pub short_retry_limit: u32,
+    /// Attempts at a frame longer than the RTS threshold (dot11LongRetryLimit).
+    pub long_retry_limit: u32,
+    /// Places in the interface queue, besides the frame in hand; under EDCA, in that of each category.
+    pub queue_packets: u32,
+    /// How the interface queue is managed.
+    pub queue_discipline: Discipline,
+    /// Whether an RTS's reservation may be taken back (10.3.2.4).
+    pub nav_reset: bool,
+    /// Whether an own CTS or ACK is a busy medium for a packet that waits for DIFS, which then draws a backoff: so 10.3.2.1
+    /// has it, where carrier sense includes the transmitter's status. ns-2 and ns-3 send such a packet DIFS after the
+    /// response. Of no meaning under EDCA, where a packet that has found the medium idle draws no backoff.
+    pub response_is_busy: bool,
+}
+
+/// Protection of OFDM frames from stations that do not understand them (10.27).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Protection {
+    /// None: all stations understand OFDM.
+    #[default]
+    None,
+    /// A CTS to the station itself, at the basic rate, before each OFDM data frame (10.3.2.13).
+    CtsToSelf,
+    /// RTS and CTS at the basic rate before each unicast OFDM data frame.
+    RtsCts,
+}
+
+impl Config {
+    /// Whether RTS and CTS protect data frames at `rate`.
+    pub(super) fn is_rts_protected(&self, rate: DataRate) -> bool {
+        self.protection == Protection::RtsCts && rate.modulation() == Modulation::Ofdm
+    }
+
+    /// Whether a CTS-to-self protects data frames at `rate`.
+    pub(super) fn is_cts_protected(&self, rate: DataRate) -> bool {
+        self.protection == Protection::CtsToSelf && rate.modulation() == Modulation::Ofdm
+    }
+}

@@ -1,0 +1,125 @@
+//! One channel access function: a queue, the frame in hand and its contention for the medium. DCF has one, EDCA one for each
+//! access category.
+
+use hopcast_protocols::time::{Duration, Instant};
+
+use super::DropCause;
+use super::backoff::{Backoff, Timing};
+use super::config::Config;
+use super::edca::{AccessCategory, EdcaParameters, UserPriority};
+use super::frame::{FrameKind, Payload, StationId};
+use crate::queue::InterfaceQueue;
+use crate::standard::DataRate;
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub(super) struct Contender<P> {
+    pub(super) backoff: Backoff,
+    /// The frame in hand.
+    pub(super) current: Option<Outgoing<P>>,
+    /// The frame after it, taken from the queue to see whether it fits into the same TXOP; under EDCA with a TXOP limit only.
+    pub(super) following: Option<Outgoing<P>>,
+    pub(super) queue: InterfaceQueue<(Option<StationId>, P)>,
+    pub(super) category: AccessCategory,
+    /// Zero: one frame.
+    pub(super) txop_limit: Duration,
+}
+
+/// A frame on its way.
+#[derive(Clone, Debug)]
+pub(super) struct Outgoing<P> {
+    pub(super) receiver: Option<StationId>,
+    pub(super) payload: P,
+    pub(super) octets: u32,
+    pub(super) sequence: u16,
+    /// Of a QoS frame.
+    pub(super) priority: Option<UserPriority>,
+    /// Of the present attempt.
+    pub(super) rate: DataRate,
+    /// Attempts that were not acknowledged.
+    pub(super) unacknowledged: u32,
+    pub(super) short_retries: u32,
+    pub(super) long_retries: u32,
+}
+
+impl<P: Payload> Contender<P> {
+    /// The only one under DCF.
+    pub(super) fn dcf(config: &Config) -> Self {
+        let parameters = config.phy.parameters();
+        let timing = Timing {
+            slot: parameters.slot,
+            ifs: config.phy.difs(),
+            turnaround: parameters.rx_tx_turnaround,
+            cw_min: parameters.cw_min,
+            cw_max: parameters.cw_max,
+            ended: 0,
+        };
+        Self::new(timing, AccessCategory::BestEffort, Duration::ZERO, config)
+    }
+
+    /// That of an access category.
+    pub(super) fn edca(category: AccessCategory, edca: &EdcaParameters, config: &Config) -> Self {
+        let parameters = config.phy.parameters();
+        let timing = Timing {
+            slot: parameters.slot,
+            ifs: edca.aifs(parameters) - parameters.slot,
+            turnaround: parameters.rx_tx_turnaround,
+            cw_min: edca.cw_min,
+            cw_max: edca.cw_max,
+            ended: 1,
+        };
+        Self::new(timing, category, edca.txop_limit, config)
+    }
+
+    fn new(timing: Timing, category: AccessCategory, txop_limit: Duration, config: &Config) -> Self {
+        let queue = InterfaceQueue::new(config.queue_discipline, config.queue_packets);
+        Self { backoff: Backoff::new(timing), current: None, following: None, queue, category, txop_limit }
+    }
+
+    /// Whether it gains access now.
+    pub(super) fn is_due(&self, now: Instant) -> bool {
+        self.current.is_some() && self.backoff.access_at().is_some_and(|at| at <= now)
+    }
+
+    /// When it gains access, if nothing comes in between.
+    pub(super) fn access_at(&self) -> Option<Instant> {
+        self.current.as_ref().and_then(|_| self.backoff.access_at())
+    }
+
+    /// All packets that it holds: the one in hand, then those after it.
+    pub(super) fn held(&self) -> impl Iterator<Item = &P> {
+        let taken = self.current.iter().chain(&self.following);
+        taken.map(|outgoing| &outgoing.payload).chain(self.queue.iter().map(|(_, payload)| payload))
+    }
+}
+
+impl<P: Payload> Outgoing<P> {
+    /// Octets of the MPDU that carries `payload`.
+    pub(super) fn mpdu_octets(payload: &P, is_qos: bool) -> u32 {
+        let qos_control = if is_qos { FrameKind::QOS_CONTROL_OCTETS } else { 0 };
+        payload.octets() + FrameKind::DATA_OVERHEAD_OCTETS + qos_control
+    }
+
+    /// Whether its packet is no longer worth sending.
+    pub(super) fn is_expired(&self, now: Instant) -> bool {
+        self.payload.expires().is_some_and(|expires| now >= expires)
+    }
+
+    /// Whether RTS and CTS go before it.
+    pub(super) fn is_behind_rts(&self, config: &Config) -> bool {
+        self.receiver.is_some()
+            && (config.rts_threshold.is_some_and(|threshold| self.octets > threshold)
+                || config.is_rts_protected(self.rate))
+    }
+
+    /// Counts a failed attempt; the reason to give the frame up once that was the last one (10.3.4.4, 10.23.2.12.1).
+    pub(super) fn count_failure(&mut self, long: bool, config: &Config) -> Option<DropCause> {
+        let (retries, limit, cause) = if long {
+            (&mut self.long_retries, config.long_retry_limit, DropCause::LongRetryLimit)
+        } else {
+            (&mut self.short_retries, config.short_retry_limit, DropCause::ShortRetryLimit)
+        };
+        *retries += 1;
+        (*retries >= limit).then_some(cause)
+    }
+}

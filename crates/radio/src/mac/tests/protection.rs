@@ -1,0 +1,112 @@
+//! OFDM frames in a network with stations of 802.11b (10.27). 802.11g: data at 54 Mb/s, all else at 2 Mb/s, so that everyone
+//! understands it; the long slot. SIFS 10, slot 20, DIFS 50. 100 octets at 54 Mb/s: 36 µs and 6 of silence; the ACK at 24 Mb/s 34 µs.
+
+use super::bench::{Bench, MBPS_2, MBPS_24, MBPS_54, ME, dsss, micros, us};
+use crate::mac::FrameKind::{Ack, Cts, Data, Rts};
+use crate::mac::{Config, DropCause, Protection};
+use crate::rate::Algorithm;
+use crate::standard::{DataRate, Standard};
+
+pub(super) fn mixed(protection: Protection) -> Config {
+    let phy = Standard::Erp.phy(false).with_long_slot();
+    Config { phy, rate_control: Algorithm::Fixed(MBPS_54), basic_rate: MBPS_2, protection, ..dsss() }
+}
+
+/// ```text
+///    CTS-to-self     D            A
+///  ─┬──────────┬──┬──────┬──┬──────┬─
+///  1000      1248 1258  1300 1310 1344
+/// ```
+#[test]
+fn a_cts_to_self_reserves_the_exchange() {
+    let mut bench = Bench::new(mixed(Protection::CtsToSelf));
+    bench.packet(us(1_000), 1);
+    let cts = bench.expect_transmit(Cts, us(1_000));
+    assert_eq!((cts.receiver, cts.rate, cts.airtime), (Some(ME), MBPS_2, micros(248)));
+    assert_eq!(cts.duration, micros(10 + 42 + 10 + 34));
+    let data = bench.expect_transmit(Data, us(1_258));
+    assert_eq!((data.rate, data.airtime, data.duration), (MBPS_54, micros(42), micros(44)));
+    let ack = bench.at_rate(MBPS_24, bench.ack());
+    let end = bench.hears(us(1_310), ack);
+    bench.expect_sent(1, end);
+    assert_eq!(end, us(1_344));
+}
+
+/// Without an ACK all of it is repeated: the timeout is SIFS + slot + 20, and the frame counts as a short one.
+#[test]
+fn a_repetition_is_protected_too() {
+    let config = Config { short_retry_limit: 2, ..mixed(Protection::CtsToSelf) };
+    let mut bench = Bench::with_draws(config, &[(31, 0)]);
+    bench.packet(us(1_000), 1);
+    bench.expect_transmit(Cts, us(1_000));
+    bench.expect_transmit(Data, us(1_258));
+    bench.expect_nothing_until(us(1_349));
+    // At the timeout, 1350, the medium has been idle for DIFS: the boundary is there.
+    bench.expect_transmit(Cts, us(1_350));
+    let data = bench.expect_transmit(Data, us(1_608));
+    assert!(data.retry);
+    bench.expect_dropped(1, DropCause::ShortRetryLimit, us(1_608 + 42 + 50));
+    assert_eq!((bench.dcf().counters().cts_sent, bench.dcf().counters().data_sent), (2, 2));
+}
+
+/// The medium may turn busy after the CTS: the data follow after SIFS all the same, and no backoff is drawn.
+#[test]
+fn data_follow_the_cts_to_self_whatever_the_medium() {
+    let mut bench = Bench::new(mixed(Protection::CtsToSelf));
+    bench.packet(us(1_000), 1);
+    bench.noise(us(1_100), us(1_280));
+    bench.expect_transmit(Cts, us(1_000));
+    bench.expect_transmit(Data, us(1_258));
+}
+
+/// ```text
+///    RTS         CTS         D
+///  ─┬──────┬──┬───────┬──┬──────
+///  1000  1272 1282  1530 1540
+/// ```
+#[test]
+fn rts_and_cts_protect_at_the_basic_rate() {
+    let mut bench = Bench::new(mixed(Protection::RtsCts));
+    bench.packet(us(1_000), 1);
+    let rts = bench.expect_transmit(Rts, us(1_000));
+    assert_eq!((rts.rate, rts.airtime, rts.duration), (MBPS_2, micros(272), micros(30 + 248 + 42 + 34)));
+    bench.hears(us(1_282), bench.cts());
+    bench.expect_transmit(Data, us(1_540));
+}
+
+/// Short data behind an RTS count against the long limit, or each CTS would give them another chance.
+#[test]
+fn short_data_behind_an_rts_are_given_up() {
+    let mut bench = Bench::new(mixed(Protection::RtsCts));
+    bench.answer([true, false, true, false, true, false, true, false, true]);
+    bench.packet(us(1_000), 1);
+    let outputs = bench.outputs_until(us(200_000));
+    let data = outputs.iter().filter(|(_, output)| matches!(output, crate::mac::Output::Transmit(f) if f.kind == Data));
+    assert_eq!(data.count(), 4);
+    assert!(matches!(outputs.last(), Some((_, crate::mac::Output::Dropped(_, DropCause::LongRetryLimit)))));
+}
+
+/// Frames that everyone understands need no protection.
+#[test]
+fn only_ofdm_is_protected() {
+    for protection in [Protection::CtsToSelf, Protection::RtsCts] {
+        let config = Config { rate_control: Algorithm::Fixed(DataRate::from_kbps(11_000)), ..mixed(protection) };
+        let mut bench = Bench::new(config);
+        bench.packet(us(1_000), 1);
+        bench.expect_transmit(Data, us(1_000));
+        let mut bench = Bench::new(mixed(protection));
+        bench.broadcast(us(1_000), 1);
+        let frame = bench.expect_transmit(Data, us(1_000));
+        bench.expect_sent(1, us(1_000) + frame.airtime);
+    }
+}
+
+/// 10.6.6.5: the ACK has the modulation of the frame.
+#[test]
+fn an_ofdm_frame_is_acknowledged_in_ofdm() {
+    let mut bench = Bench::new(mixed(Protection::CtsToSelf));
+    let end = bench.hears(us(1_000), bench.data(7, false));
+    bench.expect_delivered(7, end);
+    let ack = bench.expect_transmit(Ack, end + micros(10));
+    assert_eq!((ack.rate, ack.airtime), (MBPS_24, micros(34)));
+}

@@ -1,0 +1,64 @@
+//! The player of a flow, and what its viewer saw.
+
+use hopcast_protocols::application::{Player, PlayerConfig, Timeline};
+use hopcast_protocols::time::{Duration, Instant};
+use serde::Serialize;
+
+/// Who shows a flow's media, and how far each write takes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlayerSpec {
+    /// How much is buffered.
+    pub config: PlayerConfig,
+    /// The media.
+    pub timeline: Timeline,
+}
+
+/// A player in figures, in seconds; all `None` for a flow that nobody shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct PlayerSummary {
+    /// From the flow's start to the first picture or sound; `None`: there has been none.
+    pub start_up_s: Option<f64>,
+    /// How often the display stopped because nothing was left to show.
+    pub hiccups: Option<u64>,
+    /// For how long it stood still, start-up apart.
+    pub hiccup_time_s: Option<f64>,
+    /// The longest hiccup.
+    pub hiccup_max_s: Option<f64>,
+    /// Media shown.
+    pub played_s: Option<f64>,
+}
+
+/// A player at the sink of a flow.
+#[derive(Clone, Debug)]
+pub(super) struct Playout {
+    player: Player,
+    timeline: Timeline,
+}
+
+impl Playout {
+    /// Asked for at `start`.
+    pub(super) fn new(spec: PlayerSpec, start: Instant) -> Self {
+        Self { player: Player::new(spec.config, start), timeline: spec.timeline }
+    }
+
+    /// The sink has read write number `write`, counted from zero, refused ones included.
+    pub(super) fn handle_write(&mut self, write: u64, now: Instant) {
+        self.player.handle_media(self.timeline.position(write), now);
+    }
+
+    /// The figures as of `now`. `ended`: since then it has been clear that nothing more will come.
+    pub(super) fn summary(&self, ended: Option<Instant>, now: Instant) -> PlayerSummary {
+        let mut player = self.player.clone();
+        if let Some(ended) = ended {
+            player.handle_end(ended);
+        }
+        let report = player.report(now);
+        PlayerSummary {
+            start_up_s: report.start_up_delay.map(Duration::as_secs_f64),
+            hiccups: Some(report.hiccups),
+            hiccup_time_s: Some(report.stalled.as_secs_f64()),
+            hiccup_max_s: Some(report.longest.as_secs_f64()),
+            played_s: Some(report.played.as_secs_f64()),
+        }
+    }
+}

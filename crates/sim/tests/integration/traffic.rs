@@ -1,0 +1,239 @@
+//! Applications, players and interface queues in whole scenarios.
+
+use std::fs;
+use std::sync::{Arc, Mutex};
+
+use hopcast_protocols::time::Instant;
+use hopcast_radio::mac::{Frame, FrameKind, StationId};
+use hopcast_radio::medium::Link;
+use hopcast_sim::engine::Tap;
+use hopcast_sim::host::packet::Packet;
+use hopcast_sim::metrics::{DropCause, FlowSummary};
+use hopcast_sim::run::Simulation;
+use hopcast_sim::scenario::{Scenario, Source};
+
+use crate::scenarios::{Folder, scenario};
+
+/// Two nodes that lose nothing but by collisions.
+fn link(duration: &str, radio: &str, flows: &[&str]) -> String {
+    format!(
+        r#"
+duration = "{duration}"
+[radio]
+propagation = {{ model = "range", receive = "100 m", carrier_sense = "100 m" }}
+{radio}
+[[nodes]]
+name = "n"
+count = 2
+placement = {{ shape = "line", spacing = "10 m" }}
+socket_buffer = "60 kB"
+{}
+"#,
+        flows.concat()
+    )
+}
+
+fn flow(name: &str, [from, to]: [&str; 2], protocol: &str, rest: &str) -> String {
+    format!(
+        "[[flows]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\ntransport = {{ protocol = \"{protocol}\" }}\n{rest}\n"
+    )
+}
+
+fn run(scenario: &Scenario) -> Simulation {
+    let mut simulation = Simulation::new(scenario, scenario.seed).expect("all nodes hear each other");
+    simulation.run_until(simulation.end());
+    assert_eq!(simulation.check(), Ok(()));
+    simulation
+}
+
+fn summaries(simulation: &Simulation) -> Vec<FlowSummary> {
+    simulation.flows().iter().map(|flow| flow.summary(simulation.now())).collect()
+}
+
+/// Start and UDP payload of each data frame on the air, repetitions apart.
+#[derive(Clone, Default)]
+struct Sent(Arc<Mutex<Vec<(Instant, u32)>>>);
+
+/// MAC header, LLC and FCS; IPv4 and UDP.
+const HEADERS: u32 = FrameKind::DATA_OVERHEAD_OCTETS + 28;
+
+impl Tap<Packet> for Sent {
+    fn on_frame(&mut self, station: StationId, frame: &Frame<Packet>, start: Instant, received: Option<&Link>) {
+        if frame.kind == FrameKind::Data && station == StationId(0) && received.is_none() && !frame.retry {
+            self.0.lock().expect("no thread panics").push((start, frame.octets - HEADERS));
+        }
+    }
+}
+
+/// What the first node puts on the air.
+fn frames(scenario: &Scenario) -> Vec<(Instant, u32)> {
+    let sent = Sent::default();
+    let mut simulation = Simulation::new(scenario, scenario.seed).expect("all nodes hear each other");
+    simulation.set_tap(sent.clone());
+    simulation.run_until(simulation.end());
+    sent.0.lock().expect("no thread panics").clone()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Means a + 0.5772 b and deviations 1.2825 b of Färber's distributions; a frame starts a DIFS after its packet was written, or
+/// a little later, which no sum of intervals notices.
+#[test]
+fn a_game_on_the_air_has_the_sizes_and_intervals_of_its_model() {
+    for (model, direction, size, interval) in [
+        ("faerber", "server", (120.0, 36.0), (55.0, 6.0)),
+        ("faerber", "client", (80.0, 5.7), (40.0, 0.0)),
+        ("ngmn", "client", (45.0, 5.7), (40.0, 0.0)),
+    ] {
+        let application = format!(r#"application = {{ kind = "game", model = "{model}", direction = "{direction}" }}"#);
+        let text = link("600 s", "", &[&flow("game", ["n0", "n1"], "udp", &application)]);
+        let frames = frames(&scenario(&text));
+        let sizes: Vec<f64> = frames.iter().map(|&(_, octets)| f64::from(octets)).collect();
+        let starts: Vec<f64> = frames.iter().map(|(start, _)| start.as_secs_f64() * 1e3).collect();
+        let intervals: Vec<f64> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!((0.0..41.0).contains(&starts[0]), "{starts:?}");
+        for (values, (a, b)) in [(&sizes, size), (&intervals, interval)] {
+            let count = values.len() as f64;
+            let expected = a + 0.577_215_664_9 * b;
+            assert!((mean(values) - expected).abs() < 4.0 * 1.2825 * b / count.sqrt() + 1e-3, "{}", mean(values));
+            let centre = mean(values);
+            let squares: Vec<f64> = values.iter().map(|value| (value - centre) * (value - centre)).collect();
+            let deviation = mean(&squares).sqrt();
+            assert!((deviation - 1.2825 * b).abs() < 0.05 * b + 1e-3, "{deviation}");
+        }
+    }
+}
+
+/// 41 datagrams of the bulk flow are always in the interface, 2 ms each: a voice waits for some 80 ms.
+#[test]
+fn a_voice_on_a_saturated_link_is_lost_by_its_deadline() {
+    let voice = |deadline: &str| {
+        let application = format!(r#"application = {{ kind = "audio", deadline = "{deadline}" }}"#);
+        let flows = [
+            flow("bulk", ["n0", "n1"], "udp", r#"application = { kind = "bulk" }"#),
+            flow("voice", ["n0", "n1"], "udp", &application),
+        ];
+        let simulation = run(&scenario(&link("20 s", "standard = \"802.11b\"", &flows.each_ref().map(String::as_str))));
+        let [bulk, voice] = <[FlowSummary; 2]>::try_from(summaries(&simulation)).expect("two flows");
+        (bulk, voice, simulation.counters()[0][DropCause::Expired])
+    };
+    let (bulk, without, expired) = voice("off");
+    let delay = without.delay_mean_s.expect("it arrives");
+    assert_eq!((without.lost_packets, expired), (0, 0));
+    assert!((0.06..0.1).contains(&delay), "{delay}");
+    let (_, patient, expired) = voice("200 ms");
+    assert_eq!((patient.lost_packets, expired), (0, 0));
+    let (more_bulk, hasty, expired) = voice("40 ms");
+    assert_eq!(hasty.lost_packets, expired);
+    assert!(hasty.loss_ratio > 0.95, "{}", hasty.loss_ratio);
+    // Of the first packets, which find a queue that is not full yet.
+    let latest = hasty.delay_p99_s.expect("the first arrive");
+    assert!(latest < 0.043, "{latest}");
+    assert!(more_bulk.goodput_bps > bulk.goodput_bps * 1.005, "what expires takes no time of the medium");
+}
+
+/// The delay of small packets through the queue that TCP fills, and TCP's goodput.
+fn beside_tcp(queue: &str, streams: usize) -> (FlowSummary, f64) {
+    let mut flows = vec![flow("game", ["n0", "n1"], "udp", r#"application = { kind = "game", direction = "server" }"#)];
+    flows.extend(
+        (0..streams)
+            .map(|stream| flow(&format!("tcp{stream}"), ["n0", "n1"], "tcp", r#"application = { kind = "bulk" }"#)),
+    );
+    let radio = format!("standard = \"802.11a\"\nqueue = {{ packets = 400, {queue} }}");
+    let text = link("30 s", &radio, &flows.iter().map(String::as_str).collect::<Vec<_>>());
+    let text = text.replace("60 kB", "200 kB");
+    let mut summaries = summaries(&run(&scenario(&text))).into_iter();
+    let game = summaries.next().expect("the first flow");
+    (game, summaries.map(|flow| flow.goodput_bps).sum())
+}
+
+/// With a round trip below a millisecond the windows pass the target by what they grow in an interval before the first drop:
+/// the mean wait is some two targets, whatever these are.
+#[test]
+fn codel_keeps_the_wait_near_its_target_where_drop_tail_does_not() {
+    let ms = |flow: &FlowSummary| flow.delay_mean_s.expect("some arrive") * 1e3;
+    let (drop_tail, full) = beside_tcp(r#"discipline = "drop-tail""#, 2);
+    assert!(ms(&drop_tail) > 80.0, "{}", ms(&drop_tail));
+    for (parameters, target, share) in [
+        (r#", target = "2 ms", interval = "20 ms""#, 2.0, 0.8),
+        ("", 5.0, 0.95),
+        (r#", target = "20 ms", interval = "400 ms""#, 20.0, 0.95),
+    ] {
+        let (codel, managed) = beside_tcp(&format!(r#"discipline = "codel"{parameters}"#), 2);
+        assert!((target..3.0 * target).contains(&ms(&codel)), "{} for {target}", ms(&codel));
+        assert!(managed > share * full, "{managed} of {full}");
+    }
+}
+
+#[test]
+fn flow_queues_protect_a_game_beside_tcp() {
+    let (drop_tail, full) = beside_tcp(r#"discipline = "drop-tail""#, 4);
+    let (fair, managed) = beside_tcp(r#"discipline = "fq-codel""#, 4);
+    let p99 = |flow: &FlowSummary| flow.delay_p99_s.expect("some arrive") * 1e3;
+    assert!(p99(&drop_tail) > 100.0, "{}", p99(&drop_tail));
+    assert!(p99(&fair) < 3.0, "{}", p99(&fair));
+    assert_eq!(fair.lost_packets, 0);
+    assert!(fair.jitter_mean_s < Some(0.001) && drop_tail.jitter_mean_s > fair.jitter_mean_s);
+    assert!(managed > 0.9 * full, "{managed} of {full}");
+}
+
+/// The link is dead from 5 to 8 s. The display begins when a second of the media is there, and shows what came before 5 s until
+/// it has been shown, a second later; then it waits until the first packet after 8 s.
+#[test]
+fn a_player_outlives_its_buffer_by_the_rest_of_an_outage() {
+    let outage = r#"errors = { model = "packet", rate = [["0 s", 0], ["5 s", 1], ["8 s", 0]] }"#;
+    let film = |start_up: &str, radio: &str, application: &str| {
+        let rest = format!(
+            "application = {{ {application} }}\nplayer = {{ start_up_delay = \"{start_up}\" }}\nstop = \"19 s\""
+        );
+        summaries(&run(&scenario(&link("25 s", radio, &[&flow("film", ["n0", "n1"], "udp", &rest)]))))[0].player
+    };
+    for (application, step) in [(r#"kind = "audio""#, 0.02), (r#"kind = "video-trace""#, 0.04)] {
+        let player = film("1 s", outage, application);
+        let start_up = player.start_up_s.expect("it plays");
+        assert!((start_up - (1.0 - step)).abs() < 0.01, "{application}: {start_up}");
+        assert_eq!(player.hiccups, Some(1));
+        let hiccup = player.hiccup_time_s.expect("one");
+        assert!((hiccup - (2.0 + step)).abs() < step + 0.01, "{application}: {hiccup}");
+        assert_eq!(player.hiccup_max_s, player.hiccup_time_s);
+        // Three seconds of the media were lost, two of them in the hiccup.
+        let played = player.played_s.expect("all to the end");
+        assert!((played - 19.0).abs() < 0.05, "{application}: {played}");
+        for (start_up, radio) in [("5 s", outage), ("1 s", "")] {
+            assert_eq!(film(start_up, radio, application).hiccups, Some(0), "{application}, {start_up}");
+        }
+    }
+}
+
+#[test]
+fn a_file_comes_after_a_time_to_think_and_alone_without_one() {
+    let octets = |rest: &str, protocol: &str| {
+        let application = format!(r#"application = {{ kind = "file", bytes = "15 kB"{rest} }}"#);
+        let text = link("1 s", "standard = \"802.11a\"", &[&flow("file", ["n0", "n1"], protocol, &application)]);
+        summaries(&run(&scenario(&text)))[0].received_bytes
+    };
+    for protocol in ["udp", "tcp"] {
+        // Each is written in no time, at 0, 100, … 900 ms.
+        assert_eq!(octets(r#", think = "100 ms""#, protocol), 150_000);
+        assert_eq!(octets("", protocol), 15_000);
+    }
+}
+
+#[test]
+fn frames_that_were_left_out_are_waited_for() {
+    let folder = Folder::new("uneven");
+    fs::write(folder.path().join("chat.dat"), "1 I 0 900\n2 P 120 300\n3 P 160 80\n4 P 440 250\n").expect("writable");
+    let application = r#"application = { kind = "video-trace", file = "chat.dat" }"#;
+    let text = link("1 s", "", &[&flow("chat", ["n0", "n1"], "udp", application)]);
+    let source = Source { text, name: "test.toml".into(), directory: folder.path().into(), trace_dirs: vec![] };
+    let frames = frames(&Scenario::parse(&source, &[]).expect("it is right").scenario);
+    // The trace lasts for its last time and a mean step of 440/3 ms; a frame starts DIFS (50 µs) after its write.
+    let expected = [(0.0, 900), (120.0, 300), (160.0, 80), (440.0, 250), (586.667, 900), (706.667, 300), (746.667, 80)];
+    assert_eq!(frames.len(), expected.len());
+    for ((start, octets), (due, size)) in frames.into_iter().zip(expected) {
+        let late = start.as_secs_f64() * 1e3 - due;
+        assert!(octets == size && (-0.001..0.1).contains(&late), "{octets} B, {late} ms after {due} ms");
+    }
+}
