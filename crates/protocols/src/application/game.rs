@@ -49,7 +49,7 @@ enum Distribution {
 const FIRST: f64 = 0.040;
 
 impl GameSource {
-    /// Octets that no packet exceeds: the server's a + 37 b (see [`size`]).
+    /// Octets that no packet exceeds: the server's a + 37 b (see `size`).
     pub const MAX_SIZE: u32 = 120 + 37 * 36;
 
     /// From `start`. Sizes are octets of payload. `random` belongs to this direction of this flow.

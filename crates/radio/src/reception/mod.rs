@@ -1,6 +1,6 @@
 //! What a receiver makes of the signals that reach it: carrier sense, synchronisation to a frame, and its survival.
 //!
-//! Two models: [`threshold`] compares powers; [`sinr`] accumulates the probability of error over a frame. The medium
+//! Two models: [`Threshold`] compares powers; [`Sinr`] accumulates the probability of error over a frame. The medium
 //! tells either of the start and the end of each signal, in order of time.
 
 mod sinr;
