@@ -314,7 +314,7 @@ impl Hosts {
     #[cold]
     fn handle_packet_at_card(&mut self, port: Port, packet: Packet, now: Instant) {
         let Some(cards) = self.cards_of(port) else { return self.deliver(port, packet, now) };
-        if let Err(packet) = cards.handle_received(port.interface, packet, now) {
+        if let Some(packet) = cards.handle_received(port.interface, packet, now) {
             let (host, mut context) = self.at(port.host, now);
             host.handle_lost(&packet, DropCause::ReceiveBuffersFull, &mut context);
         }
@@ -422,7 +422,7 @@ fn poll_output_through(
         if !cards.serves(transmit.hop.interface) {
             return Some(transmit);
         }
-        if let Err(transmit) = cards.handle_transmit(transmit, context.now) {
+        if let Some(transmit) = cards.handle_transmit(transmit, context.now) {
             host.handle_drop(&transmit.packet, DropCause::QueueFull, context);
         }
     }

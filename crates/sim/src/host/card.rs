@@ -96,31 +96,27 @@ impl Cards {
     }
 
     /// Takes a packet of the host; gives it back if the queue has no place.
-    ///
-    /// # Errors
-    /// The packet.
-    pub fn handle_transmit(&mut self, transmit: Transmit, now: Instant) -> Result<(), Transmit> {
+    #[must_use]
+    pub fn handle_transmit(&mut self, transmit: Transmit, now: Instant) -> Option<Transmit> {
         if self.room(transmit.hop.interface) == 0 {
-            return Err(transmit);
+            return Some(transmit);
         }
         self.cards[transmit.hop.interface as usize].queue.push_back(transmit);
         self.start(now);
-        Ok(())
+        None
     }
 
     /// A packet has come from the air; gives it back if all receive buffers are taken.
-    ///
-    /// # Errors
-    /// The packet.
-    pub fn handle_received(&mut self, interface: u32, packet: Packet, now: Instant) -> Result<(), Packet> {
+    #[must_use]
+    pub fn handle_received(&mut self, interface: u32, packet: Packet, now: Instant) -> Option<Packet> {
         let card = &mut self.cards[interface as usize];
         if card.receiving >= self.config.receive_buffers {
-            return Err(packet);
+            return Some(packet);
         }
         card.receiving += 1;
         card.received.push_back(packet);
         self.start(now);
-        Ok(())
+        None
     }
 
     /// The radio is done with a packet, which leaves its transmit buffer.
