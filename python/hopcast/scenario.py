@@ -13,7 +13,7 @@ from hopcast import _core
 from hopcast.errors import ScenarioError
 
 if TYPE_CHECKING:
-    from hopcast.types import Flow, Nodes, Quantity, Radio
+    from hopcast.types import Flow, Link, Nodes, Quantity, Radio
 
 FROM_PYTHON = "<python>"
 """Stands for the name of the file in errors about Python objects."""
@@ -46,12 +46,21 @@ class Scenario:
         radio: Radio,
         nodes: Sequence[Nodes],
         flows: Sequence[Flow],
+        links: Sequence[Link] | None = None,
         name: str | None = None,
         seed: int | None = None,
         directory: str | os.PathLike[str] = ".",
         traces: Iterable[str | os.PathLike[str]] = (),
     ) -> None:
-        document = {"name": name, "duration": duration, "seed": seed, "radio": radio, "nodes": nodes, "flows": flows}
+        document = {
+            "name": name,
+            "duration": duration,
+            "seed": seed,
+            "radio": radio,
+            "nodes": nodes,
+            "links": links,
+            "flows": flows,
+        }
         document = {key: value for key, value in document.items() if value is not None}
         text = json.dumps(_plain(document, ""), ensure_ascii=False)
         self._take(_Source("json", text, FROM_PYTHON, os.fspath(directory), _trace_folders(traces), ()))

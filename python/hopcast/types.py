@@ -6,6 +6,7 @@ units: bit/s, metres, seconds, bytes, hertz, watts; decibels where a ratio is me
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, TypedDict
 
 Quantity = str | int | float
@@ -87,6 +88,7 @@ class Radio(TypedDict, total=False):
     preamble_detection: Quantity
     interference_floor: Quantity
     capture: Quantity
+    adjacent_channel_rejection: Quantity
     propagation: Propagation
     errors: Errors
 
@@ -115,12 +117,50 @@ class Routing(TypedDict, total=False):
     protocol: Literal["static"]
 
 
+class NodeRadio(TypedDict, total=False):
+    """A radio of a node, where it differs from the common one."""
+
+    network: str
+    channel: int
+    data_rate: Quantity
+    basic_rate: Quantity
+    tx_power: Quantity
+
+
+class Card(TypedDict, total=False):
+    """A card between a host and a radio."""
+
+    model: Literal["pcmcia", "isa"]
+    transmit_buffers: int
+    receive_buffers: int
+    copy_out: Quantity
+    copy_in: Quantity
+
+
+class LinkQueue(TypedDict, total=False):
+    """The drop-tail queue of a wire."""
+
+    packets: int
+
+
+class Link(TypedDict, total=False):
+    """A wire between two nodes."""
+
+    between: Sequence[str]
+    rate: Quantity
+    delay: Quantity
+    queue: LinkQueue
+    loss: float
+
+
 class Nodes(TypedDict, total=False):
     """A group of `count` nodes, named `name0`, `name1`, …; or, without `count`, a single node of that name."""
 
     name: str
     count: int
-    role: Literal["ad-hoc"]
+    role: Literal["ad-hoc", "access-point", "station", "wired"]
+    radios: Sequence[NodeRadio]
+    card: Card
     placement: Placement
     mobility: Mobility
     routing: Routing

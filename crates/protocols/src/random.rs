@@ -29,6 +29,8 @@ pub enum Purpose {
     PacketError = 10,
     /// The states of a Gilbert–Elliott chain; for: node.
     GilbertElliott = 11,
+    /// Whether a wire loses a packet; for: link, direction.
+    LinkLoss = 12,
     /// The hash that sorts flows into queues; for: node, radio.
     FlowQueue = 20,
     /// The order in which a rate control samples rates; for: transmitter, receiver.

@@ -4,7 +4,9 @@
 //! |---|---|
 //! | read a file, check it, fill in defaults with their sources | [`scenario`] |
 //! | place the nodes, find who hears whom | [`topology`] |
+//! | lay out interfaces and routes | [`network`] |
 //! | set up hosts, programs and forwarding tables | [`traffic`], [`host`] |
+//! | carry packets over wires | [`wired`] |
 //! | run all events in their order | [`engine`], driven by [`run`] |
 //! | measure, and check that nothing vanished | [`metrics`] |
 //! | capture every frame | [`capture`] |
@@ -45,9 +47,11 @@ pub mod engine;
 pub mod execute;
 pub mod host;
 pub mod metrics;
+pub mod network;
 pub mod results;
 pub mod run;
 pub mod scenario;
 mod timers;
 pub mod topology;
 pub mod traffic;
+pub mod wired;

@@ -1,7 +1,6 @@
 //! One run of a scenario: hosts and stations on a medium, from the start to the results.
 
 use hopcast_protocols::random::{Purpose, Stream, hash};
-use hopcast_protocols::routing::fixed::ShortestPaths;
 use hopcast_protocols::time::Instant;
 use hopcast_radio::errors::PacketErrors;
 use hopcast_radio::mac::edca::{EdcaParameters, UserPriority};
@@ -9,13 +8,16 @@ use hopcast_radio::mac::{self, Dcf, Payload, Protection, StationId};
 use hopcast_radio::propagation::Position;
 use hopcast_radio::queue::Discipline;
 
-use crate::engine::{Engine, Event, Tap, Upper};
+use crate::engine::{Attachment, Engine, Event, Loss, Outgoing, Port, Ports, Tap, Upper};
+use crate::host::card::{Cards, Copied};
 use crate::host::packet::Packet;
-use crate::host::{ConservationError, Context, Host};
+use crate::host::{ConservationError, Context, Host, Transmit};
 use crate::metrics::{Census, Counters, DropCause, FlowTable};
-use crate::scenario::model::{Errors, FlowId, LossLevel, NodeId, Rules, Scenario};
+use crate::network::{self, Network};
+use crate::scenario::model::{Errors, FlowId, LossLevel, NodeId, NodeRadio, Rules, Scenario};
 use crate::topology::{Topology, positions};
 use crate::traffic::{Machines, TrafficError, machines};
+use crate::wired::Wire;
 
 /// A run that can be driven forward.
 pub struct Simulation {
@@ -31,8 +33,11 @@ pub struct Hosts {
     hosts: Vec<Host>,
     counters: Vec<Counters>,
     flows: FlowTable,
-    /// Losses of packets that interfaces hand up.
+    /// Losses of packets that radios hand up.
     errors: Option<PacketErrors>,
+    ports: Ports,
+    /// By host, if any has one: what stands between it and its radios.
+    cards: Vec<Option<Cards>>,
 }
 
 /// Packets that came from nowhere or went nowhere.
@@ -50,6 +55,16 @@ pub enum ImbalanceError {
         expected: i128,
         /// Packets that are there.
         held: usize,
+    },
+    /// On a wire.
+    #[error("wire {number}: {held} packets are on their way where {expected} should be")]
+    Wire {
+        /// Its index; links have two each.
+        number: u32,
+        /// Packets that must be there by the counters.
+        expected: u64,
+        /// Packets that are there.
+        held: u64,
     },
     /// A datagram that is neither received nor lost, and nowhere to be found.
     #[error("flow {}: datagram {seq} has vanished", flow.0)]
@@ -78,48 +93,55 @@ impl Simulation {
     pub fn new_while(scenario: &Scenario, seed: u64, goes_on: &dyn Fn() -> bool) -> Result<Option<Self>, TrafficError> {
         let radio = &scenario.radio;
         let positions = positions(scenario, seed);
-        let Some(topology) = Topology::new_while(radio, &positions, seed, goes_on) else { return Ok(None) };
-        let Some(routes) = ShortestPaths::new_while(&topology.neighbours(), goes_on) else { return Ok(None) };
-        let Machines { hosts, flows } = machines(scenario, &routes, seed)?;
+        let radios = network::stations(scenario);
+        let Some(topology) = Topology::new_while(radio, &radios, &positions, seed, goes_on) else { return Ok(None) };
+        let Some(network) = Network::new_while(scenario, &topology, goes_on) else { return Ok(None) };
+        let Machines { hosts, flows } = machines(scenario, &network, seed)?;
         let counters = vec![Counters::default(); hosts.len()];
         let code = match radio.errors {
             Errors::GilbertElliott { fec, .. } => fec,
             Errors::None | Errors::Packet { .. } => None,
         };
-        let phy = radio.standard.phy(radio.short_preamble).for_data_rate(radio.data_rate).with_code(code);
-        let phy = if radio.protection == Protection::None { phy } else { phy.with_long_slot() };
-        let config = mac::Config {
-            phy,
-            rate_control: radio.rate_control,
-            rates: Vec::new(),
-            seed,
-            basic_rate: radio.basic_rate,
-            acknowledgements: radio.standard.acknowledges(),
-            protection: radio.protection,
-            edca: radio.edca.map(|edition| EdcaParameters::all_defaults(&phy, edition)),
-            rts_threshold: radio.rts_threshold,
-            short_retry_limit: radio.short_retry_limit,
-            long_retry_limit: radio.long_retry_limit,
-            queue_packets: radio.queue_packets,
-            queue_discipline: radio.queue_discipline,
-            nav_reset: radio.reception.rules != Rules::PairwiseFirstCome,
-            response_is_busy: radio.reception.rules != Rules::PairwiseFirstCome,
-        };
-        let station = |node: u32| {
-            let random = Stream::new(seed, Purpose::Backoff, u64::from(node), 0);
-            let mut config = config.clone();
-            if let Discipline::FqCoDel(queue) = &mut config.queue_discipline {
-                // Radio 0, the only one.
-                queue.perturbation = hash(seed, Purpose::FlowQueue, u64::from(node), 0);
+        let cards = network::cards(scenario);
+        // What a card holds has a place in the interface queue, whose own places are those before the card.
+        let buffers = cards.iter().flatten().map(Cards::transmit_buffers).max().unwrap_or(0);
+        let config = |radio_config: &NodeRadio| {
+            let phy = radio.standard.phy(radio.short_preamble).for_data_rate(radio_config.data_rate).with_code(code);
+            let phy = if radio.protection == Protection::None { phy } else { phy.with_long_slot() };
+            mac::Config {
+                phy,
+                rate_control: radio_config.rate_control,
+                rates: Vec::new(),
+                seed,
+                basic_rate: radio_config.basic_rate,
+                acknowledgements: radio.standard.acknowledges(),
+                protection: radio.protection,
+                edca: radio.edca.map(|edition| EdcaParameters::all_defaults(&phy, edition)),
+                rts_threshold: radio.rts_threshold,
+                short_retry_limit: radio.short_retry_limit,
+                long_retry_limit: radio.long_retry_limit,
+                queue_packets: radio.queue_packets.max(buffers),
+                queue_discipline: radio.queue_discipline,
+                nav_reset: radio.reception.rules != Rules::PairwiseFirstCome,
+                response_is_busy: radio.reception.rules != Rules::PairwiseFirstCome,
             }
-            Dcf::new(StationId(node), config, random)
         };
-        let stations = (0..hosts.len() as u32).map(station).collect();
+        let station = |(radio, index): (&network::Station<'_>, u32)| {
+            let (node, place) = (u64::from(radio.node.0), u64::from(radio.radio));
+            let mut config = config(radio.config);
+            if let Discipline::FqCoDel(queue) = &mut config.queue_discipline {
+                queue.perturbation = hash(seed, Purpose::FlowQueue, node, place);
+            }
+            Dcf::new(StationId(index), config, Stream::new(seed, Purpose::Backoff, node, place))
+        };
+        let stations = radios.iter().zip(0..).map(station).collect();
         let errors = match &radio.errors {
             Errors::Packet { steps, level: LossLevel::Network } => Some(PacketErrors::stepped(seed, steps.clone())),
             _ => None,
         };
-        let engine = Engine::new(topology.into_medium(), stations, Hosts { hosts, counters, flows, errors });
+        let (wires, ports) = (network::wires(scenario, seed), network::ports(scenario));
+        let hosts = Hosts { hosts, counters, flows, errors, ports: ports.clone(), cards };
+        let engine = Engine::with_ports(topology.into_medium(), stations, wires, ports, hosts);
         Ok(Some(Self { engine, end: Instant::START + scenario.duration, is_finished: false, positions }))
     }
 
@@ -184,9 +206,32 @@ impl Simulation {
         &self.engine.upper().counters
     }
 
-    /// The stations, by node.
+    /// The radios of all nodes, node by node.
     pub fn stations(&self) -> &[Dcf<Packet>] {
         self.engine.stations()
+    }
+
+    /// The radios of a node.
+    pub fn stations_of(&self, node: NodeId) -> impl Iterator<Item = &Dcf<Packet>> {
+        self.engine.ports().attachments(node.0 as usize).iter().filter_map(|attachment| match *attachment {
+            Attachment::Station(station) => Some(&self.engine.stations()[station.0 as usize]),
+            Attachment::Wire(_) => None,
+        })
+    }
+
+    /// The wires that lead away from a node.
+    pub fn wires_of(&self, node: NodeId) -> impl Iterator<Item = &Wire<Packet>> {
+        self.engine.ports().attachments(node.0 as usize).iter().filter_map(|attachment| match *attachment {
+            Attachment::Wire(wire) => Some(&self.engine.wires()[wire as usize]),
+            Attachment::Station(_) => None,
+        })
+    }
+
+    /// Packets in the queues of a node's interfaces.
+    pub fn queued(&self, node: NodeId) -> usize {
+        let stations = self.stations_of(node).map(Dcf::queued).sum::<usize>();
+        let cards = self.engine.upper().cards.get(node.0 as usize).into_iter().flatten().map(Cards::queued);
+        stations + self.wires_of(node).map(Wire::queued).sum::<usize>() + cards.sum::<usize>()
     }
 
     /// Sums over the medium.
@@ -199,16 +244,32 @@ impl Simulation {
     /// # Errors
     /// The first imbalance.
     pub fn check(&self) -> Result<(), ImbalanceError> {
-        let Hosts { hosts, counters, flows, .. } = self.engine.upper();
+        let Hosts { hosts, counters, flows, cards, .. } = self.engine.upper();
         let mut census = Census::new();
-        for ((host, counters), station) in hosts.iter().zip(counters).zip(self.stations()) {
+        for (host, counters) in hosts.iter().zip(counters) {
             host.check(counters)?;
-            let (expected, held) = (counters.in_interface(), station.held().count());
-            if expected != held as i128 {
-                return Err(ImbalanceError::Interface { node: host.node(), expected, held });
+            let node = host.node();
+            let mut held = 0;
+            let cards = cards.get(node.0 as usize).into_iter().flatten();
+            let in_stations = self.stations_of(node).flat_map(Dcf::held);
+            let in_wires = self.wires_of(node).flat_map(Wire::held);
+            for packet in in_stations.chain(in_wires).chain(cards.clone().flat_map(Cards::outgoing)) {
+                held += 1;
+                census.insert(packet.tag.flow, packet.tag.seq);
             }
+            let expected = counters.in_interface();
+            if expected != held as i128 {
+                return Err(ImbalanceError::Interface { node, expected, held });
+            }
+            cards.flat_map(Cards::incoming).for_each(|packet| census.insert(packet.tag.flow, packet.tag.seq));
             host.count_in_flight(&mut census);
-            station.held().for_each(|packet| census.insert(packet.tag.flow, packet.tag.seq));
+        }
+        for (wire, number) in self.engine.wires().iter().zip(0..) {
+            let (expected, held) = (wire.counters().sent - wire.counters().delivered, wire.in_flight().count() as u64);
+            if expected != held {
+                return Err(ImbalanceError::Wire { number, expected, held });
+            }
+            wire.in_flight().for_each(|packet| census.insert(packet.tag.flow, packet.tag.seq));
         }
         match flows.missing(&census).next() {
             Some((flow, seq)) => Err(ImbalanceError::Datagram { flow, seq }),
@@ -237,56 +298,132 @@ impl Payload for Packet {
 
 impl Hosts {
     /// A host, and what it may use during a call.
-    fn at(&mut self, station: StationId, now: Instant) -> (&mut Host, Context<'_>) {
-        let index = station.0 as usize;
+    fn at(&mut self, host: u32, now: Instant) -> (&mut Host, Context<'_>) {
+        let index = host as usize;
         let context = Context { now, flows: &mut self.flows, counters: &mut self.counters[index] };
         (&mut self.hosts[index], context)
+    }
+
+    /// The cards of a host, if the interface has one.
+    #[inline]
+    fn cards_of(&mut self, port: Port) -> Option<&mut Cards> {
+        let cards = self.cards.get_mut(port.host as usize)?.as_mut()?;
+        cards.serves(port.interface).then_some(cards)
+    }
+
+    #[cold]
+    fn handle_packet_at_card(&mut self, port: Port, packet: Packet, now: Instant) {
+        let Some(cards) = self.cards_of(port) else { return self.deliver(port, packet, now) };
+        if let Some(packet) = cards.handle_received(port.interface, packet, now) {
+            let (host, mut context) = self.at(port.host, now);
+            host.handle_lost(&packet, DropCause::ReceiveBuffersFull, &mut context);
+        }
+    }
+
+    /// A radio is done with a packet.
+    #[inline]
+    fn empty_buffer(&mut self, port: Port, now: Instant) {
+        if let Some(cards) = self.cards_of(port) {
+            cards.handle_done(port.interface, now);
+        }
+    }
+
+    /// Hands a packet to its host, unless the error model loses it.
+    #[inline]
+    fn deliver(&mut self, port: Port, packet: Packet, now: Instant) {
+        // The draw is the receiver's own: its number among the packets that it has received.
+        let number = self.counters[port.host as usize].received;
+        let by_radio = || matches!(self.ports.attachment(port.host as usize, port.interface), Attachment::Station(_));
+        let is_lost = self.errors.as_ref().is_some_and(|errors| by_radio() && errors.is_lost(number, port.host, now));
+        let (host, mut context) = self.at(port.host, now);
+        if is_lost {
+            return host.handle_lost(&packet, DropCause::Corrupted, &mut context);
+        }
+        host.handle_packet(packet, &mut context);
     }
 }
 
 impl Upper for Hosts {
     type Packet = Packet;
 
-    fn handle_packet(&mut self, station: StationId, packet: Packet, _: StationId, now: Instant) {
-        // The draw is the receiver's own: its number among the packets that it has received.
-        let number = self.counters[station.0 as usize].received;
-        let is_lost = self.errors.as_ref().is_some_and(|errors| errors.is_lost(number, station.0, now));
-        let (host, mut context) = self.at(station, now);
-        if is_lost {
-            return host.handle_corrupted(&packet, &mut context);
+    #[inline]
+    fn handle_packet(&mut self, port: Port, packet: Packet, now: Instant) {
+        if self.cards.is_empty() {
+            return self.deliver(port, packet, now);
         }
-        host.handle_packet(packet, &mut context);
+        self.handle_packet_at_card(port, packet, now);
     }
 
-    fn handle_sent(&mut self, station: StationId, packet: &Packet, now: Instant) {
-        let (host, mut context) = self.at(station, now);
+    fn handle_sent(&mut self, port: Port, packet: &Packet, now: Instant) {
+        self.empty_buffer(port, now);
+        let (host, mut context) = self.at(port.host, now);
         host.handle_sent(packet, &mut context);
     }
 
-    fn handle_drop(&mut self, station: StationId, packet: &Packet, cause: mac::DropCause, now: Instant) {
+    fn handle_drop(&mut self, port: Port, packet: &Packet, cause: Loss, now: Instant) {
+        self.empty_buffer(port, now);
         let cause = match cause {
-            mac::DropCause::QueueFull => DropCause::QueueFull,
-            mac::DropCause::QueueManagement => DropCause::QueueManagement,
-            mac::DropCause::Expired => DropCause::Expired,
-            mac::DropCause::ShortRetryLimit => DropCause::RetryLimitShort,
-            mac::DropCause::LongRetryLimit => DropCause::RetryLimitLong,
+            Loss::Radio(mac::DropCause::QueueFull) | Loss::QueueFull => DropCause::QueueFull,
+            Loss::Radio(mac::DropCause::QueueManagement) => DropCause::QueueManagement,
+            Loss::Radio(mac::DropCause::Expired) => DropCause::Expired,
+            Loss::Radio(mac::DropCause::ShortRetryLimit) => DropCause::RetryLimitShort,
+            Loss::Radio(mac::DropCause::LongRetryLimit) => DropCause::RetryLimitLong,
+            Loss::Link => DropCause::LinkLoss,
         };
-        let (host, mut context) = self.at(station, now);
+        let (host, mut context) = self.at(port.host, now);
         host.handle_drop(packet, cause, &mut context);
     }
 
-    fn handle_timeout(&mut self, station: StationId, now: Instant) {
-        let (host, mut context) = self.at(station, now);
+    fn handle_timeout(&mut self, host: u32, now: Instant) {
+        let copied = self.cards.get_mut(host as usize).and_then(|cards| cards.as_mut()?.poll_copied(now));
+        if let Some(Copied { interface, packet }) = copied {
+            self.deliver(Port { host, interface }, packet, now);
+        }
+        let (host, mut context) = self.at(host, now);
         host.handle_timeout(&mut context);
     }
 
-    fn poll_timeout(&self, station: StationId) -> Option<Instant> {
-        self.hosts[station.0 as usize].poll_timeout()
+    fn poll_timeout(&self, host: u32) -> Option<Instant> {
+        let own = self.hosts[host as usize].poll_timeout();
+        match self.cards.get(host as usize) {
+            Some(Some(cards)) => own.into_iter().chain(cards.poll_timeout()).min(),
+            _ => own,
+        }
     }
 
-    fn poll_output(&mut self, station: StationId, room: usize, now: Instant) -> Option<(Option<StationId>, Packet)> {
-        let (host, mut context) = self.at(station, now);
-        let transmit = host.poll_output(room, &mut context)?;
-        Some((Some(StationId(transmit.next_hop.0)), transmit.packet))
+    #[inline]
+    fn poll_output(&mut self, host: u32, room: impl Fn(u32) -> usize, now: Instant) -> Option<Outgoing<Packet>> {
+        let index = host as usize;
+        let mut context = Context { now, flows: &mut self.flows, counters: &mut self.counters[index] };
+        let host = &mut self.hosts[index];
+        let transmit = match self.cards.get_mut(index) {
+            Some(Some(cards)) => poll_output_through(cards, host, room, &mut context)?,
+            _ => host.poll_output(room, &mut context)?,
+        };
+        let Transmit { hop, packet } = transmit;
+        Some(Outgoing { interface: hop.interface, receiver: hop.station, packet })
+    }
+}
+
+/// What comes out of a host's cards, and at interfaces without a card out of the host.
+#[cold]
+fn poll_output_through(
+    cards: &mut Cards,
+    host: &mut Host,
+    room: impl Fn(u32) -> usize,
+    context: &mut Context<'_>,
+) -> Option<Transmit> {
+    loop {
+        if let Some(transmit) = cards.poll_output() {
+            return Some(transmit);
+        }
+        let before_card = |interface| if cards.serves(interface) { cards.room(interface) } else { room(interface) };
+        let transmit = host.poll_output(before_card, context)?;
+        if !cards.serves(transmit.hop.interface) {
+            return Some(transmit);
+        }
+        if let Some(transmit) = cards.handle_transmit(transmit, context.now) {
+            host.handle_drop(&transmit.packet, DropCause::QueueFull, context);
+        }
     }
 }

@@ -4,14 +4,14 @@ use std::sync::{Arc, Mutex};
 
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
-use hopcast_radio::mac::{Config, Dcf, DropCause, Frame, FrameKind, Payload, Protection, StationId};
+use hopcast_radio::mac::{Config, Dcf, Frame, FrameKind, Payload, Protection, StationId};
 use hopcast_radio::medium::{Link, Medium};
 use hopcast_radio::queue::Discipline;
 use hopcast_radio::rate::Algorithm;
 use hopcast_radio::reception::{Reception, Rules, Threshold};
 use hopcast_radio::standard::{DataRate, Standard};
 use hopcast_radio::units::{Power, PowerRatio};
-use hopcast_sim::engine::{Engine, Tap, Upper};
+use hopcast_sim::engine::{Engine, Loss, Outgoing, Port, Tap, Upper};
 
 const MBPS_1: DataRate = DataRate::from_kbps(1_000);
 const MBPS_2: DataRate = DataRate::from_kbps(2_000);
@@ -43,32 +43,33 @@ struct Hosts(Vec<Source>);
 
 impl Upper for Hosts {
     type Packet = Packet;
-    fn handle_packet(&mut self, station: StationId, _: Packet, _: StationId, _: Instant) {
-        self.0[station.0 as usize].delivered += 1;
+    fn handle_packet(&mut self, port: Port, _: Packet, _: Instant) {
+        self.0[port.host as usize].delivered += 1;
     }
-    fn handle_sent(&mut self, station: StationId, _: &Packet, _: Instant) {
-        self.0[station.0 as usize].sent += 1;
+    fn handle_sent(&mut self, port: Port, _: &Packet, _: Instant) {
+        self.0[port.host as usize].sent += 1;
     }
-    fn handle_drop(&mut self, station: StationId, _: &Packet, _: DropCause, _: Instant) {
-        self.0[station.0 as usize].dropped += 1;
+    fn handle_drop(&mut self, port: Port, _: &Packet, _: Loss, _: Instant) {
+        self.0[port.host as usize].dropped += 1;
     }
-    fn handle_timeout(&mut self, station: StationId, _: Instant) {
-        self.0[station.0 as usize].started = true;
+    fn handle_timeout(&mut self, host: u32, _: Instant) {
+        self.0[host as usize].started = true;
     }
-    fn poll_timeout(&self, station: StationId) -> Option<Instant> {
-        let source = &self.0[station.0 as usize];
+    fn poll_timeout(&self, host: u32) -> Option<Instant> {
+        let source = &self.0[host as usize];
         let first = source.packets.last().map(|&(at, ..)| at);
         first.or_else(|| (source.saturated.is_some() && !source.started).then_some(Instant::START))
     }
-    fn poll_output(&mut self, station: StationId, room: usize, now: Instant) -> Option<(Option<StationId>, Packet)> {
-        let source = &mut self.0[station.0 as usize];
+    fn poll_output(&mut self, host: u32, room: impl Fn(u32) -> usize, now: Instant) -> Option<Outgoing<Packet>> {
+        let outgoing = |receiver, octets| Outgoing { interface: 0, receiver, packet: Packet(octets) };
+        let source = &mut self.0[host as usize];
         if let Some((to, octets)) = source.saturated {
-            return (room > 0).then_some((Some(to), Packet(octets)));
+            return (room(0) > 0).then(|| outgoing(Some(to), octets));
         }
         let &(at, to, octets) = source.packets.last()?;
         (at <= now).then(|| {
             source.packets.pop();
-            (to, Packet(octets))
+            outgoing(to, octets)
         })
     }
 }
@@ -100,7 +101,7 @@ fn engine(powers: &[Vec<u64>], sources: Vec<Source>, seed: u64) -> (Engine<Hosts
         let link = |(to, &power): (u32, &u64)| {
             let (delay, power) =
                 (Duration::from_nanos(u64::from(100 + 37 * (from + to))), Power::from_attowatts(power));
-            (power > Power::ZERO).then_some(Link { receiver: StationId(to), delay, power })
+            (power > Power::ZERO).then_some(Link { receiver: StationId(to), delay, power, decodable: true })
         };
         (0..).zip(row).filter_map(link).collect()
     });

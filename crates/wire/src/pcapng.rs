@@ -1,5 +1,6 @@
-//! Captures as pcapng: frames of 802.11 behind a radiotap header, stamped in nanoseconds
-//! (draft-ietf-opsawg-pcapng; link type 127 of the registry of link types, `LINKTYPE_IEEE802_11_RADIOTAP`).
+//! Captures as pcapng: frames of 802.11 behind a radiotap header, and bare IPv4 packets, stamped in nanoseconds
+//! (draft-ietf-opsawg-pcapng; link types 127 and 228 of the registry of link types, `LINKTYPE_IEEE802_11_RADIOTAP` and
+//! `LINKTYPE_IPV4`).
 
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
@@ -20,11 +21,21 @@ const MICROSECONDS: u8 = 6;
 /// our own that another program has changed.
 const APPLICATION: &str = "hopcast";
 
-/// Writes a capture of one interface.
+/// What the packets of an interface begin with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LinkType {
+    /// A radiotap header, then a frame of 802.11.
+    Radiotap,
+    /// An IPv4 header.
+    Ipv4,
+}
+
+/// Writes a capture of one interface or several.
 ///
 /// The sink sees several short writes for each packet: hand over a buffered one.
 pub struct Writer<W: Write> {
     inner: PcapNgWriter<W>,
+    interfaces: u32,
 }
 
 impl<W: Write> Writer<W> {
@@ -34,24 +45,40 @@ impl<W: Write> Writer<W> {
         let application = SectionHeaderOption::UserApplication(Cow::Borrowed(APPLICATION));
         let section =
             SectionHeaderBlock { endianness: Endianness::Little, options: vec![application], ..Default::default() };
-        let mut inner = PcapNgWriter::with_section_header(sink, section).map_err(into_io)?;
+        let inner = PcapNgWriter::with_section_header(sink, section).map_err(into_io)?;
+        let mut writer = Self { inner, interfaces: 0 };
+        writer.add_interface(name, LinkType::Radiotap)?;
+        Ok(writer)
+    }
+
+    /// Describes one more interface, and returns its number; the first one has 0.
+    pub fn add_interface(&mut self, name: &str, link_type: LinkType) -> io::Result<u32> {
         let interface = InterfaceDescriptionBlock {
-            linktype: DataLink::IEEE802_11_RADIOTAP,
+            linktype: match link_type {
+                LinkType::Radiotap => DataLink::IEEE802_11_RADIOTAP,
+                LinkType::Ipv4 => DataLink::IPV4,
+            },
             snaplen: 0,
             options: vec![
                 InterfaceDescriptionOption::IfName(Cow::Owned(name.to_owned())),
                 InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
             ],
         };
-        inner.write_pcapng_block(interface).map_err(into_io)?;
-        Ok(Self { inner })
+        self.inner.write_pcapng_block(interface).map_err(into_io)?;
+        self.interfaces += 1;
+        Ok(self.interfaces - 1)
     }
 
-    /// Adds a packet: a radiotap header and a frame. `at` is in nanoseconds since the start, which is written as 1 January 1970.
+    /// Adds a packet of the first interface: a radiotap header and a frame. `at` is in nanoseconds since the start, which is written as 1 January 1970.
     pub fn write(&mut self, at: u64, octets: &[u8]) -> io::Result<()> {
+        self.write_on(0, at, octets)
+    }
+
+    /// The same for the interface with this number, whose link type tells what the packet begins with.
+    pub fn write_on(&mut self, interface: u32, at: u64, octets: &[u8]) -> io::Result<()> {
         let too_long = |_| io::Error::new(io::ErrorKind::InvalidInput, "a packet of a capture has at most 4 GiB");
         let packet = EnhancedPacketBlock {
-            interface_id: 0,
+            interface_id: interface,
             timestamp: Duration::from_nanos(at),
             original_len: u32::try_from(octets.len()).map_err(too_long)?,
             data: Cow::Borrowed(octets),
@@ -185,6 +212,17 @@ mod tests {
         let read: Vec<_> = Reader::new(&expected[..]).unwrap().map(Result::unwrap).collect();
         let record = Record { at: 0x1_0203_0405, link_type: 127, octets: vec![0xaa, 0xbb, 0xcc, 0xdd, 0xee] };
         assert_eq!(read, [record]);
+    }
+
+    #[test]
+    fn packets_belong_to_their_interfaces() {
+        let mut writer = Writer::new(Vec::new(), "node0").unwrap();
+        assert_eq!(writer.add_interface("node0.wire0", LinkType::Ipv4).unwrap(), 1);
+        writer.write_on(1, 5, &[0x45]).unwrap();
+        writer.write(6, &[0]).unwrap();
+        let written = writer.into_inner();
+        let link_types: Vec<_> = Reader::new(&written[..]).unwrap().map(|record| record.unwrap().link_type).collect();
+        assert_eq!(link_types, [228, 127]);
     }
 
     #[test]

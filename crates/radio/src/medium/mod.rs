@@ -25,6 +25,8 @@ pub struct Link {
     pub delay: Duration,
     /// Received power.
     pub power: Power,
+    /// Whether the receiver is on the transmitter's channel: what leaks from another only interferes.
+    pub decodable: bool,
 }
 
 /// Index of a transmission that is on the air.
@@ -290,10 +292,10 @@ impl<P> Medium<P> {
             transmission.expect("edges exist only for what is on the air");
         let links = &self.links[front.next as usize..front.end as usize];
         let Front { leaves, header, threshold, .. } = *front;
-        let arrival = |power: Power, now: Instant| Arrival {
+        let arrival = |power: Power, decodable: bool, now: Instant| Arrival {
             transmission: id,
             power,
-            decodable: power >= threshold,
+            decodable: decodable & (power >= threshold),
             now,
             header_end: now + header,
         };
@@ -301,7 +303,11 @@ impl<P> Medium<P> {
         let (reached, next) = match (&mut self.receivers, &self.variation) {
             (Receivers::Threshold(model, receivers), None) => follow(links, leaves, bound, |link, now| {
                 let receiver = &mut receivers[link.receiver.0 as usize];
-                on_arrival(link.receiver, now, receiver.on_leading(model, arrival(link.power, now), totals));
+                on_arrival(
+                    link.receiver,
+                    now,
+                    receiver.on_leading(model, arrival(link.power, link.decodable, now), totals),
+                );
             }),
             (receivers, variation) => follow(links, leaves, bound, |link, now| {
                 let mut power = link.power;
@@ -310,7 +316,8 @@ impl<P> Medium<P> {
                     self.powers[id.0 as usize].push(power);
                 }
                 let content = || Content { rate: frame.rate, octets: frame.octets, airtime: frame.airtime, key: *key };
-                let turns_busy = receivers.on_leading(link.receiver, arrival(power, now), content, totals);
+                let turns_busy =
+                    receivers.on_leading(link.receiver, arrival(power, link.decodable, now), content, totals);
                 on_arrival(link.receiver, now, turns_busy);
             }),
         };

@@ -73,7 +73,7 @@ impl Air {
         let links = powers.iter().map(|row| {
             let link = |(to, &power): (u32, &u64)| {
                 let (delay, power) = (Duration::from_micros(DELAY), Power::from_attowatts(power));
-                (power > Power::ZERO).then_some(Link { receiver: StationId(to), delay, power })
+                (power > Power::ZERO).then_some(Link { receiver: StationId(to), delay, power, decodable: true })
             };
             (0..).zip(row.iter()).filter_map(link).collect()
         });
@@ -442,6 +442,7 @@ fn edges_travel_along_the_links() {
         receiver: StationId(to),
         delay: Duration::from_nanos(delay),
         power: Power::from_attowatts(500),
+        decodable: true,
     };
     let links = vec![vec![link(3, 700), link(1, 900), link(2, 700)], vec![], vec![], vec![]];
     let medium: Medium<u32> = Medium::new(links, Reception::Threshold(reception(Rules::Cumulative)));

@@ -5,13 +5,13 @@ use core::hint::black_box;
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::tcp::{Config, Connection, Output, Segment, State};
-use hopcast_radio::mac::{DropCause, Payload, Protection, StationId};
+use hopcast_radio::mac::{Payload, Protection, StationId};
 use hopcast_radio::medium::Medium;
 use hopcast_radio::queue::Discipline;
 use hopcast_radio::rate::Algorithm;
 use hopcast_radio::reception::{Reception, Rules, Threshold};
 use hopcast_radio::units::{Power, PowerRatio};
-use hopcast_sim::engine::{Engine, Upper};
+use hopcast_sim::engine::{Engine, Loss, Outgoing, Port, Upper};
 
 use crate::clock::user_seconds;
 use crate::peers;
@@ -98,17 +98,17 @@ impl Payload for Nothing {
 
 impl Upper for Sleepers {
     type Packet = Nothing;
-    fn handle_packet(&mut self, _: StationId, _: Nothing, _: StationId, _: Instant) {}
-    fn handle_sent(&mut self, _: StationId, _: &Nothing, _: Instant) {}
-    fn handle_drop(&mut self, _: StationId, _: &Nothing, _: DropCause, _: Instant) {}
-    fn handle_timeout(&mut self, station: StationId, now: Instant) {
-        let (next, interval) = &mut self.0[station.0 as usize];
+    fn handle_packet(&mut self, _: Port, _: Nothing, _: Instant) {}
+    fn handle_sent(&mut self, _: Port, _: &Nothing, _: Instant) {}
+    fn handle_drop(&mut self, _: Port, _: &Nothing, _: Loss, _: Instant) {}
+    fn handle_timeout(&mut self, host: u32, now: Instant) {
+        let (next, interval) = &mut self.0[host as usize];
         *next = now + *interval;
     }
-    fn poll_timeout(&self, station: StationId) -> Option<Instant> {
-        Some(self.0[station.0 as usize].0)
+    fn poll_timeout(&self, host: u32) -> Option<Instant> {
+        Some(self.0[host as usize].0)
     }
-    fn poll_output(&mut self, _: StationId, _: usize, _: Instant) -> Option<(Option<StationId>, Nothing)> {
+    fn poll_output(&mut self, _: u32, _: impl Fn(u32) -> usize, _: Instant) -> Option<Outgoing<Nothing>> {
         None
     }
 }

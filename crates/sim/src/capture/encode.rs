@@ -11,11 +11,13 @@ use hopcast_wire::{MacAddress, ieee80211, ipv4, llc, radiotap, tcp, udp};
 
 use super::address::{BSSID, ip_address, mac_address};
 use crate::host::packet::{Body, Ipv4, Packet};
-use crate::scenario::model::{Propagation, Radio};
+use crate::network::{self, Station};
+use crate::scenario::model::{Propagation, Role, Scenario};
 
 /// Makes octets of frames, one at a time.
 pub(super) struct Encoder {
-    frequency: u16,
+    /// By station: the centre of its channel in MHz, and what its node is.
+    stations: Vec<(u16, Role)>,
     short_preamble: bool,
     is_turbo: bool,
     /// Whether received power means anything.
@@ -25,17 +27,24 @@ pub(super) struct Encoder {
 }
 
 impl Encoder {
-    pub(super) fn new(radio: &Radio) -> Self {
-        let frequency = match radio.propagation {
+    pub(super) fn new(scenario: &Scenario) -> Self {
+        let radio = &scenario.radio;
+        let carrier = match radio.propagation {
             Propagation::Range { .. } => radio.standard.default_frequency(),
             Propagation::FreeSpace { frequency }
             | Propagation::TwoRayGround { frequency, .. }
             | Propagation::TwoRayInterference { frequency, .. }
             | Propagation::LogDistance { frequency, .. } => frequency,
         };
-        Self {
+        // A propagation with a carrier of its own has that on the channel of `radio`.
+        let station = |station: &Station<'_>| {
+            let own = station.config.frequency;
+            let frequency = if own == radio.channel { carrier } else { own };
             // A float to integer cast saturates.
-            frequency: libm::round(frequency / 1e6) as u16,
+            (libm::round(frequency / 1e6) as u16, station.role)
+        };
+        Self {
+            stations: network::stations(scenario).iter().map(station).collect(),
             short_preamble: radio.short_preamble && matches!(radio.standard, Standard::HrDsss | Standard::Erp),
             is_turbo: radio.standard == Standard::OfdmTurbo,
             has_power: !matches!(radio.propagation, Propagation::Range { .. }),
@@ -60,11 +69,12 @@ impl Encoder {
     }
 
     fn push_radiotap(&mut self, frame: &Frame<Packet>, start: Instant, received: Option<&Link>) {
+        let (frequency, _) = self.stations[frame.transmitter.0 as usize];
         let repr = radiotap::Repr {
             tsft: Some((start + frame.header).as_nanos() / 1_000),
             flags: Some(self.radiotap_flags(frame.rate)),
             rate: u8::try_from(frame.rate.as_kbps() / 500).ok(),
-            channel: Some(Channel { frequency: self.frequency, flags: self.channel_flags(frame.rate) }),
+            channel: Some(Channel { frequency, flags: channel_flags(frequency, frame.rate, self.is_turbo) }),
             // A float to integer cast saturates.
             antenna_signal: received.filter(|_| self.has_power).map(|link| libm::round(link.power.as_dbm()) as i8),
         };
@@ -77,21 +87,6 @@ impl Encoder {
         let short = self.short_preamble && rate.modulation() == Modulation::Dsss && rate.as_kbps() > 1_000;
         let preamble = if short { radiotap::Flags::SHORT_PREAMBLE } else { radiotap::Flags::default() };
         radiotap::Flags::FCS_AT_END | preamble
-    }
-
-    fn channel_flags(&self, rate: DataRate) -> ChannelFlags {
-        let spectrum = match self.frequency {
-            900..=930 => ChannelFlags::SPECTRUM_900_MHZ,
-            2_400..=2_500 => ChannelFlags::SPECTRUM_2_GHZ,
-            4_900..=5_925 => ChannelFlags::SPECTRUM_5_GHZ,
-            _ => ChannelFlags::default(),
-        };
-        spectrum
-            | match rate.modulation() {
-                Modulation::Dsss => ChannelFlags::CCK,
-                Modulation::Ofdm if self.is_turbo => ChannelFlags::OFDM | ChannelFlags::TURBO,
-                Modulation::Ofdm => ChannelFlags::OFDM,
-            }
     }
 
     fn push_header(&mut self, frame: &Frame<Packet>) {
@@ -108,7 +103,7 @@ impl Encoder {
                 flags,
                 duration,
                 subtype: if frame.priority.is_some() { DataSubtype::QosData } else { DataSubtype::Data },
-                addressing: Addressing::AdHoc { destination: receiver, source: transmitter, bssid: BSSID },
+                addressing: self.addressing(frame),
                 sequence_control: SequenceControl { sequence: frame.sequence, fragment: 0 },
                 qos_control: frame.priority.map_or(0, |priority| qos_control(priority, frame.receiver.is_some())),
                 ht_control: None,
@@ -118,11 +113,34 @@ impl Encoder {
         repr.emit(&mut ieee80211::Packet::new_unchecked(room));
     }
 
-    /// LLC/SNAP, the IP header, and the part of the datagram that this packet carries.
+    /// Access points forward by IP: a data frame goes to the access point itself, or comes from it.
+    fn addressing(&self, frame: &Frame<Packet>) -> Addressing {
+        let destination = frame.receiver.map_or(MacAddress::BROADCAST, mac_address);
+        let source = mac_address(frame.transmitter);
+        match self.stations[frame.transmitter.0 as usize].1 {
+            Role::Station => Addressing::ToAccessPoint { bssid: destination, source, destination },
+            Role::AccessPoint => Addressing::FromAccessPoint { destination, bssid: source, source },
+            Role::AdHoc | Role::Wired => Addressing::AdHoc { destination, source, bssid: BSSID },
+        }
+    }
+
+    /// The octets of a packet on a wire: no header before that of IP.
+    pub(super) fn encode_packet(&mut self, packet: &Packet) -> &[u8] {
+        self.octets.clear();
+        self.push_ip(packet);
+        &self.octets
+    }
+
+    /// LLC/SNAP, then IP.
     fn push_packet(&mut self, packet: &Packet) {
         let snap = llc::Repr::new(llc::EtherType::Ipv4);
         let room = self.grow(snap.buffer_len());
         snap.emit(&mut llc::Packet::new_unchecked(room));
+        self.push_ip(packet);
+    }
+
+    /// The IP header, and the part of the datagram that this packet carries.
+    fn push_ip(&mut self, packet: &Packet) {
         let ip = ip_header(&packet.ip, &packet.body);
         let room = self.grow(ip.buffer_len());
         ip.emit(&mut ipv4::Packet::new_unchecked(room));
@@ -140,6 +158,21 @@ impl Encoder {
         self.octets.resize(start + count, 0);
         &mut self.octets[start..]
     }
+}
+
+fn channel_flags(frequency: u16, rate: DataRate, is_turbo: bool) -> ChannelFlags {
+    let spectrum = match frequency {
+        900..=930 => ChannelFlags::SPECTRUM_900_MHZ,
+        2_400..=2_500 => ChannelFlags::SPECTRUM_2_GHZ,
+        4_900..=5_925 => ChannelFlags::SPECTRUM_5_GHZ,
+        _ => ChannelFlags::default(),
+    };
+    spectrum
+        | match rate.modulation() {
+            Modulation::Dsss => ChannelFlags::CCK,
+            Modulation::Ofdm if is_turbo => ChannelFlags::OFDM | ChannelFlags::TURBO,
+            Modulation::Ofdm => ChannelFlags::OFDM,
+        }
 }
 
 /// QoS Control of a station that is no access point (9.2.4.5): TID, normal or no acknowledgement, and a TXOP duration of zero:

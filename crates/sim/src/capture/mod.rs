@@ -1,5 +1,5 @@
-//! Captures: for each node a pcapng file with every frame that it sends or receives without error, as a monitoring
-//! interface on that node would see them. Payload octets are zeros.
+//! Captures: for each node a pcapng file with every frame that its radios send or receive without error, as monitoring
+//! interfaces on that node would see them, and every packet that leaves or arrives on its wires. Payload octets are zeros.
 
 mod address;
 mod encode;
@@ -15,10 +15,11 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::{Frame, StationId};
 use hopcast_radio::medium::Link;
-use hopcast_wire::pcapng;
+use hopcast_wire::pcapng::{self, LinkType};
 
-use crate::engine::Tap;
+use crate::engine::{Attachment, Port, Ports, Tap};
 use crate::host::packet::Packet;
+use crate::network;
 use crate::results::OutputError;
 use crate::results::output::{Part, commit_all};
 use crate::scenario::model::Scenario;
@@ -38,9 +39,12 @@ impl Capture {
     /// The first file that could not be begun.
     pub fn create(folder: &Path, scenario: &Scenario, seed: Option<u64>) -> Result<Self, OutputError> {
         let names = scenario.groups.iter().flat_map(|group| &group.node_names);
-        let nodes: Result<Vec<Node>, OutputError> =
-            names.map(|name| Node::create(&folder.join(names::of(name, seed)), name)).collect();
-        let files = Files { encoder: Encoder::new(&scenario.radio), nodes: nodes?, error: None };
+        let ports = network::ports(scenario);
+        let create = |(name, node): (&String, usize)| {
+            Node::create(&folder.join(names::of(name, seed)), name, ports.attachments(node))
+        };
+        let nodes: Result<Vec<Node>, OutputError> = names.zip(0..).map(create).collect();
+        let files = Files { encoder: Encoder::new(scenario), nodes: nodes?, ports, error: None };
         Ok(Self { files: Arc::new(Mutex::new(files)) })
     }
 
@@ -83,39 +87,63 @@ impl Tap<Packet> for CaptureTap {
         let mut files = self.files.lock().expect("a panic while a frame is written ends the run");
         files.write(station, frame, start, received);
     }
+
+    fn on_packet(&mut self, port: Port, packet: &Packet, now: Instant) {
+        let mut files = self.files.lock().expect("a panic while a frame is written ends the run");
+        files.write_packet(port, packet, now);
+    }
 }
 
 struct Files {
     encoder: Encoder,
-    /// By station; empty once they are complete.
+    /// Empty once they are complete.
     nodes: Vec<Node>,
+    ports: Ports,
     error: Option<OutputError>,
 }
 
 impl Files {
     fn write(&mut self, station: StationId, frame: &Frame<Packet>, start: Instant, received: Option<&Link>) {
-        let Some(node) = self.nodes.get_mut(station.0 as usize).filter(|_| self.error.is_none()) else { return };
+        let port = self.ports.of_station(station);
+        let Some(node) = self.nodes.get_mut(port.host as usize).filter(|_| self.error.is_none()) else { return };
         let octets = self.encoder.encode(frame, start, received);
         // The instant that the radiotap header tells as well: that of the first octet behind preamble and PLCP header.
         let at = (start + frame.header).as_nanos();
-        self.error = node.write(at, octets).err();
+        self.error = node.write(port.interface, at, octets).err();
+    }
+
+    fn write_packet(&mut self, port: Port, packet: &Packet, now: Instant) {
+        let Some(node) = self.nodes.get_mut(port.host as usize).filter(|_| self.error.is_none()) else { return };
+        self.error = node.write(port.interface, now.as_nanos(), self.encoder.encode_packet(packet)).err();
     }
 }
 
 struct Node {
     writer: pcapng::Writer<Spool>,
+    /// What stands in the file before the interfaces of a node without radio: the first one describes a radio.
+    skipped: u32,
     path: PathBuf,
 }
 
 impl Node {
-    fn create(path: &Path, name: &str) -> Result<Self, OutputError> {
+    fn create(path: &Path, name: &str, interfaces: &[Attachment]) -> Result<Self, OutputError> {
         let spool = Spool::create(path)?;
-        let writer = pcapng::Writer::new(spool, name).map_err(|error| OutputError { path: path.into(), error })?;
-        Ok(Self { writer, path: path.into() })
+        let failed = |error| OutputError { path: path.into(), error };
+        let mut writer = pcapng::Writer::new(spool, name).map_err(failed)?;
+        let is_radio = |attachment: &&Attachment| matches!(attachment, Attachment::Station(_));
+        let radios = interfaces.iter().filter(is_radio).count();
+        for radio in 1..radios {
+            writer.add_interface(&format!("{name}.radio{radio}"), LinkType::Radiotap).map_err(failed)?;
+        }
+        for wire in 0..interfaces.len() - radios {
+            writer.add_interface(&format!("{name}.wire{wire}"), LinkType::Ipv4).map_err(failed)?;
+        }
+        Ok(Self { writer, skipped: u32::from(radios == 0), path: path.into() })
     }
 
-    fn write(&mut self, at: u64, octets: &[u8]) -> Result<(), OutputError> {
-        self.writer.write(at, octets).map_err(|error| OutputError { path: self.path.clone(), error })
+    fn write(&mut self, interface: u32, at: u64, octets: &[u8]) -> Result<(), OutputError> {
+        let interface = interface + self.skipped;
+        self.writer.write_on(interface, at, octets).map_err(|error| OutputError { path: self.path.clone(), error })
     }
 
     fn finish(self) -> Result<Part, OutputError> {

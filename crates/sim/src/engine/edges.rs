@@ -45,7 +45,7 @@ impl Edges {
         } else {
             self.heap.pop().expect("popped only after a look at the first").0
         };
-        (id, if key.rank() == Rank::Leading { Edge::Leading } else { Edge::Trailing })
+        (id, if key.is_of(Rank::Leading) { Edge::Leading } else { Edge::Trailing })
     }
 
     fn first_in_heap(&self) -> Key {

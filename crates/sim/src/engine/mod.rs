@@ -1,4 +1,4 @@
-//! The clock and the order of events; it drives stations, medium and hosts.
+//! The clock and the order of events; it drives stations, medium, wires and hosts.
 //!
 //! # The order of events
 //!
@@ -6,13 +6,15 @@
 //!
 //! 1. *trailing edges*: a frame that ends when another begins does not overlap it;
 //! 2. *stations*, by index: whoever has decided to transmit does so before it hears who decides the same at that instant;
-//! 3. *hosts*, by index;
-//! 4. *leading edges*.
+//! 3. *wires*, by index: what arrives at an instant is there when the host acts;
+//! 4. *hosts*, by index;
+//! 5. *leading edges*.
 //!
 //! Edges of one rank at one instant go by the number of the transmission, and along its links by delay and receiver.
 //! Nothing else orders events: no addresses in memory, no hashes, no floating point, no threads.
 
 mod edges;
+mod ports;
 
 use core::fmt;
 
@@ -22,9 +24,14 @@ use hopcast_radio::medium::{Edge, Launch, Link, Medium, TransmissionId};
 use hopcast_radio::reception::Heard;
 
 use crate::timers::Timers;
+use crate::wired::{self, Wire};
 use edges::Edges;
+pub use ports::{Attachment, Port, Ports};
 
-/// Place of an event in the total order: 64 bits of time, 2 of rank, 62 of number.
+/// Bits of a [`Key`] for the number of an event.
+const NUMBER_BITS: u32 = 61;
+
+/// Place of an event in the total order: 64 bits of time, 3 of rank, 61 of number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key(u128);
 
@@ -33,7 +40,7 @@ impl Key {
     const LAST: Self = Self(u128::MAX);
 
     const fn new(time: Instant, rank: Rank, number: u64) -> Self {
-        Self((time.as_nanos() as u128) << 64 | (rank as u128) << 62 | number as u128)
+        Self((time.as_nanos() as u128) << 64 | (rank as u128) << NUMBER_BITS | number as u128)
     }
 
     /// After all events at `time`.
@@ -48,12 +55,18 @@ impl Key {
 
     /// Which comes first at one instant.
     pub const fn rank(self) -> Rank {
-        match self.0 as u64 >> 62 {
+        match self.0 as u64 >> NUMBER_BITS {
             0 => Rank::Trailing,
             1 => Rank::Station,
-            2 => Rank::Host,
+            2 => Rank::Wire,
+            3 => Rank::Host,
             _ => Rank::Leading,
         }
+    }
+
+    /// Whether it is of `rank`.
+    const fn is_of(self, rank: Rank) -> bool {
+        self.0 as u64 >> NUMBER_BITS == rank as u64
     }
 
     /// The first instant at which an event of `rank` and `number` would come after this one.
@@ -64,9 +77,9 @@ impl Key {
         Instant::from_nanos(time.as_nanos().saturating_add(u64::from(comes_first)))
     }
 
-    /// Transmission, station or host.
+    /// Transmission, station, wire or host.
     pub const fn number(self) -> u64 {
-        self.0 as u64 & (u64::MAX >> 2)
+        self.0 as u64 & ((1 << NUMBER_BITS) - 1)
     }
 }
 
@@ -77,6 +90,8 @@ pub enum Rank {
     Trailing,
     /// A station's timer.
     Station,
+    /// A packet has left at one end of a wire, or arrives at the other.
+    Wire,
     /// A host's timer.
     Host,
     /// The start of a frame reaches a receiver.
@@ -88,18 +103,19 @@ pub enum Rank {
 pub struct Event {
     /// Its place in the order.
     pub key: Key,
-    /// Where it happened.
-    pub station: StationId,
+    /// Where it happened: index of the station, or of the host for timers of hosts and wires.
+    pub place: u32,
 }
 
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (time, number) = (self.key.time(), self.key.number());
         match self.key.rank() {
-            Rank::Trailing => write!(f, "{time}: transmission {number} ends at station {}", self.station.0),
-            Rank::Station => write!(f, "{time}: timer of station {}", self.station.0),
-            Rank::Host => write!(f, "{time}: timer of host {}", self.station.0),
-            Rank::Leading => write!(f, "{time}: transmission {number} starts at station {}", self.station.0),
+            Rank::Trailing => write!(f, "{time}: transmission {number} ends at station {}", self.place),
+            Rank::Station => write!(f, "{time}: timer of station {number}"),
+            Rank::Wire => write!(f, "{time}: wire {number} of host {}", self.place),
+            Rank::Host => write!(f, "{time}: timer of host {number}"),
+            Rank::Leading => write!(f, "{time}: transmission {number} starts at station {}", self.place),
         }
     }
 }
@@ -108,51 +124,90 @@ impl fmt::Display for Event {
 pub trait Upper {
     /// What the stations carry.
     type Packet: Payload;
-    /// A packet has arrived at a station.
-    fn handle_packet(&mut self, station: StationId, packet: Self::Packet, from: StationId, now: Instant);
-    /// A packet was acknowledged, or broadcast.
-    fn handle_sent(&mut self, station: StationId, packet: &Self::Packet, now: Instant);
-    /// The station gave a packet up.
-    fn handle_drop(&mut self, station: StationId, packet: &Self::Packet, cause: DropCause, now: Instant);
+    /// A packet has arrived at an interface.
+    fn handle_packet(&mut self, port: Port, packet: Self::Packet, now: Instant);
+    /// A packet was acknowledged, or broadcast, or has left on a wire.
+    fn handle_sent(&mut self, port: Port, packet: &Self::Packet, now: Instant);
+    /// The interface gave a packet up.
+    fn handle_drop(&mut self, port: Port, packet: &Self::Packet, cause: Loss, now: Instant);
     /// The instant of [`Self::poll_timeout`] has come.
-    fn handle_timeout(&mut self, station: StationId, now: Instant);
+    fn handle_timeout(&mut self, host: u32, now: Instant);
     /// When [`Self::handle_timeout`] is to be called.
-    fn poll_timeout(&self, station: StationId) -> Option<Instant>;
-    /// The next packet for the station's interface, whose queue has `room` free places.
-    fn poll_output(
-        &mut self,
-        station: StationId,
-        room: usize,
-        now: Instant,
-    ) -> Option<(Option<StationId>, Self::Packet)>;
+    fn poll_timeout(&self, host: u32) -> Option<Instant>;
+    /// The next packet of a host, with the interface that it is for. `room` tells how many free places the queue of an
+    /// interface has now.
+    fn poll_output(&mut self, host: u32, room: impl Fn(u32) -> usize, now: Instant) -> Option<Outgoing<Self::Packet>>;
+}
+
+/// A packet for an interface.
+#[derive(Clone, Copy, Debug)]
+pub struct Outgoing<P> {
+    /// Place of the interface among those of the host.
+    pub interface: u32,
+    /// The station that is to receive it, or all (`None`). A wire has one other end.
+    pub receiver: Option<StationId>,
+    /// The packet.
+    pub packet: P,
+}
+
+/// Why an interface gave up a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// A station did.
+    Radio(DropCause),
+    /// The queue of a wire was full.
+    QueueFull,
+    /// A wire lost it.
+    Link,
 }
 
 /// Sees each frame that a station sends or receives without error, as a capture on that host would.
 pub trait Tap<P> {
     /// At `station`, a frame that started at `start`; with its power if it was received.
     fn on_frame(&mut self, station: StationId, frame: &Frame<P>, start: Instant, received: Option<&Link>);
+
+    /// At an interface that is a wire, a packet that has left or arrived.
+    fn on_packet(&mut self, _port: Port, _packet: &P, _now: Instant) {}
 }
 
-/// A run: stations and hosts on a medium.
+/// A run: hosts with stations on a medium, and wires.
 pub struct Engine<U: Upper> {
     now: Instant,
     events: u64,
     edges: Edges,
     station_timers: Timers,
+    /// Wires by index, then hosts by index: so they come at one instant.
     host_timers: Timers,
     medium: Medium<U::Packet>,
     stations: Vec<Dcf<U::Packet>>,
+    wires: Vec<Wire<U::Packet>>,
+    ports: Ports,
+    /// Stations to which a host has given packets, and that have not acted on it.
+    touched: Vec<StationId>,
     upper: U,
     tap: Option<Box<dyn Tap<U::Packet> + Send>>,
     log: Option<Box<dyn FnMut(Event) + Send>>,
 }
 
 impl<U: Upper> Engine<U> {
-    /// A run at its start. Stations and `upper` have the indices of the medium's links.
+    /// A run at its start, in which each host of `upper` has one station. Both have the indices of the medium's links.
     pub fn new(medium: Medium<U::Packet>, stations: Vec<Dcf<U::Packet>>, upper: U) -> Self {
-        let mut host_timers = Timers::new(stations.len());
-        for index in 0..stations.len() {
-            host_timers.set(index, upper.poll_timeout(StationId(index as u32)));
+        let ports = Ports::one_each(stations.len() as u32);
+        Self::with_ports(medium, stations, Vec::new(), ports, upper)
+    }
+
+    /// A run at its start. Stations have the indices of the medium's links; `ports` tells which interface of which host of
+    /// `upper` each station and wire is.
+    pub fn with_ports(
+        medium: Medium<U::Packet>,
+        stations: Vec<Dcf<U::Packet>>,
+        wires: Vec<Wire<U::Packet>>,
+        ports: Ports,
+        upper: U,
+    ) -> Self {
+        let mut host_timers = Timers::new(wires.len() + ports.hosts());
+        for host in 0..ports.hosts() {
+            host_timers.set(wires.len() + host, upper.poll_timeout(host as u32));
         }
         Self {
             now: Instant::START,
@@ -162,6 +217,9 @@ impl<U: Upper> Engine<U> {
             host_timers,
             medium,
             stations,
+            wires,
+            ports,
+            touched: Vec::with_capacity(8),
             upper,
             tap: None,
             log: None,
@@ -194,7 +252,7 @@ impl<U: Upper> Engine<U> {
                     Edge::Leading => self.walk_leading(id, limit),
                     Edge::Trailing => self.walk_trailing(id, limit),
                 }
-            } else if timer.rank() == Rank::Station {
+            } else if timer.is_of(Rank::Station) {
                 self.run_station_timer(timer.time());
             } else {
                 self.run_host_timer(timer.time());
@@ -223,6 +281,16 @@ impl<U: Upper> Engine<U> {
         &self.stations
     }
 
+    /// The wires, by index.
+    pub fn wires(&self) -> &[Wire<U::Packet>] {
+        &self.wires
+    }
+
+    /// The interfaces of all hosts.
+    pub fn ports(&self) -> &Ports {
+        &self.ports
+    }
+
     /// The layer above.
     pub fn upper(&self) -> &U {
         &self.upper
@@ -244,12 +312,12 @@ impl<U: Upper> Engine<U> {
         station.min(Key::new(self.host_timers.first(), Rank::Host, 0))
     }
 
-    fn begin(&mut self, time: Instant, rank: Rank, number: u64, station: StationId) {
+    fn begin(&mut self, time: Instant, rank: Rank, number: u64, place: u32) {
         debug_assert!(time >= self.now, "time runs forward");
         self.now = time;
         self.events += 1;
         if let Some(log) = &mut self.log {
-            log(Event { key: Key::new(time, rank, number), station });
+            log(Event { key: Key::new(time, rank, number), place });
         }
     }
 
@@ -263,7 +331,7 @@ impl<U: Upper> Engine<U> {
             *now = time;
             *events += 1;
             if let Some(log) = log {
-                log(Event { key: Key::new(time, Rank::Leading, number), station: receiver });
+                log(Event { key: Key::new(time, Rank::Leading, number), place: receiver.0 });
             }
             if turns_busy {
                 stations[receiver.0 as usize].handle_busy(time);
@@ -285,7 +353,7 @@ impl<U: Upper> Engine<U> {
                 self.edges.push(Key::new(time, Rank::Trailing, front.number), id);
                 return;
             }
-            self.begin(time, Rank::Trailing, front.number, receiver);
+            self.begin(time, Rank::Trailing, front.number, receiver.0);
             let (heard, idle) = self.medium.handle_trailing(id, &mut front, time);
             let station = &mut self.stations[receiver.0 as usize];
             match heard {
@@ -328,7 +396,7 @@ impl<U: Upper> Engine<U> {
             self.station_timers.set(index, timeout);
             return;
         }
-        self.begin(now, Rank::Station, index as u64, station);
+        self.begin(now, Rank::Station, index as u64, station.0);
         let receiving = self.medium.receiving(station, now);
         let busy = self.stations[index].is_transmitting() && self.medium.handle_transmitted(station);
         self.stations[index].handle_timeout(now, receiving, busy);
@@ -339,33 +407,81 @@ impl<U: Upper> Engine<U> {
     }
 
     fn run_host_timer(&mut self, now: Instant) {
-        let index = self.host_timers.first_owner();
-        let station = StationId(index as u32);
-        self.begin(now, Rank::Host, index as u64, station);
-        self.upper.handle_timeout(station, now);
-        self.settle_host(station, now);
-        self.settle(station, now);
+        let owner = self.host_timers.first_owner();
+        let Some(host) = owner.checked_sub(self.wires.len()) else { return self.run_wire(owner, now) };
+        self.begin(now, Rank::Host, host as u64, host as u32);
+        self.upper.handle_timeout(host as u32, now);
+        self.settle_host(host, None, now);
+        self.settle_touched(now);
     }
 
-    /// Carries out what a station wants, and what its host wants in turn, until neither wants anything more.
+    #[cold]
+    fn run_wire(&mut self, index: usize, now: Instant) {
+        let [from, to] = self.ports.of_wire(index);
+        self.begin(now, Rank::Wire, index as u64, from.host);
+        self.wires[index].handle_timeout(now);
+        while let Some(output) = self.wires[index].poll_output() {
+            let host = match output {
+                wired::Output::Deliver(packet) => {
+                    self.tap_wire(to, &packet, now);
+                    self.upper.handle_packet(to, packet, now);
+                    to.host
+                }
+                wired::Output::Sent(packet) => {
+                    self.tap_wire(from, &packet, now);
+                    self.upper.handle_sent(from, &packet, now);
+                    from.host
+                }
+                wired::Output::Lost(packet) => {
+                    self.tap_wire(from, &packet, now);
+                    self.upper.handle_drop(from, &packet, Loss::Link, now);
+                    from.host
+                }
+            };
+            self.settle_host(host as usize, None, now);
+        }
+        self.host_timers.set(index, self.wires[index].poll_timeout());
+        self.settle_touched(now);
+    }
+
+    fn tap_wire(&mut self, port: Port, packet: &U::Packet, now: Instant) {
+        if let Some(tap) = &mut self.tap {
+            tap.on_packet(port, packet, now);
+        }
+    }
+
+    /// Carries out what a station wants, what its host wants in turn, and what that means for the host's other stations,
+    /// until nobody wants anything more.
     fn settle(&mut self, station: StationId, now: Instant) {
+        self.settle_station(station, now);
+        self.settle_touched(now);
+    }
+
+    /// The same for all stations that have been given packets.
+    fn settle_touched(&mut self, now: Instant) {
+        while let Some(station) = self.touched.pop() {
+            self.settle_station(station, now);
+        }
+    }
+
+    fn settle_station(&mut self, station: StationId, now: Instant) {
         let index = station.0 as usize;
         let mut host_touched = false;
         loop {
             while let Some(output) = self.stations[index].poll_output() {
                 match output {
                     Output::Transmit(frame) => self.transmit(frame, now),
-                    Output::Deliver(packet, from) => {
+                    Output::Deliver(packet, _) => {
                         host_touched = true;
-                        self.upper.handle_packet(station, packet, from, now);
+                        self.upper.handle_packet(self.ports.of_station(station), packet, now);
                     }
                     Output::Sent(packet) => {
                         host_touched = true;
-                        self.upper.handle_sent(station, &packet, now);
+                        self.upper.handle_sent(self.ports.of_station(station), &packet, now);
                     }
                     Output::Dropped(packet, cause) => {
                         host_touched = true;
-                        self.upper.handle_drop(station, &packet, cause, now);
+                        self.upper.handle_drop(self.ports.of_station(station), &packet, Loss::Radio(cause), now);
                     }
                 }
             }
@@ -373,18 +489,41 @@ impl<U: Upper> Engine<U> {
                 break;
             }
             host_touched = false;
-            self.settle_host(station, now);
+            let host = self.ports.of_station(station).host as usize;
+            self.settle_host(host, Some(station), now);
         }
         self.rearm(station);
     }
 
-    /// Moves packets from a host to its interface.
-    fn settle_host(&mut self, station: StationId, now: Instant) {
-        let interface = &mut self.stations[station.0 as usize];
-        while let Some((receiver, packet)) = self.upper.poll_output(station, interface.room(), now) {
-            interface.handle_packet(receiver, packet, now);
+    /// Moves packets from a host to its interfaces. The stations among them are `touched`, but for the one that is settled now.
+    fn settle_host(&mut self, host: usize, settled: Option<StationId>, now: Instant) {
+        let Self { upper, stations, wires, ports, touched, host_timers, .. } = self;
+        loop {
+            let room = |interface| match ports.attachment(host, interface) {
+                Attachment::Station(station) => stations[station.0 as usize].room(),
+                Attachment::Wire(wire) => wires[wire as usize].room(),
+            };
+            let Some(Outgoing { interface, receiver, packet }) = upper.poll_output(host as u32, room, now) else {
+                break;
+            };
+            match ports.attachment(host, interface) {
+                Attachment::Station(station) => {
+                    stations[station.0 as usize].handle_packet(receiver, packet, now);
+                    if settled != Some(station) && touched.last() != Some(&station) {
+                        touched.push(station);
+                    }
+                }
+                Attachment::Wire(wire) => {
+                    let index = wire as usize;
+                    let octets = packet.octets();
+                    if let Err(packet) = wires[index].handle_packet(packet, octets, now) {
+                        upper.handle_drop(Port { host: host as u32, interface }, &packet, Loss::QueueFull, now);
+                    }
+                    host_timers.set(index, wires[index].poll_timeout());
+                }
+            }
         }
-        self.host_timers.set(station.0 as usize, self.upper.poll_timeout(station));
+        self.host_timers.set(self.wires.len() + host, self.upper.poll_timeout(host as u32));
     }
 
     fn transmit(&mut self, frame: Frame<U::Packet>, now: Instant) {

@@ -26,7 +26,7 @@ pub(super) fn count(payload: u32, mtu: Option<u32>) -> u32 {
 }
 
 impl Fragments {
-    /// Cuts `datagram`, which is whole.
+    /// Cuts `datagram`, which may be a fragment itself.
     pub(super) fn new(datagram: Packet, mtu: Option<u32>) -> Self {
         let payload = u32::from(datagram.ip.payload);
         let step = if count(payload, mtu) == 1 { payload } else { step(mtu).unwrap_or(payload) };
@@ -44,9 +44,9 @@ impl Iterator for Fragments {
         }
         let end = (self.next + self.step).min(payload);
         let mut packet = self.datagram;
-        packet.ip.offset = self.next as u16;
+        packet.ip.offset += self.next as u16;
         packet.ip.payload = (end - self.next) as u16;
-        packet.ip.more_fragments = end < payload;
+        packet.ip.more_fragments |= end < payload;
         self.next = end;
         Some(packet)
     }

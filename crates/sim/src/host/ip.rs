@@ -16,14 +16,15 @@ impl Host {
         let ip =
             Ipv4 { source: self.node, destination, id, offset: 0, payload, more_fragments: false, ttl: DEFAULT_TTL };
         let datagram = Packet { ip, body, tag };
-        let Some(next_hop) = self.next_hop(destination) else {
+        let Some(&hop) = self.routes.get(destination) else {
             cx.counters.originated += 1;
             count_host_drop(&datagram, 1, DropCause::NoRoute, cx);
             return None;
         };
-        for packet in Fragments::new(datagram, self.config.mtu) {
+        let mtu = self.config.interfaces[hop.interface as usize].mtu;
+        for packet in Fragments::new(datagram, mtu) {
             cx.counters.originated += 1;
-            self.ready.push_back(Transmit { next_hop, packet });
+            self.ready.push_back(Transmit { hop, packet });
         }
         Some(id)
     }
@@ -35,9 +36,18 @@ impl Host {
         if packet.ip.ttl == 0 {
             return count_host_drop(&packet, 1, DropCause::TtlExpired, cx);
         }
-        match self.next_hop(packet.ip.destination) {
-            Some(next_hop) => self.ready.push_back(Transmit { next_hop, packet }),
-            None => count_host_drop(&packet, 1, DropCause::NoRoute, cx),
+        let Some(&hop) = self.routes.get(packet.ip.destination) else {
+            return count_host_drop(&packet, 1, DropCause::NoRoute, cx);
+        };
+        match self.config.interfaces[hop.interface as usize].mtu {
+            Some(mtu) if packet.octets() > mtu => {
+                // The packet becomes several, of which the host has made all but the first.
+                let fragments = Fragments::new(packet, Some(mtu));
+                self.ready.extend(fragments.map(|packet| Transmit { hop, packet }));
+                cx.counters.refragmented +=
+                    u64::from(super::fragment::count(u32::from(packet.ip.payload), Some(mtu))) - 1;
+            }
+            _ => self.ready.push_back(Transmit { hop, packet }),
         }
     }
 
@@ -77,10 +87,6 @@ impl Host {
             let program = socket.program;
             self.wake_writer(program);
         }
-    }
-
-    fn next_hop(&self, destination: NodeId) -> Option<NodeId> {
-        self.next_hops.get(destination.0 as usize).copied().flatten()
     }
 
     /// Hands a whole datagram, which came in so many packets, to its socket.

@@ -10,14 +10,18 @@
 //!           interface queue, MAC
 //! ```
 //!
+//! A host has any number of interfaces, radios and wires; a route leads to one of them and to the neighbour behind it.
+//!
 //! The driver makes one change (`handle_*`), then takes packets from [`Host::poll_output`] until it returns `None`,
-//! offering each to the interface, and then sets its timer to [`Host::poll_timeout`].
+//! offering each to its interface, and then sets its timer to [`Host::poll_timeout`].
 
+pub mod card;
 mod fragment;
 mod ip;
 pub mod packet;
 mod program;
 mod reassembly;
+mod routes;
 mod tcp;
 mod udp;
 
@@ -25,6 +29,7 @@ mod udp;
 mod tests;
 
 pub use reassembly::{REASSEMBLY_MEMORY, REASSEMBLY_TIMEOUT};
+pub use routes::{Hop, Routes};
 pub use tcp::TcpOptions;
 
 use crate::metrics::{Census, Counters, DropCause, FlowTable};
@@ -38,19 +43,18 @@ use std::collections::VecDeque;
 use tcp::TcpSocket;
 use udp::UdpSocket;
 
-/// One simulated machine with one interface.
+/// One simulated machine.
 #[derive(Debug)]
 pub struct Host {
     node: NodeId,
     config: HostConfig,
-    /// By destination.
-    next_hops: Vec<Option<NodeId>>,
+    routes: Routes,
     sockets: Vec<Socket>,
     programs: Vec<Program>,
-    /// Packets for the interface, in order.
+    /// Packets for the interfaces, in order.
     ready: VecDeque<Transmit>,
-    /// Programs with a blocking UDP write that their socket has room for: they wait for the interface only.
-    writers: VecDeque<u32>,
+    /// By interface: programs with a blocking UDP write that their socket has room for. They wait for the interface only.
+    writers: Vec<VecDeque<u32>>,
     /// TCP sockets that may have a segment to send.
     talkers: VecDeque<u32>,
     reassembly: Reassembly,
@@ -59,14 +63,21 @@ pub struct Host {
 }
 
 /// What a host is made with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostConfig {
-    /// Largest IP datagram on the interface in octets; `None`: never fragments.
-    pub mtu: Option<u32>,
-    /// Places in the interface queue.
-    pub queue_packets: u32,
+    /// Its interfaces, at least one.
+    pub interfaces: Vec<Interface>,
     /// Send buffer and receive buffer of each UDP socket, in octets of payload.
     pub socket_buffer: u32,
+}
+
+/// What a host knows of an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interface {
+    /// Largest IP datagram on it in octets; `None`: never fragments.
+    pub mtu: Option<u32>,
+    /// Places in its queue.
+    pub queue_packets: u32,
 }
 
 /// What a host may use during a call.
@@ -80,11 +91,11 @@ pub struct Context<'a> {
     pub counters: &'a mut Counters,
 }
 
-/// A packet for the interface.
+/// A packet for an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmit {
-    /// The neighbour that is to receive it.
-    pub next_hop: NodeId,
+    /// The interface, and the neighbour that is to receive it.
+    pub hop: Hop,
     /// What it receives.
     pub packet: Packet,
 }
@@ -110,16 +121,16 @@ const FIRST_PORT: u16 = 49_152;
 pub const MAX_SOCKETS: usize = (u16::MAX - FIRST_PORT) as usize + 1;
 
 impl Host {
-    /// A machine without programs. `next_hops` is indexed by destination.
-    pub fn new(node: NodeId, config: HostConfig, next_hops: Vec<Option<NodeId>>) -> Self {
+    /// A machine without programs.
+    pub fn new(node: NodeId, config: HostConfig, routes: Routes) -> Self {
         Self {
             node,
+            writers: config.interfaces.iter().map(|_| VecDeque::new()).collect(),
             config,
-            next_hops,
+            routes,
             sockets: Vec::new(),
             programs: Vec::new(),
             ready: VecDeque::with_capacity(64),
-            writers: VecDeque::new(),
             talkers: VecDeque::new(),
             reassembly: Reassembly::new(),
             timers: Timers::new(1),
@@ -128,15 +139,16 @@ impl Host {
     }
 
     /// The interface received a packet for this host, to be used here or passed on.
+    #[inline]
     pub fn handle_packet(&mut self, packet: Packet, cx: &mut Context<'_>) {
         cx.counters.received += 1;
         if packet.ip.destination == self.node { self.receive(packet, cx) } else { self.forward(packet, cx) }
     }
 
-    /// The interface received a packet with errors.
-    pub fn handle_corrupted(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+    /// A packet for this host was lost on its way from the interface.
+    pub fn handle_lost(&mut self, packet: &Packet, cause: DropCause, cx: &mut Context<'_>) {
         cx.counters.received += 1;
-        count_host_drop(packet, 1, DropCause::Corrupted, cx);
+        count_host_drop(packet, 1, cause, cx);
     }
 
     /// The interface has sent `packet`: its frame was acknowledged, or needed no acknowledgement.
@@ -168,11 +180,12 @@ impl Host {
         Some(self.timers.first()).filter(|&first| first < Timers::NEVER)
     }
 
-    /// The next packet for the interface, whose queue has `room` free places now.
+    /// The next packet for an interface; `room` tells how many free places the queue of one has now.
     ///
     /// Only blocking writes to UDP wait for room. Everything else comes out whatever the room: a packet that finds no
     /// place is the queue's to drop, and to report with [`Self::handle_drop`]. What has expired is dropped here.
-    pub fn poll_output(&mut self, room: usize, cx: &mut Context<'_>) -> Option<Transmit> {
+    #[inline]
+    pub fn poll_output(&mut self, room: impl Fn(u32) -> usize, cx: &mut Context<'_>) -> Option<Transmit> {
         loop {
             if let Some(transmit) = self.ready.pop_front() {
                 if transmit.packet.tag.expires.is_some_and(|expires| expires <= cx.now) {
@@ -184,7 +197,7 @@ impl Host {
                 cx.counters.forwarded += u64::from(transmit.packet.ip.source != self.node);
                 return Some(transmit);
             }
-            if !self.poll_connections(cx) && !self.poll_writers(room, cx) {
+            if !self.poll_connections(cx) && !self.poll_writers(&room, cx) {
                 return None;
             }
         }

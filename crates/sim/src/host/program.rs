@@ -109,34 +109,49 @@ impl Host {
         let queued = &mut self.programs[program as usize].queued;
         if blocking && !*queued {
             *queued = true;
-            self.writers.push_back(program);
+            let interface = self.interface_of(program);
+            self.writers[interface as usize].push_back(program);
         }
     }
 
-    /// Lets writers write while the interface queue has `room`, in turn; true if one did.
-    ///
+    /// The interface through which a program writes to UDP; without a route the first, where the write fails.
+    fn interface_of(&mut self, program: u32) -> u32 {
+        let socket = match self.programs[program as usize].activity {
+            Activity::UdpSource { socket, .. } => socket,
+            Activity::UdpRelay { output, .. } => output,
+            _ => return 0,
+        };
+        let remote = self.udp(socket).remote;
+        remote.and_then(|remote| self.routes.get(remote.node)).map_or(0, |hop| hop.interface)
+    }
+
+    /// Lets writers write while the queue of their interface has `room`, in turn; true if one did.
+    pub(super) fn poll_writers(&mut self, room: &impl Fn(u32) -> usize, cx: &mut Context<'_>) -> bool {
+        (0..self.writers.len()).any(|interface| self.poll_writers_of(interface, room, cx))
+    }
+
     /// The first one that finds too little room keeps its turn, so that large datagrams don't starve.
-    pub(super) fn poll_writers(&mut self, room: usize, cx: &mut Context<'_>) -> bool {
-        while let Some(&program) = self.writers.front() {
-            let attempt = self.attempt(program, room, cx);
+    fn poll_writers_of(&mut self, interface: usize, room: &impl Fn(u32) -> usize, cx: &mut Context<'_>) -> bool {
+        while let Some(&program) = self.writers[interface].front() {
+            let attempt = self.attempt(program, (interface, room(interface as u32)), cx);
             match attempt {
                 Attempt::NoRoom => return false,
                 Attempt::Wrote => {
-                    self.writers.rotate_left(1);
+                    self.writers[interface].rotate_left(1);
                     return true;
                 }
                 Attempt::Asleep => {
                     self.programs[program as usize].queued = false;
-                    self.writers.pop_front();
+                    self.writers[interface].pop_front();
                 }
             }
         }
         false
     }
 
-    /// How many packets a UDP datagram of `octets` becomes.
-    pub(super) fn packets_of(&self, octets: u32) -> u32 {
-        fragment::count(octets + UDP_HEADER, self.config.mtu)
+    /// How many packets a UDP datagram of `octets` becomes on an interface.
+    pub(super) fn packets_of(&self, octets: u32, interface: usize) -> u32 {
+        fragment::count(octets + UDP_HEADER, self.config.interfaces[interface].mtu)
     }
 
     fn add_udp_socket(&mut self, flow: FlowId, remote: Option<Endpoint>, program: u32) -> u32 {
@@ -144,7 +159,8 @@ impl Host {
         self.add_socket(Socket::Udp(socket))
     }
 
-    fn attempt(&mut self, program: u32, room: usize, cx: &mut Context<'_>) -> Attempt {
+    /// `room`: an interface, and how many free places its queue has.
+    fn attempt(&mut self, program: u32, room: (usize, usize), cx: &mut Context<'_>) -> Attempt {
         match self.programs[program as usize].activity {
             Activity::UdpSource { .. } => self.attempt_source(program, room, cx),
             Activity::UdpRelay { input, output, .. } => self.attempt_relay(program, input, output, room, cx),
@@ -152,7 +168,7 @@ impl Host {
         }
     }
 
-    fn attempt_source(&mut self, program: u32, room: usize, cx: &mut Context<'_>) -> Attempt {
+    fn attempt_source(&mut self, program: u32, room: (usize, usize), cx: &mut Context<'_>) -> Attempt {
         let Activity::UdpSource { source, stop, socket } = &self.programs[program as usize].activity else {
             return Attempt::Asleep;
         };
@@ -169,7 +185,7 @@ impl Host {
         if !self.udp(socket).can_send(octets) {
             return Attempt::Asleep;
         }
-        if !self.interface_takes(self.packets_of(octets), room) {
+        if !self.interface_takes(self.packets_of(octets, room.0), room) {
             return Attempt::NoRoom;
         }
         let flow = self.programs[program as usize].flow;
@@ -189,7 +205,14 @@ impl Host {
         Attempt::Wrote
     }
 
-    fn attempt_relay(&mut self, program: u32, input: u32, output: u32, room: usize, cx: &mut Context<'_>) -> Attempt {
+    fn attempt_relay(
+        &mut self,
+        program: u32,
+        input: u32,
+        output: u32,
+        room: (usize, usize),
+        cx: &mut Context<'_>,
+    ) -> Attempt {
         let Activity::UdpRelay { relay, .. } = &mut self.programs[program as usize].activity else {
             return Attempt::Asleep;
         };
@@ -204,7 +227,7 @@ impl Host {
         if !self.udp(output).can_send(unit.octets) {
             return Attempt::Asleep;
         }
-        if !self.interface_takes(self.packets_of(unit.octets), room) {
+        if !self.interface_takes(self.packets_of(unit.octets, room.0), room) {
             return Attempt::NoRoom;
         }
         self.send_udp(output, unit, cx);
@@ -215,9 +238,9 @@ impl Host {
     }
 
     /// Whether `packets` fit into an interface queue with `room`. What never fits goes when the queue is empty.
-    fn interface_takes(&self, packets: u32, room: usize) -> bool {
+    fn interface_takes(&self, packets: u32, (interface, room): (usize, usize)) -> bool {
         let room = room.saturating_sub(self.ready.len()) as u64;
-        room >= u64::from(packets.min(self.config.queue_packets.max(1)))
+        room >= u64::from(packets.min(self.config.interfaces[interface].queue_packets.max(1)))
     }
 
     /// All writes of a source that never blocks which are due.
@@ -242,7 +265,8 @@ impl Host {
             if self.udp(socket).can_send(octets) {
                 self.send_udp(socket, Unit { seq, created: cx.now, expires, octets }, cx);
             } else {
-                let packets = u64::from(self.packets_of(octets));
+                let interface = self.interface_of(program) as usize;
+                let packets = u64::from(self.packets_of(octets, interface));
                 cx.counters.originated += packets;
                 cx.counters.host_dropped += packets;
                 cx.counters[DropCause::SendBufferFull] += packets;

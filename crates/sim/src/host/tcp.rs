@@ -145,6 +145,7 @@ impl Host {
     }
 
     /// Takes one segment out of the connections; false if none has one.
+    #[inline]
     pub(super) fn poll_connections(&mut self, cx: &mut Context<'_>) -> bool {
         while let Some(&socket) = self.talkers.front() {
             let tcp = self.tcp(socket);

@@ -121,12 +121,11 @@ impl Host {
         let body = Body::Udp { source_port: local_port, destination_port: remote.port, length };
         let priority = cx.flows[flow].priority();
         let tag = Tag { flow, seq: unit.seq, created: unit.created, socket, priority, expires: unit.expires };
-        let packets = self.packets_of(unit.octets);
-        let sent = self.send(remote.node, body, tag, cx);
-        if let Some(id) = sent {
-            self.udp(socket).charge(id, unit.octets, packets);
-        }
-        sent.is_some()
+        let Some(id) = self.send(remote.node, body, tag, cx) else { return false };
+        let interface = self.routes.get(remote.node).map_or(0, |hop| hop.interface as usize);
+        let packets = self.packets_of(unit.octets, interface);
+        self.udp(socket).charge(id, unit.octets, packets);
+        true
     }
 
     /// A datagram for a socket of this host, in so many packets.

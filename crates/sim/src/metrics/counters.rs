@@ -36,11 +36,15 @@ pub enum DropCause {
     NoSocket,
     /// The error model lost what the MAC handed up.
     Corrupted,
+    /// A wire lost it.
+    LinkLoss,
+    /// The card had no free buffer for it when it came from the air.
+    ReceiveBuffersFull,
 }
 
 impl DropCause {
     /// All causes, in the order of their indices.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 17] = [
         Self::QueueFull,
         Self::QueueManagement,
         Self::Expired,
@@ -56,6 +60,8 @@ impl DropCause {
         Self::SendBufferFull,
         Self::NoSocket,
         Self::Corrupted,
+        Self::LinkLoss,
+        Self::ReceiveBuffersFull,
     ];
 
     /// The stable name in results.
@@ -76,6 +82,8 @@ impl DropCause {
             Self::SendBufferFull => "send_buffer_full",
             Self::NoSocket => "no_socket",
             Self::Corrupted => "corrupted",
+            Self::LinkLoss => "link_loss",
+            Self::ReceiveBuffersFull => "receive_buffers_full",
         }
     }
 }
@@ -91,6 +99,8 @@ pub struct Counters {
     pub forwarded: u64,
     /// Received packets that went up to a transport protocol, each fragment counted.
     pub delivered: u64,
+    /// Packets that came of cutting forwarded ones for a smaller MTU, beyond the one that came in.
+    pub refragmented: u64,
     /// Packets given to the interface.
     pub transmitted: u64,
     /// Packets that the interface reported as sent.
@@ -111,7 +121,7 @@ impl Counters {
     /// Packets that came in or were made here, less those that left, went up or were dropped by the host.
     /// What the host holds ([`crate::host::Host::held_packets`]) must be exactly this.
     pub fn unaccounted(&self) -> i128 {
-        i128::from(self.originated) + i128::from(self.received)
+        i128::from(self.originated) + i128::from(self.received) + i128::from(self.refragmented)
             - i128::from(self.transmitted)
             - i128::from(self.delivered)
             - i128::from(self.host_dropped)

@@ -1,11 +1,12 @@
 //! Flows, nodes and sums in figures.
 
+use hopcast_radio::mac::{self, Dcf};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::metrics::{Counters, DropCause, FlowSummary};
 use crate::run::Simulation;
-use crate::scenario::model::{Flow, Scenario, Transport};
+use crate::scenario::model::{Flow, NodeId, Scenario, Transport};
 
 /// One flow.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -23,7 +24,7 @@ pub struct FlowRecord {
     pub summary: FlowSummary,
 }
 
-/// One node. Packets are IP datagrams or fragments of them, frames are those of 802.11.
+/// One node. Packets are IP datagrams or fragments of them, frames are those of 802.11, of all its radios.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NodeRecord {
     /// Name as in the scenario.
@@ -126,9 +127,9 @@ pub(super) fn flows(scenario: &Scenario, simulation: &Simulation) -> Vec<FlowRec
 
 /// The nodes of `simulation`, as of now.
 pub(super) fn nodes(scenario: &Scenario, simulation: &Simulation) -> Vec<NodeRecord> {
-    let stations = simulation.stations().iter();
-    let record = |((name, host), station): ((&String, &Counters), &hopcast_radio::mac::Dcf<_>)| {
-        let mac = station.counters();
+    let record = |((name, host), node): ((&String, &Counters), u32)| {
+        let radios = || simulation.stations_of(NodeId(node)).map(Dcf::counters);
+        let sum = |count: fn(&mac::Counters) -> u64| radios().map(count).sum();
         NodeRecord {
             name: name.clone(),
             originated: host.originated,
@@ -138,17 +139,17 @@ pub(super) fn nodes(scenario: &Scenario, simulation: &Simulation) -> Vec<NodeRec
             transmitted: host.transmitted,
             sent: host.sent,
             drops: Drops(DropCause::ALL.map(|cause| host[cause])),
-            rts_sent: mac.rts_sent,
-            cts_sent: mac.cts_sent,
-            ack_sent: mac.ack_sent,
-            data_sent: mac.data_sent,
-            cts_timeouts: mac.cts_timeouts,
-            ack_timeouts: mac.ack_timeouts,
-            duplicates: mac.duplicates,
-            errors: mac.errors,
+            rts_sent: sum(|mac| mac.rts_sent),
+            cts_sent: sum(|mac| mac.cts_sent),
+            ack_sent: sum(|mac| mac.ack_sent),
+            data_sent: sum(|mac| mac.data_sent),
+            cts_timeouts: sum(|mac| mac.cts_timeouts),
+            ack_timeouts: sum(|mac| mac.ack_timeouts),
+            duplicates: sum(|mac| mac.duplicates),
+            errors: sum(|mac| mac.errors),
         }
     };
-    node_names(scenario).zip(simulation.counters()).zip(stations).map(record).collect()
+    node_names(scenario).zip(simulation.counters()).zip(0..).map(record).collect()
 }
 
 /// The sums of `simulation`, whose nodes are `nodes`.

@@ -24,9 +24,9 @@ pub struct RunSeries {
 pub struct QueueSample {
     /// Place in [`RunSeries::times`].
     pub time: u32,
-    /// Whose queue.
+    /// Whose queues.
     pub node: NodeId,
-    /// Packets in it, the one in hand apart.
+    /// Packets in it, the one in hand apart; of a node with several interfaces the sum.
     pub packets: u32,
 }
 
@@ -35,7 +35,8 @@ impl RunSeries {
     pub(super) fn sample_queues(&mut self, simulation: &Simulation) {
         let time = self.times.len() as u32;
         self.times.push(simulation.now());
-        let queued = simulation.stations().iter().zip(0..).map(|(station, node)| (NodeId(node), station.queued()));
+        let nodes = (0..simulation.counters().len() as u32).map(NodeId);
+        let queued = nodes.map(|node| (node, simulation.queued(node)));
         let filled = queued.filter(|&(_, packets)| packets > 0);
         self.queues.extend(filled.map(|(node, packets)| QueueSample { time, node, packets: packets as u32 }));
     }

@@ -11,6 +11,7 @@ use hopcast_radio::queue::Discipline;
 use hopcast_radio::rate::Algorithm;
 use hopcast_radio::standard::{DataRate, Standard};
 
+use crate::host::card::CardConfig;
 use crate::traffic::video_trace::VideoTrace;
 
 /// Index of a node, in the order of the scenario; address 10.0.0.1 plus this index.
@@ -36,6 +37,8 @@ pub struct Scenario {
     pub mtu: Option<u32>,
     /// Groups in the order of the file; a node's [`NodeId`] is its place in the concatenation.
     pub groups: Vec<Group>,
+    /// Wired links in the order of the file.
+    pub links: Vec<WiredLink>,
     /// Flows in the order of the file.
     pub flows: Vec<Flow>,
     /// Hexadecimal SHA-256 of the scenario with all overrides but the seed applied, in a canonical spelling.
@@ -49,6 +52,8 @@ pub struct Radio {
     pub standard: Standard,
     /// HR/DSSS short preamble (72 bits) instead of the long one.
     pub short_preamble: bool,
+    /// Centre of the channel in hertz; the carrier of the propagation may be another.
+    pub channel: f64,
     /// Rate of unicast data frames; the highest that rate control may choose.
     pub data_rate: DataRate,
     /// How the rate of each unicast data frame is chosen.
@@ -71,6 +76,8 @@ pub struct Radio {
     pub queue_discipline: Discipline,
     /// Transmit power in dBm.
     pub tx_power: f64,
+    /// What is lost of a transmission on another channel; `None`: everything.
+    pub adjacent_channel_rejection: Option<f64>,
     /// How power falls with distance.
     pub propagation: Propagation,
     /// What obstacles do to it.
@@ -215,6 +222,12 @@ pub struct Group {
     pub name: String,
     /// Names of the nodes: the group's own, or numbered.
     pub node_names: Vec<String>,
+    /// What they are.
+    pub role: Role,
+    /// Their radios: at least one, or none at wired nodes.
+    pub radios: Vec<NodeRadio>,
+    /// What stands between a host and its radios; `None`: nothing that takes time.
+    pub card: Option<CardConfig>,
     /// Where they stand.
     pub placement: Placement,
     /// Who passes on what is for others.
@@ -222,6 +235,48 @@ pub struct Group {
     /// Send and receive buffer of each UDP socket, and each direction of a TCP connection without `window`, in bytes.
     pub socket_buffer: u32,
 }
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// A wireless node without infrastructure.
+    AdHoc,
+    /// A wireless node that stations talk to.
+    AccessPoint,
+    /// A wireless node that talks to its access point only.
+    Station,
+    /// A node without radio.
+    Wired,
+}
+
+/// A radio of a node, where it may differ from [`Radio`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeRadio {
+    /// Its network: radios of one network on one channel are neighbours.
+    pub network: u32,
+    /// Centre of its channel in hertz.
+    pub frequency: f64,
+    /// Rate of unicast data frames; the highest that rate control may choose.
+    pub data_rate: DataRate,
+    /// How the rate of each unicast data frame is chosen.
+    pub rate_control: Algorithm,
+    /// Rate of control and broadcast frames, where it does not exceed the data rate.
+    pub basic_rate: DataRate,
+    /// Transmit power in dBm.
+    pub tx_power: f64,
+}
+
+/// A wire between two nodes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WiredLink {
+    /// Its ends.
+    pub between: [NodeId; 2],
+    /// Of either direction.
+    pub config: crate::wired::Config,
+}
+
+/// Largest IP datagram on a wire, in bytes: that of Ethernet (RFC 894).
+pub const WIRED_MTU: u32 = 1_500;
 
 /// Where the nodes of a group stand, in metres.
 #[derive(Clone, Debug, PartialEq)]

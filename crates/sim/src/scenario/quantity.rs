@@ -368,6 +368,7 @@ pub(super) fn words_of(schema: &serde_json::Value) -> Vec<&str> {
     schema[WORDS_KEY].as_array().into_iter().flatten().filter_map(serde_json::Value::as_str).collect()
 }
 
+quantity_or!(LevelOrOff, Level, "off", "A ratio of powers in decibels, or `off`.");
 quantity_or!(SizeOrOff, Size, "off", "A size in bytes, or `off`.");
 quantity_or!(SizeOrNone, Size, "none", "A size in bytes, or `none`.");
 quantity_or!(TimeOrOff, Time, "off", "A time in seconds, or `off`.");

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::quantity::{
-    Frequency, Length, Level, Power, Rate, RateChoice, Shares, Size, SizeOrNone, SizeOrOff, Time, TimeOrOff,
+    Frequency, Length, Level, LevelOrOff, Power, Rate, RateChoice, Shares, Size, SizeOrNone, SizeOrOff, Time, TimeOrOff,
 };
 
 /// A scenario: what is simulated, for how long.
@@ -30,6 +30,9 @@ pub(super) struct Document {
     /// Nodes, and groups of nodes.
     #[schemars(extend("minItems" = 1))]
     pub nodes: Vec<Nodes>,
+    /// Wires between nodes. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub links: Option<Vec<Link>>,
     /// Streams of data between nodes. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flows: Option<Vec<Flow>>,
@@ -124,6 +127,13 @@ pub(super) struct Radio {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1e-33, "maximum" = 1e6))]
     pub interference_floor: Option<Power>,
+    /// How much weaker a receiver hears transmissions on the adjacent channel, one that does not overlap its own; those beyond
+    /// it hears 16 dB weaker still (IEEE 802.11-2020, Table 17-18), those that overlap its own less. They interfere, and are
+    /// never decoded. `off`: channels don't disturb each other. Default: 28 dB, which is what receivers must reject at least
+    /// (17.3.10.3). Not used with propagation `range`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 200))]
+    pub adjacent_channel_rejection: Option<LevelOrOff>,
     /// How power falls with distance. Default: `free-space`; `two-ray-ground` under profile `ns-2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub propagation: Option<Propagation>,
@@ -494,8 +504,16 @@ pub(super) struct Nodes {
     /// What the nodes are. Default: `ad-hoc`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
-    /// Where they stand.
-    pub placement: Placement,
+    /// Their radios. Default: one, as `radio` says; none for role `wired`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minItems" = 1, "maxItems" = 16))]
+    pub radios: Option<Vec<NodeRadio>>,
+    /// The cards that the radios are on, which packets are copied to and from. Default: none, copying takes no time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub card: Option<Card>,
+    /// Where they stand. Needed by all but role `wired`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub placement: Option<Placement>,
     /// How they move. Default: `static`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mobility: Option<Mobility>,
@@ -518,6 +536,107 @@ pub(super) struct Nodes {
 pub(super) enum Role {
     /// A wireless node without infrastructure.
     AdHoc,
+    /// A wireless node that passes on what its stations send each other and the wires.
+    AccessPoint,
+    /// A wireless node that talks to one access point only, the one that it hears strongest.
+    Station,
+    /// A node without radio.
+    Wired,
+}
+
+/// A radio of a node, where it differs from `radio`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct NodeRadio {
+    /// Name of the network: radios of one network on one channel are neighbours, all radios on one channel hear each other.
+    /// Default: one network for all radios that name none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("maxLength" = 64))]
+    pub network: Option<String>,
+    /// Channel number of the standard's band. Default: `radio.channel`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1, "maximum" = 200))]
+    pub channel: Option<u32>,
+    /// Rate of unicast data frames. Default: `radio.data_rate`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12))]
+    pub data_rate: Option<Rate>,
+    /// Rate of RTS, CTS, ACK and broadcast frames. Default: `radio.basic_rate`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12))]
+    pub basic_rate: Option<Rate>,
+    /// Transmit power; not used with propagation `range`. Default: `radio.tx_power`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1e-20, "maximum" = 1e6))]
+    pub tx_power: Option<Power>,
+}
+
+/// A card between a host and a radio. The processor copies one packet at a time, to a card or from it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Card {
+    /// Where the defaults come from. Default: `pcmcia`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<CardModel>,
+    /// Packets that the card holds to be sent: with 1, copying and sending take turns. Default: 1 (`pcmcia`), 10 (`isa`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1, "maximum" = 1_000_000))]
+    pub transmit_buffers: Option<u32>,
+    /// Packets that the card holds for the host; what arrives beyond is lost. Default: 5 (`pcmcia`), 31 (`isa`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1, "maximum" = 1_000_000))]
+    pub receive_buffers: Option<u32>,
+    /// Time to copy 1500 B to the card; other packets in proportion. Default: 3.46 ms (`pcmcia`), 0.96 ms (`isa`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 1))]
+    pub copy_out: Option<Time>,
+    /// Time to copy 1500 B from the card. Default: 2.057 ms (`pcmcia`), 0.955 ms (`isa`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 1))]
+    pub copy_in: Option<Time>,
+}
+
+/// A card of the first WaveLAN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum CardModel {
+    /// In a laptop's PCMCIA slot.
+    Pcmcia,
+    /// In a desktop's ISA slot.
+    Isa,
+}
+
+/// A wire between two nodes, the same in both directions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Link {
+    /// Names of the two nodes.
+    #[schemars(extend("minItems" = 2, "maxItems" = 2))]
+    pub between: Vec<String>,
+    /// Bits of IP packets a second, in each direction.
+    #[schemars(extend("minimum" = 1, "maximum" = 1e12))]
+    pub rate: Rate,
+    /// Time that a bit travels. Default: 0 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 86_400))]
+    pub delay: Option<Time>,
+    /// Queue of each direction, drop-tail.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue: Option<LinkQueue>,
+    /// Share of packets that get lost in each direction. Default: 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 1))]
+    pub loss: Option<f64>,
+}
+
+/// The drop-tail queue of a wire.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct LinkQueue {
+    /// Places, besides the packet that is sent. Default: 50.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1, "maximum" = 1_000_000))]
+    pub packets: Option<u32>,
 }
 
 /// Where the nodes of a group stand.

@@ -5,6 +5,7 @@ pub mod video_trace;
 use crate::host::packet::MAX_UDP_PAYLOAD;
 use crate::host::{Endpoint, Host, HostConfig, MAX_SOCKETS, TcpOptions};
 use crate::metrics::{FlowSpec, FlowTable, PlayerSpec};
+use crate::network::Network;
 use crate::scenario::ScenarioError;
 use crate::scenario::model::{Application, Flow, FlowId, Group, NodeId, Relay, Scenario, Tcp, Transport};
 use hopcast_protocols::application::{
@@ -112,9 +113,10 @@ impl TrafficError {
     }
 }
 
-/// Sets up the machines of `scenario`, which pass packets on along `routes`, or as the flows' `via` say, for a run with
-/// `seed`.
-pub fn machines(scenario: &Scenario, routes: &ShortestPaths, seed: u64) -> Result<Machines, TrafficError> {
+/// Sets up the machines of `scenario`, which pass packets on along the paths of `network`, or as the flows' `via` say, for a
+/// run with `seed`.
+pub fn machines(scenario: &Scenario, network: &Network, seed: u64) -> Result<Machines, TrafficError> {
+    let routes = &network.paths;
     let nodes = Nodes {
         groups: scenario.groups.iter().flat_map(|g| g.node_names.iter().map(move |_| g)).collect(),
         names: scenario.groups.iter().flat_map(|g| g.node_names.iter().map(String::as_str)).collect(),
@@ -128,12 +130,11 @@ pub fn machines(scenario: &Scenario, routes: &ShortestPaths, seed: u64) -> Resul
         .zip(tables)
         .zip(0_u32..)
         .map(|((group, next_hops), node)| {
-            let config = HostConfig {
-                mtu: scenario.mtu,
-                queue_packets: scenario.radio.queue_packets,
-                socket_buffer: group.socket_buffer,
-            };
-            Host::new(NodeId(node), config, next_hops)
+            let node = NodeId(node);
+            let config =
+                HostConfig { interfaces: network.interfaces(node).to_vec(), socket_buffer: group.socket_buffer };
+            let routes = network.table(node, |to| next_hops[to.0 as usize]);
+            Host::new(node, config, routes)
         })
         .collect();
     for ((flow, path), id) in scenario.flows.iter().zip(&paths).zip(0_u32..) {

@@ -96,8 +96,8 @@ fn a_flow_more_leaves_the_backoffs_of_other_nodes_as_they_were() {
         let events = std::sync::Arc::clone(&log);
         simulation.set_log(move |event| {
             // Numbers of transmissions count those of all stations.
-            if event.station.0 < 2 {
-                events.lock().unwrap().push((event.key.time(), event.key.rank(), event.station));
+            if event.place < 2 {
+                events.lock().unwrap().push((event.key.time(), event.key.rank(), event.place));
             }
         });
         simulation.run_until(simulation.end());

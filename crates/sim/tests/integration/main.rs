@@ -4,6 +4,7 @@ mod captures;
 mod conservation;
 mod determinism;
 mod difference;
+mod interfaces;
 mod interference_floor;
 mod results;
 mod scenarios;

@@ -28,9 +28,10 @@ struct Bench {
 
 impl Bench {
     fn new(count: u32, socket_buffer: u32) -> Self {
-        let config = HostConfig { mtu: Some(1500), queue_packets: 50, socket_buffer };
+        let interfaces = vec![Interface { mtu: Some(1500), queue_packets: 50 }];
+        let config = HostConfig { interfaces, socket_buffer };
         Self {
-            hosts: (0..count).map(|node| Host::new(NodeId(node), config, line(node, count))).collect(),
+            hosts: (0..count).map(|node| Host::new(NodeId(node), config.clone(), line(node, count))).collect(),
             counters: vec![Counters::default(); count as usize],
             flows: FlowTable::new([FlowSpec {
                 start: at(0),
@@ -51,7 +52,8 @@ impl Bench {
     /// All packets that come out while the interface has `room` places.
     fn take(&mut self, node: usize, room: usize) -> Vec<Packet> {
         let mut packets = Vec::new();
-        while let Some(transmit) = self.with(node, |host, cx| host.poll_output(room.saturating_sub(packets.len()), cx))
+        while let Some(transmit) =
+            self.with(node, |host, cx| host.poll_output(|_| room.saturating_sub(packets.len()), cx))
         {
             packets.push(transmit.packet);
         }
@@ -82,15 +84,14 @@ impl Bench {
     }
 }
 
-/// Next hops of a node in a line.
-fn line(node: u32, count: u32) -> Vec<Option<NodeId>> {
-    (0..count)
-        .map(|to| match to.cmp(&node) {
-            std::cmp::Ordering::Less => Some(NodeId(node - 1)),
-            std::cmp::Ordering::Equal => None,
-            std::cmp::Ordering::Greater => Some(NodeId(node + 1)),
-        })
-        .collect()
+/// Routes of a node in a line.
+fn line(node: u32, count: u32) -> Routes {
+    let hop = |node| Hop { interface: 0, node: NodeId(node), station: None };
+    let mut routes = Routes::new(vec![hop(node.wrapping_sub(1)), hop(node + 1)], count as usize);
+    for to in (0..count).filter(|&to| to != node) {
+        routes.set(NodeId(to), usize::from(to > node));
+    }
+    routes
 }
 
 fn units(size: u32, wait: u64, bytes: Option<u64>) -> Source {
@@ -189,7 +190,7 @@ fn a_blocking_write_waits_for_room_for_all_fragments() {
 #[test]
 fn a_unit_that_no_queue_can_hold_goes_when_the_queue_is_empty() {
     let mut bench = direct(2, 8192, units(16_384, 0, None));
-    bench.hosts[0].config.queue_packets = 5;
+    bench.hosts[0].config.interfaces[0].queue_packets = 5;
     bench.advance(0);
     assert_eq!(bench.take(0, 4), []);
     assert_eq!(bench.take(0, 5).len(), 12);
@@ -326,7 +327,7 @@ fn the_time_to_live_falls_with_each_hop_and_ends_the_way() {
 #[test]
 fn without_a_route_a_write_fails_and_the_program_ends() {
     let mut bench = direct(2, 100_000, units(1000, 0, None));
-    bench.hosts[0].next_hops = vec![None; 2];
+    bench.hosts[0].routes = Routes::default();
     bench.advance(0);
     assert_eq!(bench.take(0, 50), []);
     let summary = bench.flows[FLOW].summary(bench.now);
@@ -382,7 +383,7 @@ fn a_relay_that_can_not_send_stops_reading_and_its_buffer_overflows() {
     // Three units go to the interface, which does not send them; one is in hand, three are in the receive buffer.
     for packet in &packets {
         bench.give(1, *packet);
-        bench.with(1, |host, cx| while host.poll_output(50, cx).is_some() {});
+        bench.with(1, |host, cx| while host.poll_output(|_| 50, cx).is_some() {});
     }
     assert_eq!(bench.counters[1].transmitted, 3);
     assert_eq!(bench.counters[1][DropCause::ReceiveBufferFull], 3);

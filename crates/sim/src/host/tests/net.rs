@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::metrics::FlowSummary;
+use crate::network::Network;
 use crate::scenario::model::Scenario;
 use crate::traffic::{Machines, machines};
-use hopcast_protocols::routing::fixed::ShortestPaths;
 use std::collections::BTreeMap;
 
 /// What a wire does to a packet.
@@ -38,8 +38,10 @@ impl<F: FnMut(&Packet) -> Fate> Net<F> {
     pub(super) fn new(scenario: &Scenario, per_octet: Duration, fate: F) -> Self {
         let count: u32 = scenario.groups.iter().map(|group| group.node_names.len() as u32).sum();
         let neighbours = |node: u32| (0..count).filter(|&other| other.abs_diff(node) == 1).collect();
-        let routes = ShortestPaths::new(&(0..count).map(neighbours).collect::<Vec<_>>());
-        let Machines { hosts, flows } = machines(scenario, &routes, scenario.seed).expect("a line reaches everyone");
+        let neighbours: Vec<_> = (0..count).map(neighbours).collect();
+        let interface = Interface { mtu: scenario.mtu, queue_packets: scenario.radio.queue_packets };
+        let network = Network::of_neighbours(&neighbours, interface);
+        let Machines { hosts, flows } = machines(scenario, &network, scenario.seed).expect("a line reaches everyone");
         Self {
             counters: vec![Counters::default(); hosts.len()],
             queues: vec![VecDeque::new(); hosts.len()],
@@ -99,7 +101,7 @@ impl<F: FnMut(&Packet) -> Fate> Net<F> {
         let (host, queue) = (&mut self.hosts[node], &mut self.queues[node]);
         call(host, &mut cx);
         let idle = queue.is_empty();
-        while let Some(transmit) = host.poll_output(self.capacity - queue.len(), &mut cx) {
+        while let Some(transmit) = host.poll_output(|_| self.capacity - queue.len(), &mut cx) {
             if queue.len() == self.capacity {
                 host.handle_drop(&transmit.packet, DropCause::QueueFull, &mut cx);
             } else {
@@ -120,7 +122,7 @@ impl<F: FnMut(&Packet) -> Fate> Net<F> {
     fn arrive(&mut self, key: (Instant, usize)) {
         self.wires.remove(&key);
         let node = key.1;
-        let Transmit { next_hop, packet } = self.queues[node].pop_front().expect("a wire runs for a packet");
+        let Transmit { hop, packet } = self.queues[node].pop_front().expect("a wire runs for a packet");
         let fate = (self.fate)(&packet);
         // The wire goes on first, so that what the host puts into an empty queue starts it only once.
         self.start(node);
@@ -134,7 +136,7 @@ impl<F: FnMut(&Packet) -> Fate> Net<F> {
             Fate::ArrivesTwice => 2,
         };
         for _ in 0..copies {
-            self.with(next_hop.0 as usize, |host, cx| host.handle_packet(packet, cx));
+            self.with(hop.node.0 as usize, |host, cx| host.handle_packet(packet, cx));
         }
     }
 }

@@ -3,17 +3,21 @@
 use super::net::{Fate, Net};
 use super::streams::{PER_OCTET, scenario, tcp};
 use super::*;
+use crate::network::Network;
 use crate::scenario::model::{Application, Relay, Transport};
 use crate::traffic::{TrafficError, machines};
-use hopcast_protocols::routing::fixed::ShortestPaths;
 
 fn bulk(packet: u32) -> Application {
     Application::Bulk { bytes: Some(200_000), packet }
 }
 
+fn network(neighbours: &[Vec<u32>]) -> Network {
+    Network::of_neighbours(neighbours, Interface { mtu: Some(1500), queue_packets: 50 })
+}
+
 fn error(transport: Transport, application: Application, neighbours: &[Vec<u32>]) -> String {
     let scenario = scenario(neighbours.len() as u32, Relay::Application, transport, application);
-    machines(&scenario, &ShortestPaths::new(neighbours), 1).expect_err("can't be set up").to_string()
+    machines(&scenario, &network(neighbours), 1).expect_err("can't be set up").to_string()
 }
 
 #[test]
@@ -28,7 +32,7 @@ fn acknowledgements_need_a_way_back() {
     let text = error(tcp(None), bulk(1000), &one_way);
     assert_eq!(text, "flow \"flow\": no path leads from n1 to n0");
     let scenario = scenario(3, Relay::Application, Transport::Udp, bulk(1000));
-    assert!(machines(&scenario, &ShortestPaths::new(&one_way), 1).is_ok(), "datagrams need none");
+    assert!(machines(&scenario, &network(&one_way), 1).is_ok(), "datagrams need none");
 }
 
 #[test]
@@ -48,7 +52,7 @@ fn a_datagram_that_no_header_can_describe_is_refused_but_not_a_write_to_a_stream
 fn a_flow_to_its_own_node_has_no_path() {
     let mut scenario = scenario(2, Relay::Os, Transport::Udp, bulk(1000));
     scenario.flows[0].to = scenario.flows[0].from;
-    let refused = machines(&scenario, &ShortestPaths::new(&[vec![1], vec![0]]), 1);
+    let refused = machines(&scenario, &network(&[vec![1], vec![0]]), 1);
     assert!(matches!(refused, Err(TrafficError::Unreachable { .. })));
 }
 
@@ -56,7 +60,7 @@ fn a_flow_to_its_own_node_has_no_path() {
 fn sockets_run_out_with_a_message() {
     let mut scenario = scenario(2, Relay::Os, Transport::Udp, bulk(1000));
     scenario.flows = vec![scenario.flows[0].clone(); MAX_SOCKETS + 1];
-    let refused = machines(&scenario, &ShortestPaths::new(&[vec![1], vec![0]]), 1);
+    let refused = machines(&scenario, &network(&[vec![1], vec![0]]), 1);
     assert_eq!(refused.err(), Some(TrafficError::TooManySockets { node: "n0".to_owned() }));
 }
 

@@ -3,7 +3,8 @@
 use super::net::{Fate, Net};
 use super::*;
 use crate::scenario::model::{
-    Application, Errors, Flow, Group, Placement, Propagation, Radio, Reception, Relay, Rules, Scenario, Tcp, Transport,
+    Application, Errors, Flow, Group, Placement, Propagation, Radio, Reception, Relay, Role, Rules, Scenario, Tcp,
+    Transport,
 };
 use hopcast_radio::mac::Protection;
 use hopcast_radio::mac::edca::UserPriority;
@@ -18,6 +19,8 @@ pub(super) fn scenario(count: u32, relay: Relay, transport: Transport, applicati
         duration: Duration::from_secs(60),
         seed: 1,
         radio: Radio {
+            channel: 2.412e9,
+            adjacent_channel_rejection: None,
             standard: Standard::Ofdm,
             short_preamble: false,
             data_rate: DataRate::from_kbps(54_000),
@@ -46,7 +49,11 @@ pub(super) fn scenario(count: u32, relay: Relay, transport: Transport, applicati
             },
         },
         mtu: Some(1500),
+        links: Vec::new(),
         groups: vec![Group {
+            role: Role::AdHoc,
+            radios: Vec::new(),
+            card: None,
             name: "n".to_owned(),
             node_names: (0..count).map(|n| format!("n{n}")).collect(),
             placement: Placement::Line { spacing: 100.0 },

@@ -402,24 +402,24 @@ impl Resolver<'_> {
 }
 
 /// Finds nodes by name.
-struct Directory<'a> {
+pub(super) struct Directory<'a> {
     groups: &'a [model::Group],
     nodes: BTreeMap<&'a str, NodeId>,
 }
 
 impl<'a> Directory<'a> {
-    fn new(groups: &'a [model::Group]) -> Self {
+    pub(super) fn new(groups: &'a [model::Group]) -> Self {
         let names = groups.iter().flat_map(|group| &group.node_names);
         let nodes = names.zip(0..).map(|(name, id)| (name.as_str(), NodeId(id))).collect();
         Self { groups, nodes }
     }
 
-    fn find(&self, name: &str) -> Option<NodeId> {
+    pub(super) fn find(&self, name: &str) -> Option<NodeId> {
         self.nodes.get(name).copied()
     }
 
     /// Problem, and what would be right.
-    fn why_unknown(&self, name: &str) -> (String, String) {
+    pub(super) fn why_unknown(&self, name: &str) -> (String, String) {
         if let Some(group) = self.groups.iter().find(|group| group.name == name) {
             return (format!("is a group of {} nodes", group.node_names.len()), format!("one of {}", range(group)));
         }

@@ -1,6 +1,8 @@
 //! From a document to a scenario: defaults filled in, names turned into indices, and what only the whole can tell checked.
 
+mod card;
 mod flows;
+mod links;
 mod nodes;
 mod radio;
 
@@ -41,7 +43,8 @@ pub(super) fn resolve(
         (Profile::Standard, "default: what the standard and the RFCs say".into())
     });
     let (radio, mtu) = resolver.radio(&radio, profile);
-    let groups = resolver.groups(&document.nodes);
+    let groups = resolver.groups(&document.nodes, &radio);
+    let links = resolver.links(document.links.as_deref().filter(|_| !groups.is_empty()).unwrap_or_default(), &groups);
     // Without nodes, all that can be said of flows follows from that.
     let flows = document.flows.as_deref().filter(|_| !groups.is_empty()).unwrap_or_default();
     let flows = resolver.flows(flows, &groups, flows::Surroundings { duration, mtu, profile });
@@ -50,7 +53,7 @@ pub(super) fn resolve(
     if !errors.is_empty() {
         return Err(errors);
     }
-    let scenario = Scenario { name, duration, seed, radio, mtu, groups, flows, sha256: String::new() };
+    let scenario = Scenario { name, duration, seed, radio, mtu, groups, links, flows, sha256: String::new() };
     Ok((scenario, ledger.rows))
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::model;
 use super::super::quantity::{Length, Size};
-use super::super::schema::{self, Nodes, Placement};
+use super::super::schema::{self, NodeRadio, Nodes, Placement};
 use super::{Resolver, exact, word};
 
 /// Nodes in all.
@@ -21,21 +21,22 @@ const LINUX_SOCKET_BUFFER: f64 = 212_992.0;
 struct Taken {
     nodes: BTreeMap<String, usize>,
     groups: BTreeMap<String, usize>,
+    networks: Vec<String>,
 }
 
 impl Resolver<'_> {
     /// Empty if there are too many nodes to name.
-    pub(super) fn groups(&mut self, nodes: &[Nodes]) -> Vec<model::Group> {
+    pub(super) fn groups(&mut self, nodes: &[Nodes], radio: &model::Radio) -> Vec<model::Group> {
         let total: u64 = nodes.iter().map(|group| u64::from(group.count.unwrap_or(1))).sum();
         if total > MAX_NODES {
             self.report(&["nodes"], format!("{total} nodes are too many"), format!("at most {MAX_NODES} in all"));
             return Vec::new();
         }
         let mut taken = Taken::default();
-        nodes.iter().enumerate().map(|(place, group)| self.group(place, group, &mut taken)).collect()
+        nodes.iter().enumerate().map(|(place, group)| self.group(place, group, radio, &mut taken)).collect()
     }
 
-    fn group(&mut self, place: usize, group: &Nodes, taken: &mut Taken) -> model::Group {
+    fn group(&mut self, place: usize, group: &Nodes, radio: &model::Radio, taken: &mut Taken) -> model::Group {
         let index = place.to_string();
         let at = |key| ["nodes", index.as_str(), key];
         let node_names = match group.count {
@@ -56,10 +57,21 @@ impl Resolver<'_> {
 
         self.ledger.note_given(&at("name"));
         self.ledger.note_given(&at("count"));
-        self.ledger.pick(&at("role"), group.role, word, || {
-            (schema::Role::AdHoc, "default: the only one that this version has".into())
-        });
+        let role = self
+            .ledger
+            .pick(&at("role"), group.role, word, || (schema::Role::AdHoc, "default: without infrastructure".into()));
+        let role = match role {
+            schema::Role::AdHoc => model::Role::AdHoc,
+            schema::Role::AccessPoint => model::Role::AccessPoint,
+            schema::Role::Station => model::Role::Station,
+            schema::Role::Wired => model::Role::Wired,
+        };
+        let radios = self.radios(&index, group, role, radio, taken);
+        let card = self.card(&index, group.card, role, radio.queue_packets);
         self.ledger.note_given(&at("placement"));
+        if group.placement.is_none() && role != model::Role::Wired {
+            self.report(&at("placement"), "is missing", "a table with shape, or role = \"wired\"");
+        }
         self.one_or_default(&index, "mobility", "model", group.mobility.is_some());
         self.one_or_default(&index, "routing", "protocol", group.routing.is_some());
         let relay =
@@ -69,7 +81,13 @@ impl Resolver<'_> {
         });
         model::Group {
             name: group.name.clone(),
-            placement: self.placement(&index, &group.placement, node_names.len()),
+            role,
+            radios,
+            card,
+            placement: match &group.placement {
+                Some(placement) => self.placement(&index, placement, node_names.len()),
+                None => model::Placement::Line { spacing: 0.0 },
+            },
             node_names,
             relay: match relay {
                 schema::Relay::Os => model::Relay::Os,
@@ -78,6 +96,33 @@ impl Resolver<'_> {
             // The schema keeps it below 1 GiB.
             socket_buffer: socket_buffer.0 as u32,
         }
+    }
+
+    fn radios(
+        &mut self,
+        index: &str,
+        group: &Nodes,
+        role: model::Role,
+        radio: &model::Radio,
+        taken: &mut Taken,
+    ) -> Vec<model::NodeRadio> {
+        let path = ["nodes", index, "radios"];
+        let Some(given) = &group.radios else {
+            let wired = role == model::Role::Wired;
+            let (value, source) = if wired { ("none", "role wired") } else { ("one", "default: as radio says") };
+            self.ledger.note(&path, value, source);
+            return if wired {
+                Vec::new()
+            } else {
+                self.node_radios(index, &[NodeRadio::default()], radio, &mut taken.networks)
+            };
+        };
+        if role == model::Role::Wired {
+            self.report(&path, "says nothing: a node of role wired has no radio", "another role");
+        } else if role == model::Role::Station && given.len() > 1 {
+            self.report(&path, "has several radios", "one: a station talks to one access point");
+        }
+        self.node_radios(index, given, radio, &mut taken.networks)
     }
 
     fn one_or_default(&mut self, index: &str, table: &str, key: &str, given: bool) {

@@ -11,11 +11,13 @@ use hopcast_radio::rate::Algorithm;
 use hopcast_radio::standard::{DataRate, Modulation, Standard};
 
 use super::super::model;
-use super::super::quantity::{Frequency, Length, Level, Power, Rate, RateChoice, Size, SizeOrNone, SizeOrOff, Time};
+use super::super::quantity::{
+    Frequency, Length, Level, LevelOrOff, Power, Rate, RateChoice, Size, SizeOrNone, SizeOrOff, Time,
+};
 use super::super::schema;
 use super::super::schema::{
-    Edca, Errors, FadingName, Fec, FreeSpace, LossLevel, Polarization, Preamble, Profile, Propagation, Protection,
-    Queue, Radio, Reception, ShadowingPer, StandardName, TwoRayGround, Variation,
+    Edca, Errors, FadingName, Fec, FreeSpace, LossLevel, NodeRadio, Polarization, Preamble, Profile, Propagation,
+    Protection, Queue, Radio, Reception, ShadowingPer, StandardName, TwoRayGround, Variation,
 };
 use super::{Resolver, exact, instant, show, word};
 
@@ -27,6 +29,11 @@ const FLOOR_MARGIN: f64 = 20.0;
 
 /// Share of data in a coded frame: 60 % (N. Petrovic and M. Aboelaze, study P).
 const FEC_EFFICIENCY: f64 = 0.6;
+
+/// A receiver passes 17.3.10.3 if interference on the adjacent channel at -63 dBm (sensitivity + 3 dB + rejection, the same
+/// at each rate) does no more than the noise that 17.3.10.2 allows it, thermal noise and 10 dB: -91 dBm.
+const ADJACENT_CHANNEL_REJECTION: f64 = 28.0;
+const ADJACENT_CHANNEL_SOURCE: &str = "default: the least that IEEE 802.11-2020, 17.3.10.3, asks of a receiver";
 
 impl Resolver<'_> {
     /// The radio and the MTU.
@@ -93,8 +100,15 @@ impl Resolver<'_> {
         let (tx_power, reception) =
             self.reception(radio, standard, short_preamble, &[data_rate, basic_rate], ns_2, by_range);
         let errors = self.errors(radio.errors.as_ref());
+        let channel = radio.channel.and_then(|channel| channel_frequency(channel, standard).ok());
+        let adjacent_channel_rejection =
+            self.ledger.pick(&["radio", "adjacent_channel_rejection"], radio.adjacent_channel_rejection, show, || {
+                (LevelOrOff(Some(Level(ADJACENT_CHANNEL_REJECTION))), ADJACENT_CHANNEL_SOURCE.into())
+            });
         let radio = model::Radio {
             standard,
+            channel: channel.unwrap_or_else(|| standard.default_frequency()),
+            adjacent_channel_rejection: adjacent_channel_rejection.0.map(|level| level.0),
             short_preamble,
             data_rate,
             rate_control,
@@ -114,6 +128,54 @@ impl Resolver<'_> {
             errors,
         };
         (radio, mtu.0.map(bytes))
+    }
+
+    /// The radios of a group of nodes, which `given` tells apart from `radio`; `names` are those of networks so far.
+    pub(super) fn node_radios(
+        &mut self,
+        index: &str,
+        given: &[NodeRadio],
+        radio: &model::Radio,
+        names: &mut Vec<String>,
+    ) -> Vec<model::NodeRadio> {
+        let mut radios = Vec::new();
+        for (given, place) in given.iter().zip(0..) {
+            let place: u32 = place;
+            let place = place.to_string();
+            let at = |key| ["nodes", index, "radios", place.as_str(), key];
+            for key in ["network", "channel", "data_rate", "basic_rate", "tx_power"] {
+                self.ledger.note_given(&at(key));
+            }
+            let standard = radio.standard;
+            let frequency = given.channel.map(|channel| channel_frequency(channel, standard));
+            if let Some(Err(known)) = frequency {
+                self.report(&at("channel"), format!("{standard} has no such channel"), known);
+            }
+            let mut rate = |key, rate: Option<Rate>| rate.and_then(|rate| self.rate_at(&at(key), rate, standard));
+            let data_rate = rate("data_rate", given.data_rate);
+            let basic_rate = rate("basic_rate", given.basic_rate);
+            let network = match &given.network {
+                None => 0,
+                Some(name) => match names.iter().position(|known| known == name) {
+                    Some(known) => known as u32 + 1,
+                    None => {
+                        names.push(name.clone());
+                        names.len() as u32
+                    }
+                },
+            };
+            radios.push(model::NodeRadio {
+                network,
+                frequency: frequency.and_then(Result::ok).unwrap_or(radio.channel),
+                data_rate: data_rate.unwrap_or(radio.data_rate),
+                rate_control: data_rate.map_or(radio.rate_control, Algorithm::Fixed),
+                basic_rate: basic_rate
+                    .or(data_rate.map(|rate| standard.default_basic_rate(rate)))
+                    .unwrap_or(radio.basic_rate),
+                tx_power: given.tx_power.map_or(radio.tx_power, |power| power.0),
+            });
+        }
+        radios
     }
 
     /// How the interface queue is managed; `mtu` in bytes, if there is one.
@@ -236,16 +298,16 @@ impl Resolver<'_> {
         protection
     }
 
-    /// The rate of the standard that is `rate`; another is reported.
     fn rate(&mut self, key: &str, rate: Rate, standard: Standard) -> Option<DataRate> {
+        self.rate_at(&["radio", key], rate, standard)
+    }
+
+    /// The rate of the standard that is `rate`; another is reported.
+    fn rate_at(&mut self, path: &[&str], rate: Rate, standard: Standard) -> Option<DataRate> {
         let found = standard.rates().iter().find(|known| f64::from(known.as_kbps()) * 1e3 == rate.0).copied();
         if found.is_none() {
             let known: Vec<String> = standard.rates().iter().map(|rate| format!("\"{rate}\"")).collect();
-            self.report(
-                &["radio", key],
-                format!("{standard} has no such rate"),
-                format!("one of {}", known.join(", ")),
-            );
+            self.report(path, format!("{standard} has no such rate"), format!("one of {}", known.join(", ")));
         }
         found
     }
@@ -446,24 +508,14 @@ impl Resolver<'_> {
         self.ledger.pick(&["radio", "propagation", "frequency"], given, show, default).0
     }
 
-    /// Centre frequency in hertz (IEEE 802.11-2020, Table 15-6 and 17.3.8.4.2).
+    /// Centre frequency in hertz.
     fn channel(&mut self, channel: u32, standard: Standard) -> Option<f64> {
         self.ledger.note_given(&["radio", "channel"]);
-        let (frequency, known) = match (standard, channel) {
-            (Standard::Ofdm, 36..=64 | 100..=144) if channel.is_multiple_of(4) => (Some(5000 + 5 * channel), ""),
-            (Standard::Ofdm, 149..=177) if channel % 4 == 1 => (Some(5000 + 5 * channel), ""),
-            (Standard::OfdmTurbo, 42 | 50 | 58 | 152 | 160) => (Some(5000 + 5 * channel), ""),
-            (Standard::OfdmTurbo, _) => (None, "42, 50, 58, 152 or 160"),
-            (Standard::Ofdm, _) => (None, "36, 40 … 64, 100, 104 … 144, or 149, 153 … 177"),
-            (_, 1..=13) => (Some(2407 + 5 * channel), ""),
-            (Standard::Dsss | Standard::HrDsss | Standard::Wavelan, 14) => (Some(2484), ""),
-            (Standard::Erp, _) => (None, "1 to 13"),
-            _ => (None, "1 to 14"),
-        };
-        if frequency.is_none() {
+        let frequency = channel_frequency(channel, standard);
+        if let Err(known) = frequency {
             self.report(&["radio", "channel"], format!("{standard} has no such channel"), known);
         }
-        frequency.map(|megahertz| f64::from(megahertz) * 1e6)
+        frequency.ok()
     }
 
     /// Transmit power in dBm, and reception.
@@ -636,6 +688,22 @@ impl Resolver<'_> {
             );
         }
     }
+}
+
+/// Centre frequency in hertz of a channel (IEEE 802.11-2020, Table 15-6 and 17.3.8.4.2), or those that there are.
+fn channel_frequency(channel: u32, standard: Standard) -> Result<f64, &'static str> {
+    let megahertz = match (standard, channel) {
+        (Standard::Ofdm, 36..=64 | 100..=144) if channel.is_multiple_of(4) => 5000 + 5 * channel,
+        (Standard::Ofdm, 149..=177) if channel % 4 == 1 => 5000 + 5 * channel,
+        (Standard::Ofdm, _) => return Err("36, 40 … 64, 100, 104 … 144, or 149, 153 … 177"),
+        (Standard::OfdmTurbo, 42 | 50 | 58 | 152 | 160) => 5000 + 5 * channel,
+        (Standard::OfdmTurbo, _) => return Err("42, 50, 58, 152 or 160"),
+        (_, 1..=13) => 2407 + 5 * channel,
+        (Standard::Dsss | Standard::HrDsss | Standard::Wavelan, 14) => 2484,
+        (Standard::Erp, _) => return Err("1 to 13"),
+        _ => return Err("1 to 14"),
+    };
+    Ok(f64::from(megahertz) * 1e6)
 }
 
 fn ns_2_default(setting: &str) -> String {

@@ -58,14 +58,27 @@ fn the_string_as_it_is_wants_dsdv() {
 }
 
 #[test]
-fn the_house_is_refused_for_what_is_missing() {
-    let expected = [
-        r#"test.toml:18: nodes.ap.role = "access-point": this version does not have "access-point" yet; expected "ad-hoc""#,
-        r#"test.toml:24: nodes.sta.role = "station": this version does not have "station" yet; expected "ad-hoc""#,
-        r#"test.toml:30: nodes.w.role = "wired": this version does not have "wired" yet; expected "ad-hoc""#,
-        r#"test.toml:32: links: this version does not have this key yet; expected one of duration, flows, name, nodes, radio, seed"#,
-    ];
-    assert_eq!(refused(HOUSE, &[]), expected.join("\n"));
+fn the_house_loads() {
+    let scenario = load(HOUSE, &[]).scenario;
+    let roles: Vec<Role> = scenario.groups.iter().map(|group| group.role).collect();
+    assert_eq!(roles, [Role::AccessPoint, Role::Station, Role::Wired]);
+    assert_eq!(scenario.groups.iter().map(|group| group.radios.len()).collect::<Vec<_>>(), [1, 1, 0]);
+    let [near, far] = scenario.links.as_slice() else { panic!("two links") };
+    assert_eq!((near.between, far.between), ([NodeId(5), NodeId(0)], [NodeId(8), NodeId(5)]));
+    let config = crate::wired::Config { rate: 1e8, delay: Duration::from_millis(30), queue_packets: 140, loss: 0.0 };
+    assert_eq!(far.config, config);
+}
+
+#[test]
+fn radios_differ_from_the_common_one_where_they_say_so() {
+    let radios = r#"nodes.a.radios=[{ channel = 6 }, { network = "b", channel = 11, data_rate = "1 Mb/s" }]"#;
+    let scenario = load(SMALL, &[radios, "radio.channel=1"]).scenario;
+    let [first, second] = scenario.groups[0].radios.as_slice() else { panic!("two radios") };
+    assert_eq!((first.network, first.frequency, first.data_rate), (0, 2.437e9, DataRate::from_kbps(2_000)));
+    assert_eq!((second.network, second.frequency), (1, 2.462e9));
+    assert_eq!((second.data_rate, second.basic_rate), (DataRate::from_kbps(1_000), DataRate::from_kbps(1_000)));
+    let plain = &scenario.groups[1].radios[0];
+    assert_eq!((plain.network, plain.frequency), (0, 2.412e9));
 }
 
 #[test]

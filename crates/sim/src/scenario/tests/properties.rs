@@ -16,7 +16,7 @@ fn from_json(text: &str, overrides: &[&str]) -> Result<Loaded, ScenarioErrors> {
 
 #[test]
 fn toml_and_json_are_two_spellings_of_one_scenario() {
-    for (text, overrides) in [(STRING, vec![STATIC]), (SMALL, vec![])] {
+    for (text, overrides) in [(STRING, vec![STATIC]), (HOUSE, vec![]), (SMALL, vec![])] {
         let toml = load(text, &overrides);
         let json = from_json(&as_json(text), &overrides).expect("loads");
         assert_eq!(format!("{:?}", toml.scenario), format!("{:?}", json.scenario));
@@ -31,7 +31,7 @@ fn both_spellings_are_refused_alike() {
         told.sort();
         told
     };
-    for text in [HOUSE, ROAMING, STRING] {
+    for text in [ROAMING, STRING] {
         let toml = parse(text, &[]).expect_err("refused");
         let json = from_json(&as_json(text), &[]).expect_err("refused");
         assert_eq!(strip(&toml), strip(&json));

@@ -1,0 +1,211 @@
+//! The card between a host and a radio: buffers, and the time that the processor takes to copy packets to and from them.
+//!
+//! The cards of S. Desilva and S. R. Das, "Experimental evaluation of a wireless ad hoc network" (2000), were slow enough
+//! to halve a host's throughput: the processor copies each packet into a transmit buffer of the card before the card can
+//! send it, and out of a receive buffer after the card has it. It copies one packet at a time, in whichever direction.
+//! With one transmit buffer, copying and sending take turns; with more, they overlap. A packet that comes from the air
+//! while all receive buffers are taken is lost.
+//!
+//! Copying takes time in proportion to a packet's octets, IP header included. Packets that have arrived are copied before
+//! those that are to be sent: an interrupt of the card comes before what waits in a queue. A copy that has begun is
+//! finished.
+
+#[cfg(test)]
+mod tests;
+
+use super::Transmit;
+use super::packet::Packet;
+use hopcast_protocols::time::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// Parameters of a card.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CardConfig {
+    /// Packets that the card holds to be sent: the one that is copied, those that wait, the one on the air.
+    pub transmit_buffers: u32,
+    /// Packets that the card holds for the host: those that wait, the one that is copied.
+    pub receive_buffers: u32,
+    /// Nanoseconds to copy an octet to the card.
+    pub copy_out: f64,
+    /// Nanoseconds to copy an octet from the card.
+    pub copy_in: f64,
+    /// Places in the host's queue before the card.
+    pub queue_packets: u32,
+}
+
+/// What a host's processor and cards hold.
+#[derive(Clone, Debug)]
+pub struct Cards {
+    config: CardConfig,
+    /// One for each radio.
+    cards: Vec<Card>,
+    copying: Option<(Copy, Instant)>,
+    /// Packets that have been copied to a card.
+    copied: VecDeque<Transmit>,
+}
+
+/// One card.
+#[derive(Clone, Debug)]
+struct Card {
+    /// Packets of the host that wait for a transmit buffer.
+    queue: VecDeque<Transmit>,
+    /// Transmit buffers that are taken.
+    sending: u32,
+    /// Packets in receive buffers, the one that is copied apart.
+    received: VecDeque<Packet>,
+    /// Receive buffers that are taken.
+    receiving: u32,
+}
+
+/// A packet that the processor copies, by radio.
+#[derive(Clone, Copy, Debug)]
+enum Copy {
+    Out(Transmit),
+    In(u32, Packet),
+}
+
+/// A packet that has been copied to the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copied {
+    /// Place of the radio that it comes from.
+    pub interface: u32,
+    /// The packet.
+    pub packet: Packet,
+}
+
+impl Cards {
+    /// As many equal cards as the host has radios.
+    pub fn new(config: CardConfig, radios: usize) -> Self {
+        let card = Card {
+            queue: VecDeque::with_capacity(config.queue_packets.min(1_024) as usize),
+            sending: 0,
+            received: VecDeque::with_capacity(config.receive_buffers.min(1_024) as usize),
+            receiving: 0,
+        };
+        Self { config, cards: vec![card; radios], copying: None, copied: VecDeque::with_capacity(2) }
+    }
+
+    /// Whether the interface is a radio, and so has a card.
+    pub fn serves(&self, interface: u32) -> bool {
+        (interface as usize) < self.cards.len()
+    }
+
+    /// Free places in the queue before a card.
+    pub fn room(&self, interface: u32) -> usize {
+        (self.config.queue_packets as usize).saturating_sub(self.cards[interface as usize].queue.len())
+    }
+
+    /// Takes a packet of the host; gives it back if the queue has no place.
+    #[must_use]
+    pub fn handle_transmit(&mut self, transmit: Transmit, now: Instant) -> Option<Transmit> {
+        if self.room(transmit.hop.interface) == 0 {
+            return Some(transmit);
+        }
+        self.cards[transmit.hop.interface as usize].queue.push_back(transmit);
+        self.start(now);
+        None
+    }
+
+    /// A packet has come from the air; gives it back if all receive buffers are taken.
+    #[must_use]
+    pub fn handle_received(&mut self, interface: u32, packet: Packet, now: Instant) -> Option<Packet> {
+        let card = &mut self.cards[interface as usize];
+        if card.receiving >= self.config.receive_buffers {
+            return Some(packet);
+        }
+        card.receiving += 1;
+        card.received.push_back(packet);
+        self.start(now);
+        None
+    }
+
+    /// The radio is done with a packet, which leaves its transmit buffer.
+    pub fn handle_done(&mut self, interface: u32, now: Instant) {
+        self.cards[interface as usize].sending -= 1;
+        self.start(now);
+    }
+
+    /// Ends the copy that is done by now, and begins the next one. Returns the packet if it is for the host.
+    pub fn poll_copied(&mut self, now: Instant) -> Option<Copied> {
+        let (copy, _) = self.copying.take_if(|(_, end)| *end <= now)?;
+        let copied = match copy {
+            Copy::Out(transmit) => {
+                self.copied.push_back(transmit);
+                None
+            }
+            Copy::In(interface, packet) => {
+                self.cards[interface as usize].receiving -= 1;
+                Some(Copied { interface, packet })
+            }
+        };
+        self.start(now);
+        copied
+    }
+
+    /// The next packet that a card has, to be sent by its radio.
+    pub fn poll_output(&mut self) -> Option<Transmit> {
+        self.copied.pop_front()
+    }
+
+    /// Transmit buffers of each card.
+    pub fn transmit_buffers(&self) -> u32 {
+        self.config.transmit_buffers
+    }
+
+    /// When the copy that is under way is done.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.copying.as_ref().map(|(_, end)| *end)
+    }
+
+    /// Packets that the host has given away, and that no radio has yet.
+    pub fn outgoing(&self) -> impl Iterator<Item = &Packet> {
+        let copied = self.copying.iter().filter_map(|(copy, _)| match copy {
+            Copy::Out(transmit) => Some(&transmit.packet),
+            Copy::In(..) => None,
+        });
+        let waiting = self.copied.iter().chain(self.cards.iter().flat_map(|card| &card.queue));
+        copied.chain(waiting.map(|transmit| &transmit.packet))
+    }
+
+    /// Packets that have come from the air, and that the host has not yet.
+    pub fn incoming(&self) -> impl Iterator<Item = &Packet> {
+        let copied = self.copying.iter().filter_map(|(copy, _)| match copy {
+            Copy::In(_, packet) => Some(packet),
+            Copy::Out(_) => None,
+        });
+        copied.chain(self.cards.iter().flat_map(|card| &card.received))
+    }
+
+    /// Packets in the queues before the cards.
+    pub fn queued(&self) -> usize {
+        self.cards.iter().map(|card| card.queue.len()).sum()
+    }
+
+    /// The processor takes the next packet, if it is free: one that has arrived, or else one that has a transmit buffer.
+    fn start(&mut self, now: Instant) {
+        if self.copying.is_some() {
+            return;
+        }
+        let config = &self.config;
+        for (card, interface) in self.cards.iter_mut().zip(0..) {
+            if let Some(packet) = card.received.pop_front() {
+                let end = now + copy_time(&packet, config.copy_in);
+                self.copying = Some((Copy::In(interface, packet), end));
+                return;
+            }
+        }
+        for card in &mut self.cards {
+            if card.sending < config.transmit_buffers
+                && let Some(transmit) = card.queue.pop_front()
+            {
+                card.sending += 1;
+                self.copying = Some((Copy::Out(transmit), now + copy_time(&transmit.packet, config.copy_out)));
+                return;
+            }
+        }
+    }
+}
+
+fn copy_time(packet: &Packet, nanos_per_octet: f64) -> Duration {
+    Duration::from_nanos(libm::round(f64::from(packet.octets()) * nanos_per_octet) as u64)
+}

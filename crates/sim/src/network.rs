@@ -1,0 +1,197 @@
+//! Which interfaces the nodes of a scenario have, who is whose neighbour over which of them, and the shortest paths.
+//!
+//! A node's interfaces are its radios, in the order of the scenario, then its ends of wires, in the order of the links.
+//! Between two nodes with several ways, a wire comes before the radios, and the first radio of the sender before the
+//! others. Radios are neighbours if one decodes the other's data frames, they are on one channel, and of one network.
+//! Stations and access points are no neighbours of ad-hoc nodes, nor of their own kind: a station has one access point,
+//! the one that it hears strongest, and an access point has its stations.
+
+use std::collections::BTreeMap;
+
+use hopcast_protocols::random::{Purpose, Stream};
+use hopcast_protocols::routing::fixed::ShortestPaths;
+use hopcast_radio::mac::StationId;
+use hopcast_radio::units::Power;
+
+use crate::engine::{Attachment, Ports};
+use crate::host::card::Cards;
+use crate::host::{Hop, Interface, Routes};
+use crate::scenario::model::{Group, NodeId, NodeRadio, Role, Scenario, WIRED_MTU};
+use crate::topology::Topology;
+use crate::wired::Wire;
+
+/// A radio on the medium, and whose it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Station<'a> {
+    /// The node.
+    pub node: NodeId,
+    /// Place among the radios of the node.
+    pub radio: u32,
+    /// What kind of node it is.
+    pub role: Role,
+    /// Its parameters.
+    pub config: &'a NodeRadio,
+}
+
+/// The radios of all nodes, by [`StationId`]: node by node.
+pub fn stations(scenario: &Scenario) -> Vec<Station<'_>> {
+    let mut stations = Vec::new();
+    for (group, node) in groups(scenario).zip(0..) {
+        let radios = group.radios.iter().zip(0..);
+        stations.extend(radios.map(|(config, radio)| Station { node: NodeId(node), radio, role: group.role, config }));
+    }
+    stations
+}
+
+/// The interfaces of all nodes.
+pub fn ports(scenario: &Scenario) -> Ports {
+    let mut interfaces: Vec<Vec<Attachment>> = groups(scenario).map(|_| Vec::new()).collect();
+    for (station, index) in stations(scenario).iter().zip(0..) {
+        interfaces[station.node.0 as usize].push(Attachment::Station(StationId(index)));
+    }
+    for (link, index) in scenario.links.iter().zip(0..) {
+        for (node, wire) in link.between.iter().zip([2 * index, 2 * index + 1]) {
+            interfaces[node.0 as usize].push(Attachment::Wire(wire));
+        }
+    }
+    Ports::new(&interfaces)
+}
+
+/// The wires of all links, two for each, for a run with `seed`.
+pub fn wires<P: Clone>(scenario: &Scenario, seed: u64) -> Vec<Wire<P>> {
+    let wire = |link: usize, direction: u64| {
+        let random = Stream::new(seed, Purpose::LinkLoss, link as u64, direction);
+        Wire::new(scenario.links[link].config, random)
+    };
+    (0..scenario.links.len()).flat_map(|link| [wire(link, 0), wire(link, 1)]).collect()
+}
+
+/// The cards of all nodes, by node; none at all if no node has one.
+pub fn cards(scenario: &Scenario) -> Vec<Option<Cards>> {
+    if scenario.groups.iter().all(|group| group.card.is_none()) {
+        return Vec::new();
+    }
+    groups(scenario).map(|group| group.card.map(|config| Cards::new(config, group.radios.len()))).collect()
+}
+
+/// Neighbours and paths.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// Shortest paths between all nodes.
+    pub paths: ShortestPaths,
+    /// By node: the hops to its neighbours, by their index.
+    hops: Vec<Vec<Hop>>,
+    /// By node: its interfaces.
+    interfaces: Vec<Vec<Interface>>,
+}
+
+impl Network {
+    /// That of `scenario`, whose radios hear each other as `topology` says. Given up with `None` as soon as `goes_on` says
+    /// no.
+    pub fn new_while(scenario: &Scenario, topology: &Topology, goes_on: &dyn Fn() -> bool) -> Option<Self> {
+        let stations = stations(scenario);
+        let access_points = access_points(&stations, topology);
+        let ports = ports(scenario);
+        let mut hops: Vec<Vec<Hop>> = vec![Vec::new(); ports.hosts()];
+        for (link, index) in scenario.links.iter().zip(0..) {
+            let [a, b] = link.between;
+            for (from, to, wire) in [(a, b, 2 * index), (b, a, 2 * index + 1)] {
+                let own = ports.attachments(from.0 as usize);
+                let interface = own.iter().position(|&attachment| attachment == Attachment::Wire(wire));
+                let interface = interface.expect("the link has an interface at both ends") as u32;
+                hops[from.0 as usize].push(Hop { interface, node: to, station: None });
+            }
+        }
+        for (from, index) in stations.iter().zip(0..) {
+            let mut near: Vec<u32> = topology.neighbours(StationId(index)).collect();
+            near.sort_unstable();
+            for other in near {
+                let to = &stations[other as usize];
+                let linked = from.node != to.node && from.config.network == to.config.network;
+                if linked && may_talk((index, from.role), (other, to.role), &access_points) {
+                    let hop = Hop { interface: from.radio, node: to.node, station: Some(StationId(other)) };
+                    hops[from.node.0 as usize].push(hop);
+                }
+            }
+        }
+        let interfaces = groups(scenario).zip(0..).map(|(_, node)| {
+            let interface = |attachment: &Attachment| match attachment {
+                Attachment::Station(_) => Interface { mtu: scenario.mtu, queue_packets: scenario.radio.queue_packets },
+                Attachment::Wire(wire) => {
+                    let link = &scenario.links[*wire as usize / 2];
+                    Interface { mtu: Some(WIRED_MTU), queue_packets: link.config.queue_packets }
+                }
+            };
+            ports.attachments(node).iter().map(interface).collect()
+        });
+        Self::of_hops(hops, interfaces.collect(), goes_on)
+    }
+
+    /// One in which each node has one interface like `interface`, and node `a` has the neighbours `neighbours[a]`.
+    pub fn of_neighbours(neighbours: &[Vec<u32>], interface: Interface) -> Self {
+        let hop = |&to: &u32| Hop { interface: 0, node: NodeId(to), station: Some(StationId(to)) };
+        let hops = neighbours.iter().map(|near| near.iter().map(hop).collect()).collect();
+        Self::of_hops(hops, vec![vec![interface]; neighbours.len()], &|| true).expect("nothing stops it")
+    }
+
+    fn of_hops(mut hops: Vec<Vec<Hop>>, interfaces: Vec<Vec<Interface>>, goes_on: &dyn Fn() -> bool) -> Option<Self> {
+        for near in &mut hops {
+            // Stable: of several ways to a node the first one stays.
+            near.sort_by_key(|hop| (hop.node, hop.station.is_some()));
+            near.dedup_by_key(|hop| hop.node);
+        }
+        let neighbours: Vec<Vec<u32>> = hops.iter().map(|near| near.iter().map(|hop| hop.node.0).collect()).collect();
+        Some(Self { paths: ShortestPaths::new_while(&neighbours, goes_on)?, hops, interfaces })
+    }
+
+    /// The interfaces of a node.
+    pub fn interfaces(&self, node: NodeId) -> &[Interface] {
+        &self.interfaces[node.0 as usize]
+    }
+
+    /// The forwarding table of a node that sends what is for a destination to the neighbour that `next_hop` names.
+    pub fn table(&self, node: NodeId, next_hop: impl Fn(NodeId) -> Option<NodeId>) -> Routes {
+        let hops = &self.hops[node.0 as usize];
+        let places: BTreeMap<NodeId, usize> = hops.iter().enumerate().map(|(place, hop)| (hop.node, place)).collect();
+        let mut routes = Routes::new(hops.clone(), self.hops.len());
+        for destination in (0..self.hops.len() as u32).map(NodeId) {
+            if let Some(&place) = next_hop(destination).and_then(|next| places.get(&next)) {
+                routes.set(destination, place);
+            }
+        }
+        routes
+    }
+}
+
+fn groups(scenario: &Scenario) -> impl Iterator<Item = &Group> {
+    scenario.groups.iter().flat_map(|group| group.node_names.iter().map(move |_| group))
+}
+
+/// For each station of role `station`, the access point that it hears strongest; the first of equals.
+fn access_points(stations: &[Station<'_>], topology: &Topology) -> Vec<Option<u32>> {
+    let mut strongest: Vec<Option<(Power, u32)>> = vec![None; stations.len()];
+    for (from, index) in stations.iter().zip(0..) {
+        if from.role != Role::AccessPoint {
+            continue;
+        }
+        for link in topology.usable_links(StationId(index)) {
+            let to = &stations[link.receiver.0 as usize];
+            let heard = &mut strongest[link.receiver.0 as usize];
+            let joins = to.role == Role::Station && to.config.network == from.config.network;
+            if joins && heard.is_none_or(|(power, _)| link.power > power) {
+                *heard = Some((link.power, index));
+            }
+        }
+    }
+    strongest.into_iter().map(|heard| heard.map(|(_, index)| index)).collect()
+}
+
+/// Whether two radios that hear each other are neighbours, by their roles.
+fn may_talk(from: (u32, Role), to: (u32, Role), access_points: &[Option<u32>]) -> bool {
+    match (from.1, to.1) {
+        (Role::AdHoc, Role::AdHoc) => true,
+        (Role::Station, Role::AccessPoint) => access_points[from.0 as usize] == Some(to.0),
+        (Role::AccessPoint, Role::Station) => access_points[to.0 as usize] == Some(from.0),
+        _ => false,
+    }
+}

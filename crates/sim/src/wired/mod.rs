@@ -1,0 +1,157 @@
+//! Wires: full-duplex links between two hosts, as two [`Wire`]s, one for each direction.
+//!
+//! A wire is a drop-tail queue, a transmitter that serialises one packet at a time at the rate of the link, and a medium
+//! that carries any number of packets for the delay of the link. A packet is on the wire for its octets, IP header
+//! included, over the rate: links have no framing of their own. Packets are lost at random, by themselves, after they have
+//! been serialised.
+//!
+//! It is a machine without a clock: one change, then its outputs, then its timer.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+
+use hopcast_protocols::random::Stream;
+use hopcast_protocols::time::{Duration, Instant};
+
+/// Parameters of a link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// Bits of IP packets a second.
+    pub rate: f64,
+    /// From the last bit's leaving one end to its reaching the other.
+    pub delay: Duration,
+    /// Places in the queue of each direction, besides the packet that is sent.
+    pub queue_packets: u32,
+    /// Share of packets that get lost.
+    pub loss: f64,
+}
+
+/// What a wire has done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Output<P> {
+    /// The packet has left; it is on its way.
+    Sent(P),
+    /// The packet has left and is lost.
+    Lost(P),
+    /// The packet has reached the other end.
+    Deliver(P),
+}
+
+/// What a wire has counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Packets that left and were not lost.
+    pub sent: u64,
+    /// Packets that reached the other end.
+    pub delivered: u64,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub struct Wire<P> {
+    config: Config,
+    /// Draws its losses.
+    random: Stream,
+    queue: VecDeque<(P, u32)>,
+    /// The packet that is sent, until when.
+    sending: Option<(P, Instant)>,
+    /// Packets on their way, each with its arrival.
+    in_flight: VecDeque<(P, Instant)>,
+    outputs: VecDeque<Output<P>>,
+    counters: Counters,
+}
+
+impl<P: Clone> Wire<P> {
+    /// A silent wire. `random` draws its losses.
+    pub fn new(config: Config, random: Stream) -> Self {
+        Self {
+            config,
+            random,
+            queue: VecDeque::with_capacity(config.queue_packets.min(1_024) as usize),
+            sending: None,
+            in_flight: VecDeque::with_capacity(16),
+            outputs: VecDeque::with_capacity(4),
+            counters: Counters::default(),
+        }
+    }
+
+    /// Takes a packet of `octets`; gives it back if the queue has no place.
+    ///
+    /// # Errors
+    /// The packet.
+    pub fn handle_packet(&mut self, packet: P, octets: u32, now: Instant) -> Result<(), P> {
+        if self.sending.is_none() {
+            self.sending = Some((packet, now + self.serialisation(octets)));
+        } else if self.room() == 0 {
+            return Err(packet);
+        } else {
+            self.queue.push_back((packet, octets));
+        }
+        Ok(())
+    }
+
+    /// The instant of [`Self::poll_timeout`] has come: the outputs of `now` are ready.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        while self.in_flight.front().is_some_and(|(_, arrival)| *arrival <= now) {
+            let Some((packet, _)) = self.in_flight.pop_front() else { break };
+            self.counters.delivered += 1;
+            self.outputs.push_back(Output::Deliver(packet));
+        }
+        let Some((packet, end)) = self.sending.take_if(|(_, end)| *end <= now) else { return };
+        if self.config.loss > 0.0 && self.random.unit() < self.config.loss {
+            self.outputs.push_back(Output::Lost(packet));
+        } else {
+            self.counters.sent += 1;
+            self.in_flight.push_back((packet.clone(), end + self.config.delay));
+            self.outputs.push_back(Output::Sent(packet));
+        }
+        if let Some((next, octets)) = self.queue.pop_front() {
+            self.sending = Some((next, end + self.serialisation(octets)));
+        }
+    }
+
+    /// Takes out the next output.
+    pub fn poll_output(&mut self) -> Option<Output<P>> {
+        self.outputs.pop_front()
+    }
+
+    /// When [`Self::handle_timeout`] is to be called.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let sent = self.sending.as_ref().map(|(_, end)| *end);
+        let arrives = self.in_flight.front().map(|(_, arrival)| *arrival);
+        sent.into_iter().chain(arrives).min()
+    }
+
+    /// Free places in the queue.
+    pub fn room(&self) -> usize {
+        (self.config.queue_packets as usize).saturating_sub(self.queue.len())
+    }
+
+    /// Packets in the queue.
+    pub fn queued(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// The packets that have not left: the one that is sent, then the queue.
+    pub fn held(&self) -> impl Iterator<Item = &P> {
+        self.sending.iter().map(|(packet, _)| packet).chain(self.queue.iter().map(|(packet, _)| packet))
+    }
+
+    /// The packets that have left and not arrived.
+    pub fn in_flight(&self) -> impl Iterator<Item = &P> {
+        self.in_flight.iter().map(|(packet, _)| packet)
+    }
+
+    /// What has been counted so far.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Time to send `octets`, to the next nanosecond.
+    fn serialisation(&self, octets: u32) -> Duration {
+        let nanos = f64::from(octets) * 8e9 / self.config.rate;
+        Duration::from_nanos(libm::round(nanos) as u64)
+    }
+}

@@ -1,0 +1,349 @@
+//! Hosts with several interfaces: wires, several radios, access points.
+
+use std::fs::File;
+
+use hopcast_protocols::time::Instant;
+use hopcast_sim::execute::{Control, Job, execute};
+use hopcast_sim::metrics::{DropCause, FlowSummary};
+use hopcast_sim::run::Simulation;
+use hopcast_sim::scenario::{Scenario, Source};
+use hopcast_wire::pcapng::Reader;
+use proptest::prelude::*;
+
+use crate::scenarios::{Folder, scenario};
+
+/// Runs to the end, and checks that nothing has vanished.
+fn run(text: &str) -> (Simulation, Vec<FlowSummary>) {
+    let scenario = scenario(text);
+    let mut simulation = Simulation::new(&scenario, 1).expect("all flows have paths");
+    simulation.run_until(simulation.end());
+    simulation.check().expect("nothing vanishes");
+    let summaries = simulation.flows().iter().map(|flow| flow.summary(simulation.end())).collect();
+    (simulation, summaries)
+}
+
+fn flow(name: &str, from: &str, to: &str, protocol: &str, application: &str) -> String {
+    format!(
+        "[[flows]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\ntransport = {{ protocol = \"{protocol}\" }}\n\
+         application = {application}\n"
+    )
+}
+
+/// `count` wired nodes in a chain of equal links.
+fn chain(duration: &str, count: u32, link: &str, flows: &str) -> String {
+    let links: String =
+        (1..count).map(|node| format!("[[links]]\nbetween = [\"w{}\", \"w{node}\"]\n{link}\n", node - 1)).collect();
+    format!("duration = \"{duration}\"\n[[nodes]]\nname = \"w\"\ncount = {count}\nrole = \"wired\"\n{links}{flows}")
+}
+
+/// 1000 octets of payload are 1028 on the wire: 822.4 µs at 10 Mb/s, and 5 ms on the way, over each of two links.
+#[test]
+fn udp_over_wires_takes_serialisation_and_propagation_at_each_hop() {
+    let cbr = r#"{ kind = "cbr", rate = "800 kb/s", packet = "1000 B" }"#;
+    let text = chain("1 s", 3, "rate = \"10 Mb/s\"\ndelay = \"5 ms\"", &flow("f", "w0", "w2", "udp", cbr));
+    let (simulation, flows) = run(&text);
+    assert_eq!(flows[0].lost_packets, 0);
+    let mean = flows[0].delay_mean_s.expect("packets arrive");
+    assert!((mean - 2.0 * 0.005_822_4).abs() < 1e-9, "{mean}");
+    assert_eq!(simulation.totals().frames_sent, 0, "no radio is in play");
+    let forwarded = simulation.counters()[1].forwarded;
+    assert!((flows[0].received_packets..=flows[0].sent_packets).contains(&forwarded), "{forwarded}");
+}
+
+/// A wire offered twice its rate carries its rate: 1000 of 1028 octets at 10 Mb/s.
+#[test]
+fn a_wire_carries_its_rate_and_its_queue_drops_the_rest() {
+    let cbr = r#"{ kind = "cbr", rate = "20 Mb/s", packet = "1000 B" }"#;
+    let link = "rate = \"10 Mb/s\"\ndelay = \"1 ms\"\nqueue = { packets = 20 }";
+    let (simulation, flows) = run(&chain("2 s", 2, link, &flow("f", "w0", "w1", "udp", cbr)));
+    let expected = 10e6 * 1000.0 / 1028.0;
+    assert!((flows[0].goodput_bps / expected - 1.0).abs() < 0.002, "{} of {expected}", flows[0].goodput_bps);
+    let dropped = simulation.counters()[0][DropCause::QueueFull];
+    assert_eq!(dropped, flows[0].lost_packets);
+    assert!((0.49..0.52).contains(&flows[0].loss_ratio), "{}", flows[0].loss_ratio);
+    // A packet that finds the last place waits for twenty others and for what is left of one.
+    let longest = 21.0 * 822.4e-6 + 0.001;
+    assert!(flows[0].delay_p99_s.expect("packets arrive") < longest + 822.4e-6 + 1e-4);
+}
+
+/// TCP fills a wire whose bandwidth times delay its buffers hold: 1460 of 1500 octets.
+#[test]
+fn tcp_over_a_wire_reaches_the_rate_of_the_wire() {
+    let link = "rate = \"10 Mb/s\"\ndelay = \"2 ms\"\nqueue = { packets = 200 }";
+    let (_, flows) = run(&chain("20 s", 2, link, &flow("f", "w0", "w1", "tcp", r#"{ kind = "bulk" }"#)));
+    let expected = 10e6 * 1460.0 / 1500.0;
+    assert!((flows[0].goodput_bps / expected - 1.0).abs() < 0.01, "{} of {expected}", flows[0].goodput_bps);
+}
+
+#[test]
+fn a_wire_that_loses_is_told_as_the_cause() {
+    let cbr = r#"{ kind = "cbr", rate = "8 Mb/s", packet = "1000 B" }"#;
+    let (simulation, flows) =
+        run(&chain("10 s", 2, "rate = \"100 Mb/s\"\nloss = 0.1", &flow("f", "w0", "w1", "udp", cbr)));
+    let lost = simulation.counters()[0][DropCause::LinkLoss];
+    assert_eq!(lost, flows[0].lost_packets);
+    // 1000 of 10000 are expected; the standard deviation is 30.
+    assert!((900..1_100).contains(&lost), "{lost}");
+}
+
+/// Datagrams of 4000 octets, in fragments for an MTU of 2000 in the air, are cut again for the wire.
+#[test]
+fn a_router_cuts_what_is_too_long_for_the_next_interface() {
+    let text = String::from(
+        r#"
+        duration = "1 s"
+        radio = { standard = "802.11a", mtu = "2000 B" }
+        links = [{ between = ["b", "c"], rate = "100 Mb/s" }]
+        nodes = [
+            { name = "a", placement = { shape = "points", at = [["0 m", "0 m"]] } },
+            { name = "b", placement = { shape = "points", at = [["5 m", "0 m"]] } },
+            { name = "c", role = "wired" },
+        ]
+        "#,
+    ) + &flow("f", "a", "c", "udp", r#"{ kind = "adu", size = "4000 B", wait = "10 ms" }"#);
+    let (simulation, flows) = run(&text);
+    assert!(flows[0].received_packets > 80 && flows[0].lost_packets == 0, "{:?}", flows[0]);
+    let [sent, passed] = [0, 1].map(|node: usize| &simulation.counters()[node]);
+    // 4008 octets are 1976 + 1976 + 56 in the air; each of the longer ones is two on the wire.
+    assert_eq!(sent.sent, 3 * flows[0].received_packets);
+    assert_eq!((passed.sent, passed.refragmented), (5 * flows[0].received_packets, 2 * flows[0].received_packets));
+}
+
+/// Three nodes in a row, 10 m apart, in range of each other; the middle one may have a radio for each side.
+fn two_hops(radios: [&str; 3]) -> FlowSummary {
+    let node = |(name, x, radios): (&str, u32, &str)| {
+        format!(
+            "[[nodes]]\nname = \"{name}\"\nplacement = {{ shape = \"points\", at = [[\"{x} m\", \"0 m\"]] }}\n{radios}\n"
+        )
+    };
+    let nodes: String =
+        ["a", "b", "c"].into_iter().zip([0, 10, 20]).zip(radios).map(|((n, x), r)| node((n, x, r))).collect();
+    let flow = flow("f", "a", "c", "udp", r#"{ kind = "bulk", packet = "1472 B" }"#)
+        .replace("[[flows]]", "[[flows]]\nvia = [\"b\"]");
+    let (_, mut flows) = run(&format!("duration = \"2 s\"\n[radio]\nstandard = \"802.11a\"\n{nodes}{flow}"));
+    flows.remove(0)
+}
+
+#[test]
+fn two_radios_on_two_channels_carry_two_hops_at_the_rate_of_one() {
+    let single = two_hops([""; 3]);
+    let channels = |second: u32| {
+        let both = format!("radios = [{{ channel = 36, network = \"a\" }}, {{ channel = {second}, network = \"b\" }}]");
+        let last = format!("radios = [{{ channel = {second}, network = \"b\" }}]");
+        two_hops(["radios = [{ channel = 36, network = \"a\" }]", &both, &last])
+    };
+    let (apart, together) = (channels(149), channels(36));
+    // IEEE 802.11a at 54 Mb/s, one hop: 1472 octets each DIFS + 7.5 slots + 248 us + SIFS + 28 us.
+    let one_hop = 1472.0 * 8.0 / 393.5e-6;
+    assert!((apart.goodput_bps / one_hop - 1.0).abs() < 0.02, "{} of {one_hop}", apart.goodput_bps);
+    // Two cards on one channel share it: a hop costs the other.
+    assert!(together.goodput_bps < 0.65 * one_hop, "{}", together.goodput_bps);
+    assert!(single.goodput_bps < 0.65 * one_hop, "{}", single.goodput_bps);
+}
+
+/// Two pairs 3 m apart on neighbouring channels: the leakage of the one is 28 dB below its power.
+#[test]
+fn leakage_from_the_next_channel_interferes_and_is_never_decoded() {
+    let pairs = |rejection: &str, channel: u32| {
+        let text = format!(
+            r#"
+            duration = "1 s"
+            [radio]
+            standard = "802.11a"
+            adjacent_channel_rejection = {rejection}
+            [[nodes]]
+            name = "a"
+            count = 2
+            radios = [{{ channel = 36 }}]
+            placement = {{ shape = "points", at = [["0 m", "0 m"], ["40 m", "0 m"]] }}
+            [[nodes]]
+            name = "b"
+            count = 2
+            radios = [{{ channel = {channel} }}]
+            placement = {{ shape = "points", at = [["0 m", "3 m"], ["40 m", "3 m"]] }}
+            {}{}"#,
+            flow("f", "a0", "a1", "udp", r#"{ kind = "bulk" }"#),
+            flow("g", "b0", "b1", "udp", r#"{ kind = "bulk" }"#),
+        );
+        let (simulation, flows) = run(&text);
+        (flows.iter().map(|flow| flow.goodput_bps).sum::<f64>(), simulation.totals().receptions)
+    };
+    let (apart, receptions_apart) = pairs("\"off\"", 40);
+    let (far, _) = pairs("\"28 dB\"", 149);
+    let (near, receptions_near) = pairs("\"28 dB\"", 40);
+    assert!((far / apart - 1.0).abs() < 0.05, "{far} of {apart}");
+    assert!(near < 0.8 * apart, "{near} of {apart}");
+    assert!(receptions_near > receptions_apart);
+}
+
+/// One hop of 802.11a, 1472 octets each; `sender` and `receiver` are keys of the two nodes.
+fn one_hop(sender: &str, receiver: &str) -> (Simulation, FlowSummary) {
+    let text = format!(
+        r#"
+        duration = "4 s"
+        radio = {{ standard = "802.11a" }}
+        [[nodes]]
+        name = "a"
+        placement = {{ shape = "points", at = [["0 m", "0 m"]] }}
+        {sender}
+        [[nodes]]
+        name = "b"
+        placement = {{ shape = "points", at = [["5 m", "0 m"]] }}
+        {receiver}
+        {}"#,
+        flow("f", "a", "b", "udp", r#"{ kind = "bulk", packet = "1472 B" }"#)
+    );
+    let (simulation, mut flows) = run(&text);
+    (simulation, flows.remove(0))
+}
+
+/// The backoff after a frame passes while the next one is copied, which then finds an idle medium: copy, data, SIFS, ACK.
+#[test]
+fn with_one_buffer_a_frame_takes_its_copy_and_its_time_on_the_air() {
+    let (_, flow) = one_hop("card = { model = \"pcmcia\" }", "");
+    let expected = 1472.0 * 8.0 / (3.46e-3 + 248e-6 + 16e-6 + 28e-6);
+    assert!((flow.goodput_bps / expected - 1.0).abs() < 0.005, "{} of {expected}", flow.goodput_bps);
+    let (_, flow) = one_hop("card = { model = \"isa\" }", "");
+    let expected = 1472.0 * 8.0 / 0.96e-3;
+    assert!((flow.goodput_bps / expected - 1.0).abs() < 0.005, "{} of {expected}", flow.goodput_bps);
+}
+
+#[test]
+fn a_receiver_takes_what_its_processor_copies_and_loses_the_rest() {
+    let (simulation, flow) = one_hop("", "card = { model = \"pcmcia\" }");
+    let expected = 1472.0 * 8.0 / 2.057e-3;
+    assert!((flow.goodput_bps / expected - 1.0).abs() < 0.005, "{} of {expected}", flow.goodput_bps);
+    assert_eq!(simulation.counters()[1][DropCause::ReceiveBuffersFull], flow.lost_packets);
+    assert!(flow.loss_ratio > 0.7, "{}", flow.loss_ratio);
+}
+
+fn house() -> Scenario {
+    let text = include_str!("../../src/scenario/tests/fixtures/house.toml");
+    let source = Source { text: text.into(), name: "house.toml".into(), ..Source::default() };
+    let short = ["duration=30 s", "flows.download.start=10 s", "flows.download.stop=30 s"].map(String::from);
+    Scenario::parse(&source, &short).unwrap_or_else(|errors| panic!("{errors}")).scenario
+}
+
+#[test]
+fn the_house_carries_film_and_download_through_its_access_point() {
+    let scenario = house();
+    let mut simulation = Simulation::new(&scenario, 1).expect("all flows have paths");
+    simulation.run_until(simulation.end());
+    simulation.check().expect("nothing vanishes");
+    let flows: Vec<_> = simulation.flows().iter().map(|flow| flow.summary(simulation.end())).collect();
+    assert!(flows[0].received_packets > 500, "{:?}", flows[0]);
+    assert!(flows[1].goodput_bps > 1e6, "{:?}", flows[1]);
+    // Nodes: ap, sta0 … sta3, w0 … w3. The download comes over two wires and the access point.
+    let forwarded: Vec<bool> = simulation.counters().iter().map(|counters| counters.forwarded > 0).collect();
+    assert_eq!(forwarded, [true, false, false, false, false, true, false, false, false]);
+}
+
+#[test]
+fn what_stations_send_each_other_goes_through_the_access_point() {
+    let text = format!(
+        r#"
+        duration = "1 s"
+        radio = {{ standard = "802.11g" }}
+        [[nodes]]
+        name = "far"
+        role = "access-point"
+        placement = {{ shape = "points", at = [["50 m", "0 m"]] }}
+        [[nodes]]
+        name = "ap"
+        role = "access-point"
+        placement = {{ shape = "points", at = [["0 m", "0 m"]] }}
+        [[nodes]]
+        name = "sta"
+        count = 2
+        role = "station"
+        placement = {{ shape = "circle", radius = "5 m" }}
+        {}"#,
+        flow("f", "sta0", "sta1", "udp", r#"{ kind = "cbr", rate = "1 Mb/s", packet = "500 B" }"#)
+    );
+    let (simulation, flows) = run(&text);
+    assert!(flows[0].received_packets > 200 && flows[0].lost_packets == 0, "{:?}", flows[0]);
+    let forwarded: Vec<u64> = simulation.counters().iter().map(|counters| counters.forwarded).collect();
+    assert_eq!(forwarded[0], 0, "the other access point is farther away");
+    assert!(forwarded[1] >= flows[0].received_packets);
+}
+
+#[test]
+fn a_capture_has_an_interface_for_each_of_the_node() {
+    let text = format!(
+        r#"
+        duration = "100 ms"
+        radio = {{ standard = "802.11a" }}
+        links = [{{ between = ["b", "c"], rate = "100 Mb/s" }}]
+        nodes = [
+            {{ name = "a", placement = {{ shape = "points", at = [["0 m", "0 m"]] }} }},
+            {{ name = "b", radios = [{{ channel = 36 }}, {{ channel = 48, network = "x" }}],
+               placement = {{ shape = "points", at = [["5 m", "0 m"]] }} }},
+            {{ name = "c", role = "wired" }},
+        ]
+        {}"#,
+        flow("f", "a", "c", "udp", r#"{ kind = "cbr", rate = "1 Mb/s" }"#)
+    );
+    let folder = Folder::new("capture-interfaces");
+    let scenario = scenario(&text);
+    let job = Job { scenario: &scenario, seeds: &[1], threads: 1, captures: Some(folder.path()) };
+    execute(&job, &Control::new(), &(), |_, _| {}).unwrap();
+    let types = |node: &str| {
+        let file = File::open(folder.path().join(format!("{node}.pcapng"))).unwrap();
+        let mut types: Vec<u32> = Reader::new(file).unwrap().map(|record| record.unwrap().link_type).collect();
+        types.sort_unstable();
+        types.dedup();
+        types
+    };
+    assert_eq!([types("a"), types("b"), types("c")], [vec![127], vec![127, 228], vec![228]]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Two radios, wires that lose and overflow, an access point with two stations and an ad-hoc pair, stopped anywhere.
+    #[test]
+    fn packets_are_conserved_over_all_kinds_of_interfaces(
+        seed: u64,
+        rate in 1_u32..30,
+        queue in 1_u32..20,
+        loss in prop_oneof![Just(0.0), Just(0.05)],
+        mtu in 600_u32..2_200,
+        size in 1_u32..9_000,
+        buffers in 1_u32..30,
+        stops in prop::collection::vec(0_u64..300_000_000, 1..4),
+    ) {
+        let adu = format!(r#"{{ kind = "adu", size = "{size} B" }}"#);
+        let text = format!(
+            r#"
+            duration = "300 ms"
+            radio = {{ standard = "802.11a", mtu = "{mtu} B", queue = {{ packets = {queue} }} }}
+            links = [
+                {{ between = ["ap", "w0"], rate = "{rate} Mb/s", delay = "7 ms", queue = {{ packets = {queue} }}, loss = {loss} }},
+                {{ between = ["w0", "w1"], rate = "10 Mb/s", loss = {loss} }},
+            ]
+            nodes = [
+                {{ name = "ap", role = "access-point", placement = {{ shape = "points", at = [["0 m", "0 m"]] }} }},
+                {{ name = "sta", count = 2, role = "station", placement = {{ shape = "circle", radius = "9 m" }} }},
+                {{ name = "w", count = 2, role = "wired" }},
+                {{ name = "x", count = 2, radios = [{{ channel = 149, network = "m" }}, {{ channel = 157, network = "n" }}],
+                   card = {{ transmit_buffers = {buffers}, receive_buffers = 2, copy_in = "5 ms" }},
+                   placement = {{ shape = "line", spacing = "4 m" }} }},
+            ]
+            {}{}{}{}"#,
+            flow("up", "sta0", "w1", "udp", &adu),
+            flow("down", "w1", "sta1", "tcp", r#"{ kind = "bulk" }"#),
+            flow("over", "sta1", "sta0", "tcp", &adu),
+            flow("pair", "x0", "x1", "udp", r#"{ kind = "cbr", rate = "40 Mb/s" }"#),
+        );
+        let scenario = scenario(&text);
+        let mut simulation = Simulation::new(&scenario, seed).expect("all nodes are connected");
+        let mut stops = stops;
+        stops.sort_unstable();
+        for stop in stops {
+            simulation.run_until(Instant::from_nanos(stop));
+            prop_assert_eq!(simulation.check(), Ok(()), "at {} ns of\n{}", stop, text);
+        }
+        simulation.run_until(simulation.end());
+        prop_assert_eq!(simulation.check(), Ok(()), "at the end of\n{}", text);
+    }
+}
