@@ -3,13 +3,14 @@
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::edca::{AccessCategory, EdcaParameters, Edition, UserPriority};
-use hopcast_radio::mac::{Config, Dcf, DropCause, Payload, Protection, StationId};
-use hopcast_radio::medium::{Link, Medium, Reception, Rules};
+use hopcast_radio::mac::{Config, Dcf, Payload, Protection, StationId};
+use hopcast_radio::medium::{Link, Medium};
 use hopcast_radio::queue::Discipline;
 use hopcast_radio::rate::Algorithm;
+use hopcast_radio::reception::{Reception, Rules, Threshold};
 use hopcast_radio::standard::{DataRate, Standard};
 use hopcast_radio::units::{Power, PowerRatio};
-use hopcast_sim::engine::{Engine, Upper};
+use hopcast_sim::engine::{Engine, Loss, Outgoing, Port, Upper};
 
 const MBPS_24: DataRate = DataRate::from_kbps(24_000);
 const MBPS_54: DataRate = DataRate::from_kbps(54_000);
@@ -39,21 +40,22 @@ struct Hosts {
 
 impl Upper for Hosts {
     type Packet = Packet;
-    fn handle_packet(&mut self, _: StationId, packet: Packet, _: StationId, _: Instant) {
+    fn handle_packet(&mut self, _: Port, packet: Packet, _: Instant) {
         self.delivered[usize::from(packet.0.get() > 0)] += 1;
     }
-    fn handle_sent(&mut self, _: StationId, _: &Packet, _: Instant) {}
-    fn handle_drop(&mut self, _: StationId, _: &Packet, _: DropCause, _: Instant) {}
-    fn handle_timeout(&mut self, station: StationId, _: Instant) {
-        self.is_awake[station.0 as usize] = true;
+    fn handle_sent(&mut self, _: Port, _: &Packet, _: Instant) {}
+    fn handle_drop(&mut self, _: Port, _: &Packet, _: Loss, _: Instant) {}
+    fn handle_timeout(&mut self, host: u32, _: Instant) {
+        self.is_awake[host as usize] = true;
     }
-    fn poll_timeout(&self, station: StationId) -> Option<Instant> {
-        let start = Instant::START + Duration::from_micros(731) * u64::from(station.0);
-        (!self.is_awake[station.0 as usize]).then_some(start)
+    fn poll_timeout(&self, host: u32) -> Option<Instant> {
+        let start = Instant::START + Duration::from_micros(731) * u64::from(host);
+        (!self.is_awake[host as usize]).then_some(start)
     }
-    fn poll_output(&mut self, station: StationId, room: usize, _: Instant) -> Option<(Option<StationId>, Packet)> {
-        let priority = *self.priorities.get(station.0.checked_sub(1)? as usize)?;
-        (room > 0 && self.is_awake[station.0 as usize]).then_some((Some(StationId(0)), Packet(priority)))
+    fn poll_output(&mut self, host: u32, room: impl Fn(u32) -> usize, _: Instant) -> Option<Outgoing<Packet>> {
+        let priority = *self.priorities.get(host.checked_sub(1)? as usize)?;
+        let outgoing = Outgoing { interface: 0, receiver: Some(StationId(0)), packet: Packet(priority) };
+        (room(0) > 0 && self.is_awake[host as usize]).then_some(outgoing)
     }
 }
 
@@ -66,16 +68,18 @@ fn goodput(voice: u32, effort: u32, txop_limit: Duration, seconds: u64, seed: u6
             receiver: StationId(to),
             delay: Duration::from_nanos(3),
             power: Power::from_attowatts(1_000),
+            decodable: true,
         })
     };
-    let reception = Reception {
+    let decoded = Power::from_attowatts(100);
+    let reception = Threshold {
         carrier_sense_threshold: Power::from_attowatts(10),
         capture: PowerRatio::from_ratio(10.0),
         rules: Rules::Cumulative,
+        receive_thresholds: vec![(MBPS_54, decoded), (MBPS_24, decoded)],
     };
-    let decoded = Power::from_attowatts(100);
-    let thresholds = vec![(MBPS_54, decoded), (MBPS_24, decoded)];
-    let medium = Medium::new((0..stations).map(|from| links(from).collect()).collect(), reception, thresholds);
+    let links = (0..stations).map(|from| links(from).collect()).collect();
+    let medium = Medium::new(links, Reception::Threshold(reception));
     let phy = Standard::Ofdm.phy(false);
     let mut parameters = EdcaParameters::all_defaults(&phy, Edition::Ieee2012);
     parameters[AccessCategory::Voice as usize].txop_limit = txop_limit;
