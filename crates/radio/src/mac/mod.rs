@@ -115,9 +115,10 @@ pub struct Dcf<P> {
     /// CTS-to-self also while that is on the air.
     response: Option<Frame<P>>,
     outputs: VecDeque<Output<P>>,
-    config: Config,
+    /// In a box of its own, as the rates: an event at a bystander touches neither.
+    config: Box<Config>,
     random: Stream,
-    rates: Rates,
+    rates: Box<Rates>,
     duplicates: DuplicateCache,
     sequences: SequenceCounters,
     counters: Counters,
@@ -167,8 +168,8 @@ impl<P: Payload> Dcf<P> {
             station,
             response: None,
             outputs: VecDeque::with_capacity(4),
-            rates: Rates::new(station, &config),
-            config,
+            rates: Box::new(Rates::new(station, &config)),
+            config: Box::new(config),
             random,
             duplicates: DuplicateCache::default(),
             sequences: SequenceCounters::default(),

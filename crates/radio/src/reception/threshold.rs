@@ -95,6 +95,7 @@ impl Receiver {
     }
 
     /// A signal arrives. Returns whether the medium turns busy.
+    #[inline(always)]
     pub(crate) fn on_leading(&mut self, model: &Threshold, arrival: Arrival, totals: &mut Totals) -> bool {
         let was_busy = self.busy || self.transmitting;
         let sensed = arrival.power >= model.carrier_sense_threshold;
@@ -117,6 +118,7 @@ impl Receiver {
     }
 
     /// A signal ends. Returns what became of its frame, and whether the medium turns idle.
+    #[inline(always)]
     pub(super) fn on_trailing(
         &mut self,
         model: &Threshold,
