@@ -82,7 +82,20 @@ def test_fragmentation(kb: int, percent: float) -> None:
 
 def test_experiments_are_found_by_id_letter_and_all() -> None:
     assert [experiment.id for experiment in find("h4")] == ["H4"]
-    assert [experiment.id for experiment in find("H")] == ["H1", "H2", "H3", "H4", "H5", "H6", "H8", "H9", "H10", "H11"]
+    assert [experiment.id for experiment in find("H")] == [
+        "H1",
+        "H2",
+        "H3",
+        "H4",
+        "H5",
+        "H6",
+        "H7",
+        "H8",
+        "H9",
+        "H10",
+        "H11",
+    ]
+    assert [experiment.id for experiment in find("a")] == ["A1"]
     assert [experiment.id for experiment in find("all")] == list(EXPERIMENTS)
     assert find("Q") == []
 
@@ -148,6 +161,7 @@ def document(name: str, seed: int, case: Case, lossless: bool) -> dict[str, Any]
         lost = 0 if lossless else draw.randrange(1, 500)
         flow = {"name": f"stream{index}", "sent_packets": 10_000, "lost_packets": lost, "sent_bytes": 10_240_000}
         flows.append(flow | {"received_bytes": 1024 * (10_000 - lost), "goodput_bps": 8e6 * draw.uniform(0.9, 1.1)})
+        flows[-1]["delay_mean_s"] = 5e-3 * draw.uniform(0.9, 1.1)
     flows.append(flows[0] | {"name": "bulk"})
     nodes = [
         {

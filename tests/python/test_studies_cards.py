@@ -1,0 +1,83 @@
+"""The studies of cards: their scenarios and arithmetic by hand, and their main findings on short runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from hopcast.studies import AMOUNTS, EXPERIMENTS, h2o_cards, run_experiments, testbed
+from hopcast.studies.experiment import Table
+from hopcast.studies.h2o_places import number
+
+QUICK = AMOUNTS["quick"]
+
+
+def run(id_: str) -> Table:
+    return Table(run_experiments([EXPERIMENTS[id_]], QUICK).rows)
+
+
+@pytest.fixture(scope="module")
+def h7() -> Table:
+    return run("H7")
+
+
+@pytest.fixture(scope="module")
+def a1() -> Table:
+    return run("A1")
+
+
+def test_every_cell_of_table_two_has_its_bandwidth_and_loss(h7: Table) -> None:
+    cells = [row for row in h7.rows if row.metric in ("bandwidth", "loss") and row.paper is not None]
+    assert len(cells) == 40
+    assert h7["1:3-hop, 2 cards, application routing, multiple channels", "loss"].paper == 33.26
+    assert h7["1:2-hop, 2 cards, OS routing, single channel", "bandwidth"].paper == 15.9
+
+
+def test_two_cards_help_on_two_channels_only(h7: Table) -> None:
+    def mbps(cards: str, column: str) -> float:
+        return number(h7, f"1:2-hop, {cards}, application routing, {column}", "bandwidth")
+
+    one = mbps("1 card", "single channel")
+    assert mbps("2 cards", "single channel") == pytest.approx(one, rel=0.02)
+    assert mbps("2 cards", "multiple channels, no leakage") == pytest.approx(2 * one, rel=0.03)
+    assert one < mbps("2 cards", "multiple channels") < 1.5 * one
+
+
+# Two senders carry about 25.7 Mb/s in units of 1 KB; 2 x 18.07 and 2 x 15.90 are 36.14 and 31.80.
+@pytest.mark.parametrize(("routing", "air"), [("application", 36.14), ("OS", 31.80)])
+def test_the_columns_of_two_cards_are_swapped(h7: Table, routing: str, air: float) -> None:
+    case = f"1:2-hop, 2 cards, {routing} routing"
+    assert h7[f"{case}, as printed", "air needed / air"].verdict == "fails"
+    assert h7[f"{case}, swapped", "air needed / air"].verdict == "holds"
+    carried = 2 * number(h7, "2:1-hop, single channel", "bandwidth")
+    assert number(h7, f"{case}, as printed", "air needed / air") == pytest.approx(air / carried, rel=1e-3)
+    assert h7[f"{case}, multiple channels", "misfit printed / swapped"].verdict == "holds"
+
+
+def test_tcp_changes_with_the_channels_and_with_nothing_else(h7: Table) -> None:
+    found = {row.case: row.verdict for row in h7.rows if row.metric == "TCP, to one card"}
+    assert len(found) == 14
+    assert all((verdict == "holds") == ("single" in case) for case, verdict in found.items())
+
+
+def test_relays_have_two_cards_and_ends_one() -> None:
+    (design,) = (d for d in h2o_cards.STREAMS if (d.hops, d.cards, d.routing) == (3, 2, "os"))
+    nodes = [h2o_cards._node(design, h2o_cards.MULTIPLE, place) for place in range(4)]
+    assert [[radio["channel"] for radio in node["radios"]] for node in nodes] == [[36], [36, 48], [48, 60], [60]]
+    nodes = [h2o_cards._node(design, h2o_cards.SINGLE, place) for place in range(4)]
+    assert {radio["channel"] for node in nodes for radio in node["radios"]} == {36}
+
+
+# By hand, payload 1472 of 1500 B: 11776 bit / (3.46 + 6.30 ms), and / (0.96 + 6.30 ms), less what access takes.
+def test_bandwidth_by_card_is_that_worked_out_by_hand(a1: Table) -> None:
+    assert number(a1, "PCMCIA to ISA", "bandwidth") == pytest.approx(11.776 / 9.76, rel=0.005)
+    assert number(a1, testbed.FAST_COPY, "bandwidth") == pytest.approx(11.776 / 7.26, rel=0.005)
+    assert number(a1, "ISA to ISA", "bandwidth") == pytest.approx(number(a1, testbed.BARE, "bandwidth"), rel=0.001)
+    assert 1.7 < number(a1, "ISA to PCMCIA", "bandwidth") < 11.776 / 6.30
+
+
+def test_times_of_table_one_come_back_from_delays(a1: Table) -> None:
+    for model in testbed.MODELS:
+        case = f"{model.upper()}, MTU"
+        assert number(a1, case, "copy to card") == pytest.approx(testbed.COPY_OUT_MS[model, "MTU"], abs=0.01)
+        assert number(a1, case, "copy from card") == pytest.approx(testbed.COPY_IN_MS[model, "MTU"], abs=0.01)
+    assert a1["PCMCIA, RREQ", "copy to card"].verdict == "differs"
