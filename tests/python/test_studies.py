@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hopcast.studies import AMOUNTS, EXPERIMENTS, find, h2o, rows_table, run_experiments
+from hopcast.studies import AMOUNTS, EXPERIMENTS, find, h2o, house, rows_table, run_experiments
 from hopcast.studies.experiment import Case, Experiment, Measured, Table
 from hopcast.studies.rows import Row, Sample, claim, experiment_verdict, value
 
@@ -148,7 +148,7 @@ def made_up(experiment: Experiment, lossless: bool) -> Measured:
     """Measurements with every field that an experiment may read."""
     return Measured(
         {
-            name: [document(name, seed, case, lossless) for seed in case.seeds]
+            name: [document(name, seed, case, lossless) | observed(case, seed) for seed in case.seeds]
             for name, case in experiment.cases(QUICK).items()
         }
     )
@@ -162,7 +162,7 @@ def document(name: str, seed: int, case: Case, lossless: bool) -> dict[str, Any]
         flow = {"name": f"stream{index}", "sent_packets": 10_000, "lost_packets": lost, "sent_bytes": 10_240_000}
         flows.append(flow | {"received_bytes": 1024 * (10_000 - lost), "goodput_bps": 8e6 * draw.uniform(0.9, 1.1)})
         flows[-1]["delay_mean_s"] = 5e-3 * draw.uniform(0.9, 1.1)
-    flows.append(flows[0] | {"name": "bulk"})
+    flows.extend(flows[0] | {"name": name} for name in ("bulk", "download"))
     nodes = [
         {
             "name": f"n{index}",
@@ -172,3 +172,21 @@ def document(name: str, seed: int, case: Case, lossless: bool) -> dict[str, Any]
         for index in range(8)
     ]
     return {"flows": flows, "nodes": nodes}
+
+
+def observed(case: Case, seed: int) -> dict[str, Any]:
+    """What paper W's cases take from series."""
+    if case.observe is not house.observe:
+        return {}
+    draw = random.Random(seed)
+    times = [house.FTP + 0.25 * (step + 1) for step in range(4 * (house.END - house.FTP))]
+    names = [f"{f} {p} {n}" for f in ("movie", "game") for p in ("before", "after") for n, _ in house.JITTER]
+    bins = {"movie": 36, "game": 27}
+    tracks = ("cwnd", "ssthresh", "srtt", "rate", "game", "movie", "queue")
+    return {
+        "house": {
+            "numbers": {name: draw.uniform(1.0, 50.0) for name in names},
+            "bins": {flow: [draw.uniform(1.0, 50.0) for _ in range(count)] for flow, count in bins.items()},
+            "tracks": {"time": times} | {name: [draw.uniform(1.0, 2.0) for _ in times] for name in tracks},
+        }
+    }

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from hopcast._core import __version__
 from hopcast.errors import HopcastError, RunError
-from hopcast.studies import h2o, h2o_cards, h2o_distance, h2o_exposed, h2o_turbo, h2o_unfairness, strings, testbed
+from hopcast.studies import (
+    h2o,
+    h2o_cards,
+    h2o_distance,
+    h2o_exposed,
+    h2o_turbo,
+    h2o_unfairness,
+    house,
+    strings,
+    testbed,
+)
 from hopcast.studies.experiment import Amount, Experiment, Measured, simulate
 from hopcast.studies.rows import Row, Verdict, experiment_verdict
 
@@ -17,7 +27,7 @@ if TYPE_CHECKING:
     from hopcast.results import Progress
 
 AMOUNTS = {"quick": Amount("quick"), "full": Amount("full")}
-MODULES = (testbed, h2o, h2o_cards, h2o_distance, h2o_exposed, h2o_unfairness, h2o_turbo, strings)
+MODULES = (testbed, h2o, h2o_cards, h2o_distance, h2o_exposed, h2o_unfairness, h2o_turbo, strings, house)
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.id: experiment
     for experiment in sorted(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from hopcast import _core
-from hopcast.results import available_cores
+from hopcast.results import Result, available_cores
 from hopcast.studies.rows import Row, Sample
 
 if TYPE_CHECKING:
@@ -47,10 +47,14 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Case:
-    """One scenario, simulated once with each of the seeds."""
+    """One scenario, simulated once with each of the seeds.
+
+    `observe` takes from a replication what its document lacks, such as a series; what it gives joins the document.
+    """
 
     scenario: Scenario
     seeds: tuple[int, ...]
+    observe: Callable[[Result], Document] | None = None
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,14 @@ class Experiment:
     notes: Callable[[Table], Sequence[str]] = lambda table: ()
 
 
+Key = tuple[str, int, Callable[[Result], Document] | None]
+"""Of a run: the digest of its scenario, its seed, and what is taken from it beside its document."""
+
+
+def _key(case: Case, seed: int) -> Key:
+    return case.scenario.sha256, seed, case.observe
+
+
 class Cancelled(Exception):
     """A run was stopped because another failed, or on Ctrl-C."""
 
@@ -126,18 +138,18 @@ def simulate(
     it stops the runs under way and lets the interruption pass.
     """
     cases = [experiment.cases(amount) for experiment in experiments]
-    units: dict[tuple[str, int], Scenario] = {}
+    units: dict[Key, Case] = {}
     for of_experiment in cases:
         for case in of_experiment.values():
             for seed in case.seeds:
-                units.setdefault((case.scenario.sha256, seed), case.scenario)
-    documents: dict[tuple[str, int], Document] = {}
+                units.setdefault(_key(case, seed), case)
+    documents: dict[Key, Document] = {}
     unreported = list(zip(experiments, cases, strict=True))
 
     def report() -> None:
         while unreported:
             experiment, of_experiment = unreported[0]
-            keys = {name: [(c.scenario.sha256, seed) for seed in c.seeds] for name, c in of_experiment.items()}
+            keys = {name: [_key(c, seed) for seed in c.seeds] for name, c in of_experiment.items()}
             if any(key not in documents for of_case in keys.values() for key in of_case):
                 return
             del unreported[0]
@@ -157,14 +169,14 @@ def simulate(
 class _Workers:
     """Threads that simulate: the extension module releases the interpreter while it runs."""
 
-    def __init__(self, units: Mapping[tuple[str, int], Scenario], threads: int) -> None:
+    def __init__(self, units: Mapping[Key, Case], threads: int) -> None:
         self._cancelled = threading.Event()
         self._lock = threading.Lock()
-        self._done: dict[tuple[str, int], float] = {}
-        self._total = sum(scenario.duration_s for scenario in units.values())
+        self._done: dict[Key, float] = {}
+        self._total = sum(case.scenario.duration_s for case in units.values())
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="study")
-        self._running: dict[Future[Document], tuple[str, int]] = {
-            self._pool.submit(self._simulate, key, scenario): key for key, scenario in units.items()
+        self._running: dict[Future[Document], Key] = {
+            self._pool.submit(self._simulate, key, case): key for key, case in units.items()
         }
 
     def results(self, progress: Progress | None) -> Any:
@@ -184,16 +196,18 @@ class _Workers:
         self._cancelled.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def _simulate(self, key: tuple[str, int], scenario: Scenario) -> Document:
+    def _simulate(self, key: Key, case: Case) -> Document:
         def progress(done: float, _total: float) -> None:
             if self._cancelled.is_set():
                 raise Cancelled
             with self._lock:
                 self._done[key] = done
 
-        _sha256, seed = key
-        (result,) = _core.run(scenario._core, [seed], 1, None, False, progress)
+        _sha256, seed, observe = key
+        (result,) = _core.run(case.scenario._core, [seed], 1, None, False, progress)
         with self._lock:
-            self._done[key] = scenario.duration_s
+            self._done[key] = case.scenario.duration_s
         document: Document = json.loads(result.to_json())
+        if observe is not None:
+            document |= observe(Result(case.scenario, [result]))
         return document

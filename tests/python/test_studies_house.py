@@ -1,0 +1,69 @@
+"""The wireless house of paper W: what is taken from series, by hand, and its main claims on short runs."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from hopcast import run
+from hopcast.studies import AMOUNTS, EXPERIMENTS, house, run_experiments
+from hopcast.studies.experiment import Table
+
+
+def test_correlation_by_hand() -> None:
+    assert house.correlation([1.0, 2.0, 3.0], [2.0, 4.0, 6.0]) == pytest.approx(1.0)
+    assert house.correlation([1.0, 2.0, 3.0], [3.0, 2.0, 1.0]) == pytest.approx(-1.0)
+    # Deviations (-1, 0, 1) and (-1, 1, 0): 1 / sqrt(2 * 2).
+    assert house.correlation([1.0, 2.0, 3.0], [1.0, 3.0, 2.0]) == pytest.approx(0.5)
+    assert house.correlation([1.0, math.nan, 2.0, 3.0], [1.0, 99.0, 3.0, 2.0]) == pytest.approx(0.5)
+    assert math.isnan(house.correlation([1.0, 1.0], [1.0, 2.0]))
+
+
+def test_the_mean_at_peaks_by_hand() -> None:
+    # Of ten intervals the last has the most jitter: 10 over a mean of 5.5.
+    steps = [float(step) for step in range(1, 11)]
+    assert house.at_peaks(steps, steps) == pytest.approx(10.0 / 5.5)
+    assert house.at_peaks(steps, steps[::-1]) == pytest.approx(1.0 / 5.5)
+    assert math.isnan(house.at_peaks([], []))
+
+
+def test_the_film_is_the_papers_where_its_trace_is_at_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOPCAST_TRACES", str(tmp_path))
+    without = house.scenario(10, 4, 50)
+    (tmp_path / house.STAR_WARS).write_text("1 I 0 919\n2 P 120 1161\n3 B 40 302\n")
+    assert house.scenario(10, 4, 50) != without
+    monkeypatch.delenv("HOPCAST_TRACES")
+    assert house.scenario(10, 4, 50) == without
+
+
+def test_what_is_observed_is_what_the_tables_of_a_run_say() -> None:
+    result = run(house.scenario(10, 4, 50))
+    found = house.observe(result)["house"]
+    jitter = result.jitter("game", 135, 180).row(0, named=True)
+    assert found["numbers"]["game after maximum"] == pytest.approx(1e3 * jitter["jitter_max_s"])
+    assert found["numbers"]["game after mean"] == pytest.approx(1e3 * jitter["jitter_mean_s"])
+    assert found["numbers"]["game after variance"] == pytest.approx(1e6 * jitter["jitter_variance_s2"])
+    assert (len(found["bins"]["movie"]), len(found["bins"]["game"])) == (36, 27)
+    assert max(found["bins"]["game"][18:]) == pytest.approx(found["numbers"]["game after maximum"])
+    assert len({len(track) for track in found["tracks"].values()}) == 1
+
+
+def test_the_download_makes_the_jitter_and_later_means_take_it_away() -> None:
+    table = Table(run_experiments([EXPERIMENTS["W1"], EXPERIMENTS["W7"]], AMOUNTS["quick"]).rows)
+    for flow in ("movie", "game"):
+        for period in ("before", "after"):
+            assert table[f"{flow}, {period} 135 s", "jitter, maximum"].verdict == "holds"
+    for means in ("EDCA", "FQ-CoDel"):
+        ratio = table[f"{means} / {house.TUNED}", "jitter, mean, ratio"].measured
+        assert ratio is not None
+        assert ratio < 0.5
+
+
+def test_at_10_m_attempts_cost_goodput_and_at_5_m_they_do_not() -> None:
+    rows = run_experiments([EXPERIMENTS["W3"]], AMOUNTS["quick"]).rows
+    claims = [row for row in rows if row.kind == "claim"]
+    assert len(claims) == 8
+    assert all(row.verdict != "fails" for row in claims)
+    assert sum(row.verdict == "holds" for row in claims) >= 6
