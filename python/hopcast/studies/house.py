@@ -490,8 +490,8 @@ def _w5_notes(table: Table) -> list[str]:
     )
     return [
         *lines,
-        "The paper does not say of how many runs its numbers are; a maximum is that of its worst packet, and it gives neither radio rates, nor FTP's "
-        f"window. The window matters: with ns-2's default of {NS2_WINDOW} segments the mean is {small[0]} and {small[1]} ms (50 and "
+        "The paper does not say of how many runs its numbers are; a maximum is that of one packet. It gives neither radio "
+        f"rates, nor FTP's window. The window matters: with ns-2's default of {NS2_WINDOW} segments the mean is {small[0]} and {small[1]} ms (50 and "
         f"100 packets), as the AP's queue never fills; with {AMPLE_WINDOW} it is {ample[0]} and {ample[1]} ms.",
     ]
 
