@@ -517,7 +517,7 @@ def _h6_notes(table: Table) -> list[str]:
         f"A unit that N2 drops never reaches N3, so the first relay loses the most: {_number(table, _waiting(1, 0), 'lost at N2'):.0f} % "
         f"of three hops' losses, {_number(table, '1:4-hop, 1 KB', 'lost at N2'):.0f} % of four hops'. Equal shares, as in the paper, "
         "would need something that is not in the model.",
-        "The paper's counterpart on a wired network of 10 Mb/s is not run: this version has no wired links.",
+        "The paper's counterpart on a wired network of 10 Mb/s is not run.",
     ]
 
 
