@@ -1,3 +1,228 @@
 //! Routing: who is the next hop towards a destination.
+//!
+//! [`fixed`] computes routes once, from who can hear whom. All others are protocols of one shape, [`Routing`]: machines that
+//! exchange messages with their neighbours.
+//!
+//! # What a driver does
+//!
+//! A driver, which is a simulated host or a real one, has the packets; a protocol sees of each what [`Packet`] tells.
+//!
+//! * It asks [`Routing::handle_packet`] about every packet that the node sends or passes on, and does what the [`Verdict`]
+//!   says. Packets that wait for a route stay with the driver, in a bounded queue.
+//! * It hands over messages ([`Routing::handle_message`]), packets that have arrived ([`Routing::handle_arrival`]) and what
+//!   the links below report ([`LinkEvent`]).
+//! * It sends, releases and drops what [`Routing::poll_output`] says.
+//!
+//! Messages are octets, in the protocol's standard format: what travels is the same in a simulation, in a capture and between
+//! real hosts, and a protocol of somebody else needs no place in a list of message types.
 
 pub mod fixed;
+#[cfg(test)]
+mod network;
+
+use core::fmt;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+use crate::random::Stream;
+use crate::time::Instant;
+
+/// One routing protocol at one node.
+///
+/// The contract of [all machines](crate) holds: after each `handle_*` the driver drains [`Self::poll_output`] and then reads
+/// [`Self::poll_timeout`].
+pub trait Routing: fmt::Debug + Send {
+    /// How the protocol's messages travel.
+    fn encapsulation(&self) -> Encapsulation;
+
+    /// What to do with a packet that this node has made, or that it is to pass on; its time to live has been counted down.
+    ///
+    /// The driver asks again, in order, about packets that wait for a destination once [`Output::Found`] names it.
+    fn handle_packet(&mut self, packet: &Packet<'_>, now: Instant) -> Verdict;
+
+    /// A packet with data for this node has arrived.
+    fn handle_arrival(&mut self, _packet: &Packet<'_>, _now: Instant) {}
+
+    /// A message has arrived: [`Packet::octets`] is all of it.
+    fn handle_message(&mut self, packet: &Packet<'_>, now: Instant);
+
+    /// A packet from the neighbour [`Packet::from`] to another one, `receiver`, was heard. Only if [`Self::is_promiscuous`].
+    fn handle_overheard(&mut self, _packet: &Packet<'_>, _receiver: Ipv4Addr, _now: Instant) {}
+
+    /// Something happened to a link. The verdict is on the packet that the event carries, if it carries one with data; a
+    /// message is gone.
+    fn handle_link_event(&mut self, event: &LinkEvent<'_>, now: Instant) -> Verdict;
+
+    /// It is [`Self::poll_timeout`], or later.
+    fn handle_timeout(&mut self, now: Instant);
+
+    /// When [`Self::handle_timeout`] is due.
+    fn poll_timeout(&self) -> Option<Instant>;
+
+    /// The next thing to be done.
+    fn poll_output(&mut self) -> Option<Output>;
+
+    /// The neighbour to which this node would send a packet for `destination` now, for whoever inspects the routes. It changes
+    /// nothing.
+    fn next_hop(&self, destination: Ipv4Addr, now: Instant) -> Option<NextHop>;
+
+    /// Whether the protocol wants to hear packets that neighbours send to each other.
+    fn is_promiscuous(&self) -> bool {
+        false
+    }
+}
+
+/// What a protocol is told of the node that it serves.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// The address of the node, the same on all interfaces.
+    pub address: Ipv4Addr,
+    /// Number of its interfaces; they are counted from zero.
+    pub interfaces: u32,
+    /// For jitter and whatever else the protocol draws.
+    pub random: Stream,
+}
+
+/// A neighbour, and the interface that leads there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NextHop {
+    /// Place of the interface among those of the node.
+    pub interface: u32,
+    /// The neighbour.
+    pub address: Ipv4Addr,
+}
+
+/// How the messages of a protocol travel in IPv4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encapsulation {
+    /// In UDP, from this port to this port.
+    Udp {
+        /// Source and destination port.
+        port: u16,
+    },
+    /// Directly behind the IP header. A header of such a protocol may also stand before the data of a packet.
+    Ip {
+        /// Protocol number (IANA, "Assigned internet protocol numbers").
+        protocol: u8,
+    },
+}
+
+/// What a routing protocol sees of an IP packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet<'a> {
+    /// Source address.
+    pub source: Ipv4Addr,
+    /// Destination address.
+    pub destination: Ipv4Addr,
+    /// Time to live.
+    pub ttl: u8,
+    /// The neighbour that it came from; `None`: this node has made it.
+    pub from: Option<NextHop>,
+    /// Of a message: all of it. Of a packet with data: the header that the protocol has put before the data. Otherwise empty.
+    pub octets: &'a [u8],
+    /// Whether it carries data, behind `octets`; otherwise it is a message.
+    pub has_data: bool,
+    /// IP protocol number of the data; 0 without data.
+    pub protocol: u8,
+}
+
+/// What is to be done with a packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It goes to a neighbour.
+    Forward(Forward),
+    /// It waits for a route to its destination.
+    Wait,
+    /// There is no route, and none will be looked for.
+    Drop,
+}
+
+/// Where a packet goes, and what goes before its data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forward {
+    /// The neighbour that is to receive it.
+    pub hop: NextHop,
+    /// Header before its data, in place of the one that it came with. Only under [`Encapsulation::Ip`].
+    pub header: Option<Arc<[u8]>>,
+    /// The driver keeps a copy under this name until [`Output::Release`] or [`Output::Recall`].
+    pub held: Option<Token>,
+}
+
+impl Forward {
+    /// To `hop`, as it is.
+    pub const fn to(hop: NextHop) -> Self {
+        Self { hop, header: None, held: None }
+    }
+}
+
+/// Name of a packet of which the driver keeps a copy; chosen by the protocol, each used once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Token(pub u32);
+
+/// What a protocol wants done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// Send a message.
+    Send(Message),
+    /// There is a route to this destination: ask again about the packets that wait for one.
+    Found(Ipv4Addr),
+    /// No route to this destination was found: drop the packets that wait for one.
+    NotFound(Ipv4Addr),
+    /// Nothing can be sent to this neighbour any more: each packet that still waits at the interface for it comes back as
+    /// [`LinkEvent::QueuePurged`].
+    Purge(NextHop),
+    /// Send the copy with this name once more, to the same neighbour and with the same header.
+    Resend(Token),
+    /// Forget the copy with this name.
+    Release(Token),
+    /// The copy with this name has not arrived: it comes back as [`LinkEvent::FrameDropped`], and is forgotten.
+    Recall(Token),
+}
+
+/// A message to be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Source address of the IP packet; `None`: this node.
+    pub source: Option<Ipv4Addr>,
+    /// Destination address of the IP packet.
+    pub destination: Ipv4Addr,
+    /// The neighbour that is to receive it; `None`: all, on all interfaces.
+    pub hop: Option<NextHop>,
+    /// Time to live of the IP packet.
+    pub ttl: u8,
+    /// The message.
+    pub octets: Arc<[u8]>,
+}
+
+impl Message {
+    /// To all neighbours, no further.
+    pub fn to_neighbours(octets: impl Into<Arc<[u8]>>) -> Self {
+        Self { source: None, destination: Ipv4Addr::BROADCAST, hop: None, ttl: 1, octets: octets.into() }
+    }
+
+    /// To one neighbour.
+    pub fn to(hop: NextHop, octets: impl Into<Arc<[u8]>>) -> Self {
+        Self { source: None, destination: hop.address, hop: Some(hop), ttl: 1, octets: octets.into() }
+    }
+}
+
+/// What the links report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkEvent<'a> {
+    /// The interface has given up a packet for a neighbour after all its attempts.
+    FrameDropped {
+        /// The neighbour.
+        hop: NextHop,
+        /// The packet.
+        packet: Packet<'a>,
+    },
+    /// The interface has given back a packet that it had not begun to send, after [`Output::Purge`].
+    QueuePurged {
+        /// The neighbour.
+        hop: NextHop,
+        /// The packet.
+        packet: Packet<'a>,
+    },
+    /// The interface says that a neighbour has gone.
+    NeighbourLost(NextHop),
+}
