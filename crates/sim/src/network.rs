@@ -163,6 +163,63 @@ impl Network {
     }
 }
 
+/// Who could be reached over each interface of each node, whether in range or not.
+#[derive(Clone, Debug, Default)]
+pub struct Neighbours {
+    /// By node: its radios, in the order of its interfaces.
+    radios: Vec<Vec<(StationId, Channel)>>,
+    /// By node: the nodes at the other ends of its wires, in the order of the interfaces after the radios.
+    wires: Vec<Vec<NodeId>>,
+}
+
+/// What radios share that may hear each other's frames and heed them: the frequency, and the name of the network.
+type Channel = (u64, u32);
+
+impl Neighbours {
+    /// Those of `scenario`.
+    pub fn new(scenario: &Scenario) -> Self {
+        let nodes = groups(scenario).count();
+        let mut neighbours = Self { radios: vec![Vec::new(); nodes], wires: vec![Vec::new(); nodes] };
+        for (station, index) in stations(scenario).iter().zip(0..) {
+            let channel = (station.config.frequency.to_bits(), station.config.network);
+            neighbours.radios[station.node.0 as usize].push((StationId(index), channel));
+        }
+        for link in &scenario.links {
+            let [a, b] = link.between;
+            neighbours.wires[a.0 as usize].push(b);
+            neighbours.wires[b.0 as usize].push(a);
+        }
+        neighbours
+    }
+
+    /// The way from `node` over one of its interfaces to `to`; `None` if it doesn't lead there.
+    pub fn hop(&self, node: NodeId, interface: u32, to: NodeId) -> Option<Hop> {
+        let radios = &self.radios[node.0 as usize];
+        match radios.get(interface as usize) {
+            Some((_, channel)) if to != node => {
+                let (station, _) = self.radios.get(to.0 as usize)?.iter().find(|(_, other)| other == channel)?;
+                Some(Hop { interface, node: to, station: Some(*station) })
+            }
+            Some(_) => None,
+            None => {
+                let other = *self.wires[node.0 as usize].get(interface as usize - radios.len())?;
+                (other == to).then_some(Hop { interface, node: to, station: None })
+            }
+        }
+    }
+
+    /// To all that an interface of `node` leads to.
+    pub fn all(&self, node: NodeId, interface: u32) -> Hop {
+        let wire = (interface as usize).checked_sub(self.radios[node.0 as usize].len());
+        Hop { interface, node: wire.map_or(NodeId::ALL, |wire| self.wires[node.0 as usize][wire]), station: None }
+    }
+
+    /// The node at the other end of an interface that is a wire.
+    pub fn across(&self, node: NodeId, interface: u32) -> NodeId {
+        self.all(node, interface).node
+    }
+}
+
 fn groups(scenario: &Scenario) -> impl Iterator<Item = &Group> {
     scenario.groups.iter().flat_map(|group| group.node_names.iter().map(move |_| group))
 }

@@ -11,7 +11,7 @@ use hopcast_radio::queue::Discipline;
 use crate::engine::{Attachment, Engine, Event, Loss, Outgoing, Port, Ports, Tap, Upper};
 use crate::host::card::{Cards, Copied};
 use crate::host::packet::Packet;
-use crate::host::{ConservationError, Context, Host, Transmit};
+use crate::host::{ConservationError, Context, Host, Neighbour, Transmit};
 use crate::metrics::{Census, Counters, DropCause, FlowTable};
 use crate::network::{self, Network};
 use crate::scenario::model::{Errors, FlowId, LossLevel, NodeId, NodeRadio, Rules, Scenario};
@@ -312,9 +312,9 @@ impl Hosts {
     }
 
     #[cold]
-    fn handle_packet_at_card(&mut self, port: Port, packet: Packet, now: Instant) {
-        let Some(cards) = self.cards_of(port) else { return self.deliver(port, packet, now) };
-        if let Some(packet) = cards.handle_received(port.interface, packet, now) {
+    fn handle_packet_at_card(&mut self, port: Port, packet: Packet, from: Neighbour, now: Instant) {
+        let Some(cards) = self.cards_of(port) else { return self.deliver(port.host, packet, from, now) };
+        if let Some(packet) = cards.handle_received(from, packet, now) {
             let (host, mut context) = self.at(port.host, now);
             host.handle_lost(&packet, DropCause::ReceiveBuffersFull, &mut context);
         }
@@ -330,16 +330,27 @@ impl Hosts {
 
     /// Hands a packet to its host, unless the error model loses it.
     #[inline]
-    fn deliver(&mut self, port: Port, packet: Packet, now: Instant) {
+    fn deliver(&mut self, host: u32, packet: Packet, from: Neighbour, now: Instant) {
         // The draw is the receiver's own: its number among the packets that it has received.
-        let number = self.counters[port.host as usize].received;
-        let by_radio = || matches!(self.ports.attachment(port.host as usize, port.interface), Attachment::Station(_));
-        let is_lost = self.errors.as_ref().is_some_and(|errors| by_radio() && errors.is_lost(number, port.host, now));
-        let (host, mut context) = self.at(port.host, now);
+        let number = self.counters[host as usize].received;
+        let by_radio = || matches!(self.ports.attachment(host as usize, from.interface), Attachment::Station(_));
+        let is_lost = self.errors.as_ref().is_some_and(|errors| by_radio() && errors.is_lost(number, host, now));
+        let (host, mut context) = self.at(host, now);
         if is_lost {
             return host.handle_lost(&packet, DropCause::Corrupted, &mut context);
         }
-        host.handle_packet(packet, &mut context);
+        host.handle_packet(packet, from, &mut context);
+    }
+
+    /// The neighbour behind an interface: the one with this station, or the other end of a wire.
+    #[inline]
+    fn neighbour(&self, port: Port, station: Option<StationId>) -> Neighbour {
+        let node = match (station, self.ports.attachment(port.host as usize, port.interface)) {
+            (Some(station), _) => NodeId(self.ports.of_station(station).host),
+            (None, Attachment::Wire(wire)) => NodeId(self.ports.of_wire(wire as usize)[1].host),
+            (None, Attachment::Station(_)) => NodeId::ALL,
+        };
+        Neighbour { interface: port.interface, node }
     }
 }
 
@@ -347,11 +358,19 @@ impl Upper for Hosts {
     type Packet = Packet;
 
     #[inline]
-    fn handle_packet(&mut self, port: Port, packet: Packet, now: Instant) {
+    fn handle_packet(&mut self, port: Port, packet: Packet, from: Option<StationId>, now: Instant) {
+        let from = self.neighbour(port, from);
         if self.cards.is_empty() {
-            return self.deliver(port, packet, now);
+            return self.deliver(port.host, packet, from, now);
         }
-        self.handle_packet_at_card(port, packet, now);
+        self.handle_packet_at_card(port, packet, from, now);
+    }
+
+    fn handle_overheard(&mut self, port: Port, packet: Packet, from: StationId, to: StationId, now: Instant) {
+        let from = self.neighbour(port, Some(from));
+        let to = NodeId(self.ports.of_station(to).host);
+        let (host, mut context) = self.at(port.host, now);
+        host.handle_overheard(&packet, from, to, &mut context);
     }
 
     fn handle_sent(&mut self, port: Port, packet: &Packet, now: Instant) {
@@ -360,8 +379,9 @@ impl Upper for Hosts {
         host.handle_sent(packet, &mut context);
     }
 
-    fn handle_drop(&mut self, port: Port, packet: &Packet, cause: Loss, now: Instant) {
+    fn handle_drop(&mut self, port: Port, packet: &Packet, to: Option<StationId>, cause: Loss, now: Instant) {
         self.empty_buffer(port, now);
+        let to = self.neighbour(port, to);
         let cause = match cause {
             Loss::Radio(mac::DropCause::QueueFull) | Loss::QueueFull => DropCause::QueueFull,
             Loss::Radio(mac::DropCause::QueueManagement) => DropCause::QueueManagement,
@@ -371,13 +391,32 @@ impl Upper for Hosts {
             Loss::Link => DropCause::LinkLoss,
         };
         let (host, mut context) = self.at(port.host, now);
-        host.handle_drop(packet, cause, &mut context);
+        host.handle_drop(packet, to, cause, &mut context);
+    }
+
+    fn poll_purge(&mut self, host: u32, now: Instant) -> Option<(u32, StationId)> {
+        let (interface, station) = self.hosts[host as usize].poll_purge()?;
+        let port = Port { host, interface };
+        let before_card = self.cards_of(port).map(|cards| cards.purge(interface, station));
+        for packet in before_card.into_iter().flatten() {
+            let to = self.neighbour(port, Some(station));
+            let (host, mut context) = self.at(host, now);
+            host.handle_purged(&packet, to, &mut context);
+        }
+        Some((interface, station))
+    }
+
+    fn handle_purged(&mut self, port: Port, packet: &Packet, to: StationId, now: Instant) {
+        self.empty_buffer(port, now);
+        let to = self.neighbour(port, Some(to));
+        let (host, mut context) = self.at(port.host, now);
+        host.handle_purged(packet, to, &mut context);
     }
 
     fn handle_timeout(&mut self, host: u32, now: Instant) {
         let copied = self.cards.get_mut(host as usize).and_then(|cards| cards.as_mut()?.poll_copied(now));
-        if let Some(Copied { interface, packet }) = copied {
-            self.deliver(Port { host, interface }, packet, now);
+        if let Some(Copied { from, packet }) = copied {
+            self.deliver(host, packet, from, now);
         }
         let (host, mut context) = self.at(host, now);
         host.handle_timeout(&mut context);
@@ -423,7 +462,8 @@ fn poll_output_through(
             return Some(transmit);
         }
         if let Some(transmit) = cards.handle_transmit(transmit, context.now) {
-            host.handle_drop(&transmit.packet, DropCause::QueueFull, context);
+            let to = Neighbour { interface: transmit.hop.interface, node: transmit.hop.node };
+            host.handle_drop(&transmit.packet, to, DropCause::QueueFull, context);
         }
     }
 }

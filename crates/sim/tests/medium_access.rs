@@ -43,13 +43,13 @@ struct Hosts(Vec<Source>);
 
 impl Upper for Hosts {
     type Packet = Packet;
-    fn handle_packet(&mut self, port: Port, _: Packet, _: Instant) {
+    fn handle_packet(&mut self, port: Port, _: Packet, _: Option<StationId>, _: Instant) {
         self.0[port.host as usize].delivered += 1;
     }
     fn handle_sent(&mut self, port: Port, _: &Packet, _: Instant) {
         self.0[port.host as usize].sent += 1;
     }
-    fn handle_drop(&mut self, port: Port, _: &Packet, _: Loss, _: Instant) {
+    fn handle_drop(&mut self, port: Port, _: &Packet, _: Option<StationId>, _: Loss, _: Instant) {
         self.0[port.host as usize].dropped += 1;
     }
     fn handle_timeout(&mut self, host: u32, _: Instant) {

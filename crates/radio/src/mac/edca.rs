@@ -40,6 +40,8 @@ pub struct UserPriority(u8);
 impl UserPriority {
     /// 0: what has no priority.
     pub const BEST_EFFORT: Self = Self(0);
+    /// Network control (IEEE 802.1D-2004, Table G-1).
+    pub const NETWORK_CONTROL: Self = Self(7);
 
     /// The priority in the low three bits.
     pub const fn new(priority: u8) -> Self {

@@ -72,8 +72,10 @@ pub enum Output<P> {
     Deliver(P, StationId),
     /// The packet was acknowledged, or sent where no acknowledgement is expected.
     Sent(P),
-    /// The packet was given up.
-    Dropped(P, DropCause),
+    /// The packet, which was for this station or for all (`None`), was given up.
+    Dropped(P, DropCause, Option<StationId>),
+    /// This packet, from the first station to the second, was heard by a station in promiscuous mode.
+    Overheard(P, StationId, StationId),
 }
 
 /// What a station's MAC has counted.
@@ -126,6 +128,7 @@ pub struct Dcf<P> {
     txop_end: Instant,
     /// Whether another data frame follows that in hand within the TXOP.
     continues: bool,
+    is_promiscuous: bool,
     /// The time after which the reservation of an RTS at this rate may be taken back: most come at one rate.
     nav_lapse: (DataRate, Duration),
 }
@@ -176,8 +179,22 @@ impl<P: Payload> Dcf<P> {
             counters: Counters::default(),
             txop_end: Instant::START,
             continues: false,
+            is_promiscuous: false,
             nav_lapse,
         }
+    }
+
+    /// From now on [`Output::Overheard`] tells of packets between other stations.
+    pub fn set_promiscuous(&mut self) {
+        self.is_promiscuous = true;
+    }
+
+    /// Takes all packets for `receiver` out of the interface queue, the oldest first. What is in hand stays.
+    pub fn purge(&mut self, receiver: StationId) -> Vec<P> {
+        let others = self.others.iter_mut().map(|other| &mut other.queue);
+        let queues = core::iter::once(&mut self.contender.queue).chain(others);
+        let purged = queues.flat_map(|queue| queue.remove_all(|(to, _)| *to == Some(receiver)));
+        purged.map(|(_, payload)| payload).collect()
     }
 
     /// The layer above wants `payload` sent to a station, or to all (`None`).
@@ -187,8 +204,8 @@ impl<P: Payload> Dcf<P> {
         }
         if self.contender.current.is_some() {
             let outputs = &mut self.outputs;
-            self.contender.queue.push((receiver, payload), now, |(_, payload), reason| {
-                outputs.push_back(Output::Dropped(payload, reason.into()));
+            self.contender.queue.push((receiver, payload), now, |(receiver, payload), reason| {
+                outputs.push_back(Output::Dropped(payload, reason.into(), receiver));
             });
             return;
         }
@@ -206,8 +223,8 @@ impl<P: Payload> Dcf<P> {
         let contender = other.map_or(&mut self.contender, |other| &mut self.others[other]);
         if contender.current.is_some() {
             let outputs = &mut self.outputs;
-            contender.queue.push((receiver, payload), now, |(_, payload), reason| {
-                outputs.push_back(Output::Dropped(payload, reason.into()));
+            contender.queue.push((receiver, payload), now, |(receiver, payload), reason| {
+                outputs.push_back(Output::Dropped(payload, reason.into(), receiver));
             });
             return;
         }
@@ -260,6 +277,11 @@ impl<P: Payload> Dcf<P> {
                 let nav = self.nav.until();
                 if self.contender.backoff.handle_nav(nav) {
                     self.set_others_idle();
+                }
+                if self.is_promiscuous
+                    && let (Some(payload), Some(receiver)) = (&frame.payload, frame.receiver)
+                {
+                    self.outputs.push_back(Output::Overheard(payload.clone(), frame.transmitter, receiver));
                 }
             }
             None => {
@@ -675,7 +697,7 @@ impl<P: Payload> Dcf<P> {
     /// Drops the frame in hand.
     fn give_up(&mut self, cause: DropCause, now: Instant) {
         let outgoing = self.contender.current.take().expect("only a frame in hand is given up");
-        self.outputs.push_back(Output::Dropped(outgoing.payload, cause));
+        self.outputs.push_back(Output::Dropped(outgoing.payload, cause, outgoing.receiver));
         self.finish(now);
     }
 
@@ -687,8 +709,8 @@ impl<P: Payload> Dcf<P> {
             return;
         }
         let outputs = &mut self.outputs;
-        let next = self.contender.queue.pop(now, |(_, payload), reason| {
-            outputs.push_back(Output::Dropped(payload, reason.into()));
+        let next = self.contender.queue.pop(now, |(receiver, payload), reason| {
+            outputs.push_back(Output::Dropped(payload, reason.into(), receiver));
         });
         if let Some((receiver, payload)) = next {
             self.contender.current = Some(self.outgoing(receiver, payload));
@@ -732,8 +754,8 @@ impl<P: Payload> Dcf<P> {
     fn look_ahead(&mut self, end: Instant, now: Instant) -> Option<Duration> {
         if self.contender.following.is_none() {
             let outputs = &mut self.outputs;
-            let next = self.contender.queue.pop(now, |(_, payload), reason| {
-                outputs.push_back(Output::Dropped(payload, reason.into()));
+            let next = self.contender.queue.pop(now, |(receiver, payload), reason| {
+                outputs.push_back(Output::Dropped(payload, reason.into(), receiver));
             });
             let (receiver, payload) = next?;
             self.contender.following = Some(self.outgoing(receiver, payload));

@@ -66,6 +66,14 @@ impl<T: Queued> CoDel<T> {
         control.dequeue(config, now, take, dropped)
     }
 
+    /// Takes out all that `is_unwanted`, oldest first.
+    pub fn remove_all(&mut self, is_unwanted: impl Fn(&T) -> bool) -> Vec<T> {
+        let (removed, kept): (Vec<_>, Vec<_>) = self.items.drain(..).partition(|(_, item)| is_unwanted(item));
+        self.items.extend(kept);
+        self.octets -= removed.iter().map(|(_, item)| u64::from(item.octets())).sum::<u64>();
+        removed.into_iter().map(|(_, item)| item).collect()
+    }
+
     /// How many wait.
     pub fn len(&self) -> usize {
         self.items.len()

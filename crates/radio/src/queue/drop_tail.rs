@@ -31,6 +31,16 @@ impl<T> DropTail<T> {
         self.items.pop_front()
     }
 
+    /// Takes out all that `is_unwanted`, oldest first.
+    pub fn remove_all(&mut self, is_unwanted: impl Fn(&T) -> bool) -> Vec<T> {
+        if !self.items.iter().any(&is_unwanted) {
+            return Vec::new();
+        }
+        let (removed, kept): (Vec<T>, Vec<T>) = self.items.drain(..).partition(is_unwanted);
+        self.items.extend(kept);
+        removed
+    }
+
     /// How many wait.
     pub fn len(&self) -> usize {
         self.items.len()

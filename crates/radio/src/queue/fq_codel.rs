@@ -139,6 +139,23 @@ impl<T: Queued> FqCoDel<T> {
         }
     }
 
+    /// Takes out all that `is_unwanted`, queue by queue.
+    pub fn remove_all(&mut self, is_unwanted: impl Fn(&T) -> bool) -> Vec<T> {
+        let mut removed = Vec::new();
+        for queue in self.queues.iter_mut().filter(|queue| queue.chain.packets > 0) {
+            for _ in 0..queue.chain.packets {
+                let (arrived, item) = queue.chain.take(&mut self.slots).expect("the chain knows its length");
+                if is_unwanted(&item) {
+                    self.octets -= u64::from(item.octets());
+                    removed.push(item);
+                } else {
+                    queue.chain.append(item, arrived, &mut self.slots);
+                }
+            }
+        }
+        removed
+    }
+
     /// How many wait.
     pub fn len(&self) -> usize {
         self.slots.len()

@@ -100,6 +100,15 @@ impl<T: Queued> InterfaceQueue<T> {
         }
     }
 
+    /// Takes out all that `is_unwanted`: the oldest first, under FQ-CoDel queue by queue. They are no drops of the discipline.
+    pub fn remove_all(&mut self, is_unwanted: impl Fn(&T) -> bool) -> Vec<T> {
+        match self {
+            Self::DropTail(queue) => queue.remove_all(is_unwanted),
+            Self::CoDel(queue) => queue.remove_all(is_unwanted),
+            Self::FqCoDel(queue) => queue.remove_all(is_unwanted),
+        }
+    }
+
     /// How many wait.
     pub fn len(&self) -> usize {
         match self {

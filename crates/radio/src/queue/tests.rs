@@ -41,6 +41,26 @@ pub(super) fn ms(millis: u64) -> Instant {
 }
 
 #[test]
+fn what_is_removed_leaves_the_others_in_order_and_their_places_free() {
+    let disciplines = [
+        Discipline::DropTail,
+        Discipline::CoDel(CoDelConfig::default()),
+        Discipline::FqCoDel(FqCoDelConfig::default()),
+    ];
+    for discipline in disciplines {
+        let mut queue = InterfaceQueue::new(discipline, 6);
+        for id in 0..6 {
+            queue.push(Item::new(id, 7, 100), ms(0), |_, _| unreachable!());
+        }
+        let removed: Vec<u32> = queue.remove_all(|item| item.id % 3 == 0).into_iter().map(|item| item.id).collect();
+        assert_eq!((removed, queue.len(), queue.room()), (vec![0, 3], 4, 2));
+        assert!(queue.remove_all(|item| item.id % 3 == 0).is_empty());
+        let rest = core::iter::from_fn(|| queue.pop(ms(1), |_, _| unreachable!()).map(|item| item.id));
+        assert_eq!(rest.collect::<Vec<_>>(), [1, 2, 4, 5]);
+    }
+}
+
+#[test]
 fn what_has_expired_is_dropped_at_its_turn() {
     let disciplines = [
         Discipline::DropTail,

@@ -1,5 +1,6 @@
 //! A frame of the simulation as octets: radiotap, 802.11, LLC/SNAP, IPv4, UDP or TCP, frame check sequence.
 
+use hopcast_protocols::routing::Encapsulation;
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::edca::UserPriority;
 use hopcast_radio::mac::{Frame, FrameKind};
@@ -9,8 +10,8 @@ use hopcast_wire::ieee80211::{Addressing, DataSubtype, Flags, SequenceControl, f
 use hopcast_wire::radiotap::{Channel, ChannelFlags};
 use hopcast_wire::{MacAddress, ieee80211, ipv4, llc, radiotap, tcp, udp};
 
-use super::address::{BSSID, ip_address, mac_address};
-use crate::host::packet::{Body, Ipv4, Packet};
+use crate::address::{BSSID, ip_address, mac_address};
+use crate::host::packet::{Body, IPV4_HEADER, Packet, RoutingPart};
 use crate::network::{self, Station};
 use crate::scenario::model::{Propagation, Role, Scenario};
 
@@ -141,15 +142,28 @@ impl Encoder {
 
     /// The IP header, and the part of the datagram that this packet carries.
     fn push_ip(&mut self, packet: &Packet) {
-        let ip = ip_header(&packet.ip, &packet.body);
+        let ip = ip_header(packet);
         let room = self.grow(ip.buffer_len());
         ip.emit(&mut ipv4::Packet::new_unchecked(room));
+        if let Some(part) = &packet.routing {
+            self.push_routing(part, &ip);
+        }
         emit_transport_header(&packet.body, &ip, &mut self.transport);
         let first = usize::from(packet.ip.offset).min(self.transport.len());
         let end = (usize::from(packet.ip.offset) + usize::from(packet.ip.payload)).min(self.transport.len());
         let (end_of_headers, payload) = (self.octets.len(), usize::from(packet.ip.payload));
         self.octets.extend_from_slice(&self.transport[first..end]);
         self.octets.resize(end_of_headers + payload, 0);
+    }
+
+    /// A routing protocol's part of a packet.
+    fn push_routing(&mut self, part: &RoutingPart, ip: &ipv4::Repr) {
+        if let Encapsulation::Udp { port } = part.encapsulation {
+            let repr = udp::Repr { source_port: port, destination_port: port, payload_len: part.octets.len() as u16 };
+            let room = self.grow(repr.buffer_len());
+            repr.emit(&mut udp::Packet::new_unchecked(room), ip.source, ip.destination, &part.octets);
+        }
+        self.octets.extend_from_slice(&part.octets);
     }
 
     /// The place of `count` more octets, all zero.
@@ -182,7 +196,8 @@ fn qos_control(priority: UserPriority, is_unicast: bool) -> u16 {
     u16::from(priority.get()) | ack_policy << 5
 }
 
-fn ip_header(ip: &Ipv4, body: &Body) -> ipv4::Repr {
+fn ip_header(packet: &Packet) -> ipv4::Repr {
+    let ip = &packet.ip;
     ipv4::Repr {
         type_of_service: 0,
         identification: ip.id,
@@ -190,10 +205,10 @@ fn ip_header(ip: &Ipv4, body: &Body) -> ipv4::Repr {
         more_fragments: ip.more_fragments,
         fragment_offset: ip.offset,
         time_to_live: ip.ttl,
-        protocol: ipv4::Protocol::from(body.protocol()),
+        protocol: ipv4::Protocol::from(packet.protocol()),
         source: ip_address(ip.source),
         destination: ip_address(ip.destination),
-        payload_len: ip.payload,
+        payload_len: (packet.octets() - IPV4_HEADER) as u16,
     }
 }
 
@@ -225,5 +240,6 @@ fn emit_transport_header(body: &Body, ip: &ipv4::Repr, octets: &mut Vec<u8>) {
             octets.resize(repr.buffer_len(), 0);
             repr.emit(&mut tcp::Packet::new_unchecked(octets), ip.source, ip.destination, &[]);
         }
+        Body::Message => {}
     }
 }

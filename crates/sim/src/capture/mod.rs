@@ -1,12 +1,11 @@
 //! Captures: for each node a pcapng file with every frame that its radios send or receive without error, as monitoring
 //! interfaces on that node would see them, and every packet that leaves or arrives on its wires. Payload octets are zeros.
 
-mod address;
 mod encode;
 mod names;
 mod spool;
 
-pub use address::{BSSID, ip_address, mac_address};
+pub use crate::address::{BSSID, ip_address, mac_address};
 pub use names::Names;
 
 use std::path::{Path, PathBuf};

@@ -124,12 +124,28 @@ impl fmt::Display for Event {
 pub trait Upper {
     /// What the stations carry.
     type Packet: Payload;
-    /// A packet has arrived at an interface.
-    fn handle_packet(&mut self, port: Port, packet: Self::Packet, now: Instant);
+    /// A packet has arrived at an interface; if that is a radio, from this station.
+    fn handle_packet(&mut self, port: Port, packet: Self::Packet, from: Option<StationId>, now: Instant);
+    /// A radio in promiscuous mode has heard a packet from one station to another.
+    fn handle_overheard(
+        &mut self,
+        _port: Port,
+        _packet: Self::Packet,
+        _from: StationId,
+        _to: StationId,
+        _now: Instant,
+    ) {
+    }
     /// A packet was acknowledged, or broadcast, or has left on a wire.
     fn handle_sent(&mut self, port: Port, packet: &Self::Packet, now: Instant);
-    /// The interface gave a packet up.
-    fn handle_drop(&mut self, port: Port, packet: &Self::Packet, cause: Loss, now: Instant);
+    /// The interface gave up a packet; if that is a radio, one for this station, or for all.
+    fn handle_drop(&mut self, port: Port, packet: &Self::Packet, to: Option<StationId>, cause: Loss, now: Instant);
+    /// The next station whose packets a host wants back from the queue of one of its interfaces.
+    fn poll_purge(&mut self, _host: u32, _now: Instant) -> Option<(u32, StationId)> {
+        None
+    }
+    /// An interface gives back a packet for a station, after [`Self::poll_purge`].
+    fn handle_purged(&mut self, _port: Port, _packet: &Self::Packet, _to: StationId, _now: Instant) {}
     /// The instant of [`Self::poll_timeout`] has come.
     fn handle_timeout(&mut self, host: u32, now: Instant);
     /// When [`Self::handle_timeout`] is to be called.
@@ -424,7 +440,7 @@ impl<U: Upper> Engine<U> {
             let host = match output {
                 wired::Output::Deliver(packet) => {
                     self.tap_wire(to, &packet, now);
-                    self.upper.handle_packet(to, packet, now);
+                    self.upper.handle_packet(to, packet, None, now);
                     to.host
                 }
                 wired::Output::Sent(packet) => {
@@ -434,7 +450,7 @@ impl<U: Upper> Engine<U> {
                 }
                 wired::Output::Lost(packet) => {
                     self.tap_wire(from, &packet, now);
-                    self.upper.handle_drop(from, &packet, Loss::Link, now);
+                    self.upper.handle_drop(from, &packet, None, Loss::Link, now);
                     from.host
                 }
             };
@@ -471,17 +487,21 @@ impl<U: Upper> Engine<U> {
             while let Some(output) = self.stations[index].poll_output() {
                 match output {
                     Output::Transmit(frame) => self.transmit(frame, now),
-                    Output::Deliver(packet, _) => {
+                    Output::Deliver(packet, from) => {
                         host_touched = true;
-                        self.upper.handle_packet(self.ports.of_station(station), packet, now);
+                        self.upper.handle_packet(self.ports.of_station(station), packet, Some(from), now);
+                    }
+                    Output::Overheard(packet, from, to) => {
+                        host_touched = true;
+                        self.upper.handle_overheard(self.ports.of_station(station), packet, from, to, now);
                     }
                     Output::Sent(packet) => {
                         host_touched = true;
                         self.upper.handle_sent(self.ports.of_station(station), &packet, now);
                     }
-                    Output::Dropped(packet, cause) => {
+                    Output::Dropped(packet, cause, to) => {
                         host_touched = true;
-                        self.upper.handle_drop(self.ports.of_station(station), &packet, Loss::Radio(cause), now);
+                        self.upper.handle_drop(self.ports.of_station(station), &packet, to, Loss::Radio(cause), now);
                     }
                 }
             }
@@ -504,7 +524,13 @@ impl<U: Upper> Engine<U> {
                 Attachment::Wire(wire) => wires[wire as usize].room(),
             };
             let Some(Outgoing { interface, receiver, packet }) = upper.poll_output(host as u32, room, now) else {
-                break;
+                let Some((interface, receiver)) = upper.poll_purge(host as u32, now) else { break };
+                if let Attachment::Station(station) = ports.attachment(host, interface) {
+                    for packet in stations[station.0 as usize].purge(receiver) {
+                        upper.handle_purged(Port { host: host as u32, interface }, &packet, receiver, now);
+                    }
+                }
+                continue;
             };
             match ports.attachment(host, interface) {
                 Attachment::Station(station) => {
@@ -517,7 +543,7 @@ impl<U: Upper> Engine<U> {
                     let index = wire as usize;
                     let octets = packet.octets();
                     if let Err(packet) = wires[index].handle_packet(packet, octets, now) {
-                        upper.handle_drop(Port { host: host as u32, interface }, &packet, Loss::QueueFull, now);
+                        upper.handle_drop(Port { host: host as u32, interface }, &packet, None, Loss::QueueFull, now);
                     }
                     host_timers.set(index, wires[index].poll_timeout());
                 }

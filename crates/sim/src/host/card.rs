@@ -13,9 +13,10 @@
 #[cfg(test)]
 mod tests;
 
-use super::Transmit;
 use super::packet::Packet;
+use super::{Neighbour, Transmit};
 use hopcast_protocols::time::{Duration, Instant};
+use hopcast_radio::mac::StationId;
 use std::collections::VecDeque;
 
 /// Parameters of a card.
@@ -52,23 +53,23 @@ struct Card {
     /// Transmit buffers that are taken.
     sending: u32,
     /// Packets in receive buffers, the one that is copied apart.
-    received: VecDeque<Packet>,
+    received: VecDeque<Copied>,
     /// Receive buffers that are taken.
     receiving: u32,
 }
 
 /// A packet that the processor copies, by radio.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Copy {
     Out(Transmit),
-    In(u32, Packet),
+    In(Copied),
 }
 
-/// A packet that has been copied to the host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A packet that has come from the air, to be copied to the host.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Copied {
-    /// Place of the radio that it comes from.
-    pub interface: u32,
+    /// The neighbour that it comes from, and the radio.
+    pub from: Neighbour,
     /// The packet.
     pub packet: Packet,
 }
@@ -108,13 +109,13 @@ impl Cards {
 
     /// A packet has come from the air; gives it back if all receive buffers are taken.
     #[must_use]
-    pub fn handle_received(&mut self, interface: u32, packet: Packet, now: Instant) -> Option<Packet> {
-        let card = &mut self.cards[interface as usize];
+    pub fn handle_received(&mut self, from: Neighbour, packet: Packet, now: Instant) -> Option<Packet> {
+        let card = &mut self.cards[from.interface as usize];
         if card.receiving >= self.config.receive_buffers {
             return Some(packet);
         }
         card.receiving += 1;
-        card.received.push_back(packet);
+        card.received.push_back(Copied { from, packet });
         self.start(now);
         None
     }
@@ -125,6 +126,15 @@ impl Cards {
         self.start(now);
     }
 
+    /// Takes all packets for a station out of the queue before a card, the oldest first.
+    pub fn purge(&mut self, interface: u32, station: StationId) -> Vec<Packet> {
+        let queue = &mut self.cards[interface as usize].queue;
+        let (purged, kept): (Vec<_>, Vec<_>) =
+            queue.drain(..).partition(|transmit| transmit.hop.station == Some(station));
+        queue.extend(kept);
+        purged.into_iter().map(|transmit| transmit.packet).collect()
+    }
+
     /// Ends the copy that is done by now, and begins the next one. Returns the packet if it is for the host.
     pub fn poll_copied(&mut self, now: Instant) -> Option<Copied> {
         let (copy, _) = self.copying.take_if(|(_, end)| *end <= now)?;
@@ -133,9 +143,9 @@ impl Cards {
                 self.copied.push_back(transmit);
                 None
             }
-            Copy::In(interface, packet) => {
-                self.cards[interface as usize].receiving -= 1;
-                Some(Copied { interface, packet })
+            Copy::In(copied) => {
+                self.cards[copied.from.interface as usize].receiving -= 1;
+                Some(copied)
             }
         };
         self.start(now);
@@ -170,10 +180,10 @@ impl Cards {
     /// Packets that have come from the air, and that the host has not yet.
     pub fn incoming(&self) -> impl Iterator<Item = &Packet> {
         let copied = self.copying.iter().filter_map(|(copy, _)| match copy {
-            Copy::In(_, packet) => Some(packet),
+            Copy::In(copied) => Some(&copied.packet),
             Copy::Out(_) => None,
         });
-        copied.chain(self.cards.iter().flat_map(|card| &card.received))
+        copied.chain(self.cards.iter().flat_map(|card| &card.received).map(|copied| &copied.packet))
     }
 
     /// Packets in the queues before the cards.
@@ -187,10 +197,10 @@ impl Cards {
             return;
         }
         let config = &self.config;
-        for (card, interface) in self.cards.iter_mut().zip(0..) {
-            if let Some(packet) = card.received.pop_front() {
-                let end = now + copy_time(&packet, config.copy_in);
-                self.copying = Some((Copy::In(interface, packet), end));
+        for card in &mut self.cards {
+            if let Some(copied) = card.received.pop_front() {
+                let end = now + copy_time(&copied.packet, config.copy_in);
+                self.copying = Some((Copy::In(copied), end));
                 return;
             }
         }
@@ -199,7 +209,8 @@ impl Cards {
                 && let Some(transmit) = card.queue.pop_front()
             {
                 card.sending += 1;
-                self.copying = Some((Copy::Out(transmit), now + copy_time(&transmit.packet, config.copy_out)));
+                let end = now + copy_time(&transmit.packet, config.copy_out);
+                self.copying = Some((Copy::Out(transmit), end));
                 return;
             }
         }

@@ -43,7 +43,7 @@ impl Iterator for Fragments {
             return None;
         }
         let end = (self.next + self.step).min(payload);
-        let mut packet = self.datagram;
+        let mut packet = self.datagram.clone();
         packet.ip.offset += self.next as u16;
         packet.ip.payload = (end - self.next) as u16;
         packet.ip.more_fragments |= end < payload;
@@ -82,6 +82,7 @@ pub(super) mod tests {
                 priority: UserPriority::BEST_EFFORT,
                 expires: None,
             },
+            routing: None,
         }
     }
 

@@ -1,11 +1,12 @@
 //! IPv4 at a host: sending, receiving, forwarding (RFC 791; RFC 1122, section 3; RFC 1812, section 5).
 
 use super::fragment::Fragments;
-use super::packet::{Body, DEFAULT_TTL, Ipv4, Packet, Tag};
+use super::packet::{Body, DEFAULT_TTL, IPV4_HEADER, Ipv4, Packet, Tag};
 use super::reassembly::Outcome;
-use super::{Context, Endpoint, FIRST_PORT, Host, Slot, Socket, Transmit, count_host_drop};
+use super::{Context, Endpoint, FIRST_PORT, Hop, Host, Slot, Socket, Transmit, count_host_drop};
 use crate::metrics::DropCause;
 use crate::scenario::model::NodeId;
+use hopcast_protocols::time::Instant;
 
 impl Host {
     /// Sends a datagram of one of this host's sockets. Returns its identification, or `None` if there is no route.
@@ -15,7 +16,10 @@ impl Host {
         let payload = body.octets() as u16;
         let ip =
             Ipv4 { source: self.node, destination, id, offset: 0, payload, more_fragments: false, ttl: DEFAULT_TTL };
-        let datagram = Packet { ip, body, tag };
+        let datagram = Packet { ip, body, tag, routing: None };
+        if self.router.is_some() {
+            return self.send_routed(datagram, cx).then_some(id);
+        }
         let Some(&hop) = self.routes.get(destination) else {
             cx.counters.originated += 1;
             count_host_drop(&datagram, 1, DropCause::NoRoute, cx);
@@ -39,13 +43,20 @@ impl Host {
         let Some(&hop) = self.routes.get(packet.ip.destination) else {
             return count_host_drop(&packet, 1, DropCause::NoRoute, cx);
         };
+        self.push(hop, packet, cx);
+    }
+
+    /// Gives a packet that may have come from another host to an interface, in pieces if that needs it.
+    pub(super) fn push(&mut self, hop: Hop, packet: Packet, cx: &mut Context<'_>) {
+        // A routing protocol's part before the data is no reason to cut: 802.11 carries 2304 octets (IEEE 802.11-2020, 9.2.3).
+        let octets = IPV4_HEADER + u32::from(packet.ip.payload);
         match self.config.interfaces[hop.interface as usize].mtu {
-            Some(mtu) if packet.octets() > mtu => {
+            Some(mtu) if octets > mtu => {
                 // The packet becomes several, of which the host has made all but the first.
-                let fragments = Fragments::new(packet, Some(mtu));
-                self.ready.extend(fragments.map(|packet| Transmit { hop, packet }));
                 cx.counters.refragmented +=
                     u64::from(super::fragment::count(u32::from(packet.ip.payload), Some(mtu))) - 1;
+                let fragments = Fragments::new(packet, Some(mtu));
+                self.ready.extend(fragments.map(|packet| Transmit { hop, packet }));
             }
             _ => self.ready.push_back(Transmit { hop, packet }),
         }
@@ -77,7 +88,7 @@ impl Host {
     }
 
     /// The interface is done with `packet`: a socket of this host may write again.
-    pub(super) fn release(&mut self, packet: &Packet) {
+    pub(super) fn release(&mut self, packet: &Packet, now: Instant) {
         if packet.ip.source != self.node {
             return;
         }
@@ -85,7 +96,7 @@ impl Host {
             && socket.release(packet.ip.id)
         {
             let program = socket.program;
-            self.wake_writer(program);
+            self.wake_writer(program, now);
         }
     }
 

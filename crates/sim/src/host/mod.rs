@@ -21,6 +21,7 @@ mod ip;
 pub mod packet;
 mod program;
 mod reassembly;
+pub mod router;
 mod routes;
 mod tcp;
 mod udp;
@@ -29,6 +30,7 @@ mod udp;
 mod tests;
 
 pub use reassembly::{REASSEMBLY_MEMORY, REASSEMBLY_TIMEOUT};
+pub use router::{Neighbour, Router};
 pub use routes::{Hop, Routes};
 pub use tcp::TcpOptions;
 
@@ -49,6 +51,8 @@ pub struct Host {
     node: NodeId,
     config: HostConfig,
     routes: Routes,
+    /// In place of `routes`, where a protocol finds them.
+    router: Option<Box<Router>>,
     sockets: Vec<Socket>,
     programs: Vec<Program>,
     /// Packets for the interfaces, in order.
@@ -92,7 +96,7 @@ pub struct Context<'a> {
 }
 
 /// A packet for an interface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transmit {
     /// The interface, and the neighbour that is to receive it.
     pub hop: Hop,
@@ -128,20 +132,24 @@ impl Host {
             writers: config.interfaces.iter().map(|_| VecDeque::new()).collect(),
             config,
             routes,
+            router: None,
             sockets: Vec::new(),
             programs: Vec::new(),
             ready: VecDeque::with_capacity(64),
             talkers: VecDeque::new(),
             reassembly: Reassembly::new(),
-            timers: Timers::new(1),
+            timers: Timers::new(2),
             next_id: 0,
         }
     }
 
-    /// The interface received a packet for this host, to be used here or passed on.
+    /// The interface received a packet for this host from a neighbour, to be used here or passed on.
     #[inline]
-    pub fn handle_packet(&mut self, packet: Packet, cx: &mut Context<'_>) {
+    pub fn handle_packet(&mut self, packet: Packet, from: Neighbour, cx: &mut Context<'_>) {
         cx.counters.received += 1;
+        if self.router.is_some() {
+            return self.handle_routed(packet, from, cx);
+        }
         if packet.ip.destination == self.node { self.receive(packet, cx) } else { self.forward(packet, cx) }
     }
 
@@ -154,14 +162,19 @@ impl Host {
     /// The interface has sent `packet`: its frame was acknowledged, or needed no acknowledgement.
     pub fn handle_sent(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         cx.counters.sent += 1;
-        self.release(packet);
+        self.release(packet, cx.now);
     }
 
-    /// The interface dropped `packet`, on its queue or after its last attempt.
-    pub fn handle_drop(&mut self, packet: &Packet, cause: DropCause, cx: &mut Context<'_>) {
+    /// The interface dropped `packet`, which was for `to`, on its queue or after its last attempt. A routing protocol hears of
+    /// the latter, and may take the packet back.
+    pub fn handle_drop(&mut self, packet: &Packet, to: Neighbour, cause: DropCause, cx: &mut Context<'_>) {
+        let is_link_lost = matches!(cause, DropCause::RetryLimitShort | DropCause::RetryLimitLong);
+        if is_link_lost && self.router.is_some() {
+            return self.handle_undelivered(packet, to, cause, cx);
+        }
         cx.counters.interface_dropped += 1;
         count_drop(packet, 1, cause, cx);
-        self.release(packet);
+        self.release(packet, cx.now);
     }
 
     /// It is [`Self::poll_timeout`], or later.
@@ -169,6 +182,7 @@ impl Host {
         while self.timers.first() <= cx.now {
             match Slot::of(self.timers.first_owner()) {
                 Slot::Reassembly => self.expire_reassembly(cx),
+                Slot::Router => self.expire_router(cx),
                 Slot::Program(program) => self.run_program(program, cx),
                 Slot::Socket(socket) => self.expire_connection(socket, cx),
             }
@@ -190,7 +204,7 @@ impl Host {
             if let Some(transmit) = self.ready.pop_front() {
                 if transmit.packet.tag.expires.is_some_and(|expires| expires <= cx.now) {
                     count_host_drop(&transmit.packet, 1, DropCause::Expired, cx);
-                    self.release(&transmit.packet);
+                    self.release(&transmit.packet, cx.now);
                     continue;
                 }
                 cx.counters.transmitted += 1;
@@ -215,12 +229,14 @@ impl Host {
 
     /// Packets that this host holds: to be given to the interface, or waiting for other fragments of their datagrams.
     pub fn held_packets(&self) -> u64 {
-        self.ready.len() as u64 + self.reassembly.packets()
+        let waiting = self.router.as_ref().map_or(0, |router| router.waiting().len());
+        self.ready.len() as u64 + self.reassembly.packets() + waiting as u64
     }
 
     /// Enters the datagrams that this host holds, whole or in part, in `census`. Those in the interface are not among them.
     pub fn count_in_flight(&self, census: &mut Census) {
         let packets = self.ready.iter().map(|transmit| &transmit.packet).chain(self.reassembly.datagrams());
+        let packets = packets.chain(self.router.iter().flat_map(|router| router.waiting()));
         packets.for_each(|packet| census.insert(packet.tag.flow, packet.tag.seq));
         for program in &self.programs {
             if let Some((flow, seq)) = program.held_datagram() {
@@ -284,6 +300,7 @@ pub struct ConservationError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slot {
     Reassembly,
+    Router,
     Program(u32),
     Socket(u32),
 }
@@ -292,15 +309,17 @@ impl Slot {
     const fn index(self) -> usize {
         match self {
             Self::Reassembly => 0,
-            Self::Program(program) => 1 + 2 * program as usize,
-            Self::Socket(socket) => 2 + 2 * socket as usize,
+            Self::Router => 1,
+            Self::Program(program) => 2 + 2 * program as usize,
+            Self::Socket(socket) => 3 + 2 * socket as usize,
         }
     }
 
     const fn of(index: usize) -> Self {
         match index {
             0 => Self::Reassembly,
-            _ if index % 2 == 1 => Self::Program((index / 2) as u32),
+            1 => Self::Router,
+            _ if index % 2 == 0 => Self::Program((index / 2 - 1) as u32),
             _ => Self::Socket((index / 2 - 1) as u32),
         }
     }

@@ -2,9 +2,11 @@
 
 use crate::scenario::model::{FlowId, NodeId};
 use hopcast_protocols::random::{self, Purpose};
+use hopcast_protocols::routing::Encapsulation;
 use hopcast_protocols::time::Instant;
 use hopcast_protocols::transport::tcp::Segment;
 use hopcast_radio::mac::edca::UserPriority;
+use std::sync::Arc;
 
 /// Octets of an IPv4 header without options (RFC 791, section 3.1).
 pub const IPV4_HEADER: u32 = 20;
@@ -19,8 +21,8 @@ pub const MAX_UDP_PAYLOAD: u32 = MAX_IP_PAYLOAD - UDP_HEADER;
 /// Time to live of a new datagram (RFC 1700, "Assigned numbers", IP time to live parameter).
 pub const DEFAULT_TTL: u8 = 64;
 
-/// One IPv4 packet. Payload octets are not carried; a capture fills them in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// One IPv4 packet. Octets of applications are not carried; a capture fills them in.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {
     /// The IP header.
     pub ip: Ipv4,
@@ -28,6 +30,28 @@ pub struct Packet {
     pub body: Body,
     /// What the measurement knows of it.
     pub tag: Tag,
+    /// What a routing protocol has put behind the IP header.
+    pub routing: Option<Arc<RoutingPart>>,
+}
+
+/// A message of a routing protocol, or its header before the data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoutingPart {
+    /// What it travels in.
+    pub encapsulation: Encapsulation,
+    /// The octets, in the protocol's format.
+    pub octets: Arc<[u8]>,
+}
+
+impl RoutingPart {
+    /// Octets behind the IP header, that of UDP included where there is one.
+    pub fn octets_on_air(&self) -> u32 {
+        let header = match self.encapsulation {
+            Encapsulation::Udp { .. } => UDP_HEADER,
+            Encapsulation::Ip { .. } => 0,
+        };
+        header + self.octets.len() as u32
+    }
 }
 
 /// What the IPv4 header says (RFC 791, section 3.1).
@@ -41,7 +65,7 @@ pub struct Ipv4 {
     pub id: u16,
     /// Where this fragment lies in the datagram, in octets; a multiple of 8.
     pub offset: u16,
-    /// Octets behind the header of this packet.
+    /// Octets of the datagram in this packet: what follows the IP header, and the routing protocol's part.
     pub payload: u16,
     /// Whether further fragments follow in the datagram.
     pub more_fragments: bool,
@@ -70,6 +94,8 @@ pub enum Body {
         /// The rest of the header, and the extent of the payload.
         segment: Segment,
     },
+    /// No data: the packet is a message of a routing protocol.
+    Message,
 }
 
 /// What the measurement and the source's socket know of a packet; no octets of it are on the air.
@@ -102,8 +128,20 @@ impl Packet {
     }
 
     /// Octets of this packet, its IP header included.
-    pub const fn octets(&self) -> u32 {
-        IPV4_HEADER + self.ip.payload as u32
+    pub fn octets(&self) -> u32 {
+        let octets = IPV4_HEADER + u32::from(self.ip.payload);
+        match &self.routing {
+            None => octets,
+            Some(part) => octets + part.octets_on_air(),
+        }
+    }
+
+    /// The protocol field of the IP header ("Assigned internet protocol numbers", IANA).
+    pub fn protocol(&self) -> u8 {
+        match self.routing.as_deref() {
+            Some(&RoutingPart { encapsulation: Encapsulation::Ip { protocol }, .. }) => protocol,
+            Some(_) | None => self.body.protocol(),
+        }
     }
 
     /// Whether this is one of several fragments of a datagram.
@@ -113,24 +151,27 @@ impl Packet {
 }
 
 impl Body {
-    /// The protocol field of the IP header ("Assigned internet protocol numbers", IANA).
+    /// The protocol number of the datagram ("Assigned internet protocol numbers", IANA); of a message that of UDP, in which
+    /// it travels unless it has a number of its own.
     pub const fn protocol(&self) -> u8 {
         match self {
             Self::Tcp { .. } => 6,
-            Self::Udp { .. } => 17,
+            Self::Udp { .. } | Self::Message => 17,
         }
     }
 
-    /// Source port.
+    /// Source port; zero for a message.
     pub const fn source_port(&self) -> u16 {
         match *self {
+            Self::Message => 0,
             Self::Udp { source_port, .. } | Self::Tcp { source_port, .. } => source_port,
         }
     }
 
-    /// Destination port.
+    /// Destination port; zero for a message.
     pub const fn destination_port(&self) -> u16 {
         match *self {
+            Self::Message => 0,
             Self::Udp { destination_port, .. } | Self::Tcp { destination_port, .. } => destination_port,
         }
     }
@@ -140,6 +181,7 @@ impl Body {
         match self {
             Self::Udp { length, .. } => UDP_HEADER + u32::from(*length),
             Self::Tcp { segment, .. } => TCP_HEADER + segment.options_len() + segment.payload.len,
+            Self::Message => 0,
         }
     }
 }
@@ -164,6 +206,7 @@ mod tests {
                 priority: UserPriority::BEST_EFFORT,
                 expires: None,
             },
+            routing: None,
         }
     }
 

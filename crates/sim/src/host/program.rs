@@ -6,7 +6,7 @@ use super::udp::{UdpSocket, Unit};
 use super::{Context, Endpoint, FlowId, Host, Slot, Socket};
 use crate::metrics::DropCause;
 use hopcast_protocols::application::{Relay, Source};
-use hopcast_protocols::time::Instant;
+use hopcast_protocols::time::{Duration, Instant};
 
 /// One program.
 #[derive(Debug)]
@@ -15,6 +15,8 @@ pub(super) struct Program {
     pub(super) activity: Activity,
     /// Whether the program is among the host's writers.
     queued: bool,
+    /// After a write that failed it writes nothing until then.
+    resumes: Instant,
 }
 
 /// What a program does.
@@ -34,6 +36,9 @@ pub(super) enum Activity {
     Ended,
 }
 
+/// So long a blocking source waits after a write for which a routing protocol had no route; a choice of ours.
+const FAILED_WRITE_PAUSE: Duration = Duration::from_secs(1);
+
 /// How an attempt to write ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Attempt {
@@ -47,7 +52,7 @@ enum Attempt {
 
 impl Program {
     pub(super) fn new(flow: FlowId, activity: Activity) -> Self {
-        Self { flow, activity, queued: false }
+        Self { flow, activity, queued: false, resumes: Instant::START }
     }
 
     /// The datagram that a relay has read and not yet sent.
@@ -92,7 +97,7 @@ impl Host {
     pub(super) fn run_program(&mut self, program: u32, cx: &mut Context<'_>) {
         self.timers.set(Slot::Program(program).index(), None);
         match &self.programs[program as usize].activity {
-            Activity::UdpSource { source, .. } if source.is_blocking() => self.wake_writer(program),
+            Activity::UdpSource { source, .. } if source.is_blocking() => self.wake_writer(program, cx.now),
             Activity::UdpSource { .. } => self.write_without_blocking(program, cx),
             Activity::TcpSource(_) => self.run_stream_source(program, cx),
             _ => {}
@@ -100,7 +105,7 @@ impl Host {
     }
 
     /// A program may be able to write, as far as its own socket goes.
-    pub(super) fn wake_writer(&mut self, program: u32) {
+    pub(super) fn wake_writer(&mut self, program: u32, now: Instant) {
         let blocking = match &self.programs[program as usize].activity {
             Activity::UdpSource { source, .. } => source.is_blocking(),
             Activity::UdpRelay { .. } => true,
@@ -109,20 +114,20 @@ impl Host {
         let queued = &mut self.programs[program as usize].queued;
         if blocking && !*queued {
             *queued = true;
-            let interface = self.interface_of(program);
+            let interface = self.interface_of(program, now);
             self.writers[interface as usize].push_back(program);
         }
     }
 
     /// The interface through which a program writes to UDP; without a route the first, where the write fails.
-    fn interface_of(&mut self, program: u32) -> u32 {
+    fn interface_of(&mut self, program: u32, now: Instant) -> u32 {
         let socket = match self.programs[program as usize].activity {
             Activity::UdpSource { socket, .. } => socket,
             Activity::UdpRelay { output, .. } => output,
             _ => return 0,
         };
         let remote = self.udp(socket).remote;
-        remote.and_then(|remote| self.routes.get(remote.node)).map_or(0, |hop| hop.interface)
+        remote.map_or(0, |remote| self.interface_towards(remote.node, now))
     }
 
     /// Lets writers write while the queue of their interface has `room`, in turn; true if one did.
@@ -151,7 +156,12 @@ impl Host {
 
     /// How many packets a UDP datagram of `octets` becomes on an interface.
     pub(super) fn packets_of(&self, octets: u32, interface: usize) -> u32 {
-        fragment::count(octets + UDP_HEADER, self.config.interfaces[interface].mtu)
+        let mtu = match self.router {
+            // It may lead each packet to another interface.
+            Some(_) => self.least_mtu(),
+            None => self.config.interfaces[interface].mtu,
+        };
+        fragment::count(octets + UDP_HEADER, mtu)
     }
 
     fn add_udp_socket(&mut self, flow: FlowId, remote: Option<Endpoint>, program: u32) -> u32 {
@@ -176,6 +186,11 @@ impl Host {
             self.programs[program as usize].activity = Activity::Ended;
             return Attempt::Asleep;
         }
+        let resumes = self.programs[program as usize].resumes;
+        if resumes > cx.now {
+            self.timers.set(Slot::Program(program).index(), Some(resumes));
+            return Attempt::Asleep;
+        }
         let socket = *socket;
         let Some(octets) = source.poll_write(cx.now) else {
             self.timers.set(Slot::Program(program).index(), source.poll_timeout());
@@ -198,6 +213,9 @@ impl Host {
         if source.poll_timeout().is_none() {
             cx.flows[flow].handle_source_finished();
             self.programs[program as usize].activity = Activity::Ended;
+        } else if !routed && self.router.is_some() {
+            // The call fails, but there may be a route later.
+            self.programs[program as usize].resumes = cx.now + FAILED_WRITE_PAUSE;
         } else if !routed {
             // The call fails: a program that would try again at once would never stop.
             self.programs[program as usize].activity = Activity::Ended;
@@ -265,7 +283,7 @@ impl Host {
             if self.udp(socket).can_send(octets) {
                 self.send_udp(socket, Unit { seq, created: cx.now, expires, octets }, cx);
             } else {
-                let interface = self.interface_of(program) as usize;
+                let interface = self.interface_of(program, cx.now) as usize;
                 let packets = u64::from(self.packets_of(octets, interface));
                 cx.counters.originated += packets;
                 cx.counters.host_dropped += packets;

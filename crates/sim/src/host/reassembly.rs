@@ -66,7 +66,7 @@ struct Key {
 }
 
 /// What became of fragments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// The datagram is complete; it came in this many packets.
     Complete { datagram: Packet, packets: u32 },
@@ -101,7 +101,7 @@ impl Reassembly {
             index = NONE;
         }
         if index == NONE {
-            index = self.insert(key, packet, now);
+            index = self.insert(key, packet.clone(), now);
         }
         let octets = u32::from(packet.ip.payload);
         let datagram = &mut self.datagrams[index as usize];
@@ -115,7 +115,7 @@ impl Reassembly {
         if datagram.is_complete() {
             let outcome = match datagram.misassembled {
                 true => Outcome::Dropped {
-                    sample: datagram.sample,
+                    sample: datagram.sample.clone(),
                     packets: datagram.packets,
                     cause: DropCause::Misassembled,
                 },
@@ -206,7 +206,7 @@ impl Reassembly {
 
     fn give_up(&mut self, index: u32, cause: DropCause) -> Outcome {
         let datagram = &self.datagrams[index as usize];
-        let outcome = Outcome::Dropped { sample: datagram.sample, packets: datagram.packets, cause };
+        let outcome = Outcome::Dropped { sample: datagram.sample.clone(), packets: datagram.packets, cause };
         self.remove(index);
         outcome
     }
@@ -311,7 +311,7 @@ impl Incomplete {
     }
 
     fn whole(&self) -> Packet {
-        let mut packet = self.sample;
+        let mut packet = self.sample.clone();
         packet.ip.offset = 0;
         packet.ip.more_fragments = false;
         packet.ip.payload = self.total.unwrap_or(0) as u16;
@@ -346,14 +346,14 @@ mod tests {
         let mut reassembly = Reassembly::new();
         let packets = fragments(16_384, 7, 3);
         for packet in packets.iter().skip(1) {
-            assert_eq!(take(&mut reassembly, *packet, at(1)), []);
+            assert_eq!(take(&mut reassembly, packet.clone(), at(1)), []);
         }
         assert_eq!(reassembly.poll_timeout(), Some(at(31)));
         let mut outcomes = Vec::new();
         reassembly.handle_timeout(at(30), |outcome| outcomes.push(outcome));
         assert_eq!(outcomes, []);
         reassembly.handle_timeout(at(31), |outcome| outcomes.push(outcome));
-        let sample = packets[1];
+        let sample = packets[1].clone();
         assert_eq!(outcomes, [Outcome::Dropped { sample, packets: 11, cause: DropCause::ReassemblyTimeout }]);
         assert_eq!((reassembly.packets(), reassembly.octets, reassembly.poll_timeout()), (0, 0, None));
     }
@@ -362,9 +362,9 @@ mod tests {
     fn fragments_of_two_datagrams_with_one_identification_do_not_pass_for_one() {
         let mut reassembly = Reassembly::new();
         let (old, new) = (fragments(2000, 7, 1), fragments(2000, 7, 2));
-        take(&mut reassembly, old[0], at(0));
-        let outcomes = take(&mut reassembly, new[1], at(1));
-        assert_eq!(outcomes, [Outcome::Dropped { sample: old[0], packets: 2, cause: DropCause::Misassembled }]);
+        take(&mut reassembly, old[0].clone(), at(0));
+        let outcomes = take(&mut reassembly, new[1].clone(), at(1));
+        assert_eq!(outcomes, [Outcome::Dropped { sample: old[0].clone(), packets: 2, cause: DropCause::Misassembled }]);
     }
 
     #[test]
@@ -372,15 +372,15 @@ mod tests {
         for (others, expected) in [(31, 1), (32, 2)] {
             let mut reassembly = Reassembly::new();
             let (old, new) = (fragments(2000, 7, 1), fragments(2000, 7, 2));
-            take(&mut reassembly, old[0], at(0));
+            take(&mut reassembly, old[0].clone(), at(0));
             for id in 100..100 + others {
                 for packet in fragments(2000, id, 50 + u64::from(id)) {
                     take(&mut reassembly, packet, at(0));
                 }
             }
             // The first fragment is a duplicate of the old one, or the first of a new datagram after the old one's end.
-            let outcomes = take(&mut reassembly, new[0], at(1));
-            let dropped = Outcome::Dropped { sample: old[0], packets: 1, cause: DropCause::ReassemblyTimeout };
+            let outcomes = take(&mut reassembly, new[0].clone(), at(1));
+            let dropped = Outcome::Dropped { sample: old[0].clone(), packets: 1, cause: DropCause::ReassemblyTimeout };
             assert_eq!(outcomes.contains(&dropped), expected == 2, "{others} others");
         }
     }
@@ -390,10 +390,10 @@ mod tests {
         let mut reassembly = Reassembly::new();
         let fit = REASSEMBLY_MEMORY / 1480;
         for id in 0..fit as u16 {
-            assert_eq!(take(&mut reassembly, fragments(2000, id, u64::from(id))[0], at(0)), []);
+            assert_eq!(take(&mut reassembly, fragments(2000, id, u64::from(id)).swap_remove(0), at(0)), []);
         }
-        let oldest = fragments(2000, 0, 0)[0];
-        let outcomes = take(&mut reassembly, fragments(2000, 9999, 9999)[0], at(0));
+        let oldest = fragments(2000, 0, 0).swap_remove(0);
+        let outcomes = take(&mut reassembly, fragments(2000, 9999, 9999).swap_remove(0), at(0));
         assert_eq!(outcomes, [Outcome::Dropped { sample: oldest, packets: 1, cause: DropCause::ReassemblyOverflow }]);
         assert_eq!(reassembly.packets(), u64::from(fit));
     }
@@ -425,7 +425,7 @@ mod tests {
             while !pending.is_empty() {
                 let index = indices.next().unwrap().index(pending.len());
                 // Every third time the packet stays, and comes again.
-                let packet = if given % 3 == 0 { pending[index] } else { pending.swap_remove(index) };
+                let packet = if given % 3 == 0 { pending[index].clone() } else { pending.swap_remove(index) };
                 given += 1;
                 // A late copy of a complete datagram is none of this test's business.
                 if complete.iter().any(|whole: &Packet| whole.ip.id == packet.ip.id) {

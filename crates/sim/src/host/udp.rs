@@ -121,6 +121,13 @@ impl Host {
         let body = Body::Udp { source_port: local_port, destination_port: remote.port, length };
         let priority = cx.flows[flow].priority();
         let tag = Tag { flow, seq: unit.seq, created: unit.created, socket, priority, expires: unit.expires };
+        if self.router.is_some() {
+            // What is dropped on the way out leaves the buffer again, so that it must be there before.
+            let packets = self.packets_of(unit.octets, 0);
+            let id = self.next_id;
+            self.udp(socket).charge(id, unit.octets, packets);
+            return self.send(remote.node, body, tag, cx).is_some();
+        }
         let Some(id) = self.send(remote.node, body, tag, cx) else { return false };
         let interface = self.routes.get(remote.node).map_or(0, |hop| hop.interface as usize);
         let packets = self.packets_of(unit.octets, interface);
@@ -140,7 +147,7 @@ impl Host {
             cx.flows[datagram.tag.flow].handle_datagram_received(unit.seq, unit.octets, unit.created, cx.now);
         } else if self.udp(socket).keep(unit) {
             cx.counters.delivered += u64::from(packets);
-            self.wake_writer(program);
+            self.wake_writer(program, cx.now);
         } else {
             count_host_drop(datagram, packets, DropCause::ReceiveBufferFull, cx);
         }

@@ -16,7 +16,7 @@ pub enum DropCause {
     RetryLimitShort,
     /// The frame was longer than the RTS threshold and its attempts were used up.
     RetryLimitLong,
-    /// No route to the destination.
+    /// No route to the destination, or none was found.
     NoRoute,
     /// The time to live reached zero.
     TtlExpired,
@@ -40,11 +40,15 @@ pub enum DropCause {
     LinkLoss,
     /// The card had no free buffer for it when it came from the air.
     ReceiveBuffersFull,
+    /// Too many packets waited for a route; it was the oldest.
+    RouteQueueFull,
+    /// It waited too long for a route.
+    RouteTimeout,
 }
 
 impl DropCause {
     /// All causes, in the order of their indices.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 19] = [
         Self::QueueFull,
         Self::QueueManagement,
         Self::Expired,
@@ -62,6 +66,8 @@ impl DropCause {
         Self::Corrupted,
         Self::LinkLoss,
         Self::ReceiveBuffersFull,
+        Self::RouteQueueFull,
+        Self::RouteTimeout,
     ];
 
     /// The stable name in results.
@@ -84,6 +90,8 @@ impl DropCause {
             Self::Corrupted => "corrupted",
             Self::LinkLoss => "link_loss",
             Self::ReceiveBuffersFull => "receive_buffers_full",
+            Self::RouteQueueFull => "route_queue_full",
+            Self::RouteTimeout => "route_timeout",
         }
     }
 }
@@ -91,7 +99,7 @@ impl DropCause {
 /// What happened to packets at one node. A packet is an IP datagram or a fragment of one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Packets that this node's own sockets made.
+    /// Packets that this node made: its sockets, and its routing protocol.
     pub originated: u64,
     /// Packets that the interface received for this host.
     pub received: u64,
@@ -107,8 +115,16 @@ pub struct Counters {
     pub sent: u64,
     /// Packets that the interface reported as dropped.
     pub interface_dropped: u64,
+    /// Packets that the interface gave back and that go another way, or wait for one.
+    pub returned: u64,
+    /// Copies of packets that the routing protocol sent again.
+    pub repeated: u64,
     /// Packets dropped by the host itself.
     pub host_dropped: u64,
+    /// Messages of the routing protocol given to the interface, those of others included: one for each hop.
+    pub routing_packets: u64,
+    /// Octets of these, and of the headers that the protocol put before data.
+    pub routing_bytes: u64,
     by_cause: [u64; DropCause::ALL.len()],
 }
 
@@ -121,7 +137,11 @@ impl Counters {
     /// Packets that came in or were made here, less those that left, went up or were dropped by the host.
     /// What the host holds ([`crate::host::Host::held_packets`]) must be exactly this.
     pub fn unaccounted(&self) -> i128 {
-        i128::from(self.originated) + i128::from(self.received) + i128::from(self.refragmented)
+        i128::from(self.originated)
+            + i128::from(self.received)
+            + i128::from(self.refragmented)
+            + i128::from(self.returned)
+            + i128::from(self.repeated)
             - i128::from(self.transmitted)
             - i128::from(self.delivered)
             - i128::from(self.host_dropped)
@@ -129,7 +149,10 @@ impl Counters {
 
     /// Packets given to the interface of which it has not reported the fate: they are in its queue or on the air.
     pub fn in_interface(&self) -> i128 {
-        i128::from(self.transmitted) - i128::from(self.sent) - i128::from(self.interface_dropped)
+        i128::from(self.transmitted)
+            - i128::from(self.sent)
+            - i128::from(self.interface_dropped)
+            - i128::from(self.returned)
     }
 }
 

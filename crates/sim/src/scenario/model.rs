@@ -18,9 +18,19 @@ use crate::traffic::video_trace::VideoTrace;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub u32);
 
+impl NodeId {
+    /// All nodes: the destination of a broadcast.
+    pub const ALL: Self = Self(u32::MAX);
+}
+
 /// Index of a flow, in the order of the scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowId(pub u32);
+
+impl FlowId {
+    /// No flow: whose data a routing message carries.
+    pub const NONE: Self = Self(u32::MAX);
+}
 
 /// One simulation: what to run, for how long.
 #[derive(Clone, Debug)]

@@ -160,6 +160,11 @@ impl Bench {
         Self::with_stream(config, Stream::new(1, Purpose::Backoff, 0, 0))
     }
 
+    /// The station, to be changed.
+    pub(super) fn dcf_mut(&mut self) -> &mut Dcf<Packet> {
+        &mut self.dcf
+    }
+
     /// A station whose backoffs are `draws`: each the contention window and the slots drawn from it, in order.
     pub(super) fn with_draws(config: Config, draws: &[(u32, u32)]) -> Self {
         let fits = |seed: &u64| {
@@ -313,7 +318,7 @@ impl Bench {
     pub(super) fn expect_dropped(&mut self, id: u32, cause: DropCause, at: Instant) {
         self.run_to_output(at);
         match self.outputs.pop_front() {
-            Some((when, Output::Dropped(packet, why))) if (packet.id, why, when) == (id, cause, at) => {}
+            Some((when, Output::Dropped(packet, why, _))) if (packet.id, why, when) == (id, cause, at) => {}
             other => panic!("expected packet {id} dropped at {at} by {cause:?}, not {other:?}"),
         }
     }

@@ -83,7 +83,7 @@ fn short_data_behind_an_rts_are_given_up() {
     let outputs = bench.outputs_until(us(200_000));
     let data = outputs.iter().filter(|(_, output)| matches!(output, crate::mac::Output::Transmit(f) if f.kind == Data));
     assert_eq!(data.count(), 4);
-    assert!(matches!(outputs.last(), Some((_, crate::mac::Output::Dropped(_, DropCause::LongRetryLimit)))));
+    assert!(matches!(outputs.last(), Some((_, crate::mac::Output::Dropped(_, DropCause::LongRetryLimit, _)))));
 }
 
 /// Frames that everyone understands need no protection.

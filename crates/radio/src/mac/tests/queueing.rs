@@ -116,6 +116,32 @@ fn a_full_queue_refuses_the_newest() {
     assert_eq!((bench.dcf().room(), bench.dcf().held().count()), (2, 0));
 }
 
+/// What waits for one station can be taken back; the frame in hand and what is for others stay.
+#[test]
+fn the_queue_is_purged_of_what_waits_for_one_station() {
+    let mut bench = Bench::new(dsss());
+    for id in 1..=3 {
+        bench.packet(us(1_000), id);
+    }
+    bench.broadcast(us(1_000), 4);
+    bench.outputs_until(us(1_001));
+    let purged: Vec<u32> = bench.dcf_mut().purge(PEER).into_iter().map(|packet| packet.id).collect();
+    assert_eq!(purged, [2, 3]);
+    assert_eq!(bench.dcf().held().map(|packet| packet.id).collect::<Vec<_>>(), [1, 4]);
+}
+
+/// Whoever wants to hears packets between other stations.
+#[test]
+fn a_promiscuous_station_overhears_data_between_others() {
+    let mut bench = Bench::new(dsss());
+    bench.dcf_mut().set_promiscuous();
+    let end = bench.hears(us(1_000), bench.data_between(OTHER, Some(PEER), 7));
+    let (at, output) = bench.next_output(end).expect("it is overheard");
+    assert!(matches!(output, Output::Overheard(packet, OTHER, PEER) if packet.id == 7 && at == end));
+    bench.hears(us(9_000), bench.control(Rts, OTHER, PEER, micros(1_230)));
+    bench.expect_nothing_until(us(20_000));
+}
+
 /// Without a queue there is the frame in hand.
 #[test]
 fn a_queue_without_places_leaves_the_frame_in_hand() {

@@ -32,6 +32,7 @@ fn packet(id: u16) -> Packet {
             priority: UserPriority::BEST_EFFORT,
             expires: None,
         },
+        routing: None,
     }
 }
 
@@ -40,7 +41,11 @@ fn transmit(id: u16) -> Transmit {
 }
 
 fn arrived(interface: u32, id: u16) -> Option<Copied> {
-    Some(Copied { interface, packet: packet(id) })
+    Some(Copied { from: from(interface), packet: packet(id) })
+}
+
+fn from(interface: u32) -> Neighbour {
+    Neighbour { interface, node: NodeId(1) }
 }
 
 fn ns(nanos: u64) -> Instant {
@@ -104,7 +109,7 @@ fn what_has_arrived_is_copied_before_what_is_to_be_sent_but_not_in_the_middle_of
     let mut cards = Cards::new(config(10, PCMCIA), 1);
     assert_eq!(cards.handle_transmit(transmit(1), ns(0)), None);
     assert_eq!(cards.handle_transmit(transmit(2), ns(0)), None);
-    assert_eq!(cards.handle_received(0, packet(7), ns(1_000)), None);
+    assert_eq!(cards.handle_received(from(0), packet(7), ns(1_000)), None);
     assert_eq!((cards.poll_copied(ns(3_460_000)), cards.poll_output()), (None, Some(transmit(1))));
     assert_eq!(cards.poll_timeout(), Some(ns(3_460_000 + 2_057_000)));
     assert_eq!(cards.poll_copied(ns(5_517_000)), arrived(0, 7));
@@ -114,19 +119,19 @@ fn what_has_arrived_is_copied_before_what_is_to_be_sent_but_not_in_the_middle_of
 #[test]
 fn receive_buffers_are_taken_until_their_packets_are_copied() {
     let mut cards = Cards::new(config(1, PCMCIA), 1);
-    let taken: Vec<bool> = (0..7).map(|id| cards.handle_received(0, packet(id), ns(0)).is_none()).collect();
+    let taken: Vec<bool> = (0..7).map(|id| cards.handle_received(from(0), packet(id), ns(0)).is_none()).collect();
     assert_eq!(taken, [true, true, true, true, true, false, false]);
     assert_eq!(cards.incoming().count(), 5);
     assert_eq!(cards.poll_copied(ns(2_057_000)), arrived(0, 0));
-    assert!(cards.handle_received(0, packet(9), ns(2_057_000)).is_none());
-    assert!(cards.handle_received(0, packet(10), ns(2_057_000)).is_some());
+    assert!(cards.handle_received(from(0), packet(9), ns(2_057_000)).is_none());
+    assert!(cards.handle_received(from(0), packet(10), ns(2_057_000)).is_some());
 }
 
 #[test]
 fn a_host_of_two_cards_has_one_processor() {
     let mut cards = Cards::new(config(1, ISA), 2);
-    assert_eq!(cards.handle_received(0, packet(1), ns(0)), None);
-    assert_eq!(cards.handle_received(1, packet(2), ns(0)), None);
+    assert_eq!(cards.handle_received(from(0), packet(1), ns(0)), None);
+    assert_eq!(cards.handle_received(from(1), packet(2), ns(0)), None);
     assert_eq!(cards.poll_copied(ns(955_000)), arrived(0, 1));
     assert_eq!(cards.poll_timeout(), Some(ns(1_910_000)));
 }

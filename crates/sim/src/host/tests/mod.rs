@@ -13,6 +13,8 @@ use hopcast_protocols::time::Duration;
 use hopcast_radio::mac::edca::UserPriority;
 
 const FLOW: FlowId = FlowId(0);
+/// Whoever is at the other end: a host with a table does not care.
+const NEIGHBOUR: Neighbour = Neighbour { interface: 0, node: NodeId(0) };
 
 fn at(micros: u64) -> Instant {
     Instant::from_nanos(micros * 1_000)
@@ -69,8 +71,8 @@ impl Bench {
         }
     }
 
-    fn give(&mut self, node: usize, packet: Packet) {
-        self.with(node, |host, cx| host.handle_packet(packet, cx));
+    fn give(&mut self, node: usize, packet: &Packet) {
+        self.with(node, |host, cx| host.handle_packet(packet.clone(), NEIGHBOUR, cx));
     }
 
     fn sent(&mut self, node: usize, packet: &Packet) {
@@ -116,7 +118,7 @@ fn a_unit_of_sixteen_kilobytes_is_twelve_packets_and_arrives_with_the_last() {
     for packet in &packets {
         assert_eq!(bench.flows[FLOW].summary(bench.now).received_packets, 0);
         bench.advance(5_000);
-        bench.give(1, *packet);
+        bench.give(1, packet);
     }
     let summary = bench.flows[FLOW].summary(bench.now);
     assert_eq!((summary.received_packets, summary.received_bytes), (1, 16_384));
@@ -131,10 +133,10 @@ fn one_lost_fragment_loses_the_unit() {
     bench.advance(0);
     for (index, packet) in bench.take(0, 50).iter().enumerate() {
         if index == 4 {
-            bench.with(0, |host, cx| host.handle_drop(packet, DropCause::RetryLimitLong, cx));
+            bench.with(0, |host, cx| host.handle_drop(packet, NEIGHBOUR, DropCause::RetryLimitLong, cx));
         } else {
             bench.sent(0, packet);
-            bench.give(1, *packet);
+            bench.give(1, packet);
         }
     }
     assert_eq!(bench.flows[FLOW].summary(bench.now).lost_packets, 1);
@@ -161,7 +163,7 @@ fn a_blocking_write_waits_until_the_interface_is_done_with_the_unit_before() {
         assert_eq!(bench.take(0, 50), []);
     }
     // A fragment that is dropped releases its place as well.
-    bench.with(0, |host, cx| host.handle_drop(&packets[11], DropCause::RetryLimitShort, cx));
+    bench.with(0, |host, cx| host.handle_drop(&packets[11], NEIGHBOUR, DropCause::RetryLimitShort, cx));
     assert_eq!(bench.take(0, 50).len(), 12);
     bench.check();
 }
@@ -245,20 +247,20 @@ fn audio() -> Source {
 fn what_expired_on_its_way_is_not_passed_on() {
     let mut bench = direct(3, 100_000, audio());
     bench.advance(0);
-    let first = bench.take(0, 50)[0];
+    let first = bench.take(0, 50).swap_remove(0);
     assert_eq!(first.tag.expires, Some(at(10_000)));
     bench.advance(20_000);
-    let second = bench.take(0, 50)[0];
+    let second = bench.take(0, 50).swap_remove(0);
     bench.now = at(29_999);
-    bench.give(1, first);
-    bench.give(1, second);
+    bench.give(1, &first);
+    bench.give(1, &second);
     assert_eq!(bench.take(1, 50).iter().map(|packet| packet.tag.seq).collect::<Vec<_>>(), [1]);
     assert_eq!(bench.counters[1][DropCause::Expired], 1);
     bench.now = at(30_000);
-    bench.give(1, second);
+    bench.give(1, &second);
     assert_eq!(bench.take(1, 50), []);
     // At the far end nothing is too late.
-    bench.give(2, second);
+    bench.give(2, &second);
     let summary = bench.flows[FLOW].summary(bench.now);
     assert_eq!((summary.received_packets, summary.lost_packets), (1, 1));
     bench.check();
@@ -271,24 +273,24 @@ fn a_relay_keeps_the_deadline_and_goes_on_after_what_expired() {
     let port = bench.hosts[1].add_udp_relay(FLOW, Endpoint { node: NodeId(2), port });
     bench.hosts[0].add_udp_source(FLOW, audio(), None, Endpoint { node: NodeId(1), port });
     bench.advance(0);
-    let first = bench.take(0, 50)[0];
+    let first = bench.take(0, 50).swap_remove(0);
     bench.sent(0, &first);
-    bench.give(1, first);
+    bench.give(1, &first);
     let passed = bench.take(1, 50);
     assert_eq!(passed[0].tag.expires, Some(at(10_000)));
     bench.advance(20_000);
-    let second = bench.take(0, 50)[0];
+    let second = bench.take(0, 50).swap_remove(0);
     bench.sent(0, &second);
     // The buffer is full until the first is sent, which is too late for the second.
-    bench.give(1, second);
+    bench.give(1, &second);
     assert_eq!(bench.take(1, 50), []);
     bench.advance(30_000);
     bench.sent(1, &passed[0]);
     assert_eq!(bench.take(1, 50), []);
     assert_eq!(bench.counters[1][DropCause::Expired], 1);
     bench.advance(40_000);
-    let third = bench.take(0, 50)[0];
-    bench.give(1, third);
+    let third = bench.take(0, 50).swap_remove(0);
+    bench.give(1, &third);
     assert_eq!(bench.take(1, 50).len(), 1, "what expired has left its place");
     bench.check();
 }
@@ -311,13 +313,13 @@ fn the_time_to_live_falls_with_each_hop_and_ends_the_way() {
     let mut bench = direct(3, 100_000, units(1000, 0, Some(2000)));
     bench.advance(0);
     let packets = bench.take(0, 50);
-    bench.give(1, packets[0]);
+    bench.give(1, &packets[0]);
     let forwarded = bench.take(1, 50);
     assert_eq!(forwarded[0].ip.ttl, packets[0].ip.ttl - 1);
     assert_eq!(bench.counters[1].forwarded, 1);
-    let mut dying = packets[1];
+    let mut dying = packets[1].clone();
     dying.ip.ttl = 1;
-    bench.give(1, dying);
+    bench.give(1, &dying);
     assert_eq!(bench.take(1, 50), []);
     assert_eq!(bench.counters[1][DropCause::TtlExpired], 1);
     assert_eq!(bench.flows[FLOW].summary(bench.now).lost_packets, 1);
@@ -340,10 +342,10 @@ fn without_a_route_a_write_fails_and_the_program_ends() {
 fn a_port_without_a_socket_takes_nothing() {
     let mut bench = direct(2, 100_000, units(1000, 0, Some(1000)));
     bench.advance(0);
-    let mut packet = bench.take(0, 50)[0];
+    let mut packet = bench.take(0, 50).swap_remove(0);
     let packet::Body::Udp { destination_port, .. } = &mut packet.body else { unreachable!("the source is one of UDP") };
     *destination_port = 80;
-    bench.give(1, packet);
+    bench.give(1, &packet);
     assert_eq!(bench.counters[1][DropCause::NoSocket], 1);
     bench.check();
 }
@@ -366,12 +368,12 @@ fn relay(units_sent: u64) -> (Bench, Vec<Packet>) {
 fn a_relay_passes_units_on_and_the_delay_runs_from_the_source() {
     let (mut bench, packets) = relay(1);
     bench.advance(1_000);
-    bench.give(1, packets[0]);
+    bench.give(1, &packets[0]);
     let passed = bench.take(1, 50);
     assert_eq!((passed[0].ip.source, passed[0].ip.destination), (NodeId(1), NodeId(2)));
     assert_eq!(passed[0].ip.ttl, packet::DEFAULT_TTL, "a datagram of the relay's own");
     bench.advance(3_000);
-    bench.give(2, passed[0]);
+    bench.give(2, &passed[0]);
     let summary = bench.flows[FLOW].summary(bench.now);
     assert_eq!((summary.received_packets, summary.delay_mean_s), (1, Some(0.003)));
     bench.check();
@@ -382,7 +384,7 @@ fn a_relay_that_can_not_send_stops_reading_and_its_buffer_overflows() {
     let (mut bench, packets) = relay(10);
     // Three units go to the interface, which does not send them; one is in hand, three are in the receive buffer.
     for packet in &packets {
-        bench.give(1, *packet);
+        bench.give(1, packet);
         bench.with(1, |host, cx| while host.poll_output(|_| 50, cx).is_some() {});
     }
     assert_eq!(bench.counters[1].transmitted, 3);
@@ -401,7 +403,7 @@ fn a_relay_goes_on_when_the_interface_has_sent() {
     let (mut bench, packets) = relay(5);
     let mut passed = Vec::new();
     for packet in &packets {
-        bench.give(1, *packet);
+        bench.give(1, packet);
         passed.extend(bench.take(1, 50));
     }
     assert_eq!(passed.iter().map(|packet| packet.tag.seq).collect::<Vec<_>>(), [0, 1, 2]);
@@ -413,7 +415,7 @@ fn a_relay_goes_on_when_the_interface_has_sent() {
 #[test]
 fn a_relay_waits_for_room_in_the_interface_too() {
     let (mut bench, packets) = relay(2);
-    bench.give(1, packets[0]);
+    bench.give(1, &packets[0]);
     assert_eq!(bench.take(1, 0), []);
     let mut census = Census::new();
     bench.hosts[1].count_in_flight(&mut census);

@@ -103,7 +103,7 @@ impl<F: FnMut(&Packet) -> Fate> Net<F> {
         let idle = queue.is_empty();
         while let Some(transmit) = host.poll_output(|_| self.capacity - queue.len(), &mut cx) {
             if queue.len() == self.capacity {
-                host.handle_drop(&transmit.packet, DropCause::QueueFull, &mut cx);
+                host.handle_drop(&transmit.packet, NEIGHBOUR, DropCause::QueueFull, &mut cx);
             } else {
                 queue.push_back(transmit);
             }
@@ -128,7 +128,7 @@ impl<F: FnMut(&Packet) -> Fate> Net<F> {
         self.start(node);
         self.with(node, |host, cx| match fate {
             Fate::Arrives | Fate::ArrivesTwice => host.handle_sent(&packet, cx),
-            Fate::Lost | Fate::ArrivesUnknown => host.handle_drop(&packet, DropCause::RetryLimitShort, cx),
+            Fate::Lost | Fate::ArrivesUnknown => host.handle_drop(&packet, NEIGHBOUR, DropCause::RetryLimitShort, cx),
         });
         let copies = match fate {
             Fate::Lost => 0,
@@ -136,7 +136,7 @@ impl<F: FnMut(&Packet) -> Fate> Net<F> {
             Fate::ArrivesTwice => 2,
         };
         for _ in 0..copies {
-            self.with(hop.node.0 as usize, |host, cx| host.handle_packet(packet, cx));
+            self.with(hop.node.0 as usize, |host, cx| host.handle_packet(packet.clone(), NEIGHBOUR, cx));
         }
     }
 }

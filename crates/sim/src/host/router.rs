@@ -1,0 +1,414 @@
+//! A routing protocol at a host: asked about each packet, fed with messages and reports, obeyed.
+//!
+//! Packets that wait for a route stand in one bounded queue, oldest first. What the protocol wants to see of a packet is made
+//! of it here, and what it wants done is done here: nothing else in a host knows that there is a protocol.
+
+use super::fragment::Fragments;
+use super::packet::{Body, Ipv4, Packet, RoutingPart, Tag};
+use super::{Context, Hop, Host, Slot, Transmit, count_drop, count_host_drop};
+use crate::address::{ip_address, node_of};
+use crate::metrics::DropCause;
+use crate::network::Neighbours;
+use crate::scenario::model::{FlowId, NodeId};
+use hopcast_protocols::routing::{
+    self, Encapsulation, Forward, LinkEvent, Message, NextHop, Output, Routing, Token, Verdict,
+};
+use hopcast_protocols::time::{Duration, Instant};
+use hopcast_radio::mac::StationId;
+use hopcast_radio::mac::edca::UserPriority;
+use std::collections::{BTreeMap, VecDeque};
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+/// Packets of a host that wait for a route (ns-2.35, `aodv/aodv_rqueue.h`, and RFC 4728, section 9).
+pub const ROUTE_QUEUE_PACKETS: usize = 64;
+/// For how long a packet waits for a route (SendBufferTimeout of RFC 4728, section 9; the same in ns-2.35's AODV).
+pub const ROUTE_QUEUE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The protocol of a host, and what waits for it.
+#[derive(Debug)]
+pub struct Router {
+    protocol: Box<dyn Routing>,
+    encapsulation: Encapsulation,
+    neighbours: Arc<Neighbours>,
+    waiting: VecDeque<Waiting>,
+    /// Copies that the protocol may want sent again.
+    held: BTreeMap<Token, Transmit>,
+    /// Neighbours of whose packets the interfaces are to be freed.
+    purges: VecDeque<(u32, StationId)>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    packet: Packet,
+    from: Option<NextHop>,
+    until: Instant,
+}
+
+/// A neighbour, and the interface of this host that leads there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Neighbour {
+    /// Place of the interface among those of this host.
+    pub interface: u32,
+    /// Which machine.
+    pub node: NodeId,
+}
+
+impl Neighbour {
+    fn as_next_hop(self) -> NextHop {
+        NextHop { interface: self.interface, address: ip_address(self.node) }
+    }
+}
+
+impl Router {
+    /// `protocol` at a host whose interfaces lead to `neighbours`.
+    pub fn new(protocol: Box<dyn Routing>, neighbours: Arc<Neighbours>) -> Self {
+        Self {
+            encapsulation: protocol.encapsulation(),
+            protocol,
+            neighbours,
+            waiting: VecDeque::new(),
+            held: BTreeMap::new(),
+            purges: VecDeque::new(),
+        }
+    }
+
+    /// Packets that wait for a route.
+    pub(super) fn waiting(&self) -> impl ExactSizeIterator<Item = &Packet> {
+        self.waiting.iter().map(|waiting| &waiting.packet)
+    }
+
+    /// The protocol, to look at its routes.
+    pub fn protocol(&self) -> &dyn Routing {
+        &*self.protocol
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        let expiry = self.waiting.front().map(|waiting| waiting.until);
+        self.protocol.poll_timeout().into_iter().chain(expiry).min()
+    }
+
+    /// The way to a neighbour; `None` if that interface leads to no such node.
+    fn hop(&self, node: NodeId, NextHop { interface, address }: NextHop) -> Option<Hop> {
+        self.neighbours.hop(node, interface, node_of(address))
+    }
+}
+
+/// What a routing protocol is shown of a packet.
+fn view(packet: &Packet, from: Option<NextHop>) -> routing::Packet<'_> {
+    let has_data = packet.body != Body::Message;
+    routing::Packet {
+        source: ip_address(packet.ip.source),
+        destination: ip_address(packet.ip.destination),
+        ttl: packet.ip.ttl,
+        from,
+        octets: packet.routing.as_ref().map_or(&[], |part| &part.octets),
+        has_data,
+        protocol: if has_data { packet.body.protocol() } else { 0 },
+    }
+}
+
+impl Host {
+    /// Gives the host a routing protocol, in place of its table.
+    pub fn set_router(&mut self, router: Router) {
+        self.timers.set(Slot::Router.index(), router.poll_timeout());
+        self.router = Some(Box::new(router));
+    }
+
+    /// The routing protocol of the host, if it has one.
+    pub fn router(&self) -> Option<&Router> {
+        self.router.as_deref()
+    }
+
+    /// The next neighbour, given as interface and station, for which nothing is to wait at the interface any more. What waits
+    /// there comes back through [`Self::handle_purged`].
+    pub fn poll_purge(&mut self) -> Option<(u32, StationId)> {
+        self.router.as_mut()?.purges.pop_front()
+    }
+
+    /// The interface gives back `packet`, which waited for `to`.
+    pub fn handle_purged(&mut self, packet: &Packet, to: Neighbour, cx: &mut Context<'_>) {
+        self.undelivered(packet, to, LinkEventKind::QueuePurged, DropCause::NoRoute, cx);
+    }
+
+    /// This host heard a packet on its way from one neighbour to another node.
+    pub fn handle_overheard(&mut self, packet: &Packet, from: Neighbour, to: NodeId, cx: &mut Context<'_>) {
+        if let Some(router) = &mut self.router {
+            router.protocol.handle_overheard(&view(packet, Some(from.as_next_hop())), ip_address(to), cx.now);
+            self.settle_router(cx);
+        }
+    }
+
+    /// The interface that a packet for `destination` would take.
+    pub(super) fn interface_towards(&self, destination: NodeId, now: Instant) -> u32 {
+        let hop = match &self.router {
+            Some(router) => router.protocol.next_hop(ip_address(destination), now).map(|hop| hop.interface),
+            None => self.routes.get(destination).map(|hop| hop.interface),
+        };
+        hop.unwrap_or(0)
+    }
+
+    /// A packet has come to this host, which has a routing protocol.
+    pub(super) fn handle_routed(&mut self, mut packet: Packet, from: Neighbour, cx: &mut Context<'_>) {
+        let from = Some(from.as_next_hop());
+        let router = self.router.as_mut().expect("the caller has looked");
+        let is_for_this_host = packet.ip.destination == self.node || packet.ip.destination == NodeId::ALL;
+        match packet.body {
+            Body::Message if is_for_this_host => {
+                cx.counters.delivered += 1;
+                let known = packet.routing.as_ref().is_some_and(|part| part.encapsulation == router.encapsulation);
+                if known {
+                    router.protocol.handle_message(&view(&packet, from), cx.now);
+                    self.settle_router(cx);
+                }
+            }
+            _ if is_for_this_host => {
+                router.protocol.handle_arrival(&view(&packet, from), cx.now);
+                packet.routing = None;
+                self.settle_router(cx);
+                self.receive(packet, cx);
+            }
+            _ => {
+                // RFC 1812, section 5.3.1.
+                packet.ip.ttl = packet.ip.ttl.saturating_sub(1);
+                if packet.ip.ttl == 0 {
+                    return count_host_drop(&packet, 1, DropCause::TtlExpired, cx);
+                }
+                self.route(packet, from, cx);
+                self.settle_router(cx);
+            }
+        }
+    }
+
+    /// Sends a datagram of one of this host's sockets the way that the protocol knows; false if there is none.
+    pub(super) fn send_routed(&mut self, datagram: Packet, cx: &mut Context<'_>) -> bool {
+        let mut is_routed = false;
+        for packet in Fragments::new(datagram, self.least_mtu()) {
+            cx.counters.originated += 1;
+            is_routed |= self.route(packet, None, cx);
+        }
+        self.settle_router(cx);
+        is_routed
+    }
+
+    /// The interface has given up `packet`, which was for `to`. Returns whether the protocol takes it back.
+    pub(super) fn handle_undelivered(
+        &mut self,
+        packet: &Packet,
+        to: Neighbour,
+        cause: DropCause,
+        cx: &mut Context<'_>,
+    ) {
+        self.undelivered(packet, to, LinkEventKind::FrameDropped, cause, cx);
+    }
+
+    /// The protocol's timer is due, or a packet has waited for too long.
+    pub(super) fn expire_router(&mut self, cx: &mut Context<'_>) {
+        let Some(router) = &mut self.router else { return };
+        if router.protocol.poll_timeout().is_some_and(|due| due <= cx.now) {
+            router.protocol.handle_timeout(cx.now);
+        }
+        while let Some(router) = &mut self.router
+            && let Some(waiting) = router.waiting.pop_front_if(|waiting| waiting.until <= cx.now)
+        {
+            self.drop_waiting(&waiting.packet, DropCause::RouteTimeout, cx);
+        }
+        self.settle_router(cx);
+    }
+
+    /// The largest packet that each interface of this host takes.
+    pub(super) fn least_mtu(&self) -> Option<u32> {
+        self.config.interfaces.iter().filter_map(|interface| interface.mtu).min()
+    }
+
+    fn undelivered(
+        &mut self,
+        packet: &Packet,
+        to: Neighbour,
+        kind: LinkEventKind,
+        cause: DropCause,
+        cx: &mut Context<'_>,
+    ) {
+        let (hop, shown) = (to.as_next_hop(), view(packet, None));
+        let event = match kind {
+            LinkEventKind::FrameDropped => LinkEvent::FrameDropped { hop, packet: shown },
+            LinkEventKind::QueuePurged => LinkEvent::QueuePurged { hop, packet: shown },
+        };
+        let router = self.router.as_mut().expect("the caller has looked");
+        let verdict = router.protocol.handle_link_event(&event, cx.now);
+        if packet.body == Body::Message || verdict == Verdict::Drop {
+            cx.counters.interface_dropped += 1;
+            count_drop(packet, 1, cause, cx);
+            self.release(packet, cx.now);
+        } else {
+            cx.counters.returned += 1;
+            self.carry_out(verdict, packet.clone(), None, cx);
+        }
+        self.settle_router(cx);
+    }
+
+    /// Asks the protocol about a packet that this host has; false if it is dropped.
+    fn route(&mut self, packet: Packet, from: Option<NextHop>, cx: &mut Context<'_>) -> bool {
+        let router = self.router.as_mut().expect("the caller has looked");
+        let verdict = router.protocol.handle_packet(&view(&packet, from), cx.now);
+        self.carry_out(verdict, packet, from, cx)
+    }
+
+    fn carry_out(&mut self, verdict: Verdict, mut packet: Packet, from: Option<NextHop>, cx: &mut Context<'_>) -> bool {
+        let router = self.router.as_mut().expect("the caller has looked");
+        match verdict {
+            Verdict::Forward(Forward { hop, header, held }) => {
+                packet.routing =
+                    header.map(|octets| Arc::new(RoutingPart { encapsulation: router.encapsulation, octets }));
+                let Some(hop) = router.hop(self.node, hop) else {
+                    self.drop_waiting(&packet, DropCause::NoRoute, cx);
+                    return false;
+                };
+                if let Some(token) = held {
+                    router.held.insert(token, Transmit { hop, packet: packet.clone() });
+                }
+                self.put(hop, packet, cx);
+                true
+            }
+            Verdict::Wait => {
+                router.waiting.push_back(Waiting { packet, from, until: cx.now + ROUTE_QUEUE_TIMEOUT });
+                if router.waiting.len() > ROUTE_QUEUE_PACKETS
+                    && let Some(oldest) = router.waiting.pop_front()
+                {
+                    self.drop_waiting(&oldest.packet, DropCause::RouteQueueFull, cx);
+                }
+                true
+            }
+            Verdict::Drop => {
+                self.drop_waiting(&packet, DropCause::NoRoute, cx);
+                false
+            }
+        }
+    }
+
+    /// Drops a packet that this host has, wherever it came from.
+    fn drop_waiting(&mut self, packet: &Packet, cause: DropCause, cx: &mut Context<'_>) {
+        count_host_drop(packet, 1, cause, cx);
+        self.release(packet, cx.now);
+    }
+
+    /// Gives a packet to an interface, in pieces if that needs it.
+    fn put(&mut self, hop: Hop, packet: Packet, cx: &mut Context<'_>) {
+        if let Some(part) = &packet.routing {
+            cx.counters.routing_packets += u64::from(packet.body == Body::Message);
+            cx.counters.routing_bytes += u64::from(part.octets_on_air());
+        }
+        self.push(hop, packet, cx);
+    }
+
+    /// Does all that the protocol wants done, and sets its timer.
+    fn settle_router(&mut self, cx: &mut Context<'_>) {
+        while let Some(output) = self.router.as_mut().and_then(|router| router.protocol.poll_output()) {
+            match output {
+                Output::Send(message) => self.send_message(message, cx),
+                Output::Found(destination) => {
+                    for Waiting { packet, from, .. } in self.take_waiting(destination) {
+                        self.route(packet, from, cx);
+                    }
+                }
+                Output::NotFound(destination) => {
+                    for waiting in self.take_waiting(destination) {
+                        self.drop_waiting(&waiting.packet, DropCause::NoRoute, cx);
+                    }
+                }
+                Output::Purge(hop) => {
+                    let router = self.router.as_mut().expect("it has spoken");
+                    let station = router.hop(self.node, hop).and_then(|hop| hop.station);
+                    router.purges.extend(station.map(|station| (hop.interface, station)));
+                }
+                Output::Resend(token) => {
+                    let router = self.router.as_ref().expect("it has spoken");
+                    if let Some(Transmit { hop, packet }) = router.held.get(&token).cloned() {
+                        cx.counters.repeated += 1;
+                        self.put(hop, packet, cx);
+                    }
+                }
+                Output::Release(token) => {
+                    self.router.as_mut().and_then(|router| router.held.remove(&token));
+                }
+                Output::Recall(token) => {
+                    let held = self.router.as_mut().and_then(|router| router.held.remove(&token));
+                    if let Some(Transmit { hop, packet }) = held {
+                        self.recall(&packet, Neighbour { interface: hop.interface, node: hop.node }, cx);
+                    }
+                }
+            }
+        }
+        let timeout = self.router.as_ref().and_then(|router| router.poll_timeout());
+        self.timers.set(Slot::Router.index(), timeout);
+    }
+
+    /// A copy has not arrived: unlike a packet that the interface gave up, it is counted nowhere yet.
+    fn recall(&mut self, packet: &Packet, to: Neighbour, cx: &mut Context<'_>) {
+        let event = LinkEvent::FrameDropped { hop: to.as_next_hop(), packet: view(packet, None) };
+        let router = self.router.as_mut().expect("it has spoken");
+        let verdict = router.protocol.handle_link_event(&event, cx.now);
+        if verdict != Verdict::Drop {
+            cx.counters.repeated += 1;
+            self.carry_out(verdict, packet.clone(), None, cx);
+        }
+    }
+
+    fn send_message(&mut self, message: Message, cx: &mut Context<'_>) {
+        let Message { source, destination, hop, ttl, octets } = message;
+        let router = self.router.as_ref().expect("it has spoken");
+        let part = Arc::new(RoutingPart { encapsulation: router.encapsulation, octets });
+        let ip = Ipv4 {
+            source: source.map_or(self.node, node_of),
+            destination: node_of(destination),
+            id: self.next_id,
+            offset: 0,
+            payload: 0,
+            more_fragments: false,
+            ttl,
+        };
+        self.next_id = self.next_id.wrapping_add(1);
+        // RFC 8325, section 4.1: network control has user priority 7.
+        let tag = Tag {
+            flow: FlowId::NONE,
+            seq: 0,
+            created: cx.now,
+            socket: u32::MAX,
+            priority: UserPriority::NETWORK_CONTROL,
+            expires: None,
+        };
+        let packet = Packet { ip, body: Body::Message, tag, routing: Some(part) };
+        match hop {
+            Some(next) => {
+                cx.counters.originated += 1;
+                match router.hop(self.node, next) {
+                    Some(hop) => self.put(hop, packet, cx),
+                    None => count_host_drop(&packet, 1, DropCause::NoRoute, cx),
+                }
+            }
+            None => {
+                let neighbours = Arc::clone(&router.neighbours);
+                for interface in 0..self.config.interfaces.len() as u32 {
+                    cx.counters.originated += 1;
+                    self.put(neighbours.all(self.node, interface), packet.clone(), cx);
+                }
+            }
+        }
+    }
+
+    fn take_waiting(&mut self, destination: Ipv4Addr) -> Vec<Waiting> {
+        let Some(router) = &mut self.router else { return Vec::new() };
+        let destination = node_of(destination);
+        let (taken, left): (Vec<_>, Vec<_>) =
+            router.waiting.drain(..).partition(|waiting| waiting.packet.ip.destination == destination);
+        router.waiting = left.into();
+        taken
+    }
+}
+
+/// Which event an undelivered packet makes.
+#[derive(Clone, Copy, Debug)]
+enum LinkEventKind {
+    FrameDropped,
+    QueuePurged,
+}
