@@ -3,6 +3,7 @@
 //! | step | module |
 //! |---|---|
 //! | read a file, check it, fill in defaults with their sources | [`scenario`] |
+//! | know what a user has added to the vocabulary | [`registry`] |
 //! | place the nodes, find who hears whom | [`topology`] |
 //! | lay out interfaces and routes | [`network`] |
 //! | set up hosts, programs and forwarding tables | [`traffic`], [`host`] |
@@ -49,6 +50,7 @@ pub mod execute;
 pub mod host;
 pub mod metrics;
 pub mod network;
+pub mod registry;
 pub mod results;
 pub mod run;
 pub mod scenario;

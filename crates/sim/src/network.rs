@@ -16,7 +16,7 @@ use hopcast_radio::units::Power;
 use crate::engine::{Attachment, Ports};
 use crate::host::card::Cards;
 use crate::host::{Hop, Interface, Routes};
-use crate::scenario::model::{Group, NodeId, NodeRadio, Role, Scenario, WIRED_MTU};
+use crate::scenario::model::{Group, NodeId, NodeRadio, Role, Routing, Scenario, WIRED_MTU};
 use crate::topology::Topology;
 use crate::wired::Wire;
 
@@ -77,7 +77,7 @@ pub fn cards(scenario: &Scenario) -> Vec<Option<Cards>> {
 /// Neighbours and paths.
 #[derive(Clone, Debug)]
 pub struct Network {
-    /// Shortest paths between all nodes.
+    /// Shortest paths between all nodes; none where routing protocols find them.
     pub paths: ShortestPaths,
     /// By node: the hops to its neighbours, by their index.
     hops: Vec<Vec<Hop>>,
@@ -124,23 +124,30 @@ impl Network {
             };
             ports.attachments(node).iter().map(interface).collect()
         });
-        Self::of_hops(hops, interfaces.collect(), goes_on)
+        let needs_paths = scenario.groups.iter().any(|group| matches!(group.routing, Routing::Static));
+        Self::of_hops(hops, interfaces.collect(), needs_paths, goes_on)
     }
 
     /// One in which each node has one interface like `interface`, and node `a` has the neighbours `neighbours[a]`.
     pub fn of_neighbours(neighbours: &[Vec<u32>], interface: Interface) -> Self {
         let hop = |&to: &u32| Hop { interface: 0, node: NodeId(to), station: Some(StationId(to)) };
         let hops = neighbours.iter().map(|near| near.iter().map(hop).collect()).collect();
-        Self::of_hops(hops, vec![vec![interface]; neighbours.len()], &|| true).expect("nothing stops it")
+        Self::of_hops(hops, vec![vec![interface]; neighbours.len()], true, &|| true).expect("nothing stops it")
     }
 
-    fn of_hops(mut hops: Vec<Vec<Hop>>, interfaces: Vec<Vec<Interface>>, goes_on: &dyn Fn() -> bool) -> Option<Self> {
+    fn of_hops(
+        mut hops: Vec<Vec<Hop>>,
+        interfaces: Vec<Vec<Interface>>,
+        needs_paths: bool,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Option<Self> {
         for near in &mut hops {
             // Stable: of several ways to a node the first one stays.
             near.sort_by_key(|hop| (hop.node, hop.station.is_some()));
             near.dedup_by_key(|hop| hop.node);
         }
-        let neighbours: Vec<Vec<u32>> = hops.iter().map(|near| near.iter().map(|hop| hop.node.0).collect()).collect();
+        let near = hops.iter().filter(|_| needs_paths);
+        let neighbours: Vec<Vec<u32>> = near.map(|near| near.iter().map(|hop| hop.node.0).collect()).collect();
         Some(Self { paths: ShortestPaths::new_while(&neighbours, goes_on)?, hops, interfaces })
     }
 

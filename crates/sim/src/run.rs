@@ -134,7 +134,13 @@ impl Simulation {
             }
             Dcf::new(StationId(index), config, Stream::new(seed, Purpose::Backoff, node, place))
         };
-        let stations = radios.iter().zip(0..).map(station).collect();
+        let mut stations: Vec<_> = radios.iter().zip(0..).map(station).collect();
+        for (station, radio) in stations.iter_mut().zip(&radios) {
+            let router = hosts[radio.node.0 as usize].router();
+            if router.is_some_and(|router| router.protocol().is_promiscuous()) {
+                station.set_promiscuous();
+            }
+        }
         let errors = match &radio.errors {
             Errors::Packet { steps, level: LossLevel::Network } => Some(PacketErrors::stepped(seed, steps.clone())),
             _ => None,

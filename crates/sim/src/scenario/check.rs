@@ -35,6 +35,8 @@ enum Form<'a> {
     /// A number, or a list of `[time, number]`.
     Steps,
     Text,
+    /// A table whose keys somebody else knows.
+    Free,
 }
 
 fn form(schema: &Value) -> Form<'_> {
@@ -51,6 +53,9 @@ fn form(schema: &Value) -> Form<'_> {
             .map(|(key, _)| key)
             .expect("alternatives of a schema are words or tables with a tag");
         return Form::Tagged(tag, variants);
+    }
+    if schema.get("x-free").is_some() {
+        return Form::Free;
     }
     if schema.get(quantity::STEPS_KEY).is_some() {
         return Form::Steps;
@@ -80,6 +85,10 @@ impl Checker<'_> {
             Form::Tagged(tag, variants) => return self.tagged(schema, tag, variants, value, path),
             Form::Table => match value {
                 Value::Object(table) => return self.table(schema, table, path, &|_| false),
+                _ => self.wrong_kind(schema, path),
+            },
+            Form::Free => match value {
+                Value::Object(_) => {}
                 _ => self.wrong_kind(schema, path),
             },
             Form::List => match value {
@@ -118,7 +127,7 @@ impl Checker<'_> {
             Form::Choice(_) | Form::Text => "is not a text",
             Form::List => "is not a list",
             Form::Quantity(_) => "is neither a text nor a number",
-            Form::Table | Form::Tagged(..) => "is not a table",
+            Form::Table | Form::Tagged(..) | Form::Free => "is not a table",
             Form::WholeNumber => "is not a whole number",
             Form::Number => "is not a number",
             Form::Steps => "is neither a number nor a list",
@@ -402,6 +411,7 @@ fn wanted(schema: &Value) -> String {
             format!("a whole number from {least} to {most}")
         }
         Form::Number => "a number".into(),
+        Form::Free => "a table".into(),
         Form::Steps => "a number, or a list of [time, number]".into(),
         Form::Text => "a text".into(),
     }

@@ -30,6 +30,7 @@ pub use explain::Explained;
 pub use model::Scenario;
 pub use reference::{json_schema, reference};
 
+use crate::registry::Registry;
 use document::Tree;
 use schema::Document;
 
@@ -44,6 +45,8 @@ pub struct Source {
     pub directory: PathBuf,
     /// Directories with video traces (`--traces`, `HOPCAST_TRACES`), in the order of the search.
     pub trace_dirs: Vec<PathBuf>,
+    /// What it may name beside the vocabulary of its own.
+    pub registry: Registry,
 }
 
 /// A scenario that can be run.

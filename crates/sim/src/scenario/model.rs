@@ -1,6 +1,9 @@
 //! A scenario after validation: every value in force, in plain units. What the rest of the simulator reads.
 
+use std::sync::Arc;
+
 use hopcast_protocols::application::{GameDirection, GameModel, PlayerConfig};
+use hopcast_protocols::routing::Node;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::errors::{ReedSolomon, States};
 use hopcast_radio::fading::Distribution;
@@ -240,10 +243,36 @@ pub struct Group {
     pub card: Option<CardConfig>,
     /// Where they stand.
     pub placement: Placement,
+    /// How they find routes.
+    pub routing: Routing,
     /// Who passes on what is for others.
     pub relay: Relay,
     /// Send and receive buffer of each UDP socket, and each direction of a TCP connection without `window`, in bytes.
     pub socket_buffer: u32,
+}
+
+/// How nodes find routes.
+#[derive(Clone, Debug)]
+pub enum Routing {
+    /// Shortest paths, known from the start.
+    Static,
+    /// A protocol finds them.
+    Protocol(RoutingProtocol),
+}
+
+/// A routing protocol with its parameters.
+#[derive(Clone)]
+pub struct RoutingProtocol {
+    /// As the scenario calls it.
+    pub name: String,
+    /// Makes the machine of a node.
+    pub make: Arc<dyn Fn(Node) -> Box<dyn hopcast_protocols::routing::Routing> + Send + Sync>,
+}
+
+impl core::fmt::Debug for RoutingProtocol {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("RoutingProtocol").field("name", &self.name).finish_non_exhaustive()
+    }
 }
 
 /// What a node is.

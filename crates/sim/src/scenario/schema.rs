@@ -690,11 +690,20 @@ pub(super) enum Mobility {
 }
 
 /// How nodes find routes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "protocol", rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) enum Routing {
     /// Shortest paths, known from the start.
     Static {},
+    /// A protocol that a program has added to hopcast.
+    Custom {
+        /// Under which it was added.
+        name: String,
+        /// What it may be told. Default: nothing.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("x-free" = true))]
+        parameters: Option<serde_json::Map<String, serde_json::Value>>,
+    },
 }
 
 /// Who passes on what is for others.

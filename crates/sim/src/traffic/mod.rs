@@ -3,19 +3,21 @@
 pub mod video_trace;
 
 use crate::host::packet::MAX_UDP_PAYLOAD;
-use crate::host::{Endpoint, Host, HostConfig, MAX_SOCKETS, TcpOptions};
+use crate::address::ip_address;
+use crate::host::{Endpoint, Host, HostConfig, MAX_SOCKETS, Router, Routes, TcpOptions};
 use crate::metrics::{FlowSpec, FlowTable, PlayerSpec};
-use crate::network::Network;
+use crate::network::{Neighbours, Network};
 use crate::scenario::ScenarioError;
-use crate::scenario::model::{Application, Flow, FlowId, Group, NodeId, Relay, Scenario, Tcp, Transport};
+use crate::scenario::model::{Application, Flow, FlowId, Group, NodeId, Relay, Routing, Scenario, Tcp, Transport};
 use hopcast_protocols::application::{
     AduSource, AudioSource, CbrSource, FileSource, GameSource, MediaSource, Source, Timeline,
 };
 use hopcast_protocols::random::{Purpose, Stream};
-use hopcast_protocols::routing::fixed::ShortestPaths;
+use hopcast_protocols::routing::{self, fixed::ShortestPaths};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::tcp;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The machines of a scenario, by [`NodeId`], and the measurement of its flows.
 #[derive(Debug)]
@@ -42,6 +44,14 @@ pub enum TrafficError {
     /// The ways of two flows to one node part at a machine, which sends all that goes there the same way.
     #[error(transparent)]
     WaysPart(Box<WaysPart>),
+    /// A routing protocol chooses the way, which can't be led through a node that forwards by its operating system.
+    #[error("flow \"{flow}\": {node} passes packets on as its routing protocol says, not as `via` does")]
+    ViaUnderRouting {
+        /// Name of the flow.
+        flow: String,
+        /// Name of the node.
+        node: String,
+    },
     /// A datagram does not fit into the length fields of IPv4 and UDP.
     #[error("flow \"{flow}\": a datagram of {octets} B; UDP over IPv4 carries up to {MAX_UDP_PAYLOAD} B")]
     DatagramTooLarge {
@@ -95,6 +105,11 @@ impl TrafficError {
                 ),
                 Some("one way from each node to each destination, or nodes.relay = \"application\""),
             ),
+            Self::ViaUnderRouting { flow, node } => (
+                format!("flows.{flow}.via"),
+                format!("leads through {node}, where a routing protocol chooses the way"),
+                Some("nodes with relay = \"application\", or routing.protocol = \"static\""),
+            ),
             Self::DatagramTooLarge { flow, octets } => (
                 format!("flows.{flow}.application"),
                 format!("has datagrams of {octets} B, more than UDP over IPv4 carries"),
@@ -124,6 +139,7 @@ pub fn machines(scenario: &Scenario, network: &Network, seed: u64) -> Result<Mac
     let paths: Vec<Path> =
         scenario.flows.iter().map(|flow| Path::new(flow, &nodes, routes)).collect::<Result<_, _>>()?;
     let tables = forwarding_tables(scenario, &paths, &nodes, routes)?;
+    let neighbours = Arc::new(Neighbours::new(scenario));
     let mut hosts: Vec<Host> = nodes
         .groups
         .iter()
@@ -133,8 +149,20 @@ pub fn machines(scenario: &Scenario, network: &Network, seed: u64) -> Result<Mac
             let node = NodeId(node);
             let config =
                 HostConfig { interfaces: network.interfaces(node).to_vec(), socket_buffer: group.socket_buffer };
-            let routes = network.table(node, |to| next_hops[to.0 as usize]);
-            Host::new(node, config, routes)
+            match &group.routing {
+                Routing::Static => {
+                    let routes = network.table(node, |to| next_hops.get(to.0 as usize).copied().flatten());
+                    Host::new(node, config, routes)
+                }
+                Routing::Protocol(protocol) => {
+                    let random = Stream::new(seed, Purpose::Routing, u64::from(node.0), 0);
+                    let interfaces = config.interfaces.len() as u32;
+                    let machine = (protocol.make)(routing::Node { address: ip_address(node), interfaces, random });
+                    let mut host = Host::new(node, config, Routes::default());
+                    host.set_router(Router::new(machine, Arc::clone(&neighbours)));
+                    host
+                }
+            }
         })
         .collect();
     for ((flow, path), id) in scenario.flows.iter().zip(&paths).zip(0_u32..) {
@@ -146,7 +174,7 @@ pub fn machines(scenario: &Scenario, network: &Network, seed: u64) -> Result<Mac
             Transport::Udp => add_udp(&mut hosts, seed, FlowId(id), flow, &stops)?,
             Transport::Tcp(tcp) => {
                 // Acknowledgements need a way back, over each leg.
-                for leg in stops.windows(2) {
+                for leg in stops.windows(2).filter(|leg| !nodes.is_routed(leg[1])) {
                     if routes.path(leg[1], leg[0]).is_none() {
                         return Err(nodes.unreachable(flow, leg[1], leg[0]));
                     }
@@ -178,6 +206,11 @@ impl Nodes<'_> {
         self.names.get(node as usize).map_or_else(|| format!("{node}"), |name| (*name).to_owned())
     }
 
+    /// Whether a routing protocol finds the routes of a node.
+    fn is_routed(&self, node: u32) -> bool {
+        matches!(self.groups[node as usize].routing, Routing::Protocol(_))
+    }
+
     fn unreachable(&self, flow: &Flow, from: u32, to: u32) -> TrafficError {
         TrafficError::Unreachable { flow: flow.name.clone(), from: self.name(from), to: self.name(to) }
     }
@@ -192,6 +225,9 @@ struct Path {
 impl Path {
     /// The shortest way over the nodes that the flow names, cut where applications pass it on.
     fn new(flow: &Flow, nodes: &Nodes<'_>, routes: &ShortestPaths) -> Result<Self, TrafficError> {
+        if nodes.is_routed(flow.from.0) {
+            return Self::between_programs(flow, nodes);
+        }
         let mut whole = vec![flow.from.0];
         let mut at = flow.from.0;
         for next in flow.via.iter().copied().chain([flow.to]) {
@@ -211,6 +247,15 @@ impl Path {
         Ok(Self { legs })
     }
 
+    /// The way of a flow whose packets go as a routing protocol says: only the programs on it are known.
+    fn between_programs(flow: &Flow, nodes: &Nodes<'_>) -> Result<Self, TrafficError> {
+        if let Some(node) = flow.via.iter().find(|node| nodes.groups[node.0 as usize].relay == Relay::Os) {
+            return Err(TrafficError::ViaUnderRouting { flow: flow.name.clone(), node: nodes.name(node.0) });
+        }
+        let stops: Vec<u32> = [flow.from].iter().chain(&flow.via).chain([&flow.to]).map(|node| node.0).collect();
+        Ok(Self { legs: stops.windows(2).map(<[u32]>::to_vec).collect() })
+    }
+
     /// The nodes whose programs handle the flow, source and sink included.
     fn stops(&self) -> Vec<u32> {
         let ends = self.legs.iter().filter_map(|leg| leg.last());
@@ -226,8 +271,9 @@ fn forwarding_tables(
     routes: &ShortestPaths,
 ) -> Result<Vec<Vec<Option<NodeId>>>, TrafficError> {
     let count = nodes.groups.len() as u32;
+    let table = |node| (0..count).map(|to| routes.next_hop(node, to).map(NodeId)).collect();
     let mut tables: Vec<Vec<Option<NodeId>>> =
-        (0..count).map(|node| (0..count).map(|to| routes.next_hop(node, to).map(NodeId)).collect()).collect();
+        (0..count).map(|node| if nodes.is_routed(node) { Vec::new() } else { table(node) }).collect();
     // By node and destination: the flow that wants it so.
     let mut claimed: BTreeMap<(u32, u32), &str> = BTreeMap::new();
     for (flow, path) in scenario.flows.iter().zip(paths) {
@@ -239,7 +285,7 @@ fn forwarding_tables(
         let two_way = matches!(flow.transport, Transport::Tcp(_));
         for leg in path.legs.iter().cloned().chain(path.legs.iter().map(back).filter(|_| two_way)) {
             let Some(&to) = leg.last() else { continue };
-            for hop in leg.windows(2) {
+            for hop in leg.windows(2).filter(|hop| !nodes.is_routed(hop[0])) {
                 let entry = &mut tables[hop[0] as usize][to as usize];
                 let wanted = NodeId(hop[1]);
                 let claim = claimed.insert((hop[0], to), &flow.name);

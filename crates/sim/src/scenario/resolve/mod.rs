@@ -5,6 +5,7 @@ mod flows;
 mod links;
 mod nodes;
 mod radio;
+mod routing;
 
 use core::fmt::Display;
 

@@ -73,7 +73,7 @@ impl Resolver<'_> {
             self.report(&at("placement"), "is missing", "a table with shape, or role = \"wired\"");
         }
         self.one_or_default(&index, "mobility", "model", group.mobility.is_some());
-        self.one_or_default(&index, "routing", "protocol", group.routing.is_some());
+        let routing = self.routing(&index, group.routing.as_ref());
         let relay =
             self.ledger.pick(&at("relay"), group.relay, word, || (schema::Relay::Os, "default: IP forwarding".into()));
         let socket_buffer = self.ledger.pick(&at("socket_buffer"), group.socket_buffer, exact, || {
@@ -89,6 +89,7 @@ impl Resolver<'_> {
                 None => model::Placement::Line { spacing: 0.0 },
             },
             node_names,
+            routing,
             relay: match relay {
                 schema::Relay::Os => model::Relay::Os,
                 schema::Relay::Application => model::Relay::Application,

@@ -1,0 +1,62 @@
+//! What users add to the vocabulary of scenarios: protocols of their own, in crates of their own.
+
+use core::fmt;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use hopcast_protocols::routing::{Node, Routing};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::scenario::model::RoutingProtocol;
+
+/// Additions that a scenario may name. One without additions is the default.
+#[derive(Clone, Default)]
+pub struct Registry {
+    routing: BTreeMap<String, RoutingFactory>,
+}
+
+/// Makes a protocol of a scenario's parameters, or says what is wrong with them.
+type RoutingFactory = Arc<dyn Fn(Map<String, Value>) -> Result<RoutingProtocol, String> + Send + Sync>;
+
+impl Registry {
+    /// Adds a routing protocol: `routing = { protocol = "custom", name = NAME, parameters = { … } }` uses it. The parameters
+    /// are read as `C`, which sees an empty table where there are none; `make` makes the machine of a node.
+    ///
+    /// A name that is there already is given to the later one.
+    pub fn add_routing<C, M>(&mut self, name: &str, make: impl Fn(Node, &C) -> M + Send + Sync + 'static)
+    where
+        C: DeserializeOwned + Send + Sync + 'static,
+        M: Routing + 'static,
+    {
+        let (own_name, make) = (name.to_owned(), Arc::new(make));
+        let factory = move |parameters: Map<String, Value>| {
+            let config: C = serde_json::from_value(Value::Object(parameters)).map_err(|error| error.to_string())?;
+            let make = Arc::clone(&make);
+            Ok(RoutingProtocol {
+                name: own_name.clone(),
+                make: Arc::new(move |node| -> Box<dyn Routing> { Box::new(make(node, &config)) }),
+            })
+        };
+        self.routing.insert(name.to_owned(), Arc::new(factory));
+    }
+
+    /// The routing protocol of this name with these parameters.
+    ///
+    /// # Errors
+    /// What is wrong with the parameters. `None`: there is no such protocol.
+    pub(crate) fn routing(&self, name: &str, parameters: Map<String, Value>) -> Option<Result<RoutingProtocol, String>> {
+        self.routing.get(name).map(|factory| factory(parameters))
+    }
+
+    /// The names of all routing protocols.
+    pub(crate) fn routing_names(&self) -> impl Iterator<Item = &str> {
+        self.routing.keys().map(String::as_str)
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registry").field("routing", &self.routing.keys()).finish()
+    }
+}
