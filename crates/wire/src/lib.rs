@@ -31,6 +31,7 @@ mod bit_set;
 mod bytes;
 pub mod checksum;
 mod code_point;
+pub mod dsdv;
 mod error;
 pub mod ieee80211;
 pub mod ipv4;

@@ -10,7 +10,7 @@ use std::process::Command;
 use hopcast_wire::ieee80211::{Addressing, DataSubtype, Flags, ManagementSubtype, SequenceControl, fcs};
 use hopcast_wire::radiotap::{Channel, ChannelFlags};
 use hopcast_wire::tcp::{Options, SackBlock, SackBlocks, Timestamps, UnknownOptions};
-use hopcast_wire::{MacAddress, ieee80211, ipv4, llc, pcapng, radiotap, tcp, udp};
+use hopcast_wire::{MacAddress, dsdv, ieee80211, ipv4, llc, pcapng, radiotap, tcp, udp};
 
 const NETWORK: MacAddress = MacAddress([0x02, 0, 0, 0, 0xff, 0xff]);
 const NEAR: MacAddress = MacAddress([0x02, 0, 0, 0, 0, 1]);
@@ -292,4 +292,44 @@ fn tshark_would_tell_if_a_frame_were_broken() {
     let lines: Vec<_> = printed.lines().map(str::trim_end).collect();
     assert!(lines[3].starts_with('0'), "the frame check sequence is bad: {}", lines[3]);
     assert_eq!(lines[10], "1 1");
+}
+
+/// A frame with a datagram from this port to the same one.
+fn on_port(port: u16, payload: &[u8]) -> Vec<u8> {
+    let payload_len = payload.len().try_into().expect("these datagrams are short");
+    let repr = udp::Repr { source_port: port, destination_port: port, payload_len };
+    let mut octets = vec![0; repr.buffer_len()];
+    repr.emit(&mut udp::Packet::new_unchecked(&mut octets), NEAR_IP, FAR_IP, payload);
+    octets.extend(payload);
+    let packet = datagram(internet(ipv4::Protocol::Udp, octets.len()), &octets);
+    on_the_air(data(1, DataSubtype::Data, Flags::NONE), &packet)
+}
+
+#[test]
+fn tshark_reads_dsdv_as_the_packets_that_its_port_is_for() {
+    let entries = [
+        dsdv::Entry { destination: NEAR_IP, metric: 0, sequence: 8 },
+        dsdv::Entry { destination: FAR_IP, metric: dsdv::INFINITE, sequence: 3 },
+    ];
+    let update = |kind, count: usize| {
+        let repr = dsdv::Repr { kind, entries: count.try_into().expect("these updates are short") };
+        let mut octets = vec![0; repr.buffer_len() + count * dsdv::ENTRY_LEN];
+        repr.emit(&mut dsdv::Packet::new_unchecked(&mut octets));
+        for (nth, octets) in octets[dsdv::HEADER_LEN..].chunks_exact_mut(dsdv::ENTRY_LEN).enumerate() {
+            entries[nth % 2].emit(octets);
+        }
+        octets
+    };
+    let updates = [update(dsdv::Kind::FullDump, 121), update(dsdv::Kind::Incremental, 2)];
+    let capture = write_capture("dsdv.pcapng", &updates.map(|octets| on_port(dsdv::PORT, &octets)));
+    let Some(wrong) = tshark(&capture, &["-Y", "_ws.malformed || _ws.expert.severity >= 0x600000 || !packetbb"]) else {
+        return;
+    };
+    assert_eq!(wrong, "", "malformed, with warnings, or no packet of RFC 5444");
+    let fields =
+        ["version", "msg.type", "msg.size", "msgtlv.type", "tlv.length"].map(|field| format!("packetbb.{field}"));
+    let mut arguments = vec!["-T", "fields", "-E", "separator= "];
+    arguments.extend(fields.iter().flat_map(|field| ["-e", field]));
+    let printed = tshark(&capture, &arguments).expect("it was there a moment ago");
+    assert_eq!(printed.lines().collect::<Vec<_>>(), ["0 224 1462 224 1452", "0 224 34 225 24"]);
 }

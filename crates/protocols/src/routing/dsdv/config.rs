@@ -1,0 +1,53 @@
+//! What may be chosen.
+
+use crate::time::Duration;
+
+/// Parameters of DSDV. The defaults are those of ns-2.35 (`dsdv/dsdv.cc`, "constants"), which the paper leaves open.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// The longest time from one full dump to the next (`perup_`). Each time is drawn, from three quarters of it on.
+    pub period: Duration,
+    /// A neighbour is lost when nothing was heard of it for this many periods (`min_update_periods_`).
+    pub allowed_loss: u32,
+    /// Weight of the past in the average settling time, from 0 to 1 (`alpha_`).
+    pub settling_weight: f64,
+    /// Average settling time of a destination that is new (`wst0_`).
+    pub first_settling: Duration,
+    /// The shortest time from an update to an incremental one (`DSDV_MIN_TUP_PERIOD`).
+    pub triggered_interval: Duration,
+    /// The first full dump is sent within this time (`DSDV_STARTUP_JITTER`).
+    pub startup_jitter: Duration,
+    /// An incremental update is sent up to this much later (`DSDV_BROADCAST_JITTER`): neighbours have the same cause to send.
+    pub broadcast_jitter: Duration,
+    /// Maximum transmission unit, in octets: an update is no longer, with 28 octets of IPv4 and UDP. At least 63.
+    pub mtu: u32,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            period: Duration::from_secs(15),
+            allowed_loss: 3,
+            settling_weight: 0.875,
+            first_settling: Duration::from_secs(6),
+            triggered_interval: Duration::from_secs(1),
+            startup_jitter: Duration::from_secs(2),
+            broadcast_jitter: Duration::from_millis(10),
+            mtu: 1500,
+        }
+    }
+}
+
+impl Config {
+    /// How long a neighbour may be silent.
+    pub fn silence(&self) -> Duration {
+        self.period * self.allowed_loss.into()
+    }
+
+    /// How many entries an update can have, the sender's own one included: at least 2.
+    pub fn entries(&self) -> usize {
+        const HEADERS: u32 = 28 + hopcast_wire::dsdv::HEADER_LEN as u32;
+        let room = self.mtu.min(65535).saturating_sub(HEADERS) as usize;
+        (room / hopcast_wire::dsdv::ENTRY_LEN).max(2)
+    }
+}

@@ -1,0 +1,261 @@
+//! The ways to all destinations, and what neighbours are told of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv4Addr;
+
+use hopcast_wire::dsdv::{Entry, INFINITE};
+
+use super::config::Config;
+use crate::routing::NextHop;
+use crate::time::{Duration, Instant};
+
+/// The most destinations that are known at a time; what is heard of more is ignored. Five times the nodes of the largest
+/// simulation: a bound on memory, not on networks.
+pub(super) const MAX_DESTINATIONS: usize = 16384;
+
+/// What a node says of its way to a destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Claim {
+    /// Sequence number: even from the destination, odd from who found the way broken.
+    pub(super) sequence: u32,
+    /// Hops, or [`INFINITE`].
+    pub(super) metric: u32,
+}
+
+impl Claim {
+    pub(super) fn is_broken(self) -> bool {
+        self.metric == INFINITE
+    }
+
+    /// Whether the sequence number is newer; numbers wrap around.
+    pub(super) fn is_newer_than(self, other: Self) -> bool {
+        (self.sequence.wrapping_sub(other.sequence) as i32) > 0
+    }
+
+    pub(super) fn about(self, destination: Ipv4Addr) -> Entry {
+        Entry { destination, metric: self.metric, sequence: self.sequence }
+    }
+}
+
+/// What is known of a destination.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Route {
+    /// The way in use.
+    pub(super) claim: Claim,
+    /// Its first hop; of a broken way the one that it had.
+    pub(super) hop: NextHop,
+    /// What neighbours were told last.
+    pub(super) told: Option<Claim>,
+    /// When the way in use may be told; until then it is `told` that stands in updates.
+    settled_at: Instant,
+    /// Weighted average of the times that it took, for one sequence number, from the first way to the best.
+    settling: Duration,
+    /// When the sequence number was first heard.
+    first_heard: Instant,
+    /// When the way last changed.
+    changed: Instant,
+}
+
+/// The table.
+#[derive(Debug)]
+pub(super) struct Table {
+    config: Config,
+    routes: BTreeMap<Ipv4Addr, Route>,
+    /// Destinations whose ways have changed since the last full dump, and may be told.
+    changed: BTreeSet<Ipv4Addr>,
+    /// Ways that are to be told later, by [`Route::settled_at`].
+    settling: BTreeSet<(Instant, Ipv4Addr)>,
+    /// Whether there is something in `changed` that no update has told.
+    has_news: bool,
+}
+
+impl Table {
+    pub(super) fn new(config: Config) -> Self {
+        let (routes, changed, settling) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
+        Self { config, routes, changed, settling, has_news: false }
+    }
+
+    /// The first hop of the way to a destination, if it isn't broken.
+    pub(super) fn next_hop(&self, destination: Ipv4Addr) -> Option<NextHop> {
+        self.routes.get(&destination).filter(|route| !route.claim.is_broken()).map(|route| route.hop)
+    }
+
+    /// Takes in what is claimed of the way over `hop`, the hop there counted. Returns whether there is a way where there was
+    /// none.
+    ///
+    /// Selection is that of section 3.2 of the paper: the newer sequence number, and with equal numbers the lower metric. So a
+    /// node's claim only ever gets better in this order, the first hop of each way has a better one than the node itself, and
+    /// no circle of first hops can close, whatever is lost or late.
+    pub(super) fn learn(&mut self, destination: Ipv4Addr, claim: Claim, hop: NextHop, now: Instant) -> bool {
+        let Some(route) = self.routes.get_mut(&destination) else {
+            if claim.is_broken() || self.routes.len() >= MAX_DESTINATIONS {
+                return false;
+            }
+            let route = Route {
+                claim,
+                hop,
+                told: None,
+                settled_at: now,
+                settling: self.config.first_settling,
+                first_heard: now,
+                changed: now,
+            };
+            self.routes.insert(destination, route);
+            self.tell_at_once(destination, now);
+            return true;
+        };
+        let old = route.claim;
+        if claim.is_newer_than(old) {
+            if !claim.is_broken() {
+                if !old.is_broken() {
+                    let sample = (route.changed - route.first_heard).as_nanos() as f64;
+                    let past = route.settling.as_nanos() as f64;
+                    let weight = self.config.settling_weight;
+                    let average = libm::round(weight * past + (1.0 - weight) * sample);
+                    route.settling = Duration::from_nanos(average as u64);
+                }
+                route.first_heard = now;
+                route.hop = hop;
+            }
+        } else if claim.sequence == old.sequence {
+            if claim.metric >= old.metric {
+                return false;
+            }
+            route.hop = hop;
+        } else {
+            let knows_better = claim.is_broken() && !old.is_broken();
+            // The neighbour missed the bad news, which are told no more: they are told again.
+            let is_forgotten = !claim.is_broken() && old.is_broken() && route.is_forgotten(&self.config, now);
+            if is_forgotten {
+                route.changed = now;
+            }
+            if knows_better || is_forgotten {
+                self.tell_at_once(destination, now);
+            }
+            return false;
+        }
+        route.claim = claim;
+        route.changed = now;
+        match route.told.filter(|told| !told.is_broken()) {
+            // A new number alone is no news (section 3.3); nor is a metric that has come back.
+            Some(told) if told.metric == claim.metric => self.settle(destination, now),
+            Some(_) if !claim.is_broken() => {
+                // What waits already has been stable since, if only its number is another one now.
+                let is_waiting = old.metric == claim.metric && route.settled_at > now;
+                let at = if is_waiting { route.settled_at } else { now + route.settling * 2 };
+                self.tell_later(destination, at);
+            }
+            _ => self.tell_at_once(destination, now),
+        }
+        old.is_broken() && !claim.is_broken()
+    }
+
+    /// Breaks all ways over `hop`: their numbers become odd ones of this node's making.
+    pub(super) fn lose(&mut self, hop: NextHop, now: Instant) {
+        let over_it = |route: &Route| route.hop == hop && !route.claim.is_broken();
+        let lost: Vec<_> = self.routes.iter().filter(|(_, route)| over_it(route)).map(|(&to, _)| to).collect();
+        for destination in lost {
+            let route = self.routes.get_mut(&destination).expect("it was there a moment ago");
+            route.claim = Claim { sequence: route.claim.sequence.wrapping_add(1), metric: INFINITE };
+            route.changed = now;
+            self.tell_at_once(destination, now);
+        }
+    }
+
+    /// Lets ways settle whose time has come.
+    pub(super) fn handle_timeout(&mut self, now: Instant) {
+        while let Some(&(at, destination)) = self.settling.first()
+            && at <= now
+        {
+            self.tell_at_once(destination, now);
+        }
+    }
+
+    /// When the next way settles.
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        self.settling.first().map(|&(at, _)| at)
+    }
+
+    /// Whether neighbours should be told something before the next full dump.
+    pub(super) fn has_news(&self) -> bool {
+        self.has_news
+    }
+
+    /// How many destinations an incremental update names.
+    pub(super) fn changes(&self) -> usize {
+        self.changed.len()
+    }
+
+    /// What an incremental update says: all that has changed since the last full dump (section 3.3).
+    pub(super) fn tell_changes(&mut self, now: Instant, mut tell: impl FnMut(Entry)) {
+        self.has_news = false;
+        for &destination in &self.changed {
+            let route = self.routes.get_mut(&destination).expect("what has changed is in the table");
+            tell(route.tell(now).about(destination));
+        }
+    }
+
+    /// What a full dump says. Ways that broke so long ago that every neighbour has heard it or is lost itself are left out.
+    pub(super) fn tell_all(&mut self, now: Instant, mut tell: impl FnMut(Entry)) {
+        self.has_news = false;
+        self.changed.clear();
+        if self.routes.len() > MAX_DESTINATIONS / 2 {
+            self.routes.retain(|_, route| !route.is_forgotten(&self.config, now));
+        }
+        for (&destination, route) in &mut self.routes {
+            if !route.is_forgotten(&self.config, now) {
+                tell(route.tell(now).about(destination));
+            }
+        }
+    }
+
+    fn tell_at_once(&mut self, destination: Ipv4Addr, now: Instant) {
+        self.settle(destination, now);
+        self.changed.insert(destination);
+        self.has_news = true;
+    }
+
+    fn tell_later(&mut self, destination: Ipv4Addr, at: Instant) {
+        self.settle(destination, at);
+        self.settling.insert((at, destination));
+    }
+
+    /// From `at` on, the way in use is told.
+    fn settle(&mut self, destination: Ipv4Addr, at: Instant) {
+        let route = self.routes.get_mut(&destination).expect("only known destinations settle");
+        self.settling.remove(&(route.settled_at, destination));
+        route.settled_at = at;
+    }
+
+    #[cfg(test)]
+    pub(super) fn get(&self, destination: Ipv4Addr) -> Option<&Route> {
+        self.routes.get(&destination)
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.routes.len()
+    }
+}
+
+impl Route {
+    /// What is said of it now.
+    fn tell(&mut self, now: Instant) -> Claim {
+        let claim = match self.told {
+            Some(told) if self.settled_at > now => told,
+            _ => self.claim,
+        };
+        *self.told.insert(claim)
+    }
+
+    /// Whether it is a broken way that neighbours are told no more of. It stays in the table, so that older claims are known
+    /// for what they are.
+    fn is_forgotten(&self, config: &Config, now: Instant) -> bool {
+        self.claim.is_broken() && now.saturating_since(self.changed) > config.silence()
+    }
+
+    #[cfg(test)]
+    pub(super) fn settling(&self) -> Duration {
+        self.settling
+    }
+}
