@@ -45,7 +45,11 @@ impl Registry {
     ///
     /// # Errors
     /// What is wrong with the parameters. `None`: there is no such protocol.
-    pub(crate) fn routing(&self, name: &str, parameters: Map<String, Value>) -> Option<Result<RoutingProtocol, String>> {
+    pub(crate) fn routing(
+        &self,
+        name: &str,
+        parameters: Map<String, Value>,
+    ) -> Option<Result<RoutingProtocol, String>> {
         self.routing.get(name).map(|factory| factory(parameters))
     }
 

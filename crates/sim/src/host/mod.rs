@@ -30,7 +30,7 @@ mod udp;
 mod tests;
 
 pub use reassembly::{REASSEMBLY_MEMORY, REASSEMBLY_TIMEOUT};
-pub use router::{Neighbour, Router};
+pub use router::{Neighbour, ROUTE_QUEUE_PACKETS, ROUTE_QUEUE_TIMEOUT, Router};
 pub use routes::{Hop, Routes};
 pub use tcp::TcpOptions;
 

@@ -123,7 +123,7 @@ pub struct Counters {
     pub host_dropped: u64,
     /// Messages of the routing protocol given to the interface, those of others included: one for each hop.
     pub routing_packets: u64,
-    /// Octets of these, and of the headers that the protocol put before data.
+    /// Octets behind the IP header of these, and of the headers that the protocol put before data.
     pub routing_bytes: u64,
     by_cause: [u64; DropCause::ALL.len()],
 }

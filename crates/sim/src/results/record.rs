@@ -29,7 +29,7 @@ pub struct FlowRecord {
 pub struct NodeRecord {
     /// Name as in the scenario.
     pub name: String,
-    /// Packets that the node's own sockets made.
+    /// Packets that the node made: its sockets, and its routing protocol.
     pub originated: u64,
     /// Packets that came in for this host.
     pub received: u64,
@@ -41,6 +41,10 @@ pub struct NodeRecord {
     pub transmitted: u64,
     /// Packets that the interface sent successfully.
     pub sent: u64,
+    /// Messages of the routing protocol given to the interface, those of other nodes included: one for each hop.
+    pub routing_packets: u64,
+    /// Octets behind the IP header of these, and of the protocol's headers before data.
+    pub routing_bytes: u64,
     /// Packets dropped, by cause.
     pub drops: Drops,
     /// RTS frames sent.
@@ -91,7 +95,7 @@ pub struct Totals {
     pub receptions: u64,
     /// Frame x node that could have decoded it, had nothing overlapped.
     pub collisions: u64,
-    /// Packets that sockets made.
+    /// Packets that nodes made: sockets, and routing protocols.
     pub packets_originated: u64,
     /// Packets passed on.
     pub packets_forwarded: u64,
@@ -99,6 +103,10 @@ pub struct Totals {
     pub packets_delivered: u64,
     /// Packets dropped, whatever the cause.
     pub packets_dropped: u64,
+    /// Messages of routing protocols, one for each hop.
+    pub routing_packets: u64,
+    /// Octets behind the IP header of these, and of the protocols' headers before data.
+    pub routing_bytes: u64,
 }
 
 /// What was run.
@@ -138,6 +146,8 @@ pub(super) fn nodes(scenario: &Scenario, simulation: &Simulation) -> Vec<NodeRec
             delivered: host.delivered,
             transmitted: host.transmitted,
             sent: host.sent,
+            routing_packets: host.routing_packets,
+            routing_bytes: host.routing_bytes,
             drops: Drops(DropCause::ALL.map(|cause| host[cause])),
             rts_sent: sum(|mac| mac.rts_sent),
             cts_sent: sum(|mac| mac.cts_sent),
@@ -164,6 +174,8 @@ pub(super) fn totals(simulation: &Simulation, nodes: &[NodeRecord]) -> Totals {
         packets_forwarded: sum(|node| node.forwarded),
         packets_delivered: sum(|node| node.delivered),
         packets_dropped: sum(|node| node.drops.0.iter().sum()),
+        routing_packets: sum(|node| node.routing_packets),
+        routing_bytes: sum(|node| node.routing_bytes),
     }
 }
 

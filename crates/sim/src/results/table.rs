@@ -55,6 +55,8 @@ pub fn node_table(result: &RunResult) -> RecordBatch {
     counts("delivered", |n| n.delivered);
     counts("transmitted", |n| n.transmitted);
     counts("sent", |n| n.sent);
+    counts("routing_packets", |n| n.routing_packets);
+    counts("routing_bytes", |n| n.routing_bytes);
     counts("rts_sent", |n| n.rts_sent);
     counts("cts_sent", |n| n.cts_sent);
     counts("ack_sent", |n| n.ack_sent);

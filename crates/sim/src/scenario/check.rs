@@ -35,6 +35,8 @@ enum Form<'a> {
     /// A number, or a list of `[time, number]`.
     Steps,
     Text,
+    /// `true` or `false`.
+    Flag,
     /// A table whose keys somebody else knows.
     Free,
 }
@@ -62,6 +64,7 @@ fn form(schema: &Value) -> Form<'_> {
     }
     match schema["type"].as_str() {
         Some("number") => Form::Number,
+        Some("boolean") => Form::Flag,
         Some("object") => Form::Table,
         Some("array") => Form::List,
         Some("integer") => Form::WholeNumber,
@@ -85,6 +88,10 @@ impl Checker<'_> {
             Form::Tagged(tag, variants) => return self.tagged(schema, tag, variants, value, path),
             Form::Table => match value {
                 Value::Object(table) => return self.table(schema, table, path, &|_| false),
+                _ => self.wrong_kind(schema, path),
+            },
+            Form::Flag => match value {
+                Value::Bool(_) => {}
                 _ => self.wrong_kind(schema, path),
             },
             Form::Free => match value {
@@ -130,6 +137,7 @@ impl Checker<'_> {
             Form::Table | Form::Tagged(..) | Form::Free => "is not a table",
             Form::WholeNumber => "is not a whole number",
             Form::Number => "is not a number",
+            Form::Flag => "is neither true nor false",
             Form::Steps => "is neither a number nor a list",
         };
         self.report(path, problem, Some(wanted));
@@ -411,6 +419,7 @@ fn wanted(schema: &Value) -> String {
             format!("a whole number from {least} to {most}")
         }
         Form::Number => "a number".into(),
+        Form::Flag => "true or false".into(),
         Form::Free => "a table".into(),
         Form::Steps => "a number, or a list of [time, number]".into(),
         Form::Text => "a text".into(),

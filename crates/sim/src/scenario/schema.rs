@@ -3,11 +3,17 @@
 //! Everything that has a default is an `Option` here; [`super::resolve`] fills it in. Limits stand in SI units (watts for
 //! powers), as in the JSON Schema.
 
+mod routing;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::quantity::{
     Frequency, Length, Level, LevelOrOff, Power, Rate, RateChoice, Shares, Size, SizeOrNone, SizeOrOff, Time, TimeOrOff,
+};
+
+pub(super) use routing::{
+    Aodv, AodvProfile, Dsdv, Dsr, DsrAcknowledgement, DsrCache, DsrProfile, LinkDetection, Routing,
 };
 
 /// A scenario: what is simulated, for how long.
@@ -687,23 +693,6 @@ pub(super) enum Placement {
 pub(super) enum Mobility {
     /// Not at all.
     Static {},
-}
-
-/// How nodes find routes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "protocol", rename_all = "kebab-case", deny_unknown_fields)]
-pub(super) enum Routing {
-    /// Shortest paths, known from the start.
-    Static {},
-    /// A protocol that a program has added to hopcast.
-    Custom {
-        /// Under which it was added.
-        name: String,
-        /// What it may be told. Default: nothing.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        #[schemars(extend("x-free" = true))]
-        parameters: Option<serde_json::Map<String, serde_json::Value>>,
-    },
 }
 
 /// Who passes on what is for others.

@@ -2,8 +2,8 @@
 
 pub mod video_trace;
 
-use crate::host::packet::MAX_UDP_PAYLOAD;
 use crate::address::ip_address;
+use crate::host::packet::MAX_UDP_PAYLOAD;
 use crate::host::{Endpoint, Host, HostConfig, MAX_SOCKETS, Router, Routes, TcpOptions};
 use crate::metrics::{FlowSpec, FlowTable, PlayerSpec};
 use crate::network::{Neighbours, Network};

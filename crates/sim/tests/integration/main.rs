@@ -7,5 +7,6 @@ mod difference;
 mod interfaces;
 mod interference_floor;
 mod results;
+mod routing;
 mod scenarios;
 mod traffic;

@@ -227,7 +227,13 @@ fn frames_that_were_left_out_are_waited_for() {
     fs::write(folder.path().join("chat.dat"), "1 I 0 900\n2 P 120 300\n3 P 160 80\n4 P 440 250\n").expect("writable");
     let application = r#"application = { kind = "video-trace", file = "chat.dat" }"#;
     let text = link("1 s", "", &[&flow("chat", ["n0", "n1"], "udp", application)]);
-    let source = Source { text, name: "test.toml".into(), directory: folder.path().into(), trace_dirs: vec![], ..Source::default() };
+    let source = Source {
+        text,
+        name: "test.toml".into(),
+        directory: folder.path().into(),
+        trace_dirs: vec![],
+        ..Source::default()
+    };
     let frames = frames(&Scenario::parse(&source, &[]).expect("it is right").scenario);
     // The trace lasts for its last time and a mean step of 440/3 ms; a frame starts DIFS (50 µs) after its write.
     let expected = [(0.0, 900), (120.0, 300), (160.0, 80), (440.0, 250), (586.667, 900), (706.667, 300), (746.667, 80)];

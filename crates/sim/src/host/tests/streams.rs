@@ -3,8 +3,8 @@
 use super::net::{Fate, Net};
 use super::*;
 use crate::scenario::model::{
-    Application, Errors, Flow, Group, Placement, Propagation, Radio, Reception, Relay, Routing, Role, Rules, Scenario, Tcp,
-    Transport,
+    Application, Errors, Flow, Group, Placement, Propagation, Radio, Reception, Relay, Role, Routing, Rules, Scenario,
+    Tcp, Transport,
 };
 use hopcast_radio::mac::Protection;
 use hopcast_radio::mac::edca::UserPriority;

@@ -44,7 +44,7 @@ pub(super) fn resolve(
         (Profile::Standard, "default: what the standard and the RFCs say".into())
     });
     let (radio, mtu) = resolver.radio(&radio, profile);
-    let groups = resolver.groups(&document.nodes, &radio);
+    let groups = resolver.groups(&document.nodes, &radio, profile);
     let links = resolver.links(document.links.as_deref().filter(|_| !groups.is_empty()).unwrap_or_default(), &groups);
     // Without nodes, all that can be said of flows follows from that.
     let flows = document.flows.as_deref().filter(|_| !groups.is_empty()).unwrap_or_default();

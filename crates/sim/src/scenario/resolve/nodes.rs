@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::model;
 use super::super::quantity::{Length, Size};
-use super::super::schema::{self, NodeRadio, Nodes, Placement};
+use super::super::schema::{self, NodeRadio, Nodes, Placement, Profile};
 use super::{Resolver, exact, word};
 
 /// Nodes in all.
@@ -26,17 +26,23 @@ struct Taken {
 
 impl Resolver<'_> {
     /// Empty if there are too many nodes to name.
-    pub(super) fn groups(&mut self, nodes: &[Nodes], radio: &model::Radio) -> Vec<model::Group> {
+    pub(super) fn groups(&mut self, nodes: &[Nodes], radio: &model::Radio, profile: Profile) -> Vec<model::Group> {
         let total: u64 = nodes.iter().map(|group| u64::from(group.count.unwrap_or(1))).sum();
         if total > MAX_NODES {
             self.report(&["nodes"], format!("{total} nodes are too many"), format!("at most {MAX_NODES} in all"));
             return Vec::new();
         }
         let mut taken = Taken::default();
-        nodes.iter().enumerate().map(|(place, group)| self.group(place, group, radio, &mut taken)).collect()
+        nodes.iter().enumerate().map(|(place, group)| self.group(place, group, (radio, profile), &mut taken)).collect()
     }
 
-    fn group(&mut self, place: usize, group: &Nodes, radio: &model::Radio, taken: &mut Taken) -> model::Group {
+    fn group(
+        &mut self,
+        place: usize,
+        group: &Nodes,
+        (radio, profile): (&model::Radio, Profile),
+        taken: &mut Taken,
+    ) -> model::Group {
         let index = place.to_string();
         let at = |key| ["nodes", index.as_str(), key];
         let node_names = match group.count {
@@ -73,7 +79,7 @@ impl Resolver<'_> {
             self.report(&at("placement"), "is missing", "a table with shape, or role = \"wired\"");
         }
         self.one_or_default(&index, "mobility", "model", group.mobility.is_some());
-        let routing = self.routing(&index, group.routing.as_ref());
+        let routing = self.routing(&index, group.routing.as_ref(), profile);
         let relay =
             self.ledger.pick(&at("relay"), group.relay, word, || (schema::Relay::Os, "default: IP forwarding".into()));
         let socket_buffer = self.ledger.pick(&at("socket_buffer"), group.socket_buffer, exact, || {

@@ -2,12 +2,48 @@
 
 use super::super::model;
 use super::super::nearest;
-use super::super::schema::Routing;
-use super::Resolver;
+use super::super::quantity::Time;
+use super::super::schema::{
+    self, AodvProfile, DsrAcknowledgement, DsrCache, DsrProfile, LinkDetection, Profile, Routing,
+};
+use super::{Resolver, show, word};
+use crate::host::ROUTE_QUEUE_TIMEOUT;
+use hopcast_protocols::routing::aodv::{self, Aodv};
+use hopcast_protocols::routing::dsdv::{self, Dsdv};
+use hopcast_protocols::routing::dsr::{self, Dsr};
+use hopcast_protocols::routing::{self, Node};
+use hopcast_protocols::time::Duration;
+use std::sync::Arc;
+
+/// Source of defaults that ns-2 has and no document.
+const NS_2: &str = "default: as ns-2.35";
+
+/// Values of one protocol, with the source of what is not given.
+struct Or<'a, 'b> {
+    resolver: &'a mut Resolver<'b>,
+    index: &'a str,
+    source: &'static str,
+}
+
+impl Or<'_, '_> {
+    fn of<T: core::fmt::Display>(&mut self, key: &str, given: Option<T>, default: T) -> T {
+        let path = ["nodes", self.index, "routing", key];
+        self.resolver.ledger.pick(&path, given, show, || (default, self.source.into()))
+    }
+}
+
+/// A protocol of hopcast's own with its parameters.
+fn protocol<M: routing::Routing + 'static>(
+    name: &str,
+    make: impl Fn(Node) -> M + Send + Sync + 'static,
+) -> model::Routing {
+    let make = Arc::new(move |node| -> Box<dyn routing::Routing> { Box::new(make(node)) });
+    model::Routing::Protocol(model::RoutingProtocol { name: name.to_owned(), make })
+}
 
 impl Resolver<'_> {
     /// The routing of the group with this index; static where there is none, or none that can be had.
-    pub(super) fn routing(&mut self, index: &str, routing: Option<&Routing>) -> model::Routing {
+    pub(super) fn routing(&mut self, index: &str, routing: Option<&Routing>, profile: Profile) -> model::Routing {
         let path = ["nodes", index, "routing"];
         match routing {
             None => {
@@ -18,11 +54,206 @@ impl Resolver<'_> {
                 self.ledger.note_given(&path);
                 model::Routing::Static
             }
+            Some(Routing::Aodv(aodv)) => {
+                let config = self.aodv(index, aodv, profile);
+                protocol("aodv", move |node| Aodv::new(config.clone(), node))
+            }
+            Some(Routing::Dsr(dsr)) => {
+                let config = self.dsr(index, dsr, profile);
+                protocol("dsr", move |node| Dsr::new(config, node))
+            }
+            Some(Routing::Dsdv(dsdv)) => {
+                let config = self.dsdv(index, dsdv);
+                protocol("dsdv", move |node| Dsdv::new(config, node))
+            }
             Some(Routing::Custom { name, parameters }) => {
                 self.ledger.note_given(&path);
                 self.custom_routing(index, name, parameters.clone().unwrap_or_default())
             }
         }
+    }
+
+    fn dsdv(&mut self, index: &str, given: &schema::Dsdv) -> dsdv::Config {
+        let at = |key| ["nodes", index, "routing", key];
+        self.ledger.note_given(&at("protocol"));
+        let default = dsdv::Config::default();
+        dsdv::Config {
+            period: self.time_or(&at("period"), given.period, default.period, NS_2),
+            allowed_loss: self
+                .ledger
+                .pick(&at("allowed_loss"), given.allowed_loss, show, || (default.allowed_loss, NS_2.into())),
+            settling_weight: self
+                .ledger
+                .pick(&at("settling_weight"), given.settling_weight, show, || (default.settling_weight, NS_2.into())),
+            first_settling: self.time_or(&at("first_settling"), given.first_settling, default.first_settling, NS_2),
+            triggered_interval: self.time_or(
+                &at("triggered_interval"),
+                given.triggered_interval,
+                default.triggered_interval,
+                NS_2,
+            ),
+            startup_jitter: self.time_or(&at("startup_jitter"), given.startup_jitter, default.startup_jitter, NS_2),
+            broadcast_jitter: self.time_or(
+                &at("broadcast_jitter"),
+                given.broadcast_jitter,
+                default.broadcast_jitter,
+                NS_2,
+            ),
+            mtu: default.mtu,
+        }
+    }
+
+    fn aodv(&mut self, index: &str, given: &schema::Aodv, profile: Profile) -> aodv::Config {
+        let at = |key| ["nodes", index, "routing", key];
+        self.ledger.note_given(&at("protocol"));
+        let profile = self.ledger.pick(&at("profile"), given.profile, word, || match profile {
+            Profile::Ns2 => (AodvProfile::Ns2, "profile ns-2".into()),
+            Profile::Standard | Profile::Wavelan => (AodvProfile::Rfc3561, "default: the standard".into()),
+        });
+        let (default, source) = match profile {
+            AodvProfile::Rfc3561 => (aodv::Config::rfc3561(), "default: RFC 3561, section 10"),
+            AodvProfile::Ns2 => (aodv::Config::ns2(), NS_2),
+            AodvProfile::Draft5 => (aodv::Config::draft5(), "default: draft-ietf-manet-aodv-05, section 17"),
+        };
+        let limit = |limit: Option<u32>| limit.unwrap_or(0);
+        let detection = match default.link_detection {
+            aodv::LinkDetection::Hello => LinkDetection::Hello,
+            aodv::LinkDetection::LinkLayer => LinkDetection::LinkLayer,
+            aodv::LinkDetection::Both => LinkDetection::Both,
+        };
+        let mut time = |key, given, default| self.time_or(&at(key), given, default, source);
+        let active_route_timeout =
+            time("active_route_timeout", given.active_route_timeout, default.active_route_timeout);
+        let hello_interval = time("hello_interval", given.hello_interval, default.hello_interval);
+        let node_traversal_time = time("node_traversal_time", given.node_traversal_time, default.node_traversal_time);
+        let broadcast_jitter = time("broadcast_jitter", given.broadcast_jitter, default.broadcast_jitter);
+        let link_detection =
+            self.ledger.pick(&at("link_detection"), given.link_detection, word, || (detection, source.into()));
+        let mut or = Or { resolver: self, index, source };
+        aodv::Config {
+            active_route_timeout,
+            hello_interval,
+            node_traversal_time,
+            broadcast_jitter,
+            link_detection: match link_detection {
+                LinkDetection::Hello => aodv::LinkDetection::Hello,
+                LinkDetection::LinkLayer => aodv::LinkDetection::LinkLayer,
+                LinkDetection::Both => aodv::LinkDetection::Both,
+            },
+            allowed_hello_loss: or.of("allowed_hello_loss", given.allowed_hello_loss, default.allowed_hello_loss),
+            local_add_ttl: or.of("local_add_ttl", given.local_add_ttl, default.local_add_ttl),
+            net_diameter: or.of("net_diameter", given.net_diameter, default.net_diameter),
+            rerr_ratelimit: Some(or.of("rerr_ratelimit", given.rerr_ratelimit, limit(default.rerr_ratelimit)))
+                .filter(|&limit| limit > 0),
+            rreq_ratelimit: Some(or.of("rreq_ratelimit", given.rreq_ratelimit, limit(default.rreq_ratelimit)))
+                .filter(|&limit| limit > 0),
+            rreq_retries: or.of("rreq_retries", given.rreq_retries, default.rreq_retries),
+            timeout_buffer: or.of("timeout_buffer", given.timeout_buffer, default.timeout_buffer),
+            ttl_start: or.of("ttl_start", given.ttl_start, default.ttl_start),
+            ttl_increment: or.of("ttl_increment", given.ttl_increment, default.ttl_increment),
+            ttl_threshold: or.of("ttl_threshold", given.ttl_threshold, default.ttl_threshold),
+            max_rreq_timeout: default.max_rreq_timeout,
+            hello_always: or.of("hello_always", given.hello_always, default.hello_always),
+            local_repair: or.of("local_repair", given.local_repair, default.local_repair),
+            gratuitous_reply: or.of("gratuitous_reply", given.gratuitous_reply, default.gratuitous_reply),
+            destination_only: or.of("destination_only", given.destination_only, default.destination_only),
+            reply_acknowledgement: or.of(
+                "reply_acknowledgement",
+                given.reply_acknowledgement,
+                default.reply_acknowledgement,
+            ),
+        }
+    }
+
+    fn dsr(&mut self, index: &str, given: &schema::Dsr, profile: Profile) -> dsr::Config {
+        let at = |key| ["nodes", index, "routing", key];
+        self.ledger.note_given(&at("protocol"));
+        let profile = self.ledger.pick(&at("profile"), given.profile, word, || match profile {
+            Profile::Ns2 => (DsrProfile::Ns2, "profile ns-2".into()),
+            Profile::Standard | Profile::Wavelan => (DsrProfile::Rfc4728, "default: the standard".into()),
+        });
+        let (default, source) = match profile {
+            DsrProfile::Rfc4728 => (dsr::Config::RFC_4728, "default: RFC 4728, section 9"),
+            DsrProfile::Ns2 => (dsr::Config::NS_2, NS_2),
+        };
+        let cache = self.dsr_cache(index, given, default.cache, source);
+        let acknowledgement = self.ledger.pick(&at("acknowledgement"), given.acknowledgement, word, || {
+            let default = match default.acknowledgement {
+                dsr::Acknowledgement::LinkLayer => DsrAcknowledgement::LinkLayer,
+                dsr::Acknowledgement::Passive => DsrAcknowledgement::Passive,
+                dsr::Acknowledgement::NetworkLayer => DsrAcknowledgement::NetworkLayer,
+            };
+            (default, source.into())
+        });
+        let mut time = |key, given, default| self.time_or(&at(key), given, default, source);
+        let broadcast_jitter = time("broadcast_jitter", given.broadcast_jitter, default.broadcast_jitter);
+        let request_period = time("request_period", given.request_period, default.request_period);
+        let max_request_period = time("max_request_period", given.max_request_period, default.max_request_period);
+        let nonprop_request_timeout =
+            time("nonprop_request_timeout", given.nonprop_request_timeout, default.nonprop_request_timeout);
+        let maint_holdoff_time = time("maint_holdoff_time", given.maint_holdoff_time, default.maint_holdoff_time);
+        let grat_reply_holdoff = time("grat_reply_holdoff", given.grat_reply_holdoff, default.grat_reply_holdoff);
+        let mut or = Or { resolver: self, index, source };
+        dsr::Config {
+            cache,
+            acknowledgement: match acknowledgement {
+                DsrAcknowledgement::LinkLayer => dsr::Acknowledgement::LinkLayer,
+                DsrAcknowledgement::Passive => dsr::Acknowledgement::Passive,
+                DsrAcknowledgement::NetworkLayer => dsr::Acknowledgement::NetworkLayer,
+            },
+            broadcast_jitter,
+            request_period,
+            max_request_period,
+            nonprop_request_timeout,
+            maint_holdoff_time,
+            grat_reply_holdoff,
+            send_buffer_timeout: ROUTE_QUEUE_TIMEOUT,
+            promiscuous: or.of("promiscuous", given.promiscuous, default.promiscuous),
+            discovery_hop_limit: or.of("discovery_hop_limit", given.discovery_hop_limit, default.discovery_hop_limit),
+            max_request_rexmt: or.of("max_request_rexmt", given.max_request_rexmt, default.max_request_rexmt),
+            max_maint_rexmt: or.of("max_maint_rexmt", given.max_maint_rexmt, default.max_maint_rexmt),
+            max_salvage_count: or.of("max_salvage_count", given.max_salvage_count, default.max_salvage_count),
+            ..default
+        }
+    }
+
+    fn dsr_cache(&mut self, index: &str, given: &schema::Dsr, default: dsr::Cache, source: &str) -> dsr::Cache {
+        let at = |key| ["nodes", index, "routing", key];
+        let is_link = matches!(default, dsr::Cache::Link { .. });
+        let kind = self.ledger.pick(&at("cache"), given.cache, word, || {
+            (if is_link { DsrCache::Link } else { DsrCache::Path }, source.into())
+        });
+        let timeout = given.route_cache_timeout.map(|time| Duration::from_secs_f64(time.0));
+        match timeout {
+            Some(_) => self.ledger.note_given(&at("route_cache_timeout")),
+            None => self.ledger.note(&at("route_cache_timeout"), "none of its own", source),
+        }
+        match kind {
+            DsrCache::Link => {
+                let lifetime = match timeout {
+                    Some(timeout) => dsr::Lifetime::Fixed(timeout),
+                    None => dsr::Lifetime::Adaptive(dsr::MaxLife::RFC_4728),
+                };
+                let dsr::Cache::Link { capacity, .. } = dsr::Config::RFC_4728.cache else {
+                    unreachable!("the standard's cache is one of links");
+                };
+                dsr::Cache::Link { capacity, lifetime }
+            }
+            DsrCache::Path => {
+                let dsr::Cache::Path { primary, secondary, .. } = dsr::Config::NS_2.cache else {
+                    unreachable!("the cache of ns-2 is one of paths");
+                };
+                dsr::Cache::Path { primary, secondary, timeout }
+            }
+        }
+    }
+
+    /// A length of time, or its default with the source of that.
+    fn time_or(&mut self, path: &[&str], given: Option<Time>, default: Duration, source: &str) -> Duration {
+        // Divided, so that whole seconds stay whole.
+        let default = Time(default.as_nanos() as f64 / 1e9);
+        let time = self.ledger.pick(path, given, Time::to_string, || (default, source.into()));
+        Duration::from_secs_f64(time.0)
     }
 
     fn custom_routing(

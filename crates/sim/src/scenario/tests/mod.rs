@@ -36,7 +36,13 @@ application = { kind = "cbr", rate = "1 Mb/s" }
 "#;
 
 fn source(text: &str) -> Source {
-    Source { text: text.into(), name: "test.toml".into(), directory: "no-such-directory".into(), trace_dirs: vec![], ..Source::default() }
+    Source {
+        text: text.into(),
+        name: "test.toml".into(),
+        directory: "no-such-directory".into(),
+        trace_dirs: vec![],
+        ..Source::default()
+    }
 }
 
 fn parse(text: &str, overrides: &[&str]) -> Result<Loaded, ScenarioErrors> {

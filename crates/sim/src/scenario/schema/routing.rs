@@ -1,0 +1,275 @@
+//! How nodes find routes: protocols and their parameters.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::super::quantity::Time;
+
+/// How nodes find routes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "protocol", rename_all = "kebab-case", deny_unknown_fields)]
+pub(in super::super) enum Routing {
+    /// Shortest paths, known from the start.
+    Static {},
+    /// Ad hoc on-demand distance vectors (RFC 3561).
+    Aodv(Aodv),
+    /// Destination-sequenced distance vectors (Perkins and Bhagwat, 1994).
+    Dsdv(Dsdv),
+    /// Dynamic source routing (RFC 4728).
+    Dsr(Dsr),
+    /// A protocol that a program has added to hopcast.
+    Custom {
+        /// Under which it was added.
+        name: String,
+        /// What it may be told. Default: nothing.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("x-free" = true))]
+        parameters: Option<serde_json::Map<String, serde_json::Value>>,
+    },
+}
+
+/// Parameters of AODV, by their names in RFC 3561, section 10.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(in super::super) struct Aodv {
+    /// Whose defaults hold for all that is not given. Default: `rfc-3561`; `ns-2` under the radio profile of that name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<AodvProfile>,
+    /// How long a route is valid without being used. Default: as the profile says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1e-3, "maximum" = 3600))]
+    pub active_route_timeout: Option<Time>,
+    /// A neighbour is lost after so many hello intervals without a sign of it. Default: as the profile says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1, "maximum" = 1000))]
+    pub allowed_hello_loss: Option<u32>,
+    /// Time between two hellos. Default: as the profile says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1e-3, "maximum" = 3600))]
+    pub hello_interval: Option<Time>,
+    /// By how many hops the request of a local repair goes beyond where the destination was. Default: as the profile
+    /// says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 255))]
+    pub local_add_ttl: Option<u8>,
+    /// Hops between the two nodes that are farthest apart. Default: as the profile says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1, "maximum" = 255))]
+    pub net_diameter: Option<u8>,
+    /// Time for a hop, with all that it waits for. Default: as the profile says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1e-3, "maximum" = 3600))]
+    pub node_traversal_time: Option<Time>,
+    /// The most route errors in a second; 0: no limit. Default: as the profile says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 1000))]
+    pub rerr_ratelimit: Option<u32>,
+    /// The most route requests that a node makes in a second; 0: no limit. Default: as the profile says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 1000))]
+    pub rreq_ratelimit: Option<u32>,
+    /// Further requests through the whole network after the first. Default: as the profile says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 1000))]
+    pub rreq_retries: Option<u32>,
+    /// Hops by which the wait for a reply is longer than a ring takes. Default: as the profile says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 255))]
+    pub timeout_buffer: Option<u8>,
+    /// Radius of the first ring in hops. Default: as the profile says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1, "maximum" = 255))]
+    pub ttl_start: Option<u8>,
+    /// By how many hops each ring is larger than the one before. Default: as the profile says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1, "maximum" = 255))]
+    pub ttl_increment: Option<u8>,
+    /// Radius of the last ring in hops; what is beyond is the whole network. Default: as the profile says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 255))]
+    pub ttl_threshold: Option<u8>,
+    /// Broadcasts that answer a message are delayed by up to this time. Default: as the profile says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
+    pub broadcast_jitter: Option<Time>,
+    /// How a node learns that a neighbour has gone. Default: as the profile says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link_detection: Option<LinkDetection>,
+    /// Whether nodes that are part of no active route send hellos too. Default: as the profile says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hello_always: Option<bool>,
+    /// Whether a node looks itself for a route that has broken behind it. Default: as the profile says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub local_repair: Option<bool>,
+    /// Whether a node that replies for a destination tells that one of it (G flag). Default: as the profile says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gratuitous_reply: Option<bool>,
+    /// Whether only the destination itself may reply (D flag). Default: as the profile says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub destination_only: Option<bool>,
+    /// Whether replies are acknowledged, and neighbours that do not acknowledge blacklisted (A flag). Default: as the
+    /// profile says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reply_acknowledgement: Option<bool>,
+}
+
+/// Whose AODV.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(in super::super) enum AodvProfile {
+    /// RFC 3561, section 10.
+    #[serde(rename = "rfc-3561")]
+    Rfc3561,
+    /// ns-2.35: broken links by the link layer alone, no hellos, no limits of rates.
+    #[serde(rename = "ns-2")]
+    Ns2,
+    /// draft-ietf-manet-aodv-05 as on the testbed of de Silva and Das: hellos always, no local repair, nothing from the link layer.
+    #[serde(rename = "draft-5")]
+    Draft5,
+}
+
+/// How a node learns that a neighbour has gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(in super::super) enum LinkDetection {
+    /// It hears nothing of it, having heard a hello before.
+    Hello,
+    /// The interface gives up a packet for it.
+    LinkLayer,
+    /// Either.
+    Both,
+}
+
+/// Parameters of DSDV.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(in super::super) struct Dsdv {
+    /// The longest time from one full dump to the next; each is drawn, from three quarters of it on. Default: 15 s, as
+    /// ns-2.35.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1e-3, "maximum" = 315_576_000))]
+    pub period: Option<Time>,
+    /// A neighbour is lost when nothing was heard of it for so many periods. Default: 3, as ns-2.35.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1, "maximum" = 1_000_000))]
+    pub allowed_loss: Option<u32>,
+    /// Weight of the past in the average settling time. Default: 0.875, as ns-2.35.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 1))]
+    pub settling_weight: Option<f64>,
+    /// Average settling time of a new destination. Default: 6 s, as ns-2.35.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
+    pub first_settling: Option<Time>,
+    /// Least time from an update to an incremental one. Default: 1 s, as ns-2.35.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
+    pub triggered_interval: Option<Time>,
+    /// The first full dump is sent within this time. Default: 2 s, as ns-2.35.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
+    pub startup_jitter: Option<Time>,
+    /// An incremental update is sent up to this much later than it could be. Default: 10 ms, as ns-2.35.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
+    pub broadcast_jitter: Option<Time>,
+}
+
+/// Parameters of DSR, by their names in RFC 4728, section 9.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(in super::super) struct Dsr {
+    /// Whose defaults hold for all that is not given. Default: `rfc-4728`; `ns-2` under the radio profile of that name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<DsrProfile>,
+    /// How the route cache is organised: of whole paths, or of links. Default: as the profile says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache: Option<DsrCache>,
+    /// How long an entry of the cache is kept since it was learned or used. Default: for a link, by what its ends have
+    /// been like (appendix A); for a path, until it breaks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1e-3, "maximum" = 315_576_000))]
+    pub route_cache_timeout: Option<Time>,
+    /// How a node learns whether the next one has a packet. Default: as the profile says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub acknowledgement: Option<DsrAcknowledgement>,
+    /// Whether packets between other nodes are listened to. Default: as the profile says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub promiscuous: Option<bool>,
+    /// Time to live of a route request through the network, in hops. Default: as the profile says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1, "maximum" = 255))]
+    pub discovery_hop_limit: Option<u8>,
+    /// Requests are passed on, and replies sent, after up to this time. Default: as the profile says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
+    pub broadcast_jitter: Option<Time>,
+    /// How often a request through the network is repeated. Default: as the profile says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 1000))]
+    pub max_request_rexmt: Option<u32>,
+    /// The first time between two requests through the network for a node; it grows with each. Default: as the profile
+    /// says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1e-3, "maximum" = 3600))]
+    pub request_period: Option<Time>,
+    /// The longest time between two requests through the network for a node. Default: as the profile says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1e-3, "maximum" = 3600))]
+    pub max_request_period: Option<Time>,
+    /// How long an answer of a neighbour is waited for, before a request goes through the network. Default: as the
+    /// profile says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1e-3, "maximum" = 3600))]
+    pub nonprop_request_timeout: Option<Time>,
+    /// How long a neighbour counts as reachable after it has acknowledged something. Default: as the profile says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
+    pub maint_holdoff_time: Option<Time>,
+    /// How often a packet that was not acknowledged is sent once more. Default: as the profile says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 1000))]
+    pub max_maint_rexmt: Option<u32>,
+    /// The least time between two gratuitous replies on account of the same two nodes. Default: as the profile says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
+    pub grat_reply_holdoff: Option<Time>,
+    /// How often a packet may be sent another way after a break. Default: as the profile says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 15))]
+    pub max_salvage_count: Option<u8>,
+}
+
+/// Whose DSR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(in super::super) enum DsrProfile {
+    /// RFC 4728, section 9 and appendix A.
+    #[serde(rename = "rfc-4728")]
+    Rfc4728,
+    /// ns-2.35: a cache of paths, no delay against storms of replies.
+    #[serde(rename = "ns-2")]
+    Ns2,
+}
+
+/// What a route cache holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(in super::super) enum DsrCache {
+    /// Links, of which routes are made.
+    Link,
+    /// Whole paths.
+    Path,
+}
+
+/// How a node learns whether the next one has a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(in super::super) enum DsrAcknowledgement {
+    /// The interface tells.
+    LinkLayer,
+    /// It hears it passed on.
+    Passive,
+    /// It asks.
+    NetworkLayer,
+}

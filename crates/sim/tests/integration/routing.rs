@@ -1,0 +1,92 @@
+//! Routing protocols in whole scenarios: packets get through over several hops, none vanishes, and what is on the air is right.
+
+use hopcast_protocols::time::{Duration, Instant};
+use hopcast_sim::run::Simulation;
+
+use super::scenarios::scenario;
+
+/// A line of nodes 200 m apart that hear their neighbours only, under `routing`, and datagrams from one end to the other.
+fn line(nodes: u32, routing: &str, duration: &str, start: &str) -> String {
+    let last = nodes - 1;
+    format!(
+        r#"
+duration = "{duration}"
+[radio]
+standard = "802.11b"
+data_rate = "2 Mb/s"
+propagation = {{ model = "range", receive = "250 m", carrier_sense = "550 m" }}
+[[nodes]]
+name = "n"
+count = {nodes}
+placement = {{ shape = "line", spacing = "200 m" }}
+routing = {routing}
+[[flows]]
+name = "there"
+from = "n0"
+to = "n{last}"
+start = "{start}"
+transport = {{ protocol = "udp" }}
+application = {{ kind = "cbr", rate = "32 kb/s", packet = "1000 B" }}
+[[flows]]
+name = "back"
+from = "n{last}"
+to = "n0"
+start = "{start}"
+transport = {{ protocol = "tcp", segment = "500 B" }}
+application = {{ kind = "bulk", bytes = "40000 B" }}
+"#
+    )
+}
+
+/// Runs to the end and checks conservation every second.
+fn run(text: &str, seed: u64) -> Simulation {
+    let scenario = scenario(text);
+    let mut simulation = Simulation::new(&scenario, seed).expect("the scenario can be set up");
+    while simulation.now() < simulation.end() {
+        simulation.run_until(simulation.now() + Duration::from_secs(1));
+        simulation.check().unwrap_or_else(|imbalance| panic!("at {}: {imbalance}", simulation.now()));
+    }
+    simulation
+}
+
+/// Protocols, and when a line of five has its routes at the latest.
+const PROTOCOLS: [(&str, &str); 1] = [(r#"{ protocol = "dsdv" }"#, "20 s")];
+
+#[test]
+fn every_protocol_carries_datagrams_and_a_transfer_over_four_hops() {
+    for (routing, start) in PROTOCOLS {
+        let simulation = run(&line(5, routing, "60 s", start), 1);
+        let end = simulation.end();
+        let summaries: Vec<_> = simulation.flows().iter().map(|flow| flow.summary(end)).collect();
+        assert!(summaries[0].sent_packets > 150, "{routing}");
+        assert_eq!(
+            summaries[0].received_packets,
+            summaries[0].sent_packets - summaries[0].in_flight_packets,
+            "{routing}"
+        );
+        assert_eq!(summaries[1].received_bytes, 40_000, "{routing}");
+        let messages: u64 = simulation.counters().iter().map(|counters| counters.routing_packets).sum();
+        assert!(messages > 0, "{routing}: who found the routes?");
+    }
+}
+
+#[test]
+fn a_run_with_a_protocol_is_the_same_each_time_and_another_with_another_seed() {
+    for (routing, start) in PROTOCOLS {
+        let text = line(4, routing, "25 s", start);
+        let counters = |seed| run(&text, seed).counters().to_vec();
+        assert_eq!(counters(1), counters(1), "{routing}");
+        assert_ne!(counters(1), counters(2), "{routing}");
+    }
+}
+
+#[test]
+fn a_node_out_of_range_is_not_reached_and_nothing_waits_for_ever() {
+    for (routing, _) in PROTOCOLS {
+        let text = line(2, routing, "70 s", "1 s").replace("200 m\" }", "900 m\" }");
+        let simulation = run(&text, 1);
+        let flow = simulation.flows().iter().next().expect("there are two").summary(Instant::START);
+        assert_eq!(flow.received_packets, 0, "{routing}");
+        assert!(flow.lost_packets > 100, "{routing}: {flow:?}");
+    }
+}
