@@ -27,6 +27,7 @@
 //! Every code point that can be something unnamed has a variant `Unknown(n)`, which is emitted as it was read. Make code
 //! points from numbers with `From`: it never yields `Unknown` of a number that has a name.
 
+pub mod aodv;
 mod bit_set;
 mod bytes;
 pub mod checksum;

@@ -16,6 +16,7 @@
 //! Messages are octets, in the protocol's standard format: what travels is the same in a simulation, in a capture and between
 //! real hosts, and a protocol of somebody else needs no place in a list of message types.
 
+pub mod aodv;
 pub mod dsdv;
 pub mod fixed;
 #[cfg(test)]

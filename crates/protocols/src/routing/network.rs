@@ -2,7 +2,8 @@
 //! links that are not there.
 //!
 //! A packet takes [`HOP`] from one node to the next. One for a neighbour that the sender does not reach comes back as
-//! [`LinkEvent::FrameDropped`] after the same time; a broadcast reaches whoever has a link then.
+//! [`LinkEvent::FrameDropped`] after the same time; a broadcast reaches whoever has a link then. [`Network::disturb`] makes
+//! messages late and lost as well.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::Ipv4Addr;
@@ -89,6 +90,15 @@ pub(super) struct Network<R> {
     fates: Vec<Fate>,
     /// Messages that each node has sent, as (time, message).
     pub(super) sent: Vec<Vec<(Instant, Message)>>,
+    disturbance: Option<Disturbance>,
+}
+
+/// What happens to messages, which links report nothing of.
+#[derive(Debug)]
+struct Disturbance {
+    random: Stream,
+    loss: f64,
+    delay: Duration,
 }
 
 impl<R: Routing> Network<R> {
@@ -109,6 +119,7 @@ impl<R: Routing> Network<R> {
             held: BTreeMap::new(),
             fates: Vec::new(),
             sent: vec![Vec::new(); count],
+            disturbance: None,
         };
         (0..count).for_each(|node| network.drain(node));
         network
@@ -134,8 +145,20 @@ impl<R: Routing> Network<R> {
 
     /// Breaks a link in both directions.
     pub(super) fn disconnect(&mut self, a: usize, b: usize) {
-        self.links.remove(&(a, b));
-        self.links.remove(&(b, a));
+        self.disconnect_one_way(a, b);
+        self.disconnect_one_way(b, a);
+    }
+
+    /// Breaks the link from `from` to `to`.
+    pub(super) fn disconnect_one_way(&mut self, from: usize, to: usize) {
+        self.links.remove(&(from, to));
+    }
+
+    /// From now on each message takes up to `delay` longer, so that they overtake each other, and each of its receivers loses it
+    /// with probability `loss`.
+    pub(super) fn disturb(&mut self, seed: u64, loss: f64, delay: Duration) {
+        let random = Stream::new(seed, Purpose::Routing, u64::MAX, 0);
+        self.disturbance = Some(Disturbance { random, loss, delay });
     }
 
     /// Whether `to` hears `from`.
@@ -248,7 +271,7 @@ impl<R: Routing> Network<R> {
         match event {
             Event::Arrive { from, to, packet } => {
                 for node in 0..self.nodes.len() {
-                    if !self.hears(from, node) {
+                    if !self.hears(from, node) || packet.data.is_none() && self.is_lost() {
                         continue;
                     }
                     if to.is_none_or(|to| to == node) {
@@ -337,7 +360,16 @@ impl<R: Routing> Network<R> {
             Some(to) if !self.hears(from, to) => Event::Fail { at: from, to, packet },
             _ => Event::Arrive { from, to, packet },
         };
-        self.events.insert((self.now + HOP, self.number), event);
+        let is_message = matches!(&event, Event::Arrive { packet, .. } if packet.data.is_none());
+        let disturbance = self.disturbance.as_mut().filter(|_| is_message);
+        let late = disturbance.map_or(Duration::ZERO, |disturbance| {
+            Duration::from_secs_f64(disturbance.delay.as_secs_f64() * disturbance.random.unit())
+        });
+        self.events.insert((self.now + HOP + late, self.number), event);
+    }
+
+    fn is_lost(&mut self) -> bool {
+        self.disturbance.as_mut().is_some_and(|disturbance| disturbance.random.unit() < disturbance.loss)
     }
 
     fn drain(&mut self, node: usize) {

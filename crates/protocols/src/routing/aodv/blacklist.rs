@@ -1,0 +1,73 @@
+use std::collections::BTreeMap;
+
+use super::MAX_NEIGHBOURS;
+use super::schedule::Schedule;
+use crate::routing::NextHop;
+use crate::time::{Duration, Instant};
+
+/// Neighbours that we hear, but that do not hear us (RFC 3561, section 6.8).
+#[derive(Debug)]
+pub(super) struct Blacklist {
+    timeout: Duration,
+    patience: Duration,
+    /// Until when requests of a neighbour are ignored.
+    listed: BTreeMap<NextHop, Instant>,
+    /// Until when a neighbour is to acknowledge a reply.
+    awaited: BTreeMap<NextHop, Instant>,
+    alarms: Schedule<NextHop>,
+}
+
+impl Blacklist {
+    /// Neighbours are listed for `timeout`; an acknowledgement is waited for with `patience`.
+    pub(super) fn new(timeout: Duration, patience: Duration) -> Self {
+        Self { timeout, patience, listed: BTreeMap::new(), awaited: BTreeMap::new(), alarms: Schedule::default() }
+    }
+
+    /// Whether requests of this neighbour are ignored.
+    pub(super) fn contains(&self, neighbour: NextHop, now: Instant) -> bool {
+        self.listed.get(&neighbour).is_some_and(|&until| until > now)
+    }
+
+    /// A reply has not reached this neighbour.
+    pub(super) fn insert(&mut self, neighbour: NextHop, now: Instant) {
+        self.listed.retain(|_, until| *until > now);
+        if self.listed.len() < MAX_NEIGHBOURS || self.listed.contains_key(&neighbour) {
+            self.listed.insert(neighbour, now + self.timeout);
+        }
+    }
+
+    /// A reply that is to be acknowledged goes to this neighbour. One that went before is forgotten: what arrives next counts
+    /// for both.
+    pub(super) fn await_acknowledgement(&mut self, neighbour: NextHop, now: Instant) {
+        self.acknowledge(neighbour);
+        if self.awaited.len() < MAX_NEIGHBOURS {
+            self.awaited.insert(neighbour, now + self.patience);
+            self.alarms.insert(now + self.patience, neighbour);
+        }
+    }
+
+    /// An acknowledgement has come.
+    pub(super) fn acknowledge(&mut self, neighbour: NextHop) {
+        if let Some(at) = self.awaited.remove(&neighbour) {
+            self.alarms.remove(at, neighbour);
+        }
+    }
+
+    /// When [`Self::handle_timeout`] is due.
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        self.alarms.first()
+    }
+
+    /// Lists whoever has not acknowledged in time.
+    pub(super) fn handle_timeout(&mut self, now: Instant) {
+        while let Some(neighbour) = self.alarms.pop_due(now) {
+            self.awaited.remove(&neighbour);
+            self.insert(neighbour, now);
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.listed.len().max(self.awaited.len())
+    }
+}

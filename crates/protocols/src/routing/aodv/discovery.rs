@@ -1,0 +1,217 @@
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+
+use super::config::Config;
+use super::rate::RateLimit;
+use super::schedule::Schedule;
+use crate::time::{Duration, Instant};
+
+/// Doublings of the wait for a reply after which it grows no further.
+const MAX_DOUBLINGS: u32 = 16;
+
+/// The destinations to which a route is being looked for: one discovery each (RFC 3561, sections 6.3, 6.4 and 6.12).
+#[derive(Debug)]
+pub(super) struct Discoveries {
+    discoveries: BTreeMap<Ipv4Addr, Discovery>,
+    alarms: Schedule<Ipv4Addr>,
+    /// Destinations whose next request waits for the rate, in order of their tickets.
+    queue: BTreeMap<u64, Ipv4Addr>,
+    next_ticket: u64,
+    rate: RateLimit,
+}
+
+#[derive(Debug)]
+struct Discovery {
+    purpose: Purpose,
+    stage: Stage,
+    /// Time to live of the last request, or of the next one if it is queued.
+    ttl: u8,
+    /// Requests through the whole network that were sent.
+    full: u32,
+    /// The most of them.
+    full_limit: u32,
+}
+
+/// What a route is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// For packets of this node.
+    Search,
+    /// For packets of others, which came over a route that has broken behind this node.
+    Repair {
+        /// Hops to the destination before.
+        hops: u8,
+        /// Whether packets of this node wait as well.
+        with_own: bool,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// The next request is to be sent as soon as the rate permits.
+    Queued { ticket: u64 },
+    /// For a reply.
+    Waiting { until: Instant },
+    /// The destination was not found, and is not looked for before then.
+    HoldOff {
+        until: Instant,
+        /// Whether packets wait for it to be looked for again.
+        wanted: bool,
+    },
+}
+
+/// What comes of a wait that is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// There will be a further request.
+    GoesOn,
+    /// The destination was not found.
+    NotFound(Purpose),
+}
+
+impl Discoveries {
+    pub(super) fn new(config: &Config) -> Self {
+        Self {
+            discoveries: BTreeMap::new(),
+            alarms: Schedule::default(),
+            queue: BTreeMap::new(),
+            next_ticket: 0,
+            rate: RateLimit::new(config.rreq_ratelimit),
+        }
+    }
+
+    /// Whether a local repair of the route to this destination is under way.
+    pub(super) fn is_repairing(&self, destination: Ipv4Addr) -> bool {
+        self.discoveries.get(&destination).is_some_and(|discovery| discovery.purpose != Purpose::Search)
+    }
+
+    /// A packet of this node waits for a route. Starts a search unless there is a discovery; `hops`: where the destination was.
+    pub(super) fn search(&mut self, destination: Ipv4Addr, hops: Option<u8>, config: &Config) {
+        if let Some(discovery) = self.discoveries.get_mut(&destination) {
+            if let Purpose::Repair { with_own, .. } = &mut discovery.purpose {
+                *with_own = true;
+            }
+            if let Stage::HoldOff { wanted, .. } = &mut discovery.stage {
+                *wanted = true;
+            }
+            return;
+        }
+        let first = hops.map_or(config.ttl_start, |hops| hops.saturating_add(config.ttl_increment));
+        let ttl = ring(first, config);
+        // The first request is none of the retries.
+        let full_limit = config.rreq_retries + u32::from(ttl == config.net_diameter);
+        self.start(destination, Purpose::Search, ttl, full_limit);
+    }
+
+    /// A packet of another node waits for the route to be repaired by a request with this time to live. There is no repair under
+    /// way; a search becomes one that packets of this node wait for as well.
+    pub(super) fn repair(&mut self, destination: Ipv4Addr, hops: u8, ttl: u8) {
+        let with_own = self.finish(destination).is_some();
+        self.start(destination, Purpose::Repair { hops, with_own }, ttl, 0);
+    }
+
+    /// Ends the discovery, if there is one.
+    pub(super) fn finish(&mut self, destination: Ipv4Addr) -> Option<Purpose> {
+        let discovery = self.discoveries.remove(&destination)?;
+        match discovery.stage {
+            Stage::Queued { ticket } => drop(self.queue.remove(&ticket)),
+            Stage::Waiting { until } | Stage::HoldOff { until, .. } => self.alarms.remove(until, destination),
+        }
+        Some(discovery.purpose)
+    }
+
+    /// The next request that may be sent now: its destination and time to live. It counts as sent.
+    pub(super) fn poll_request(&mut self, config: &Config, now: Instant) -> Option<(Ipv4Addr, u8)> {
+        if self.queue.is_empty() || !self.rate.take(now) {
+            return None;
+        }
+        let (_, destination) = self.queue.pop_first()?;
+        let discovery = self.discoveries.get_mut(&destination).expect("what is queued is a discovery");
+        let until = now + discovery.next_wait(config);
+        discovery.stage = Stage::Waiting { until };
+        self.alarms.insert(until, destination);
+        Some((destination, discovery.ttl))
+    }
+
+    /// When [`Self::poll_outcome`] or [`Self::poll_request`] is to be asked.
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        let permit = if self.queue.is_empty() { None } else { self.rate.next() };
+        self.alarms.first().into_iter().chain(permit).min()
+    }
+
+    /// The destination of a wait that is over, and what comes of it.
+    pub(super) fn poll_outcome(&mut self, config: &Config, now: Instant) -> Option<(Ipv4Addr, Outcome)> {
+        let destination = self.alarms.pop_due(now)?;
+        let discovery = self.discoveries.get_mut(&destination).expect("a discovery has its alarm while it waits");
+        let outcome = match (discovery.stage, discovery.purpose) {
+            (Stage::HoldOff { wanted, .. }, _) => {
+                self.discoveries.remove(&destination);
+                if wanted {
+                    self.search(destination, None, config);
+                }
+                Outcome::GoesOn
+            }
+            (_, Purpose::Search) if discovery.widen(config) => {
+                discovery.stage = enqueue(&mut self.queue, &mut self.next_ticket, destination);
+                Outcome::GoesOn
+            }
+            (_, purpose) => {
+                match config.max_rreq_timeout.filter(|_| purpose == Purpose::Search) {
+                    Some(time) => {
+                        discovery.stage = Stage::HoldOff { until: now + time, wanted: false };
+                        self.alarms.insert(now + time, destination);
+                    }
+                    None => drop(self.discoveries.remove(&destination)),
+                }
+                Outcome::NotFound(purpose)
+            }
+        };
+        Some((destination, outcome))
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.discoveries.len()
+    }
+
+    fn start(&mut self, destination: Ipv4Addr, purpose: Purpose, ttl: u8, full_limit: u32) {
+        let stage = enqueue(&mut self.queue, &mut self.next_ticket, destination);
+        self.discoveries.insert(destination, Discovery { purpose, stage, ttl, full: 0, full_limit });
+    }
+}
+
+impl Discovery {
+    /// Counts a request, and tells how long to wait for its reply.
+    fn next_wait(&mut self, config: &Config) -> Duration {
+        let longest = config.max_rreq_timeout.unwrap_or(Duration::MAX);
+        if self.ttl < config.net_diameter || self.purpose != Purpose::Search {
+            return config.ring_traversal_time(self.ttl).min(longest);
+        }
+        let doublings = self.full.min(MAX_DOUBLINGS);
+        self.full += 1;
+        (config.net_traversal_time() * (1 << doublings)).min(longest)
+    }
+
+    /// Makes the next request wider; `false` if there is to be none.
+    fn widen(&mut self, config: &Config) -> bool {
+        let ttl = ring(self.ttl.saturating_add(config.ttl_increment), config);
+        if ttl == config.net_diameter && self.full >= self.full_limit {
+            return false;
+        }
+        self.ttl = ttl;
+        true
+    }
+}
+
+/// Puts a destination at the end of the queue.
+fn enqueue(queue: &mut BTreeMap<u64, Ipv4Addr>, next_ticket: &mut u64, destination: Ipv4Addr) -> Stage {
+    let ticket = *next_ticket;
+    *next_ticket += 1;
+    queue.insert(ticket, destination);
+    Stage::Queued { ticket }
+}
+
+/// A ring of this radius, or the whole network if it is too large for a ring (section 6.4).
+fn ring(radius: u8, config: &Config) -> u8 {
+    if radius > config.ttl_threshold { config.net_diameter } else { radius.min(config.net_diameter) }
+}

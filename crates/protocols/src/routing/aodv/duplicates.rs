@@ -1,0 +1,61 @@
+use std::collections::{BTreeSet, VecDeque};
+use std::net::Ipv4Addr;
+
+use crate::time::{Duration, Instant};
+
+/// The most requests that are known again; a further one is treated as if it were known.
+pub(super) const MAX_REQUESTS: usize = 1 << 16;
+
+/// The requests that came within PATH_DISCOVERY_TIME, by originator *and* number (RFC 3561, section 6.5).
+#[derive(Debug)]
+pub(super) struct Duplicates {
+    keep: Duration,
+    known: BTreeSet<(Ipv4Addr, u32)>,
+    /// The same by age, with the instant at which each is forgotten.
+    forgotten: VecDeque<(Instant, (Ipv4Addr, u32))>,
+}
+
+impl Duplicates {
+    pub(super) fn new(keep: Duration) -> Self {
+        Self { keep, known: BTreeSet::new(), forgotten: VecDeque::new() }
+    }
+
+    /// Whether this request is new; from now on it is not.
+    pub(super) fn is_new(&mut self, originator: Ipv4Addr, id: u32, now: Instant) -> bool {
+        while let Some(&(at, key)) = self.forgotten.front()
+            && at <= now
+        {
+            self.known.remove(&key);
+            self.forgotten.pop_front();
+        }
+        let key = (originator, id);
+        if self.known.len() >= MAX_REQUESTS || !self.known.insert(key) {
+            return false;
+        }
+        self.forgotten.push_back((now + self.keep, key));
+        true
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.known.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_known_by_originator_and_number_for_as_long_as_it_is_kept() {
+        let mut duplicates = Duplicates::new(Duration::from_secs(5));
+        let at = |millis| Instant::START + Duration::from_millis(millis);
+        let (a, b) = (Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2));
+        assert!(duplicates.is_new(a, 1, at(0)));
+        assert!(duplicates.is_new(b, 1, at(0)), "another originator (inet-framework/inet#293)");
+        assert!(duplicates.is_new(a, 2, at(1)));
+        assert!(!duplicates.is_new(a, 1, at(4999)));
+        assert!(duplicates.is_new(a, 1, at(5000)));
+        assert_eq!(duplicates.len(), 2, "the first request of b is forgotten");
+    }
+}

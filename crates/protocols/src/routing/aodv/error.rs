@@ -1,0 +1,128 @@
+//! Broken links, route errors (RERR) and local repair (RFC 3561, sections 6.11 and 6.12).
+
+use std::net::Ipv4Addr;
+
+use hopcast_wire::aodv::{ErrorRepr, Repr, Unreachable};
+
+use super::Aodv;
+use super::recipients::Recipients;
+use super::sequence::Sequence;
+use super::table::Route;
+use crate::routing::{Message, NextHop, Output, Packet};
+use crate::time::Instant;
+
+/// Destinations in one message: it fits into 1500 octets with its IP and UDP headers (20, 8), and its own (4).
+const MAX_IN_MESSAGE: usize = (1500 - 20 - 8 - 4) / 8;
+
+impl Aodv {
+    /// The link to a neighbour is broken. Routes that may be repaired are not given up yet.
+    pub(super) fn lose_link(&mut self, hop: NextHop, now: Instant) {
+        let lost = self.table.over(hop);
+        if lost.is_empty() {
+            return;
+        }
+        self.outputs.push_back(Output::Purge(hop));
+        let mut given_up = Vec::new();
+        for destination in lost {
+            let Some(route) = self.table.get(destination) else { continue };
+            if self.config.local_repair && route.hops <= self.config.max_repair_ttl() {
+                let until = now + self.config.active_route_timeout;
+                self.table.lose(destination, None, Some(until), now);
+            } else {
+                self.table.lose(destination, None, None, now);
+                given_up.push(destination);
+            }
+        }
+        self.report_lost(&given_up, now);
+    }
+
+    /// Looks for another way to the destination of a packet that this node is to pass on, if the route there has just broken
+    /// near enough; whether it does.
+    pub(super) fn start_repair(&mut self, packet: &Packet<'_>, now: Instant) -> bool {
+        let destination = packet.destination;
+        let Some(route) = self.table.get(destination).filter(|route| route.is_repairable(now)) else { return false };
+        let to_source = self.table.get(packet.source).map_or(0, |route| route.hops);
+        let ttl = route.hops.max(to_source / 2).saturating_add(self.config.local_add_ttl);
+        self.discoveries.repair(destination, route.hops, ttl.min(self.config.net_diameter));
+        true
+    }
+
+    /// Tells whoever sends over these lost routes.
+    pub(super) fn report_lost(&mut self, destinations: &[Ipv4Addr], now: Instant) {
+        let table = &self.table;
+        let told = destinations.iter().filter(|&&destination| {
+            let precursors = table.get(destination).map(|route| route.precursors);
+            precursors.is_some_and(|precursors| precursors != Recipients::None)
+        });
+        let told: Vec<_> = told.copied().collect();
+        self.report(&told, Recipients::None, false, now);
+    }
+
+    /// Tells whoever sends over a repaired route that it is longer than it was (`hops`).
+    pub(super) fn report_repair(&mut self, destination: Ipv4Addr, hops: u8, now: Instant) {
+        let route = self.table.numbered(destination).map(|(route, _)| route).filter(|route| route.hops > hops);
+        if route.is_some_and(|route| route.precursors != Recipients::None) {
+            self.report(&[destination], Recipients::None, true, now);
+        }
+    }
+
+    /// Tells the neighbour that a packet came from, and whoever else may send others, that there is no route.
+    pub(super) fn report_unreachable(&mut self, packet: &Packet<'_>, now: Instant) {
+        let from = packet.from.map_or(Recipients::None, Recipients::One);
+        // After a reboot nobody is known, and everybody is told (section 6.13).
+        let recipients = if self.silent_until.is_some() { Recipients::Many } else { from };
+        self.report(&[packet.destination], recipients, false, now);
+    }
+
+    pub(super) fn handle_error(&mut self, error: &ErrorRepr<'_>, from: NextHop, now: Instant) {
+        self.greet(from, now);
+        let mut told = Vec::new();
+        for Unreachable { destination, sequence } in error.unreachable.iter() {
+            let is_affected = self.table.valid(destination).is_some_and(|route| route.hop == from);
+            if !is_affected || destination == from.address {
+                continue;
+            }
+            if !error.no_delete {
+                // Zero is what a node writes that knows no number.
+                let least = Some(Sequence(sequence)).filter(|_| sequence != 0);
+                self.table.lose(destination, least, None, now);
+            }
+            if self.table.get(destination).is_some_and(|route| route.precursors != Recipients::None) {
+                told.push(destination);
+            }
+        }
+        if self.silent_until.is_none() {
+            self.report(&told, Recipients::None, error.no_delete, now);
+        }
+    }
+
+    /// Sends an error about these destinations to their precursors and to `others`: to one neighbour alone, or to all.
+    fn report(&mut self, destinations: &[Ipv4Addr], others: Recipients, no_delete: bool, now: Instant) {
+        let precursors = destinations.iter().filter_map(|&destination| self.table.get(destination));
+        let recipients = precursors.fold(others, |all, route| all.with(route.precursors));
+        if recipients == Recipients::None || !self.errors.take(now) {
+            return;
+        }
+        let number = |destination| {
+            let known = self.table.get(destination).and_then(|Route { sequence, .. }| *sequence);
+            Unreachable { destination, sequence: known.map_or(0, |sequence| sequence.0) }
+        };
+        let unreachable: Vec<_> = destinations.iter().copied().map(number).collect();
+        for part in unreachable.chunks(MAX_IN_MESSAGE) {
+            let error = Repr::Error(ErrorRepr { no_delete, unreachable: part.into() });
+            match recipients {
+                Recipients::One(hop) => self.send(hop, &error),
+                Recipients::None | Recipients::Many => {
+                    self.broadcast_with_jitter(Message::to_neighbours(error.to_octets()), now);
+                }
+            }
+        }
+        if !no_delete {
+            for &destination in destinations {
+                if let Some(precursors) = self.table.precursors_mut(destination) {
+                    *precursors = Recipients::None;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Route replies (RREP): sending and passing on (RFC 3561, sections 6.6 to 6.8).
+
+use std::net::Ipv4Addr;
+
+use hopcast_wire::aodv::{ReplyFlags, ReplyRepr, Repr};
+
+use super::Aodv;
+use super::sequence::Sequence;
+use super::table::Offer;
+use crate::routing::NextHop;
+use crate::time::{Duration, Instant};
+
+impl Aodv {
+    /// Tells `originator` of this node's route to `destination`, or of this node itself, over the neighbour `hop`.
+    ///
+    /// The reply says what the table holds, whether it is a reply passed on or one of this node: who takes it over ranks below
+    /// this node, whatever has changed since the reply was made.
+    pub(super) fn send_reply(&mut self, destination: Ipv4Addr, originator: Ipv4Addr, hop: NextHop, now: Instant) {
+        if self.silent_until.is_some() {
+            return;
+        }
+        let (sequence, hop_count, lifetime) = if destination == self.address {
+            (self.sequence, 0, self.config.my_route_timeout())
+        } else {
+            let Some((route, sequence)) = self.table.numbered(destination) else { return };
+            (sequence, route.hops, route.expires().saturating_since(now))
+        };
+        let lifetime = milliseconds(lifetime);
+        if lifetime == 0 {
+            return;
+        }
+        let flags = if self.config.reply_acknowledgement { ReplyFlags::ACKNOWLEDGE } else { ReplyFlags::NONE };
+        let reply = ReplyRepr {
+            flags,
+            prefix_size: 0,
+            hop_count,
+            destination,
+            destination_sequence: sequence.0,
+            originator,
+            lifetime,
+            extensions: Default::default(),
+        };
+        self.send(hop, &Repr::Reply(reply));
+        if flags.contains(ReplyFlags::ACKNOWLEDGE) {
+            self.blacklist.await_acknowledgement(hop, now);
+        }
+        // Section 6.7: the route by which a reply goes is needed for a while.
+        let until = now + self.config.active_route_timeout;
+        self.table.extend(originator, until, now);
+        self.activate(until, now);
+    }
+
+    pub(super) fn handle_reply(&mut self, reply: &ReplyRepr<'_>, from: NextHop, now: Instant) {
+        if reply.extensions.iter().any(|extension| extension.kind.is_mandatory()) {
+            return;
+        }
+        self.greet(from, now);
+        if reply.flags.contains(ReplyFlags::ACKNOWLEDGE) && self.silent_until.is_none() {
+            self.send(from, &Repr::Acknowledgement);
+        }
+        let (destination, originator) = (reply.destination, reply.originator);
+        // A subnet's number is not that of one of its hosts.
+        let is_sound = self.is_node(destination) && reply.prefix_size == 0 && reply.lifetime > 0;
+        let Some(hops) = reply.hop_count.checked_add(1).filter(|_| is_sound) else { return };
+        let sequence = Sequence(reply.destination_sequence);
+        let expires = now + Duration::from_millis(reply.lifetime.into());
+        if self.table.adopt(&Offer { destination, sequence, hops, hop: from, expires }, now) {
+            self.handle_route(destination, now);
+        } else if self.table.numbered(destination).is_some_and(|(route, own)| route.hop == from && own == sequence) {
+            self.table.extend(destination, expires, now);
+        }
+        self.activate(now + self.config.active_route_timeout, now);
+        if originator != self.address {
+            self.pass_reply_on(destination, originator, from, now);
+        }
+    }
+
+    /// Passes a reply on towards who asked for it, with the route of this node, be it the one of the reply or a better one: who
+    /// asked may have neither.
+    fn pass_reply_on(&mut self, destination: Ipv4Addr, originator: Ipv4Addr, from: NextHop, now: Instant) {
+        let Some(reverse) = self.table.valid(originator).map(|route| route.hop).filter(|&hop| hop != from) else {
+            return;
+        };
+        let Some(forward) = self.table.numbered(destination).map(|(route, _)| route.hop) else { return };
+        for used in [destination, forward.address] {
+            if let Some(precursors) = self.table.precursors_mut(used) {
+                precursors.add(reverse);
+            }
+        }
+        self.send_reply(destination, originator, reverse, now);
+    }
+}
+
+/// Whole milliseconds, as many as fit.
+pub(super) fn milliseconds(duration: Duration) -> u32 {
+    u32::try_from(duration.as_nanos() / 1_000_000).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,31 @@
+//! The machine by hand at exact instants (`by_hand`, `repair`, `hello`, `unidirectional`, `reboot`), what others got wrong
+//! (`regressions`), properties (`loops`, `octets`), and whole networks (`networks`).
+
+mod bench;
+mod by_hand;
+mod loops;
+mod networks;
+
+use super::{Aodv, Config, LinkDetection};
+use crate::routing::Node;
+use crate::routing::network::Network;
+use crate::time::{Duration, Instant};
+
+/// The RFC's defaults without hellos and without jitter, so that every instant is known.
+fn exact() -> Config {
+    Config {
+        link_detection: LinkDetection::LinkLayer,
+        broadcast_jitter: Duration::ZERO,
+        gratuitous_reply: false,
+        ..Config::rfc3561()
+    }
+}
+
+fn make(config: &Config) -> impl FnMut(Node) -> Aodv + use<> {
+    let config = config.clone();
+    move |node| Aodv::new(config.clone(), node, Instant::START)
+}
+
+fn line(count: usize, config: &Config) -> Network<Aodv> {
+    Network::line(count, 1, make(config))
+}

@@ -1,0 +1,107 @@
+//! What may follow a route request or a route reply.
+
+use super::LAYER;
+use crate::ParseError;
+use crate::bytes::array;
+use crate::code_point::code_points;
+
+/// Length of type and length of an extension, in octets (RFC 3561, 9).
+const HEADER_LEN: usize = 2;
+/// Length of a hello interval extension, in octets (RFC 3561, 9.1).
+pub const HELLO_INTERVAL_LEN: usize = 6;
+/// From this type on, an extension must not be skipped by whoever does not know it (RFC 3561, 9).
+const FIRST_MANDATORY: u8 = 128;
+
+code_points! {
+    /// What an extension is (RFC 3561, 12).
+    ExtensionKind(u8) {
+        /// Time between two hellos of the sender (RFC 3561, 9.1).
+        HelloInterval = 1,
+    }
+}
+
+impl ExtensionKind {
+    /// Whether a message with it is to be refused by whoever does not know it (RFC 3561, 9).
+    pub fn is_mandatory(self) -> bool {
+        u8::from(self) >= FIRST_MANDATORY
+    }
+}
+
+/// One extension.
+///
+/// ```text
+/// +---------------+---------------+----------- - -
+/// |     Type      |    Length     |  Data
+/// +---------------+---------------+----------- - -
+/// ```
+///
+/// RFC 3561, 9: the length is that of the data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extension<'a> {
+    /// What it is.
+    pub kind: ExtensionKind,
+    /// Its data.
+    pub data: &'a [u8],
+}
+
+/// The extensions of a message, as they stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Extensions<'a> {
+    octets: &'a [u8],
+}
+
+impl<'a> Extensions<'a> {
+    /// No extension.
+    pub const NONE: Self = Self { octets: &[] };
+
+    /// Extensions in octets that nobody has looked at: iteration ends at the first that is not whole.
+    pub(super) fn new_unchecked(octets: &'a [u8]) -> Self {
+        Self { octets }
+    }
+
+    /// Extensions that stand `offset` octets behind the start of a message: all of `octets`, each of them whole.
+    pub fn new_checked(octets: &'a [u8], offset: usize) -> Result<Self, ParseError> {
+        let mut at = 0;
+        while at < octets.len() {
+            let left = octets.len() - at;
+            LAYER.require(left >= HEADER_LEN, "extension", offset + at, octets[at], "followed by its length")?;
+            let length = usize::from(octets[at + 1]);
+            let fits = HEADER_LEN + length <= left;
+            LAYER.require(fits, "extension length", offset + at + 1, length, "what the message has room for")?;
+            let kind = ExtensionKind::from(octets[at]);
+            let is_right = kind != ExtensionKind::HelloInterval || HEADER_LEN + length == HELLO_INTERVAL_LEN;
+            LAYER.require(is_right, "hello interval length", offset + at + 1, length, "4")?;
+            at += HEADER_LEN + length;
+        }
+        Ok(Self { octets })
+    }
+
+    /// The extensions as octets.
+    pub fn as_slice(&self) -> &'a [u8] {
+        self.octets
+    }
+
+    /// One after the other.
+    pub fn iter(&self) -> impl Iterator<Item = Extension<'a>> + use<'a> {
+        let mut left = self.octets;
+        core::iter::from_fn(move || {
+            let [kind, length, rest @ ..] = left else { return None };
+            let (data, behind) = rest.split_at_checked((*length).into())?;
+            left = behind;
+            Some(Extension { kind: (*kind).into(), data })
+        })
+    }
+
+    /// Time between two hellos of the sender, in milliseconds, if it tells (RFC 3561, 9.1).
+    pub fn hello_interval(&self) -> Option<u32> {
+        let mut all = self.iter().filter(|extension| extension.kind == ExtensionKind::HelloInterval);
+        let first = all.next().filter(|extension| HEADER_LEN + extension.data.len() == HELLO_INTERVAL_LEN)?;
+        Some(u32::from_be_bytes(array(first.data, 0)))
+    }
+}
+
+/// A hello interval extension with this time in milliseconds (RFC 3561, 9.1).
+pub fn hello_interval(milliseconds: u32) -> [u8; HELLO_INTERVAL_LEN] {
+    let [a, b, c, d] = milliseconds.to_be_bytes();
+    [ExtensionKind::HelloInterval.into(), (HELLO_INTERVAL_LEN - HEADER_LEN) as u8, a, b, c, d]
+}
