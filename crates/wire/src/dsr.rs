@@ -13,7 +13,8 @@ mod tests;
 
 pub use options::{
     Ack, AckRequest, Addresses, DsrOption, ErrorKind, MAX_ADDRESSES_OF_REPLY, MAX_ADDRESSES_OF_REQUEST,
-    MAX_ADDRESSES_OF_ROUTE, OptionType, Options, RouteError, RouteReply, RouteRequest, SourceRoute, Unsupported,
+    MAX_ADDRESSES_OF_ROUTE, MAX_SALVAGE, OptionType, Options, RouteError, RouteReply, RouteRequest, SourceRoute,
+    Unsupported,
 };
 
 use crate::ParseError;

@@ -26,6 +26,9 @@ pub const MAX_ADDRESSES_OF_REPLY: usize = (u8::MAX as usize - REPLY_LEN) / ADDRE
 /// How many addresses a DSR Source Route can list: its length is one octet, and Segments Left has six bits (RFC 4728, 6.7).
 pub const MAX_ADDRESSES_OF_ROUTE: usize = (u8::MAX as usize - ROUTE_LEN) / ADDRESS_LEN;
 
+/// The largest number that a field for the number of salvages holds (RFC 4728, 6.4 and 6.7).
+pub const MAX_SALVAGE: u8 = 15;
+
 /// Last hop external, in the first octet of a Route Reply's data (RFC 4728, 6.3).
 const REPLY_LAST_HOP_EXTERNAL: u8 = 0x80;
 /// Parts of the first word of a DSR Source Route's data (RFC 4728, 6.7).
@@ -33,7 +36,7 @@ const FIRST_HOP_EXTERNAL: u16 = 0x8000;
 const LAST_HOP_EXTERNAL: u16 = 0x4000;
 const SEGMENTS_LEFT_BITS: u32 = 6;
 const SEGMENTS_LEFT: u16 = 0x003f;
-const SALVAGE: u8 = 0x0f;
+const SALVAGE: u8 = MAX_SALVAGE;
 
 code_points! {
     /// What an option is (RFC 4728, 6).
