@@ -26,6 +26,8 @@ code_points! {
         Dccp = 33,
         /// Dynamic source routing (RFC 4728).
         Dsr = 48,
+        /// No header follows: of IPv6 (RFC 8200, 4.7), and of DSR in IPv4 (RFC 4728, 10).
+        NoNextHeader = 59,
     }
 }
 

@@ -19,8 +19,8 @@
 //!   stands, and what it holds.
 //! * `Repr::buffer_len` never panics.
 //! * `Repr::emit` and the setters of a view panic if the buffer is too short. [`ipv4::Repr::emit`], [`udp::Repr::emit`] and
-//!   [`tcp::Repr::emit`] also panic if the packet would not fit into 65535 octets. They accept every other value: numbers
-//!   wider than their field on the wire are cut to it.
+//!   [`tcp::Repr::emit`] also panic if the packet would not fit into 65535 octets, and [`dsr::Repr::emit`] if a list is longer
+//!   than its length field can tell. They accept every other value: numbers wider than their field on the wire are cut to it.
 //!
 //! # Values without a name
 //!
@@ -33,6 +33,7 @@ mod bytes;
 pub mod checksum;
 mod code_point;
 pub mod dsdv;
+pub mod dsr;
 mod error;
 pub mod ieee80211;
 pub mod ipv4;

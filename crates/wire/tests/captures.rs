@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 
 use hopcast_wire::checksum::Policy;
-use hopcast_wire::{ieee80211, ipv4, llc, radiotap, tcp, udp};
+use hopcast_wire::{dsr, ieee80211, ipv4, llc, radiotap, tcp, udp};
 use pcap_file::DataLink;
 use pcap_file::pcap::PcapReader;
 
@@ -22,6 +22,8 @@ struct Seen {
     internet: usize,
     udp: usize,
     tcp: usize,
+    /// Optional: no capture of others is known.
+    dsr: usize,
 }
 
 /// The frame behind a radiotap header, without its frame check sequence.
@@ -104,6 +106,16 @@ fn datagram(octets: &[u8], seen: &mut Seen) {
             assert_eq!(again, tcp::Repr { payload_len: 0, ..repr });
             seen.tcp += 1;
         }
+        ipv4::Protocol::Dsr => {
+            let packet = dsr::Packet::new_checked(payload).expect("captured headers are whole");
+            let options: Vec<_> = packet.options().map(|option| option.expect("captured options are whole")).collect();
+            // Padding is among the options: nothing is added.
+            let repr = dsr::Repr { next_header: packet.next_header(), options: &options };
+            let mut emitted = vec![0xee; repr.buffer_len()];
+            repr.emit(&mut dsr::Packet::new_unchecked(&mut emitted));
+            assert_eq!(emitted, payload[..packet.header_len()]);
+            seen.dsr += 1;
+        }
         _ => {}
     }
 }
@@ -147,7 +159,7 @@ fn captured_frames_become_the_same_octets_again() {
         }
     }
     println!("{seen:?}");
-    let Seen { radiotap, right_fcs, frames, internet, udp, tcp } = seen;
+    let Seen { radiotap, right_fcs, frames, internet, udp, tcp, dsr: _ } = seen;
     assert!(
         [radiotap, right_fcs, frames, internet, udp, tcp].iter().all(|&count| count > 0),
         "some kind of packet is missing"

@@ -10,7 +10,7 @@ use std::process::Command;
 use hopcast_wire::ieee80211::{Addressing, DataSubtype, Flags, ManagementSubtype, SequenceControl, fcs};
 use hopcast_wire::radiotap::{Channel, ChannelFlags};
 use hopcast_wire::tcp::{Options, SackBlock, SackBlocks, Timestamps, UnknownOptions};
-use hopcast_wire::{MacAddress, dsdv, ieee80211, ipv4, llc, pcapng, radiotap, tcp, udp};
+use hopcast_wire::{MacAddress, dsdv, dsr, ieee80211, ipv4, llc, pcapng, radiotap, tcp, udp};
 
 const NETWORK: MacAddress = MacAddress([0x02, 0, 0, 0, 0xff, 0xff]);
 const NEAR: MacAddress = MacAddress([0x02, 0, 0, 0, 0, 1]);
@@ -332,4 +332,86 @@ fn tshark_reads_dsdv_as_the_packets_that_its_port_is_for() {
     arguments.extend(fields.iter().flat_map(|field| ["-e", field]));
     let printed = tshark(&capture, &arguments).expect("it was there a moment ago");
     assert_eq!(printed.lines().collect::<Vec<_>>(), ["0 224 1462 224 1452", "0 224 34 225 24"]);
+}
+
+/// A DSR Options header with these options, before `data` if there are any.
+fn dsr_frame(sequence: u16, options: &[dsr::DsrOption<'_>], data_octets: &[u8]) -> Vec<u8> {
+    let next_header = if data_octets.is_empty() { ipv4::Protocol::NoNextHeader } else { ipv4::Protocol::Udp };
+    let repr = dsr::Repr { next_header, options };
+    let mut payload = vec![0; repr.buffer_len()];
+    repr.emit(&mut dsr::Packet::new_unchecked(&mut payload));
+    payload.extend(data_octets);
+    on_the_air(
+        data(sequence, DataSubtype::Data, Flags::NONE),
+        &datagram(internet(ipv4::Protocol::Dsr, payload.len()), &payload),
+    )
+}
+
+#[test]
+fn tshark_reads_every_option_of_dsr_as_it_was_meant() {
+    use dsr::{Ack, AckRequest, Addresses, DsrOption, ErrorKind, OptionType, RouteError, RouteReply, RouteRequest};
+    let [near, middle, far] = [NEAR_IP, Ipv4Addr::new(10, 0, 0, 9), FAR_IP];
+    let list = [middle, far];
+    let addresses = Addresses::List(&list);
+    let error = |kind| {
+        DsrOption::RouteError(RouteError { salvage: 3, source: middle, destination: near, kind, extension: &[] })
+    };
+    let route = DsrOption::SourceRoute(dsr::SourceRoute {
+        first_hop_external: false,
+        last_hop_external: false,
+        salvage: 2,
+        segments_left: 1,
+        addresses,
+    });
+    let ack_request = DsrOption::AckRequest(AckRequest { identification: 4660, extension: &[] });
+    let udp = udp_octets(101, b"an odd number of octets");
+    let packets = [
+        dsr_frame(1, &[DsrOption::RouteRequest(RouteRequest { identification: 258, target: far, addresses })], &[]),
+        dsr_frame(2, &[DsrOption::RouteReply(RouteReply { last_hop_external: false, addresses }), route], &[]),
+        dsr_frame(3, &[error(ErrorKind::NodeUnreachable(far)), route], &[]),
+        dsr_frame(4, &[error(ErrorKind::OptionNotSupported(OptionType::Unknown(129)))], &[]),
+        dsr_frame(5, &[DsrOption::Ack(Ack { identification: 4660, source: far, destination: near })], &[]),
+        dsr_frame(6, &[ack_request, route], &udp),
+        dsr_frame(7, &[route, DsrOption::RouteReply(RouteReply { last_hop_external: true, addresses })], &udp),
+        dsr_frame(8, &[DsrOption::Pad1, route, DsrOption::PadN { length: 3 }], &udp),
+        // A header of the longest route, as salvaging could leave it.
+        dsr_frame(
+            9,
+            &[DsrOption::SourceRoute(dsr::SourceRoute {
+                first_hop_external: false,
+                last_hop_external: false,
+                salvage: 15,
+                segments_left: 62,
+                addresses: Addresses::List(&[middle; dsr::MAX_ADDRESSES_OF_ROUTE]),
+            })],
+            &udp,
+        ),
+    ];
+    let capture = write_capture("dsr.pcapng", &packets);
+    let Some(wrong) = tshark(&capture, &["-Y", "_ws.malformed || _ws.expert.severity >= 0x600000"]) else { return };
+    assert_eq!(wrong, "", "malformed, or with warnings");
+    let fields = |fields: &[&str]| -> Vec<String> {
+        let mut arguments = vec!["-T", "fields", "-E", "separator= "];
+        arguments.extend(fields.iter().flat_map(|field| ["-e", field]));
+        let printed = tshark(&capture, &arguments).expect("it was there a moment ago");
+        printed.lines().map(|line| line.trim_end().replace("True", "1").replace("False", "0")).collect()
+    };
+    let fixed = fields(&["dsr.nexthdr", "dsr.flowstate", "dsr.len"]);
+    assert_eq!((&fixed[0][..], &fixed[5][..], &fixed[7][..]), ("0x3b 0 16", "0x11 0 16", "0x11 0 20"));
+    assert_eq!(fields(&["dsr.option.type"])[..8], ["1", "2,96", "3,96", "3", "32", "160,96", "96,2,224", "224,96,0,0"]);
+    let request = fields(&["dsr.option.rreq.id", "dsr.option.rreq.targetaddress", "dsr.option.rreq.address"]);
+    assert_eq!(request[0], "0x0102 10.0.0.2 10.0.0.9,10.0.0.2");
+    let reply = fields(&["dsr.option.rrep.lasthopex", "dsr.option.rrep.address"]);
+    assert_eq!((&reply[1][..], &reply[6][..]), ("0 10.0.0.9,10.0.0.2", "1 10.0.0.9,10.0.0.2"));
+    let error = fields(&["dsr.option.err.type", "dsr.option.err.salvage", "dsr.option.err.src", "dsr.option.err.dest"]);
+    assert_eq!((&error[2][..], &error[3][..]), ("1 0x03 10.0.0.9 10.0.0.1", "3 0x03 10.0.0.9 10.0.0.1"));
+    assert_eq!(fields(&["dsr.option.err.unreachablenode"])[2], "10.0.0.2");
+    assert_eq!(fields(&["dsr.option.err.unsupportedoption"])[3], "0x81");
+    let ack = fields(&["dsr.option.ack.id", "dsr.option.ack.source", "dsr.option.ack.dest"]);
+    assert_eq!(ack[4], "0x1234 10.0.0.2 10.0.0.1");
+    assert_eq!(fields(&["dsr.option.ackreq.id"])[5], "0x1234");
+    let route = fields(&["dsr.option.srcrt.salvage", "dsr.option.srcrt.segsleft"]);
+    assert_eq!((&route[1][..], &route[5][..], &route[8][..]), ("0x02 1", "0x02 1", "0x0f 62"));
+    let carried = fields(&["udp.length", "udp.checksum.status"]);
+    assert_eq!(carried[5..], ["109 1"; 4], "what stands behind the header is read");
 }

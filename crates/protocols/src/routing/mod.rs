@@ -18,6 +18,7 @@
 
 pub mod aodv;
 pub mod dsdv;
+pub mod dsr;
 pub mod fixed;
 #[cfg(test)]
 mod network;
@@ -67,6 +68,12 @@ pub trait Routing: fmt::Debug + Send {
     /// The neighbour to which this node would send a packet for `destination` now, for whoever inspects the routes. It changes
     /// nothing.
     fn next_hop(&self, destination: Ipv4Addr, now: Instant) -> Option<NextHop>;
+
+    /// Length of the header that a packet of this node for `destination` would get before its data now, in octets: a packet that is
+    /// cut into fragments leaves room for it in each. 0 where there is no route, and under [`Encapsulation::Udp`].
+    fn header_len(&mut self, _destination: Ipv4Addr, _now: Instant) -> usize {
+        0
+    }
 
     /// Whether the protocol wants to hear packets that neighbours send to each other.
     fn is_promiscuous(&self) -> bool {
@@ -126,6 +133,10 @@ pub struct Packet<'a> {
     pub has_data: bool,
     /// IP protocol number of the data; 0 without data.
     pub protocol: u8,
+    /// Identification in the IP header: the same wherever the packet is seen.
+    pub identification: u16,
+    /// Fragment offset in the IP header, in octets.
+    pub fragment_offset: u16,
 }
 
 /// What is to be done with a packet.

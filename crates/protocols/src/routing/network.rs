@@ -52,6 +52,7 @@ struct InFlight {
     destination: Ipv4Addr,
     ttl: u8,
     octets: Arc<[u8]>,
+    identification: u16,
     /// Number of the packet and nodes that have had it; `None`: a message.
     data: Option<(usize, Vec<usize>)>,
 }
@@ -66,6 +67,8 @@ impl InFlight {
             octets: &self.octets,
             has_data: self.data.is_some(),
             protocol: if self.data.is_some() { DATA } else { 0 },
+            identification: self.identification,
+            fragment_offset: 0,
         }
     }
 }
@@ -175,6 +178,7 @@ impl<R: Routing> Network<R> {
             destination: address(to),
             ttl: TTL,
             octets: Arc::from([]),
+            identification: number as u16,
             data: Some((number, Vec::new())),
         };
         self.route(from, None, packet);
@@ -379,7 +383,9 @@ impl<R: Routing> Network<R> {
                     self.sent[node].push((self.now, message.clone()));
                     let Message { source, destination, hop, ttl, octets } = message;
                     let source = source.unwrap_or(address(node));
-                    let packet = InFlight { source, destination, ttl, octets, data: None };
+                    // Those of packets with data count from zero, these from the other end.
+                    let identification = !(self.number as u16);
+                    let packet = InFlight { source, destination, ttl, octets, identification, data: None };
                     self.put(node, hop.map(|hop| index(hop.address)), packet);
                 }
                 Output::Found(destination) => {

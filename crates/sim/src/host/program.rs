@@ -154,13 +154,10 @@ impl Host {
         false
     }
 
-    /// How many packets a UDP datagram of `octets` becomes on an interface.
-    pub(super) fn packets_of(&self, octets: u32, interface: usize) -> u32 {
-        let mtu = match self.router {
-            // It may lead each packet to another interface.
-            Some(_) => self.least_mtu(),
-            None => self.config.interfaces[interface].mtu,
-        };
+    /// How many packets a UDP datagram of `octets` becomes that this socket sends over an interface.
+    pub(super) fn packets_of(&mut self, octets: u32, socket: u32, interface: usize, now: Instant) -> u32 {
+        let remote = self.udp(socket).remote.expect("a socket that a program writes to has a remote end");
+        let mtu = self.largest_packet(remote.node, interface as u32, now);
         fragment::count(octets + UDP_HEADER, mtu)
     }
 
@@ -200,7 +197,8 @@ impl Host {
         if !self.udp(socket).can_send(octets) {
             return Attempt::Asleep;
         }
-        if !self.interface_takes(self.packets_of(octets, room.0), room) {
+        let packets = self.packets_of(octets, socket, room.0, cx.now);
+        if !self.interface_takes(packets, room) {
             return Attempt::NoRoom;
         }
         let flow = self.programs[program as usize].flow;
@@ -245,7 +243,8 @@ impl Host {
         if !self.udp(output).can_send(unit.octets) {
             return Attempt::Asleep;
         }
-        if !self.interface_takes(self.packets_of(unit.octets, room.0), room) {
+        let packets = self.packets_of(unit.octets, output, room.0, cx.now);
+        if !self.interface_takes(packets, room) {
             return Attempt::NoRoom;
         }
         self.send_udp(output, unit, cx);
@@ -284,7 +283,7 @@ impl Host {
                 self.send_udp(socket, Unit { seq, created: cx.now, expires, octets }, cx);
             } else {
                 let interface = self.interface_of(program, cx.now) as usize;
-                let packets = u64::from(self.packets_of(octets, interface));
+                let packets = u64::from(self.packets_of(octets, socket, interface, cx.now));
                 cx.counters.originated += packets;
                 cx.counters.host_dropped += packets;
                 cx.counters[DropCause::SendBufferFull] += packets;

@@ -101,6 +101,8 @@ fn view(packet: &Packet, from: Option<NextHop>) -> routing::Packet<'_> {
         source: ip_address(packet.ip.source),
         destination: ip_address(packet.ip.destination),
         ttl: packet.ip.ttl,
+        identification: packet.ip.id,
+        fragment_offset: packet.ip.offset,
         from,
         octets: packet.routing.as_ref().map_or(&[], |part| &part.octets),
         has_data,
@@ -183,7 +185,7 @@ impl Host {
     /// Sends a datagram of one of this host's sockets the way that the protocol knows; false if there is none.
     pub(super) fn send_routed(&mut self, datagram: Packet, cx: &mut Context<'_>) -> bool {
         let mut is_routed = false;
-        for packet in Fragments::new(datagram, self.least_mtu()) {
+        for packet in Fragments::new(datagram.clone(), self.largest_packet(datagram.ip.destination, 0, cx.now)) {
             cx.counters.originated += 1;
             is_routed |= self.route(packet, None, cx);
         }
@@ -216,9 +218,12 @@ impl Host {
         self.settle_router(cx);
     }
 
-    /// The largest packet that each interface of this host takes.
-    pub(super) fn least_mtu(&self) -> Option<u32> {
-        self.config.interfaces.iter().filter_map(|interface| interface.mtu).min()
+    /// The largest packet for `destination` that this host makes, in octets, if it goes to this interface. A routing protocol
+    /// may lead each packet to another one, and needs room for its header.
+    pub(super) fn largest_packet(&mut self, destination: NodeId, interface: u32, now: Instant) -> Option<u32> {
+        let Some(router) = &mut self.router else { return self.config.interfaces[interface as usize].mtu };
+        let least = self.config.interfaces.iter().filter_map(|interface| interface.mtu).min()?;
+        Some(least.saturating_sub(router.protocol.header_len(ip_address(destination), now) as u32))
     }
 
     fn undelivered(

@@ -123,14 +123,14 @@ impl Host {
         let tag = Tag { flow, seq: unit.seq, created: unit.created, socket, priority, expires: unit.expires };
         if self.router.is_some() {
             // What is dropped on the way out leaves the buffer again, so that it must be there before.
-            let packets = self.packets_of(unit.octets, 0);
+            let packets = self.packets_of(unit.octets, socket, 0, cx.now);
             let id = self.next_id;
             self.udp(socket).charge(id, unit.octets, packets);
             return self.send(remote.node, body, tag, cx).is_some();
         }
         let Some(id) = self.send(remote.node, body, tag, cx) else { return false };
         let interface = self.routes.get(remote.node).map_or(0, |hop| hop.interface as usize);
-        let packets = self.packets_of(unit.octets, interface);
+        let packets = self.packets_of(unit.octets, socket, interface, cx.now);
         self.udp(socket).charge(id, unit.octets, packets);
         true
     }

@@ -12,7 +12,7 @@ use hopcast_protocols::routing::aodv::{self, Aodv};
 use hopcast_protocols::routing::dsdv::{self, Dsdv};
 use hopcast_protocols::routing::dsr::{self, Dsr};
 use hopcast_protocols::routing::{self, Node};
-use hopcast_protocols::time::Duration;
+use hopcast_protocols::time::{Duration, Instant};
 use std::sync::Arc;
 
 /// Source of defaults that ns-2 has and no document.
@@ -56,11 +56,11 @@ impl Resolver<'_> {
             }
             Some(Routing::Aodv(aodv)) => {
                 let config = self.aodv(index, aodv, profile);
-                protocol("aodv", move |node| Aodv::new(config.clone(), node))
+                protocol("aodv", move |node| Aodv::new(config.clone(), node, Instant::START))
             }
             Some(Routing::Dsr(dsr)) => {
                 let config = self.dsr(index, dsr, profile);
-                protocol("dsr", move |node| Dsr::new(config, node))
+                protocol("dsr", move |node| Dsr::new(node, config))
             }
             Some(Routing::Dsdv(dsdv)) => {
                 let config = self.dsdv(index, dsdv);

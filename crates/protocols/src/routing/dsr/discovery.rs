@@ -1,0 +1,304 @@
+//! Route Discovery (RFC 4728, 8.2): Route Requests and Route Replies.
+
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+use hopcast_wire::dsr::{
+    Addresses, DsrOption, MAX_ADDRESSES_OF_REPLY, MAX_ADDRESSES_OF_REQUEST, RouteReply, RouteRequest,
+};
+use hopcast_wire::ipv4::Protocol;
+
+use super::blacklist::Unidirectional;
+use super::cache::has_duplicates;
+use super::forwarding::{marked, passed_on};
+use super::header::{self, Header};
+use super::requests::Discovery;
+use super::schedule::{Key, Timer};
+use super::{Dsr, Message, NextHop, Output, Packet, after};
+use crate::time::{Duration, Instant};
+
+/// A Route Reply from the cache that waits for others to be faster (8.2.5).
+#[derive(Debug)]
+pub(super) struct CachedReply {
+    /// The route, without the initiator.
+    route: Vec<Ipv4Addr>,
+    /// The nodes to the initiator.
+    back: Vec<Ipv4Addr>,
+    timer: Key,
+}
+
+/// A Route Request from a neighbour that may not hear this node (8.2.2).
+#[derive(Debug)]
+pub(super) struct HeldRequest {
+    source: Ipv4Addr,
+    ttl: u8,
+    from: NextHop,
+    octets: Arc<[u8]>,
+    timer: Key,
+}
+
+impl Dsr {
+    /// A packet for `target` waits for a route.
+    pub(super) fn seek(&mut self, target: Ipv4Addr, now: Instant) {
+        let wanted_until = Some(after(now, self.config.send_buffer_timeout));
+        self.searching.insert(target);
+        match self.requests.originated.get_mut(&target) {
+            Some(discovery) => {
+                discovery.wanted_until = wanted_until;
+                if discovery.timer.is_some() {
+                    return;
+                }
+            }
+            None => {
+                let discovery = Discovery { wanted_until, ..Discovery::default() };
+                if let Some((other, evicted)) = self.requests.originated.insert(target, discovery) {
+                    evicted.timer.into_iter().for_each(|timer| self.schedule.cancel(timer));
+                    if self.searching.remove(&other) {
+                        self.outputs.push_back(Output::NotFound(other));
+                    }
+                }
+            }
+        }
+        self.on_discovery_timeout(target, now);
+    }
+
+    /// The next step of a search may be due (4.3, 8.2.1).
+    pub(super) fn on_discovery_timeout(&mut self, target: Ipv4Addr, now: Instant) {
+        let Some(discovery) = self.requests.originated.get_mut(&target) else { return };
+        discovery.timer = None;
+        if discovery.wanted_until.is_none_or(|until| until <= now) {
+            // The driver has dropped what was waiting.
+            discovery.wanted_until = None;
+            discovery.attempts_of_search = 0;
+            self.searching.remove(&target);
+            return;
+        }
+        let next_step = discovery.next_step();
+        if now < next_step {
+            discovery.timer = Some(self.schedule.add(next_step, Timer::Discovery(target)));
+            return;
+        }
+        if discovery.attempts_of_search > self.config.max_request_rexmt {
+            discovery.wanted_until = None;
+            discovery.attempts_of_search = 0;
+            self.searching.remove(&target);
+            self.outputs.push_back(Output::NotFound(target));
+            return;
+        }
+        let hop_limit = if discovery.neighbours_asked {
+            let timeout = self.config.request_timeout(discovery.attempts);
+            discovery.attempts = discovery.attempts.saturating_add(1);
+            discovery.attempts_of_search += 1;
+            discovery.next_propagating = after(now, timeout);
+            self.config.discovery_hop_limit
+        } else {
+            discovery.neighbours_asked = true;
+            discovery.next_nonpropagating = after(now, self.config.nonprop_request_timeout);
+            discovery.next_propagating = discovery.next_propagating.max(discovery.next_nonpropagating);
+            1
+        };
+        discovery.timer = Some(self.schedule.add(discovery.next_step(), Timer::Discovery(target)));
+        let message = self.request(target, hop_limit, None, now);
+        self.outputs.push_back(Output::Send(message));
+    }
+
+    /// There is a route to a target that was looked for.
+    pub(super) fn on_found(&mut self, target: Ipv4Addr) {
+        self.searching.remove(&target);
+        if let Some(discovery) = self.requests.originated.get_mut(&target) {
+            discovery.timer.take().into_iter().for_each(|timer| self.schedule.cancel(timer));
+            // The least time between two requests stays in force.
+            let Discovery { next_nonpropagating, next_propagating, .. } = *discovery;
+            *discovery = Discovery { next_nonpropagating, next_propagating, ..Discovery::default() };
+        }
+        self.outputs.push_back(Output::Found(target));
+    }
+
+    /// A Route Request of this node, with what is to be spread about errors (3.4.4) before it, so that nobody answers it from what
+    /// the error disproves.
+    fn request(&mut self, target: Ipv4Addr, ttl: u8, hop: Option<NextHop>, now: Instant) -> Message {
+        let identification = self.requests.next_identification();
+        let mut options = Vec::with_capacity(2);
+        options.extend(self.error_to_spread(now));
+        options.push(DsrOption::RouteRequest(RouteRequest { identification, target, addresses: Addresses::NONE }));
+        let octets = header::emit(Protocol::NoNextHeader, &options);
+        Message { source: None, destination: Ipv4Addr::BROADCAST, hop, ttl, octets }
+    }
+
+    /// A message for this node, what it says of links being known already.
+    pub(super) fn on_message(&mut self, packet: &Packet<'_>, header: &Header<'_>, from: NextHop, now: Instant) {
+        if let Some(request) = header.route_request().filter(|_| packet.destination.is_broadcast()) {
+            return self.on_request(packet, header, request, from, now);
+        }
+        for option in &header.options {
+            if let DsrOption::RouteReply(reply) = option
+                && packet.destination == self.address
+                && reply.addresses.get(0) == Some(from.address)
+            {
+                // The request has reached it.
+                self.on_heard_by(from, now);
+            }
+        }
+    }
+
+    /// 8.2.2.
+    fn on_request(
+        &mut self,
+        packet: &Packet<'_>,
+        header: &Header<'_>,
+        request: RouteRequest<'_>,
+        from: NextHop,
+        now: Instant,
+    ) {
+        let RouteRequest { identification, target, addresses } = request;
+        let initiator = packet.source;
+        let mut passed: Vec<_> = core::iter::once(initiator).chain(addresses.iter()).collect();
+        if passed.last() != Some(&from.address) || has_duplicates(&passed) {
+            return;
+        }
+        if passed.contains(&self.address) {
+            if passed.len() >= 2 && passed[passed.len() - 2] == self.address {
+                // It has heard this node send the request.
+                self.on_heard_by(from, now);
+            }
+            return;
+        }
+        if target == self.address {
+            passed.push(target);
+            let back: Vec<_> = passed[..passed.len() - 1].iter().rev().copied().collect();
+            let jitter = self.draw_below(self.config.broadcast_jitter);
+            return self.send_reply(&passed[1..], &back, jitter, now);
+        }
+        match self.blacklist.state(from.address, now) {
+            Some(Unidirectional::Probable) => return,
+            Some(Unidirectional::Questionable) => return self.probe(packet, from, now),
+            None => {}
+        }
+        if self.requests.is_seen(initiator, identification, target) {
+            return;
+        }
+        if !self.answer_from_cache(&passed, target, now) && packet.ttl > 1 {
+            self.propagate(packet, header, request, now);
+        }
+    }
+
+    fn propagate(&mut self, packet: &Packet<'_>, header: &Header<'_>, request: RouteRequest<'_>, now: Instant) {
+        if request.addresses.len() >= MAX_ADDRESSES_OF_REQUEST {
+            return;
+        }
+        let mut addresses: Vec<_> = request.addresses.iter().collect();
+        addresses.push(self.address);
+        let marked = marked(&header.options);
+        let mut options = passed_on(&header.options, &marked);
+        for option in &mut options {
+            if let DsrOption::RouteRequest(request) = option {
+                request.addresses = Addresses::List(&addresses);
+            }
+        }
+        let octets = header::emit(header.next_header, &options);
+        let message = Message {
+            source: Some(packet.source),
+            destination: Ipv4Addr::BROADCAST,
+            hop: None,
+            ttl: packet.ttl - 1,
+            octets,
+        };
+        let jitter = self.draw_below(self.config.broadcast_jitter);
+        self.send_after(jitter, message, now);
+    }
+
+    /// Whether the request, which has passed these nodes, is answered from the cache (8.2.3).
+    fn answer_from_cache(&mut self, passed: &[Ipv4Addr], target: Ipv4Addr, now: Instant) -> bool {
+        let Some(known) = self.cache.search(target, now).filter(|route| !route.is_last_external) else { return false };
+        let mut nodes = passed.to_vec();
+        nodes.push(self.address);
+        nodes.extend(&known.hops);
+        if has_duplicates(&nodes) || nodes.len() - 1 > MAX_ADDRESSES_OF_REPLY {
+            return false;
+        }
+        let route = nodes[1..].to_vec();
+        let back: Vec<_> = passed.iter().rev().copied().collect();
+        if !self.config.promiscuous || self.config.reply_hop_delay == Duration::ZERO {
+            let jitter = self.draw_below(self.config.broadcast_jitter);
+            self.send_reply(&route, &back, jitter, now);
+            return true;
+        }
+        let key = (passed[0], target);
+        // What this initiator has asked before needs no answer any more.
+        if let Some(before) = self.cached_replies.remove(&key) {
+            self.schedule.cancel(before.timer);
+        }
+        if self.cached_replies.len() < self.config.request_table_size {
+            let share = self.draw_below(self.config.reply_hop_delay);
+            let delay = (self.config.reply_hop_delay * (route.len() as u64 - 1)).saturating_add(share);
+            let timer = self.schedule.add(after(now, delay), Timer::CachedReply(key.0, key.1));
+            self.cached_replies.insert(key, CachedReply { route, back, timer });
+        }
+        true
+    }
+
+    /// Nobody has made the reply needless.
+    pub(super) fn on_reply_delay_over(&mut self, initiator: Ipv4Addr, target: Ipv4Addr, now: Instant) {
+        if let Some(reply) = self.cached_replies.remove(&(initiator, target)) {
+            self.send_reply(&reply.route, &reply.back, Duration::ZERO, now);
+        }
+    }
+
+    /// A packet was seen: if its source has a route as good as this node's, it needs no other (8.2.5).
+    pub(super) fn on_data_seen(&mut self, packet: &Packet<'_>, header: &Header<'_>) {
+        let key = (packet.source, packet.destination);
+        let hops = header.source_route().map_or(1, |route| route.addresses.len() + 1);
+        if packet.has_data
+            && let Some(reply) = self.cached_replies.get(&key)
+            && hops <= reply.route.len()
+        {
+            self.schedule.cancel(reply.timer);
+            self.cached_replies.remove(&key);
+        }
+    }
+
+    /// Sends a Route Reply with a route over these nodes to the last of those in `back`, the way that it goes (8.2.4).
+    pub(super) fn send_reply(&mut self, route: &[Ipv4Addr], back: &[Ipv4Addr], delay: Duration, now: Instant) {
+        if route.len() > MAX_ADDRESSES_OF_REPLY {
+            return;
+        }
+        let reply = RouteReply { last_hop_external: false, addresses: Addresses::List(route) };
+        if let Some(message) = self.message_along(back, vec![DsrOption::RouteReply(reply)], 0) {
+            self.send_after(delay, message, now);
+        }
+    }
+
+    /// Asks a neighbour to answer, before its request is believed (8.2.2).
+    fn probe(&mut self, packet: &Packet<'_>, from: NextHop, now: Instant) {
+        if self.held_requests.contains_key(&from.address) {
+            return;
+        }
+        let timer = self.schedule.add(after(now, self.config.nonprop_request_timeout), Timer::Probe(from.address));
+        let held = HeldRequest { source: packet.source, ttl: packet.ttl, from, octets: packet.octets.into(), timer };
+        self.held_requests.insert(from.address, held);
+        let message = self.request(from.address, 1, Some(from), now);
+        self.outputs.push_back(Output::Send(message));
+    }
+
+    /// A neighbour has shown that it hears this node.
+    fn on_heard_by(&mut self, neighbour: NextHop, now: Instant) {
+        self.blacklist.remove(neighbour.address);
+        let Some(held) = self.held_requests.remove(&neighbour.address) else { return };
+        self.schedule.cancel(held.timer);
+        let packet = Packet {
+            source: held.source,
+            destination: Ipv4Addr::BROADCAST,
+            ttl: held.ttl,
+            from: Some(held.from),
+            octets: &held.octets,
+            has_data: false,
+            protocol: 0,
+            identification: 0,
+            fragment_offset: 0,
+        };
+        if let Some(header) = Header::parse(packet.octets, 0) {
+            self.learn(&packet, &header, held.from.address, None, now);
+            self.on_message(&packet, &header, held.from, now);
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! What happens when a link breaks (RFC 4728, 8.3.4 to 8.3.6): Route Errors, and other ways for packets.
+
+use std::net::Ipv4Addr;
+
+use hopcast_wire::dsr::{DsrOption, ErrorKind, RouteError};
+
+use super::header::Header;
+use super::maintenance::Copy;
+use super::{Dsr, NextHop, Output, Packet, Verdict};
+use crate::time::{Duration, Instant};
+
+/// How long a Route Error is spread with this node's Route Requests: `max_err_hold` of ns-2's dsragent.cc, so that nobody is told
+/// what has long changed.
+const SPREAD_TIME: Duration = Duration::from_secs(1);
+
+/// The link that broke last, and who has been told of it.
+#[derive(Debug)]
+pub(super) struct Break {
+    hop: NextHop,
+    at: Instant,
+    told: Vec<Ipv4Addr>,
+}
+
+/// A Route Error that this node was told and that others should know (3.4.4).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SpreadError {
+    at: Instant,
+    salvage: u8,
+    source: Ipv4Addr,
+    unreachable: Ipv4Addr,
+}
+
+impl Dsr {
+    /// Nothing can be sent to a neighbour any more.
+    pub(super) fn on_unreachable(&mut self, hop: NextHop, now: Instant) {
+        self.cache.remove_link(self.address, hop.address);
+        self.recent.forget();
+        if self.last_break.as_ref().is_none_or(|last| last.hop != hop || last.at != now) {
+            self.last_break = Some(Break { hop, at: now, told: Vec::new() });
+            self.outputs.push_back(Output::Purge(hop));
+        }
+        for entry in self.maintenance.give_up(hop) {
+            self.schedule.cancel(entry.timer);
+            match entry.copy {
+                Copy::Held(token) => {
+                    self.recalled += 1;
+                    self.outputs.push_back(Output::Recall(token));
+                }
+                Copy::Own(message) => {
+                    let packet = Packet {
+                        source: message.source.unwrap_or(self.address),
+                        destination: message.destination,
+                        ttl: message.ttl,
+                        from: None,
+                        octets: &message.octets,
+                        has_data: false,
+                        protocol: 0,
+                        identification: 0,
+                        fragment_offset: 0,
+                    };
+                    self.on_undelivered(hop, &packet, now);
+                }
+            }
+        }
+    }
+
+    /// A packet has not reached a neighbour: its sender is told, and it takes another way if there is one (3.4.1, 3.4.2).
+    pub(super) fn on_undelivered(&mut self, hop: NextHop, packet: &Packet<'_>, now: Instant) -> Verdict {
+        let Some(header) = Header::parse(packet.octets, packet.protocol) else { return Verdict::Drop };
+        if header.has_route_reply() || header.route_request().is_some() {
+            // It was heard, or the reply would not go there, but it does not hear this node (4.6).
+            self.blacklist.add(hop.address, now);
+        }
+        let is_own = packet.source == self.address;
+        let is_dispensable = header.route_request().is_some()
+            || !packet.has_data && !header.has_route_reply() && !header.has_route_error();
+        if is_dispensable {
+            return Verdict::Drop;
+        }
+        let route = self.cache.search(packet.destination, now);
+        let is_salvaged = route.is_some() && header.salvage() < self.config.max_salvage_count;
+        if !is_own {
+            self.tell_of_break(hop, packet, &header, is_salvaged, now);
+        }
+        if !packet.has_data {
+            if let Some(route) = route.filter(|_| is_salvaged) {
+                self.salvage_message(packet, &header, &route.hops, now);
+            }
+            return Verdict::Drop;
+        }
+        match route {
+            Some(route) => self.send_anew(packet, header, &route, now),
+            None if is_own => {
+                self.seek(packet.destination, now);
+                Verdict::Wait
+            }
+            None => Verdict::Drop,
+        }
+    }
+
+    /// What a message says besides a Route Reply, which has to test its own way, goes on along another route (8.3.6).
+    fn salvage_message(&mut self, packet: &Packet<'_>, header: &Header<'_>, hops: &[Ipv4Addr], now: Instant) {
+        let stays = |option: &DsrOption<'_>| matches!(option, DsrOption::RouteError(_) | DsrOption::Ack(_));
+        let options: Vec<_> = header.options.iter().filter(|option| stays(option)).copied().collect();
+        if options.is_empty() {
+            return;
+        }
+        if let Some(mut message) = self.message_along(hops, options, header.salvage() + 1) {
+            (message.source, message.ttl) = (Some(packet.source), packet.ttl);
+            self.send(message, now);
+        }
+    }
+
+    /// Originates a Route Error (8.3.4), one to each sender for one broken link (3.4.2).
+    fn tell_of_break(
+        &mut self,
+        hop: NextHop,
+        packet: &Packet<'_>,
+        failed: &Header<'_>,
+        is_salvaged: bool,
+        now: Instant,
+    ) {
+        let Some(sender) = sender_of(packet, failed).filter(|&sender| sender != self.address) else { return };
+        if let Some(last) = self.last_break.as_mut().filter(|last| last.hop == hop && last.at == now) {
+            let is_nested = failed.has_route_error() && !is_salvaged;
+            if last.told.contains(&sender) && !is_nested {
+                return;
+            }
+            last.told.push(sender);
+        }
+        let error = RouteError {
+            salvage: failed.salvage(),
+            source: self.address,
+            destination: sender,
+            kind: ErrorKind::NodeUnreachable(hop.address),
+            extension: &[],
+        };
+        let mut options = vec![DsrOption::RouteError(error)];
+        let mut total = usize::from(error.salvage) + 1;
+        if !is_salvaged {
+            // Whoever has sent them sends them once more.
+            for option in &failed.options {
+                match option {
+                    DsrOption::RouteError(error) => {
+                        total += usize::from(error.salvage) + 1;
+                        if total > self.config.max_salvage_count.into() {
+                            break;
+                        }
+                        options.push(*option);
+                    }
+                    DsrOption::Ack(_) => options.push(*option),
+                    _ => {}
+                }
+            }
+        }
+        self.send_back(packet, failed, sender, options, now);
+    }
+
+    /// A Route Error for each sender of an option that this node does not support (8.1.6), but one for each packet.
+    pub(super) fn report_unsupported(
+        &mut self,
+        packet: &Packet<'_>,
+        header: &Header<'_>,
+        from: Ipv4Addr,
+        now: Instant,
+    ) {
+        let is_reported = |option: &&DsrOption<'_>| {
+            matches!(option, DsrOption::Unknown { .. }) && option.option_type().is_reported_if_unsupported()
+        };
+        let Some(option) = header.options.iter().find(is_reported) else { return };
+        if header.route_request().is_some() || packet.source == self.address {
+            return;
+        }
+        let kind = ErrorKind::OptionNotSupported(option.option_type());
+        let (source, destination) = (self.address, packet.source);
+        let error = RouteError { salvage: header.salvage(), source, destination, kind, extension: &[] };
+        let options = vec![DsrOption::RouteError(error)];
+        if header.source_route().is_none() && packet.source != from {
+            return;
+        }
+        self.send_back(packet, header, packet.source, options, now);
+    }
+
+    /// Sends options to the sender of a packet: along a route from the cache, or else the way that the packet has come.
+    fn send_back(
+        &mut self,
+        packet: &Packet<'_>,
+        header: &Header<'_>,
+        sender: Ipv4Addr,
+        options: Vec<DsrOption<'_>>,
+        now: Instant,
+    ) {
+        let known = self.cache.search(sender, now).map(|route| route.hops);
+        let Some(hops) = known.or_else(|| self.way_back(packet, header, sender)) else { return };
+        if let Some(message) = self.message_along(&hops, options, 0) {
+            self.send(message, now);
+        }
+    }
+
+    /// The nodes that a packet has passed, the last one first, up to its sender.
+    fn way_back(&self, packet: &Packet<'_>, header: &Header<'_>, sender: Ipv4Addr) -> Option<Vec<Ipv4Addr>> {
+        let Some(route) = header.source_route() else { return Some(vec![sender]) };
+        let mut passed = vec![packet.source];
+        passed.extend(route.addresses.iter());
+        let this = passed.iter().position(|&node| node == self.address).unwrap_or(passed.len());
+        let start = passed.iter().position(|&node| node == sender).filter(|&start| start < this)?;
+        Some(passed[start..this].iter().rev().copied().collect())
+    }
+
+    /// Route Errors in a packet (8.3.5).
+    pub(super) fn on_route_errors(&mut self, packet: &Packet<'_>, header: &Header<'_>, now: Instant) {
+        for (place, option) in header.options.iter().enumerate() {
+            let DsrOption::RouteError(error) = option else { continue };
+            if let ErrorKind::NodeUnreachable(unreachable) = error.kind {
+                self.cache.remove_link(error.source, unreachable);
+                self.recent.forget();
+                if packet.destination == self.address && error.destination == self.address {
+                    let (salvage, source) = (error.salvage, error.source);
+                    self.spread_error = Some(SpreadError { at: now, salvage, source, unreachable });
+                }
+            }
+            if packet.destination == self.address {
+                self.send_once_more(error.salvage, &header.options[place + 1..], now);
+            }
+        }
+    }
+
+    /// If the first of these options was sent by this node, it has not arrived: it and those behind it go once more.
+    fn send_once_more(&mut self, salvage: u8, options: &[DsrOption<'_>], now: Instant) {
+        let (source, destination) = match options.first() {
+            Some(DsrOption::RouteError(error)) => (error.source, error.destination),
+            Some(DsrOption::Ack(ack)) => (ack.source, ack.destination),
+            _ => return,
+        };
+        if source != self.address || destination == self.address {
+            return;
+        }
+        let goes = |option: &&DsrOption<'_>| matches!(option, DsrOption::RouteError(_) | DsrOption::Ack(_));
+        let options: Vec<_> = options.iter().filter(goes).copied().collect();
+        if let Some(route) = self.cache.search(destination, now)
+            && let Some(message) = self.message_along(&route.hops, options, salvage)
+        {
+            self.send(message, now);
+        }
+    }
+
+    /// What this node was told of late, for its next Route Request.
+    pub(super) fn error_to_spread(&self, now: Instant) -> Option<DsrOption<'static>> {
+        let error = self.spread_error.filter(|error| now.saturating_since(error.at) < SPREAD_TIME)?;
+        let SpreadError { salvage, source, unreachable, .. } = error;
+        let kind = ErrorKind::NodeUnreachable(unreachable);
+        Some(DsrOption::RouteError(RouteError { salvage, source, destination: self.address, kind, extension: &[] }))
+    }
+}
+
+/// The node that has given a packet its route (8.3.4).
+fn sender_of(packet: &Packet<'_>, header: &Header<'_>) -> Option<Ipv4Addr> {
+    match header.source_route() {
+        Some(route) if route.salvage > 0 => route.addresses.get(0),
+        _ => Some(packet.source),
+    }
+}

@@ -1,0 +1,113 @@
+//! The Route Request Table (RFC 4728, 4.3).
+
+use std::collections::VecDeque;
+use std::net::Ipv4Addr;
+
+use super::config::Config;
+use super::lru::Lru;
+use super::schedule::Key;
+use crate::time::Instant;
+
+/// What is known of the search for a target.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Discovery {
+    /// Whether a request with a hop limit of 1 was sent since the last route was found.
+    pub(super) neighbours_asked: bool,
+    /// How many propagating requests were sent since the last route was found.
+    pub(super) attempts: u32,
+    /// How many of them since the last time that packets were told that there is no route.
+    pub(super) attempts_of_search: u32,
+    /// When the next request with a hop limit of 1 may be sent.
+    pub(super) next_nonpropagating: Instant,
+    /// When the next propagating request may be sent.
+    pub(super) next_propagating: Instant,
+    /// Until when packets may be waiting; `None`: nobody looks for a route.
+    pub(super) wanted_until: Option<Instant>,
+    /// The timer of the next step.
+    pub(super) timer: Option<Key>,
+}
+
+impl Discovery {
+    /// When the next request may be sent.
+    pub(super) fn next_step(&self) -> Instant {
+        if self.neighbours_asked { self.next_propagating } else { self.next_nonpropagating }
+    }
+}
+
+/// Requests that this node has sent and passed on.
+#[derive(Debug)]
+pub(super) struct RequestTable {
+    /// Searches by target.
+    pub(super) originated: Lru<Ipv4Addr, Discovery>,
+    /// Identifications and targets of the last requests, by initiator.
+    seen: Lru<Ipv4Addr, VecDeque<(u16, Ipv4Addr)>>,
+    ids: usize,
+    identification: u16,
+}
+
+impl RequestTable {
+    /// An empty table. The first request will have the identification behind this one.
+    pub(super) fn new(config: &Config, identification: u16) -> Self {
+        Self {
+            originated: Lru::new(config.request_table_size),
+            seen: Lru::new(config.request_table_size),
+            ids: config.request_table_ids.max(1),
+            identification,
+        }
+    }
+
+    /// Identification of a new request.
+    pub(super) fn next_identification(&mut self) -> u16 {
+        self.identification = self.identification.wrapping_add(1);
+        self.identification
+    }
+
+    /// Whether this request is among the last ones of its initiator; if not, it is from now on.
+    pub(super) fn is_seen(&mut self, initiator: Ipv4Addr, identification: u16, target: Ipv4Addr) -> bool {
+        let request = (identification, target);
+        match self.seen.get_mut(&initiator) {
+            None => {
+                self.seen.insert(initiator, VecDeque::from([request]));
+                false
+            }
+            Some(requests) if requests.contains(&request) => true,
+            Some(requests) => {
+                if requests.len() >= self.ids {
+                    requests.pop_front();
+                }
+                requests.push_back(request);
+                false
+            }
+        }
+    }
+
+    /// How many entries there are.
+    #[cfg(test)]
+    pub(super) fn size(&self) -> usize {
+        self.originated.len() + self.seen.len() * self.ids
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_requests_of_each_initiator_are_known() {
+        let node = |n| Ipv4Addr::new(10, 0, 0, n);
+        let config = Config { request_table_ids: 2, request_table_size: 2, ..Config::RFC_4728 };
+        let mut table = RequestTable::new(&config, u16::MAX);
+        assert_eq!((table.next_identification(), table.next_identification()), (0, 1));
+        assert!(!table.is_seen(node(1), 7, node(9)));
+        assert!(table.is_seen(node(1), 7, node(9)));
+        assert!(!table.is_seen(node(1), 7, node(8)), "another target is another request");
+        assert!(!table.is_seen(node(2), 7, node(9)), "another initiator is another request");
+        assert!(!table.is_seen(node(1), 8, node(9)));
+        assert!(!table.is_seen(node(1), 7, node(9)), "the oldest of three is forgotten");
+        assert!(!table.is_seen(node(3), 1, node(9)));
+        assert!(
+            !table.is_seen(node(2), 7, node(9)),
+            "of three initiators the one that was silent for longest is forgotten"
+        );
+    }
+}
