@@ -373,7 +373,8 @@ impl Resolver<'_> {
                 self.ledger.note_given(&["radio", "propagation", "exponent"]);
                 let path = ["radio", "propagation", "reference_distance"];
                 let reference = self.ledger.pick(&path, model.reference_distance, show, || {
-                    (Length(1.0), "default: as in ns-2 (Propagation/Shadowing dist0_ 1.0) and ns-3".into())
+                    let source = "default: as in ns-2 (Propagation/Shadowing dist0_ 1.0) and ns-3";
+                    (Length(propagation::LogDistance::DEFAULT_REFERENCE_DISTANCE), source.into())
                 });
                 model::Propagation::LogDistance { frequency, exponent: model.exponent, reference_distance: reference.0 }
             }
