@@ -109,12 +109,9 @@ impl Simulation {
             let phy = radio.standard.phy(radio.short_preamble).for_data_rate(radio_config.data_rate).with_code(code);
             let phy = if radio.protection == Protection::None { phy } else { phy.with_long_slot() };
             mac::Config {
-                phy,
                 rate_control: radio_config.rate_control,
-                rates: Vec::new(),
                 seed,
                 basic_rate: radio_config.basic_rate,
-                acknowledgements: radio.standard.acknowledges(),
                 protection: radio.protection,
                 edca: radio.edca.map(|edition| EdcaParameters::all_defaults(&phy, edition)),
                 rts_threshold: radio.rts_threshold,
@@ -124,6 +121,7 @@ impl Simulation {
                 queue_discipline: radio.queue_discipline,
                 nav_reset: radio.reception.rules != Rules::PairwiseFirstCome,
                 response_is_busy: radio.reception.rules != Rules::PairwiseFirstCome,
+                ..mac::Config::new(phy, radio_config.data_rate)
             }
         };
         let station = |(radio, index): (&network::Station<'_>, u32)| {

@@ -3,10 +3,8 @@
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::edca::{AccessCategory, EdcaParameters, Edition, UserPriority};
-use hopcast_radio::mac::{Config, Dcf, Payload, Protection, StationId};
+use hopcast_radio::mac::{Config, Dcf, Payload, StationId};
 use hopcast_radio::medium::{Link, Medium};
-use hopcast_radio::queue::Discipline;
-use hopcast_radio::rate::Algorithm;
 use hopcast_radio::reception::{Reception, Rules, Threshold};
 use hopcast_radio::standard::{DataRate, Standard};
 use hopcast_radio::units::{Power, PowerRatio};
@@ -83,23 +81,7 @@ fn goodput(voice: u32, effort: u32, txop_limit: Duration, seconds: u64, seed: u6
     let phy = Standard::Ofdm.phy(false);
     let mut parameters = EdcaParameters::all_defaults(&phy, Edition::Ieee2012);
     parameters[AccessCategory::Voice as usize].txop_limit = txop_limit;
-    let config = Config {
-        phy,
-        rate_control: Algorithm::Fixed(MBPS_54),
-        rates: Vec::new(),
-        seed,
-        basic_rate: MBPS_24,
-        acknowledgements: true,
-        protection: Protection::None,
-        edca: Some(parameters),
-        rts_threshold: None,
-        short_retry_limit: 7,
-        long_retry_limit: 4,
-        queue_packets: 12,
-        queue_discipline: Discipline::DropTail,
-        nav_reset: true,
-        response_is_busy: true,
-    };
+    let config = Config { edca: Some(parameters), queue_packets: 12, ..Config::new(phy, MBPS_54) };
     let station = |station: u32| {
         Dcf::new(StationId(station), config.clone(), Stream::new(seed, Purpose::Backoff, u64::from(station), 0))
     };

@@ -4,10 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
-use hopcast_radio::mac::{Config, Dcf, Frame, FrameKind, Payload, Protection, StationId};
+use hopcast_radio::mac::{Config, Dcf, Frame, FrameKind, Payload, StationId};
 use hopcast_radio::medium::{Link, Medium};
-use hopcast_radio::queue::Discipline;
-use hopcast_radio::rate::Algorithm;
 use hopcast_radio::reception::{Reception, Rules, Threshold};
 use hopcast_radio::standard::{DataRate, Standard};
 use hopcast_radio::units::{Power, PowerRatio};
@@ -114,21 +112,10 @@ fn engine(powers: &[Vec<u64>], sources: Vec<Source>, seed: u64) -> (Engine<Hosts
     };
     let medium = Medium::new(links.collect(), Reception::Threshold(reception));
     let config = Config {
-        phy: Standard::Dsss.phy(false),
-        rate_control: Algorithm::Fixed(MBPS_2),
-        rates: Vec::new(),
-        seed,
         basic_rate: MBPS_1,
-        acknowledgements: true,
-        protection: Protection::None,
-        edca: None,
-        rts_threshold: None,
         short_retry_limit: 1_000,
-        long_retry_limit: 4,
         queue_packets: 2,
-        queue_discipline: Discipline::DropTail,
-        nav_reset: true,
-        response_is_busy: true,
+        ..Config::new(Standard::Dsss.phy(false), MBPS_2)
     };
     let station = |station: u32| {
         let random = Stream::new(seed, Purpose::Backoff, u64::from(station), 0);

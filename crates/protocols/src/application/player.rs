@@ -96,17 +96,12 @@ impl Player {
         self.advance(now, true);
     }
 
-    /// When the buffer will be empty.
+    /// When the buffer will be empty; `None` while the display does not move.
     pub fn poll_timeout(&self) -> Option<Instant> {
         match self.state {
             State::Playing { since, position } => Some(since + self.received.saturating_sub(position)),
             State::StartUp | State::Stalled { .. } | State::Finished { .. } => None,
         }
-    }
-
-    /// Whether the display moves.
-    pub fn is_playing(&self) -> bool {
-        matches!(self.state, State::Playing { .. })
     }
 
     /// Whether all of the media has been shown.
@@ -215,7 +210,7 @@ mod tests {
         }
         assert_eq!((player.poll_timeout(), player.buffered(at(5))), (Some(at(7)), s(2)));
         player.handle_timeout(at(7));
-        assert!(!player.is_playing());
+        assert_eq!(player.poll_timeout(), None);
         assert_eq!(player.report(at(9)).stalled, s(2));
         player.handle_media(s(6), at(11));
         player.handle_media(s(8), at(12));
@@ -271,7 +266,7 @@ mod tests {
     fn no_media_is_no_display() {
         let mut player = player(0, 0);
         player.handle_media(s(0), at(1));
-        assert_eq!((player.is_playing(), player.report(at(5)).start_up_delay), (false, None));
+        assert_eq!((player.poll_timeout(), player.report(at(5)).start_up_delay), (None, None));
         player.handle_end(at(6));
         assert!(player.is_finished());
     }

@@ -14,11 +14,6 @@ pub struct PacketErrors {
 }
 
 impl PacketErrors {
-    /// At one rate throughout, 0 to 1.
-    pub fn constant(seed: u64, rate: f64) -> Self {
-        Self { seed, steps: vec![(Instant::from_nanos(0), rate)] }
-    }
-
     /// From each instant on at its rate, 0 to 1; nothing is lost before the first. The order of the steps does not matter;
     /// of two at one instant the later holds.
     pub fn stepped(seed: u64, mut steps: Vec<(Instant, f64)>) -> Self {
@@ -60,7 +55,7 @@ mod tests {
     #[test]
     fn as_many_are_lost_as_the_rate_says() {
         for rate in [0.0, 0.01, 0.3, 1.0] {
-            let errors = PacketErrors::constant(8, rate);
+            let errors = PacketErrors::stepped(8, vec![(Instant::START, rate)]);
             let lost = (0..50_000).filter(|&packet| errors.is_lost(packet, 3, seconds(1))).count() as f64;
             assert!(
                 (lost - 50_000.0 * rate).abs() <= 3.5 * libm::sqrt(50_000.0 * rate * (1.0 - rate)),
@@ -71,7 +66,7 @@ mod tests {
 
     #[test]
     fn receivers_lose_packets_of_their_own() {
-        let errors = PacketErrors::constant(8, 0.5);
+        let errors = PacketErrors::stepped(8, vec![(Instant::START, 0.5)]);
         let both =
             (0..40_000).filter(|&n| errors.is_lost(n, 1, seconds(0)) && errors.is_lost(n, 2, seconds(0))).count();
         assert!((both as f64 - 10_000.0).abs() < 3.5 * libm::sqrt(40_000.0 * 0.1875), "{both}");

@@ -44,11 +44,6 @@ impl ReedSolomon {
         octets.saturating_add(octets.div_ceil(self.data).saturating_mul(BLOCK - self.data))
     }
 
-    /// How many times longer the octets get: 255/153 = 1.67 for whole blocks of RS(255, 153), more for short frames.
-    pub fn airtime_factor(self, octets: u32) -> f64 {
-        if octets == 0 { 1.0 } else { f64::from(self.coded_octets(octets)) / f64::from(octets) }
-    }
-
     /// The probability that a frame with so many octets of data is received over pieces of different bit error rate. A piece
     /// is its share of the coded frame, as a length of any unit, and its rate, 0 to 1; an octet across an edge has the bits
     /// of both. What the pieces don't cover is free of errors.
@@ -177,7 +172,8 @@ mod tests {
         // Seven blocks: six whole ones and one of 82 octets.
         assert_eq!(code.coded_octets(1_000), 1_000 + 7 * 102);
         assert_eq!(code.coded_octets(0), 0);
-        assert!((code.airtime_factor(15_300) - 255.0 / 153.0).abs() < 1e-12);
+        // Whole blocks: 255/153 of the data.
+        assert_eq!(code.coded_octets(15_300), 25_500);
     }
 
     /// By hand: at a bit error rate of 10⁻² an octet is wrong with 1 − 0.99⁸ = 0.07726, 19.70 of 255 with a deviation of

@@ -57,6 +57,35 @@ pub enum Protection {
 }
 
 impl Config {
+    /// dot11ShortRetryLimit (IEEE 802.11-2020, Annex C).
+    pub const DEFAULT_SHORT_RETRY_LIMIT: u32 = 7;
+    /// dot11LongRetryLimit (IEEE 802.11-2020, Annex C).
+    pub const DEFAULT_LONG_RETRY_LIMIT: u32 = 4;
+    /// As in ns-2 (`ifqlen` 50), which most published studies kept; the standard names none.
+    pub const DEFAULT_QUEUE_PACKETS: u32 = 50;
+
+    /// DCF by the standard, without options: a fixed `data_rate`, the basic rate that goes with it, no RTS (dot11RTSThreshold
+    /// beyond any frame), no protection, and a drop-tail queue.
+    pub fn new(phy: Phy, data_rate: DataRate) -> Self {
+        Self {
+            phy,
+            rate_control: Algorithm::Fixed(data_rate),
+            rates: Vec::new(),
+            seed: 1,
+            basic_rate: phy.standard().default_basic_rate(data_rate),
+            acknowledgements: phy.standard().acknowledges(),
+            protection: Protection::None,
+            edca: None,
+            rts_threshold: None,
+            short_retry_limit: Self::DEFAULT_SHORT_RETRY_LIMIT,
+            long_retry_limit: Self::DEFAULT_LONG_RETRY_LIMIT,
+            queue_packets: Self::DEFAULT_QUEUE_PACKETS,
+            queue_discipline: Discipline::DropTail,
+            nav_reset: true,
+            response_is_busy: true,
+        }
+    }
+
     /// Whether RTS and CTS protect data frames at `rate`.
     pub(super) fn is_rts_protected(&self, rate: DataRate) -> bool {
         self.protection == Protection::RtsCts && rate.modulation() == Modulation::Ofdm

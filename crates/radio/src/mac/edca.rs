@@ -54,44 +54,6 @@ impl UserPriority {
     }
 }
 
-/// How the DSCP of an IP packet becomes a user priority.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DscpMapping {
-    /// RFC 8325, section 4.3, with LE of RFC 8622: what the marking of RFC 4594 means. The default: it is the proposed
-    /// standard, and what Linux does.
-    #[default]
-    Rfc8325,
-    /// The three high bits, the precedence of RFC 791, as most devices had it before (RFC 8325, section 2.3). Telephony (EF)
-    /// is thereby sent as video.
-    Precedence,
-}
-
-impl DscpMapping {
-    /// The user priority of a packet with this differentiated services code point (six bits).
-    pub const fn user_priority(self, dscp: u8) -> UserPriority {
-        let dscp = dscp & 63;
-        UserPriority(match self {
-            Self::Precedence => dscp >> 3,
-            Self::Rfc8325 => match dscp {
-                // Network control: CS7, CS6.
-                56 | 48 => 7,
-                // Telephony: EF. Capacity-admitted voice: VOICE-ADMIT.
-                46 | 44 => 6,
-                // Signalling: CS5.
-                40 => 5,
-                // Real-time interactive: CS4. Multimedia conferencing: AF4. Broadcast video: CS3. Streaming: AF3.
-                32 | 34 | 36 | 38 | 24 | 26 | 28 | 30 => 4,
-                // Low-latency data: AF2.
-                18 | 20 | 22 => 3,
-                // Low priority: CS1, LE.
-                8 | 1 => 1,
-                // Standard: DF. High throughput: AF1. Operations and maintenance: CS2. All that have no meaning.
-                _ => 0,
-            },
-        })
-    }
-}
-
 /// Which edition's default parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Edition {
@@ -194,36 +156,5 @@ mod tests {
         use AccessCategory::{Background, BestEffort, Video, Voice};
         let categories: Vec<_> = (0..8).map(|up| AccessCategory::of_user_priority(UserPriority::new(up))).collect();
         assert_eq!(categories, [BestEffort, Background, Background, BestEffort, Video, Video, Voice, Voice]);
-    }
-
-    /// Figure 1 of RFC 8325, and what the precedence makes of the same.
-    #[test]
-    fn markings_become_priorities() {
-        for (name, dscp, rfc_8325, precedence) in [
-            ("CS7", 56, 7, 7),
-            ("CS6", 48, 7, 6),
-            ("EF", 46, 6, 5),
-            ("VOICE-ADMIT", 44, 6, 5),
-            ("CS5", 40, 5, 5),
-            ("AF41", 34, 4, 4),
-            ("AF43", 38, 4, 4),
-            ("CS4", 32, 4, 4),
-            ("AF31", 26, 4, 3),
-            ("CS3", 24, 4, 3),
-            ("AF21", 18, 3, 2),
-            ("CS2", 16, 0, 2),
-            ("AF11", 10, 0, 1),
-            ("DF", 0, 0, 0),
-            ("CS1", 8, 1, 1),
-            ("LE", 1, 1, 0),
-            ("unassigned", 63, 0, 7),
-        ] {
-            let priority = |mapping: DscpMapping| mapping.user_priority(dscp).get();
-            assert_eq!(
-                (priority(DscpMapping::Rfc8325), priority(DscpMapping::Precedence)),
-                (rfc_8325, precedence),
-                "{name}"
-            );
-        }
     }
 }

@@ -1,11 +1,9 @@
 //! Controlled delay: drops from the head while packets have waited for longer than a target throughout an interval
 //! (RFC 8289).
 
-use std::collections::VecDeque;
-
 use hopcast_protocols::time::{Duration, Instant};
 
-use super::Queued;
+use super::{DropTail, Queued};
 
 /// Parameters of CoDel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,8 +27,8 @@ impl Default for CoDelConfig {
 /// A bounded queue under CoDel; what finds it full is refused.
 #[derive(Clone, Debug)]
 pub struct CoDel<T> {
-    items: VecDeque<(Instant, T)>,
-    capacity: usize,
+    /// With the time at which each came.
+    items: DropTail<(Instant, T)>,
     octets: u64,
     config: CoDelConfig,
     control: Control,
@@ -39,27 +37,22 @@ pub struct CoDel<T> {
 impl<T: Queued> CoDel<T> {
     /// An empty queue with `capacity` places.
     pub fn new(config: CoDelConfig, capacity: u32) -> Self {
-        // Longer queues than this grow when they are used.
-        let capacity = capacity as usize;
-        let items = VecDeque::with_capacity(capacity.min(64));
-        Self { items, capacity, octets: 0, config, control: Control::default() }
+        Self { items: DropTail::new(capacity), octets: 0, config, control: Control::default() }
     }
 
     /// Appends `item`, or gives it back if the queue is full.
     pub fn push(&mut self, item: T, now: Instant) -> Result<(), T> {
-        if self.room() == 0 {
-            return Err(item);
-        }
-        self.octets += u64::from(item.octets());
-        self.items.push_back((now, item));
+        let octets = u64::from(item.octets());
+        self.items.push((now, item)).map_err(|(_, item)| item)?;
+        self.octets += octets;
         Ok(())
     }
 
     /// Takes the oldest that is not dropped; `dropped` gets those that are.
     pub fn pop(&mut self, now: Instant, dropped: impl FnMut(T)) -> Option<T> {
-        let Self { items, octets, config, control, .. } = self;
+        let Self { items, octets, config, control } = self;
         let take = || {
-            let (arrived, item) = items.pop_front()?;
+            let (arrived, item) = items.pop()?;
             *octets -= u64::from(item.octets());
             Some(Taken { item, arrived, backlog: *octets })
         };
@@ -86,7 +79,7 @@ impl<T: Queued> CoDel<T> {
 
     /// Free places.
     pub fn room(&self) -> usize {
-        self.capacity - self.items.len()
+        self.items.room()
     }
 
     /// What waits, oldest first.
@@ -254,7 +247,7 @@ mod tests {
                 drops(&mut queue, ms(at));
             }
             assert_eq!((queue.control.count, queue.control.dropping), (5, true));
-            while queue.items.pop_front().is_some() {}
+            while queue.items.pop().is_some() {}
             let start = 400 + pause;
             for id in 0..100 {
                 queue.push(Item::new(id, 0, 1500), ms(start)).expect("room");

@@ -220,14 +220,10 @@ impl Phy {
         self.parameters.sifs + self.parameters.slot * 2
     }
 
-    /// EIFS = SIFS + the time of an ACK at the lowest mandatory rate + DIFS (10.3.2.3.7), where that ACK has the
-    /// modulation of the frame that was not understood, at `failed`: 1 Mb/s after DSSS, 6 Mb/s after OFDM. In 802.11g
-    /// this is the value of dot11DynamicEIFSActivated; elsewhere the two are one.
-    pub fn eifs(&self, failed: DataRate) -> Duration {
-        self.eifs_without_difs(failed) + self.difs()
-    }
-
-    /// EIFS − DIFS, to which EDCA adds the AIFS of an access category (10.3.2.3.7). Zero where nobody answers.
+    /// EIFS − DIFS = SIFS + the time of an ACK at the lowest mandatory rate (10.3.2.3.7), where that ACK has the modulation
+    /// of the frame that was not understood, at `failed`: 1 Mb/s after DSSS, 6 Mb/s after OFDM. In 802.11g this is the
+    /// value of dot11DynamicEIFSActivated; elsewhere the two are one. DCF adds DIFS to it, EDCA the AIFS of an access
+    /// category. Zero where nobody answers.
     pub fn eifs_without_difs(&self, failed: DataRate) -> Duration {
         let lowest = match (self.standard, failed.modulation()) {
             (Standard::Wavelan, _) => return Duration::ZERO,
@@ -389,9 +385,14 @@ mod tests {
         duration.as_nanos() as f64 / 1e3
     }
 
+    /// After a frame at this rate.
+    fn eifs(phy: &Phy, rate: f64) -> Duration {
+        phy.eifs_without_difs(mbps(rate)) + phy.difs()
+    }
+
     #[test]
     fn interframe_spaces_are_those_of_the_tables() {
-        for (standard, data_rate, sifs, pifs, difs, eifs, cw_min) in [
+        for (standard, data_rate, sifs, pifs, difs, after_error, cw_min) in [
             (Standard::Dsss, 2.0, 10.0, 30.0, 50.0, 364.0, 31),
             (Standard::HrDsss, 11.0, 10.0, 30.0, 50.0, 364.0, 31),
             (Standard::Ofdm, 54.0, 16.0, 25.0, 34.0, 94.0, 15),
@@ -403,8 +404,8 @@ mod tests {
             (Standard::Wavelan, 2.0, 10.0, 30.0, 50.0, 50.0, 31),
         ] {
             let phy = standard.phy(false).for_data_rate(mbps(data_rate));
-            let spaces = [phy.parameters().sifs, phy.pifs(), phy.difs(), phy.eifs(mbps(data_rate))].map(micros);
-            assert_eq!(spaces, [sifs, pifs, difs, eifs], "{standard} at {data_rate} Mb/s");
+            let spaces = [phy.parameters().sifs, phy.pifs(), phy.difs(), eifs(&phy, data_rate)].map(micros);
+            assert_eq!(spaces, [sifs, pifs, difs, after_error], "{standard} at {data_rate} Mb/s");
             assert_eq!((phy.parameters().cw_min, phy.parameters().cw_max), (cw_min, 1_023), "{standard}");
         }
     }
@@ -412,8 +413,8 @@ mod tests {
     #[test]
     fn eifs_follows_the_frame_that_failed() {
         let phy = Standard::Erp.phy(false);
-        assert_eq!(micros(phy.eifs(mbps(54.0))), 10.0 + 50.0 + 28.0);
-        assert_eq!(micros(phy.eifs(mbps(11.0))), 10.0 + 304.0 + 28.0);
+        assert_eq!(micros(eifs(&phy, 54.0)), 10.0 + 50.0 + 28.0);
+        assert_eq!(micros(eifs(&phy, 11.0)), 10.0 + 304.0 + 28.0);
     }
 
     /// Table 18-5: the slot of 20 µs and what follows from it; nothing else, and nowhere else.

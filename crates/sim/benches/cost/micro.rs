@@ -5,10 +5,8 @@ use core::hint::black_box;
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::tcp::{Config, Connection, Output, Segment, State};
-use hopcast_radio::mac::{Payload, Protection, StationId};
+use hopcast_radio::mac::{self, Payload, StationId};
 use hopcast_radio::medium::Medium;
-use hopcast_radio::queue::Discipline;
-use hopcast_radio::rate::Algorithm;
 use hopcast_radio::reception::{Reception, Rules, Threshold};
 use hopcast_radio::units::{Power, PowerRatio};
 use hopcast_sim::engine::{Engine, Loss, Outgoing, Port, Upper};
@@ -117,26 +115,13 @@ fn timers<const HOSTS: usize>(operations: u64) -> u64 {
     let interval = |host: usize| Duration::from_nanos(1_000_000 + 997 * host as u64);
     let sleepers = (0..HOSTS).map(|host| (Instant::START + interval(host), interval(host))).collect();
     let scenario = peers::scenario("string", &[]);
-    let config = hopcast_radio::mac::Config {
-        phy: scenario.radio.standard.phy(false),
-        rate_control: Algorithm::Fixed(scenario.radio.data_rate),
-        rates: Vec::new(),
-        seed: 1,
-        basic_rate: scenario.radio.basic_rate,
-        acknowledgements: true,
-        protection: Protection::None,
-        edca: None,
-        rts_threshold: None,
-        short_retry_limit: 7,
-        long_retry_limit: 4,
+    let config = mac::Config {
         queue_packets: 1,
-        queue_discipline: Discipline::DropTail,
-        nav_reset: true,
-        response_is_busy: true,
+        ..mac::Config::new(scenario.radio.standard.phy(false), scenario.radio.data_rate)
     };
     let station = |index: u32| {
         let random = Stream::new(1, Purpose::Backoff, u64::from(index), 0);
-        hopcast_radio::mac::Dcf::new(StationId(index), config.clone(), random)
+        mac::Dcf::new(StationId(index), config.clone(), random)
     };
     let reception = Threshold {
         carrier_sense_threshold: Power::from_attowatts(1),

@@ -243,3 +243,15 @@ fn emit_transport_header(body: &Body, ip: &ipv4::Repr, octets: &mut Vec<u8>) {
         Body::Message => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// TID in bits 0 to 3, of which a user priority takes three (9.2.4.5.2); acknowledgement policy in bits 5 and 6 (9.2.4.5.4).
+    #[test]
+    fn qos_control_tells_priority_and_who_acknowledges() {
+        assert_eq!(qos_control(UserPriority::new(5), true), 0b000_0101);
+        assert_eq!(qos_control(UserPriority::new(6), false), 0b010_0110);
+    }
+}

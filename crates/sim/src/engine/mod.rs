@@ -317,11 +317,6 @@ impl<U: Upper> Engine<U> {
         &mut self.upper
     }
 
-    /// Ends the run and gives back the layer above.
-    pub fn into_upper(self) -> U {
-        self.upper
-    }
-
     /// Before the soonest timer: ranks differ between timers and edges, so that its number decides nothing.
     fn first_timer(&self) -> Key {
         let station = Key::new(self.station_timers.first(), Rank::Station, 0);

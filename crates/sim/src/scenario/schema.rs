@@ -96,7 +96,7 @@ pub(super) struct Radio {
     #[schemars(extend("minimum" = 68, "maximum" = 2296))]
     pub mtu: Option<SizeOrNone>,
     /// How a receiver decides. Default: `threshold` with propagation `range`, under profile `ns-2`, and where
-    /// `receive_threshold` is given; else `sinr`.
+    /// `receive_threshold` or `carrier_sense_threshold` is given; else `sinr`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reception: Option<Reception>,
     /// Transmit power; not used with propagation `range`. Default: 16.0206 dBm (40 mW); 24.5 dBm under profile `ns-2`.

@@ -43,6 +43,21 @@ fn tshark(folder: &Folder, file: &str, arguments: &[&str]) -> Option<String> {
     }
 }
 
+/// Fields of what a display filter lets through, line by line; `None` where tshark is missing.
+fn fields<const N: usize>(folder: &Folder, file: &str, filter: &str, names: [&str; N]) -> Option<Vec<[String; N]>> {
+    let names = names.into_iter().flat_map(|name| ["-e", name]);
+    let arguments: Vec<&str> = ["-Y", filter, "-T", "fields"].into_iter().chain(names).collect();
+    let row = |line: &str| {
+        let fields: Vec<String> = line.split('\t').map(String::from).collect();
+        <[String; N]>::try_from(fields).expect("tshark prints a column for each field")
+    };
+    Some(tshark(folder, file, &arguments)?.lines().map(row).collect())
+}
+
+/// What tshark finds wrong with a packet.
+const FAULTS: &str = "_ws.malformed or wlan.fcs.status == 0 or ip.checksum.status == 0 or udp.checksum.status == 0 \
+                      or tcp.checksum.status == 0 or _ws.expert.severity == error";
+
 /// The number of lines that tshark prints for a display filter.
 fn count(folder: &Folder, file: &str, filter: &str) -> Option<usize> {
     tshark(folder, file, &["-Y", filter]).map(|text| text.lines().count())
@@ -131,14 +146,7 @@ fn wireshark_finds_no_fault_in_any_packet() {
     let folder = Folder::new("capture-faults");
     let results = capture(&scenario, &[1], &folder);
     for file in ["n0.pcapng", "n1.pcapng", "n2.pcapng"] {
-        let Some(faults) = count(
-            &folder,
-            file,
-            "_ws.malformed or wlan.fcs.status == 0 or ip.checksum.status == 0 \
-             or udp.checksum.status == 0 or tcp.checksum.status == 0 or _ws.expert.severity == error",
-        ) else {
-            return;
-        };
+        let Some(faults) = count(&folder, file, FAULTS) else { return };
         assert_eq!(faults, 0, "{file}");
     }
     let seen = |filter| count(&folder, "n1.pcapng", filter).unwrap() as u64;
@@ -162,18 +170,113 @@ fn wireshark_sees_the_connection_that_was_measured() {
     let folder = Folder::new("capture-tcp");
     let result = capture(&scenario, &[1], &folder).remove(0);
     assert_eq!(result.flows[0].summary.received_bytes, 200_000);
-    let fields = ["tcp.flags", "tcp.len", "tcp.seq", "ip.src"].into_iter().flat_map(|field| ["-e", field]);
-    let arguments: Vec<&str> = ["-Y", "tcp", "-T", "fields"].into_iter().chain(fields).collect();
-    let Some(text) = tshark(&folder, "n0.pcapng", &arguments) else { return };
-    let segments: Vec<Vec<&str>> = text.lines().map(|line| line.split('\t').collect()).collect();
-    let flags: Vec<&str> = segments.iter().take(3).map(|segment| segment[0]).collect();
+    let columns = ["tcp.flags", "tcp.len", "tcp.seq", "ip.src"];
+    let Some(segments) = fields(&folder, "n0.pcapng", "tcp", columns) else { return };
+    let flags: Vec<&str> = segments.iter().take(3).map(|[flags, ..]| flags.as_str()).collect();
     assert_eq!(flags, ["0x0002", "0x0012", "0x0010"], "the handshake");
-    let from_source = segments.iter().filter(|segment| segment[3] == "10.0.0.3");
-    let octets: BTreeMap<&str, u64> = from_source.map(|segment| (segment[2], segment[1].parse().unwrap())).collect();
+    let from_source = segments.iter().filter(|[.., source]| source == "10.0.0.3");
+    let octets: BTreeMap<&str, u64> =
+        from_source.map(|[_, len, seq, _]| (seq.as_str(), len.parse().unwrap())).collect();
     assert_eq!(octets.values().sum::<u64>(), result.flows[0].summary.received_bytes);
     let confused = "(tcp.analysis.duplicate_ack or tcp.analysis.retransmission or tcp.analysis.lost_segment \
                     or tcp.analysis.ack_lost_segment or tcp.analysis.out_of_order) and wlan.fc.retry == 0";
     assert_eq!(count(&folder, "n0.pcapng", confused), Some(0), "only what the MAC repeats comes twice");
     let conversations = tshark(&folder, "n0.pcapng", &["-q", "-z", "conv,tcp"]).unwrap();
     assert_eq!(conversations.lines().filter(|line| line.contains("<->")).count(), 1, "{conversations}");
+}
+
+/// Four flows over one hop, one of each access category, told apart by their ports and lengths. Each has a TID and a count of
+/// frames of its own (IEEE 802.11-2020, 9.2.4.5.2, 10.3.2.14).
+#[test]
+fn wireshark_sees_the_priority_of_each_flow() {
+    let categories = [("background", 1), ("best-effort", 0), ("video", 5), ("voice", 6)];
+    let flow = |(place, (priority, _)): (usize, &(&str, u8))| {
+        format!(
+            "[[flows]]\nname = \"f{place}\"\nfrom = \"n0\"\nto = \"n1\"\npriority = \"{priority}\"\n\
+             stop = \"90 ms\"\ntransport = {{ protocol = \"udp\" }}\n\
+             application = {{ kind = \"cbr\", rate = \"1 Mb/s\", packet = \"{} B\" }}\n",
+            200 + place
+        )
+    };
+    let flows: String = categories.iter().enumerate().map(flow).collect();
+    let scenario = scenario(&format!(
+        "duration = \"100 ms\"\nradio = {{ standard = \"802.11a\", edca = \"2012\" }}\n[[nodes]]\nname = \"n\"\n\
+         count = 2\nplacement = {{ shape = \"line\", spacing = \"5 m\" }}\n{flows}"
+    ));
+    let folder = Folder::new("capture-priorities");
+    let result = capture(&scenario, &[1], &folder).remove(0);
+    let Some(faults) = count(&folder, "n1.pcapng", FAULTS) else { return };
+    assert_eq!(faults, 0);
+    assert_eq!(count(&folder, "n1.pcapng", "wlan.fcs.status == 1"), count(&folder, "n1.pcapng", "wlan"));
+    let columns = ["udp.length", "wlan.qos.tid", "wlan.qos.ack", "wlan.qos.txop_dur_req", "wlan.seq"];
+    let frames = fields(&folder, "n1.pcapng", "wlan.fc.type_subtype == 0x28", columns).unwrap();
+    for ((place, (name, tid)), flow) in categories.iter().enumerate().zip(&result.flows) {
+        let length = (8 + 200 + place).to_string();
+        let own: Vec<_> = frames.iter().filter(|[len, ..]| *len == length).collect();
+        let told = [tid.to_string(), "0x0000".into(), "0".into()];
+        assert!(own.iter().all(|[_, tid, ack, txop, _]| [tid, ack, txop] == told.each_ref()), "{name}: {own:?}");
+        let mut sequence: Vec<u64> = own.iter().map(|[.., sequence]| sequence.parse().unwrap()).collect();
+        sequence.dedup();
+        let received = flow.summary.received_packets;
+        assert!(received > 50, "{received} of {name}");
+        assert_eq!(sequence, (0..received).collect::<Vec<_>>(), "{name}");
+    }
+    // Only the frames of these flows are data, and all of them are QoS data.
+    assert_eq!(count(&folder, "n0.pcapng", "wlan.fc.type == 2").unwrap() as u64, result.nodes[0].data_sent);
+    assert_eq!(count(&folder, "n0.pcapng", "wlan.fc.type_subtype == 0x28").unwrap() as u64, result.nodes[0].data_sent);
+}
+
+/// A router with two radios on two channels and a wire: each packet that it passes on stands on two of its interfaces, with a
+/// time to live less by one on the second.
+#[test]
+fn wireshark_reads_each_interface_by_its_link_type() {
+    let flow = |to: &str, packet: u32| {
+        format!(
+            "[[flows]]\nname = \"{to}\"\nfrom = \"a\"\nto = \"{to}\"\nstop = \"90 ms\"\n\
+             transport = {{ protocol = \"udp\" }}\n\
+             application = {{ kind = \"cbr\", rate = \"1 Mb/s\", packet = \"{packet} B\" }}\n"
+        )
+    };
+    let scenario = scenario(&format!(
+        r#"
+        duration = "100 ms"
+        radio = {{ standard = "802.11a" }}
+        links = [{{ between = ["b", "wired"], rate = "100 Mb/s" }}]
+        nodes = [
+            {{ name = "a", placement = {{ shape = "points", at = [["0 m", "0 m"]] }} }},
+            {{ name = "b", radios = [{{ channel = 36 }}, {{ channel = 48, network = "x" }}],
+               placement = {{ shape = "points", at = [["5 m", "0 m"]] }} }},
+            {{ name = "air", radios = [{{ channel = 48, network = "x" }}],
+               placement = {{ shape = "points", at = [["10 m", "0 m"]] }} }},
+            {{ name = "wired", role = "wired" }},
+        ]
+        {}{}"#,
+        flow("air", 300),
+        flow("wired", 400)
+    ));
+    let folder = Folder::new("capture-link-types");
+    let result = capture(&scenario, &[1], &folder).remove(0);
+    for file in ["a.pcapng", "b.pcapng", "air.pcapng", "wired.pcapng"] {
+        let Some(faults) = count(&folder, file, FAULTS) else { return };
+        assert_eq!(faults, 0, "{file}");
+        assert!(count(&folder, file, "udp.checksum.status == 1").unwrap() > 0, "{file}: checksums are looked at");
+    }
+    let columns = ["frame.interface_id", "frame.interface_name", "radiotap.channel.freq", "ip.ttl", "udp.length"];
+    let mut packets: BTreeMap<[String; 5], u64> = BTreeMap::new();
+    for packet in fields(&folder, "b.pcapng", "udp", columns).unwrap() {
+        *packets.entry(packet).or_default() += 1;
+    }
+    let [air, wired] = [0, 1].map(|flow: usize| result.flows[flow].summary.received_packets);
+    assert!(air > 30 && wired > 20, "{air} and {wired}");
+    let row = |fields: [&str; 5], packets| (fields.map(String::from), packets);
+    let expected = [
+        row(["0", "b", "5180", "64", "308"], air),
+        row(["0", "b", "5180", "64", "408"], wired),
+        row(["1", "b.radio1", "5240", "63", "308"], air),
+        row(["2", "b.wire0", "", "63", "408"], wired),
+    ];
+    assert_eq!(packets.into_iter().collect::<Vec<_>>(), expected);
+    // A node without radio has an interface for one all the same, with nothing on it.
+    let on_wire = fields(&folder, "wired.pcapng", "udp", ["frame.interface_name", "ip.ttl"]).unwrap();
+    assert_eq!(on_wire, vec![["wired.wire0".to_string(), "63".into()]; wired as usize]);
 }

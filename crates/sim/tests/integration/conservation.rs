@@ -1,10 +1,8 @@
 //! No packet comes from nowhere and none vanishes, whatever the scenario and whenever the run stops.
 
-use hopcast_protocols::time::Instant;
-use hopcast_sim::run::Simulation;
 use proptest::prelude::*;
 
-use crate::scenarios::scenario;
+use crate::run_with_checks;
 
 /// A flow of a random scenario.
 #[derive(Clone, Debug)]
@@ -119,16 +117,7 @@ proptest! {
         seed: u64,
         stops in prop::collection::vec(0_u64..400_000_000, 0..6),
     ) {
-        let scenario = scenario(&text);
-        let mut simulation = Simulation::new(&scenario, seed).expect("all nodes are connected");
-        let mut stops = stops;
-        stops.sort_unstable();
-        for stop in stops {
-            simulation.run_until(Instant::from_nanos(stop));
-            prop_assert_eq!(simulation.check(), Ok(()), "at {} ns of\n{}", stop, text);
-        }
-        simulation.run_until(simulation.end());
-        prop_assert_eq!(simulation.check(), Ok(()), "at the end of\n{}", text);
+        let simulation = run_with_checks(&text, seed, stops)?;
         for flow in simulation.flows().iter() {
             let summary = flow.summary(simulation.now());
             let (got, lost, flying) = (summary.received_packets, summary.lost_packets, summary.in_flight_packets);

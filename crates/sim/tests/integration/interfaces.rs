@@ -2,7 +2,6 @@
 
 use std::fs::File;
 
-use hopcast_protocols::time::Instant;
 use hopcast_sim::execute::{Control, Job, execute};
 use hopcast_sim::metrics::{DropCause, FlowSummary};
 use hopcast_sim::run::Simulation;
@@ -10,6 +9,7 @@ use hopcast_sim::scenario::{Scenario, Source};
 use hopcast_wire::pcapng::Reader;
 use proptest::prelude::*;
 
+use crate::run_with_checks;
 use crate::scenarios::{Folder, scenario};
 
 /// Runs to the end, and checks that nothing has vanished.
@@ -335,15 +335,6 @@ proptest! {
             flow("over", "sta1", "sta0", "tcp", &adu),
             flow("pair", "x0", "x1", "udp", r#"{ kind = "cbr", rate = "40 Mb/s" }"#),
         );
-        let scenario = scenario(&text);
-        let mut simulation = Simulation::new(&scenario, seed).expect("all nodes are connected");
-        let mut stops = stops;
-        stops.sort_unstable();
-        for stop in stops {
-            simulation.run_until(Instant::from_nanos(stop));
-            prop_assert_eq!(simulation.check(), Ok(()), "at {} ns of\n{}", stop, text);
-        }
-        simulation.run_until(simulation.end());
-        prop_assert_eq!(simulation.check(), Ok(()), "at the end of\n{}", text);
+        run_with_checks(&text, seed, stops)?;
     }
 }

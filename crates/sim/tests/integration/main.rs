@@ -10,3 +10,19 @@ mod results;
 mod routing;
 mod scenarios;
 mod traffic;
+
+use hopcast_protocols::time::Instant;
+use hopcast_sim::run::Simulation;
+use proptest::prelude::*;
+
+/// Runs a scenario to each of `stops`, in nanoseconds, and to its end, and checks each time that nothing has vanished.
+fn run_with_checks(text: &str, seed: u64, mut stops: Vec<u64>) -> Result<Simulation, TestCaseError> {
+    let scenario = scenarios::scenario(text);
+    let mut simulation = Simulation::new(&scenario, seed).expect("all nodes are connected");
+    stops.sort_unstable();
+    for stop in stops.into_iter().map(Instant::from_nanos).chain([simulation.end()]) {
+        simulation.run_until(stop);
+        prop_assert_eq!(simulation.check(), Ok(()), "at {} of\n{}", stop, text);
+    }
+    Ok(simulation)
+}

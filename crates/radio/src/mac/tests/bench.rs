@@ -9,8 +9,7 @@ use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
 
 use crate::mac::edca::{EdcaParameters, Edition, UserPriority};
-use crate::mac::{Config, Dcf, DropCause, Frame, FrameKind, Output, Payload, Protection, StationId};
-use crate::queue::Discipline;
+use crate::mac::{Config, Dcf, DropCause, Frame, FrameKind, Output, Payload, StationId};
 use crate::rate::Algorithm;
 use crate::standard::{DataRate, Standard};
 
@@ -69,28 +68,12 @@ pub(super) fn micros(micros: u64) -> Duration {
 
 /// 802.11: data at 2 Mb/s, the rest at 1 Mb/s, no RTS. SIFS 10, slot 20, DIFS 50, EIFS 364, ACK 304, its timeout 222 µs.
 pub(super) fn dsss() -> Config {
-    Config {
-        phy: Standard::Dsss.phy(false),
-        rate_control: Algorithm::Fixed(MBPS_2),
-        rates: Vec::new(),
-        seed: 1,
-        basic_rate: MBPS_1,
-        acknowledgements: true,
-        protection: Protection::None,
-        edca: None,
-        rts_threshold: None,
-        short_retry_limit: 7,
-        long_retry_limit: 4,
-        queue_packets: 50,
-        queue_discipline: Discipline::DropTail,
-        nav_reset: true,
-        response_is_busy: true,
-    }
+    Config { basic_rate: MBPS_1, ..Config::new(Standard::Dsss.phy(false), MBPS_2) }
 }
 
 /// 802.11a: data at 54 Mb/s, the rest at 24 Mb/s, no RTS. SIFS 16, slot 9, DIFS 34, EIFS 94, ACK 28, its timeout 45 µs.
 pub(super) fn ofdm() -> Config {
-    Config { phy: Standard::Ofdm.phy(false), rate_control: Algorithm::Fixed(MBPS_54), basic_rate: MBPS_24, ..dsss() }
+    Config::new(Standard::Ofdm.phy(false), MBPS_54)
 }
 
 /// 802.11a under EDCA. AIFS: voice and video 34, best effort 43, background 79. A data frame of 64 octets is one of 102 and

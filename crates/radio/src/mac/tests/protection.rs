@@ -1,7 +1,7 @@
 //! OFDM frames in a network with stations of 802.11b (10.27). 802.11g: data at 54 Mb/s, all else at 2 Mb/s, so that everyone
 //! understands it; the long slot. SIFS 10, slot 20, DIFS 50. 100 octets at 54 Mb/s: 36 µs and 6 of silence; the ACK at 24 Mb/s 34 µs.
 
-use super::bench::{Bench, MBPS_2, MBPS_24, MBPS_54, ME, dsss, micros, us};
+use super::bench::{Bench, MBPS_2, MBPS_24, MBPS_54, ME, micros, us};
 use crate::mac::FrameKind::{Ack, Cts, Data, Rts};
 use crate::mac::{Config, DropCause, Protection};
 use crate::rate::Algorithm;
@@ -9,7 +9,7 @@ use crate::standard::{DataRate, Standard};
 
 pub(super) fn mixed(protection: Protection) -> Config {
     let phy = Standard::Erp.phy(false).with_long_slot();
-    Config { phy, rate_control: Algorithm::Fixed(MBPS_54), basic_rate: MBPS_2, protection, ..dsss() }
+    Config { basic_rate: MBPS_2, protection, ..Config::new(phy, MBPS_54) }
 }
 
 /// ```text

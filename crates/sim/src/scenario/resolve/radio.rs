@@ -73,14 +73,15 @@ impl Resolver<'_> {
         });
         let retry_limit = radio.retry_limit.unwrap_or_default();
         let short_retry_limit = self.ledger.pick(&["radio", "retry_limit", "short"], retry_limit.short, show, || {
-            (7, "default: dot11ShortRetryLimit (IEEE 802.11-2020, Annex C)".into())
+            (mac::Config::DEFAULT_SHORT_RETRY_LIMIT, "default: dot11ShortRetryLimit (IEEE 802.11-2020, Annex C)".into())
         });
         let long_retry_limit = self.ledger.pick(&["radio", "retry_limit", "long"], retry_limit.long, show, || {
-            (4, "default: dot11LongRetryLimit (IEEE 802.11-2020, Annex C)".into())
+            (mac::Config::DEFAULT_LONG_RETRY_LIMIT, "default: dot11LongRetryLimit (IEEE 802.11-2020, Annex C)".into())
         });
         let queue = radio.queue.unwrap_or_default();
         let queue_packets = self.ledger.pick(&["radio", "queue", "packets"], queue.packets, show, || {
-            (50, "default: as in ns-2 (ifqlen 50), which most published studies kept".into())
+            let source = "default: as in ns-2 (ifqlen 50), which most published studies kept";
+            (mac::Config::DEFAULT_QUEUE_PACKETS, source.into())
         });
         let mtu = self.ledger.pick(&["radio", "mtu"], radio.mtu, show, || match ns_2 {
             true => (SizeOrNone(None), ns_2_default("no fragmentation")),
@@ -373,7 +374,8 @@ impl Resolver<'_> {
                 self.ledger.note_given(&["radio", "propagation", "exponent"]);
                 let path = ["radio", "propagation", "reference_distance"];
                 let reference = self.ledger.pick(&path, model.reference_distance, show, || {
-                    (Length(1.0), "default: as in ns-2 (Propagation/Shadowing dist0_ 1.0) and ns-3".into())
+                    let source = "default: as in ns-2 (Propagation/Shadowing dist0_ 1.0) and ns-3";
+                    (Length(propagation::LogDistance::DEFAULT_REFERENCE_DISTANCE), source.into())
                 });
                 model::Propagation::LogDistance { frequency, exponent: model.exponent, reference_distance: reference.0 }
             }

@@ -20,8 +20,8 @@ pub trait CongestionControl: fmt::Debug + Send {
     /// New data was acknowledged outside of fast recovery.
     fn on_ack(&mut self, ack: &Ack);
 
-    /// Duplicate acknowledgements revealed a loss: fast recovery begins with `flight` bytes outstanding, what limited
-    /// transmit added not counted.
+    /// Duplicate acknowledgements revealed a loss: fast recovery begins with `flight` bytes sent and not acknowledged, what
+    /// limited transmit added not counted. What has arrived behind a hole is among them, and not in the network.
     fn on_loss(&mut self, flight: u32, now: Instant);
 
     /// A further duplicate acknowledgement during fast recovery: a segment has left the network.
@@ -33,8 +33,8 @@ pub trait CongestionControl: fmt::Debug + Send {
     /// Fast recovery ends; `flight` bytes are still outstanding.
     fn on_recovered(&mut self, flight: u32);
 
-    /// The retransmission timer ran out with `flight` bytes outstanding; `first` unless it did so already for the same
-    /// data.
+    /// The retransmission timer ran out with `flight` bytes sent and not acknowledged, of which those that have arrived behind
+    /// a hole are not in the network; `first` unless it did so already for the same data.
     fn on_timeout(&mut self, flight: u32, first: bool, now: Instant);
 
     /// Nothing was sent for longer than a retransmission timeout, and sending is about to start again.

@@ -19,18 +19,23 @@ pub struct NewReno {
     slow_start_threshold: u32,
     /// Bytes acknowledged in congestion avoidance since the window last grew.
     acked: u32,
+    /// In fast recovery, where the window has more than the network may hold: what has left it and is not acknowledged.
+    recovering: bool,
 }
 
 impl NewReno {
     /// A window of one byte until the connection is established.
     pub fn new() -> Self {
         // "ssthresh SHOULD be set arbitrarily high" (RFC 5681, section 3.1).
-        Self { segment: 1, initial_window: 1, window: 1, slow_start_threshold: u32::MAX, acked: 0 }
+        Self { segment: 1, initial_window: 1, window: 1, slow_start_threshold: u32::MAX, acked: 0, recovering: false }
     }
 
-    /// Equation 4 of RFC 5681.
+    /// Equation 4 of RFC 5681, with `flight` bytes sent and not acknowledged. Of these no more than the window count, in fast
+    /// recovery no more than the window without its inflation: the others have arrived behind a hole, and are no data in
+    /// the network.
     fn halve(&mut self, flight: u32) {
-        self.slow_start_threshold = (flight / 2).max(self.segment.saturating_mul(2));
+        let window = if self.recovering { self.window.min(self.slow_start_threshold) } else { self.window };
+        self.slow_start_threshold = (flight.min(window) / 2).max(self.segment.saturating_mul(2));
         self.acked = 0;
     }
 }
@@ -67,6 +72,7 @@ impl CongestionControl for NewReno {
         self.halve(flight);
         // The three segments that the duplicate acknowledgements stand for have left (RFC 5681, section 3.2, step 3).
         self.window = self.slow_start_threshold.saturating_add(self.segment.saturating_mul(3));
+        self.recovering = true;
     }
 
     fn on_duplicate_ack(&mut self) {
@@ -85,6 +91,7 @@ impl CongestionControl for NewReno {
     fn on_recovered(&mut self, flight: u32) {
         // Option 1 of RFC 6582, section 3.2, step 3: no burst if little is in flight.
         self.window = self.slow_start_threshold.min(flight.max(self.segment).saturating_add(self.segment));
+        self.recovering = false;
     }
 
     fn on_timeout(&mut self, flight: u32, first: bool, _: Instant) {
@@ -93,6 +100,7 @@ impl CongestionControl for NewReno {
         }
         // The loss window (RFC 5681, section 3.1).
         self.window = self.segment;
+        self.recovering = false;
     }
 
     fn on_idle(&mut self) {
