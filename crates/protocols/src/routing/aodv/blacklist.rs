@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::MAX_NEIGHBOURS;
 use super::schedule::Schedule;
@@ -12,6 +12,8 @@ pub(super) struct Blacklist {
     patience: Duration,
     /// Until when requests of a neighbour are ignored.
     listed: BTreeMap<NextHop, Instant>,
+    /// The same in order of these instants; who was listed anew stands there more than once.
+    expiries: VecDeque<(Instant, NextHop)>,
     /// Until when a neighbour is to acknowledge a reply.
     awaited: BTreeMap<NextHop, Instant>,
     alarms: Schedule<NextHop>,
@@ -20,7 +22,14 @@ pub(super) struct Blacklist {
 impl Blacklist {
     /// Neighbours are listed for `timeout`; an acknowledgement is waited for with `patience`.
     pub(super) fn new(timeout: Duration, patience: Duration) -> Self {
-        Self { timeout, patience, listed: BTreeMap::new(), awaited: BTreeMap::new(), alarms: Schedule::default() }
+        Self {
+            timeout,
+            patience,
+            listed: BTreeMap::new(),
+            expiries: VecDeque::new(),
+            awaited: BTreeMap::new(),
+            alarms: Schedule::default(),
+        }
     }
 
     /// Whether requests of this neighbour are ignored.
@@ -30,9 +39,17 @@ impl Blacklist {
 
     /// A reply has not reached this neighbour.
     pub(super) fn insert(&mut self, neighbour: NextHop, now: Instant) {
-        self.listed.retain(|_, until| *until > now);
-        if self.listed.len() < MAX_NEIGHBOURS || self.listed.contains_key(&neighbour) {
+        while let Some(&(until, listed)) = self.expiries.front()
+            && until <= now
+        {
+            self.expiries.pop_front();
+            if self.listed.get(&listed) == Some(&until) {
+                self.listed.remove(&listed);
+            }
+        }
+        if self.expiries.len() < MAX_NEIGHBOURS {
             self.listed.insert(neighbour, now + self.timeout);
+            self.expiries.push_back((now + self.timeout, neighbour));
         }
     }
 
@@ -68,6 +85,6 @@ impl Blacklist {
 
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
-        self.listed.len().max(self.awaited.len())
+        self.expiries.len().max(self.awaited.len())
     }
 }

@@ -47,14 +47,11 @@ impl Aodv {
         true
     }
 
-    /// Tells whoever sends over these lost routes.
+    /// Tells whoever sends over these lost routes. Of a destination without number nobody was ever told.
     pub(super) fn report_lost(&mut self, destinations: &[Ipv4Addr], now: Instant) {
-        let table = &self.table;
-        let told = destinations.iter().filter(|&&destination| {
-            let precursors = table.get(destination).map(|route| route.precursors);
-            precursors.is_some_and(|precursors| precursors != Recipients::None)
-        });
-        let told: Vec<_> = told.copied().collect();
+        let is_used = |route: &Route| route.precursors != Recipients::None && route.sequence.is_some();
+        let told = destinations.iter().copied().filter(|&destination| self.table.get(destination).is_some_and(is_used));
+        let told: Vec<_> = told.collect();
         self.report(&told, Recipients::None, false, now);
     }
 

@@ -76,7 +76,9 @@ impl Aodv {
         // Section 6.9: only a neighbour whose hello came within DELETE_PERIOD is watched.
         let patience = patience.min(self.config.delete_period());
         self.greet(from, now);
-        let expires = now + patience;
+        // A hello makes no route expire earlier.
+        let known = self.table.valid(from.address).map(|route| route.expires());
+        let expires = known.map_or(now + patience, |known| known.max(now + patience));
         let sequence = Sequence(hello.destination_sequence);
         if self.table.adopt(&Offer { destination: from.address, sequence, hops: 1, hop: from, expires }, now) {
             self.handle_route(from.address, now);

@@ -221,6 +221,7 @@ impl Aodv {
     fn handle_outcome(&mut self, destination: Ipv4Addr, outcome: Outcome, now: Instant) {
         let Outcome::NotFound(purpose) = outcome else { return };
         if let Purpose::Repair { with_own, .. } = purpose {
+            self.table.give_up(destination);
             self.report_lost(&[destination], now);
             if with_own {
                 let hops = self.table.get(destination).map(|route| route.hops);

@@ -191,6 +191,13 @@ impl Table {
         self.over.remove(&(route.hop, destination));
     }
 
+    /// A repair of the route has failed: no further one is tried.
+    pub(super) fn give_up(&mut self, destination: Ipv4Addr) {
+        if let Some(route) = self.routes.get_mut(&destination).filter(|route| !route.is_valid()) {
+            route.state = State::Lost { repairable_until: None };
+        }
+    }
+
     /// When [`Self::handle_timeout`] is due.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         self.alarms.first()

@@ -1,9 +1,26 @@
-//! Discovery and forwarding, one message at a time.
+//! Discovery, replies and lifetimes, one message at a time. The instants follow from the defaults: NODE_TRAVERSAL_TIME 40 ms,
+//! NET_DIAMETER 35, ACTIVE_ROUTE_TIMEOUT 3 s.
 
-use hopcast_wire::aodv::Repr;
+use std::net::Ipv4Addr;
 
-use super::bench::{Bench, OWN, reply, request};
+use hopcast_wire::aodv::{Extensions, ReplyRepr, Repr, RequestFlags, RequestRepr};
+
+use super::super::Config;
+use super::bench::{Bench, OWN, address, data, error, hello, reply, request};
 use super::exact;
+use crate::routing::{Output, Packet, Routing, Verdict};
+
+fn rreq(originator: (u8, u32), destination: (u8, Option<u32>), hop_count: u8, id: u32) -> Repr<'static> {
+    Repr::Request(request(originator, destination, hop_count, id))
+}
+
+fn flagged(flags: RequestFlags, request: RequestRepr<'static>) -> Repr<'static> {
+    Repr::Request(RequestRepr { flags: request.flags | flags, ..request })
+}
+
+fn rrep(destination: (u8, u32), hop_count: u8, originator: u8, lifetime: u32) -> Repr<'static> {
+    Repr::Reply(reply(destination, hop_count, originator, lifetime))
+}
 
 #[test]
 fn section_6_4_rings_grow_and_then_the_whole_network_is_asked_with_binary_backoff() {
@@ -22,31 +39,319 @@ fn section_6_4_rings_grow_and_then_the_whole_network_is_asked_with_binary_backof
             "10320 not found 5",
         ]
     );
+    assert_eq!(bench.aodv.discoveries.len(), 0);
+}
+
+#[test]
+fn section_6_4_without_rings_the_first_request_is_no_retry() {
+    let mut bench = Bench::new(&Config { ttl_start: 35, ttl_increment: 35, ..exact() });
+    bench.waits(5).says(["all 35: RREQ 1 1/1 for 5/0 hops 0 U"]);
+    // Waits of 2.8, 5.6 and 11.2 s (section 6.3).
+    let said = bench.to(60_000);
+    let requests = ["2800 all 35: RREQ 2 1/2 for 5/0 hops 0 U", "8400 all 35: RREQ 3 1/3 for 5/0 hops 0 U"];
+    assert_eq!(said, [requests[0], requests[1], "19600 not found 5"]);
+}
+
+#[test]
+fn section_6_4_a_lost_destination_is_looked_for_where_it_was() {
+    let mut bench = Bench::new(&exact());
+    bench.hear(2, None, rrep((5, 9), 3, 8, 1000)).quietly_to(1000);
+    assert_eq!(bench.next(5), None);
+    // It was 4 hops away, and is looked for within 4 + 2, then beyond the threshold.
+    bench.waits(5).says(["all 6: RREQ 1 1/1 for 5/10 hops 0"]);
+    assert_eq!(bench.to(1640), ["1640 all 35: RREQ 2 1/2 for 5/10 hops 0"]);
+}
+
+#[test]
+fn section_6_3_no_second_has_more_requests_than_the_limit() {
+    let mut bench = Bench::new(&exact());
+    for destination in 11..=23 {
+        bench.waits(destination);
+    }
+    assert_eq!(bench.said().len(), 10);
+    let said = bench.to(1_000);
+    let first: Vec<_> = said.iter().take(3).map(String::as_str).collect();
+    // The first rings have passed, and their next requests wait behind the first of the others.
+    assert_eq!(
+        first,
+        [
+            "1000 all 1: RREQ 11 1/11 for 21/0 hops 0 U",
+            "1000 all 1: RREQ 12 1/12 for 22/0 hops 0 U",
+            "1000 all 1: RREQ 13 1/13 for 23/0 hops 0 U",
+        ]
+    );
+    assert_eq!(said.len(), 10);
 }
 
 #[test]
 fn section_6_7_a_reply_makes_the_route_and_releases_what_waits() {
     let mut bench = Bench::new(&exact());
     bench.waits(5).says(["all 1: RREQ 1 1/1 for 5/0 hops 0 U"]);
-    bench.quietly_to(20).hear(2, None, Repr::Reply(reply((5, 9), 2, OWN, 6000))).says(["found 5"]);
+    bench.quietly_to(20).hear(2, None, rrep((5, 9), 2, OWN, 6000)).says(["found 5"]);
     bench.forwards(5, 2).says([]);
     assert_eq!((bench.next(5), bench.next(2)), (Some(2), Some(2)));
+    bench.quietly_to(60_000);
+}
+
+#[test]
+fn section_6_3_any_message_with_a_route_ends_the_discovery() {
+    let mut bench = Bench::new(&exact());
+    bench.waits(5).waits(6).said();
+    bench.hear(2, Some(1), rreq((5, 3), (9, None), 1, 1)).says(["found 5"]);
+    bench.hear(6, Some(1), hello(6, 0)).says(["found 6"]);
+    bench.forwards(5, 2).forwards(6, 6);
 }
 
 #[test]
 fn section_6_6_1_the_destination_replies_with_the_newer_of_both_numbers() {
     let mut bench = Bench::new(&exact());
-    bench.hear(2, Some(3), Repr::Request(request((7, 4), (OWN, None), 1, 1)));
-    bench.says(["2 1: RREP 1/0 for 7 hops 0 for 6000 ms"]);
-    bench.hear(2, Some(3), Repr::Request(request((7, 5), (OWN, Some(1)), 1, 2)));
-    bench.says(["2 1: RREP 1/1 for 7 hops 0 for 6000 ms"]);
+    bench.hear(2, Some(3), rreq((7, 4), (OWN, None), 1, 1)).says(["2 1: RREP 1/0 for 7 hops 0 for 6000 ms"]);
+    bench.hear(2, Some(3), rreq((7, 5), (OWN, Some(1)), 1, 2)).says(["2 1: RREP 1/1 for 7 hops 0 for 6000 ms"]);
+    bench.hear(2, Some(3), rreq((7, 6), (OWN, Some(0)), 1, 3)).says(["2 1: RREP 1/1 for 7 hops 0 for 6000 ms"]);
+}
+
+#[test]
+fn section_6_1_numbers_wrap_around() {
+    let mut bench = Bench::new(&exact());
+    bench.hear(2, Some(3), rreq((7, 1), (OWN, Some(0x7fff_ffff)), 1, 1)).said();
+    bench.hear(2, Some(3), rreq((7, 2), (OWN, Some(u32::MAX - 1)), 1, 2)).said();
+    bench.waits(5).says(["all 1: RREQ 1 1/4294967295 for 5/0 hops 0 U"]);
+    assert_eq!(bench.to(240), ["240 all 3: RREQ 2 1/0 for 5/0 hops 0 U"]);
+    // A route with the number 2³² − 1 is older than one with the number 0.
+    bench.hear(2, None, rrep((6, u32::MAX), 0, 8, 1000)).hear(3, None, rrep((6, 0), 5, 8, 1000));
+    assert_eq!(bench.next(6), Some(3));
+    bench.hear(2, None, rrep((6, u32::MAX), 0, 8, 1000));
+    assert_eq!(bench.next(6), Some(3));
 }
 
 #[test]
 fn section_6_5_a_request_is_passed_on_one_hop_further() {
     let mut bench = Bench::new(&exact());
-    bench.hear(2, Some(3), Repr::Request(request((7, 4), (9, None), 1, 1)));
-    bench.says(["all 2: RREQ 1 7/4 for 9/0 hops 2 U"]);
+    bench.hear(2, Some(3), rreq((7, 4), (9, None), 1, 1)).says(["all 2: RREQ 1 7/4 for 9/0 hops 2 U"]);
     assert_eq!((bench.next(7), bench.next(2)), (Some(2), Some(2)));
-    bench.hear(3, Some(1), Repr::Request(request((8, 4), (9, None), 0, 1))).says([]);
+    bench.hear(3, Some(1), rreq((8, 4), (9, None), 0, 1)).says([]);
+    assert_eq!(bench.next(8), Some(3), "with no time left to live, too");
+}
+
+#[test]
+fn section_6_5_a_request_takes_the_newest_number_along() {
+    let mut bench = Bench::new(&exact());
+    bench.hear(3, None, rrep((9, 20), 1, 8, 1000)).quietly_to(1000);
+    // The route with the number 20 is lost: the next one must have 21.
+    bench.hear(2, Some(3), rreq((7, 1), (9, None), 1, 1)).says(["all 2: RREQ 1 7/1 for 9/21 hops 2"]);
+    bench.hear(2, Some(3), rreq((7, 2), (9, Some(4)), 1, 2)).says(["all 2: RREQ 2 7/2 for 9/21 hops 2"]);
+    bench.hear(2, Some(3), rreq((7, 3), (9, Some(22)), 1, 3)).says(["all 2: RREQ 3 7/3 for 9/22 hops 2"]);
+}
+
+#[test]
+fn section_6_5_the_way_back_lives_as_long_as_a_reply_may_take() {
+    let mut bench = Bench::new(&exact());
+    bench.hear(2, Some(1), rreq((7, 4), (9, None), 4, 1));
+    // 2 x 2.8 s − 2 x 5 hops x 40 ms.
+    bench.quietly_to(5_199);
+    assert_eq!(bench.next(7), Some(2));
+    bench.quietly_to(5_200);
+    assert_eq!(bench.next(7), None);
+}
+
+#[test]
+fn section_6_5_a_request_is_handled_once() {
+    let mut bench = Bench::new(&exact());
+    bench.hear(2, Some(3), rreq((7, 4), (9, None), 1, 1)).says(["all 2: RREQ 1 7/4 for 9/0 hops 2 U"]);
+    bench.hear(3, Some(3), rreq((7, 4), (9, None), 0, 1)).says([]);
+    assert_eq!((bench.next(7), bench.next(3)), (Some(2), Some(3)), "the neighbour is known all the same");
+    // After PATH_DISCOVERY_TIME (5.6 s) it is not known again; its number is older than the least of a new route, though.
+    bench.quietly_to(5_600).hear(3, Some(3), rreq((7, 4), (9, None), 0, 1)).says([]);
+    assert_eq!(bench.next(7), None);
+}
+
+#[test]
+fn section_6_5_a_request_of_this_node_that_comes_back_is_nothing_new() {
+    let mut bench = Bench::new(&exact());
+    bench.waits(5).said();
+    bench.hear(2, Some(3), rreq((OWN, 1), (5, None), 1, 1)).says([]);
+    assert_eq!((bench.next(OWN), bench.next(2)), (None, Some(2)));
+}
+
+#[test]
+fn section_6_6_2_an_intermediate_node_replies_with_what_it_knows() {
+    let mut bench = Bench::new(&exact());
+    bench.hear(3, None, rrep((9, 20), 1, OWN, 6000)).quietly_to(500);
+    bench.hear(2, Some(3), rreq((7, 4), (9, Some(20)), 1, 1)).says(["2 1: RREP 9/20 for 7 hops 2 for 5500 ms"]);
+    // One that wants a newer route goes on.
+    bench.hear(2, Some(3), rreq((7, 5), (9, Some(21)), 1, 2)).says(["all 2: RREQ 2 7/5 for 9/21 hops 2"]);
+    // Who asks is the precursor of the route; the neighbour on it that of the way back.
+    bench.hear_octets(3, None, &error(false, &[(9, 21)])).says(["2 1: RERR 9/21"]);
+    bench.hear_octets(2, None, &error(false, &[(7, 6)])).says(["3 1: RERR 7/6"]);
+}
+
+#[test]
+fn section_6_6_2_a_neighbour_without_number_is_not_told_of() {
+    let mut bench = Bench::new(&exact());
+    bench.hear(9, Some(1), rreq((8, 1), (6, None), 3, 1));
+    assert_eq!(bench.next(9), Some(9));
+    bench.hear(2, Some(3), rreq((7, 4), (9, None), 1, 1)).says(["all 2: RREQ 1 7/4 for 9/0 hops 2 U"]);
+}
+
+#[test]
+fn section_6_6_3_a_gratuitous_reply_tells_the_destination_of_the_originator() {
+    let mut bench = Bench::new(&Config { gratuitous_reply: true, ..exact() });
+    bench.hear(3, None, rrep((9, 20), 1, OWN, 6000));
+    let request = request((7, 4), (9, None), 1, 1);
+    bench.hear(2, Some(3), flagged(RequestFlags::GRATUITOUS, request)).says([
+        "2 1: RREP 9/20 for 7 hops 2 for 6000 ms",
+        // The way back to 7 lives for 2 x 2.8 s − 2 x 2 hops x 40 ms.
+        "3 1: RREP 7/4 for 9 hops 2 for 5440 ms",
+    ]);
+    bench.waits(5).says(["all 1: RREQ 1 1/1 for 5/0 hops 0 GU"]);
+}
+
+#[test]
+fn section_6_7_a_reply_is_passed_on_and_leaves_precursors() {
+    let mut bench = Bench::new(&exact());
+    bench.hear(2, Some(1), rreq((7, 4), (9, None), 0, 1));
+    bench.hear(3, None, rrep((9, 20), 1, 7, 5000)).says(["2 1: RREP 9/20 for 7 hops 2 for 5000 ms"]);
+    bench.hear_octets(3, None, &error(false, &[(9, 21)])).says(["2 1: RERR 9/21"]);
+    // It was used up by that.
+    bench.hear(3, None, rrep((9, 21), 1, OWN, 5000)).hear_octets(3, None, &error(false, &[(9, 22)])).says([]);
+}
+
+#[test]
+fn section_6_7_a_reply_goes_on_from_a_node_that_knew_as_much() {
+    let mut bench = Bench::new(&exact());
+    bench.hear(3, None, rrep((9, 20), 1, OWN, 5000));
+    bench.hear(2, Some(1), rreq((7, 4), (9, None), 0, 1)).said();
+    // Nothing new, and yet 7 would never learn of the route if it ended here.
+    bench.quietly_to(1_000).hear(3, None, rrep((9, 20), 1, 7, 6000));
+    bench.says(["2 1: RREP 9/20 for 7 hops 2 for 6000 ms"]);
+    // One that is worse is replaced by what this node has.
+    bench.hear(4, None, rrep((9, 19), 0, 7, 6000)).says(["2 1: RREP 9/20 for 7 hops 2 for 6000 ms"]);
+}
+
+#[test]
+fn section_6_7_which_reply_replaces_a_route() {
+    let mut bench = Bench::new(&exact());
+    bench.hear(2, None, rrep((9, 20), 3, OWN, 6000));
+    bench.hear(3, None, rrep((9, 20), 3, OWN, 6000));
+    assert_eq!(bench.next(9), Some(2), "as far");
+    bench.hear(3, None, rrep((9, 19), 0, OWN, 6000));
+    assert_eq!(bench.next(9), Some(2), "older");
+    bench.hear(3, None, rrep((9, 20), 2, OWN, 6000));
+    assert_eq!(bench.next(9), Some(3), "nearer");
+    bench.hear(4, None, rrep((9, 21), 7, OWN, 6000));
+    assert_eq!(bench.next(9), Some(4), "newer");
+    bench.quietly_to(6_000);
+    assert_eq!(bench.next(9), None);
+    bench.hear(2, None, rrep((9, 21), 1, OWN, 6000));
+    assert_eq!(bench.next(9), None, "a route that is lost has a number more");
+    bench.hear(2, None, rrep((9, 22), 9, OWN, 6000));
+    assert_eq!(bench.next(9), Some(2));
+}
+
+#[test]
+fn section_6_2_use_keeps_routes_and_silence_loses_them() {
+    let mut bench = Bench::new(&exact());
+    bench.hear(2, None, rrep((9, 20), 3, OWN, 2500)).quietly_to(2_000).forwards(9, 2);
+    bench.quietly_to(4_999);
+    assert_eq!((bench.next(9), bench.next(2)), (Some(2), Some(2)), "for 3 s since it was used");
+    bench.quietly_to(5_000);
+    assert_eq!((bench.next(9), bench.next(2)), (None, None));
+    // And forgotten 15 s later: 5 x 3 s.
+    bench.quietly_to(19_999);
+    assert!(bench.aodv.table.get(address(9)).is_some());
+    bench.quietly_to(20_000);
+    assert_eq!(bench.aodv.table.iter().count(), 0);
+    assert_eq!(bench.aodv.poll_timeout(), None, "an idle machine has no timers");
+}
+
+#[test]
+fn section_6_2_a_packet_keeps_the_way_back_if_it_leads_back_the_same_way() {
+    let mut bench = Bench::new(&exact());
+    bench.hear(2, None, rrep((7, 1), 3, OWN, 1000)).hear(3, None, rrep((9, 20), 3, OWN, 6000));
+    assert!(matches!(bench.packet(7, 9, Some(2)), Verdict::Forward(_)));
+    bench.quietly_to(2_999);
+    assert_eq!((bench.next(7), bench.next(2)), (Some(2), Some(2)));
+    // From now on packets of 7 come another way: the old one is not kept by them.
+    bench.hear(4, Some(1), rreq((8, 1), (6, None), 3, 1));
+    assert!(matches!(bench.packet(7, 9, Some(4)), Verdict::Forward(_)));
+    bench.quietly_to(3_000);
+    assert_eq!((bench.next(7), bench.next(4)), (None, Some(4)));
+}
+
+#[test]
+fn a_lifetime_is_no_longer_than_others_remember() {
+    let mut bench = Bench::new(&exact());
+    bench.hear(2, None, rrep((9, 20), 3, OWN, u32::MAX));
+    // DELETE_PERIOD (15 s) less NET_TRAVERSAL_TIME (2.8 s).
+    bench.quietly_to(12_199);
+    assert_eq!(bench.next(9), Some(2));
+    bench.quietly_to(12_200);
+    assert_eq!(bench.next(9), None);
+}
+
+#[test]
+fn what_cannot_be_meant_is_ignored() {
+    let mut bench = Bench::new(&exact());
+    let everybody = Ipv4Addr::BROADCAST;
+    let asked = request((7, 4), (9, None), 0, 1);
+    let told = reply((9, 1), 0, OWN, 6000);
+    // A request that has gone further than can be counted, for a route to everybody, of nobody.
+    for request in [
+        RequestRepr { hop_count: 255, ..asked },
+        RequestRepr { destination: everybody, ..asked },
+        RequestRepr { originator: Ipv4Addr::UNSPECIFIED, ..asked },
+    ] {
+        bench.hear(2, Some(9), Repr::Request(request)).says([]);
+    }
+    // A reply that has gone too far, about this node, about everybody, about a subnet, for no time.
+    for reply in [
+        ReplyRepr { hop_count: 255, ..told },
+        ReplyRepr { destination: address(OWN), ..told },
+        ReplyRepr { destination: everybody, ..told },
+        ReplyRepr { prefix_size: 24, ..told },
+        ReplyRepr { lifetime: 0, ..told },
+    ] {
+        bench.hear(2, None, Repr::Reply(reply)).says([]);
+    }
+    let known: Vec<_> = bench.aodv.table.iter().map(|(destination, _)| destination).collect();
+    assert_eq!(known, [address(2)], "whoever says so is there, though");
+    // Nor is there a route to whoever is no node.
+    assert_eq!(bench.packet(OWN, 255, None), Verdict::Wait, "10.0.0.255 is an address like any other");
+    let to_all = Packet { destination: everybody, ..data(OWN, 9, None) };
+    assert_eq!(bench.aodv.handle_packet(&to_all, bench.now()), Verdict::Drop);
+}
+
+#[test]
+fn section_9_an_extension_that_must_be_understood_is_no_reason_to_guess() {
+    let mut bench = Bench::new(&exact());
+    let with = |octets: &'static [u8]| Extensions::new_checked(octets, 24).expect("it is whole");
+    let request = request((7, 4), (9, None), 1, 1);
+    bench.hear(2, Some(3), Repr::Request(RequestRepr { extensions: with(&[128, 0]), ..request })).says([]);
+    assert_eq!(bench.next(7), None);
+    let octets = Repr::Request(RequestRepr { extensions: with(&[127, 1, 5]), ..request }).to_octets();
+    bench.hear_octets(2, Some(3), &octets);
+    let passed_on = bench.aodv.outputs.pop_front();
+    let Some(Output::Send(message)) = passed_on else { panic!("{passed_on:?}") };
+    assert_eq!(message.octets[24..], [127, 1, 5], "one that may be skipped goes along");
+}
+
+#[test]
+fn ns_2_waits_no_longer_than_its_limit_and_leaves_what_it_did_not_find_alone() {
+    let mut bench = Bench::new(&Config { broadcast_jitter: Default::default(), ..Config::ns2() });
+    bench.waits(5).says(["all 5: RREQ 1 1/1 for 5/0 hops 0 U"]);
+    // Rings of 5 and 7 hops take 2 x 30 ms for each hop; the network 1.8 s, 3.6 s, 7.2 s.
+    let said = bench.to(13_320);
+    assert_eq!(
+        said,
+        [
+            "300 all 7: RREQ 2 1/2 for 5/0 hops 0 U",
+            "720 all 30: RREQ 3 1/3 for 5/0 hops 0 U",
+            "2520 all 30: RREQ 4 1/4 for 5/0 hops 0 U",
+            "6120 all 30: RREQ 5 1/5 for 5/0 hops 0 U",
+            "13320 not found 5",
+        ]
+    );
+    bench.waits(5).says([]);
+    assert_eq!(bench.to(23_320), ["23320 all 5: RREQ 6 1/6 for 5/0 hops 0 U"]);
+    bench.hear(2, None, rrep((5, 1), 1, OWN, 6000)).says(["found 5"]);
 }

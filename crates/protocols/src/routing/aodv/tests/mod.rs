@@ -1,10 +1,15 @@
-//! The machine by hand at exact instants (`by_hand`, `repair`, `hello`, `unidirectional`, `reboot`), what others got wrong
+//! The machine by hand at exact instants (`by_hand`, `repair`, `hello`, `unidirectional`), what others got wrong
 //! (`regressions`), properties (`loops`, `octets`), and whole networks (`networks`).
 
 mod bench;
 mod by_hand;
+mod hello;
 mod loops;
 mod networks;
+mod octets;
+mod regressions;
+mod repair;
+mod unidirectional;
 
 use super::{Aodv, Config, LinkDetection};
 use crate::routing::Node;
