@@ -61,8 +61,7 @@ impl<T: Queued> CoDel<T> {
 
     /// Takes out all that `is_unwanted`, oldest first.
     pub fn remove_all(&mut self, is_unwanted: impl Fn(&T) -> bool) -> Vec<T> {
-        let (removed, kept): (Vec<_>, Vec<_>) = self.items.drain(..).partition(|(_, item)| is_unwanted(item));
-        self.items.extend(kept);
+        let removed = self.items.remove_all(|(_, item)| is_unwanted(item));
         self.octets -= removed.iter().map(|(_, item)| u64::from(item.octets())).sum::<u64>();
         removed.into_iter().map(|(_, item)| item).collect()
     }

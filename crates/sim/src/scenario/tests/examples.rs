@@ -50,11 +50,43 @@ fn the_string_loads_with_static_routes() {
 }
 
 #[test]
-fn the_string_as_it_is_wants_dsdv() {
-    assert_eq!(
-        refused(STRING, &[]),
-        r#"test.toml:24: nodes.n.routing.protocol = "dsdv": this version does not have "dsdv" yet; expected "static""#
-    );
+fn the_string_as_it_is_has_dsdv() {
+    let scenario = load(STRING, &["nodes.n.routing.period=\"4 s\""]).scenario;
+    let Routing::Protocol(protocol) = &scenario.groups[0].routing else { panic!("a protocol") };
+    assert_eq!(protocol.name, "dsdv");
+}
+
+#[test]
+fn protocols_differ_by_profile_and_by_what_is_given() {
+    let explained = |overrides: &[&str], key: &str| {
+        let loaded = load(STRING, overrides);
+        let row = loaded.explain().iter().find(|row| row.key == format!("nodes.n.routing.{key}")).cloned();
+        row.map(|row| (row.value, row.source)).unwrap_or_else(|| panic!("no {key}"))
+    };
+    let aodv = "nodes.n.routing={ protocol = \"aodv\" }";
+    let told = |value: &str, source: &str| (value.to_owned(), source.to_owned());
+    assert_eq!(explained(&[aodv], "active_route_timeout"), told("3 s", "default: RFC 3561, section 10"));
+    assert_eq!(explained(&[aodv, "radio.profile=ns-2"], "active_route_timeout"), told("10 s", "default: as ns-2.35"));
+    assert_eq!(explained(&[aodv, "nodes.n.routing.ttl_start=3"], "ttl_start"), told("3", "--set"));
+    let dsr = "nodes.n.routing={ protocol = \"dsr\", cache = \"path\" }";
+    assert_eq!(explained(&[dsr], "cache"), told("path", "--set"));
+    assert_eq!(explained(&[dsr], "max_request_period"), told("10 s", "default: RFC 4728, section 9"));
+}
+
+#[test]
+fn wrong_routing_is_refused() {
+    let refusals = [
+        ("{ protocol = \"aodv\", local_repair = 1 }", "is neither true nor false"),
+        ("{ protocol = \"aodv\", net_diameter = 0 }", "is zero"),
+        ("{ protocol = \"aodw\" }", "unknown value; did you mean \"aodv\"?"),
+        ("{ protocol = \"dsdv\", settling_weight = 1.5 }", "is too large"),
+        ("{ protocol = \"custom\", name = \"mine\" }", "there is no protocol of this name"),
+        ("{ protocol = \"custom\", name = \"mine\", parameters = 3 }", "is not a table"),
+    ];
+    for (routing, expected) in refusals {
+        let told = refused(STRING, &[&format!("nodes.n.routing={routing}")]);
+        assert!(told.contains(expected), "{routing}: {told}");
+    }
 }
 
 #[test]
@@ -85,7 +117,6 @@ fn radios_differ_from_the_common_one_where_they_say_so() {
 fn the_roaming_nodes_are_refused_for_what_is_missing() {
     let expected = [
         r#"test.toml:19: nodes.n.mobility.model = "random-waypoint": this version does not have "random-waypoint" yet; expected "static""#,
-        r#"test.toml:20: nodes.n.routing.protocol = "dsr": this version does not have "dsr" yet; expected "static""#,
         r#"test.toml:26: flows.stream.transport.protocol = "adtfrc": this version does not have "adtfrc" yet; expected "udp" or "tcp""#,
     ];
     assert_eq!(refused(ROAMING, &[]), expected.join("\n"));

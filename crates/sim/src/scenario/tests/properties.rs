@@ -31,9 +31,9 @@ fn both_spellings_are_refused_alike() {
         told.sort();
         told
     };
-    for text in [ROAMING, STRING] {
-        let toml = parse(text, &[]).expect_err("refused");
-        let json = from_json(&as_json(text), &[]).expect_err("refused");
+    for (text, overrides) in [(ROAMING, vec![]), (STRING, vec!["nodes.n.routing.protocol=dsdw", "duration=-1 s"])] {
+        let toml = parse(text, &overrides).expect_err("refused");
+        let json = from_json(&as_json(text), &overrides).expect_err("refused");
         assert_eq!(strip(&toml), strip(&json));
     }
 }
