@@ -6,8 +6,8 @@ units: bit/s, metres, seconds, bytes, hertz, watts; decibels where a ratio is me
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, TypedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypedDict
 
 Quantity = str | int | float
 """A number with its unit, or a bare one in SI units."""
@@ -112,9 +112,51 @@ class Mobility(TypedDict, total=False):
 
 
 class Routing(TypedDict, total=False):
-    """How a route is found."""
+    """How routes are found; the keys beside `protocol` are those of one protocol each (docs/scenario.md)."""
 
-    protocol: Literal["static"]
+    protocol: Literal["static", "aodv", "dsdv", "dsr", "custom"]
+    name: str
+    parameters: Mapping[str, Any]
+    profile: Literal["rfc-3561", "ns-2", "draft-5", "rfc-4728"]
+    active_route_timeout: Quantity
+    allowed_hello_loss: int
+    hello_interval: Quantity
+    local_add_ttl: int
+    net_diameter: int
+    node_traversal_time: Quantity
+    rerr_ratelimit: int
+    rreq_ratelimit: int
+    rreq_retries: int
+    timeout_buffer: int
+    ttl_start: int
+    ttl_increment: int
+    ttl_threshold: int
+    broadcast_jitter: Quantity
+    link_detection: Literal["hello", "link-layer", "both"]
+    hello_always: bool
+    local_repair: bool
+    gratuitous_reply: bool
+    destination_only: bool
+    reply_acknowledgement: bool
+    period: Quantity
+    allowed_loss: int
+    settling_weight: float
+    first_settling: Quantity
+    triggered_interval: Quantity
+    startup_jitter: Quantity
+    cache: Literal["link", "path"]
+    route_cache_timeout: Quantity
+    acknowledgement: Literal["link-layer", "passive", "network-layer"]
+    promiscuous: bool
+    discovery_hop_limit: int
+    max_request_rexmt: int
+    request_period: Quantity
+    max_request_period: Quantity
+    nonprop_request_timeout: Quantity
+    maint_holdoff_time: Quantity
+    max_maint_rexmt: int
+    grat_reply_holdoff: Quantity
+    max_salvage_count: int
 
 
 class NodeRadio(TypedDict, total=False):

@@ -19,6 +19,7 @@ from hopcast.studies import (
     house,
     strings,
     testbed,
+    testbed_routes,
 )
 from hopcast.studies.experiment import Amount, Experiment, Measured, simulate
 from hopcast.studies.rows import Row, Verdict, experiment_verdict
@@ -27,7 +28,18 @@ if TYPE_CHECKING:
     from hopcast.results import Progress
 
 AMOUNTS = {"quick": Amount("quick"), "full": Amount("full")}
-MODULES = (testbed, h2o, h2o_cards, h2o_distance, h2o_exposed, h2o_unfairness, h2o_turbo, strings, house)
+MODULES = (
+    testbed,
+    testbed_routes,
+    h2o,
+    h2o_cards,
+    h2o_distance,
+    h2o_exposed,
+    h2o_unfairness,
+    h2o_turbo,
+    strings,
+    house,
+)
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.id: experiment
     for experiment in sorted(
