@@ -279,6 +279,18 @@ fn section_6_2_a_packet_keeps_the_way_back_if_it_leads_back_the_same_way() {
 }
 
 #[test]
+fn section_6_2_a_packet_that_has_arrived_keeps_the_way_back() {
+    let mut bench = Bench::new(&exact());
+    bench.hear(2, None, rrep((7, 1), 3, OWN, 1000));
+    bench.quietly_to(900);
+    bench.aodv.handle_arrival(&data(7, OWN, Some(2)), bench.now());
+    bench.quietly_to(3_899);
+    assert_eq!((bench.next(7), bench.next(2)), (Some(2), Some(2)));
+    bench.quietly_to(3_900);
+    assert_eq!((bench.next(7), bench.next(2)), (None, None));
+}
+
+#[test]
 fn section_6_5_a_request_that_comes_another_way_does_not_keep_the_way_back() {
     let mut bench = Bench::new(&exact());
     bench.hear(2, None, rrep((7, 10), 3, OWN, 1000));
