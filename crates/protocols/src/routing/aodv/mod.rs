@@ -301,7 +301,6 @@ impl Routing for Aodv {
         let packet = match event {
             LinkEvent::NeighbourLost(hop) => {
                 if self.config.link_detection.uses_link_layer() {
-                    self.neighbours.remove(*hop);
                     self.lose_link(*hop, now);
                 }
                 return Verdict::Drop;
@@ -313,7 +312,6 @@ impl Routing for Aodv {
                 if !packet.has_data && MessageType::of(packet.octets) == Some(MessageType::Reply) {
                     self.blacklist.insert(*hop, now);
                 }
-                self.neighbours.remove(*hop);
                 self.lose_link(*hop, now);
                 packet
             }

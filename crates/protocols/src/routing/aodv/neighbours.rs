@@ -52,13 +52,6 @@ impl Neighbours {
         }
     }
 
-    /// The link to this neighbour is broken.
-    pub(super) fn remove(&mut self, hop: NextHop) {
-        if let Some(neighbour) = self.neighbours.remove(&hop) {
-            self.alarms.remove(neighbour.alarm, hop);
-        }
-    }
-
     /// When [`Self::poll_lost`] is to be asked.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         self.alarms.first()

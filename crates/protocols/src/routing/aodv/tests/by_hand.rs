@@ -279,13 +279,63 @@ fn section_6_2_a_packet_keeps_the_way_back_if_it_leads_back_the_same_way() {
 }
 
 #[test]
+fn section_6_2_a_packet_that_has_arrived_keeps_the_way_back() {
+    let mut bench = Bench::new(&exact());
+    bench.hear(2, None, rrep((7, 1), 3, OWN, 1000));
+    bench.quietly_to(900);
+    bench.aodv.handle_arrival(&data(7, OWN, Some(2)), bench.now());
+    bench.quietly_to(3_899);
+    assert_eq!((bench.next(7), bench.next(2)), (Some(2), Some(2)));
+    bench.quietly_to(3_900);
+    assert_eq!((bench.next(7), bench.next(2)), (None, None));
+}
+
+#[test]
+fn section_6_5_a_request_that_comes_another_way_does_not_keep_the_way_back() {
+    let mut bench = Bench::new(&exact());
+    bench.hear(2, None, rrep((7, 10), 3, OWN, 1000));
+    bench.hear(3, Some(3), rreq((7, 9), (9, None), 0, 1)).says(["all 2: RREQ 1 7/9 for 9/0 hops 1 U"]);
+    bench.quietly_to(1_000);
+    assert_eq!(bench.next(7), None);
+}
+
+#[test]
+fn section_6_11_a_lost_route_is_remembered_while_packets_ask_for_it_or_come_from_there() {
+    for (asking, known) in [((7, 9, Some(2)), 9), ((9, 6, Some(4)), 9)] {
+        let mut bench = Bench::new(&Config { local_repair: false, ..exact() });
+        bench.hear(3, None, rrep((9, 20), 1, OWN, 1000)).hear(4, None, rrep((6, 20), 1, OWN, 12_000));
+        bench.quietly_to(10_000);
+        let (source, destination, from) = asking;
+        bench.packet(source, destination, from);
+        bench.said();
+        // Lost after 1 s, forgotten 15 s later, had there been no packet after 10 s.
+        bench.quietly_to(24_999);
+        assert!(bench.aodv.table.get(address(known)).is_some());
+        bench.quietly_to(25_000);
+        assert!(bench.aodv.table.get(address(known)).is_none());
+    }
+}
+
+#[test]
+fn section_6_6_who_asks_is_not_sent_back_to_itself() {
+    let mut bench = Bench::new(&exact());
+    bench.hear(3, None, rrep((9, 20), 1, OWN, 6000));
+    // 3 has forgotten its route, though this node's leads over it.
+    bench.hear(3, Some(3), rreq((7, 4), (9, None), 1, 1)).says(["all 2: RREQ 1 7/4 for 9/20 hops 2"]);
+    // Nor does a reply go back to where it came from.
+    bench.hear(3, None, rrep((6, 1), 1, 7, 6000)).says([]);
+}
+
+#[test]
 fn a_lifetime_is_no_longer_than_others_remember() {
     let mut bench = Bench::new(&exact());
     bench.hear(2, None, rrep((9, 20), 3, OWN, u32::MAX));
     // DELETE_PERIOD (15 s) less NET_TRAVERSAL_TIME (2.8 s).
-    bench.quietly_to(12_199);
+    bench.quietly_to(1_000);
+    bench.hear(2, None, rrep((9, 20), 3, OWN, u32::MAX));
+    bench.quietly_to(13_199);
     assert_eq!(bench.next(9), Some(2));
-    bench.quietly_to(12_200);
+    bench.quietly_to(13_200);
     assert_eq!(bench.next(9), None);
 }
 

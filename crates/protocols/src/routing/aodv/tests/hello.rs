@@ -3,9 +3,9 @@
 use hopcast_wire::aodv::{Extensions, ReplyRepr, Repr, hello_interval};
 
 use super::super::{Config, LinkDetection};
-use super::bench::{Bench, OWN, hello, reply, request};
+use super::bench::{Bench, OWN, data, hello, reply, request};
 use super::exact;
-use crate::routing::Verdict;
+use crate::routing::{Routing, Verdict};
 
 fn always() -> Config {
     Config { link_detection: LinkDetection::Hello, hello_always: true, local_repair: false, ..exact() }
@@ -68,6 +68,17 @@ fn section_6_9_a_silent_neighbour_is_lost_after_two_intervals() {
     let said = bench.to(3_500);
     assert_eq!(said, ["3500 purge 3", "3500 2 1: RERR 3/7 9/21"]);
     assert_eq!((bench.next(9), bench.next(3), bench.next(2)), (None, None, Some(2)));
+}
+
+#[test]
+fn section_6_9_a_packet_that_arrives_is_a_sign_of_life() {
+    let mut bench = Bench::new(&Config { hello_always: false, ..always() });
+    bench.hear(3, Some(1), hello(3, 6));
+    bench.to(1_500);
+    bench.aodv.handle_arrival(&data(9, OWN, Some(3)), bench.now());
+    bench.to(3_499);
+    assert_eq!(bench.next(3), Some(3));
+    assert_eq!(bench.to(3_500), ["3500 purge 3"]);
 }
 
 #[test]

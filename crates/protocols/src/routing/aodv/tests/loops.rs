@@ -106,7 +106,7 @@ fn network(count: usize, links: &[bool], seed: u64, config: &Config) -> Network<
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
     fn routes_are_free_of_loops_at_every_instant(

@@ -133,11 +133,11 @@ proptest! {
 
     /// Without jitter the first copy of a request has come the shortest way.
     #[test]
-    fn a_route_from_nothing_is_a_shortest_path(links in connected(), from in 0..10_usize, to in 0..10_usize) {
+    fn a_route_from_nothing_is_a_shortest_path(links in connected(), from in 0..10_usize, by in 0..10_usize) {
         let mut network = network(&links, &exact(), 1);
         let count = network.nodes.len();
-        let (from, to) = (from % count, to % count);
-        prop_assume!(from != to);
+        let from = from % count;
+        let to = (from + 1 + by % (count - 1)) % count;
         let path = network.path(from, to, SECOND * 4).expect("the network is connected");
         prop_assert_eq!(Some(path.len() - 1), network.distance(from, to));
         prop_assert_eq!(network.trace(from, to), path.clone());
@@ -185,8 +185,9 @@ proptest! {
             network.send(0, last);
             network.run_for(SECOND);
         }
-        prop_assert!(network.path(0, last, SECOND * 2).is_some());
-        prop_assert!(network.path(last, 0, SECOND * 2).is_some());
+        // A packet may be lost on a way that has expired in the middle, which is found out by it.
+        let mut gets_through = |from, to| (0..3).any(|_| network.path(from, to, SECOND * 2).is_some());
+        prop_assert!(gets_through(0, last) && gets_through(last, 0));
     }
 }
 
