@@ -53,6 +53,9 @@ pub struct Config {
     /// questionable (4.6). The RFC gives no number: 5.6 s is BLACKLIST_TIMEOUT of AODV (RFC 3561, 10), which serves the same
     /// purpose.
     pub blacklist_timeout: Duration,
+    /// How old a Route Error may be that this node repeats in its next search for a route (3.4.4); `None`: of any age. ns-2's
+    /// `max_err_hold`, which the RFC does not have.
+    pub route_error_hold: Option<Duration>,
     /// Whether packets between other nodes are listened to: for route shortening (3.4.3), caching (3.3.1) and passive
     /// acknowledgements.
     pub promiscuous: bool,
@@ -155,12 +158,13 @@ impl Config {
         max_salvage_count: 15,
         reply_hop_delay: Duration::from_millis(3),
         blacklist_timeout: Duration::from_millis(5600),
+        route_error_hold: None,
         promiscuous: true,
     };
 
     /// The values of ns-2.35 where they differ (`dsr/dsragent.cc`, `dsr/dsragent.h`, `dsr/mobicache.cc`, `dsr/path.h`): a cache
     /// of 30 and 64 paths without timeout, routes of at most 16 nodes, 128 nodes in the request table, one request remembered
-    /// for each, a backoff of 4, and no delay against storms of replies.
+    /// for each, a backoff of 4, no delay against storms of replies, and errors repeated for a second.
     pub const NS_2: Self = Self {
         discovery_hop_limit: 15,
         cache: Cache::Path { primary: 30, secondary: 64, timeout: None },
@@ -168,6 +172,7 @@ impl Config {
         request_table_ids: 1,
         request_backoff: 4,
         reply_hop_delay: Duration::ZERO,
+        route_error_hold: Some(Duration::from_secs(1)),
         ..Self::RFC_4728
     };
 

@@ -27,6 +27,13 @@ pub(super) struct CachedReply {
     timer: Key,
 }
 
+#[cfg(test)]
+impl CachedReply {
+    pub(super) fn size(&self) -> usize {
+        self.route.len() + self.back.len()
+    }
+}
+
 /// A Route Request from a neighbour that may not hear this node (8.2.2).
 #[derive(Debug)]
 pub(super) struct HeldRequest {
@@ -83,6 +90,7 @@ impl Dsr {
             discovery.attempts_of_search = 0;
             self.searching.remove(&target);
             self.outputs.push_back(Output::NotFound(target));
+            self.on_search_over();
             return;
         }
         let hop_limit = if discovery.neighbours_asked {
@@ -112,6 +120,7 @@ impl Dsr {
             *discovery = Discovery { next_nonpropagating, next_propagating, ..Discovery::default() };
         }
         self.outputs.push_back(Output::Found(target));
+        self.on_search_over();
     }
 
     /// A Route Request of this node, with what is to be spread about errors (3.4.4) before it, so that nobody answers it from what
@@ -270,7 +279,8 @@ impl Dsr {
 
     /// Asks a neighbour to answer, before its request is believed (8.2.2).
     fn probe(&mut self, packet: &Packet<'_>, from: NextHop, now: Instant) {
-        if self.held_requests.contains_key(&from.address) {
+        let is_full = self.held_requests.len() >= self.config.request_table_size;
+        if is_full || self.held_requests.contains_key(&from.address) {
             return;
         }
         let timer = self.schedule.add(after(now, self.config.nonprop_request_timeout), Timer::Probe(from.address));

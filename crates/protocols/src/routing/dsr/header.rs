@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-use hopcast_wire::dsr::{self, AckRequest, Addresses, DsrOption, RouteRequest, SourceRoute};
+use hopcast_wire::dsr::{self, AckRequest, Addresses, DsrOption, OptionType, RouteRequest, SourceRoute};
 use hopcast_wire::ipv4::Protocol;
 
 /// The options of a header, padding left out.
@@ -14,8 +14,8 @@ pub(super) struct Header<'a> {
 }
 
 impl<'a> Header<'a> {
-    /// The header before data with this protocol number, or in a packet without data; `None` if it is broken. No octets are a
-    /// packet without header.
+    /// The header before data with this protocol number, or in a packet without data. `None` if it is broken, or has two routes,
+    /// Route Requests (RFC 4728, 6.2) or Acknowledgement Requests (6.5). No octets are a packet without header.
     pub(super) fn parse(octets: &'a [u8], protocol: u8) -> Option<Self> {
         if octets.is_empty() {
             return Some(Self { next_header: protocol.into(), options: Vec::new() });
@@ -23,7 +23,10 @@ impl<'a> Header<'a> {
         let packet = dsr::Packet::new_checked(octets).ok()?;
         let is_padding = |option: &DsrOption<'_>| matches!(option, DsrOption::Pad1 | DsrOption::PadN { .. });
         let options = packet.options().filter(|option| !option.as_ref().is_ok_and(is_padding));
-        Some(Self { next_header: packet.next_header(), options: options.collect::<Result<_, _>>().ok()? })
+        let options: Vec<_> = options.collect::<Result<_, _>>().ok()?;
+        let count = |kind: OptionType| options.iter().filter(|option| option.option_type() == kind).count();
+        let once = [OptionType::SourceRoute, OptionType::RouteRequest, OptionType::AckRequest];
+        once.into_iter().all(|kind| count(kind) <= 1).then_some(Self { next_header: packet.next_header(), options })
     }
 
     pub(super) fn source_route(&self) -> Option<SourceRoute<'a>> {

@@ -11,7 +11,7 @@ use super::{Dsr, NextHop, Packet};
 use crate::time::{Duration, Instant};
 
 /// How many source routes are remembered as just learned.
-const RECENT: usize = 16;
+pub(super) const RECENT: usize = 16;
 /// How long a source route that was learned is not learned again: MinLifetime (RFC 4728, appendix A), so that no link expires for
 /// it.
 const RECENT_TIME: Duration = Duration::from_secs(1);
@@ -37,6 +37,12 @@ impl Recent {
         }
         self.routes.push_back((now, nodes.to_vec()));
         false
+    }
+
+    /// How many addresses are stored.
+    #[cfg(test)]
+    pub(super) fn size(&self) -> usize {
+        self.routes.iter().map(|(_, nodes)| nodes.len()).sum()
     }
 
     /// What was learned may not be in the cache any more.

@@ -58,6 +58,12 @@ impl<K: Ord + Copy, V> Lru<K, V> {
         Some(value)
     }
 
+    /// All entries.
+    #[cfg(test)]
+    pub(super) fn values(&self) -> impl Iterator<Item = &V> {
+        self.entries.values().map(|(_, value)| value)
+    }
+
     /// How many entries there are.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {

@@ -7,11 +7,7 @@ use hopcast_wire::dsr::{DsrOption, ErrorKind, RouteError};
 use super::header::Header;
 use super::maintenance::Copy;
 use super::{Dsr, NextHop, Output, Packet, Verdict};
-use crate::time::{Duration, Instant};
-
-/// How long a Route Error is spread with this node's Route Requests: `max_err_hold` of ns-2's dsragent.cc, so that nobody is told
-/// what has long changed.
-const SPREAD_TIME: Duration = Duration::from_secs(1);
+use crate::time::Instant;
 
 /// The link that broke last, and who has been told of it.
 #[derive(Debug)]
@@ -21,9 +17,17 @@ pub(super) struct Break {
     told: Vec<Ipv4Addr>,
 }
 
-/// A Route Error that this node was told and that others should know (3.4.4).
+#[cfg(test)]
+impl Break {
+    pub(super) fn size(&self) -> usize {
+        self.told.len()
+    }
+}
+
+/// A Route Error that this node was told, and that its next search for a route tells others (3.4.4).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SpreadError {
+    is_spread: bool,
     at: Instant,
     salvage: u8,
     source: Ipv4Addr,
@@ -123,10 +127,13 @@ impl Dsr {
         let Some(sender) = sender_of(packet, failed).filter(|&sender| sender != self.address) else { return };
         if let Some(last) = self.last_break.as_mut().filter(|last| last.hop == hop && last.at == now) {
             let is_nested = failed.has_route_error() && !is_salvaged;
-            if last.told.contains(&sender) && !is_nested {
+            let is_told = last.told.contains(&sender) || last.told.len() >= self.config.request_table_size;
+            if is_told && !is_nested {
                 return;
             }
-            last.told.push(sender);
+            if !is_told {
+                last.told.push(sender);
+            }
         }
         let error = RouteError {
             salvage: failed.salvage(),
@@ -181,7 +188,8 @@ impl Dsr {
         self.send_back(packet, header, packet.source, options, now);
     }
 
-    /// Sends options to the sender of a packet: along a route from the cache, or else the way that the packet has come.
+    /// Sends options to the sender of a packet: the way that the packet has come, so that whoever has offered its route hears of
+    /// the error (3.3.2); or else along a route from the cache.
     fn send_back(
         &mut self,
         packet: &Packet<'_>,
@@ -190,8 +198,8 @@ impl Dsr {
         options: Vec<DsrOption<'_>>,
         now: Instant,
     ) {
-        let known = self.cache.search(sender, now).map(|route| route.hops);
-        let Some(hops) = known.or_else(|| self.way_back(packet, header, sender)) else { return };
+        let way_back = self.way_back(packet, header, sender);
+        let Some(hops) = way_back.or_else(|| Some(self.cache.search(sender, now)?.hops)) else { return };
         if let Some(message) = self.message_along(&hops, options, 0) {
             self.send(message, now);
         }
@@ -200,8 +208,9 @@ impl Dsr {
     /// The nodes that a packet has passed, the last one first, up to its sender.
     fn way_back(&self, packet: &Packet<'_>, header: &Header<'_>, sender: Ipv4Addr) -> Option<Vec<Ipv4Addr>> {
         let Some(route) = header.source_route() else { return Some(vec![sender]) };
-        let mut passed = vec![packet.source];
-        passed.extend(route.addresses.iter());
+        // A packet that was salvaged has forgotten how it came to the node that did it.
+        let source = (route.salvage == 0).then_some(packet.source);
+        let passed: Vec<_> = source.into_iter().chain(route.addresses.iter()).collect();
         let this = passed.iter().position(|&node| node == self.address).unwrap_or(passed.len());
         let start = passed.iter().position(|&node| node == sender).filter(|&start| start < this)?;
         Some(passed[start..this].iter().rev().copied().collect())
@@ -209,6 +218,7 @@ impl Dsr {
 
     /// Route Errors in a packet (8.3.5).
     pub(super) fn on_route_errors(&mut self, packet: &Packet<'_>, header: &Header<'_>, now: Instant) {
+        let mut is_repeated = false;
         for (place, option) in header.options.iter().enumerate() {
             let DsrOption::RouteError(error) = option else { continue };
             if let ErrorKind::NodeUnreachable(unreachable) = error.kind {
@@ -216,24 +226,25 @@ impl Dsr {
                 self.recent.forget();
                 if packet.destination == self.address && error.destination == self.address {
                     let (salvage, source) = (error.salvage, error.source);
-                    self.spread_error = Some(SpreadError { at: now, salvage, source, unreachable });
+                    self.spread_error = Some(SpreadError { is_spread: false, at: now, salvage, source, unreachable });
                 }
             }
-            if packet.destination == self.address {
-                self.send_once_more(error.salvage, &header.options[place + 1..], now);
+            // What is sent once more takes all that follows with it.
+            if packet.destination == self.address && !is_repeated {
+                is_repeated = self.send_once_more(error.salvage, &header.options[place + 1..], now);
             }
         }
     }
 
     /// If the first of these options was sent by this node, it has not arrived: it and those behind it go once more.
-    fn send_once_more(&mut self, salvage: u8, options: &[DsrOption<'_>], now: Instant) {
+    fn send_once_more(&mut self, salvage: u8, options: &[DsrOption<'_>], now: Instant) -> bool {
         let (source, destination) = match options.first() {
             Some(DsrOption::RouteError(error)) => (error.source, error.destination),
             Some(DsrOption::Ack(ack)) => (ack.source, ack.destination),
-            _ => return,
+            _ => return false,
         };
         if source != self.address || destination == self.address {
-            return;
+            return false;
         }
         let goes = |option: &&DsrOption<'_>| matches!(option, DsrOption::RouteError(_) | DsrOption::Ack(_));
         let options: Vec<_> = options.iter().filter(goes).copied().collect();
@@ -242,14 +253,23 @@ impl Dsr {
         {
             self.send(message, now);
         }
+        true
     }
 
-    /// What this node was told of late, for its next Route Request.
-    pub(super) fn error_to_spread(&self, now: Instant) -> Option<DsrOption<'static>> {
-        let error = self.spread_error.filter(|error| now.saturating_since(error.at) < SPREAD_TIME)?;
-        let SpreadError { salvage, source, unreachable, .. } = error;
+    /// What this node was told last, for its Route Requests.
+    pub(super) fn error_to_spread(&mut self, now: Instant) -> Option<DsrOption<'static>> {
+        let hold = self.config.route_error_hold;
+        let is_fresh = |error: &&mut SpreadError| hold.is_none_or(|hold| now.saturating_since(error.at) < hold);
+        let error = self.spread_error.as_mut().filter(is_fresh)?;
+        error.is_spread = true;
+        let SpreadError { salvage, source, unreachable, .. } = *error;
         let kind = ErrorKind::NodeUnreachable(unreachable);
         Some(DsrOption::RouteError(RouteError { salvage, source, destination: self.address, kind, extension: &[] }))
+    }
+
+    /// A search is over: what it has told others is known now.
+    pub(super) fn on_search_over(&mut self) {
+        self.spread_error = self.spread_error.filter(|error| !error.is_spread);
     }
 }
 

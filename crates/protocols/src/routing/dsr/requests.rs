@@ -81,10 +81,10 @@ impl RequestTable {
         }
     }
 
-    /// How many entries there are.
+    /// How many targets and requests there are.
     #[cfg(test)]
     pub(super) fn size(&self) -> usize {
-        self.originated.len() + self.seen.len() * self.ids
+        self.originated.len() + self.seen.values().map(VecDeque::len).sum::<usize>()
     }
 }
 

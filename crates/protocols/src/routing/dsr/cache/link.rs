@@ -1,6 +1,6 @@
 //! A Route Cache of links (RFC 4728, 4.1 and appendix A; Hu and Johnson, MobiCom 2000).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::Ipv4Addr;
 
 use super::super::config::{Lifetime, MaxLife};
@@ -33,8 +33,8 @@ struct Place {
 /// Links, of which a breadth-first search makes the shortest routes. Among routes of equal length it takes the one whose first
 /// link to expire lasts longest, as Link-MaxLife does.
 ///
-/// The tree of routes to all nodes is kept from one search to the next. It is made anew if a link came that makes a route shorter,
-/// or one of its own links went; so routes are always the shortest, and ties are decided when the tree is made.
+/// The tree of routes to all nodes is kept from one search to the next. A new link changes it where it makes routes shorter; if one
+/// of its own links went, it is made anew. So routes are always the shortest, and ties are decided when the tree is made.
 #[derive(Debug)]
 pub(in super::super) struct LinkCache {
     owner: Ipv4Addr,
@@ -174,9 +174,31 @@ impl LinkCache {
         let (from, to) = ends;
         if is_external {
             self.external.insert((to, from));
-        } else if let Some(near) = self.tree.get(&from) {
-            self.is_tree_right &= self.tree.get(&to).is_some_and(|far| far.hops <= near.hops + 1);
+        } else if self.is_tree_right {
+            self.shorten(ends, now);
         }
+    }
+
+    /// A new link may bring its far end nearer, and what lies behind that.
+    fn shorten(&mut self, ends: Ends, now: Instant) {
+        let mut pending = VecDeque::from([ends]);
+        while let Some((parent, node)) = pending.pop_front() {
+            let Some(near) = self.tree.get(&parent) else { continue };
+            let (hops, link) = (near.hops + 1, &self.links[&(parent, node)]);
+            if self.tree.get(&node).is_some_and(|far| far.hops <= hops) {
+                continue;
+            }
+            let lifetime = near.lifetime.min(link.expires);
+            self.tree.insert(node, Place { hops, parent, lifetime });
+            let behind = self.links_of(node).filter(|(_, link)| !link.is_external && link.expires > now);
+            pending.extend(behind.map(|(next, _)| (node, next)));
+        }
+    }
+
+    /// Where the links of a node lead.
+    fn links_of(&self, node: Ipv4Addr) -> impl Iterator<Item = (Ipv4Addr, &Link)> {
+        let from_here = (node, Ipv4Addr::UNSPECIFIED)..=(node, Ipv4Addr::BROADCAST);
+        self.links.range(from_here).map(|(&(_, to), link)| (to, link))
     }
 
     /// Whether there was one.
@@ -215,8 +237,7 @@ impl LinkCache {
         while !level.is_empty() {
             let mut next = BTreeMap::new();
             for (&parent, place) in &level {
-                let from_here = (parent, Ipv4Addr::UNSPECIFIED)..=(parent, Ipv4Addr::BROADCAST);
-                for (&(_, node), link) in self.links.range(from_here) {
+                for (node, link) in self.links_of(parent) {
                     if link.is_external || link.expires <= now || tree.contains_key(&node) {
                         continue;
                     }

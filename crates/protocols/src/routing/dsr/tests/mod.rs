@@ -1,7 +1,11 @@
 //! DSR by hand at exact instants, over a network of machines, and under octets of anybody.
 
+mod acknowledging;
 mod bench;
 mod discovery;
+mod hostile;
+mod properties;
+mod repair;
 
 use std::net::Ipv4Addr;
 
