@@ -348,6 +348,8 @@ impl<R: Routing> Network<R> {
                     let Message { source, destination, hop, ttl, octets } = message;
                     let source = source.unwrap_or(address(node));
                     let packet = InFlight { source, destination, ttl, octets, data: None };
+                    // There is one interface: all on it are all.
+                    let hop = hop.filter(|hop| hop.address != Ipv4Addr::BROADCAST);
                     self.put(node, hop.map(|hop| index(hop.address)), packet);
                 }
                 Output::Found(destination) => {
