@@ -114,7 +114,7 @@ class Mobility(TypedDict, total=False):
 class Routing(TypedDict, total=False):
     """How routes are found; the keys beside `protocol` are those of one protocol each (docs/scenario.md)."""
 
-    protocol: Literal["static", "aodv", "dsdv", "dsr", "custom"]
+    protocol: Literal["static", "aodv", "dsdv", "dsr", "olsr", "custom"]
     name: str
     parameters: Mapping[str, Any]
     profile: Literal["rfc-3561", "ns-2", "draft-5", "rfc-4728"]
@@ -157,6 +157,13 @@ class Routing(TypedDict, total=False):
     max_maint_rexmt: int
     grat_reply_holdoff: Quantity
     max_salvage_count: int
+    tc_interval: Quantity
+    duplicate_hold: Quantity
+    willingness: int
+    tc_redundancy: int
+    mpr_coverage: int
+    hysteresis: bool
+    link_layer_notification: bool
 
 
 class NodeRadio(TypedDict, total=False):

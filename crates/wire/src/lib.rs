@@ -39,6 +39,7 @@ pub mod ieee80211;
 pub mod ipv4;
 pub mod llc;
 mod mac_address;
+pub mod olsr;
 pub mod pcapng;
 pub mod radiotap;
 pub mod tcp;

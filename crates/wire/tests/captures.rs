@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 
 use hopcast_wire::checksum::Policy;
-use hopcast_wire::{dsr, ieee80211, ipv4, llc, radiotap, tcp, udp};
+use hopcast_wire::{dsr, ieee80211, ipv4, llc, olsr, radiotap, tcp, udp};
 use pcap_file::DataLink;
 use pcap_file::pcap::PcapReader;
 
@@ -24,6 +24,7 @@ struct Seen {
     tcp: usize,
     /// Optional: no capture of others is known.
     dsr: usize,
+    olsr: usize,
 }
 
 /// The frame behind a radiotap header, without its frame check sequence.
@@ -92,6 +93,9 @@ fn datagram(octets: &[u8], seen: &mut Seen) {
             assert_eq!(emitted[..6], payload[..6]);
             assert!(packet.checksum() == 0 || emitted[6..8] == payload[6..8]);
             seen.udp += 1;
+            if repr.destination_port == olsr::PORT {
+                olsr_packet(packet.payload(), seen);
+            }
         }
         ipv4::Protocol::Tcp => {
             let packet = tcp::Packet::new_checked(payload).expect("captured segments are whole");
@@ -118,6 +122,33 @@ fn datagram(octets: &[u8], seen: &mut Seen) {
         }
         _ => {}
     }
+}
+
+fn olsr_packet(octets: &[u8], seen: &mut Seen) {
+    let packet = olsr::Packet::new_checked(octets).expect("captured packets are whole");
+    let repr = olsr::Repr::parse(&packet).expect("a packet has a meaning");
+    let mut emitted = vec![0xee; repr.buffer_len()];
+    repr.emit(&mut olsr::Packet::new_unchecked(&mut emitted));
+    for message in packet.messages() {
+        let message = message.expect("captured messages are whole");
+        let header = message.header();
+        let start = emitted.len();
+        emitted.resize(start + header.buffer_len(), 0xee);
+        header.emit(&mut emitted[start..]);
+        // Those of other types belong to a daemon's extensions.
+        match header.kind {
+            olsr::MessageType::Hna => {
+                let view = olsr::hna::View::new_checked(message.body()).expect("captured networks are whole");
+                let repr = olsr::hna::Repr::parse(&view);
+                let start = emitted.len();
+                emitted.resize(start + repr.buffer_len(), 0xee);
+                repr.emit(&mut emitted[start..]);
+            }
+            _ => emitted.extend(message.body()),
+        }
+    }
+    assert_eq!(emitted, octets);
+    seen.olsr += 1;
 }
 
 #[test]
@@ -150,6 +181,12 @@ fn captured_frames_become_the_same_octets_again() {
                     DataLink::ETHERNET if packet.data[12..14] == [0x08, 0x00] => {
                         datagram(&packet.data[14..], &mut seen);
                     }
+                    // The same with the tag of a virtual network.
+                    DataLink::ETHERNET
+                        if packet.data[12..14] == [0x81, 0x00] && packet.data[16..18] == [0x08, 0x00] =>
+                    {
+                        datagram(&packet.data[18..], &mut seen);
+                    }
                     DataLink::LINUX_SLL if packet.data[14..16] == [0x08, 0x00] => {
                         datagram(&packet.data[16..], &mut seen);
                     }
@@ -159,9 +196,9 @@ fn captured_frames_become_the_same_octets_again() {
         }
     }
     println!("{seen:?}");
-    let Seen { radiotap, right_fcs, frames, internet, udp, tcp, dsr: _ } = seen;
+    let Seen { radiotap, right_fcs, frames, internet, udp, tcp, dsr: _, olsr } = seen;
     assert!(
-        [radiotap, right_fcs, frames, internet, udp, tcp].iter().all(|&count| count > 0),
+        [radiotap, right_fcs, frames, internet, udp, tcp, olsr].iter().all(|&count| count > 0),
         "some kind of packet is missing"
     );
 }

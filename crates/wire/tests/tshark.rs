@@ -8,9 +8,10 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use hopcast_wire::ieee80211::{Addressing, DataSubtype, Flags, ManagementSubtype, SequenceControl, fcs};
+use hopcast_wire::olsr::hello::{LinkCode, LinkType, NeighbourType};
 use hopcast_wire::radiotap::{Channel, ChannelFlags};
 use hopcast_wire::tcp::{Options, SackBlock, SackBlocks, Timestamps, UnknownOptions};
-use hopcast_wire::{MacAddress, dsdv, dsr, ieee80211, ipv4, llc, pcapng, radiotap, tcp, udp};
+use hopcast_wire::{MacAddress, dsdv, dsr, ieee80211, ipv4, llc, olsr, pcapng, radiotap, tcp, udp};
 
 const NETWORK: MacAddress = MacAddress([0x02, 0, 0, 0, 0xff, 0xff]);
 const NEAR: MacAddress = MacAddress([0x02, 0, 0, 0, 0, 1]);
@@ -414,4 +415,77 @@ fn tshark_reads_every_option_of_dsr_as_it_was_meant() {
     assert_eq!((&route[1][..], &route[5][..], &route[8][..]), ("0x02 1", "0x02 1", "0x0f 62"));
     let carried = fields(&["udp.length", "udp.checksum.status"]);
     assert_eq!(carried[5..], ["109 1"; 4], "what stands behind the header is read");
+}
+
+#[test]
+fn tshark_reads_olsr_messages_as_they_were_meant() {
+    let seconds = |seconds: u64| olsr::TimeCode::from_nanos(seconds * 1_000_000_000);
+    let code = |link, neighbour| LinkCode { link, neighbour };
+    let hello = olsr::hello::Repr {
+        interval: seconds(2),
+        willingness: 3,
+        links: vec![
+            (code(LinkType::Symmetric, NeighbourType::Mpr), vec![NEAR_IP, FAR_IP]),
+            (code(LinkType::Asymmetric, NeighbourType::NotNeighbour), vec![Ipv4Addr::new(10, 0, 0, 3)]),
+        ],
+    };
+    let tc = olsr::tc::Repr { ansn: 513, neighbours: vec![FAR_IP, NEAR_IP] };
+    let mid = olsr::mid::Repr { interfaces: vec![Ipv4Addr::new(10, 0, 0, 4)] };
+    let network =
+        olsr::hna::Network { address: Ipv4Addr::new(192, 168, 7, 0), netmask: Ipv4Addr::new(255, 255, 255, 0) };
+    let hna = olsr::hna::Repr { networks: vec![network] };
+    let mut bodies = [hello.buffer_len(), tc.buffer_len(), mid.buffer_len(), hna.buffer_len()].map(|len| vec![0; len]);
+    hello.emit(&mut bodies[0]);
+    tc.emit(&mut bodies[1]);
+    mid.emit(&mut bodies[2]);
+    hna.emit(&mut bodies[3]);
+    let kinds = [olsr::MessageType::Hello, olsr::MessageType::Tc, olsr::MessageType::Mid, olsr::MessageType::Hna];
+    let mut octets = vec![0; olsr::HEADER_LEN];
+    for ((kind, body), validity) in kinds.into_iter().zip(&bodies).zip([6, 15, 15, 15]) {
+        let header = olsr::MessageRepr {
+            kind,
+            validity: seconds(validity),
+            originator: NEAR_IP,
+            time_to_live: if kind == olsr::MessageType::Hello { 1 } else { 255 },
+            hop_count: 0,
+            sequence: 1000 + u16::from(u8::from(kind)),
+            body_len: body.len().try_into().expect("these messages are short"),
+        };
+        let start = octets.len();
+        octets.resize(start + header.buffer_len(), 0);
+        header.emit(&mut octets[start..]);
+        octets.extend(body);
+    }
+    let payload_len = (octets.len() - olsr::HEADER_LEN).try_into().expect("this packet is short");
+    olsr::Repr { sequence: 77, payload_len }.emit(&mut olsr::Packet::new_unchecked(&mut octets));
+    let capture = write_capture("olsr.pcapng", &[on_port(olsr::PORT, &octets)]);
+    let wrong = "_ws.malformed || _ws.expert.severity >= 0x600000 || olsr.not_enough_bytes || !olsr";
+    let Some(wrong) = tshark(&capture, &["-Y", wrong]) else { return };
+    assert_eq!(wrong, "", "malformed, with warnings, or no OLSR");
+    let expected = [
+        ("packet_len", "100"),
+        ("packet_seq_num", "77"),
+        ("message_type", "1,2,3,4"),
+        ("message_size", "36,24,16,20"),
+        ("message_seq_num", "1001,1002,1003,1004"),
+        ("vtime", "6,15,15,15"),
+        ("htime", "2"),
+        ("willingness", "3"),
+        ("origin_addr", "10.0.0.1,10.0.0.1,10.0.0.1,10.0.0.1"),
+        ("ttl", "1,255,255,255"),
+        ("hop_count", "0,0,0,0"),
+        ("link_type", "10,1"),
+        ("link_message_size", "12,8"),
+        ("neighbor_addr", "10.0.0.1,10.0.0.2,10.0.0.3,10.0.0.2,10.0.0.1"),
+        ("ansn", "513"),
+        ("interface_addr", "10.0.0.4"),
+        ("network_addr", "192.168.7.0"),
+        ("netmask", "255.255.255.0"),
+    ];
+    let fields = expected.map(|(field, _)| format!("olsr.{field}"));
+    let mut arguments = vec!["-T", "fields"];
+    arguments.extend(fields.iter().flat_map(|field| ["-e", field]));
+    let printed = tshark(&capture, &arguments).expect("it was there a moment ago");
+    let printed: Vec<_> = printed.trim_end().split('\t').collect();
+    assert_eq!(printed, expected.map(|(_, value)| value));
 }

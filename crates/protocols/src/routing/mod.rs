@@ -22,6 +22,7 @@ pub mod dsr;
 pub mod fixed;
 #[cfg(test)]
 mod network;
+pub mod olsr;
 
 use core::fmt;
 use std::net::Ipv4Addr;
@@ -199,7 +200,7 @@ pub struct Message {
     pub source: Option<Ipv4Addr>,
     /// Destination address of the IP packet.
     pub destination: Ipv4Addr,
-    /// The neighbour that is to receive it; `None`: all, on all interfaces.
+    /// The neighbour that is to receive it; with the broadcast address: all on that interface. `None`: all, on all interfaces.
     pub hop: Option<NextHop>,
     /// Time to live of the IP packet.
     pub ttl: u8,

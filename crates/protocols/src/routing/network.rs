@@ -386,6 +386,8 @@ impl<R: Routing> Network<R> {
                     // Those of packets with data count from zero, these from the other end.
                     let identification = !(self.number as u16);
                     let packet = InFlight { source, destination, ttl, octets, identification, data: None };
+                    // There is one interface: all on it are all.
+                    let hop = hop.filter(|hop| hop.address != Ipv4Addr::BROADCAST);
                     self.put(node, hop.map(|hop| index(hop.address)), packet);
                 }
                 Output::Found(destination) => {

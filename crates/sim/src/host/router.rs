@@ -384,6 +384,10 @@ impl Host {
         };
         let packet = Packet { ip, body: Body::Message, tag, routing: Some(part) };
         match hop {
+            Some(next) if next.address == Ipv4Addr::BROADCAST => {
+                cx.counters.originated += 1;
+                self.put(router.neighbours.all(self.node, next.interface), packet, cx);
+            }
             Some(next) => {
                 cx.counters.originated += 1;
                 match router.hop(self.node, next) {

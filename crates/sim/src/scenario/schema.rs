@@ -13,7 +13,7 @@ use super::quantity::{
 };
 
 pub(super) use routing::{
-    Aodv, AodvProfile, Dsdv, Dsr, DsrAcknowledgement, DsrCache, DsrProfile, LinkDetection, Routing,
+    Aodv, AodvProfile, Dsdv, Dsr, DsrAcknowledgement, DsrCache, DsrProfile, LinkDetection, Olsr, Routing,
 };
 
 /// A scenario: what is simulated, for how long.

@@ -17,7 +17,6 @@ const LATER_KEYS: &[&str] =
 
 const LATER_VALUES: &[(&str, &[&str])] = &[
     ("nodes.mobility.model", &["random-waypoint", "gauss-markov", "trace"]),
-    ("nodes.routing.protocol", &["olsr"]),
     ("flows.transport.protocol", &["tfrc", "adtfrc"]),
     ("flows.transport.variant", &["reno", "sack", "cubic"]),
 ];

@@ -50,8 +50,10 @@ fn run(text: &str, seed: u64) -> Simulation {
 }
 
 /// Protocols, and when a line of five has its routes at the latest.
-const PROTOCOLS: [(&str, u32); 8] = [
+const PROTOCOLS: [(&str, u32); 10] = [
     (r#"{ protocol = "dsdv" }"#, 20),
+    (r#"{ protocol = "olsr" }"#, 20),
+    (r#"{ protocol = "olsr", hysteresis = true }"#, 40),
     (r#"{ protocol = "aodv" }"#, 1),
     (r#"{ protocol = "aodv", profile = "ns-2" }"#, 1),
     (r#"{ protocol = "aodv", profile = "draft-5" }"#, 3),

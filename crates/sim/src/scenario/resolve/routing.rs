@@ -11,6 +11,7 @@ use crate::host::ROUTE_QUEUE_TIMEOUT;
 use hopcast_protocols::routing::aodv::{self, Aodv};
 use hopcast_protocols::routing::dsdv::{self, Dsdv};
 use hopcast_protocols::routing::dsr::{self, Dsr};
+use hopcast_protocols::routing::olsr::{self, Hysteresis, Olsr};
 use hopcast_protocols::routing::{self, Node};
 use hopcast_protocols::time::{Duration, Instant};
 use std::sync::Arc;
@@ -65,6 +66,10 @@ impl Resolver<'_> {
             Some(Routing::Dsdv(dsdv)) => {
                 let config = self.dsdv(index, dsdv);
                 protocol("dsdv", move |node| Dsdv::new(config, node))
+            }
+            Some(Routing::Olsr(olsr)) => {
+                let config = self.olsr(index, olsr);
+                protocol("olsr", move |node| Olsr::new(config, node))
             }
             Some(Routing::Custom { name, parameters }) => {
                 self.ledger.note_given(&path);
@@ -245,6 +250,32 @@ impl Resolver<'_> {
                 };
                 dsr::Cache::Path { primary, secondary, timeout }
             }
+        }
+    }
+
+    fn olsr(&mut self, index: &str, given: &schema::Olsr) -> olsr::Config {
+        const SOURCE: &str = "default: RFC 3626, section 18";
+        let at = |key| ["nodes", index, "routing", key];
+        self.ledger.note_given(&at("protocol"));
+        let default = olsr::Config::default();
+        let hello_interval = self.time_or(&at("hello_interval"), given.hello_interval, default.hello_interval, SOURCE);
+        let tc_interval = self.time_or(&at("tc_interval"), given.tc_interval, default.tc_interval, SOURCE);
+        let duplicate_hold = self.time_or(&at("duplicate_hold"), given.duplicate_hold, default.duplicate_hold, SOURCE);
+        let mut or = Or { resolver: self, index, source: SOURCE };
+        olsr::Config {
+            hello_interval,
+            tc_interval,
+            duplicate_hold,
+            willingness: or.of("willingness", given.willingness, default.willingness),
+            tc_redundancy: or.of("tc_redundancy", given.tc_redundancy, default.tc_redundancy),
+            mpr_coverage: or.of("mpr_coverage", given.mpr_coverage, default.mpr_coverage),
+            hysteresis: or.of("hysteresis", given.hysteresis, default.hysteresis.is_some()).then(Hysteresis::default),
+            link_layer_notification: or.of(
+                "link_layer_notification",
+                given.link_layer_notification,
+                default.link_layer_notification,
+            ),
+            mtu: default.mtu,
         }
     }
 

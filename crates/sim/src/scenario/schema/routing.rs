@@ -17,6 +17,8 @@ pub(in super::super) enum Routing {
     Dsdv(Dsdv),
     /// Dynamic source routing (RFC 4728).
     Dsr(Dsr),
+    /// Optimized link state routing (RFC 3626).
+    Olsr(Olsr),
     /// A protocol that a program has added to hopcast.
     Custom {
         /// Under which it was added.
@@ -272,4 +274,41 @@ pub(in super::super) enum DsrAcknowledgement {
     Passive,
     /// It asks.
     NetworkLayer,
+}
+
+/// Parameters of OLSR, by their names in RFC 3626, section 18.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(in super::super) struct Olsr {
+    /// Time between two HELLOs. Default: 2 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0.01, "maximum" = 3600))]
+    pub hello_interval: Option<Time>,
+    /// Time between two TC messages. Default: 5 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0.01, "maximum" = 3600))]
+    pub tc_interval: Option<Time>,
+    /// How long a message is known for a duplicate. Default: 30 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0.01, "maximum" = 3600))]
+    pub duplicate_hold: Option<Time>,
+    /// How willing the nodes are to pass on packets of others, from 0, never, to 7, always. Default: 3.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 7))]
+    pub willingness: Option<u8>,
+    /// Whom TC messages advertise: 0, those who have selected the node; 1, also those whom it has selected; 2, all
+    /// neighbours. Default: 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 2))]
+    pub tc_redundancy: Option<u8>,
+    /// How many relays each two-hop neighbour should have. Default: 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1, "maximum" = 1000))]
+    pub mpr_coverage: Option<u32>,
+    /// Whether a link has to prove itself before it counts (section 14, with its parameters). Default: false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hysteresis: Option<bool>,
+    /// Whether a link is lost with a frame that the interface gives up (section 13). Default: true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link_layer_notification: Option<bool>,
 }

@@ -98,6 +98,8 @@ impl Bench {
             octets,
             has_data: false,
             protocol: 0,
+            identification: 0,
+            fragment_offset: 0,
         };
         self.aodv.handle_message(&packet, self.now);
         self
@@ -135,7 +137,17 @@ impl Bench {
     pub(super) fn message_dropped(&mut self, to: u8, message: Repr<'_>) -> &mut Self {
         let octets = message.to_octets();
         let (source, destination) = (address(OWN), address(to));
-        let packet = Packet { source, destination, ttl: 1, from: None, octets: &octets, has_data: false, protocol: 0 };
+        let packet = Packet {
+            source,
+            destination,
+            ttl: 1,
+            from: None,
+            octets: &octets,
+            has_data: false,
+            protocol: 0,
+            identification: 0,
+            fragment_offset: 0,
+        };
         assert_eq!(self.event(&LinkEvent::FrameDropped { hop: hop(to), packet }), Verdict::Drop);
         self
     }
@@ -155,6 +167,8 @@ pub(super) fn data(source: u8, destination: u8, from: Option<u8>) -> Packet<'sta
         octets: &[],
         has_data: true,
         protocol: 17,
+        identification: 0,
+        fragment_offset: 0,
     }
 }
 

@@ -73,7 +73,7 @@ proptest! {
             let from = NextHop { interface: u32::from(from & 1), address: source };
             let destination = if to < 128 { address(OWN) } else { Ipv4Addr::BROADCAST };
             let packet = Packet {
-                source, destination, ttl, from: Some(from), octets: &octets, has_data: false, protocol: 0,
+                source, destination, ttl, from: Some(from), octets: &octets, has_data: false, protocol: 0, identification: 0, fragment_offset: 0,
             };
             aodv.handle_message(&packet, now);
             aodv.handle_packet(&data(7, to, None), now);
@@ -111,7 +111,17 @@ fn a_flood_of_inventions_fills_no_more_than_its_place() {
             octets[4..8].copy_from_slice(&(0x0c00_0000 + number).to_be_bytes());
         }
         let destination = if number % 4 == 2 { address(OWN) } else { Ipv4Addr::BROADCAST };
-        let packet = Packet { source, destination, ttl: 9, from, octets: &octets, has_data: false, protocol: 0 };
+        let packet = Packet {
+            source,
+            destination,
+            ttl: 9,
+            from,
+            octets: &octets,
+            has_data: false,
+            protocol: 0,
+            identification: 0,
+            fragment_offset: 0,
+        };
         aodv.handle_message(&packet, now);
         if number % 64 == 0 {
             most = most.max(aodv.table.iter().count());

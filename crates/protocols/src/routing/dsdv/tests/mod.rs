@@ -60,6 +60,8 @@ fn message(from: usize, octets: &[u8]) -> Packet<'_> {
         octets,
         has_data: false,
         protocol: 0,
+        identification: 0,
+        fragment_offset: 0,
     }
 }
 
@@ -72,6 +74,8 @@ fn data(to: usize) -> Packet<'static> {
         octets: &[],
         has_data: true,
         protocol: 17,
+        identification: 0,
+        fragment_offset: 0,
     }
 }
 
