@@ -57,6 +57,10 @@ impl Timeline {
             });
             frames.push(Frame { writes: before + u64::from(size.div_ceil(packet.max(1))), start, end: period });
         }
+        // After the last one the film begins again, with its first frame that has octets.
+        if let Some(first) = frames.first().map(|first| first.start) {
+            frames.last_mut().expect("there is a first").end = period.saturating_add(first);
+        }
         Self(Kind::Frames { frames: frames.into(), period })
     }
 
@@ -101,6 +105,13 @@ mod tests {
         let times = [0, 80, 240].map(Duration::from_millis);
         let film = Timeline::film_with_times(&[1500, 200, 300], &times, Duration::from_millis(300), 1000);
         assert_eq!(millis(&film, 6), [0, 80, 240, 300, 300, 380]);
+    }
+
+    /// Its last frame is shown until the second one comes round, at 50 ms.
+    #[test]
+    fn a_film_may_begin_with_an_empty_frame() {
+        let film = Timeline::film(&[0, 1000, 500], Duration::from_millis(10), 1000);
+        assert_eq!(millis(&film, 4), [20, 40, 50, 70]);
     }
 
     #[test]
