@@ -1,9 +1,9 @@
 //! Dynamic source routing (RFC 4728) for IPv4, without the flow state extension.
 //!
-//! A node that has a packet for a destination floods a [Route Request](discovery), and puts the route of the Route Reply, node by
-//! node, into a [header](header) before the data of each packet. Whoever passes a packet on finds the next node there. Each node
-//! makes sure that the next one has the packet ([`acknowledging`]), and tells the sender of a broken link by a Route Error
-//! ([`repair`]). What passes by, routes above all, is [learned](learning) and kept in a [cache].
+//! A node that has a packet for a destination floods a Route Request (`discovery`), and puts the route of the Route Reply, node by
+//! node, into a header before the data of each packet (`header`). Whoever passes a packet on finds the next node there
+//! (`forwarding`). Each node makes sure that the next one has the packet (`acknowledging`), and tells the sender of a broken link by
+//! a Route Error (`repair`). What passes by, routes above all, is learned (`learning`) and kept in a cache (`cache`).
 //!
 //! The limits and decisions are in `docs/models/dsr.md`.
 

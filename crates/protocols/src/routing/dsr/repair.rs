@@ -218,6 +218,7 @@ impl Dsr {
 
     /// Route Errors in a packet (8.3.5).
     pub(super) fn on_route_errors(&mut self, packet: &Packet<'_>, header: &Header<'_>, now: Instant) {
+        let mut is_repeated = false;
         for (place, option) in header.options.iter().enumerate() {
             let DsrOption::RouteError(error) = option else { continue };
             if let ErrorKind::NodeUnreachable(unreachable) = error.kind {
@@ -228,21 +229,22 @@ impl Dsr {
                     self.spread_error = Some(SpreadError { is_spread: false, at: now, salvage, source, unreachable });
                 }
             }
-            if packet.destination == self.address {
-                self.send_once_more(error.salvage, &header.options[place + 1..], now);
+            // What is sent once more takes all that follows with it.
+            if packet.destination == self.address && !is_repeated {
+                is_repeated = self.send_once_more(error.salvage, &header.options[place + 1..], now);
             }
         }
     }
 
     /// If the first of these options was sent by this node, it has not arrived: it and those behind it go once more.
-    fn send_once_more(&mut self, salvage: u8, options: &[DsrOption<'_>], now: Instant) {
+    fn send_once_more(&mut self, salvage: u8, options: &[DsrOption<'_>], now: Instant) -> bool {
         let (source, destination) = match options.first() {
             Some(DsrOption::RouteError(error)) => (error.source, error.destination),
             Some(DsrOption::Ack(ack)) => (ack.source, ack.destination),
-            _ => return,
+            _ => return false,
         };
         if source != self.address || destination == self.address {
-            return;
+            return false;
         }
         let goes = |option: &&DsrOption<'_>| matches!(option, DsrOption::RouteError(_) | DsrOption::Ack(_));
         let options: Vec<_> = options.iter().filter(goes).copied().collect();
@@ -251,6 +253,7 @@ impl Dsr {
         {
             self.send(message, now);
         }
+        true
     }
 
     /// What this node was told last, for its Route Requests.

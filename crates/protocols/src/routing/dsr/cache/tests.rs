@@ -126,7 +126,8 @@ fn a_link_lives_as_its_ends_have_behaved() {
     assert_eq!((bench.search(1, 159), bench.search(1, 160)), (Some(vec![1]), None));
     // 25 + 4 × 10 = 65 s for 0 and 1, and still 25 s for 2.
     bench.add(&[0, 1], 200);
-    (bench.use_route(1, 210), bench.use_route(1, 220));
+    bench.use_route(1, 210);
+    bench.use_route(1, 220);
     bench.0.remove_link(node(0), node(1));
     // 32.5 s for both, then 16.25 s, then 8.125 s.
     bench.add(&[0, 1], 300);

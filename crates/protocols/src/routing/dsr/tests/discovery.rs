@@ -15,6 +15,9 @@ fn a_packet_crosses_a_line_once_a_route_is_found() {
         let mut network = Network::line(6, 1, Checked::new(config));
         assert_eq!(network.path(0, 5, SECOND), Some(vec![0, 1, 2, 3, 4, 5]));
         assert_eq!(known_route(&network, 0, 5), Some(vec![1, 2, 3, 4, 5]));
+        // Each node on the way knows the rest of it.
+        assert_eq!(network.trace(0, 5), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(network.find_loop(), None);
         let sent: usize = network.sent.iter().map(Vec::len).sum();
         assert_eq!(network.path(5, 0, SECOND), Some(vec![5, 4, 3, 2, 1, 0]));
         assert_eq!(network.sent.iter().map(Vec::len).sum::<usize>(), sent, "the way back is known");

@@ -152,7 +152,7 @@ proptest! {
         let mut bench = Bench::new(config);
         let mut stream = Stream::new(seed, Purpose::Routing, 0, 0);
         for _ in 0..600 {
-            bench.now = bench.now + Duration::from_micros(u64::from(stream.below(4)) * haste * 100);
+            bench.now += Duration::from_micros(u64::from(stream.below(4)) * haste * 100);
             if bench.machine.poll_timeout().is_some_and(|due| due <= bench.now) {
                 bench.machine.0.handle_timeout(bench.now);
             } else {

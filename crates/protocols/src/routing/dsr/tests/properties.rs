@@ -84,7 +84,7 @@ proptest! {
                 prop_assert!(path.len() <= 64);
             }
         }
-        let timer = network.nodes.iter().find_map(|node| node.poll_timeout());
+        let timer = network.nodes.iter().find_map(Routing::poll_timeout);
         prop_assert_eq!(timer, None, "nobody sends: nothing is due any more");
     }
 
