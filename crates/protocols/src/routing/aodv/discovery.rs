@@ -7,7 +7,7 @@ use super::schedule::Schedule;
 use crate::time::{Duration, Instant};
 
 /// Doublings of the wait for a reply after which it grows no further.
-const MAX_DOUBLINGS: u32 = 16;
+const MAX_DOUBLINGS: u32 = 10;
 
 /// The destinations to which a route is being looked for: one discovery each (RFC 3561, sections 6.3, 6.4 and 6.12).
 #[derive(Debug)]

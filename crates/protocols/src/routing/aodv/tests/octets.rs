@@ -86,6 +86,46 @@ proptest! {
     }
 }
 
+#[test]
+fn no_configuration_stops_time_or_leaves_its_type() {
+    for (time, number, octet) in [(Duration::ZERO, 0, 0), (Duration::MAX, u32::MAX, u8::MAX)] {
+        let config = Config {
+            active_route_timeout: time,
+            allowed_hello_loss: number,
+            hello_interval: time,
+            local_add_ttl: octet,
+            net_diameter: octet,
+            node_traversal_time: time,
+            rerr_ratelimit: Some(number),
+            rreq_ratelimit: Some(number),
+            rreq_retries: number,
+            timeout_buffer: octet,
+            ttl_start: octet,
+            ttl_increment: octet,
+            ttl_threshold: octet,
+            max_rreq_timeout: Some(time),
+            broadcast_jitter: time,
+            ..everything()
+        };
+        let mut aodv = Aodv::new(config, node(), Instant::START);
+        let mut now = Instant::START;
+        for octets in valid_messages() {
+            let from = Some(NextHop { interface: 0, address: address(2) });
+            let packet = Packet { from, octets: &octets, has_data: false, ..data(2, OWN, None) };
+            aodv.handle_message(&packet, now);
+            aodv.handle_packet(&data(OWN, 5, None), now);
+            aodv.handle_packet(&data(7, 9, Some(2)), now);
+            aodv.handle_link_event(&LinkEvent::FrameDropped { hop: from.unwrap(), packet: data(7, 9, None) }, now);
+            for _ in 0..20 {
+                let Some(due) = aodv.poll_timeout() else { break };
+                assert!(due > now, "the timers of {now} stay due");
+                now = due;
+                aodv.handle_timeout(now);
+            }
+        }
+    }
+}
+
 /// Every message comes from a neighbour of its own, with an originator of its own.
 #[test]
 fn a_flood_of_inventions_fills_no_more_than_its_place() {
