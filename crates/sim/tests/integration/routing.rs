@@ -81,7 +81,7 @@ fn every_protocol_carries_datagrams_and_a_transfer_over_four_hops() {
 #[test]
 fn a_run_with_a_protocol_is_the_same_each_time_and_another_with_another_seed() {
     for (routing, start) in PROTOCOLS {
-        let text = line(4, routing, "25 s", start);
+        let text = line(4, routing, &format!("{} s", start + 20), start);
         let counters = |seed| run(&text, seed).counters().to_vec();
         assert_eq!(counters(1), counters(1), "{routing}");
         assert_ne!(counters(1), counters(2), "{routing}");

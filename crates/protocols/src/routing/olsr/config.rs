@@ -27,7 +27,8 @@ pub struct Config {
     /// Whether a link has to prove itself before it counts (14). Off by default, as in ns-3: the section is optional, and under
     /// load it loses a link with the second of two collisions.
     pub hysteresis: Option<Hysteresis>,
-    /// Whether a link is lost with a frame that the interface gives up (13).
+    /// Whether a link is lost with a frame that the interface gives up (13). Off by default: the section is optional, and a frame
+    /// that collided too often costs the link for NEIGHB_HOLD_TIME.
     pub link_layer_notification: bool,
     /// Maximum transmission unit, in octets: messages of this node are cut and bundled so that packets are no longer, with 28
     /// octets of IPv4 and UDP.
@@ -61,7 +62,7 @@ impl Default for Config {
             tc_redundancy: 0,
             mpr_coverage: 1,
             hysteresis: None,
-            link_layer_notification: true,
+            link_layer_notification: false,
             mtu: 1500,
         }
     }

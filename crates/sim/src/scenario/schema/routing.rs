@@ -308,7 +308,7 @@ pub(in super::super) struct Olsr {
     /// Whether a link has to prove itself before it counts (section 14, with its parameters). Default: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hysteresis: Option<bool>,
-    /// Whether a link is lost with a frame that the interface gives up (section 13). Default: true.
+    /// Whether a link is lost with a frame that the interface gives up (section 13). Default: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_layer_notification: Option<bool>,
 }

@@ -61,7 +61,7 @@ fn section_7_1_1_a_neighbour_that_has_lost_us_is_no_symmetric_one() {
 
 #[test]
 fn section_13_a_frame_given_up_loses_the_link_for_the_hold_time() {
-    let mut bench = Bench::new(Config::default());
+    let mut bench = Bench::new(Config { link_layer_notification: true, ..Config::default() });
     bench.befriend(1, &[5]);
     bench.befriend(2, &[5]);
     assert_eq!(bench.next_hop(5), Some(1));
@@ -80,7 +80,7 @@ fn section_13_a_frame_given_up_loses_the_link_for_the_hold_time() {
     bench.after(NANO * 3);
     assert_eq!(bench.next_hop(1), Some(1), "6 s later, it counts again");
 
-    let mut bench = Bench::new(Config { link_layer_notification: false, ..Config::default() });
+    let mut bench = Bench::new(Config::default());
     bench.befriend(1, &[5]);
     let event = LinkEvent::FrameDropped { hop: to(1), packet: data(address(5)) };
     assert_eq!(bench.node.handle_link_event(&event, bench.now), Verdict::Drop);

@@ -91,7 +91,7 @@ fn section_9_3_who_is_selected_advertises_its_selectors_and_takes_them_back() {
 
 #[test]
 fn section_9_3_a_selector_that_is_lost_is_told_early() {
-    let mut bench = Bench::new(Config::default());
+    let mut bench = Bench::new(Config { link_layer_notification: true, ..Config::default() });
     bench.hello(1, &[(RELAY, 0)]);
     bench.hello(2, &[(RELAY, 0)]);
     let first = bench.after(SECOND * 5).iter().find_map(|sent| sent.tc().map(|_| sent.at)).unwrap();
