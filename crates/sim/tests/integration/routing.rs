@@ -66,7 +66,7 @@ const PROTOCOLS: [(&str, u32); 10] = [
 #[test]
 fn every_protocol_carries_datagrams_and_a_transfer_over_four_hops() {
     for (routing, start) in PROTOCOLS {
-        let simulation = run(&line(5, routing, "60 s", start), 1);
+        let simulation = run(&line(5, routing, &format!("{} s", start + 60), start), 1);
         let end = simulation.end();
         let summaries: Vec<_> = simulation.flows().iter().map(|flow| flow.summary(end)).collect();
         assert!(summaries[0].sent_packets > 150, "{routing}");

@@ -11,7 +11,11 @@ fn line(count: usize, seed: u64) -> Network<Olsr> {
 }
 
 fn grid(side: usize, seed: u64) -> Network<Olsr> {
-    let mut network = Network::new(side * side, seed, |node| Olsr::new(Config::default(), node));
+    grid_of(side, seed, Config::default())
+}
+
+fn grid_of(side: usize, seed: u64, config: Config) -> Network<Olsr> {
+    let mut network = Network::new(side * side, seed, |node| Olsr::new(config, node));
     for at in 0..side * side {
         if at % side > 0 {
             network.connect(at - 1, at);
@@ -97,7 +101,8 @@ fn a_partition_heals() {
 
 #[test]
 fn a_frame_given_up_turns_packets_to_another_way_at_once() {
-    let mut network = grid(3, 2);
+    let config = Config { link_layer_notification: true, ..Config::default() };
+    let mut network = grid_of(3, 2, config);
     settle(&mut network);
     let way = network.trace(0, 8);
     network.disconnect(way[0], way[1]);
