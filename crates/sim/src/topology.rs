@@ -110,9 +110,7 @@ impl Topology {
 
     /// The stations that decode data frames of `station` when nothing overlaps and nothing varies.
     pub fn neighbours(&self, station: StationId) -> impl Iterator<Item = u32> + '_ {
-        let usable = self.usable[station.0 as usize];
-        let links = self.links[station.0 as usize].iter();
-        links.filter(move |link| link.decodable && link.power >= usable).map(|link| link.receiver.0)
+        self.usable_links(station).map(|link| link.receiver.0)
     }
 
     /// The links over which data frames of `station` pass.
@@ -249,19 +247,22 @@ fn reception(radio: &Radio, stations: &[Station<'_>], seed: u64) -> (Reception, 
     let carrier_sense_threshold = Power::from_dbm(model.carrier_sense_threshold);
     if model.rules == model::Rules::Sinr {
         let receive_threshold = model.receive_threshold.map_or(Power::ZERO, Power::from_dbm);
+        let modes: Vec<Mode> =
+            rates(radio, stations).into_iter().map(|rate| Mode::new(&phy, rate, model.noise_figure)).collect();
         let needed = |rate| {
-            let mode = Mode::new(&phy, rate, model.noise_figure);
+            let mode = modes.iter().find(|mode| mode.rate() == rate).expect("every rate in use has a mode");
             mode.least_power(USABLE_LOSS, phy.payload_bits(rate, USABLE_OCTETS)).max(receive_threshold)
         };
+        let usable = of_robust_rates(stations, radio.standard, needed);
         let sinr = Sinr {
             carrier_sense_threshold,
             detection: Decibel(model.preamble_detection).into(),
             receive_threshold,
             capture: Decibel(model.capture).into(),
-            modes: rates(radio, stations).into_iter().map(|rate| Mode::new(&phy, rate, model.noise_figure)).collect(),
+            modes,
             seed,
         };
-        return (Reception::Sinr(sinr), of_robust_rates(stations, radio.standard, needed));
+        return (Reception::Sinr(sinr), usable);
     }
     let threshold = |rate| Power::from_dbm(model.receive_threshold.unwrap_or_else(|| phy.minimum_sensitivity(rate)));
     let thresholds = Threshold {

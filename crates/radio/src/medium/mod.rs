@@ -58,15 +58,6 @@ pub struct Transmission<P> {
     trailing: Front,
 }
 
-/// An end of a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Edge {
-    /// The first bit of the preamble.
-    Leading,
-    /// The end of the last bit.
-    Trailing,
-}
-
 /// An edge on its way along the links of its transmitter.
 #[derive(Clone, Copy, Debug)]
 pub struct Front {
@@ -92,25 +83,6 @@ pub struct Launch {
     pub leading: Instant,
     /// When its trailing edge reaches its first receiver.
     pub trailing: Instant,
-}
-
-/// Follows an edge that leaves its transmitter at an instant along links in order, as far as it comes before `bound`. How many
-/// it has reached, and when it reaches the next one.
-#[inline]
-fn follow(
-    links: &[Link],
-    leaves: Instant,
-    bound: Instant,
-    mut reach: impl FnMut(&Link, Instant),
-) -> (usize, Option<Instant>) {
-    for (reached, link) in links.iter().enumerate() {
-        let now = leaves + link.delay;
-        if now >= bound {
-            return (reached, Some(now));
-        }
-        reach(link, now);
-    }
-    (links.len(), None)
 }
 
 /// Sums over all receivers.
@@ -234,13 +206,9 @@ impl<P> Medium<P> {
         self.transmissions[id.0 as usize].as_ref().expect("edges exist only for what is on the air")
     }
 
-    /// An edge of a transmission, where it has come to.
-    pub fn front(&self, id: TransmissionId, edge: Edge) -> Front {
-        let transmission = self.transmission(id);
-        match edge {
-            Edge::Leading => transmission.leading,
-            Edge::Trailing => transmission.trailing,
-        }
+    /// The trailing edge of a transmission, where it has come to.
+    pub fn trailing(&self, id: TransmissionId) -> Front {
+        self.transmission(id).trailing
     }
 
     /// Whom a front reaches next, and when; `None` once all have it.
@@ -270,13 +238,10 @@ impl<P> Medium<P> {
         self.powers[id.0 as usize][link - self.first_link[transmitter.0 as usize] as usize]
     }
 
-    /// A front is left where it is, to be followed later.
-    pub fn suspend(&mut self, id: TransmissionId, edge: Edge, front: Front) {
+    /// A trailing edge is left where it is, to be followed later.
+    pub fn suspend(&mut self, id: TransmissionId, trailing: Front) {
         let transmission = self.transmissions[id.0 as usize].as_mut().expect("edges exist only for what is on the air");
-        match edge {
-            Edge::Leading => transmission.leading = front,
-            Edge::Trailing => transmission.trailing = front,
-        }
+        transmission.trailing = trailing;
     }
 
     /// Follows a leading edge to all that it reaches before `bound`. `on_arrival` hears of each: where, when, and whether that
@@ -365,4 +330,23 @@ impl<P> Medium<P> {
     pub fn totals(&self) -> &Totals {
         &self.totals
     }
+}
+
+/// Follows an edge that leaves its transmitter at an instant along links in order, as far as it comes before `bound`. How many
+/// it has reached, and when it reaches the next one.
+#[inline]
+fn follow(
+    links: &[Link],
+    leaves: Instant,
+    bound: Instant,
+    mut reach: impl FnMut(&Link, Instant),
+) -> (usize, Option<Instant>) {
+    for (reached, link) in links.iter().enumerate() {
+        let now = leaves + link.delay;
+        if now >= bound {
+            return (reached, Some(now));
+        }
+        reach(link, now);
+    }
+    (links.len(), None)
 }

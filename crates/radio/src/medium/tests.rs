@@ -160,11 +160,11 @@ impl Air {
             }
             Edge::Trailing(_) => {
                 let id = id.expect("an edge belongs to a frame");
-                let (_, receiver) = self.next(id, super::Edge::Trailing).expect("entered");
+                let (_, receiver) = self.next_trailing(id).expect("entered");
                 let number = self.medium.transmission(id).frame.payload.expect("numbered");
-                let mut front = self.medium.front(id, super::Edge::Trailing);
+                let mut front = self.medium.trailing(id);
                 let (heard, turns_idle) = self.medium.handle_trailing(id, &mut front, now);
-                self.medium.suspend(id, super::Edge::Trailing, front);
+                self.medium.suspend(id, front);
                 let notice = match heard {
                     Heard::Noise => None,
                     Heard::Error(header_end) => Some(Error(micros(header_end))),
@@ -182,7 +182,7 @@ impl Air {
                     assert!(self.busy[receiver.0 as usize], "told twice that the medium is idle");
                     self.turn(now, receiver.0, false);
                 }
-                match self.next(id, super::Edge::Trailing) {
+                match self.next_trailing(id) {
                     Some(_) => self.enter(id),
                     None => self.medium.remove(id),
                 }
@@ -190,16 +190,16 @@ impl Air {
         }
     }
 
-    fn next(&self, id: TransmissionId, edge: super::Edge) -> Option<(Instant, StationId)> {
-        self.medium.next(&self.medium.front(id, edge))
+    fn next_trailing(&self, id: TransmissionId) -> Option<(Instant, StationId)> {
+        self.medium.next(&self.medium.trailing(id))
     }
 
     fn enter(&mut self, id: TransmissionId) {
         let number = self.medium.transmission(id).number;
-        if let Some((at, _)) = self.next(id, super::Edge::Leading) {
+        if let Some((at, _)) = self.medium.next(&self.medium.transmission(id).leading) {
             self.edges.insert((at, Edge::Leading(number)), Some(id));
         }
-        if let Some((at, _)) = self.next(id, super::Edge::Trailing) {
+        if let Some((at, _)) = self.next_trailing(id) {
             self.edges.insert((at, Edge::Trailing(number)), Some(id));
         }
     }
