@@ -3,7 +3,8 @@
 //! | step | module |
 //! |---|---|
 //! | read a file, check it, fill in defaults with their sources | [`scenario`] |
-//! | place the nodes, find who hears whom | [`topology`] |
+//! | place the nodes, move them | [`mobility`] |
+//! | find who hears whom | [`topology`] |
 //! | lay out interfaces and routes | [`network`] |
 //! | set up hosts, programs and forwarding tables | [`traffic`], [`host`] |
 //! | carry packets over wires | [`wired`] |
@@ -47,6 +48,7 @@ pub mod engine;
 pub mod execute;
 pub mod host;
 pub mod metrics;
+pub mod mobility;
 pub mod network;
 pub mod results;
 pub mod run;

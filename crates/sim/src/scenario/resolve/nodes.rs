@@ -69,10 +69,15 @@ impl Resolver<'_> {
         let radios = self.radios(&index, group, role, radio, taken);
         let card = self.card(&index, group.card, role, radio.queue_packets);
         self.ledger.note_given(&at("placement"));
-        if group.placement.is_none() && role != model::Role::Wired {
+        let is_placed = role == model::Role::Wired || matches!(group.mobility, Some(schema::Mobility::Trace { .. }));
+        if group.placement.is_none() && !is_placed {
             self.report(&at("placement"), "is missing", "a table with shape, or role = \"wired\"");
         }
-        self.one_or_default(&index, "mobility", "model", group.mobility.is_some());
+        let placement = match &group.placement {
+            Some(placement) => self.placement(&index, placement, node_names.len()),
+            None => model::Placement::Line { spacing: 0.0 },
+        };
+        let mobility = self.mobility(&index, group, role, &placement, &node_names);
         self.one_or_default(&index, "routing", "protocol", group.routing.is_some());
         let relay =
             self.ledger.pick(&at("relay"), group.relay, word, || (schema::Relay::Os, "default: IP forwarding".into()));
@@ -84,10 +89,8 @@ impl Resolver<'_> {
             role,
             radios,
             card,
-            placement: match &group.placement {
-                Some(placement) => self.placement(&index, placement, node_names.len()),
-                None => model::Placement::Line { spacing: 0.0 },
-            },
+            placement,
+            mobility,
             node_names,
             relay: match relay {
                 schema::Relay::Os => model::Relay::Os,
