@@ -18,8 +18,9 @@ pub struct Motion {
     moves: bool,
 }
 
-/// A leg in time.
+/// A leg in time. It fills a line of the processor's cache.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 struct Stretch {
     start: Instant,
     end: Instant,

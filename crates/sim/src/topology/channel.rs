@@ -14,6 +14,8 @@ use crate::scenario::model::Radio;
 #[derive(Debug)]
 pub(super) struct Channel {
     ends: Vec<End>,
+    /// All are on one channel: nobody need look which.
+    is_one: bool,
     attenuation: Attenuation,
     /// In dB; `None`: other channels are not heard.
     adjacent_rejection: Option<f64>,
@@ -75,8 +77,9 @@ impl Channel {
             Standard::OfdmTurbo => 40e6,
             _ => 25e6,
         };
-        let ends = stations.iter().map(end).collect();
-        Self { ends, attenuation, adjacent_rejection: radio.adjacent_channel_rejection, spacing, floor, reach }
+        let ends: Vec<End> = stations.iter().map(end).collect();
+        let is_one = ends.windows(2).all(|pair| pair[0].frequency == pair[1].frequency);
+        Self { ends, is_one, attenuation, adjacent_rejection: radio.adjacent_channel_rejection, spacing, floor, reach }
     }
 
     /// The longest link in metres; may be infinite.
@@ -86,7 +89,7 @@ impl Channel {
 
     /// Whether two stations could hear each other, were they near.
     pub(super) fn is_shared(&self, from: u32, to: u32) -> bool {
-        let rejection = self.rejection(&self.ends[from as usize], &self.ends[to as usize]);
+        let rejection = self.rejection(from, to);
         from != to
             && match self.attenuation {
                 Attenuation::Range(_) => rejection == Some(0.0),
@@ -95,19 +98,19 @@ impl Channel {
     }
 
     /// The link from one station, which is `here`, to another, which is `there`, if it is heard.
-    #[inline]
+    #[inline(always)]
     pub(super) fn link(&self, from: u32, to: u32, here: Position, there: Position) -> Option<Link> {
-        let ends = [&self.ends[from as usize], &self.ends[to as usize]];
-        let power = if from == to { Power::ZERO } else { self.power(ends, here, there) };
+        let power = if from == to { Power::ZERO } else { self.power(from, to, here, there) };
         if power < self.floor || power == Power::ZERO {
             return None;
         }
         let delay: Duration = propagation_delay(here.distance(there));
-        Some(Link { receiver: StationId(to), delay, power, decodable: ends[0].frequency == ends[1].frequency })
+        let decodable = self.is_one || self.ends[from as usize].frequency == self.ends[to as usize].frequency;
+        Some(Link { receiver: StationId(to), delay, power, decodable })
     }
 
-    #[inline]
-    fn power(&self, [from, to]: [&End; 2], here: Position, there: Position) -> Power {
+    #[inline(always)]
+    fn power(&self, from: u32, to: u32, here: Position, there: Position) -> Power {
         match &self.attenuation {
             Attenuation::Range(range) => {
                 if self.rejection(from, to) != Some(0.0) {
@@ -119,7 +122,7 @@ impl Channel {
             Attenuation::Path { model, obstacles } => {
                 let Some(rejection) = self.rejection(from, to) else { return Power::ZERO };
                 let gain = obstacles.as_ref().map_or(1.0, |obstacles| obstacles.gain(here, there));
-                let power = model.received_power(from.sent, here, there).scaled(gain);
+                let power = model.received_power(self.ends[from as usize].sent, here, there).scaled(gain);
                 if rejection > 0.0 { power.scaled(Decibel(-rejection).as_ratio()) } else { power }
             }
         }
@@ -130,7 +133,11 @@ impl Channel {
     /// In between one channel and the next, where they overlap, it grows evenly. Radios of one node on different channels
     /// don't disturb each other.
     #[inline]
-    fn rejection(&self, from: &End, to: &End) -> Option<f64> {
+    fn rejection(&self, from: u32, to: u32) -> Option<f64> {
+        if self.is_one {
+            return Some(0.0);
+        }
+        let [from, to] = [from, to].map(|station| &self.ends[station as usize]);
         let offset = libm::fabs(from.frequency - to.frequency);
         if offset == 0.0 {
             return Some(0.0);

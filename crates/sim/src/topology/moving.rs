@@ -190,3 +190,175 @@ impl Epoch {
         found.sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::mobility::{Leg, Mobility, Movement};
+    use crate::network;
+    use crate::scenario::{Scenario, Source};
+
+    const RANGE: &str = r#"propagation = { model = "range", receive = "250 m", carrier_sense = "550 m" }"#;
+    const FREE_SPACE: &str =
+        "propagation = { model = \"free-space\", frequency = \"2.4 GHz\" }\ninterference_floor = \"-80 dBm\"";
+    const SHADOWED: &str = "propagation = { model = \"log-distance\", exponent = 3.5, shadowing = \"6 dB\", shadowing_per = \"link\" }\ninterference_floor = \"-85 dBm\"";
+
+    fn scenario(radio: &str, nodes: usize, radios: &str) -> Scenario {
+        let text = format!(
+            r#"
+            duration = "1 s"
+            [radio]
+            {radio}
+            [[nodes]]
+            name = "n"
+            count = {nodes}
+            {radios}
+            placement = {{ shape = "line", spacing = "1 m" }}
+            "#
+        );
+        let source = Source { text, name: "test".into(), ..Source::default() };
+        Scenario::parse(&source, &[]).unwrap_or_else(|errors| panic!("{errors}")).scenario
+    }
+
+    fn channel(scenario: &Scenario) -> Channel {
+        super::super::channel(&scenario.radio, &network::stations(scenario), 1)
+    }
+
+    fn nodes(scenario: &Scenario) -> Vec<NodeId> {
+        network::stations(scenario).iter().map(|station| station.node).collect()
+    }
+
+    fn motion(ways: &[Vec<Leg>]) -> Motion {
+        let model = |way: &Vec<Leg>| Box::new(Movement::new(Arc::from(way.as_slice()))) as Box<dyn Mobility>;
+        Motion::of(ways.iter().map(model).collect())
+    }
+
+    fn surroundings(scenario: &Scenario, ways: &[Vec<Leg>]) -> Surroundings {
+        Surroundings::new(channel(scenario), nodes(scenario), motion(ways))
+    }
+
+    fn heard(surroundings: &mut Surroundings, from: u32, now: Instant) -> Vec<Link> {
+        let mut links = Vec::new();
+        surroundings.links(StationId(from), now, &mut links);
+        links
+    }
+
+    /// By a look at all stations.
+    fn heard_of_all(channel: &Channel, nodes: &[NodeId], motion: &mut Motion, from: u32, now: Instant) -> Vec<Link> {
+        let places: Vec<Position> = nodes.iter().map(|&node| motion.position(node, now)).collect();
+        let here = places[from as usize];
+        let link = |(&there, to): (&Position, u32)| {
+            (here.distance(there) <= channel.reach()).then(|| channel.link(from, to, here, there)).flatten()
+        };
+        let mut links: Vec<Link> = places.iter().zip(0..).filter_map(link).collect();
+        links.sort_by_key(Link::order);
+        links
+    }
+
+    fn tell(links: &[Link]) -> Vec<(u32, Duration, u64, bool)> {
+        links.iter().map(|l| (l.receiver.0, l.delay, l.power.as_attowatts(), l.decodable)).collect()
+    }
+
+    /// Legs of up to 20 s between places in a kilometre's square, some of them at rest.
+    fn way() -> impl Strategy<Value = Vec<Leg>> {
+        let place = || (0.0f64..1e3, 0.0f64..1e3).prop_map(|(x, y)| Position::on_ground(x, y));
+        (place(), prop::collection::vec((place(), 0u64..20_000, any::<bool>()), 1..12)).prop_map(|(mut here, stops)| {
+            let leg = |(place, millis, rests): (Position, u64, bool)| {
+                let to = if rests { here } else { place };
+                let leg = Leg { from: here, to, duration: Duration::from_millis(millis) };
+                here = to;
+                leg
+            };
+            stops.into_iter().map(leg).collect()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn all_that_hear_are_found_and_no_others(
+            ways in prop::collection::vec(way(), 1..40),
+            questions in prop::collection::vec((0u32..80, 0u64..2_000), 1..60),
+            radio in prop::sample::select(vec![RANGE, FREE_SPACE, SHADOWED]),
+            two_radios: bool,
+        ) {
+            let radios = if two_radios { "radios = [{ channel = 1 }, { channel = 4 }]" } else { "" };
+            let scenario = scenario(radio, ways.len(), radios);
+            let mut surroundings = surroundings(&scenario, &ways);
+            let (channel, nodes, mut motion) = (channel(&scenario), nodes(&scenario), motion(&ways));
+            let mut now = Instant::START;
+            for (from, pause) in questions {
+                now += Duration::from_millis(pause);
+                let from = from % nodes.len() as u32;
+                let (found, all) =
+                    (heard(&mut surroundings, from, now), heard_of_all(&channel, &nodes, &mut motion, from, now));
+                prop_assert_eq!(tell(&found), tell(&all), "station {} at {}", from, now);
+            }
+        }
+    }
+
+    /// 50 m/s eastwards from 100 m: within 250 m for 3 s, within 550 m for 9 s, each to the nanosecond, and at a delay of d/c.
+    #[test]
+    fn a_node_is_out_of_range_from_the_exact_instant_on() {
+        let scenario = scenario(RANGE, 2, "");
+        let (near, far) = (Position::on_ground(100.0, 0.0), Position::on_ground(1_100.0, 0.0));
+        let ways = [vec![Leg::rest(Position::default(), Duration::MAX)], vec![Leg::trip(near, far, 50.0)]];
+        let mut surroundings = surroundings(&scenario, &ways);
+        for (nanos, units, delay) in [
+            (0, Some(2), 334),
+            (2_999_999_999, Some(2), 834),
+            (3_000_000_000, Some(2), 834),
+            (3_000_000_001, Some(1), 834),
+            (9_000_000_000, Some(1), 1_835),
+            (9_000_000_001, None, 0),
+            (60_000_000_000, None, 0),
+        ] {
+            let now = Instant::from_nanos(nanos);
+            for (from, to) in [(0, 1), (1, 0)] {
+                let expected: Vec<_> =
+                    units.into_iter().map(|units| (to, Duration::from_nanos(delay), units, true)).collect();
+                assert_eq!(tell(&heard(&mut surroundings, from, now)), expected, "{now}");
+            }
+        }
+    }
+
+    /// In a crowd all hear all: lists are too long to be kept, and are right all the same.
+    #[test]
+    fn a_crowd_leaves_no_lists_behind() {
+        let count = KEPT + 10;
+        let scenario = scenario(RANGE, count, "");
+        let way = |n: usize| {
+            let from = Position::on_ground((n % 40) as f64, (n / 40) as f64);
+            vec![Leg::trip(from, Position::on_ground(from.y, 40.0 - from.x), 1.0)]
+        };
+        let ways: Vec<Vec<Leg>> = (0..count).map(way).collect();
+        let mut surroundings = surroundings(&scenario, &ways);
+        let (channel, nodes, mut motion) = (channel(&scenario), nodes(&scenario), motion(&ways));
+        for (second, from) in [(0, 3), (0, 500), (1, 3), (2, 3), (30, 3), (31, 1_030)] {
+            let now = Instant::START + Duration::from_secs(second);
+            let all = heard_of_all(&channel, &nodes, &mut motion, from, now);
+            assert_eq!(all.len(), count - 1);
+            assert_eq!(tell(&heard(&mut surroundings, from, now)), tell(&all), "{now}");
+        }
+        assert!(surroundings.lists.iter().all(|list| list.stations.capacity() == 0));
+    }
+
+    /// As fast as a satellite, or not at all: epochs adapt, and stay within their bounds.
+    #[test]
+    fn epochs_follow_the_speed() {
+        for (speed, length) in [(0.0, LONGEST), (1.0, LONGEST), (5.0, Duration::from_secs_f64(5.5)), (1e5, SHORTEST)] {
+            let scenario = scenario(RANGE, 2, "");
+            let far = Position::on_ground(1e9, 0.0);
+            let way = || vec![Leg::trip(Position::default(), far, speed)];
+            let mut surroundings = surroundings(&scenario, &[way(), way()]);
+            for second in 0..100 {
+                assert_eq!(heard(&mut surroundings, 0, Instant::START + Duration::from_secs(second)).len(), 1);
+            }
+            let off = surroundings.epoch.length.as_secs_f64() / length.as_secs_f64() - 1.0;
+            assert!(off.abs() < 1e-6, "{speed} m/s: {:?}", surroundings.epoch.length);
+        }
+    }
+}
