@@ -105,10 +105,30 @@ class Placement(TypedDict, total=False):
     height: Quantity
 
 
+class Area(TypedDict, total=False):
+    """A rectangle."""
+
+    width: Quantity
+    height: Quantity
+    x: Quantity
+    y: Quantity
+
+
 class Mobility(TypedDict, total=False):
     """How nodes move."""
 
-    model: Literal["static"]
+    model: Literal["static", "random-waypoint", "gauss-markov", "trace"]
+    speed: Quantity | Sequence[Quantity]
+    pause: Quantity | Sequence[Quantity]
+    start: Literal["steady-state", "classical"]
+    area: Area
+    speed_deviation: Quantity
+    direction: float
+    direction_deviation: float
+    alpha: float
+    step: Quantity
+    edge: Quantity
+    file: str
 
 
 class Routing(TypedDict, total=False):

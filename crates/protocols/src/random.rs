@@ -31,6 +31,8 @@ pub enum Purpose {
     GilbertElliott = 11,
     /// Whether a wire loses a packet; for: link, direction.
     LinkLoss = 12,
+    /// Where a node goes, and how fast; for: group, node.
+    Mobility = 13,
     /// Jitter and choices of a routing protocol; for: node.
     Routing = 14,
     /// The hash that sorts flows into queues; for: node, radio.

@@ -18,4 +18,4 @@ pub mod rate;
 pub mod reception;
 pub mod standard;
 pub mod units;
-mod variate;
+pub mod variate;

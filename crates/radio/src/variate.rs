@@ -17,7 +17,7 @@ pub(crate) fn exponential(stream: &mut Stream) -> f64 {
 }
 
 /// Two independent normal deviates with mean 0 and variance 1 (Box and Muller, Ann. Math. Stat. 29(2), 1958).
-pub(crate) fn normal_pair(stream: &mut Stream) -> (f64, f64) {
+pub fn normal_pair(stream: &mut Stream) -> (f64, f64) {
     let radius = libm::sqrt(2.0 * exponential(stream));
     let (sine, cosine) = libm::sincos(2.0 * PI * open_unit(stream));
     (radius * cosine, radius * sine)

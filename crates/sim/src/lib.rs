@@ -4,7 +4,8 @@
 //! |---|---|
 //! | read a file, check it, fill in defaults with their sources | [`scenario`] |
 //! | know what a user has added to the vocabulary | [`registry`] |
-//! | place the nodes, find who hears whom | [`topology`] |
+//! | place the nodes, move them | [`mobility`] |
+//! | find who hears whom | [`topology`] |
 //! | lay out interfaces and routes | [`network`] |
 //! | set up hosts, programs and forwarding tables | [`traffic`], [`host`] |
 //! | carry packets over wires | [`wired`] |
@@ -49,6 +50,7 @@ pub mod engine;
 pub mod execute;
 pub mod host;
 pub mod metrics;
+pub mod mobility;
 pub mod network;
 pub mod registry;
 pub mod results;

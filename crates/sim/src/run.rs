@@ -13,9 +13,10 @@ use crate::host::card::{Cards, Copied};
 use crate::host::packet::Packet;
 use crate::host::{ConservationError, Context, Host, Neighbour, Transmit};
 use crate::metrics::{Census, Counters, DropCause, FlowTable};
+use crate::mobility::Motion;
 use crate::network::{self, Network};
 use crate::scenario::model::{Errors, FlowId, LossLevel, NodeId, NodeRadio, Rules, Scenario};
-use crate::topology::{Topology, positions};
+use crate::topology::Topology;
 use crate::traffic::{Machines, TrafficError, machines};
 use crate::wired::Wire;
 
@@ -24,7 +25,10 @@ pub struct Simulation {
     engine: Engine<Hosts>,
     end: Instant,
     is_finished: bool,
+    /// By node, at the start.
     positions: Vec<Position>,
+    /// Apart from that of the medium, so that whoever asks for a place need not ask in the order of its transmissions.
+    motion: Motion,
 }
 
 /// All hosts with what they measure.
@@ -92,9 +96,9 @@ impl Simulation {
     /// As [`Self::new`].
     pub fn new_while(scenario: &Scenario, seed: u64, goes_on: &dyn Fn() -> bool) -> Result<Option<Self>, TrafficError> {
         let radio = &scenario.radio;
-        let positions = positions(scenario, seed);
         let radios = network::stations(scenario);
-        let Some(topology) = Topology::new_while(radio, &radios, &positions, seed, goes_on) else { return Ok(None) };
+        let motion = Motion::new(scenario, seed);
+        let Some(topology) = Topology::new_while(radio, &radios, motion, seed, goes_on) else { return Ok(None) };
         let Some(network) = Network::new_while(scenario, &topology, goes_on) else { return Ok(None) };
         let Machines { hosts, flows } = machines(scenario, &network, seed)?;
         let counters = vec![Counters::default(); hosts.len()];
@@ -146,7 +150,10 @@ impl Simulation {
         let (wires, ports) = (network::wires(scenario, seed), network::ports(scenario));
         let hosts = Hosts { hosts, counters, flows, errors, ports: ports.clone(), cards };
         let engine = Engine::with_ports(topology.into_medium(), stations, wires, ports, hosts);
-        Ok(Some(Self { engine, end: Instant::START + scenario.duration, is_finished: false, positions }))
+        let mut motion = Motion::new(scenario, seed);
+        let nodes = (0..engine.ports().hosts() as u32).map(NodeId);
+        let positions = nodes.map(|node| motion.position(node, Instant::START)).collect();
+        Ok(Some(Self { engine, end: Instant::START + scenario.duration, is_finished: false, positions, motion }))
     }
 
     /// Shows every frame to `tap`.
@@ -195,9 +202,15 @@ impl Simulation {
         self.engine.events()
     }
 
-    /// Where the nodes stand, by index.
+    /// Where the nodes stand at the start, by index.
     pub fn positions(&self) -> &[Position] {
         &self.positions
+    }
+
+    /// Where a node is at an instant, which must not lie before one that was asked for of that node. It need not be
+    /// that of the run.
+    pub fn position(&mut self, node: NodeId, at: Instant) -> Position {
+        self.motion.position(node, at)
     }
 
     /// The measurement of all flows.

@@ -2,6 +2,8 @@
 
 #[path = "../benches/cost/peers.rs"]
 mod peers;
+#[path = "../benches/cost/roaming.rs"]
+mod roaming;
 
 use allocation_counter::AllocationInfo;
 use hopcast_protocols::time::{Duration, Instant};
@@ -45,6 +47,21 @@ fn udp_in_a_saturated_cell() {
 #[test]
 fn tcp_over_a_grid() {
     check("grid", Duration::from_secs(40), 6);
+}
+
+/// Legs are drawn, lists of neighbours made anew, links found for each frame: all in memory that was there, but for lists that
+/// are longer than ever before, as their station comes into the middle.
+#[test]
+fn nodes_on_the_move() {
+    let scenario = roaming::scenario(50, 120);
+    let mut simulation = Simulation::new(&scenario, 1).expect("the nearest node is a neighbour");
+    simulation.run_until(Instant::START + Duration::from_secs(60));
+    let before = simulation.events();
+    let until = simulation.end() - Duration::from_nanos(1);
+    let made = allocation_counter::measure(|| simulation.run_until(until));
+    let events = simulation.events() - before;
+    assert!(events > 100_000, "only {events} events, nothing is shown");
+    assert!(made.count_total <= 50, "{made:?} in {events} events");
 }
 
 /// The counter counts.

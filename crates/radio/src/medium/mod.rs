@@ -1,9 +1,11 @@
 //! The medium: who hears whom, what is on the air, and what each receiver makes of it.
 //!
 //! A transmission is one object. Its edges travel along the links of its transmitter, which are sorted by delay, so that
-//! a driver can walk them in order without an event for each receiver.
+//! a driver can walk them in order without an event for each receiver. Where stations move, a transmission keeps the
+//! links that it had when it began.
 
 mod losses;
+mod paths;
 #[cfg(test)]
 mod tests;
 mod variation;
@@ -14,6 +16,8 @@ use crate::mac::{Frame, StationId};
 use crate::reception::{Arrival, Content, Heard, Receivers, Reception};
 use crate::units::Power;
 pub use losses::Losses;
+pub use paths::Geometry;
+use paths::Paths;
 pub use variation::Variation;
 
 /// A path from one station to another.
@@ -27,6 +31,13 @@ pub struct Link {
     pub power: Power,
     /// Whether the receiver is on the transmitter's channel: what leaks from another only interferes.
     pub decodable: bool,
+}
+
+impl Link {
+    /// The order in which a transmission reaches its receivers.
+    pub const fn order(&self) -> (Duration, StationId) {
+        (self.delay, self.receiver)
+    }
 }
 
 /// Index of a transmission that is on the air.
@@ -54,17 +65,10 @@ pub struct Transmission<P> {
     pub number: u64,
     /// Names it among all of its run, whatever other stations send: for draws.
     key: u64,
+    /// Index of its first link.
+    first_link: u32,
     leading: Front,
     trailing: Front,
-}
-
-/// An end of a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Edge {
-    /// The first bit of the preamble.
-    Leading,
-    /// The end of the last bit.
-    Trailing,
 }
 
 /// An edge on its way along the links of its transmitter.
@@ -94,25 +98,6 @@ pub struct Launch {
     pub trailing: Instant,
 }
 
-/// Follows an edge that leaves its transmitter at an instant along links in order, as far as it comes before `bound`. How many
-/// it has reached, and when it reaches the next one.
-#[inline]
-fn follow(
-    links: &[Link],
-    leaves: Instant,
-    bound: Instant,
-    mut reach: impl FnMut(&Link, Instant),
-) -> (usize, Option<Instant>) {
-    for (reached, link) in links.iter().enumerate() {
-        let now = leaves + link.delay;
-        if now >= bound {
-            return (reached, Some(now));
-        }
-        reach(link, now);
-    }
-    (links.len(), None)
-}
-
 /// Sums over all receivers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
@@ -125,12 +110,9 @@ pub struct Totals {
 }
 
 /// All stations' receivers and what is on the air between them.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Medium<P> {
-    /// Links of all transmitters, each transmitter's sorted by delay and receiver.
-    links: Vec<Link>,
-    /// Where a transmitter's links begin; one more entry than stations.
-    first_link: Vec<u32>,
+    paths: Paths,
     receivers: Receivers,
     variation: Option<Variation>,
     losses: Option<Losses>,
@@ -148,17 +130,17 @@ impl<P> Medium<P> {
     /// A silent medium. `links[i]` are the paths from station `i` to those that its signal reaches.
     pub fn new(links: Vec<Vec<Link>>, reception: Reception) -> Self {
         let stations = links.len();
-        let mut first_link = Vec::with_capacity(stations + 1);
-        let mut all = Vec::with_capacity(links.iter().map(Vec::len).sum());
-        for mut own in links {
-            own.sort_by_key(|link| (link.delay, link.receiver));
-            first_link.push(all.len() as u32);
-            all.extend(own);
-        }
-        first_link.push(all.len() as u32);
+        Self::of(Paths::fixed(links), reception, stations)
+    }
+
+    /// A silent medium between so many stations, whose paths `geometry` tells at each instant.
+    pub fn moving(geometry: Box<dyn Geometry>, reception: Reception, stations: usize) -> Self {
+        Self::of(Paths::moving(geometry), reception, stations)
+    }
+
+    fn of(paths: Paths, reception: Reception, stations: usize) -> Self {
         Self {
-            links: all,
-            first_link,
+            paths,
             receivers: Receivers::new(reception, stations),
             variation: None,
             losses: None,
@@ -180,13 +162,6 @@ impl<P> Medium<P> {
         self.losses = Some(losses);
     }
 
-    /// The links of a transmitter, in the order in which its signal arrives.
-    pub fn links(&self, transmitter: StationId) -> &[Link] {
-        let first = self.first_link[transmitter.0 as usize] as usize;
-        let end = self.first_link[transmitter.0 as usize + 1] as usize;
-        &self.links[first..end]
-    }
-
     /// Puts a frame on the air. Its transmitter loses what it was receiving. `None`: nobody hears it.
     pub fn transmit(&mut self, frame: Frame<P>, now: Instant) -> Option<Launch> {
         self.receivers.on_transmit(frame.transmitter, &mut self.totals);
@@ -197,9 +172,10 @@ impl<P> Medium<P> {
         // draw.
         let key = (transmitter as u64) << 32 | u64::from(self.sent[transmitter]);
         self.sent[transmitter] = self.sent[transmitter].wrapping_add(1);
+        let (first_link, end) = self.paths.claim(frame.transmitter, now);
         let leading = Front {
-            next: self.first_link[transmitter],
-            end: self.first_link[transmitter + 1],
+            next: first_link,
+            end,
             leaves: now,
             header: frame.header,
             threshold: self.receivers.least_power(frame.rate),
@@ -208,7 +184,7 @@ impl<P> Medium<P> {
         let trailing = Front { leaves: now + frame.airtime, ..leading };
         let (arrives, _) = self.next(&leading)?;
         let ends = arrives + frame.airtime;
-        let transmission = Some(Transmission { frame, start: now, number, key, leading, trailing });
+        let transmission = Some(Transmission { frame, start: now, number, key, first_link, leading, trailing });
         let id = self.free.pop().unwrap_or(TransmissionId(self.transmissions.len() as u32));
         match self.transmissions.get_mut(id.0 as usize) {
             Some(slot) => *slot = transmission,
@@ -234,13 +210,9 @@ impl<P> Medium<P> {
         self.transmissions[id.0 as usize].as_ref().expect("edges exist only for what is on the air")
     }
 
-    /// An edge of a transmission, where it has come to.
-    pub fn front(&self, id: TransmissionId, edge: Edge) -> Front {
-        let transmission = self.transmission(id);
-        match edge {
-            Edge::Leading => transmission.leading,
-            Edge::Trailing => transmission.trailing,
-        }
+    /// The trailing edge of a transmission, where it has come to.
+    pub fn trailing(&self, id: TransmissionId) -> Front {
+        self.transmission(id).trailing
     }
 
     /// Whom a front reaches next, and when; `None` once all have it.
@@ -248,7 +220,7 @@ impl<P> Medium<P> {
         if front.next == front.end {
             return None;
         }
-        let link = &self.links[front.next as usize];
+        let link = &self.paths.links[front.next as usize];
         Some((front.leaves + link.delay, link.receiver))
     }
 
@@ -258,25 +230,21 @@ impl<P> Medium<P> {
     /// If it has reached none.
     pub fn last(&self, id: TransmissionId, front: &Front) -> Link {
         let link = front.next as usize - 1;
-        Link { power: self.power(id, link), ..self.links[link] }
+        Link { power: self.power(id, link), ..self.paths.links[link] }
     }
 
     /// The power with which a transmission arrived over the link with this index.
     fn power(&self, id: TransmissionId, link: usize) -> Power {
         if self.variation.is_none() {
-            return self.links[link].power;
+            return self.paths.links[link].power;
         }
-        let transmitter = self.transmission(id).frame.transmitter;
-        self.powers[id.0 as usize][link - self.first_link[transmitter.0 as usize] as usize]
+        self.powers[id.0 as usize][link - self.transmission(id).first_link as usize]
     }
 
-    /// A front is left where it is, to be followed later.
-    pub fn suspend(&mut self, id: TransmissionId, edge: Edge, front: Front) {
+    /// A trailing edge is left where it is, to be followed later.
+    pub fn suspend(&mut self, id: TransmissionId, trailing: Front) {
         let transmission = self.transmissions[id.0 as usize].as_mut().expect("edges exist only for what is on the air");
-        match edge {
-            Edge::Leading => transmission.leading = front,
-            Edge::Trailing => transmission.trailing = front,
-        }
+        transmission.trailing = trailing;
     }
 
     /// Follows a leading edge to all that it reaches before `bound`. `on_arrival` hears of each: where, when, and whether that
@@ -290,7 +258,7 @@ impl<P> Medium<P> {
         let transmission = self.transmissions[id.0 as usize].as_mut();
         let Transmission { frame, key, leading: front, .. } =
             transmission.expect("edges exist only for what is on the air");
-        let links = &self.links[front.next as usize..front.end as usize];
+        let links = &self.paths.links[front.next as usize..front.end as usize];
         let Front { leaves, header, threshold, .. } = *front;
         let arrival = |power: Power, decodable: bool, now: Instant| Arrival {
             transmission: id,
@@ -328,7 +296,7 @@ impl<P> Medium<P> {
     /// A trailing edge reaches its next receiver, `now`. Returns what became of the frame there, and whether the station's
     /// medium turns idle.
     pub fn handle_trailing(&mut self, id: TransmissionId, front: &mut Front, now: Instant) -> (Heard, bool) {
-        let &Link { receiver, mut power, .. } = &self.links[front.next as usize];
+        let &Link { receiver, mut power, .. } = &self.paths.links[front.next as usize];
         if self.variation.is_some() {
             power = self.power(id, front.next as usize);
         }
@@ -346,7 +314,9 @@ impl<P> Medium<P> {
 
     /// Forgets a transmission whose trailing edge has passed all receivers.
     pub fn remove(&mut self, id: TransmissionId) {
-        self.transmissions[id.0 as usize] = None;
+        if let Some(transmission) = self.transmissions[id.0 as usize].take() {
+            self.paths.release(transmission.first_link, transmission.trailing.end);
+        }
         self.powers[id.0 as usize].clear();
         self.free.push(id);
     }
@@ -365,4 +335,23 @@ impl<P> Medium<P> {
     pub fn totals(&self) -> &Totals {
         &self.totals
     }
+}
+
+/// Follows an edge that leaves its transmitter at an instant along links in order, as far as it comes before `bound`. How many
+/// it has reached, and when it reaches the next one.
+#[inline]
+fn follow(
+    links: &[Link],
+    leaves: Instant,
+    bound: Instant,
+    mut reach: impl FnMut(&Link, Instant),
+) -> (usize, Option<Instant>) {
+    for (reached, link) in links.iter().enumerate() {
+        let now = leaves + link.delay;
+        if now >= bound {
+            return (reached, Some(now));
+        }
+        reach(link, now);
+    }
+    (links.len(), None)
 }

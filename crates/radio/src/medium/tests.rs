@@ -67,6 +67,24 @@ fn reception(rules: Rules) -> Threshold {
     }
 }
 
+/// A broadcast that takes so many microseconds.
+fn frame(from: u32, number: u32, length: u64) -> Frame<u32> {
+    Frame {
+        kind: FrameKind::Data,
+        transmitter: StationId(from),
+        receiver: None,
+        duration: Duration::ZERO,
+        sequence: 0,
+        retry: false,
+        priority: None,
+        octets: 100,
+        rate: RATE,
+        airtime: Duration::from_micros(length),
+        header: Duration::from_micros(HEADER),
+        payload: Some(number),
+    }
+}
+
 impl Air {
     /// `powers[from][to]`; zero is no link.
     fn new(reception: Threshold, powers: &[&[u64]]) -> Self {
@@ -116,24 +134,9 @@ impl Air {
     fn step(&mut self, now: Instant, edge: Edge, id: Option<TransmissionId>) {
         match edge {
             Edge::Start(from, number, length) => {
-                let airtime = Duration::from_micros(length);
-                let frame = Frame {
-                    kind: FrameKind::Data,
-                    transmitter: StationId(from),
-                    receiver: None,
-                    duration: Duration::ZERO,
-                    sequence: 0,
-                    retry: false,
-                    priority: None,
-                    octets: 100,
-                    rate: RATE,
-                    airtime,
-                    header: Duration::from_micros(HEADER),
-                    payload: Some(number),
-                };
-                let launch = self.medium.transmit(frame, now);
+                let launch = self.medium.transmit(frame(from, number, length), now);
                 self.transmitting[from as usize] = true;
-                self.edges.insert((now + airtime, Edge::End(from)), None);
+                self.edges.insert((now + Duration::from_micros(length), Edge::End(from)), None);
                 if let Some(launch) = launch {
                     self.enter(launch.id);
                 }
@@ -160,11 +163,11 @@ impl Air {
             }
             Edge::Trailing(_) => {
                 let id = id.expect("an edge belongs to a frame");
-                let (_, receiver) = self.next(id, super::Edge::Trailing).expect("entered");
+                let (_, receiver) = self.next_trailing(id).expect("entered");
                 let number = self.medium.transmission(id).frame.payload.expect("numbered");
-                let mut front = self.medium.front(id, super::Edge::Trailing);
+                let mut front = self.medium.trailing(id);
                 let (heard, turns_idle) = self.medium.handle_trailing(id, &mut front, now);
-                self.medium.suspend(id, super::Edge::Trailing, front);
+                self.medium.suspend(id, front);
                 let notice = match heard {
                     Heard::Noise => None,
                     Heard::Error(header_end) => Some(Error(micros(header_end))),
@@ -182,7 +185,7 @@ impl Air {
                     assert!(self.busy[receiver.0 as usize], "told twice that the medium is idle");
                     self.turn(now, receiver.0, false);
                 }
-                match self.next(id, super::Edge::Trailing) {
+                match self.next_trailing(id) {
                     Some(_) => self.enter(id),
                     None => self.medium.remove(id),
                 }
@@ -190,16 +193,16 @@ impl Air {
         }
     }
 
-    fn next(&self, id: TransmissionId, edge: super::Edge) -> Option<(Instant, StationId)> {
-        self.medium.next(&self.medium.front(id, edge))
+    fn next_trailing(&self, id: TransmissionId) -> Option<(Instant, StationId)> {
+        self.medium.next(&self.medium.trailing(id))
     }
 
     fn enter(&mut self, id: TransmissionId) {
         let number = self.medium.transmission(id).number;
-        if let Some((at, _)) = self.next(id, super::Edge::Leading) {
+        if let Some((at, _)) = self.medium.next(&self.medium.transmission(id).leading) {
             self.edges.insert((at, Edge::Leading(number)), Some(id));
         }
-        if let Some((at, _)) = self.next(id, super::Edge::Trailing) {
+        if let Some((at, _)) = self.next_trailing(id) {
             self.edges.insert((at, Edge::Trailing(number)), Some(id));
         }
     }
@@ -435,20 +438,83 @@ fn pairwise_a_signal_below_carrier_sense_is_nothing() {
     assert_eq!(overlap(Rules::PairwiseFirstCome, &[(80, 200, 900), (9, 300, 1_100)]).last(), Some(&(900, Idle)));
 }
 
+fn link(to: u32, nanos: u64) -> Link {
+    let (delay, power) = (Duration::from_nanos(nanos), Power::from_attowatts(500));
+    Link { receiver: StationId(to), delay, power, decodable: true }
+}
+
+/// Whom the leading edge of a transmission reaches before `bound`, and after how many nanoseconds since the start.
+fn reached(medium: &mut Medium<u32>, id: TransmissionId, bound: Instant) -> Vec<(u32, u64)> {
+    let mut order = Vec::new();
+    medium.follow_leading(id, bound, |station, at, _| order.push((station.0, at.as_nanos())));
+    order
+}
+
 /// The nearer station hears first; edges of one instant follow the order of the links.
 #[test]
 fn edges_travel_along_the_links() {
-    let link = |to: u32, delay: u64| Link {
-        receiver: StationId(to),
-        delay: Duration::from_nanos(delay),
-        power: Power::from_attowatts(500),
-        decodable: true,
-    };
     let links = vec![vec![link(3, 700), link(1, 900), link(2, 700)], vec![], vec![], vec![]];
-    let medium: Medium<u32> = Medium::new(links, Reception::Threshold(reception(Rules::Cumulative)));
-    let order: Vec<u32> = medium.links(StationId(0)).iter().map(|link| link.receiver.0).collect();
-    assert_eq!(order, [2, 3, 1]);
-    assert!(medium.links(StationId(1)).is_empty());
+    let mut medium: Medium<u32> = Medium::new(links, Reception::Threshold(reception(Rules::Cumulative)));
+    let launch = medium.transmit(frame(0, 0, 500), Instant::START).expect("heard");
+    assert_eq!(launch.leading.as_nanos(), 700);
+    assert_eq!(reached(&mut medium, launch.id, Instant::MAX), [(2, 700), (3, 700), (1, 900)]);
+    assert!(medium.transmit(frame(1, 1, 500), Instant::START).is_none());
+}
+
+/// Station 0 is heard by as many others as milliseconds have passed, each a nanosecond farther away.
+#[derive(Debug)]
+struct Approaching;
+
+impl Geometry for Approaching {
+    fn links(&mut self, transmitter: StationId, now: Instant, links: &mut Vec<Link>) {
+        assert!(links.is_empty());
+        if transmitter == StationId(0) {
+            let millis = now.as_nanos() / 1_000_000;
+            links.extend((1..=millis).map(|to| link(to as u32, millis * 100 + to)));
+        }
+    }
+}
+
+/// What is on the air goes on along the links that it began with, whatever its station sends next.
+#[test]
+fn a_transmission_keeps_the_links_of_its_start() {
+    let reception = Reception::Threshold(reception(Rules::Cumulative));
+    let mut medium: Medium<u32> = Medium::moving(Box::new(Approaching), reception, 8);
+    assert!(medium.transmit(frame(0, 0, 500), us(0)).is_none(), "nobody is near yet");
+    assert!(medium.transmit(frame(1, 0, 500), us(3_000)).is_none());
+    let early = medium.transmit(frame(0, 1, 500), us(3_000)).expect("heard").id;
+    let between = us(3_000) + Duration::from_nanos(302);
+    assert_eq!(reached(&mut medium, early, between), [(1, 3_000_301)]);
+    let late = medium.transmit(frame(0, 2, 500), us(4_000)).expect("heard").id;
+    assert_eq!(reached(&mut medium, early, Instant::MAX), [(2, 3_000_302), (3, 3_000_303)]);
+    let all: Vec<(u32, u64)> = (1..=4).map(|to| (to, 4_000_400 + u64::from(to))).collect();
+    assert_eq!(reached(&mut medium, late, Instant::MAX), all);
+    for id in [early, late] {
+        let mut front = medium.trailing(id);
+        let mut receivers = Vec::new();
+        while let Some((at, receiver)) = medium.next(&front) {
+            receivers.push(receiver.0);
+            let _ = medium.handle_trailing(id, &mut front, at);
+            assert_eq!(medium.last(id, &front).receiver, receiver);
+        }
+        assert_eq!(receivers, (1..=receivers.len() as u32).collect::<Vec<_>>());
+        medium.remove(id);
+    }
+}
+
+/// The places of links are used again.
+#[test]
+fn links_of_the_past_leave_nothing_behind() {
+    let reception = Reception::Threshold(reception(Rules::Cumulative));
+    let mut medium: Medium<u32> = Medium::moving(Box::new(Approaching), reception, 8);
+    for round in 0..100 {
+        let now = us(5_000 + round % 3_000);
+        let id = medium.transmit(frame(0, 0, 500), now).expect("heard").id;
+        assert_eq!(reached(&mut medium, id, Instant::MAX).len(), 5);
+        medium.remove(id);
+        // Five links take eight places.
+        assert_eq!(medium.paths.links.len(), 8, "round {round}");
+    }
 }
 
 /// A slot that has become free is used again, and numbers go on.

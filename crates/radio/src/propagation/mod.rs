@@ -14,6 +14,8 @@ pub use shadowing::{FrameShadowing, LinkShadowing};
 pub use two_ray_ground::TwoRayGround;
 pub use two_ray_interference::{Polarization, TwoRayInterference};
 
+use core::fmt;
+
 use hopcast_protocols::time::Duration;
 
 use crate::units::Power;
@@ -25,7 +27,7 @@ pub const SPEED_OF_LIGHT: f64 = 299_792_458.0;
 ///
 /// A gain never exceeds 1: where a far-field formula breaks down, close to the antenna, the power received is capped at
 /// the power sent. So two nodes at one place are a case like any other.
-pub trait Propagation {
+pub trait Propagation: fmt::Debug + Send {
     /// Power received over power sent, from 0 to 1, between the antennas of nodes at `from` and `to`.
     fn gain(&self, from: Position, to: Position) -> f64;
 

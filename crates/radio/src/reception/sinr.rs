@@ -76,6 +76,11 @@ impl Mode {
         }
     }
 
+    /// The rate of the frames.
+    pub fn rate(&self) -> DataRate {
+        self.rate
+    }
+
     /// The least power at which at most this share of frames of so many bits is lost in noise alone.
     pub fn least_power(&self, loss: f64, bits: u32) -> Power {
         self.noise.scaled(self.payload.ratio_for(loss, f64::from(bits)))

@@ -47,8 +47,9 @@ impl Threshold {
     }
 }
 
-/// One station's receiver.
+/// One station's receiver. It fills a line of the processor's cache: among many stations each look at one is a miss.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
 pub(crate) struct Receiver {
     /// Sum of all signals that are present.
     energy: Power,

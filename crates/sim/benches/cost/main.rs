@@ -1,13 +1,14 @@
 //! What a run costs: `cargo bench -p hopcast-sim`, or `make bench`. `docs/benchmarks.md` says how to read the tables.
 //!
 //! The program runs each scenario in two durations and subtracts, so that start-up cancels. Time is user CPU; instructions
-//! are counted by running itself under valgrind's callgrind, as `cost NAME SECONDS`.
+//! are counted by running itself under valgrind's callgrind, as `cost NAME SECONDS`. `cost NAME` prints the line of one scenario.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints a table")]
 
 mod clock;
 mod instructions;
 mod micro;
 mod peers;
+mod roaming;
 mod workload;
 
 use instructions::Callgrind;
@@ -18,6 +19,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     match arguments.as_slice() {
         [] => print_all(),
+        [name] => print_one(name),
         [name, seconds] => match seconds.parse() {
             // What runs under callgrind.
             Ok(seconds) => {
@@ -25,7 +27,18 @@ fn main() {
             }
             Err(_) => eprintln!("{seconds} is no number of simulated seconds"),
         },
-        _ => eprintln!("usage: cost [NAME SECONDS]"),
+        _ => eprintln!("usage: cost [NAME [SECONDS]]"),
+    }
+}
+
+/// The line of one scenario.
+fn print_one(name: &str) {
+    let callgrind = Callgrind::find();
+    let find = |workloads: &'static [Workload]| workloads.iter().find(|workload| workload.name == name);
+    match (find(workload::ALL), find(workload::ROAMING)) {
+        (Some(workload), _) => println!("{}", line(workload, callgrind.as_ref())),
+        (None, Some(workload)) => println!("{}", roaming_line(workload, callgrind.as_ref())),
+        (None, None) => eprintln!("there is no scenario {name}"),
     }
 }
 
@@ -48,6 +61,13 @@ fn print_all() {
     );
     for workload in workload::ALL {
         println!("{}", line(workload, callgrind.as_ref()));
+    }
+    println!(
+        "\n{:<14}{:>8}{:>10}{:>14}{:>15}{:>17}{:>18}",
+        "on the move", "sim. s", "frames", "receptions", "ns/reception", "us/node-second", "instr/reception"
+    );
+    for workload in workload::ROAMING {
+        println!("{}", roaming_line(workload, callgrind.as_ref()));
     }
     println!("\n{:<34}{:>14}{:>14}", "piece", "operations", "ns/operation");
     for piece in micro::ALL {
@@ -77,5 +97,23 @@ fn line(workload: &Workload, callgrind: Option<&Callgrind>) -> String {
         seconds * 1e6 / (work.nodes * work.seconds) as f64,
         per_event,
         per_frame,
+    )
+}
+
+fn roaming_line(workload: &Workload, callgrind: Option<&Callgrind>) -> String {
+    let (work, seconds) = workload.measure();
+    let instructions = match callgrind.and_then(|callgrind| callgrind.measure(workload)) {
+        Some((work, instructions)) => format!("{:.0}", instructions as f64 / work.receptions as f64),
+        None => "–".into(),
+    };
+    format!(
+        "{:<14}{:>8}{:>10}{:>14}{:>15.1}{:>17.1}{:>18}",
+        workload.name,
+        work.seconds,
+        work.frames,
+        work.receptions,
+        seconds * 1e9 / work.receptions as f64,
+        seconds * 1e6 / (work.nodes * work.seconds) as f64,
+        instructions,
     )
 }

@@ -5,7 +5,7 @@ use core::ops::Sub;
 use hopcast_sim::run::Simulation;
 
 use crate::clock::user_seconds;
-use crate::peers;
+use crate::{peers, roaming};
 
 /// A scenario of `benches/peers` with its durations.
 pub(crate) struct Workload {
@@ -28,6 +28,14 @@ pub(crate) const ALL: &[Workload] = &[
     Workload { name: "grid", warm: 20, timed: 100, counted: 10 },
 ];
 
+/// Nodes that move, few and many.
+pub(crate) const ROAMING: &[Workload] = &[
+    Workload { name: "roaming-50", warm: 2, timed: 200, counted: 10 },
+    Workload { name: "roaming-200", warm: 2, timed: 50, counted: 4 },
+    Workload { name: "roaming-800", warm: 2, timed: 10, counted: 1 },
+    Workload { name: "roaming-3200", warm: 2, timed: 4, counted: 1 },
+];
+
 /// What happened in a run, or in the part of it that was measured.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Work {
@@ -37,6 +45,8 @@ pub(crate) struct Work {
     pub(crate) events: u64,
     /// Frames put on the air.
     pub(crate) frames: u64,
+    /// Frame x node that senses it.
+    pub(crate) receptions: u64,
     /// Nodes.
     pub(crate) nodes: u64,
 }
@@ -48,6 +58,7 @@ impl Sub for Work {
             seconds: self.seconds - warm.seconds,
             events: self.events - warm.events,
             frames: self.frames - warm.frames,
+            receptions: self.receptions - warm.receptions,
             nodes: self.nodes,
         }
     }
@@ -74,9 +85,13 @@ impl Workload {
 
 /// Runs a scenario from its start to its end.
 pub(crate) fn run(name: &str, seconds: u64) -> Work {
-    let scenario = peers::scenario(name, &[&format!("duration={seconds} s")]);
+    let scenario = match name.strip_prefix("roaming-").and_then(|nodes| nodes.parse().ok()) {
+        Some(nodes) => roaming::scenario(nodes, seconds),
+        None => peers::scenario(name, &[&format!("duration={seconds} s")]),
+    };
     let mut simulation = Simulation::new(&scenario, scenario.seed).expect("all flows have paths");
     simulation.run_until(simulation.end());
     let nodes = simulation.stations().len() as u64;
-    Work { seconds, events: simulation.events(), frames: simulation.totals().frames_sent, nodes }
+    let totals = simulation.totals();
+    Work { seconds, events: simulation.events(), frames: totals.frames_sent, receptions: totals.receptions, nodes }
 }

@@ -3,9 +3,18 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use hopcast_radio::medium::{Edge, TransmissionId};
+use hopcast_radio::medium::TransmissionId;
 
 use super::{Key, Rank};
+
+/// An end of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Edge {
+    /// The first bit of the preamble.
+    Leading,
+    /// The end of the last bit.
+    Trailing,
+}
 
 /// The next receiver of each edge, soonest first.
 #[derive(Debug)]

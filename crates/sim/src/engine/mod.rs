@@ -20,12 +20,12 @@ use core::fmt;
 
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::{Dcf, DropCause, Frame, Output, Payload, StationId};
-use hopcast_radio::medium::{Edge, Launch, Link, Medium, TransmissionId};
+use hopcast_radio::medium::{Launch, Link, Medium, TransmissionId};
 use hopcast_radio::reception::Heard;
 
 use crate::timers::Timers;
 use crate::wired::{self, Wire};
-use edges::Edges;
+use edges::{Edge, Edges};
 pub use ports::{Attachment, Port, Ports};
 
 /// Bits of a [`Key`] for the number of an event.
@@ -356,11 +356,11 @@ impl<U: Upper> Engine<U> {
     /// Follows a frame's end from receiver to receiver for as long as nothing else comes first; `limit` is the next other
     /// event. What a receiver wants to do now may come before the next receiver.
     fn walk_trailing(&mut self, id: TransmissionId, limit: Key) {
-        let mut front = self.medium.front(id, Edge::Trailing);
+        let mut front = self.medium.trailing(id);
         let mut bound = limit.bound(Rank::Trailing, front.number);
         while let Some((time, receiver)) = self.medium.next(&front) {
             if time >= bound {
-                self.medium.suspend(id, Edge::Trailing, front);
+                self.medium.suspend(id, front);
                 self.edges.push(Key::new(time, Rank::Trailing, front.number), id);
                 return;
             }

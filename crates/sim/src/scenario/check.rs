@@ -24,6 +24,8 @@ pub(super) fn check(schema: &Value, tree: &Tree) -> Result<Value, Vec<ScenarioEr
 /// What a schema asks for.
 enum Form<'a> {
     Quantity(Dimension),
+    /// A quantity, or the least and the largest.
+    Range(Dimension),
     /// One of some words.
     Choice(Vec<&'a str>),
     /// Tables told apart by the value of one key.
@@ -43,7 +45,8 @@ enum Form<'a> {
 
 fn form(schema: &Value) -> Form<'_> {
     if let Some(dimension) = schema[quantity::DIMENSION_KEY].as_str().and_then(quantity::dimension_of) {
-        return Form::Quantity(dimension);
+        let is_range = schema.get(quantity::RANGE_KEY).is_some();
+        return if is_range { Form::Range(dimension) } else { Form::Quantity(dimension) };
     }
     if let Some(variants) = schema["oneOf"].as_array() {
         if let Some(words) = variants.iter().map(|v| v["const"].as_str()).collect() {
@@ -84,6 +87,7 @@ impl Checker<'_> {
     fn value(&mut self, schema: &Value, value: &Value, path: &mut Path) -> Value {
         match form(schema) {
             Form::Quantity(dimension) => self.quantity(schema, dimension, value, path),
+            Form::Range(dimension) => self.range(schema, dimension, value, path),
             Form::Choice(words) => self.choice(schema, &words, value, path),
             Form::Tagged(tag, variants) => return self.tagged(schema, tag, variants, value, path),
             Form::Table => match value {
@@ -134,6 +138,7 @@ impl Checker<'_> {
             Form::Choice(_) | Form::Text => "is not a text",
             Form::List => "is not a list",
             Form::Quantity(_) => "is neither a text nor a number",
+            Form::Range(_) => "is neither a text, a number nor a list",
             Form::Table | Form::Tagged(..) | Form::Free => "is not a table",
             Form::WholeNumber => "is not a whole number",
             Form::Number => "is not a number",
@@ -170,6 +175,24 @@ impl Checker<'_> {
         let within = self.limits(schema, value, &|limit| dimension.from_bare(limit), &|v| dimension.display(v), path);
         if within && dimension == Dimension::Size && libm::trunc(value) != value {
             self.report(path, "is not a whole number of bytes", None);
+        }
+    }
+
+    fn range(&mut self, schema: &Value, dimension: Dimension, value: &Value, path: &mut Path) {
+        let Value::Array(ends) = value else {
+            return match value.is_object() || value.is_boolean() {
+                true => self.wrong_kind(schema, path),
+                false => self.quantity(schema, dimension, value, path),
+            };
+        };
+        if ends.len() != 2 {
+            let plural = if ends.len() == 1 { "" } else { "s" };
+            return self.report(path, format!("has {} value{plural}", ends.len()), Some(wanted(schema)));
+        }
+        for (place, end) in ends.iter().enumerate() {
+            path.push(place.to_string());
+            self.quantity(&schema["items"], dimension, end, path);
+            path.pop();
         }
     }
 
@@ -402,6 +425,9 @@ fn wanted(schema: &Value) -> String {
                 [] => example,
                 words => format!("{example}, or {}", one_of(words)),
             }
+        }
+        Form::Range(dimension) => {
+            format!("{} such as \"{}\", or a list of the least and the largest", dimension.name(), dimension.example())
         }
         Form::Choice(words) => one_of(&words),
         Form::Tagged(tag, variants) => {

@@ -15,6 +15,7 @@ use hopcast_radio::rate::Algorithm;
 use hopcast_radio::standard::{DataRate, Standard};
 
 use crate::host::card::CardConfig;
+use crate::mobility::{Leg, gauss_markov, random_waypoint};
 use crate::traffic::video_trace::VideoTrace;
 
 /// Index of a node, in the order of the scenario; address 10.0.0.1 plus this index.
@@ -241,8 +242,10 @@ pub struct Group {
     pub radios: Vec<NodeRadio>,
     /// What stands between a host and its radios; `None`: nothing that takes time.
     pub card: Option<CardConfig>,
-    /// Where they stand.
+    /// Where they stand at the start, unless their mobility says where they are.
     pub placement: Placement,
+    /// How they move.
+    pub mobility: Mobility,
     /// How they find routes.
     pub routing: Routing,
     /// Who passes on what is for others.
@@ -346,6 +349,19 @@ pub enum Placement {
         /// Along y.
         height: f64,
     },
+}
+
+/// How the nodes of a group move.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Mobility {
+    /// Not at all.
+    Static,
+    /// From one place to another.
+    RandomWaypoint(random_waypoint::Config),
+    /// With a memory of speed and direction.
+    GaussMarkov(gauss_markov::Config),
+    /// As a file says: the legs of each node of the group.
+    Trace(Vec<Arc<[Leg]>>),
 }
 
 /// Who passes on what is for others.

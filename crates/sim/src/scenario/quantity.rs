@@ -279,6 +279,7 @@ quantity!(Level, "A ratio of powers in decibels.");
 quantity!(Power, "A power in dBm.");
 quantity!(Rate, "A data rate in bits per second.");
 quantity!(Size, "An amount of data in bytes.");
+quantity!(Speed, "A speed in metres per second.");
 quantity!(Time, "A time in seconds.");
 
 fn deserialize<'de, D: Deserializer<'de>>(dimension: Dimension, deserializer: D) -> Result<f64, D::Error> {
@@ -443,6 +444,64 @@ fn with_words(dimension: Dimension, words: &[&str]) -> schemars::Schema {
     schema.insert(WORDS_KEY.into(), words.into());
     schema
 }
+
+/// A quantity, or the least and the largest of those that may be drawn.
+macro_rules! quantity_range {
+    ($name:ident, $quantity:ident, $doc:literal) => {
+        #[doc = $doc]
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub struct $name(pub [$quantity; 2]);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let [least, most] = self.0;
+                if least == most { least.fmt(f) } else { write!(f, "{least} to {most}") }
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let [least, most] = self.0;
+                if least == most { least.serialize(serializer) } else { self.0.serialize(serializer) }
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let value = serde_json::Value::deserialize(deserializer)?;
+                let range = match value.is_array() {
+                    true => <[$quantity; 2]>::deserialize(value),
+                    false => $quantity::deserialize(value).map(|quantity| [quantity; 2]),
+                };
+                range.map(Self).map_err(serde::de::Error::custom)
+            }
+        }
+
+        impl schemars::JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                let mut range = schema(Dimension::$quantity);
+                range.insert("type".into(), vec!["string", "number", "array"].into());
+                range.insert(RANGE_KEY.into(), true.into());
+                range.insert("minItems".into(), 2.into());
+                range.insert("maxItems".into(), 2.into());
+                range.insert("items".into(), schema(Dimension::$quantity).into());
+                range
+            }
+        }
+    };
+}
+
+/// Key in the JSON Schema of a quantity in whose place two may stand.
+pub(super) const RANGE_KEY: &str = "x-range";
+
+quantity_range!(SpeedRange, Speed, "A speed in metres per second, or the lowest and the highest.");
+quantity_range!(TimeRange, Time, "A time in seconds, or the shortest and the longest.");
 
 /// Shares of one, 0 to 1: from each time on, ascending or not. A number holds from the start.
 #[derive(Clone, Debug, PartialEq)]

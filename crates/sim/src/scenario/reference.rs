@@ -95,6 +95,14 @@ fn tidy(schema: &mut Value) {
             table["items"]["items"][key] = value;
         }
     }
+    if table.contains_key(quantity::RANGE_KEY) {
+        // Limits of either end.
+        for key in ["exclusiveMinimum", "minimum", "maximum"] {
+            if let Some(limit) = table.get(key).cloned() {
+                table["items"][key] = limit;
+            }
+        }
+    }
     table.values_mut().for_each(tidy);
 }
 
@@ -156,7 +164,12 @@ fn values(schema: &Value) -> String {
         };
         let limits = [limit("exclusiveMinimum", ">"), limit("minimum", "≥"), limit("maximum", "≤")];
         let or: String = quantity::words_of(schema).iter().map(|word| format!(" or `\"{word}\"`")).collect();
-        return [format!("{name}{or}")].into_iter().chain(limits.into_iter().flatten()).collect::<Vec<_>>().join(", ");
+        let range = if schema.get(quantity::RANGE_KEY).is_some() { " or `[least, largest]`" } else { "" };
+        return [format!("{name}{or}{range}")]
+            .into_iter()
+            .chain(limits.into_iter().flatten())
+            .collect::<Vec<_>>()
+            .join(", ");
     }
     if is_table(schema) {
         return "table".into();

@@ -9,7 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::quantity::{
-    Frequency, Length, Level, LevelOrOff, Power, Rate, RateChoice, Shares, Size, SizeOrNone, SizeOrOff, Time, TimeOrOff,
+    Frequency, Length, Level, LevelOrOff, Power, Rate, RateChoice, Shares, Size, SizeOrNone, SizeOrOff, Speed,
+    SpeedRange, Time, TimeOrOff, TimeRange,
 };
 
 pub(super) use routing::{
@@ -517,7 +518,7 @@ pub(super) struct Nodes {
     /// The cards that the radios are on, which packets are copied to and from. Default: none, copying takes no time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub card: Option<Card>,
-    /// Where they stand. Needed by all but role `wired`.
+    /// Where they stand, at the start if they move. Needed by all but role `wired` and mobility `trace`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
     /// How they move. Default: `static`.
@@ -688,11 +689,97 @@ pub(super) enum Placement {
 }
 
 /// How nodes move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) enum Mobility {
     /// Not at all.
     Static {},
+    /// Straight from one place to the next, each drawn evenly in the area, with a pause between two trips.
+    RandomWaypoint {
+        /// Of a trip: drawn evenly between the two.
+        #[schemars(extend("minimum" = 0, "maximum" = 1e5))]
+        speed: SpeedRange,
+        /// Between two trips: drawn evenly between the two. Default: 0 s.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
+        pause: Option<TimeRange>,
+        /// What the nodes do at the start. Default: `steady-state` with placement `uniform` and a least speed above 0; else
+        /// `classical`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        start: Option<WaypointStart>,
+        /// Where the places lie. Default: the rectangle of placement `uniform`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        area: Option<Area>,
+    },
+    /// Speed and direction that change a little with each step.
+    GaussMarkov {
+        /// Mean speed.
+        #[schemars(extend("minimum" = 0, "maximum" = 1e5))]
+        speed: Speed,
+        /// Standard deviation of the speed. Default: 1 m/s.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("minimum" = 0, "maximum" = 1e5))]
+        speed_deviation: Option<Speed>,
+        /// Mean direction at the start, in degrees counterclockwise from the x axis. Default: each node draws its own.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("minimum" = -360, "maximum" = 360))]
+        direction: Option<f64>,
+        /// Standard deviation of the direction, in degrees. Default: 57.29577951308232, one radian.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("minimum" = 0, "maximum" = 360))]
+        direction_deviation: Option<f64>,
+        /// Memory: how much of speed and direction stays from one step to the next. Default: 0.75.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("minimum" = 0, "maximum" = 1))]
+        alpha: Option<f64>,
+        /// Time between two changes. Default: 1 s.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("minimum" = 1e-3, "maximum" = 1e6))]
+        step: Option<Time>,
+        /// So near an edge of the area the mean direction leads away from it. Default: a tenth of the area's shorter side.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("minimum" = 0, "maximum" = 1e7))]
+        edge: Option<Length>,
+        /// Where the nodes stay. Default: the rectangle of placement `uniform`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        area: Option<Area>,
+    },
+    /// As a file says: of ns-2 (`setdest`) or of BonnMotion (`.movements`). It also says where they start.
+    Trace {
+        /// A file beside the scenario, or in one of the trace directories. Its nodes, in the order of their numbers or lines, are
+        /// those of the group; what it has beyond them is left out.
+        file: String,
+    },
+}
+
+/// How random waypoint starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum WaypointStart {
+    /// As after a long time: places, speeds and pauses are drawn from the stationary distribution.
+    SteadyState,
+    /// Where the nodes were placed, with a pause: they then slow down, and gather in the middle.
+    Classical,
+}
+
+/// A rectangle.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Area {
+    /// Along x.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e7))]
+    pub width: Length,
+    /// Along y.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e7))]
+    pub height: Length,
+    /// Where it begins along x. Default: 0 m.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = -1e7, "maximum" = 1e7))]
+    pub x: Option<Length>,
+    /// Where it begins along y. Default: 0 m.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = -1e7, "maximum" = 1e7))]
+    pub y: Option<Length>,
 }
 
 /// Who passes on what is for others.

@@ -1,11 +1,13 @@
-//! Finds video traces by name.
+//! Finds traces of films and of movements by name.
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::Source;
+use crate::mobility::{Leg, trace};
 use crate::results::output::cause;
 use crate::traffic::video_trace::VideoTrace;
 
@@ -15,7 +17,7 @@ pub(super) const DEFAULT: &str = "big-buck-bunny";
 /// The ending of the files of the video trace libraries.
 const ENDING: &str = ".dat";
 
-/// The traces that a scenario names, each read once.
+/// The traces that a scenario names; those of films are read once.
 pub(super) struct Traces<'a> {
     source: &'a Source,
     found: BTreeMap<String, VideoTrace>,
@@ -40,33 +42,58 @@ impl<'a> Traces<'a> {
         Ok(trace)
     }
 
+    /// The legs of each node of a movement trace: a file beside the scenario, else in one of the trace directories.
+    ///
+    /// # Errors
+    /// As [`Self::find`].
+    pub(super) fn movements(&self, name: &str) -> Result<Vec<Arc<[Leg]>>, (String, String)> {
+        let path = self.file(name, &[""]).ok_or_else(|| self.missing(name, None))?;
+        trace::parse(&read(&path)?, &path.display().to_string()).map_err(|error| (error.to_string(), String::new()))
+    }
+
     fn read(&self, name: &str) -> Result<VideoTrace, (String, String)> {
-        let beside = self.source.directory.join(name);
-        if beside.is_file() {
-            return parse(&beside);
-        }
-        if let Some(trace) = VideoTrace::bundled(name) {
+        let beside = self.beside(name);
+        if !beside.is_file()
+            && let Some(trace) = VideoTrace::bundled(name)
+        {
             return Ok(trace);
         }
-        let in_directories =
-            self.source.trace_dirs.iter().flat_map(|dir| [dir.join(name), dir.join(format!("{name}{ENDING}"))]);
-        if let Some(path) = in_directories.into_iter().find(|path| path.is_file()) {
-            return parse(&path);
-        }
-        let mut places = vec![format!("{} (beside the scenario)", beside.display())];
-        places.push(format!("the bundled traces ({})", VideoTrace::bundled_names().collect::<Vec<_>>().join(", ")));
+        let path = self.file(name, &["", ENDING]).ok_or_else(|| {
+            let bundled = VideoTrace::bundled_names().collect::<Vec<_>>().join(", ");
+            self.missing(name, Some(format!("the bundled traces ({bundled})")))
+        })?;
+        VideoTrace::parse(&read(&path)?, &path.display().to_string())
+            .map_err(|error| (error.to_string(), String::new()))
+    }
+
+    fn beside(&self, name: &str) -> PathBuf {
+        self.source.directory.join(name)
+    }
+
+    /// A file of this name beside the scenario, else in one of the trace directories, there with any of these endings.
+    fn file(&self, name: &str, endings: &[&str]) -> Option<PathBuf> {
+        let dirs = self.source.trace_dirs.iter();
+        let in_directories = dirs.flat_map(|dir| endings.iter().map(move |ending| dir.join(format!("{name}{ending}"))));
+        core::iter::once(self.beside(name)).chain(in_directories).find(|path| path.is_file())
+    }
+
+    /// Where a trace was looked for; in between, `bundled`.
+    fn missing(&self, name: &str, bundled: Option<String>) -> (String, String) {
+        let mut places = vec![format!("{} (beside the scenario)", self.beside(name).display())];
+        places.extend(bundled);
         match self.source.trace_dirs.as_slice() {
             [] => places.push("no trace directories, as --traces and HOPCAST_TRACES name none".into()),
             dirs => places.extend(dirs.iter().map(|dir| dir.display().to_string())),
         }
-        Err(("there is no such trace".into(), format!("one in these places: {}", places.join("; "))))
+        ("there is no such trace".into(), format!("one in these places: {}", places.join("; ")))
     }
 }
 
 /// Largest file that is read, in bytes: a day of film at 25 frames/s has some 45 MB.
 const MAX_BYTES: u64 = 64 << 20;
 
-fn parse(path: &PathBuf) -> Result<VideoTrace, (String, String)> {
+/// The text of a file.
+fn read(path: &Path) -> Result<String, (String, String)> {
     let unreadable = |cause: String| (format!("{} cannot be read: {cause}", path.display()), String::new());
     let mut octets = Vec::new();
     let file = File::open(path).map_err(|error| unreadable(cause(&error)))?;
@@ -76,6 +103,5 @@ fn parse(path: &PathBuf) -> Result<VideoTrace, (String, String)> {
         let expected = format!("at most {} MiB", MAX_BYTES >> 20);
         return Err((format!("{} is too large", path.display()), expected));
     }
-    let text = String::from_utf8(octets).map_err(|_| unreadable("it is not text".into()))?;
-    VideoTrace::parse(&text, &path.display().to_string()).map_err(|error| (error.to_string(), String::new()))
+    String::from_utf8(octets).map_err(|_| unreadable("it is not text".into()))
 }

@@ -12,11 +12,7 @@ pub(super) fn is_later_value(path: &str, value: &str) -> bool {
     LATER_VALUES.iter().any(|(key, values)| *key == path && values.contains(&value))
 }
 
-const LATER_KEYS: &[&str] =
-    &["nodes.real", "nodes.mobility.speed", "nodes.mobility.pause", "nodes.mobility.area", "flows.transport.elfn"];
+const LATER_KEYS: &[&str] = &["nodes.real", "flows.transport.elfn"];
 
-const LATER_VALUES: &[(&str, &[&str])] = &[
-    ("nodes.mobility.model", &["random-waypoint", "gauss-markov", "trace"]),
-    ("flows.transport.protocol", &["tfrc", "adtfrc"]),
-    ("flows.transport.variant", &["reno", "sack", "cubic"]),
-];
+const LATER_VALUES: &[(&str, &[&str])] =
+    &[("flows.transport.protocol", &["tfrc", "adtfrc"]), ("flows.transport.variant", &["reno", "sack", "cubic"])];

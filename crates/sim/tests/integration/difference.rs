@@ -34,7 +34,12 @@ pub(crate) struct Way {
 
 /// Runs `scenario` in two ways and names the first event that differs.
 pub(crate) fn first_difference(scenario: &Scenario, ways: [Way; 2]) -> Option<Difference> {
-    let [one, other] = ways.map(|way| events(scenario, way));
+    parting(ways.map(|way| (scenario, way)))
+}
+
+/// Runs two scenarios and names the first event that differs.
+pub(crate) fn parting(runs: [(&Scenario, Way); 2]) -> Option<Difference> {
+    let [one, other] = runs.map(|(scenario, way)| events(scenario, way));
     let place = one.iter().zip(&other).position(|(one, other)| one != other);
     let place = place.or((one.len() != other.len()).then_some(one.len().min(other.len())))?;
     Some(Difference { place, events: [one.get(place).copied(), other.get(place).copied()] })

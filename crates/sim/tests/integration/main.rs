@@ -6,6 +6,7 @@ mod determinism;
 mod difference;
 mod interfaces;
 mod interference_floor;
+mod motion;
 mod results;
 mod routing;
 mod scenarios;

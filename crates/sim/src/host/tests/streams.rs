@@ -3,8 +3,8 @@
 use super::net::{Fate, Net};
 use super::*;
 use crate::scenario::model::{
-    Application, Errors, Flow, Group, Placement, Propagation, Radio, Reception, Relay, Role, Routing, Rules, Scenario,
-    Tcp, Transport,
+    Application, Errors, Flow, Group, Mobility, Placement, Propagation, Radio, Reception, Relay, Role, Routing, Rules,
+    Scenario, Tcp, Transport,
 };
 use hopcast_radio::mac::Protection;
 use hopcast_radio::mac::edca::UserPriority;
@@ -57,6 +57,7 @@ pub(super) fn scenario(count: u32, relay: Relay, transport: Transport, applicati
             name: "n".to_owned(),
             node_names: (0..count).map(|n| format!("n{n}")).collect(),
             placement: Placement::Line { spacing: 100.0 },
+            mobility: Mobility::Static,
             routing: Routing::Static,
             relay,
             socket_buffer: 8192,

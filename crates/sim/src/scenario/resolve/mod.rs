@@ -3,6 +3,7 @@
 mod card;
 mod flows;
 mod links;
+mod mobility;
 mod nodes;
 mod radio;
 mod routing;

@@ -75,10 +75,15 @@ impl Resolver<'_> {
         let radios = self.radios(&index, group, role, radio, taken);
         let card = self.card(&index, group.card, role, radio.queue_packets);
         self.ledger.note_given(&at("placement"));
-        if group.placement.is_none() && role != model::Role::Wired {
+        let is_placed = role == model::Role::Wired || matches!(group.mobility, Some(schema::Mobility::Trace { .. }));
+        if group.placement.is_none() && !is_placed {
             self.report(&at("placement"), "is missing", "a table with shape, or role = \"wired\"");
         }
-        self.one_or_default(&index, "mobility", "model", group.mobility.is_some());
+        let placement = match &group.placement {
+            Some(placement) => self.placement(&index, placement, node_names.len()),
+            None => model::Placement::Line { spacing: 0.0 },
+        };
+        let mobility = self.mobility(&index, group, role, &placement, &node_names);
         let routing = self.routing(&index, group.routing.as_ref(), profile);
         let relay =
             self.ledger.pick(&at("relay"), group.relay, word, || (schema::Relay::Os, "default: IP forwarding".into()));
@@ -90,10 +95,8 @@ impl Resolver<'_> {
             role,
             radios,
             card,
-            placement: match &group.placement {
-                Some(placement) => self.placement(&index, placement, node_names.len()),
-                None => model::Placement::Line { spacing: 0.0 },
-            },
+            placement,
+            mobility,
             node_names,
             routing,
             relay: match relay {
@@ -130,14 +133,6 @@ impl Resolver<'_> {
             self.report(&path, "has several radios", "one: a station talks to one access point");
         }
         self.node_radios(index, given, radio, &mut taken.networks)
-    }
-
-    fn one_or_default(&mut self, index: &str, table: &str, key: &str, given: bool) {
-        if given {
-            self.ledger.note_given(&["nodes", index, table]);
-        } else {
-            self.ledger.note(&["nodes", index, table, key], "static", "default: the only one that this version has");
-        }
     }
 
     fn placement(&mut self, index: &str, placement: &Placement, count: usize) -> model::Placement {

@@ -116,7 +116,6 @@ fn radios_differ_from_the_common_one_where_they_say_so() {
 #[test]
 fn the_roaming_nodes_are_refused_for_what_is_missing() {
     let expected = [
-        r#"test.toml:19: nodes.n.mobility.model = "random-waypoint": this version does not have "random-waypoint" yet; expected "static""#,
         r#"test.toml:26: flows.stream.transport.protocol = "adtfrc": this version does not have "adtfrc" yet; expected "udp" or "tcp""#,
     ];
     assert_eq!(refused(ROAMING, &[]), expected.join("\n"));

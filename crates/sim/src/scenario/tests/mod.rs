@@ -2,6 +2,7 @@
 
 mod errors;
 mod examples;
+mod mobility;
 mod properties;
 mod reference;
 mod values;

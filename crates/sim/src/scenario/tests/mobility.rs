@@ -1,0 +1,163 @@
+//! How nodes move: what loads, what is in force.
+
+use core::f64::consts::FRAC_PI_2;
+use std::fs;
+
+use hopcast_protocols::time::Duration;
+
+use super::model::*;
+use super::*;
+use crate::mobility::{Area, gauss_markov, random_waypoint};
+
+const PLACED: &str = r#"nodes.a.placement={ shape = "uniform", width = "800 m", height = "400 m" }"#;
+const AREA: Area = Area { x: 0.0, y: 0.0, width: 800.0, height: 400.0 };
+
+fn mobility(overrides: &[&str]) -> Mobility {
+    load(SMALL, overrides).scenario.groups[0].mobility.clone()
+}
+
+#[test]
+fn nodes_rest_unless_told_otherwise() {
+    assert_eq!(mobility(&[]), Mobility::Static);
+    assert_eq!(mobility(&["nodes.a.mobility.model=static"]), Mobility::Static);
+    let loaded = load(SMALL, &[]);
+    assert_eq!(in_force(&loaded, "nodes.a.mobility.model"), ("static", "default: nodes stay where they stand"));
+}
+
+#[test]
+fn waypoints_keep_to_the_area_of_the_placement() {
+    let set = r#"nodes.a.mobility={ model = "random-waypoint", speed = ["5 m/s", "5 m/s"], pause = "0 s" }"#;
+    let config = random_waypoint::Config {
+        area: AREA,
+        speed: [5.0, 5.0],
+        pause: [Duration::ZERO; 2],
+        start: random_waypoint::Start::SteadyState,
+    };
+    assert_eq!(mobility(&[PLACED, set]), Mobility::RandomWaypoint(config));
+    let one = r#"nodes.a.mobility={ model = "random-waypoint", speed = 5 }"#;
+    assert_eq!(mobility(&[PLACED, one]), Mobility::RandomWaypoint(config));
+    assert_eq!(load(SMALL, &[PLACED, one]).scenario.groups[0].mobility, Mobility::RandomWaypoint(config));
+    let two = r#"nodes.a.mobility={ model = "random-waypoint", speed = ["3.6 km/h", 20], pause = ["5 s", "500 s"], start = "classical" }"#;
+    let config = random_waypoint::Config {
+        speed: [1.0, 20.0],
+        pause: [Duration::from_secs(5), Duration::from_secs(500)],
+        start: random_waypoint::Start::Classical,
+        ..config
+    };
+    assert_eq!(mobility(&[PLACED, two]), Mobility::RandomWaypoint(config));
+    let loaded = load(SMALL, &[PLACED, two]);
+    assert_eq!(in_force(&loaded, "nodes.a.mobility.speed"), ("1 m/s to 20 m/s", "--set"));
+    let default = ("800 m by 400 m", "default: that of the placement");
+    assert_eq!(in_force(&loaded, "nodes.a.mobility.area"), default);
+}
+
+#[test]
+fn who_has_no_steady_state_starts_in_the_classical_way() {
+    let start = |overrides: &[&str]| {
+        let loaded = load(SMALL, overrides);
+        let Mobility::RandomWaypoint(config) = loaded.scenario.groups[0].mobility else { panic!("waypoints") };
+        let (_, source) = in_force(&loaded, "nodes.a.mobility.start");
+        (config.start, source.to_owned())
+    };
+    let steady = r#"nodes.a.mobility={ model = "random-waypoint", speed = [1, 5] }"#;
+    let slow = r#"nodes.a.mobility={ model = "random-waypoint", speed = [0, 5] }"#;
+    let placed =
+        r#"nodes.a.mobility={ model = "random-waypoint", speed = [1, 5], area = { width = "9 m", height = "9 m" } }"#;
+    use random_waypoint::Start::{Classical, SteadyState};
+    assert_eq!(start(&[PLACED, steady]), (SteadyState, "default: Navidi and Camp 2004".into()));
+    let why = "default: with a lowest speed of 0 there is no steady state";
+    assert_eq!(start(&[PLACED, slow]), (Classical, why.into()));
+    assert_eq!(start(&[placed]), (Classical, "default: the placement says where the nodes are".into()));
+}
+
+#[test]
+fn an_area_of_its_own_counts() {
+    let set = r#"nodes.a.mobility={ model = "random-waypoint", speed = 1, area = { x = "-5 m", y = "-7 m", width = "10 m", height = "20 m" } }"#;
+    let Mobility::RandomWaypoint(config) = mobility(&[set]) else { panic!("waypoints") };
+    assert_eq!(config.area, Area { x: -5.0, y: -7.0, width: 10.0, height: 20.0 });
+}
+
+#[test]
+fn gauss_markov_has_the_parameters_of_camp_boleng_and_davies() {
+    let config = gauss_markov::Config {
+        area: AREA,
+        alpha: 0.75,
+        speed: 10.0,
+        speed_deviation: 1.0,
+        direction: None,
+        direction_deviation: 1.0,
+        step: Duration::from_secs(1),
+        edge: 40.0,
+    };
+    let set = r#"nodes.a.mobility={ model = "gauss-markov", speed = "10 m/s" }"#;
+    assert_eq!(mobility(&[PLACED, set]), Mobility::GaussMarkov(config));
+    let all = r#"nodes.a.mobility={ model = "gauss-markov", speed = 2, speed_deviation = "0.5 m/s", direction = 90, direction_deviation = 0, alpha = 0.5, step = "500 ms", edge = "10 m" }"#;
+    let config = gauss_markov::Config {
+        alpha: 0.5,
+        speed: 2.0,
+        speed_deviation: 0.5,
+        direction: Some(FRAC_PI_2),
+        direction_deviation: 0.0,
+        step: Duration::from_millis(500),
+        edge: 10.0,
+        ..config
+    };
+    assert_eq!(mobility(&[PLACED, all]), Mobility::GaussMarkov(config));
+}
+
+#[test]
+fn one_value_and_two_equal_ones_are_one_scenario() {
+    let digest = |set: &str| load(SMALL, &[PLACED, set]).scenario.sha256;
+    let one = digest(r#"nodes.a.mobility={ model = "random-waypoint", speed = "5 m/s" }"#);
+    assert_eq!(one, digest(r#"nodes.a.mobility={ model = "random-waypoint", speed = [5, "18 km/h"] }"#));
+    assert_ne!(one, digest(r#"nodes.a.mobility={ model = "random-waypoint", speed = [5, 6] }"#));
+}
+
+#[test]
+fn movements_are_looked_for_beside_the_scenario_then_in_the_directories() {
+    let root = std::env::temp_dir().join(format!("hopcast-movements-{}", std::process::id()));
+    let (beside, library) = (root.join("beside"), root.join("library"));
+    fs::create_dir_all(&beside).expect("writable");
+    fs::create_dir_all(&library).expect("writable");
+    // No placement: the file says where the nodes are.
+    let text = SMALL.replace(
+        "placement = { shape = \"points\", at = [[\"0 m\", \"0 m\"]] }",
+        "mobility = { model = \"trace\", file = \"m\" }",
+    );
+    let mut source = source(&text);
+    source.directory = beside.clone();
+    source.trace_dirs = vec![root.join("missing"), library.clone()];
+    let begins = |overrides: &[&str]| {
+        let overrides: Vec<String> = overrides.iter().map(|&set| set.into()).collect();
+        match Scenario::parse(&source, &overrides).map(|loaded| loaded.scenario.groups[0].mobility.clone()) {
+            Ok(Mobility::Trace(movements)) => Ok(movements.iter().map(|legs| legs[0].from.x).collect::<Vec<_>>()),
+            Ok(other) => panic!("{other:?}"),
+            Err(errors) => Err(errors.to_string()),
+        }
+    };
+    let missing = begins(&[]).expect_err("there is none");
+    for place in [beside.join("m"), root.join("missing"), library.clone()] {
+        assert!(missing.contains(&place.display().to_string()), "{missing}");
+    }
+    fs::write(library.join("m"), "0 1 1\n0 2 2\n").expect("writable");
+    assert_eq!(begins(&[]), Ok(vec![1.0]));
+    fs::write(beside.join("m"), "0 3 1\n0 4 2\n").expect("writable");
+    assert_eq!(begins(&[]), Ok(vec![3.0]));
+    assert_eq!(begins(&["nodes.a.count=2", "flows.f.from=a0"]), Ok(vec![3.0, 4.0]));
+    // A placement says nothing then.
+    assert_eq!(begins(&[PLACED]), Ok(vec![3.0]));
+    let few = begins(&["nodes.a.count=3", "flows.f.from=a0"]).expect_err("two nodes are not three");
+    assert!(
+        few.ends_with("nodes.a.mobility.file = \"m\": moves 2 nodes, but there are 3; expected at least 3"),
+        "{few}"
+    );
+    fs::write(beside.join("m"), "0 3 1\n0 4 2 5 6\n").expect("writable");
+    let cut = begins(&[]).expect_err("it is cut short");
+    assert!(cut.contains("nodes.a.mobility.file = \"m\"") && cut.contains("line 2: y is missing"), "{cut}");
+    fs::write(beside.join("m"), [0xff, 0xfe, 0x00]).expect("writable");
+    assert!(begins(&[]).expect_err("it is no text").ends_with("it is not text"));
+    let huge = fs::File::create(beside.join("m")).expect("writable");
+    huge.set_len((64 << 20) + 1).expect("a file may have holes");
+    assert!(begins(&[]).expect_err("it is huge").ends_with("is too large; expected at most 64 MiB"));
+    fs::remove_dir_all(&root).expect("removable");
+}

@@ -1,0 +1,152 @@
+//! How well one station hears another.
+
+use hopcast_protocols::time::Duration;
+use hopcast_radio::mac::StationId;
+use hopcast_radio::medium::Link;
+use hopcast_radio::propagation::{LinkShadowing, Position, Propagation, Range, propagation_delay};
+use hopcast_radio::standard::Standard;
+use hopcast_radio::units::{Decibel, Power};
+
+use crate::network::Station;
+use crate::scenario::model::Radio;
+
+/// All that a link depends on but the places of its ends.
+#[derive(Debug)]
+pub(super) struct Channel {
+    ends: Vec<End>,
+    /// All are on one channel: nobody need look which.
+    is_one: bool,
+    attenuation: Attenuation,
+    /// In dB; `None`: other channels are not heard.
+    adjacent_rejection: Option<f64>,
+    /// From one channel to the next that does not overlap it, in hertz.
+    spacing: f64,
+    floor: Power,
+    reach: f64,
+}
+
+/// A station as a transmitter and a receiver.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    node: u32,
+    /// In hertz.
+    frequency: f64,
+    sent: Power,
+}
+
+/// What becomes of a signal on its way.
+#[derive(Debug)]
+pub(super) enum Attenuation {
+    /// It has no power, and ends somewhere: two units are decoded, one is sensed, and no ratio survives an overlap.
+    Range(Range),
+    /// It weakens.
+    Path {
+        /// With the distance.
+        model: Box<dyn Propagation>,
+        /// By what stands in the way.
+        obstacles: Option<LinkShadowing>,
+    },
+}
+
+impl Attenuation {
+    /// What a signal has where it is no more than sensed, and where it is decoded.
+    pub(super) const SENSED: Power = Power::from_attowatts(1);
+    pub(super) const DECODED: Power = Power::from_attowatts(2);
+}
+
+/// In dB: by so much more an OFDM receiver rejects a channel beyond the adjacent one (IEEE 802.11-2020, Table 17-18).
+const NONADJACENT: f64 = 16.0;
+
+impl Channel {
+    /// Between `stations`, of which none hears less than `floor`, nor anything farther away than `reach` metres.
+    pub(super) fn new(
+        radio: &Radio,
+        stations: &[Station<'_>],
+        attenuation: Attenuation,
+        floor: Power,
+        reach: f64,
+    ) -> Self {
+        let end = |station: &Station<'_>| End {
+            node: station.node.0,
+            frequency: station.config.frequency,
+            sent: Power::from_dbm(station.config.tx_power),
+        };
+        // IEEE 802.11-2020, 17.3.8.4.2 and, in the band at 2.4 GHz, 15.4.4.3, 16.3.6.3: channels that don't overlap.
+        let spacing = match radio.standard {
+            Standard::Ofdm => 20e6,
+            Standard::OfdmTurbo => 40e6,
+            _ => 25e6,
+        };
+        let ends: Vec<End> = stations.iter().map(end).collect();
+        let is_one = ends.windows(2).all(|pair| pair[0].frequency == pair[1].frequency);
+        Self { ends, is_one, attenuation, adjacent_rejection: radio.adjacent_channel_rejection, spacing, floor, reach }
+    }
+
+    /// The longest link in metres; may be infinite.
+    pub(super) fn reach(&self) -> f64 {
+        self.reach
+    }
+
+    /// Whether two stations could hear each other, were they near.
+    pub(super) fn is_shared(&self, from: u32, to: u32) -> bool {
+        let rejection = self.rejection(from, to);
+        from != to
+            && match self.attenuation {
+                Attenuation::Range(_) => rejection == Some(0.0),
+                Attenuation::Path { .. } => rejection.is_some(),
+            }
+    }
+
+    /// The link from one station, which is `here`, to another, which is `there`, if it is heard.
+    #[inline(always)]
+    pub(super) fn link(&self, from: u32, to: u32, here: Position, there: Position) -> Option<Link> {
+        let power = if from == to { Power::ZERO } else { self.power(from, to, here, there) };
+        if power < self.floor || power == Power::ZERO {
+            return None;
+        }
+        let delay: Duration = propagation_delay(here.distance(there));
+        let decodable = self.is_one || self.ends[from as usize].frequency == self.ends[to as usize].frequency;
+        Some(Link { receiver: StationId(to), delay, power, decodable })
+    }
+
+    #[inline(always)]
+    fn power(&self, from: u32, to: u32, here: Position, there: Position) -> Power {
+        match &self.attenuation {
+            Attenuation::Range(range) => {
+                if self.rejection(from, to) != Some(0.0) {
+                    return Power::ZERO;
+                }
+                let distance = here.distance_squared(there);
+                Power::from_attowatts(u64::from(range.is_sensed(distance)) + u64::from(range.is_received(distance)))
+            }
+            Attenuation::Path { model, obstacles } => {
+                let Some(rejection) = self.rejection(from, to) else { return Power::ZERO };
+                let gain = obstacles.as_ref().map_or(1.0, |obstacles| obstacles.gain(here, there));
+                let power = model.received_power(self.ends[from as usize].sent, here, there).scaled(gain);
+                if rejection > 0.0 { power.scaled(Decibel(-rejection).as_ratio()) } else { power }
+            }
+        }
+    }
+
+    /// What is lost in dB between two stations, as their channels are apart; `None`: everything.
+    ///
+    /// In between one channel and the next, where they overlap, it grows evenly. Radios of one node on different channels
+    /// don't disturb each other.
+    #[inline]
+    fn rejection(&self, from: u32, to: u32) -> Option<f64> {
+        if self.is_one {
+            return Some(0.0);
+        }
+        let [from, to] = [from, to].map(|station| &self.ends[station as usize]);
+        let offset = libm::fabs(from.frequency - to.frequency);
+        if offset == 0.0 {
+            return Some(0.0);
+        }
+        if from.node == to.node {
+            return None;
+        }
+        let adjacent = self.adjacent_rejection?;
+        let channels = offset / self.spacing;
+        Some(if channels <= 1.0 { adjacent * channels } else { adjacent + NONADJACENT * (channels - 1.0).min(1.0) })
+    }
+}

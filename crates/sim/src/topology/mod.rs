@@ -1,0 +1,290 @@
+//! Which stations a transmission reaches, and how well.
+
+mod channel;
+mod moving;
+mod squares;
+
+use hopcast_protocols::time::Instant;
+use hopcast_radio::errors::{GilbertElliott, PacketErrors};
+use hopcast_radio::fading::Fading;
+use hopcast_radio::mac::StationId;
+use hopcast_radio::medium::{Link, Losses, Medium, Variation};
+use hopcast_radio::propagation::{
+    self, FrameShadowing, FreeSpace, LinkShadowing, LogDistance, Position, Range, TwoRayGround, TwoRayInterference,
+};
+use hopcast_radio::rate::Algorithm;
+use hopcast_radio::reception::{Mode, Reception, Rules, Sinr, Threshold};
+use hopcast_radio::standard::{DataRate, Standard};
+use hopcast_radio::units::{Decibel, Power, PowerRatio};
+
+use crate::mobility::Motion;
+use crate::network::Station;
+use crate::scenario::model::{self, Errors, LossLevel, NodeId, NodeRadio, Propagation, Radio};
+use channel::{Attenuation, Channel};
+use moving::Surroundings;
+use squares::Squares;
+
+/// Who hears whom, and how well.
+#[derive(Debug)]
+pub struct Topology {
+    /// By transmitter, at the start; where nodes move, only those over which data frames pass.
+    links: Vec<Vec<Link>>,
+    /// When frames are received.
+    reception: Reception,
+    /// By transmitter: least power of a link over which its data frames pass.
+    usable: Vec<Power>,
+    variation: Option<Variation>,
+    losses: Option<Losses>,
+    channel: Channel,
+    /// By station: whose it is.
+    nodes: Vec<NodeId>,
+    motion: Motion,
+}
+
+/// A path that data frames of this length use loses at most this share of them, noise alone considered.
+const USABLE_OCTETS: u32 = 1_536;
+const USABLE_LOSS: f64 = 0.1;
+
+/// Standard deviations of shadowing up to which a link may be better than the mean at its distance.
+const SHADOWING_DEVIATIONS: f64 = 4.0;
+/// In dB: a fading peak that one frame in 20 000 of Rayleigh fading surpasses.
+const FADING_PEAK: f64 = 10.0;
+
+impl Topology {
+    /// The links between `stations`, whose nodes move as `motion` says, down to the interference floor, in the run with
+    /// `seed`. Given up with `None` as soon as `goes_on`, which is asked before each station, says no.
+    pub fn new_while(
+        radio: &Radio,
+        stations: &[Station<'_>],
+        mut motion: Motion,
+        seed: u64,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Option<Self> {
+        let places: Vec<Position> =
+            stations.iter().map(|station| motion.position(station.node, Instant::START)).collect();
+        let (reception, usable) = reception(radio, stations, seed);
+        let channel = channel(radio, stations, seed);
+        let is_kept = |from: usize, link: &Link| !motion.moves() || is_usable(link, usable[from]);
+        Some(Self {
+            links: links(&channel, &places, is_kept, goes_on)?,
+            reception,
+            usable,
+            variation: variation(radio, seed),
+            losses: losses(&radio.errors, stations.len(), seed),
+            channel,
+            nodes: stations.iter().map(|station| station.node).collect(),
+            motion,
+        })
+    }
+
+    /// The stations that decode data frames of `station` when nothing overlaps and nothing varies.
+    pub fn neighbours(&self, station: StationId) -> impl Iterator<Item = u32> + '_ {
+        self.usable_links(station).map(|link| link.receiver.0)
+    }
+
+    /// The links over which data frames of `station` pass, at the start of the run.
+    pub fn usable_links(&self, station: StationId) -> impl Iterator<Item = &Link> {
+        let usable = self.usable[station.0 as usize];
+        self.links[station.0 as usize].iter().filter(move |link| is_usable(link, usable))
+    }
+
+    /// The medium between the stations.
+    pub fn into_medium<P>(self) -> Medium<P> {
+        let stations = self.links.len();
+        let mut medium = if self.motion.moves() {
+            let surroundings = Surroundings::new(self.channel, self.nodes, self.motion);
+            Medium::moving(Box::new(surroundings), self.reception, stations)
+        } else {
+            Medium::new(self.links, self.reception)
+        };
+        if let Some(variation) = self.variation {
+            medium.set_variation(variation);
+        }
+        if let Some(losses) = self.losses {
+            medium.set_losses(losses);
+        }
+        medium
+    }
+}
+
+fn is_usable(link: &Link, least: Power) -> bool {
+    link.decodable && link.power >= least
+}
+
+/// All links between stations at `places` that are to be kept, by transmitter.
+fn links(
+    channel: &Channel,
+    places: &[Position],
+    is_kept: impl Fn(usize, &Link) -> bool,
+    goes_on: &dyn Fn() -> bool,
+) -> Option<Vec<Vec<Link>>> {
+    let mut squares = Squares::default();
+    squares.fill(places.iter().copied(), channel.reach());
+    let all = places.iter().enumerate().map(|(from, &here)| {
+        let link = |to: u32| channel.link(from as u32, to, here, places[to as usize]);
+        goes_on().then(|| squares.near(here).filter_map(link).filter(|link| is_kept(from, link)).collect())
+    });
+    all.collect()
+}
+
+/// What decides about links.
+fn channel(radio: &Radio, stations: &[Station<'_>], seed: u64) -> Channel {
+    let model: Box<dyn propagation::Propagation> = match radio.propagation {
+        Propagation::Range { receive, carrier_sense } => {
+            let range = Attenuation::Range(Range { receive, carrier_sense });
+            return Channel::new(radio, stations, range, Attenuation::SENSED, carrier_sense);
+        }
+        Propagation::FreeSpace { frequency } => Box::new(FreeSpace::new(frequency)),
+        Propagation::TwoRayGround { frequency, antenna_height } => {
+            Box::new(TwoRayGround::new(frequency, antenna_height))
+        }
+        Propagation::TwoRayInterference { frequency, antenna_height, permittivity, polarization } => {
+            Box::new(TwoRayInterference::new(frequency, antenna_height, permittivity, polarization))
+        }
+        Propagation::LogDistance { frequency, exponent, reference_distance } => {
+            Box::new(LogDistance::new(frequency, exponent, reference_distance))
+        }
+    };
+    let obstacles = shadowing(radio, false).and_then(|s| Some(LinkShadowing::new(seed, s.deviation, s.decorrelation?)));
+    // What may raise a power above the floor: for one frame, and on top of that for one link.
+    let frame_margin = shadowing(radio, true).map_or(0.0, |s| SHADOWING_DEVIATIONS * s.deviation)
+        + radio.fading.map_or(0.0, |_| FADING_PEAK);
+    let link_margin = shadowing(radio, false).map_or(0.0, |s| SHADOWING_DEVIATIONS * s.deviation);
+    let floor = radio.reception.interference_floor - frame_margin;
+    let strongest = stations.iter().map(|station| station.config.tx_power).fold(f64::NEG_INFINITY, f64::max);
+    let reach = model.reach(Decibel(floor - link_margin - strongest).as_ratio());
+    let floor = Power::from_dbm(floor).max(Power::from_attowatts(1));
+    Channel::new(radio, stations, Attenuation::Path { model, obstacles }, floor, reach)
+}
+
+/// Shadowing that is drawn for each frame, or that belongs to places.
+fn shadowing(radio: &Radio, per_frame: bool) -> Option<model::Shadowing> {
+    radio.shadowing.filter(|shadowing| shadowing.decorrelation.is_none() == per_frame)
+}
+
+/// What varies from frame to frame; a range has no power that could.
+fn variation(radio: &Radio, seed: u64) -> Option<Variation> {
+    if matches!(radio.propagation, Propagation::Range { .. }) {
+        return None;
+    }
+    let variation = Variation {
+        shadowing: shadowing(radio, true).map(|s| FrameShadowing::new(seed, s.deviation)),
+        fading: radio.fading.map(|fading| Fading::new(seed, fading.distribution, fading.doppler)),
+    };
+    (variation.shadowing.is_some() || variation.fading.is_some()).then_some(variation)
+}
+
+/// How frames are received, and for each station the least power of a link over which its data frames pass.
+fn reception(radio: &Radio, stations: &[Station<'_>], seed: u64) -> (Reception, Vec<Power>) {
+    let phy = radio.standard.phy(radio.short_preamble);
+    let model = &radio.reception;
+    if let Propagation::Range { .. } = radio.propagation {
+        // What is decoded has two units, what is sensed one, and no ratio survives an overlap.
+        let threshold = Threshold {
+            carrier_sense_threshold: Attenuation::SENSED,
+            capture: PowerRatio::from_ratio(f64::INFINITY),
+            rules: threshold_rules(model.rules),
+            receive_thresholds: rates(radio, stations).iter().map(|&rate| (rate, Attenuation::DECODED)).collect(),
+        };
+        return (Reception::Threshold(threshold), vec![Attenuation::DECODED; stations.len()]);
+    }
+    let carrier_sense_threshold = Power::from_dbm(model.carrier_sense_threshold);
+    if model.rules == model::Rules::Sinr {
+        let receive_threshold = model.receive_threshold.map_or(Power::ZERO, Power::from_dbm);
+        let modes: Vec<Mode> =
+            rates(radio, stations).into_iter().map(|rate| Mode::new(&phy, rate, model.noise_figure)).collect();
+        let needed = |rate| {
+            let mode = modes.iter().find(|mode| mode.rate() == rate).expect("every rate in use has a mode");
+            mode.least_power(USABLE_LOSS, phy.payload_bits(rate, USABLE_OCTETS)).max(receive_threshold)
+        };
+        let usable = of_robust_rates(stations, radio.standard, needed);
+        let sinr = Sinr {
+            carrier_sense_threshold,
+            detection: Decibel(model.preamble_detection).into(),
+            receive_threshold,
+            capture: Decibel(model.capture).into(),
+            modes,
+            seed,
+        };
+        return (Reception::Sinr(sinr), usable);
+    }
+    let threshold = |rate| Power::from_dbm(model.receive_threshold.unwrap_or_else(|| phy.minimum_sensitivity(rate)));
+    let thresholds = Threshold {
+        carrier_sense_threshold,
+        capture: Decibel(model.capture).into(),
+        rules: threshold_rules(model.rules),
+        receive_thresholds: rates(radio, stations).into_iter().map(|rate| (rate, threshold(rate))).collect(),
+    };
+    (Reception::Threshold(thresholds), of_robust_rates(stations, radio.standard, threshold))
+}
+
+/// The rates of all frames: of data, of RTS and broadcasts, and of the answers to each of them; those of data first.
+fn rates(radio: &Radio, stations: &[Station<'_>]) -> Vec<DataRate> {
+    let mut rates = Vec::new();
+    let mut enter = |rate| {
+        if !rates.contains(&rate) {
+            rates.push(rate);
+        }
+    };
+    let mut configs: Vec<&NodeRadio> = Vec::new();
+    for station in stations {
+        if !configs.iter().any(|known| has_equal_rates(known, station.config)) {
+            configs.push(station.config);
+        }
+    }
+    for config in configs {
+        let mut own = vec![config.data_rate, config.basic_rate];
+        if !matches!(config.rate_control, Algorithm::Fixed(_)) {
+            own.extend(radio.standard.rates());
+        }
+        let answers = own.iter().map(|&rate| radio.standard.default_basic_rate(rate).min(config.basic_rate));
+        own.clone().into_iter().chain(answers).for_each(&mut enter);
+    }
+    rates
+}
+
+fn has_equal_rates(one: &NodeRadio, other: &NodeRadio) -> bool {
+    let rates = |radio: &NodeRadio| (radio.data_rate, radio.basic_rate, radio.rate_control);
+    rates(one) == rates(other)
+}
+
+/// What holds for the most robust rate of data frames of each station, which decides who is a neighbour; asked once for each
+/// rate.
+fn of_robust_rates(stations: &[Station<'_>], standard: Standard, of: impl Fn(DataRate) -> Power) -> Vec<Power> {
+    let mut known: Vec<(DataRate, Power)> = Vec::new();
+    let power = |station: &Station<'_>| {
+        let rate = match station.config.rate_control {
+            Algorithm::Fixed(rate) => rate,
+            _ => standard.rates()[0],
+        };
+        let found = known.iter().find(|(known, _)| *known == rate).map(|(_, power)| *power);
+        found.unwrap_or_else(|| {
+            known.push((rate, of(rate)));
+            known[known.len() - 1].1
+        })
+    };
+    stations.iter().map(power).collect()
+}
+
+/// Those of a reception that has thresholds.
+fn threshold_rules(rules: model::Rules) -> Rules {
+    match rules {
+        model::Rules::PairwiseFirstCome => Rules::PairwiseFirstCome,
+        model::Rules::Cumulative | model::Rules::Sinr => Rules::Cumulative,
+    }
+}
+
+/// Frames that the medium loses beside.
+fn losses(errors: &Errors, stations: usize, seed: u64) -> Option<Losses> {
+    match errors {
+        Errors::Packet { steps, level: LossLevel::Frame } => {
+            Some(Losses::Packet(PacketErrors::stepped(seed, steps.clone())))
+        }
+        Errors::GilbertElliott { states, fec } => Some(Losses::GilbertElliott {
+            chains: (0..stations as u32).map(|node| GilbertElliott::new(seed, node, *states)).collect(),
+            code: *fec,
+            seed,
+        }),
+        Errors::None | Errors::Packet { level: LossLevel::Network, .. } => None,
+    }
+}
