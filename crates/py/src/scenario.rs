@@ -80,7 +80,7 @@ pub(crate) fn json_schema() -> PyResult<String> {
 }
 
 fn source(text: String, name: String, directory: PathBuf, trace_dirs: Vec<PathBuf>) -> Source {
-    Source { text, name, directory, trace_dirs }
+    Source { text, name, directory, trace_dirs, ..Source::default() }
 }
 
 fn load(
