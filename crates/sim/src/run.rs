@@ -4,7 +4,7 @@ use hopcast_protocols::random::{Purpose, Stream, hash};
 use hopcast_protocols::time::Instant;
 use hopcast_radio::errors::PacketErrors;
 use hopcast_radio::mac::edca::{EdcaParameters, UserPriority};
-use hopcast_radio::mac::{self, Dcf, Payload, Protection, StationId};
+use hopcast_radio::mac::{self, Dcf, Payload, Protection, Room, StationId};
 use hopcast_radio::propagation::Position;
 use hopcast_radio::queue::Discipline;
 
@@ -448,7 +448,12 @@ impl Upper for Hosts {
     }
 
     #[inline]
-    fn poll_output(&mut self, host: u32, room: impl Fn(u32) -> usize, now: Instant) -> Option<Outgoing<Packet>> {
+    fn poll_output(
+        &mut self,
+        host: u32,
+        room: impl Fn(u32, UserPriority) -> Room,
+        now: Instant,
+    ) -> Option<Outgoing<Packet>> {
         let index = host as usize;
         let mut context = Context { now, flows: &mut self.flows, counters: &mut self.counters[index] };
         let host = &mut self.hosts[index];
@@ -466,14 +471,17 @@ impl Upper for Hosts {
 fn poll_output_through(
     cards: &mut Cards,
     host: &mut Host,
-    room: impl Fn(u32) -> usize,
+    room: impl Fn(u32, UserPriority) -> Room,
     context: &mut Context<'_>,
 ) -> Option<Transmit> {
     loop {
         if let Some(transmit) = cards.poll_output() {
             return Some(transmit);
         }
-        let before_card = |interface| if cards.serves(interface) { cards.room(interface) } else { room(interface) };
+        let before_card = |interface, priority| match cards.serves(interface) {
+            true => Room::shared(cards.room(interface)),
+            false => room(interface, priority),
+        };
         let transmit = host.poll_output(before_card, context)?;
         if !cards.serves(transmit.hop.interface) {
             return Some(transmit);

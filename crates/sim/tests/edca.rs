@@ -3,7 +3,7 @@
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::edca::{AccessCategory, EdcaParameters, Edition, UserPriority};
-use hopcast_radio::mac::{Config, Dcf, Payload, StationId};
+use hopcast_radio::mac::{Config, Dcf, Payload, Room, StationId};
 use hopcast_radio::medium::{Link, Medium};
 use hopcast_radio::reception::{Reception, Rules, Threshold};
 use hopcast_radio::standard::{DataRate, Standard};
@@ -50,10 +50,15 @@ impl Upper for Hosts {
         let start = Instant::START + Duration::from_micros(731) * u64::from(host);
         (!self.is_awake[host as usize]).then_some(start)
     }
-    fn poll_output(&mut self, host: u32, room: impl Fn(u32) -> usize, _: Instant) -> Option<Outgoing<Packet>> {
+    fn poll_output(
+        &mut self,
+        host: u32,
+        room: impl Fn(u32, UserPriority) -> Room,
+        _: Instant,
+    ) -> Option<Outgoing<Packet>> {
         let priority = *self.priorities.get(host.checked_sub(1)? as usize)?;
         let outgoing = Outgoing { interface: 0, receiver: Some(StationId(0)), packet: Packet(priority) };
-        (room(0) > 0 && self.is_awake[host as usize]).then_some(outgoing)
+        (room(0, priority).places > 0 && self.is_awake[host as usize]).then_some(outgoing)
     }
 }
 

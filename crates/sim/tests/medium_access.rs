@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
-use hopcast_radio::mac::{Config, Dcf, Frame, FrameKind, Payload, StationId};
+use hopcast_radio::mac::edca::UserPriority;
+use hopcast_radio::mac::{Config, Dcf, Frame, FrameKind, Payload, Room, StationId};
 use hopcast_radio::medium::{Link, Medium};
 use hopcast_radio::reception::{Reception, Rules, Threshold};
 use hopcast_radio::standard::{DataRate, Standard};
@@ -58,11 +59,16 @@ impl Upper for Hosts {
         let first = source.packets.last().map(|&(at, ..)| at);
         first.or_else(|| (source.saturated.is_some() && !source.started).then_some(Instant::START))
     }
-    fn poll_output(&mut self, host: u32, room: impl Fn(u32) -> usize, now: Instant) -> Option<Outgoing<Packet>> {
+    fn poll_output(
+        &mut self,
+        host: u32,
+        room: impl Fn(u32, UserPriority) -> Room,
+        now: Instant,
+    ) -> Option<Outgoing<Packet>> {
         let outgoing = |receiver, octets| Outgoing { interface: 0, receiver, packet: Packet(octets) };
         let source = &mut self.0[host as usize];
         if let Some((to, octets)) = source.saturated {
-            return (room(0) > 0).then(|| outgoing(Some(to), octets));
+            return (room(0, UserPriority::BEST_EFFORT).places > 0).then(|| outgoing(Some(to), octets));
         }
         let &(at, to, octets) = source.packets.last()?;
         (at <= now).then(|| {

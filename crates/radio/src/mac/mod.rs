@@ -78,6 +78,22 @@ pub enum Output<P> {
     Overheard(P, StationId, StationId),
 }
 
+/// Free places in a queue of an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// How many.
+    pub places: usize,
+    /// The access category that has the queue for itself; `None`: the interface has one queue for all packets.
+    pub category: Option<AccessCategory>,
+}
+
+impl Room {
+    /// So many places in the only queue of an interface.
+    pub const fn shared(places: usize) -> Self {
+        Self { places, category: None }
+    }
+}
+
 /// What a station's MAC has counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -348,17 +364,13 @@ impl<P: Payload> Dcf<P> {
         matches!(self.state, State::Transmit(..))
     }
 
-    /// Free places in the interface queue; under EDCA, in the fullest of the four.
-    pub fn room(&self) -> usize {
-        if self.others.is_empty() {
-            return self.contender.queue.room();
-        }
-        self.contenders().map(|contender| contender.queue.room()).min().unwrap_or(0)
-    }
-
     /// Free places in the interface queue of packets with this priority.
-    pub fn room_for(&self, priority: UserPriority) -> usize {
-        self.other_of(priority).map_or(&self.contender, |other| &self.others[other]).queue.room()
+    pub fn room(&self, priority: UserPriority) -> Room {
+        if self.others.is_empty() {
+            return Room::shared(self.contender.queue.room());
+        }
+        let contender = self.other_of(priority).map_or(&self.contender, |other| &self.others[other]);
+        Room { places: contender.queue.room(), category: Some(contender.category) }
     }
 
     /// Packets in the interface queue, or in all four.

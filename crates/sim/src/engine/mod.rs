@@ -19,7 +19,8 @@ mod ports;
 use core::fmt;
 
 use hopcast_protocols::time::Instant;
-use hopcast_radio::mac::{Dcf, DropCause, Frame, Output, Payload, StationId};
+use hopcast_radio::mac::edca::UserPriority;
+use hopcast_radio::mac::{Dcf, DropCause, Frame, Output, Payload, Room, StationId};
 use hopcast_radio::medium::{Launch, Link, Medium, TransmissionId};
 use hopcast_radio::reception::Heard;
 
@@ -150,9 +151,14 @@ pub trait Upper {
     fn handle_timeout(&mut self, host: u32, now: Instant);
     /// When [`Self::handle_timeout`] is to be called.
     fn poll_timeout(&self, host: u32) -> Option<Instant>;
-    /// The next packet of a host, with the interface that it is for. `room` tells how many free places the queue of an
-    /// interface has now.
-    fn poll_output(&mut self, host: u32, room: impl Fn(u32) -> usize, now: Instant) -> Option<Outgoing<Self::Packet>>;
+    /// The next packet of a host, with the interface that it is for. `room` tells how many free places an interface has now
+    /// for packets of a priority.
+    fn poll_output(
+        &mut self,
+        host: u32,
+        room: impl Fn(u32, UserPriority) -> Room,
+        now: Instant,
+    ) -> Option<Outgoing<Self::Packet>>;
 }
 
 /// A packet for an interface.
@@ -514,9 +520,9 @@ impl<U: Upper> Engine<U> {
     fn settle_host(&mut self, host: usize, settled: Option<StationId>, now: Instant) {
         let Self { upper, stations, wires, ports, touched, host_timers, .. } = self;
         loop {
-            let room = |interface| match ports.attachment(host, interface) {
-                Attachment::Station(station) => stations[station.0 as usize].room(),
-                Attachment::Wire(wire) => wires[wire as usize].room(),
+            let room = |interface, priority| match ports.attachment(host, interface) {
+                Attachment::Station(station) => stations[station.0 as usize].room(priority),
+                Attachment::Wire(wire) => Room::shared(wires[wire as usize].room()),
             };
             let Some(Outgoing { interface, receiver, packet }) = upper.poll_output(host as u32, room, now) else {
                 let Some((interface, receiver)) = upper.poll_purge(host as u32, now) else { break };

@@ -38,6 +38,8 @@ use crate::metrics::{Census, Counters, DropCause, FlowTable};
 use crate::scenario::model::{FlowId, NodeId};
 use crate::timers::Timers;
 use hopcast_protocols::time::Instant;
+use hopcast_radio::mac::Room;
+use hopcast_radio::mac::edca::UserPriority;
 use packet::Packet;
 use program::Program;
 use reassembly::Reassembly;
@@ -194,12 +196,12 @@ impl Host {
         Some(self.timers.first()).filter(|&first| first < Timers::NEVER)
     }
 
-    /// The next packet for an interface; `room` tells how many free places the queue of one has now.
+    /// The next packet for an interface; `room` tells how many free places one has now for packets of a priority.
     ///
     /// Only blocking writes to UDP wait for room. Everything else comes out whatever the room: a packet that finds no
     /// place is the queue's to drop, and to report with [`Self::handle_drop`]. What has expired is dropped here.
     #[inline]
-    pub fn poll_output(&mut self, room: impl Fn(u32) -> usize, cx: &mut Context<'_>) -> Option<Transmit> {
+    pub fn poll_output(&mut self, room: impl Fn(u32, UserPriority) -> Room, cx: &mut Context<'_>) -> Option<Transmit> {
         loop {
             if let Some(transmit) = self.ready.pop_front() {
                 if transmit.packet.tag.expires.is_some_and(|expires| expires <= cx.now) {

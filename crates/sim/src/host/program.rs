@@ -7,6 +7,8 @@ use super::{Context, Endpoint, FlowId, Host, Slot, Socket};
 use crate::metrics::DropCause;
 use hopcast_protocols::application::{Relay, Source};
 use hopcast_protocols::time::{Duration, Instant};
+use hopcast_radio::mac::Room;
+use hopcast_radio::mac::edca::{AccessCategory, UserPriority};
 
 /// One program.
 #[derive(Debug)]
@@ -130,24 +132,41 @@ impl Host {
         remote.map_or(0, |remote| self.interface_towards(remote.node, now))
     }
 
-    /// Lets writers write while the queue of their interface has `room`, in turn; true if one did.
-    pub(super) fn poll_writers(&mut self, room: &impl Fn(u32) -> usize, cx: &mut Context<'_>) -> bool {
+    /// Lets writers write while their queue has `room`, in turn; true if one did.
+    pub(super) fn poll_writers(&mut self, room: &impl Fn(u32, UserPriority) -> Room, cx: &mut Context<'_>) -> bool {
         (0..self.writers.len()).any(|interface| self.poll_writers_of(interface, room, cx))
     }
 
-    /// The first one that finds too little room keeps its turn, so that large datagrams don't starve.
-    fn poll_writers_of(&mut self, interface: usize, room: &impl Fn(u32) -> usize, cx: &mut Context<'_>) -> bool {
-        while let Some(&program) = self.writers[interface].front() {
-            let attempt = self.attempt(program, (interface, room(interface as u32)), cx);
-            match attempt {
-                Attempt::NoRoom => return false,
+    /// The first one that finds too little room keeps its turn among those of its queue, so that large datagrams don't starve.
+    fn poll_writers_of(
+        &mut self,
+        interface: usize,
+        room: &impl Fn(u32, UserPriority) -> Room,
+        cx: &mut Context<'_>,
+    ) -> bool {
+        let mut place = 0;
+        let mut full = [false; AccessCategory::ALL.len()];
+        while let Some(&program) = self.writers[interface].get(place) {
+            let priority = cx.flows[self.programs[program as usize].flow].priority();
+            let Room { places, category } = room(interface as u32, priority);
+            if category.is_some_and(|category| full[category as usize]) {
+                place += 1;
+                continue;
+            }
+            match self.attempt(program, (interface, places), cx) {
+                Attempt::NoRoom => {
+                    let Some(category) = category else { return false };
+                    full[category as usize] = true;
+                    place += 1;
+                }
                 Attempt::Wrote => {
-                    self.writers[interface].rotate_left(1);
+                    self.writers[interface].remove(place);
+                    self.writers[interface].push_back(program);
                     return true;
                 }
                 Attempt::Asleep => {
                     self.programs[program as usize].queued = false;
-                    self.writers[interface].pop_front();
+                    self.writers[interface].remove(place);
                 }
             }
         }

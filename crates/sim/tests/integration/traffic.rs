@@ -179,6 +179,25 @@ fn flow_queues_protect_a_game_beside_tcp() {
     assert!(managed > 0.9 * full, "{managed} of {full}");
 }
 
+/// Two programs of one node write as fast as they can. Under EDCA each of them waits for the queue of its own category, so that
+/// voice has nearly all of the link, as from a node of its own; in the one queue of DCF they take turns.
+#[test]
+fn a_blocking_write_waits_for_its_own_category() {
+    let shares = |edca: &str| {
+        let radio = format!("standard = \"802.11a\"\nedca = \"{edca}\"");
+        let bulk = r#"application = { kind = "bulk" }"#;
+        let of = |name: &str| flow(name, ["n0", "n1"], "udp", &format!("priority = \"{name}\"\n{bulk}"));
+        // The socket holds more than the queue: writes wait for the queue.
+        let text = link("2 s", &radio, &[&of("best-effort"), &of("voice")]).replace("60 kB", "200 kB");
+        let simulation = run(&scenario(&text));
+        let goodputs: Vec<f64> = summaries(&simulation).iter().map(|flow| flow.goodput_bps).collect();
+        goodputs[1] / goodputs[0]
+    };
+    let (by_category, in_turn) = (shares("2012"), shares("off"));
+    assert!(by_category > 20.0, "{by_category}");
+    assert!((in_turn - 1.0).abs() < 0.01, "{in_turn}");
+}
+
 /// The link is dead from 5 to 8 s. The display begins when a second of the media is there, and shows what came before 5 s until
 /// it has been shown, a second later; then it waits until the first packet after 8 s.
 #[test]

@@ -2,6 +2,7 @@
 
 use super::bench::{Bench, MBPS_54, ME, NS, OTHER, PEER, Packet, edca, micros, us};
 use crate::mac::FrameKind::{Ack, Data};
+use crate::mac::edca::AccessCategory::{BestEffort, Video};
 use crate::mac::edca::UserPriority;
 use crate::mac::{Config, DropCause, Frame};
 
@@ -238,7 +239,8 @@ fn a_full_category_leaves_room_for_the_others() {
     }
     bench.expect_dropped(3, DropCause::QueueFull, us(203));
     bench.expect_nothing_until(us(1_000));
-    let room = |priority| bench.dcf().room_for(UserPriority::new(priority));
-    assert_eq!([room(EFFORT), room(VOICE), room(VIDEO)], [0, 0, 1]);
-    assert_eq!((bench.dcf().room(), bench.dcf().queued(), bench.dcf().held().count()), (0, 2, 4));
+    let room = |priority| bench.dcf().room(UserPriority::new(priority));
+    assert_eq!([EFFORT, VOICE, VIDEO].map(|priority| room(priority).places), [0, 0, 1]);
+    assert_eq!([room(EFFORT), room(VIDEO)].map(|room| room.category), [BestEffort, Video].map(Some));
+    assert_eq!((bench.dcf().queued(), bench.dcf().held().count()), (2, 4));
 }

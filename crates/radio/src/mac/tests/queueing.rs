@@ -2,6 +2,7 @@
 
 use super::bench::{Bench, MBPS_1, ME, OTHER, PEER, dsss, micros, us, with_rts};
 use crate::mac::FrameKind::{Ack, Cts, Data, Rts};
+use crate::mac::edca::UserPriority;
 use crate::mac::{Config, DropCause, Frame, Output};
 
 /// 10.3.2.14: a repetition is acknowledged, since the ACK before may be lost, but not handed up again.
@@ -89,6 +90,7 @@ fn a_broadcast_frame_is_sent_once() {
 /// The queue holds its places besides the frame in hand, keeps their order, and refuses the newest.
 #[test]
 fn a_full_queue_refuses_the_newest() {
+    let room = |bench: &Bench| bench.dcf().room(UserPriority::BEST_EFFORT).places;
     let mut bench = Bench::new(Config { queue_packets: 2, ..dsss() });
     bench.noise(us(100), us(900));
     for id in 1..=5 {
@@ -97,13 +99,13 @@ fn a_full_queue_refuses_the_newest() {
     bench.expect_dropped(4, DropCause::QueueFull, us(204));
     bench.expect_dropped(5, DropCause::QueueFull, us(205));
     assert_eq!(bench.dcf().held().map(|packet| packet.id).collect::<Vec<_>>(), [1, 2, 3]);
-    assert_eq!((bench.dcf().room(), bench.dcf().queued()), (0, 2));
+    assert_eq!((room(&bench), bench.dcf().queued()), (0, 2));
     bench.answer([true; 4]);
     // One place is free once the first packet is sent: a frame in hand is in none.
     let (_, first) = bench.next_output(us(10_000)).expect("the first packet's frame");
     assert!(matches!(first, Output::Transmit(frame) if frame.sequence == 0));
     let (end, _) = bench.next_output(us(10_000)).expect("its end");
-    assert_eq!((bench.dcf().room(), bench.dcf().queued()), (1, 1));
+    assert_eq!((room(&bench), bench.dcf().queued()), (1, 1));
     bench.packet(end, 6);
     bench.packet(end, 7);
     bench.expect_dropped(7, DropCause::QueueFull, end);
@@ -113,7 +115,7 @@ fn a_full_queue_refuses_the_newest() {
         .filter_map(|(_, output)| if let Output::Sent(packet) = output { Some(packet.id) } else { None })
         .collect();
     assert_eq!(sent, [2, 3, 6]);
-    assert_eq!((bench.dcf().room(), bench.dcf().held().count()), (2, 0));
+    assert_eq!((room(&bench), bench.dcf().held().count()), (2, 0));
 }
 
 /// What waits for one station can be taken back; the frame in hand and what is for others stay.

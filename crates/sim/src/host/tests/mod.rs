@@ -10,7 +10,7 @@ use super::*;
 use crate::metrics::FlowSpec;
 use hopcast_protocols::application::{AduSource, AudioSource, CbrSource, Source};
 use hopcast_protocols::time::Duration;
-use hopcast_radio::mac::edca::UserPriority;
+use hopcast_radio::mac::edca::{AccessCategory, UserPriority};
 
 const FLOW: FlowId = FlowId(0);
 /// Whoever is at the other end: a host with a table does not care.
@@ -53,9 +53,14 @@ impl Bench {
 
     /// All packets that come out while the interface has `room` places.
     fn take(&mut self, node: usize, room: usize) -> Vec<Packet> {
+        self.take_by(node, |_, taken| Room::shared(room.saturating_sub(taken.len())))
+    }
+
+    /// The same where the room is that for a priority after what was taken.
+    fn take_by(&mut self, node: usize, room: impl Fn(UserPriority, &[Packet]) -> Room) -> Vec<Packet> {
         let mut packets = Vec::new();
         while let Some(transmit) =
-            self.with(node, |host, cx| host.poll_output(|_| room.saturating_sub(packets.len()), cx))
+            self.with(node, |host, cx| host.poll_output(|_, priority| room(priority, &packets), cx))
         {
             packets.push(transmit.packet);
         }
@@ -187,6 +192,35 @@ fn a_blocking_write_waits_for_room_for_all_fragments() {
     assert_eq!(bench.take(0, 11), []);
     assert_eq!(bench.take(0, 12).len(), 12);
     assert_eq!(bench.take(0, 35).len(), 24);
+}
+
+/// Three programs: units of 12 packets and of one, best effort, and units of two packets, voice. There are 5 places for each
+/// category, or 5 for all of them.
+#[test]
+fn a_blocking_write_waits_for_room_in_the_queue_of_its_category() {
+    let flow = |priority| FlowSpec {
+        start: at(0),
+        stop: None,
+        end: at(100_000_000),
+        priority: UserPriority::new(priority),
+        player: None,
+    };
+    let mut bench = Bench::new(2, 100_000);
+    bench.flows = FlowTable::new([flow(0), flow(0), flow(6)]);
+    for (size, number) in [(16_384, 0), (1_000, 1), (2_000, 2)] {
+        let port = bench.hosts[1].add_udp_sink(FlowId(number));
+        let remote = Endpoint { node: NodeId(1), port };
+        bench.hosts[0].add_udp_source(FlowId(number), units(size, 0, None), None, remote);
+    }
+    bench.advance(0);
+    assert_eq!(bench.take(0, 5), [], "the large unit keeps its turn in the only queue");
+    let by_category = |priority, taken: &[Packet]| {
+        let queued = taken.iter().filter(|packet| packet.tag.priority == priority).count();
+        Room { places: 5 - queued, category: Some(AccessCategory::of_user_priority(priority)) }
+    };
+    let flows: Vec<FlowId> = bench.take_by(0, by_category).iter().map(|packet| packet.tag.flow).collect();
+    assert_eq!(flows, [FlowId(2); 4], "it holds up its category, and voice goes while a whole unit fits");
+    assert_eq!(bench.take(0, 12).len(), 12, "its turn is still the first");
 }
 
 #[test]
@@ -385,7 +419,7 @@ fn a_relay_that_can_not_send_stops_reading_and_its_buffer_overflows() {
     // Three units go to the interface, which does not send them; one is in hand, three are in the receive buffer.
     for packet in &packets {
         bench.give(1, packet);
-        bench.with(1, |host, cx| while host.poll_output(|_| 50, cx).is_some() {});
+        bench.with(1, |host, cx| while host.poll_output(|_, _| Room::shared(50), cx).is_some() {});
     }
     assert_eq!(bench.counters[1].transmitted, 3);
     assert_eq!(bench.counters[1][DropCause::ReceiveBufferFull], 3);

@@ -10,11 +10,7 @@ fn line(count: usize, seed: u64) -> Network<Olsr> {
     Network::line(count, seed, |node| Olsr::new(Config::default(), node))
 }
 
-fn grid(side: usize, seed: u64) -> Network<Olsr> {
-    grid_of(side, seed, Config::default())
-}
-
-fn grid_of(side: usize, seed: u64, config: Config) -> Network<Olsr> {
+fn grid(side: usize, seed: u64, config: Config) -> Network<Olsr> {
     let mut network = Network::new(side * side, seed, |node| Olsr::new(config, node));
     for at in 0..side * side {
         if at % side > 0 {
@@ -102,7 +98,7 @@ fn a_partition_heals() {
 #[test]
 fn a_frame_given_up_turns_packets_to_another_way_at_once() {
     let config = Config { link_layer_notification: true, ..Config::default() };
-    let mut network = grid_of(3, 2, config);
+    let mut network = grid(3, 2, config);
     settle(&mut network);
     let way = network.trace(0, 8);
     network.disconnect(way[0], way[1]);
