@@ -139,7 +139,7 @@ impl Body {
     pub fn octets(&self) -> u32 {
         match self {
             Self::Udp { length, .. } => UDP_HEADER + u32::from(*length),
-            Self::Tcp { segment, .. } => TCP_HEADER + segment.options_len() + segment.payload.len,
+            Self::Tcp { segment, .. } => TCP_HEADER + segment.options_len() + u32::from(segment.payload_len),
         }
     }
 }

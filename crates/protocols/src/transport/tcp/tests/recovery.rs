@@ -1,6 +1,6 @@
 //! Loss recovery: RFC 5681, section 3.2; RFC 6582; RFC 3042.
 
-use super::super::Config;
+use super::super::{Config, Variant};
 use super::bench::*;
 
 /// Ten segments in flight, of which the first is lost, and the acknowledgements of the others, of which `count` come.
@@ -109,10 +109,61 @@ fn rfc_6582_section_3_2_a_timeout_ends_recovery() {
     let mut bench = in_flight(10, 0);
     bench.send(ack(0)).recv(data(10 * MSS, MSS)).send(ack(0)).recv(data(11 * MSS, MSS));
     bench.send(ack(0)).recv(data(0, MSS)).recv_nothing();
-    // Step 4, and equation 4 of RFC 5681 with the twelve outstanding.
-    bench.at(1000).recv(data(0, MSS)).recv_nothing().expect_window(MSS, 6 * MSS);
+    // Step 4, and equation 4 of RFC 5681: of the twelve outstanding, the window takes five to be in the network.
+    bench.at(1000).recv(data(0, MSS)).recv_nothing().expect_window(MSS, 2500);
     assert!(!bench.connection.is_recovering());
-    bench.send(ack(MSS)).expect_window(2 * MSS, 6 * MSS).recv(data(MSS, MSS)).recv(data(2 * MSS, MSS)).recv_nothing();
+    bench.send(ack(MSS)).expect_window(2 * MSS, 2500).recv(data(MSS, MSS)).recv(data(2 * MSS, MSS)).recv_nothing();
+}
+
+#[test]
+fn rfc_5681_equation_4_a_lost_retransmission_does_not_inflate_the_threshold() {
+    let mut bench = in_flight(10, 0);
+    bench.send(ack(0)).recv(data(10 * MSS, MSS)).send(ack(0)).recv(data(11 * MSS, MSS));
+    bench.send(ack(0)).recv(data(0, MSS)).recv_nothing().expect_window(8 * MSS, 5 * MSS);
+    duplicates(&mut bench, 0, 4);
+    // The retransmission is lost; each duplicate lets another segment out.
+    for n in 12..50 {
+        bench.send(ack(0)).recv(data(n * MSS, MSS)).recv_nothing();
+    }
+    assert_eq!(bench.connection.bytes_in_flight(), 50_000);
+    // 5 segments were in the network, not 50.
+    bench.at(1000).recv(data(0, MSS)).expect_window(MSS, 2500);
+}
+
+#[test]
+fn rfc_5681_equation_4_what_arrived_above_a_hole_does_not_inflate_the_threshold() {
+    let mut bench = in_flight(10, 0);
+    bench.send(ack(0)).recv(data(10 * MSS, MSS)).send(ack(0)).recv(data(11 * MSS, MSS));
+    bench.send(ack(0)).recv(data(0, MSS)).recv_nothing();
+    duplicates(&mut bench, 0, 4);
+    for n in 12..40 {
+        bench.send(ack(0)).recv(data(n * MSS, MSS)).recv_nothing();
+    }
+    // The retransmission was late. Segment 13 is missing, the 26 after it are not.
+    bench.send(ack(13 * MSS)).recv_nothing().expect_window(5 * MSS, 5 * MSS);
+    duplicates(&mut bench, 13 * MSS, 2);
+    bench.send(ack(13 * MSS)).recv(data(13 * MSS, MSS)).recv_nothing().expect_window(5500, 2500);
+}
+
+#[test]
+fn rfc_5681_section_3_2_reno_leaves_recovery_with_the_first_new_acknowledgement() {
+    // Segments 0, 3 and 6 of ten are lost.
+    let mut bench = in_flight_with(Config { variant: Variant::Reno, ..config() }, 10, 0);
+    bench.at(100).send(ack(0)).recv(data(10 * MSS, MSS)).send(ack(0)).recv(data(11 * MSS, MSS));
+    bench.send(ack(0)).recv(data(0, MSS)).expect_window(8 * MSS, 5 * MSS);
+    duplicates(&mut bench, 0, 4);
+    // Step 6: the window deflates, and nothing is sent again.
+    bench.at(200).send(ack(3 * MSS)).recv_nothing().expect_window(5 * MSS, 5 * MSS).expect_timer(Some(1200));
+    assert!(!bench.connection.is_recovering());
+    // Three more duplicates are another loss: half again. Nine are outstanding.
+    duplicates(&mut bench, 3 * MSS, 2);
+    bench.send(ack(3 * MSS)).recv(data(3 * MSS, MSS)).recv_nothing().expect_window(5500, 2500);
+    assert_eq!(bench.connection.statistics().fast_retransmits, 2);
+    // After a timeout, duplicates of what was sent before start nothing.
+    bench.at(1200).recv(data(3 * MSS, MSS)).expect_window(MSS, 2 * MSS);
+    duplicates(&mut bench, 3 * MSS, 5);
+    bench.recv_nothing();
+    assert_eq!(bench.connection.statistics().fast_retransmits, 2);
 }
 
 #[test]

@@ -1,16 +1,15 @@
-//! The window of RFC 5681 with the changes of RFC 6582 (NewReno).
+//! The window of RFC 5681.
 
 use super::{Ack, CongestionControl};
 use crate::time::Instant;
 
-/// Slow start and congestion avoidance (RFC 5681, section 3.1), window inflation (section 3.2) and NewReno's deflation
-/// at partial acknowledgements (RFC 6582, section 3.2).
+/// Slow start, congestion avoidance and the halving of RFC 5681, section 3.1: the law of Reno, NewReno and SACK.
 ///
 /// Congestion avoidance counts acknowledged bytes, as section 3.1 of RFC 5681 recommends, so that delayed
 /// acknowledgements do not slow it. The window also grows while the application or the receiver limits the sender, which
 /// RFC 5681 does not forbid; a loss reduces it by what was really in flight.
 #[derive(Clone, Debug)]
-pub struct NewReno {
+pub struct Reno {
     /// SMSS.
     segment: u32,
     /// RW of RFC 5681, section 4.1, is min(IW, cwnd).
@@ -21,7 +20,7 @@ pub struct NewReno {
     acked: u32,
 }
 
-impl NewReno {
+impl Reno {
     /// A window of one byte until the connection is established.
     pub fn new() -> Self {
         // "ssthresh SHOULD be set arbitrarily high" (RFC 5681, section 3.1).
@@ -35,13 +34,13 @@ impl NewReno {
     }
 }
 
-impl Default for NewReno {
+impl Default for Reno {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl CongestionControl for NewReno {
+impl CongestionControl for Reno {
     fn on_established(&mut self, segment: u32, initial_window: u32) {
         self.segment = segment;
         self.initial_window = initial_window;
@@ -65,26 +64,11 @@ impl CongestionControl for NewReno {
 
     fn on_loss(&mut self, flight: u32, _: Instant) {
         self.halve(flight);
-        // The three segments that the duplicate acknowledgements stand for have left (RFC 5681, section 3.2, step 3).
-        self.window = self.slow_start_threshold.saturating_add(self.segment.saturating_mul(3));
+        self.window = self.slow_start_threshold;
     }
 
-    fn on_duplicate_ack(&mut self) {
-        self.window = self.window.saturating_add(self.segment);
-    }
-
-    fn on_partial_ack(&mut self, acked: u32) {
-        self.window = self.window.saturating_sub(acked);
-        if acked >= self.segment {
-            self.window = self.window.saturating_add(self.segment);
-        }
-        // An acknowledgement may cover more than the inflated window; one segment must always be allowed.
-        self.window = self.window.max(self.segment);
-    }
-
-    fn on_recovered(&mut self, flight: u32) {
-        // Option 1 of RFC 6582, section 3.2, step 3: no burst if little is in flight.
-        self.window = self.slow_start_threshold.min(flight.max(self.segment).saturating_add(self.segment));
+    fn on_recovered(&mut self, limit: u32, _: Instant) {
+        self.window = self.slow_start_threshold.min(limit);
     }
 
     fn on_timeout(&mut self, flight: u32, first: bool, _: Instant) {
