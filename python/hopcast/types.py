@@ -241,7 +241,8 @@ class Transport(TypedDict, total=False):
     """How a flow is carried."""
 
     protocol: Literal["udp", "tcp"]
-    variant: Literal["newreno"]
+    variant: Literal["reno", "newreno", "sack", "cubic"]
+    timestamps: bool
     segment: Quantity
     window: int
     initial_window: int

@@ -334,8 +334,8 @@ def _ftp_setup(amount: Amount) -> list[Parameter]:
         ),
         Parameter(
             "TCP",
-            f"NewReno, segments of {SEGMENT} B, a window of {WINDOW} segments",
-            "Reno with SACK there; the window of Linux 2.2, 32 kB",
+            f"SACK, segments of {SEGMENT} B, a window of {WINDOW} segments",
+            "Reno with SACK (section 4.3); the window of Linux 2.2, 32 kB",
         ),
         Parameter("file", f"{_ftp_octets(amount) / 1e6:g} MB", "14 MB (section 4.3)"),
     ]
@@ -353,7 +353,7 @@ def _ftp_cases(amount: Amount) -> Mapping[str, Case]:
             "from": "n0",
             "to": f"n{hops}",
             "start": START,
-            "transport": {"protocol": "tcp", "variant": "newreno", "segment": SEGMENT, "window": WINDOW},
+            "transport": {"protocol": "tcp", "variant": "sack", "segment": SEGMENT, "window": WINDOW},
             "application": {"kind": "bulk", "bytes": _ftp_octets(amount)},
         }
         # Long enough for a tenth of the slowest rate of the paper.

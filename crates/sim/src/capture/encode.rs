@@ -230,12 +230,8 @@ fn emit_transport_header(body: &Body, ip: &ipv4::Repr, octets: &mut Vec<u8>) {
                 flags: segment.flags,
                 window: segment.window,
                 urgent: 0,
-                options: tcp::Options {
-                    max_segment_size: segment.mss,
-                    window_scale: segment.window_scale,
-                    ..tcp::Options::NONE
-                },
-                payload_len: segment.payload.len as u16,
+                options: (&segment.options).into(),
+                payload_len: segment.payload_len,
             };
             octets.resize(repr.buffer_len(), 0);
             repr.emit(&mut tcp::Packet::new_unchecked(octets), ip.source, ip.destination, &[]);

@@ -107,8 +107,8 @@ pub struct Tag {
     pub seq: u64,
     /// Over UDP when the application wrote the datagram; over TCP when the segment was made.
     pub created: Instant,
-    /// Index of the socket at the source of this packet.
-    pub socket: u32,
+    /// Index of the socket at the source of this packet; of a message none.
+    pub socket: u16,
     /// User priority at interfaces.
     pub priority: UserPriority,
     /// From then on it is not worth sending; `None`: it always is.
@@ -180,7 +180,7 @@ impl Body {
     pub fn octets(&self) -> u32 {
         match self {
             Self::Udp { length, .. } => UDP_HEADER + u32::from(*length),
-            Self::Tcp { segment, .. } => TCP_HEADER + segment.options_len() + segment.payload.len,
+            Self::Tcp { segment, .. } => TCP_HEADER + segment.options_len() + u32::from(segment.payload_len),
             Self::Message => 0,
         }
     }

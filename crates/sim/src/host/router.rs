@@ -378,7 +378,7 @@ impl Host {
             flow: FlowId::NONE,
             seq: 0,
             created: cx.now,
-            socket: u32::MAX,
+            socket: u16::MAX,
             priority: UserPriority::NETWORK_CONTROL,
             expires: None,
         };

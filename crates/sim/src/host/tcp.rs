@@ -245,7 +245,8 @@ impl Host {
         let Some(remote) = remote else { return };
         let body = Body::Tcp { source_port: local_port, destination_port: remote.port, segment };
         let priority = cx.flows[flow].priority();
-        let tag = Tag { flow, seq: segment.payload.offset, created: cx.now, socket, priority, expires: None };
+        let tag =
+            Tag { flow, seq: segment.payload_offset, created: cx.now, socket: socket as u16, priority, expires: None };
         self.send(remote.node, body, tag, cx);
     }
 

@@ -120,7 +120,8 @@ impl Host {
         let length = u16::try_from(unit.octets).expect("the builder refuses datagrams that UDP can't carry");
         let body = Body::Udp { source_port: local_port, destination_port: remote.port, length };
         let priority = cx.flows[flow].priority();
-        let tag = Tag { flow, seq: unit.seq, created: unit.created, socket, priority, expires: unit.expires };
+        let tag =
+            Tag { flow, seq: unit.seq, created: unit.created, socket: socket as u16, priority, expires: unit.expires };
         if self.router.is_some() {
             // What is dropped on the way out leaves the buffer again, so that it must be there before.
             let packets = self.packets_of(unit.octets, socket, 0, cx.now);

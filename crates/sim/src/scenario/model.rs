@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hopcast_protocols::application::{GameDirection, GameModel, PlayerConfig};
 use hopcast_protocols::routing::Node;
 use hopcast_protocols::time::{Duration, Instant};
+use hopcast_protocols::transport::tcp;
 use hopcast_radio::errors::{ReedSolomon, States};
 use hopcast_radio::fading::Distribution;
 use hopcast_radio::mac::Protection;
@@ -420,6 +421,10 @@ pub struct Tcp {
     pub min_rto: Duration,
     /// Longest time that an acknowledgement is held back; `None`: never.
     pub delayed_ack: Option<Duration>,
+    /// How losses are repaired, and the law of the window.
+    pub variant: tcp::Variant,
+    /// Whether segments carry timestamps.
+    pub timestamps: bool,
 }
 
 /// What a flow sends.

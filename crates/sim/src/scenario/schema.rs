@@ -866,6 +866,9 @@ pub(super) enum Transport {
         /// Congestion control. Default: `newreno`.
         #[serde(skip_serializing_if = "Option::is_none")]
         variant: Option<Variant>,
+        /// Whether segments carry timestamps (RFC 7323), in 12 B of their payload. Default: false.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        timestamps: Option<bool>,
         /// Payload of a full segment. Default: `radio.mtu` less 40 B; 1000 B under profile `ns-2`; 1460 B if there is no MTU.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 1, "maximum" = 65_495))]
@@ -894,8 +897,14 @@ pub(super) enum Transport {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Variant {
-    /// RFC 6582.
+    /// Fast retransmit and fast recovery (RFC 5681).
+    Reno,
+    /// The same, until all is repaired that was outstanding (RFC 6582).
     Newreno,
+    /// Selective acknowledgements (RFC 2018, RFC 6675).
+    Sack,
+    /// Selective acknowledgements, and the window of CUBIC (RFC 9438).
+    Cubic,
 }
 
 /// What a flow sends.

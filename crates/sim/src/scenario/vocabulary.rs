@@ -14,5 +14,4 @@ pub(super) fn is_later_value(path: &str, value: &str) -> bool {
 
 const LATER_KEYS: &[&str] = &["nodes.real", "flows.transport.elfn"];
 
-const LATER_VALUES: &[(&str, &[&str])] =
-    &[("flows.transport.protocol", &["tfrc", "adtfrc"]), ("flows.transport.variant", &["reno", "sack", "cubic"])];
+const LATER_VALUES: &[(&str, &[&str])] = &[("flows.transport.protocol", &["tfrc", "adtfrc"])];

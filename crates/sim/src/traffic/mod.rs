@@ -373,6 +373,8 @@ fn connection_config(tcp: &Tcp, socket_buffer: u32) -> tcp::Config {
         initial_window: tcp.initial_window,
         min_rto: tcp.min_rto,
         delayed_ack: tcp.delayed_ack,
+        variant: tcp.variant,
+        timestamps: tcp.timestamps,
         ..tcp::Config::default()
     }
 }

@@ -262,3 +262,37 @@ fn frames_that_were_left_out_are_waited_for() {
         assert!(octets == size && (-0.001..0.1).contains(&late), "{octets} B, {late} ms after {due} ms");
     }
 }
+
+/// Every variant of TCP repairs what the air loses above the MAC, each in its own way.
+#[test]
+fn every_variant_of_tcp_repairs_losses_and_they_differ() {
+    let run = |variant: &str| {
+        let text = format!(
+            r#"
+duration = "60 s"
+[radio]
+standard = "802.11b"
+errors = {{ model = "packet", rate = 0.02, level = "network" }}
+[[nodes]]
+name = "n"
+count = 2
+placement = {{ shape = "line", spacing = "5 m" }}
+[[flows]]
+name = "file"
+from = "n0"
+to = "n1"
+transport = {{ protocol = "tcp", variant = "{variant}", timestamps = true }}
+application = {{ kind = "bulk", bytes = "2 MB" }}
+"#
+        );
+        let mut simulation = Simulation::new(&scenario(&text), 1).expect("the nodes hear each other");
+        simulation.run_until(simulation.end());
+        simulation.check().expect("nothing vanishes");
+        let flow = simulation.flows().iter().next().expect("there is one").summary(simulation.end());
+        assert_eq!(flow.received_bytes, 2_000_000, "{variant}");
+        assert!(flow.tcp.retransmitted_segments > 10, "{variant}: {:?}", flow.tcp);
+        flow.delay_mean_s.map(f64::to_bits)
+    };
+    let delays: std::collections::BTreeSet<_> = ["reno", "newreno", "sack", "cubic"].into_iter().map(run).collect();
+    assert_eq!(delays.len(), 4, "no two are the same machine");
+}

@@ -2,11 +2,12 @@
 
 use core::fmt;
 
-use super::congestion::NewReno;
+use super::congestion::{CongestionControl, Reno};
 use super::receiver::{PendingAck, Receiver};
 use super::segment::Sequence;
-use super::sender::{Acked, Chunk, Expired, Sender};
-use super::{Config, Flags, Payload, Segment};
+use super::sender::{Chunk, Expired, Sender};
+use super::timestamps::{self, PeerClock};
+use super::{Config, Flags, LossRecovery, Options, SackBlock, Segment, Timestamps};
 use crate::time::{Duration, Instant};
 
 /// MSS of a peer that does not state one (RFC 9293, section 3.7.1, for IPv4).
@@ -30,6 +31,8 @@ pub struct Connection {
     receiver: Receiver,
     /// Shift of the peer's window field, once both sides have agreed to scale.
     peer_shift: Option<u8>,
+    /// What is remembered of the peer's clock, once both sides have agreed to send timestamps.
+    clock: Option<PeerClock>,
     /// SND.WL1 and SND.WL2: what the last window update came with.
     window_from: (i64, u64),
     /// The window in bytes that the last segment of the peer offered.
@@ -148,8 +151,10 @@ pub struct Statistics {
     pub acks_sent: u64,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,
-    /// Losses found by duplicate acknowledgements: entries into fast recovery.
+    /// Losses found by duplicate acknowledgements or SACK: entries into fast recovery.
     pub fast_retransmits: u64,
+    /// Segments sent on standby, to find out whether there is a route again (ELFN).
+    pub link_probes: u64,
     /// Probes of a closed window, and overrides of one that stayed too small.
     pub window_probes: u64,
     /// Payload bytes that the peer acknowledged.
@@ -160,7 +165,7 @@ pub struct Statistics {
     pub data_segments_received: u64,
     /// Payload bytes that became readable, once each.
     pub bytes_received: u64,
-    /// Duplicate acknowledgements received (RFC 5681, section 2).
+    /// Duplicate acknowledgements received (RFC 5681, section 2; with SACK, RFC 6675, section 2).
     pub duplicate_acks: u64,
     /// Segments received ahead of a gap.
     pub out_of_order: u64,
@@ -168,7 +173,7 @@ pub struct Statistics {
     pub out_of_order_dropped: u64,
     /// Segments with text received that brought nothing new.
     pub duplicate_segments: u64,
-    /// Segments outside of the window, or acknowledging what was never sent.
+    /// Segments outside of the window, with an old timestamp or none, or acknowledging what was never sent.
     pub unacceptable: u64,
 }
 
@@ -176,24 +181,37 @@ pub struct Statistics {
 impl Connection {
     /// An active open: the SYN comes out of [`poll_output`](Self::poll_output).
     pub fn connect(config: Config, initial_sequence: u32) -> Self {
-        Self::new(config, initial_sequence, State::SynSent)
+        let congestion = config.variant.congestion_control();
+        Self::connect_with(config, initial_sequence, congestion)
     }
 
     /// A passive open.
     pub fn listen(config: Config, initial_sequence: u32) -> Self {
-        Self::new(config, initial_sequence, State::Listen)
+        let congestion = config.variant.congestion_control();
+        Self::listen_with(config, initial_sequence, congestion)
     }
 
-    fn new(config: Config, initial_sequence: u32, state: State) -> Self {
+    /// An active open with a law of the congestion window of one's own. Of [`Config::variant`], loss recovery counts.
+    pub fn connect_with(config: Config, initial_sequence: u32, congestion: Box<dyn CongestionControl>) -> Self {
+        Self::new(config, initial_sequence, State::SynSent, congestion)
+    }
+
+    /// A passive open with a law of the congestion window of one's own. Of [`Config::variant`], loss recovery counts.
+    pub fn listen_with(config: Config, initial_sequence: u32, congestion: Box<dyn CongestionControl>) -> Self {
+        Self::new(config, initial_sequence, State::Listen, congestion)
+    }
+
+    fn new(config: Config, initial_sequence: u32, state: State, congestion: Box<dyn CongestionControl>) -> Self {
         let config = config.clamped();
         Self {
             state,
             passive: state == State::Listen,
             own: Sequence::new(initial_sequence),
             peer: Sequence::new(0),
-            sender: Sender::new(&config, Box::new(NewReno::new())),
+            sender: Sender::new(&config, congestion),
             receiver: Receiver::new(&config),
             peer_shift: None,
+            clock: None,
             window_from: (0, 0),
             offered: 0,
             closing: false,
@@ -210,10 +228,10 @@ impl Connection {
     /// A segment of the peer has arrived. Any segment at all may be given.
     pub fn handle_segment(&mut self, segment: &Segment, now: Instant) {
         self.statistics.segments_received += 1;
-        self.statistics.data_segments_received += u64::from(segment.payload.len > 0);
+        self.statistics.data_segments_received += u64::from(segment.payload_len > 0);
         match self.state {
             State::Closed => self.reply = reset_for(segment),
-            State::Listen => self.handle_in_listen(segment),
+            State::Listen => self.handle_in_listen(segment, now),
             State::SynSent => self.handle_in_syn_sent(segment, now),
             _ => self.handle_synchronized(segment, now),
         }
@@ -234,14 +252,29 @@ impl Connection {
             Expired::Retransmission => self.statistics.timeouts += 1,
             Expired::Probe(chunk) => {
                 self.statistics.window_probes += 1;
-                self.reply = Some(self.segment_of(chunk));
+                self.reply = Some(self.segment_of(chunk, now));
             }
+            Expired::LinkProbe => self.statistics.link_probes += 1,
             Expired::GiveUp => {
                 // RFC 9293, section 3.8.3: the connection is closed; the peer, if it lives, learns it.
-                self.reply = self.is_synchronized().then(|| self.reset());
+                self.reply = self.is_synchronized().then(|| self.reset(now));
                 self.close(CloseReason::TimedOut);
             }
         }
+    }
+
+    /// The routing layer says that the route to the peer broke (ELFN, [`Config::elfn`]). The sender goes on standby: it sends
+    /// nothing but a probe each interval until an acknowledgement comes, and then goes on with timers and window as they
+    /// were.
+    pub fn handle_link_failure(&mut self, now: Instant) {
+        if !matches!(self.state, State::Closed | State::Listen) {
+            self.sender.handle_link_failure(now);
+        }
+    }
+
+    /// The routing layer says that there is a route to the peer again: a connection on standby probes it at once.
+    pub fn handle_link_restored(&mut self, now: Instant) {
+        self.statistics.link_probes += u64::from(self.sender.handle_link_restored(now));
     }
 
     /// The user writes `len` bytes. Returns how many the send buffer took; if that is less,
@@ -276,13 +309,13 @@ impl Connection {
     }
 
     /// The user gives the connection up (ABORT of RFC 9293, section 3.10.5): the peer is sent a reset.
-    pub fn handle_abort(&mut self, _now: Instant) {
+    pub fn handle_abort(&mut self, now: Instant) {
         if self.state == State::Closed {
             return;
         }
         let tell =
             !matches!(self.state, State::Listen | State::SynSent | State::Closing | State::LastAck | State::TimeWait);
-        self.reply = tell.then(|| self.reset());
+        self.reply = tell.then(|| self.reset(now));
         self.close(CloseReason::Aborted);
     }
 
@@ -324,9 +357,9 @@ impl Connection {
         self.state
     }
 
-    /// The congestion window in bytes.
+    /// The congestion window in bytes, what fast recovery adds included.
     pub fn congestion_window(&self) -> u32 {
-        self.sender.congestion.window()
+        self.sender.congestion_window()
     }
 
     /// The slow start threshold in bytes, [`u32::MAX`] before the first loss.
@@ -349,13 +382,19 @@ impl Connection {
         self.sender.is_recovering()
     }
 
+    /// Whether the sender is on standby after a notice of link failure.
+    pub fn is_on_standby(&self) -> bool {
+        self.sender.is_on_standby()
+    }
+
     /// Sequence space sent and not yet acknowledged, in bytes (SYN and FIN count one). What was outstanding at a
-    /// timeout is taken for lost and no longer counts until it is sent again.
+    /// timeout is taken for lost and no longer counts until it is sent again. With SACK, what has arrived does not count
+    /// either, and in recovery it is the pipe of RFC 6675.
     pub fn bytes_in_flight(&self) -> u64 {
         self.sender.in_flight()
     }
 
-    /// SMSS in force in bytes: of the configuration, or less if the peer takes less.
+    /// SMSS in force in bytes: of the configuration, or less if the peer takes less, without the room for timestamps.
     pub fn segment(&self) -> u32 {
         self.sender.segment()
     }
@@ -393,14 +432,14 @@ impl Connection {
 /// Arrival of a segment (RFC 9293, section 3.10.7).
 impl Connection {
     /// Section 3.10.7.2.
-    fn handle_in_listen(&mut self, segment: &Segment) {
+    fn handle_in_listen(&mut self, segment: &Segment, now: Instant) {
         if segment.flags.contains(Flags::RST) {
             return;
         }
         if segment.flags.contains(Flags::ACK) {
             self.reply = reset_for(segment);
         } else if segment.flags.contains(Flags::SYN) {
-            self.take_syn(segment);
+            self.take_syn(segment, now);
             self.state = State::SynReceived;
         }
     }
@@ -424,9 +463,10 @@ impl Connection {
         if !segment.flags.contains(Flags::SYN) {
             return;
         }
-        self.take_syn(segment);
+        self.take_syn(segment, now);
         if ack {
-            self.sender.on_ack(1, false, now);
+            let echoed = self.echoed(segment, now);
+            self.sender.on_ack(1, false, echoed, core::iter::empty(), now);
             self.establish();
             self.receiver.pending = PendingAck::Now;
         } else {
@@ -454,6 +494,9 @@ impl Connection {
             }
             return;
         }
+        if !self.is_in_time(segment, len, now) {
+            return;
+        }
         // First, the sequence number.
         if !self.receiver.is_acceptable(start, len) {
             self.statistics.unacceptable += 1;
@@ -471,10 +514,13 @@ impl Connection {
             }
             return;
         }
+        if let (Some(clock), Some(Timestamps { value, .. })) = (&mut self.clock, segment.options.timestamps()) {
+            clock.update(value, start, self.receiver.acknowledged(), now);
+        }
         // Fourth, SYN (RFC 5961, section 4.2).
         if syn {
             if self.state == State::SynReceived && self.passive {
-                *self = Self { statistics: self.statistics, ..self.relisten() };
+                self.relisten();
             } else {
                 self.challenge(now);
             }
@@ -486,7 +532,7 @@ impl Connection {
         }
         // Seventh and eighth, text and FIN.
         let fin = segment.flags.contains(Flags::FIN);
-        if segment.payload.len == 0 && !fin {
+        if segment.payload_len == 0 && !fin {
             return;
         }
         match self.state {
@@ -534,15 +580,41 @@ impl Connection {
             self.sender.set_window(window);
         }
         let bare = segment.sequence_len() == 0 && same_window;
-        match self.sender.on_ack(ack, bare, now) {
-            Acked::New => self.on_acked(una, ack, now),
-            Acked::Duplicate { loss } => {
-                self.statistics.duplicate_acks += 1;
-                self.statistics.fast_retransmits += u64::from(loss);
-            }
-            Acked::Nothing => {}
+        let own = self.own;
+        let blocks = segment.options.sack_blocks().map(|SackBlock { left, right }| {
+            // What lies before the SYN is as good as the SYN: it was acknowledged long ago.
+            let position = |number| own.position(number, ack).max(0) as u64;
+            (position(left), position(right))
+        });
+        let acked = self.sender.on_ack(ack, bare, self.echoed(segment, now), blocks, now);
+        self.statistics.duplicate_acks += u64::from(acked.is_duplicate);
+        self.statistics.fast_retransmits += u64::from(acked.is_loss);
+        if acked.is_new {
+            self.on_acked(una, ack, now);
         }
         true
+    }
+
+    /// The round trip that a segment's timestamp tells.
+    fn echoed(&self, segment: &Segment, now: Instant) -> Option<Duration> {
+        self.clock.and(segment.options.timestamps()).and_then(|stamps| timestamps::round_trip(stamps.echo, now))
+    }
+
+    /// Whether a segment that occupies `len` has a timestamp that is not old, if timestamps are in use (RFC 7323, sections
+    /// 3.2 and 5.3).
+    fn is_in_time(&mut self, segment: &Segment, len: u64, now: Instant) -> bool {
+        let Some(clock) = self.clock else { return true };
+        let old = segment.options.timestamps().map(|stamps| clock.is_old(stamps.value, now));
+        if old == Some(false) {
+            return true;
+        }
+        self.statistics.unacceptable += 1;
+        match (old, len) {
+            (None, _) => {}
+            (Some(_), 0) => self.challenge(now),
+            (Some(_), _) => self.receiver.pending = PendingAck::Alone,
+        }
+        false
     }
 
     /// New positions were acknowledged: moves the state, and tells a user who waits for room.
@@ -568,7 +640,7 @@ impl Connection {
     }
 
     fn handle_text(&mut self, segment: &Segment, start: i64, fin: bool, now: Instant) {
-        let received = self.receiver.on_text(start, segment.payload.len, fin, now);
+        let received = self.receiver.on_text(start, segment.payload_len.into(), fin, now);
         self.statistics.bytes_received += received.readable;
         self.statistics.out_of_order += u64::from(received.out_of_order);
         self.statistics.out_of_order_dropped += u64::from(received.dropped);
@@ -587,7 +659,7 @@ impl Connection {
 
     fn handle_reset(&mut self) {
         match self.state {
-            State::SynReceived if self.passive => *self = Self { statistics: self.statistics, ..self.relisten() },
+            State::SynReceived if self.passive => self.relisten(),
             State::SynReceived => self.close(CloseReason::Refused),
             State::Closing | State::LastAck | State::TimeWait => self.close(CloseReason::Finished),
             _ => self.close(CloseReason::Reset),
@@ -595,11 +667,19 @@ impl Connection {
     }
 
     /// The peer's SYN: its numbers, its options, its window, which is never scaled here.
-    fn take_syn(&mut self, segment: &Segment) {
+    fn take_syn(&mut self, segment: &Segment, now: Instant) {
+        let options = &segment.options;
         self.peer = Sequence::new(segment.seq);
-        self.peer_shift = segment.window_scale.map(|shift| shift.min(MAX_SHIFT));
-        self.receiver.on_syn(self.peer_shift.is_some());
-        self.sender.limit_segment(segment.mss.map_or(DEFAULT_MSS, u32::from));
+        self.peer_shift = options.window_scale().map(|shift| shift.min(MAX_SHIFT));
+        let stamps = options.timestamps().filter(|_| self.config.timestamps);
+        self.clock = stamps.map(|stamps| PeerClock::new(stamps.value, now));
+        let sack = self.wants_sack() && options.is_sack_permitted();
+        self.receiver.on_syn(self.peer_shift.is_some(), sack);
+        self.sender.settle_sack(sack);
+        if stamps.is_some() {
+            self.sender.rtt.set_granularity(timestamps::TICK);
+        }
+        self.sender.limit_segment(options.mss().map_or(DEFAULT_MSS, u32::from), Options::new(stamps).octets());
         self.offered = u64::from(segment.window);
         self.window_from = (0, 0);
         self.sender.set_window(self.offered);
@@ -634,9 +714,15 @@ impl Connection {
         self.events.closed = Some(reason);
     }
 
-    /// A fresh connection in LISTEN, after one that came to nothing.
-    fn relisten(&self) -> Self {
-        Self::listen(self.config.clone(), self.own.number(0))
+    /// Back to LISTEN, after a connection that came to nothing. Its congestion control has not heard of anything yet.
+    fn relisten(&mut self) {
+        let congestion = core::mem::replace(&mut self.sender.congestion, Box::new(Reno::new()));
+        let fresh = Self::listen_with(self.config.clone(), self.own.number(0), congestion);
+        *self = Self { statistics: self.statistics, ..fresh };
+    }
+
+    fn wants_sack(&self) -> bool {
+        self.config.variant.loss_recovery() == LossRecovery::Sack
     }
 
     /// An acknowledgement that lets an honest peer sort itself out, rationed (RFC 5961, sections 3 to 5 and 7).
@@ -658,16 +744,22 @@ impl Connection {
         if matches!(self.state, State::Closed | State::Listen) {
             return None;
         }
-        if matches!(self.receiver.pending, PendingAck::Alone | PendingAck::Duplicate) {
-            return Some(self.acknowledgement());
+        let alone = match self.receiver.pending {
+            PendingAck::Alone | PendingAck::Duplicate => true,
+            // A full segment has no room for blocks.
+            PendingAck::Now => self.receiver.has_blocks(),
+            PendingAck::None | PendingAck::Delayed(_) => false,
+        };
+        if alone {
+            return Some(self.acknowledgement(now));
         }
         if let Some(chunk) = self.sender.poll(now) {
-            return Some(self.segment_of(chunk));
+            return Some(self.segment_of(chunk, now));
         }
-        (self.receiver.pending == PendingAck::Now).then(|| self.acknowledgement())
+        (self.receiver.pending == PendingAck::Now).then(|| self.acknowledgement(now))
     }
 
-    fn acknowledgement(&mut self) -> Segment {
+    fn acknowledgement(&mut self, now: Instant) -> Segment {
         self.statistics.acks_sent += 1;
         let (ack, window) = self.receiver.acknowledge(false);
         Segment {
@@ -675,11 +767,12 @@ impl Connection {
             ack: self.peer.number(ack),
             flags: Flags::ACK,
             window,
+            options: self.with_blocks(Options::new(self.stamps(now)), usize::MAX),
             ..Segment::default()
         }
     }
 
-    fn segment_of(&mut self, chunk: Chunk) -> Segment {
+    fn segment_of(&mut self, chunk: Chunk, now: Instant) -> Segment {
         let statistics = &mut self.statistics;
         let len = u64::from(chunk.len);
         statistics.data_segments_sent += u64::from(chunk.len > 0);
@@ -697,24 +790,57 @@ impl Connection {
         if synchronized {
             flags = flags | Flags::ACK;
         }
-        let offer_scale = chunk.syn && (!synchronized || self.peer_shift.is_some());
+        let mut options = Options::new(self.stamps(now));
+        if chunk.syn {
+            // `Config::clamped` keeps the segment within 16 bits.
+            options = options.with_mss(self.config.segment as u16);
+            // An answer offers what was offered.
+            if !synchronized || self.peer_shift.is_some() {
+                options = options.with_window_scale(self.receiver.wanted_shift());
+            }
+            let sack = if synchronized { self.receiver.uses_sack() } else { self.wants_sack() };
+            if sack {
+                options = options.with_sack_permitted();
+            }
+        } else {
+            // The option's head and padding take 4 bytes, a block 8 (RFC 2018, section 3).
+            let room = self.sender.segment().saturating_sub(chunk.len).saturating_sub(4) / 8;
+            options = self.with_blocks(options, room as usize);
+        }
         Segment {
             seq: self.own.number(chunk.position),
             ack: if synchronized { self.peer.number(ack) } else { 0 },
             flags,
             window,
-            // `Config::clamped` keeps the segment within 16 bits.
-            mss: chunk.syn.then_some(self.config.segment as u16),
-            window_scale: offer_scale.then(|| self.receiver.wanted_shift()),
-            payload: Payload { offset: chunk.position.saturating_sub(1), len: chunk.len },
+            options,
+            payload_offset: chunk.position.saturating_sub(1),
+            // No chunk is longer than a segment.
+            payload_len: chunk.len as u16,
         }
     }
 
-    fn reset(&self) -> Segment {
+    /// Timestamps to send: offered by the first SYN, or agreed upon.
+    fn stamps(&self, now: Instant) -> Option<Timestamps> {
+        match self.clock {
+            Some(clock) => Some(clock.stamp(now)),
+            None => (self.state == State::SynSent && self.config.timestamps).then(|| timestamps::first_stamp(now)),
+        }
+    }
+
+    /// The same with up to `room` SACK blocks.
+    fn with_blocks(&self, options: Options, room: usize) -> Options {
+        let number = |position| self.peer.number(position);
+        self.receiver.blocks().take(room).fold(options, |options, (start, end)| {
+            options.with_block(SackBlock { left: number(start), right: number(end) })
+        })
+    }
+
+    fn reset(&self, now: Instant) -> Segment {
         Segment {
             seq: self.own.number(self.sender.sent()),
             ack: self.peer.number(self.receiver.next()),
             flags: Flags::RST | Flags::ACK,
+            options: Options::new(self.stamps(now)),
             ..Segment::default()
         }
     }

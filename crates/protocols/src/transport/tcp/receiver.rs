@@ -1,8 +1,11 @@
 //! The receiving half: sequence space of the peer, reassembly, the window offered, when to acknowledge.
 
 use super::Config;
-use super::reassembly::Reassembly;
+use super::ranges::Ranges;
 use crate::time::{Duration, Instant};
+
+/// The most SACK blocks in a segment (RFC 2018, section 3).
+const MAX_BLOCKS: usize = 4;
 
 /// Receive variables of RFC 9293, section 3.3.1, in positions of the peer's sequence space.
 #[derive(Clone, Debug)]
@@ -21,9 +24,16 @@ pub(super) struct Receiver {
     shift: u8,
     /// Where the peer's FIN lies, once one has arrived.
     fin: Option<u64>,
-    held: Reassembly,
+    /// What arrived ahead of a gap.
+    held: Ranges,
+    /// A position in each of the ranges of `held` that changed last, the latest first; 0 for none.
+    recent: [u64; MAX_BLOCKS],
+    /// SACK blocks may be sent.
+    sack: bool,
     /// The longest payload seen, the estimate of RMSS (RFC 5681, section 4.2).
     largest: u32,
+    /// The number that the last segment acknowledged, Last.ACK.sent of RFC 7323.
+    acknowledged: u64,
     /// In-order bytes not yet acknowledged.
     unacknowledged: u64,
     delayed_ack: Option<Duration>,
@@ -69,7 +79,10 @@ impl Receiver {
             mss,
             shift: 0,
             fin: None,
-            held: Reassembly::default(),
+            held: Ranges::default(),
+            recent: [0; MAX_BLOCKS],
+            sack: false,
+            acknowledged: 1,
             largest: 0,
             unacknowledged: 0,
             delayed_ack,
@@ -82,10 +95,43 @@ impl Receiver {
         (0..14).find(|&shift| self.buffer >> shift <= u32::from(u16::MAX)).unwrap_or(14)
     }
 
-    /// The peer's SYN arrived, and the scale is settled.
-    pub(super) fn on_syn(&mut self, scaled: bool) {
+    /// The peer's SYN arrived, and it is settled whether windows are scaled and SACK is used.
+    pub(super) fn on_syn(&mut self, scaled: bool, sack: bool) {
         self.next = 1;
         self.shift = if scaled { self.wanted_shift() } else { 0 };
+        self.sack = sack;
+    }
+
+    /// Everything before this position was acknowledged.
+    pub(super) fn acknowledged(&self) -> u64 {
+        self.acknowledged
+    }
+
+    /// Whether SACK blocks may be sent.
+    pub(super) fn uses_sack(&self) -> bool {
+        self.sack
+    }
+
+    /// Whether an acknowledgement has SACK blocks to tell.
+    pub(super) fn has_blocks(&self) -> bool {
+        self.sack && !self.held.is_empty()
+    }
+
+    /// SACK blocks as positions: the one with the segment that arrived last first, then those that changed before it (RFC
+    /// 2018, section 4).
+    pub(super) fn blocks(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let recent: &[u64] = if self.has_blocks() { &self.recent } else { &[] };
+        recent.iter().filter_map(|&position| self.held.containing(position))
+    }
+
+    /// The range with this position changed last.
+    fn remember(&mut self, position: u64) {
+        let Some((start, end)) = self.held.containing(position) else { return };
+        let others = self.recent.into_iter().filter(|&other| other < start || other >= end);
+        let held = others.filter(|&other| self.held.containing(other).is_some());
+        let mut recent = [position, 0, 0, 0];
+        recent[1..].iter_mut().zip(held).for_each(|(slot, other)| *slot = other);
+        self.recent = recent;
     }
 
     /// RCV.NXT.
@@ -128,6 +174,7 @@ impl Receiver {
         if end > start && start > self.next {
             received.out_of_order = true;
             received.dropped = !self.held.insert(start, end);
+            self.remember(start);
             self.pending = if self.unacknowledged == 0 { PendingAck::Duplicate } else { PendingAck::Alone };
             return received;
         }
@@ -214,6 +261,7 @@ impl Receiver {
         self.announced = next + (field << shift);
         self.pending = PendingAck::None;
         self.unacknowledged = 0;
+        self.acknowledged = next;
         (self.next, field as u16)
     }
 

@@ -8,7 +8,7 @@ const INITIAL_RTO: Duration = Duration::from_secs(1);
 const RTO_AFTER_LOST_SYN: Duration = Duration::from_secs(3);
 /// Upper bound; it may be no less than 60 s (section 2.5).
 const MAX_RTO: Duration = Duration::from_secs(60);
-/// Clock granularity G (section 2.2): the clock of the machine counts nanoseconds.
+/// Clock granularity G (section 2.2) unless told otherwise: the clock of the machine counts nanoseconds.
 const GRANULARITY: Duration = Duration::from_nanos(1);
 
 /// Smoothed round-trip time, its variation, and the timeout that follows from them.
@@ -19,27 +19,42 @@ pub struct RttEstimator {
     /// SRTT and RTTVAR, once measured.
     measured: Option<(Duration, Duration)>,
     rto: Duration,
+    /// G.
+    granularity: Duration,
 }
 
 impl RttEstimator {
     /// An estimator without a measurement: RTO 1 s, or `min_rto` if that is more.
     pub fn new(min_rto: Duration) -> Self {
-        Self { min_rto, max_rto: MAX_RTO.max(min_rto), measured: None, rto: INITIAL_RTO.max(min_rto) }
+        Self {
+            min_rto,
+            max_rto: MAX_RTO.max(min_rto),
+            measured: None,
+            rto: INITIAL_RTO.max(min_rto),
+            granularity: GRANULARITY,
+        }
     }
 
-    /// Takes in a round trip of a segment that was sent once (Karn's algorithm, section 3), which also ends backoff.
-    pub fn on_sample(&mut self, rtt: Duration) {
+    /// Round trips are measured by a clock that ticks every `granularity`.
+    pub fn set_granularity(&mut self, granularity: Duration) {
+        self.granularity = granularity;
+    }
+
+    /// Takes in a round trip of a segment that was sent once (Karn's algorithm, section 3), or one measured by timestamps,
+    /// which also ends backoff. It is one of `samples` in this round trip, each of which counts for as much less (RFC 7323,
+    /// appendix G).
+    pub fn on_sample(&mut self, rtt: Duration, samples: u64) {
         let (srtt, rttvar) = match self.measured {
             None => (rtt, rtt / 2),
             Some((srtt, rttvar)) => {
                 let error = srtt.max(rtt) - srtt.min(rtt);
                 // alpha = 1/8 and beta = 1/4; RTTVAR first, with the old SRTT (section 2.3).
-                (weigh(srtt, rtt, 8), weigh(rttvar, error, 4))
+                (weigh(srtt, rtt, 8 * samples), weigh(rttvar, error, 4 * samples))
             }
         };
         self.measured = Some((srtt, rttvar));
         let variation = Duration::from_nanos(rttvar.as_nanos().saturating_mul(4));
-        self.rto = srtt.saturating_add(GRANULARITY.max(variation)).clamp(self.min_rto, self.max_rto);
+        self.rto = srtt.saturating_add(self.granularity.max(variation)).clamp(self.min_rto, self.max_rto);
     }
 
     /// Doubles the timeout (section 5.5), up to 60 s.
@@ -97,13 +112,13 @@ mod tests {
     #[test]
     fn sections_2_2_and_2_3_by_hand() {
         let mut rtt = RttEstimator::new(Duration::ZERO);
-        rtt.on_sample(ms(800));
+        rtt.on_sample(ms(800), 1);
         // SRTT = R, RTTVAR = R/2, RTO = 800 + 4·400.
         assert_eq!((rtt.smoothed(), rtt.variation(), rtt.rto()), (Some(ms(800)), Some(ms(400)), ms(2400)));
-        rtt.on_sample(ms(1600));
+        rtt.on_sample(ms(1600), 1);
         // RTTVAR = 3/4·400 + 1/4·800 = 500, SRTT = 7/8·800 + 1/8·1600 = 900, RTO = 900 + 2000.
         assert_eq!((rtt.smoothed(), rtt.variation(), rtt.rto()), (Some(ms(900)), Some(ms(500)), ms(2900)));
-        rtt.on_sample(ms(100));
+        rtt.on_sample(ms(100), 1);
         // RTTVAR = 3/4·500 + 1/4·800 = 575, SRTT = 7/8·900 + 1/8·100 = 800, RTO = 800 + 2300.
         assert_eq!((rtt.smoothed(), rtt.variation(), rtt.rto()), (Some(ms(800)), Some(ms(575)), ms(3100)));
     }
@@ -111,7 +126,7 @@ mod tests {
     #[test]
     fn sections_2_2_a_steady_round_trip_leaves_the_granularity() {
         let mut rtt = RttEstimator::new(Duration::ZERO);
-        (0..300).for_each(|_| rtt.on_sample(ms(100)));
+        (0..300).for_each(|_| rtt.on_sample(ms(100), 1));
         assert_eq!(rtt.smoothed(), Some(ms(100)));
         assert!(rtt.rto() > ms(100) && rtt.rto() < ms(100) + Duration::from_nanos(20), "{}", rtt.rto());
     }
@@ -119,9 +134,9 @@ mod tests {
     #[test]
     fn sections_2_4_and_2_5_floor_and_cap() {
         let mut rtt = RttEstimator::new(ms(1000));
-        rtt.on_sample(ms(10));
+        rtt.on_sample(ms(10), 1);
         assert_eq!(rtt.rto(), ms(1000));
-        rtt.on_sample(Duration::MAX);
+        rtt.on_sample(Duration::MAX, 1);
         assert_eq!(rtt.rto(), ms(60_000));
     }
 
@@ -135,8 +150,21 @@ mod tests {
             })
             .collect();
         assert_eq!(seen, [2, 4, 8, 16, 32, 60, 60, 60]);
-        rtt.on_sample(ms(100));
+        rtt.on_sample(ms(100), 1);
         assert_eq!(rtt.rto(), ms(1000));
+    }
+
+    #[test]
+    fn rfc_7323_appendix_g_many_samples_in_a_round_trip_weigh_as_one() {
+        let mut rtt = RttEstimator::new(Duration::ZERO);
+        rtt.set_granularity(ms(1));
+        rtt.on_sample(ms(800), 5);
+        rtt.on_sample(ms(1600), 5);
+        // RTTVAR = 19/20·400 + 1/20·800 = 420, SRTT = 39/40·800 + 1/40·1600 = 820.
+        assert_eq!((rtt.smoothed(), rtt.variation(), rtt.rto()), (Some(ms(820)), Some(ms(420)), ms(2500)));
+        // G.
+        (0..3000).for_each(|_| rtt.on_sample(ms(100), 1));
+        assert!(rtt.rto() >= ms(101) && rtt.rto() < ms(102), "{}", rtt.rto());
     }
 
     #[test]

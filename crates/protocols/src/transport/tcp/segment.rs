@@ -2,47 +2,43 @@
 
 use core::fmt;
 
+use super::options::Options;
 use hopcast_wire::tcp::Flags;
 
-/// One TCP segment without ports (they name the connection) and checksum (it belongs to the bytes).
+/// One TCP segment without ports (they name the connection) and checksum (it belongs to the bytes). The payload is named
+/// by where it lies in the stream: the sender fills in the offset; the receiver goes by `seq` alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
+    /// Of the first byte of payload, from the start of the stream.
+    pub payload_offset: u64,
     /// Sequence number of the first octet, SYN included.
     pub seq: u32,
     /// Next sequence number expected from the peer; meaningful if [`Flags::ACK`] is set.
     pub ack: u32,
+    /// Bytes of payload.
+    pub payload_len: u16,
     /// Control bits. [`Flags::URG`] is never set, and ignored on receipt.
     pub flags: Flags,
     /// The window field as on the wire: not scaled in a SYN, scaled by the announced shift afterwards.
     pub window: u16,
-    /// Maximum segment size option in bytes, in a SYN (RFC 9293, section 3.7.1).
-    pub mss: Option<u16>,
-    /// Window scale option, in a SYN (RFC 7323, section 2.2).
-    pub window_scale: Option<u8>,
-    /// The part of the stream that this segment carries.
-    pub payload: Payload,
+    /// The options.
+    pub options: Options,
 }
 
-/// A part of a stream, named by where it lies. The sender fills in the offset; the receiver goes by `seq` alone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Payload {
-    /// Of the first byte, from the start of the stream.
-    pub offset: u64,
-    /// Bytes.
-    pub len: u32,
-}
+// A simulation copies a segment at each hop, within a packet of at most 128 octets, 72 of which are a segment's header.
+const _: () = assert!(size_of::<Segment>() <= 56);
 
 impl Segment {
     /// The amount of sequence space that this occupies (SEG.LEN of RFC 9293): payload, SYN and FIN.
     pub fn sequence_len(&self) -> u64 {
-        u64::from(self.payload.len)
+        u64::from(self.payload_len)
             + u64::from(self.flags.contains(Flags::SYN))
             + u64::from(self.flags.contains(Flags::FIN))
     }
 
-    /// Bytes of the options, padded to a multiple of four: MSS 4, window scale 3 (and one of padding).
+    /// Bytes of the options with their padding.
     pub fn options_len(&self) -> u32 {
-        4 * (u32::from(self.mss.is_some()) + u32::from(self.window_scale.is_some()))
+        self.options.octets()
     }
 }
 
@@ -52,7 +48,11 @@ impl fmt::Display for Segment {
         if self.flags.contains(Flags::ACK) {
             write!(f, " ack {}", self.ack)?;
         }
-        write!(f, " window {} length {}", self.window, self.payload.len)
+        write!(f, " window {} length {}", self.window, self.payload_len)?;
+        for block in self.options.sack_blocks() {
+            write!(f, " sack {}-{}", block.left, block.right)?;
+        }
+        Ok(())
     }
 }
 

@@ -1,9 +1,10 @@
 //! The sending half: what may be sent when, retransmission, and window probes.
 
-use super::Config;
+use super::config::{Config, Elfn};
 use super::congestion::{Ack, CongestionControl};
 use super::recovery::{Duplicate, Progress, Recovery, saturate};
 use super::rtt::RttEstimator;
+use super::scoreboard::Scoreboard;
 use crate::time::{Duration, Instant};
 
 /// How long a partial segment that the silly window rule holds back may wait (RFC 9293, section 3.8.6.2.1: 0.1–1.0 s).
@@ -19,6 +20,7 @@ pub(super) struct Sender {
     initial_window: Option<u32>,
     nagle: bool,
     user_timeout: Option<Duration>,
+    elfn: Option<Elfn>,
     /// The handshake is done: data may go.
     open: bool,
     /// SND.UNA.
@@ -51,9 +53,11 @@ pub(super) struct Sender {
     pub(super) rtt: RttEstimator,
     pub(super) congestion: Box<dyn CongestionControl>,
     recovery: Recovery,
+    /// What SACK tells, once both sides have agreed to use it.
+    scoreboard: Option<Scoreboard>,
 }
 
-/// The retransmission and the persist timer exclude each other.
+/// These exclude each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Timer {
     Idle,
@@ -62,6 +66,8 @@ enum Timer {
     /// Nothing is outstanding, and the window lets nothing be sent (RFC 9293, section 3.8.6.1). The second value is the
     /// interval that led to this instant.
     Persist(Instant, Duration),
+    /// No route is known: the next probe (Holland and Vaidya, section 4).
+    Standby(Instant),
 }
 
 /// What to put in a segment.
@@ -80,13 +86,13 @@ pub(super) struct Chunk {
 
 /// What an acknowledgement did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Acked {
+pub(super) struct Acked {
     /// New data was acknowledged.
-    New,
-    /// A duplicate as RFC 5681, section 2, defines it.
-    Duplicate { loss: bool },
-    /// Neither.
-    Nothing,
+    pub(super) is_new: bool,
+    /// A duplicate as RFC 5681, section 2, defines it; with SACK, as RFC 6675, section 2, does.
+    pub(super) is_duplicate: bool,
+    /// It revealed a loss.
+    pub(super) is_loss: bool,
 }
 
 /// What a timer did.
@@ -96,6 +102,8 @@ pub(super) enum Expired {
     Retransmission,
     /// A byte is to be sent into a closed or too small window.
     Probe(Chunk),
+    /// A segment is to be sent to find out whether there is a route again.
+    LinkProbe,
     /// The user timeout has passed.
     GiveUp,
 }
@@ -109,6 +117,7 @@ impl Sender {
             initial_window: config.initial_window,
             nagle: config.nagle,
             user_timeout: config.user_timeout,
+            elfn: config.elfn,
             open: false,
             una: 0,
             next: 0,
@@ -126,13 +135,24 @@ impl Sender {
             syn_lost: false,
             rtt: RttEstimator::new(config.min_rto),
             congestion,
-            recovery: Recovery::default(),
+            recovery: Recovery::new(config.variant.loss_recovery()),
+            scoreboard: None,
         }
     }
 
-    /// The peer's SYN told the largest segment that it takes.
-    pub(super) fn limit_segment(&mut self, mss: u32) {
-        self.segment = self.segment.min(mss).max(1);
+    /// The peer's SYN told the largest segment that it takes, and that each will carry `options` bytes of options, which
+    /// take room from the payload (RFC 9293, section 3.7.1).
+    pub(super) fn limit_segment(&mut self, mss: u32, options: u32) {
+        self.segment = self.segment.min(mss).saturating_sub(options).max(1);
+    }
+
+    /// Whether both sides agreed to use SACK.
+    pub(super) fn settle_sack(&mut self, agreed: bool) {
+        if agreed {
+            self.scoreboard = Some(Scoreboard::default());
+        } else {
+            self.recovery.forgo_sack();
+        }
     }
 
     /// The own SYN was acknowledged.
@@ -193,9 +213,74 @@ impl Sender {
         self.buffer.saturating_sub(saturate(held))
     }
 
-    /// Positions sent and not acknowledged since the last timeout.
+    /// Positions that are taken to be in the network: sent since the last timeout, not acknowledged and, with SACK, neither
+    /// said to have arrived nor lost.
     pub(super) fn in_flight(&self) -> u64 {
-        self.next - self.una
+        match &self.scoreboard {
+            None => self.next - self.una,
+            Some(board) if self.recovery.selective().is_some() => board.pipe(self.una, self.sent, self.segment),
+            Some(board) => self.next - self.una - board.sacked_before(self.next),
+        }
+    }
+
+    /// The congestion window in bytes, what fast recovery adds included.
+    pub(super) fn congestion_window(&self) -> u32 {
+        self.recovery.window().unwrap_or_else(|| self.congestion.window())
+    }
+
+    /// FlightSize of RFC 5681, as far as the congestion window allows it to be in the network. While fast recovery waits
+    /// for a retransmission, each duplicate lets another segment out, and what is outstanding grows far beyond that;
+    /// equation 4 gives the most that the threshold may be.
+    fn flight_size(&self, outstanding: u64) -> u32 {
+        saturate(outstanding).min(self.congestion.window())
+    }
+
+    /// Whether retransmission stands still because no route is known.
+    pub(super) fn is_on_standby(&self) -> bool {
+        matches!(self.timer, Timer::Standby(_))
+    }
+
+    /// The route to the peer broke: no timer but that of probes runs until something is heard of it. Where nothing is
+    /// outstanding, there is nothing to wait for.
+    pub(super) fn handle_link_failure(&mut self, now: Instant) {
+        if let Some(elfn) = self.elfn
+            && self.una < self.sent
+            && !self.is_on_standby()
+        {
+            self.timer = Timer::Standby(now + elfn.probe_interval);
+            self.retransmit = false;
+            // It may be sent again as a probe, and would measure the failure.
+            self.timed = None;
+        }
+    }
+
+    /// There is a route again: the next probe leaves at once. `false` if none is waited for.
+    pub(super) fn handle_link_restored(&mut self, now: Instant) -> bool {
+        let on_standby = self.is_on_standby();
+        if on_standby {
+            self.probe_link(now);
+        }
+        on_standby
+    }
+
+    fn probe_link(&mut self, now: Instant) {
+        if let Some(elfn) = self.elfn {
+            self.timer = Timer::Standby(now + elfn.probe_interval);
+            self.retransmit = true;
+            self.syn_lost |= self.una == 0;
+        }
+    }
+
+    /// An acknowledgement came through: timers and window are what they were.
+    fn leave_standby(&mut self, now: Instant) {
+        if !self.is_on_standby() {
+            return;
+        }
+        self.timer = Timer::Retransmit(now + self.rtt.rto());
+        if self.elfn.is_some_and(|elfn| elfn.halve) && !self.recovery.is_recovering() {
+            self.congestion.on_loss(self.flight_size(self.next - self.una), now);
+            self.congestion.on_recovered(u32::MAX, now);
+        }
     }
 
     /// Whether fast recovery is under way.
@@ -210,66 +295,85 @@ impl Sender {
     }
 
     /// An acknowledgement of everything before `ack`, which is in `una..=sent`. `bare`: it brings neither text, SYN, FIN
-    /// nor another window.
-    pub(super) fn on_ack(&mut self, ack: u64, bare: bool, now: Instant) -> Acked {
+    /// nor another window. `echoed`: the round trip that its timestamp tells. `blocks`: what SACK says has arrived.
+    pub(super) fn on_ack(
+        &mut self,
+        ack: u64,
+        bare: bool,
+        echoed: Option<Duration>,
+        blocks: impl Iterator<Item = (u64, u64)>,
+        now: Instant,
+    ) -> Acked {
         self.last_progress = now;
-        if ack > self.una {
-            self.on_new_ack(ack, now);
-            return Acked::New;
+        self.leave_standby(now);
+        let is_new = ack > self.una;
+        if is_new {
+            self.on_new_ack(ack, echoed, now);
         }
-        // A window probe is not in flight: the answers to probes are no duplicates.
-        if !bare || self.next == self.una {
-            return Acked::Nothing;
-        }
-        match self.recovery.on_duplicate_ack(self.una, self.sent) {
-            Duplicate::Counted => Acked::Duplicate { loss: false },
-            Duplicate::Inflate => {
-                self.congestion.on_duplicate_ack();
-                Acked::Duplicate { loss: false }
+        let is_duplicate = match &mut self.scoreboard {
+            Some(board) => {
+                blocks.fold(false, |news, (start, end)| board.insert(start, end, self.una, self.sent) || news)
             }
+            // A window probe is not in flight: the answers to probes are no duplicates.
+            None => bare && !is_new && self.next != self.una,
+        };
+        Acked { is_new, is_duplicate, is_loss: is_duplicate && self.on_duplicate(now) }
+    }
+
+    /// A duplicate acknowledgement; whether it reveals a loss.
+    fn on_duplicate(&mut self, now: Instant) -> bool {
+        let is_lost = self.scoreboard.as_ref().is_some_and(|board| board.is_lost(self.una, self.segment));
+        match self.recovery.on_duplicate(self.una, self.sent, is_lost, self.segment) {
+            Duplicate::Counted => false,
             Duplicate::Loss { flight } => {
-                self.congestion.on_loss(flight, now);
+                self.congestion.on_loss(self.flight_size(flight), now);
+                self.recovery.start(self.sent, self.congestion.window(), self.segment);
                 self.retransmit = true;
                 // Karn: what is timed may be what is sent again.
                 self.timed = None;
-                Acked::Duplicate { loss: true }
+                true
             }
         }
     }
 
-    fn on_new_ack(&mut self, ack: u64, now: Instant) {
+    fn on_new_ack(&mut self, ack: u64, echoed: Option<Duration>, now: Instant) {
         let acked = saturate(ack - self.una);
         let flight = saturate(self.in_flight());
-        if let Some((end, sent_at)) = self.timed
+        if let Some(rtt) = echoed {
+            self.timed = None;
+            // RFC 7323, appendix G.
+            self.rtt.on_sample(rtt, u64::from(flight).div_ceil(2 * u64::from(self.segment)).max(1));
+        } else if let Some((end, sent_at)) = self.timed
             && ack >= end
         {
             self.timed = None;
-            self.rtt.on_sample(now - sent_at);
+            self.rtt.on_sample(now - sent_at, 1);
         }
         self.una = ack;
         self.next = self.next.max(ack);
+        if let Some(board) = &mut self.scoreboard {
+            board.advance(ack);
+        }
         self.timeouts = 0;
         self.retransmit = false;
-        let mut restart = true;
-        match self.recovery.on_progress(ack) {
+        let mut restarts = true;
+        match self.recovery.on_progress(acked, ack, self.sent, self.segment) {
             // The SYN is no data (RFC 5681, section 3.1, speaks of data acknowledged).
             Progress::Open if !self.open => {}
             Progress::Open => {
                 self.congestion.on_ack(&Ack { acked, flight, smoothed_rtt: self.rtt.smoothed(), now });
             }
-            Progress::Partial { first } => {
-                self.congestion.on_partial_ack(acked);
-                self.retransmit = true;
+            Progress::Partial { retransmit, restart } => {
+                self.retransmit = retransmit;
                 self.timed = None;
-                // Impatient (RFC 6582, section 4).
-                restart = first;
+                restarts = restart;
             }
-            Progress::Full => self.congestion.on_recovered(saturate(self.sent - ack)),
+            Progress::Full { limit } => self.congestion.on_recovered(limit, now),
         }
         // RFC 6298, sections 5.2 and 5.3.
         if self.una == self.sent {
             self.timer = Timer::Idle;
-        } else if restart {
+        } else if restarts {
             self.timer = Timer::Retransmit(now + self.rtt.rto());
         }
     }
@@ -278,7 +382,7 @@ impl Sender {
     pub(super) fn deadline(&self) -> Option<Instant> {
         match self.timer {
             Timer::Idle => None,
-            Timer::Retransmit(due) | Timer::Persist(due, _) => Some(due),
+            Timer::Retransmit(due) | Timer::Persist(due, _) | Timer::Standby(due) => Some(due),
         }
     }
 
@@ -296,12 +400,21 @@ impl Sender {
                 self.timer = Timer::Persist(now + interval, interval);
                 self.probe(now)
             }
+            Timer::Standby(_) => {
+                self.probe_link(now);
+                Expired::LinkProbe
+            }
             _ => {
                 if self.una == 0 {
                     self.syn_lost = true;
                 } else {
-                    // FlightSize: what was given up at an earlier timeout is no longer in flight.
-                    self.congestion.on_timeout(saturate(self.in_flight()), self.timeouts == 0, now);
+                    // What was given up at an earlier timeout is no longer in flight.
+                    let flight = self.flight_size(self.next - self.una);
+                    self.congestion.on_timeout(flight, self.timeouts == 0, now);
+                }
+                // What SACK told is kept, as erratum 1610 to RFC 2018 allows; but not if that leads nowhere.
+                if let Some(board) = self.scoreboard.as_mut().filter(|_| self.timeouts > 0) {
+                    board.clear();
                 }
                 self.recovery.on_timeout(self.sent);
                 self.timeouts = self.timeouts.saturating_add(1);
@@ -332,6 +445,9 @@ impl Sender {
 
     /// The next segment to send, if one may be sent now.
     pub(super) fn poll(&mut self, now: Instant) -> Option<Chunk> {
+        if self.is_on_standby() && !self.retransmit {
+            return None;
+        }
         if self.una == 0 {
             if self.next > 0 && !self.retransmit {
                 return None;
@@ -339,13 +455,19 @@ impl Sender {
             self.retransmit = false;
             return Some(self.emit(0, 0, now));
         }
-        if self.retransmit {
-            self.retransmit = false;
-            let outstanding = self.sent.min(self.written).saturating_sub(self.una);
-            return Some(self.emit(self.una, outstanding.min(u64::from(self.segment)) as u32, now));
+        if core::mem::take(&mut self.retransmit) {
+            let hole_end = self.scoreboard.as_ref().and_then(|board| board.hole_end(self.una));
+            let chunk = self.emit_again(self.una, hole_end.unwrap_or(self.sent), now);
+            if let (Some(board), Some(_)) = (&mut self.scoreboard, self.recovery.selective()) {
+                board.start_recovery(end_of(&chunk));
+            }
+            return Some(chunk);
         }
         if !self.open {
             return None;
+        }
+        if let Some(recovery_point) = self.recovery.selective() {
+            return self.poll_selective(recovery_point, now);
         }
         let chunk = self.poll_new(now);
         if chunk.is_none() {
@@ -354,8 +476,39 @@ impl Sender {
         chunk
     }
 
+    /// Loss recovery by RFC 6675, section 5, step C, with NextSeg() of section 4.
+    fn poll_selective(&mut self, recovery_point: u64, now: Instant) -> Option<Chunk> {
+        let (una, sent, segment) = (self.una, self.sent, self.segment);
+        if u64::from(self.congestion.window()) < self.in_flight() + u64::from(segment) {
+            return None;
+        }
+        let next_hole = |sender: &Self, lost| sender.scoreboard.as_ref()?.next_hole(una, segment, lost);
+        // Rules 1, 2 and 3.
+        let mut hole = next_hole(self, true);
+        if hole.is_none() {
+            if let Some(chunk) = self.poll_new(now) {
+                return Some(chunk);
+            }
+            hole = next_hole(self, false);
+        }
+        if let Some((start, end)) = hole {
+            let chunk = self.emit_again(start, end, now);
+            self.scoreboard.as_mut()?.on_retransmitted(end_of(&chunk));
+            return Some(chunk);
+        }
+        // Rule 4.
+        let (start, end) = self.scoreboard.as_mut()?.rescue(una, sent, segment, recovery_point)?;
+        Some(self.emit_again(start, end, now))
+    }
+
     fn poll_new(&mut self, now: Instant) -> Option<Chunk> {
         let window_end = self.una + self.window;
+        // After a timeout: what has arrived is not sent again.
+        let mut hole_end = None;
+        if let Some(board) = self.scoreboard.as_ref().filter(|_| self.next < self.sent) {
+            self.next = board.skip(self.next);
+            hole_end = board.hole_end(self.next);
+        }
         let unsent = self.written.saturating_sub(self.next);
         if unsent == 0 {
             let fin_due = self.fin && self.next == self.written && self.next < window_end;
@@ -366,25 +519,33 @@ impl Sender {
             // RFC 5681, section 4.1.
             self.congestion.on_idle();
         }
-        let mut allowed = u64::from(self.congestion.window());
+        let mut allowed = u64::from(self.congestion_window());
         if self.next == self.sent {
             allowed += u64::from(self.segment) * u64::from(self.recovery.limited_transmit());
         }
-        if let Some(cap) = self.cap {
-            allowed = allowed.min(u64::from(cap) * u64::from(self.segment));
-        }
         let offered = window_end.saturating_sub(self.next);
-        let usable = (self.una + allowed).saturating_sub(self.next).min(offered);
-        let len = unsent.min(usable).min(u64::from(self.segment));
+        let mut usable = allowed.saturating_sub(self.in_flight()).min(offered);
+        if let Some(cap) = self.cap {
+            let cap_end = self.una + u64::from(cap) * u64::from(self.segment);
+            usable = usable.min(cap_end.saturating_sub(self.next));
+        }
+        let whole = u64::from(self.segment).min(hole_end.map_or(u64::MAX, |end| end - self.next));
+        let len = unsent.min(usable).min(whole);
         if len == 0 {
             return None;
         }
         // RFC 9293, section 3.8.6.2.1, with Nagle's rule (section 3.7.4) as the bracketed condition. What was sent
         // before, and what a FIN completes, is not held back.
-        let full = len == u64::from(self.segment);
+        let full = len == whole;
         let all = len == unsent && (!self.nagle || idle || self.fin || self.next < self.sent);
         let half_window = len == offered && 2 * len >= self.largest_window;
         (full || all || half_window).then(|| self.emit(self.next, len as u32, now))
+    }
+
+    /// Sends again what lies between two positions, as far as a segment holds it.
+    fn emit_again(&mut self, start: u64, end: u64, now: Instant) -> Chunk {
+        let len = end.min(self.sent).min(self.written).saturating_sub(start).min(self.segment.into());
+        self.emit(start, len as u32, now)
     }
 
     /// Keeps the persist timer running exactly while the window alone holds back a sender with nothing in flight.
@@ -417,7 +578,7 @@ impl Sender {
         if self.timed.is_none() && !chunk.again && end > self.sent {
             self.timed = Some((end, now));
         }
-        if !matches!(self.timer, Timer::Retransmit(_)) {
+        if !matches!(self.timer, Timer::Retransmit(_) | Timer::Standby(_)) {
             self.timer = Timer::Retransmit(now + self.rtt.rto());
         }
         self.next = self.next.max(end);

@@ -254,7 +254,7 @@ fn writers_take_turns() {
     let port = bench.hosts[1].add_udp_sink(FLOW);
     bench.hosts[0].add_udp_source(FLOW, units(1000, 0, None), None, Endpoint { node: NodeId(1), port });
     bench.advance(0);
-    let sockets: Vec<u32> = bench.take(0, 6).iter().map(|packet| packet.tag.socket).collect();
+    let sockets: Vec<u16> = bench.take(0, 6).iter().map(|packet| packet.tag.socket).collect();
     assert_eq!(sockets, [0, 1, 0, 1, 0, 1]);
 }
 

@@ -6,6 +6,7 @@ use crate::scenario::model::{
     Application, Errors, Flow, Group, Mobility, Placement, Propagation, Radio, Reception, Relay, Role, Routing, Rules,
     Scenario, Tcp, Transport,
 };
+use hopcast_protocols::transport::tcp;
 use hopcast_radio::mac::Protection;
 use hopcast_radio::mac::edca::UserPriority;
 use hopcast_radio::queue::Discipline;
@@ -85,6 +86,8 @@ pub(super) fn tcp(window: Option<u32>) -> Transport {
         initial_window: None,
         min_rto: Duration::from_millis(200),
         delayed_ack: Some(Duration::from_millis(100)),
+        variant: tcp::Variant::NewReno,
+        timestamps: false,
     })
 }
 

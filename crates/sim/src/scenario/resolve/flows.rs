@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hopcast_protocols::application::{self, PlayerConfig};
 use hopcast_protocols::time::{Duration, Instant};
+use hopcast_protocols::transport::tcp;
 use hopcast_radio::mac::edca::UserPriority;
 
 use super::super::model::{self, NodeId};
@@ -163,13 +164,16 @@ impl Resolver<'_> {
     fn transport(&mut self, index: &str, flow: &Flow, around: Surroundings) -> model::Transport {
         let at = |key| ["flows", index, "transport", key];
         self.ledger.note_given(&at("protocol"));
-        let Transport::Tcp { variant, segment, window, initial_window, min_rto, delayed_ack } = flow.transport else {
+        let Transport::Tcp { variant, timestamps, segment, window, initial_window, min_rto, delayed_ack } =
+            flow.transport
+        else {
             return model::Transport::Udp;
         };
         let ns_2 = around.profile == Profile::Ns2;
-        self.ledger.pick(&at("variant"), variant, word, || {
-            (Variant::Newreno, "default: RFC 6582, the only one that this version has".into())
-        });
+        let variant =
+            self.ledger.pick(&at("variant"), variant, word, || (Variant::Newreno, "default: RFC 6582".into()));
+        let timestamps =
+            self.ledger.pick(&at("timestamps"), timestamps, bool::to_string, || (false, "default: without".into()));
         let segment = self.ledger.pick(&at("segment"), segment, exact, || match around.mtu {
             _ if ns_2 => (Size(1000.0), "profile ns-2: Agent/TCP packetSize_ 1000 (ns-2.35)".into()),
             Some(mtu) => (size(mtu - IP_AND_TCP), "default: radio.mtu less 40 B (RFC 9293, section 3.7.1)".into()),
@@ -207,6 +211,13 @@ impl Resolver<'_> {
             initial_window,
             min_rto: Duration::from_secs_f64(min_rto.0),
             delayed_ack: delayed_ack.0.map(|time| Duration::from_secs_f64(time.0)),
+            variant: match variant {
+                Variant::Reno => tcp::Variant::Reno,
+                Variant::Newreno => tcp::Variant::NewReno,
+                Variant::Sack => tcp::Variant::Sack,
+                Variant::Cubic => tcp::Variant::Cubic,
+            },
+            timestamps,
         })
     }
 

@@ -1,6 +1,7 @@
 //! The example files.
 
 use hopcast_protocols::time::{Duration, Instant};
+use hopcast_protocols::transport::tcp;
 use hopcast_radio::standard::{DataRate, Standard};
 
 use super::model::*;
@@ -44,6 +45,8 @@ fn the_string_loads_with_static_routes() {
         initial_window: None,
         min_rto: Duration::from_secs(1),
         delayed_ack: Some(Duration::from_millis(200)),
+        variant: tcp::Variant::NewReno,
+        timestamps: false,
     };
     assert_eq!(flow.transport, Transport::Tcp(tcp));
     assert_eq!(flow.application, Application::Bulk { bytes: None, packet: 1000 });

@@ -1,11 +1,14 @@
 //! Congestion control: how much may be in flight.
 //!
-//! *When* something is lost is decided by the connection, which counts acknowledgements; a [`CongestionControl`] only
-//! answers how large the window is then. All amounts are bytes.
+//! *When* something is lost is decided by the connection, which counts acknowledgements, and what duplicate
+//! acknowledgements add to the window during fast recovery is its business too; a [`CongestionControl`] only answers how
+//! large the window is. All amounts are bytes.
 
-mod newreno;
+mod cubic;
+mod reno;
 
-pub use newreno::NewReno;
+pub use cubic::Cubic;
+pub use reno::Reno;
 
 use core::fmt;
 
@@ -20,27 +23,21 @@ pub trait CongestionControl: fmt::Debug + Send {
     /// New data was acknowledged outside of fast recovery.
     fn on_ack(&mut self, ack: &Ack);
 
-    /// Duplicate acknowledgements revealed a loss: fast recovery begins with `flight` bytes sent and not acknowledged, what
-    /// limited transmit added not counted. What has arrived behind a hole is among them, and not in the network.
+    /// Duplicate acknowledgements or SACK revealed a loss: the window is to shrink, and fast recovery begins. `flight` bytes
+    /// were outstanding, what limited transmit added not counted, and at most [`window`](Self::window).
     fn on_loss(&mut self, flight: u32, now: Instant);
 
-    /// A further duplicate acknowledgement during fast recovery: a segment has left the network.
-    fn on_duplicate_ack(&mut self);
+    /// Fast recovery ends: the window is to be the slow start threshold, or `limit` if that is less.
+    fn on_recovered(&mut self, limit: u32, now: Instant);
 
-    /// A partial acknowledgement of `acked` bytes during fast recovery.
-    fn on_partial_ack(&mut self, acked: u32);
-
-    /// Fast recovery ends; `flight` bytes are still outstanding.
-    fn on_recovered(&mut self, flight: u32);
-
-    /// The retransmission timer ran out with `flight` bytes sent and not acknowledged, of which those that have arrived behind
-    /// a hole are not in the network; `first` unless it did so already for the same data.
+    /// The retransmission timer ran out with `flight` bytes outstanding, at most [`window`](Self::window); `first` unless
+    /// it did so already for the same data.
     fn on_timeout(&mut self, flight: u32, first: bool, now: Instant);
 
     /// Nothing was sent for longer than a retransmission timeout, and sending is about to start again.
     fn on_idle(&mut self);
 
-    /// The congestion window in bytes, what fast recovery adds included.
+    /// The congestion window in bytes, without what fast recovery adds.
     fn window(&self) -> u32;
 
     /// The slow start threshold in bytes; [`u32::MAX`] before the first loss.

@@ -3,7 +3,7 @@
 //! Offsets count from the first byte of a stream. Every step asserts that nothing is left to take out, so silence is
 //! tested wherever nothing is expected.
 
-use super::super::{CloseReason, Config, Connection, Flags, Output, Payload, Segment, State};
+use super::super::{CloseReason, Config, Connection, Flags, Options, Output, SackBlock, Segment, State};
 use crate::time::{Duration, Instant};
 
 /// Initial sequence number of the end under test: the stream wraps after 3000 bytes.
@@ -31,19 +31,29 @@ pub(super) fn established() -> Bench {
 }
 
 pub(super) fn established_with(config: Config) -> Bench {
-    let window = config.receive_buffer.min(65_535) as u16;
-    let mut bench = Bench::new(Connection::connect(config, OWN));
+    established_by(Connection::connect(config, OWN))
+}
+
+pub(super) fn established_by(connection: Connection) -> Bench {
+    let mut bench = Bench::new(connection);
     let syn = bench.next_segment().expect("a SYN");
     assert_eq!((syn.seq, syn.flags), (OWN, Flags::SYN));
-    bench.send(syn_ack());
-    bench.recv(ack_of(0).window(window));
+    // The peer agrees to SACK.
+    let answer = syn_ack();
+    let permitted = syn.options.is_sack_permitted();
+    bench.send(if permitted { Segment { options: answer.options.with_sack_permitted(), ..answer } } else { answer });
+    bench.recv(ack_of(0).window(syn.window));
     bench.expect_events(&[Output::Connected]);
     bench
 }
 
 /// Established, with a congestion window of `segments` and as much of a long stream in flight, sent at `ms`.
 pub(super) fn in_flight(segments: u32, ms: u64) -> Bench {
-    let mut bench = established_with(Config { initial_window: Some(segments), ..config() });
+    in_flight_with(config(), segments, ms)
+}
+
+pub(super) fn in_flight_with(config: Config, segments: u32, ms: u64) -> Bench {
+    let mut bench = established_with(Config { initial_window: Some(segments), ..config });
     bench.at(ms);
     bench.write(100_000);
     for n in 0..segments {
@@ -59,7 +69,7 @@ pub(super) fn syn_ack() -> Segment {
         ack: OWN.wrapping_add(1),
         flags: Flags::SYN | Flags::ACK,
         window: 65_535,
-        mss: Some(MSS as u16),
+        options: Options::NONE.with_mss(MSS as u16),
         ..Segment::default()
     }
 }
@@ -75,11 +85,19 @@ pub(super) fn ack(offset: u32) -> Segment {
     }
 }
 
+/// From the peer: the same, with SACK blocks, each from one offset to another.
+pub(super) fn sack(offset: u32, blocks: &[(u32, u32)]) -> Segment {
+    let number = |offset| OWN.wrapping_add(1).wrapping_add(offset);
+    let block = |&(left, right)| SackBlock { left: number(left), right: number(right) };
+    Segment { options: blocks.iter().map(block).fold(Options::NONE, Options::with_block), ..ack(offset) }
+}
+
 /// From the peer: `len` bytes of its stream.
 pub(super) fn text(offset: u32, len: u32) -> Segment {
     Segment {
         seq: PEER.wrapping_add(1).wrapping_add(offset),
-        payload: Payload { offset: u64::from(offset), len },
+        payload_offset: u64::from(offset),
+        payload_len: len as u16,
         ..ack(0)
     }
 }
@@ -91,7 +109,8 @@ pub(super) fn data(offset: u32, len: u32) -> Segment {
         ack: PEER.wrapping_add(1),
         flags: Flags::ACK,
         window: BUFFER as u16,
-        payload: Payload { offset: u64::from(offset), len },
+        payload_offset: u64::from(offset),
+        payload_len: len as u16,
         ..Segment::default()
     }
 }
@@ -201,6 +220,17 @@ impl Bench {
     pub(super) fn abort(&mut self) -> &mut Self {
         self.recv_nothing();
         self.connection.handle_abort(self.now);
+        self
+    }
+
+    /// The routing layer tells whether there is a route.
+    #[track_caller]
+    pub(super) fn route(&mut self, there: bool) -> &mut Self {
+        self.recv_nothing();
+        match there {
+            true => self.connection.handle_link_restored(self.now),
+            false => self.connection.handle_link_failure(self.now),
+        }
         self
     }
 

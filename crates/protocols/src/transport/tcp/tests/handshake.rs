@@ -1,8 +1,14 @@
 //! Opening a connection: RFC 9293, sections 3.5 and 3.10.7.1 to 3.10.7.4.
 
-use super::super::{CloseReason, Config, Connection, Flags, Output, Segment, State};
+use super::super::{CloseReason, Config, Connection, Flags, Options, Output, Segment, State};
 use super::bench::*;
 use crate::time::Duration;
+
+/// The MSS, and perhaps a window scale.
+fn offer(shift: Option<u8>) -> Options {
+    let options = Options::NONE.with_mss(MSS as u16);
+    shift.map_or(options, |shift| options.with_window_scale(shift))
+}
 
 fn syn() -> Segment {
     Segment { ack: 0, ..syn_ack().only(Flags::SYN) }
@@ -10,18 +16,11 @@ fn syn() -> Segment {
 
 /// What the end under test opens with; its buffer fits the field, so that it asks for a shift of 0.
 fn own_syn() -> Segment {
-    Segment {
-        seq: OWN,
-        flags: Flags::SYN,
-        window: BUFFER as u16,
-        mss: Some(MSS as u16),
-        window_scale: Some(0),
-        ..Segment::default()
-    }
+    Segment { seq: OWN, flags: Flags::SYN, window: BUFFER as u16, options: offer(Some(0)), ..Segment::default() }
 }
 
 fn own_syn_ack() -> Segment {
-    Segment { ack: PEER.wrapping_add(1), window_scale: None, ..own_syn().with(Flags::ACK) }
+    Segment { ack: PEER.wrapping_add(1), options: offer(None), ..own_syn().with(Flags::ACK) }
 }
 
 fn connecting() -> Bench {
@@ -163,20 +162,20 @@ fn rfc_7323_section_2_scales_windows_only_if_both_sides_offer() {
     let large = Config { receive_buffer: 212_992, ..config() };
     let mut bench = Bench::new(Connection::connect(large.clone(), OWN));
     // 212992 needs a shift of 2; a SYN's own field is never scaled.
-    bench.recv(Segment { window: 65_535, window_scale: Some(2), ..own_syn() });
-    bench.send(Segment { window_scale: Some(7), ..syn_ack() }).recv(ack_of(0).window(53_248));
+    bench.recv(Segment { window: 65_535, options: offer(Some(2)), ..own_syn() });
+    bench.send(Segment { options: offer(Some(7)), ..syn_ack() }).recv(ack_of(0).window(53_248));
     assert_eq!(bench.connection.peer_window(), 65_535);
     bench.send(ack(0).window(1000));
     assert_eq!(bench.connection.peer_window(), 128_000);
 
     let mut bench = Bench::new(Connection::connect(large.clone(), OWN));
-    bench.recv(Segment { window: 65_535, window_scale: Some(2), ..own_syn() });
+    bench.recv(Segment { window: 65_535, options: offer(Some(2)), ..own_syn() });
     bench.send(syn_ack()).recv(ack_of(0).window(65_535)).send(ack(0).window(1000));
     assert_eq!(bench.connection.peer_window(), 1000);
 
     let mut bench = Bench::new(Connection::listen(large, OWN));
-    bench.send(Segment { window_scale: Some(200), ..syn() });
-    bench.recv(Segment { window: 65_535, window_scale: Some(2), ..own_syn_ack() });
+    bench.send(Segment { options: offer(Some(200)), ..syn() });
+    bench.recv(Segment { window: 65_535, options: offer(Some(2)), ..own_syn_ack() });
     bench.send(ack(0).window(3));
     // Section 2.3: a shift above 14 counts as 14.
     assert_eq!(bench.connection.peer_window(), 3 << 14);
@@ -186,7 +185,8 @@ fn rfc_7323_section_2_scales_windows_only_if_both_sides_offer() {
 fn section_3_7_1_the_peers_mss_limits_segments() {
     for (mss, expected) in [(None, 536), (Some(300), 300), (Some(9000), MSS), (Some(0), 1)] {
         let mut bench = connecting();
-        bench.send(Segment { mss, ..syn_ack() }).recv(ack_of(0));
+        let options = mss.map_or(Options::NONE, |mss| Options::NONE.with_mss(mss));
+        bench.send(Segment { options, ..syn_ack() }).recv(ack_of(0));
         assert_eq!(bench.connection.segment(), expected);
         bench.write(5000).recv(data(0, expected));
         while bench.next_segment().is_some() {}

@@ -2,8 +2,12 @@
 
 mod bench;
 mod closing;
+mod congestion;
+mod elfn;
 mod handshake;
 mod pair;
 mod receiving;
 mod recovery;
+mod sack;
 mod sending;
+mod timestamps;

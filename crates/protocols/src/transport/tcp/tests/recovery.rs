@@ -1,6 +1,6 @@
 //! Loss recovery: RFC 5681, section 3.2; RFC 6582; RFC 3042.
 
-use super::super::Config;
+use super::super::{Config, Variant};
 use super::bench::*;
 
 /// Ten segments in flight, of which the first is lost, and the acknowledgements of the others, of which `count` come.
@@ -109,61 +109,61 @@ fn rfc_6582_section_3_2_a_timeout_ends_recovery() {
     let mut bench = in_flight(10, 0);
     bench.send(ack(0)).recv(data(10 * MSS, MSS)).send(ack(0)).recv(data(11 * MSS, MSS));
     bench.send(ack(0)).recv(data(0, MSS)).recv_nothing();
-    // Step 4. What was sent again is lost as well: the threshold is halved twice (RFC 5681, section 4.3).
-    bench.at(1000).recv(data(0, MSS)).recv_nothing().expect_window(MSS, 5 * MSS / 2);
+    // Step 4, and equation 4 of RFC 5681: of the twelve outstanding, the window takes five to be in the network.
+    bench.at(1000).recv(data(0, MSS)).recv_nothing().expect_window(MSS, 2500);
     assert!(!bench.connection.is_recovering());
-    bench.send(ack(MSS)).expect_window(2 * MSS, 5 * MSS / 2).recv(data(MSS, MSS)).recv(data(2 * MSS, MSS));
+    bench.send(ack(MSS)).expect_window(2 * MSS, 2500).recv(data(MSS, MSS)).recv(data(2 * MSS, MSS)).recv_nothing();
+}
+
+#[test]
+fn rfc_5681_equation_4_a_lost_retransmission_does_not_inflate_the_threshold() {
+    let mut bench = in_flight(10, 0);
+    bench.send(ack(0)).recv(data(10 * MSS, MSS)).send(ack(0)).recv(data(11 * MSS, MSS));
+    bench.send(ack(0)).recv(data(0, MSS)).recv_nothing().expect_window(8 * MSS, 5 * MSS);
+    duplicates(&mut bench, 0, 4);
+    // The retransmission is lost; each duplicate lets another segment out.
+    for n in 12..50 {
+        bench.send(ack(0)).recv(data(n * MSS, MSS)).recv_nothing();
+    }
+    assert_eq!(bench.connection.bytes_in_flight(), 50_000);
+    // 5 segments were in the network, not 50.
+    bench.at(1000).recv(data(0, MSS)).expect_window(MSS, 2500);
+}
+
+#[test]
+fn rfc_5681_equation_4_what_arrived_above_a_hole_does_not_inflate_the_threshold() {
+    let mut bench = in_flight(10, 0);
+    bench.send(ack(0)).recv(data(10 * MSS, MSS)).send(ack(0)).recv(data(11 * MSS, MSS));
+    bench.send(ack(0)).recv(data(0, MSS)).recv_nothing();
+    duplicates(&mut bench, 0, 4);
+    for n in 12..40 {
+        bench.send(ack(0)).recv(data(n * MSS, MSS)).recv_nothing();
+    }
+    // The retransmission was late. Segment 13 is missing, the 26 after it are not.
+    bench.send(ack(13 * MSS)).recv_nothing().expect_window(5 * MSS, 5 * MSS);
+    duplicates(&mut bench, 13 * MSS, 2);
+    bench.send(ack(13 * MSS)).recv(data(13 * MSS, MSS)).recv_nothing().expect_window(5500, 2500);
+}
+
+#[test]
+fn rfc_5681_section_3_2_reno_leaves_recovery_with_the_first_new_acknowledgement() {
+    // Segments 0, 3 and 6 of ten are lost.
+    let mut bench = in_flight_with(Config { variant: Variant::Reno, ..config() }, 10, 0);
+    bench.at(100).send(ack(0)).recv(data(10 * MSS, MSS)).send(ack(0)).recv(data(11 * MSS, MSS));
+    bench.send(ack(0)).recv(data(0, MSS)).expect_window(8 * MSS, 5 * MSS);
+    duplicates(&mut bench, 0, 4);
+    // Step 6: the window deflates, and nothing is sent again.
+    bench.at(200).send(ack(3 * MSS)).recv_nothing().expect_window(5 * MSS, 5 * MSS).expect_timer(Some(1200));
+    assert!(!bench.connection.is_recovering());
+    // Three more duplicates are another loss: half again. Nine are outstanding.
+    duplicates(&mut bench, 3 * MSS, 2);
+    bench.send(ack(3 * MSS)).recv(data(3 * MSS, MSS)).recv_nothing().expect_window(5500, 2500);
+    assert_eq!(bench.connection.statistics().fast_retransmits, 2);
+    // After a timeout, duplicates of what was sent before start nothing.
+    bench.at(1200).recv(data(3 * MSS, MSS)).expect_window(MSS, 2 * MSS);
+    duplicates(&mut bench, 3 * MSS, 5);
     bench.recv_nothing();
-}
-
-/// Fast recovery of twenty segments, of which the first five are lost and sent again one a round trip. Each other segment that
-/// arrives lets a new one out, so that ten are in the network, while what is sent and not acknowledged grows. `rounds` are
-/// the segments that arrive behind the hole in each round. Returns the first segment that is unsent.
-fn long_recovery(bench: &mut Bench, rounds: &[u32]) -> u32 {
-    bench.at(100).send(ack(0)).recv(data(20 * MSS, MSS)).send(ack(0)).recv(data(21 * MSS, MSS));
-    bench.send(ack(0)).recv(data(0, MSS)).recv_nothing().expect_window(13 * MSS, 10 * MSS);
-    // Twelve more of the fifteen that have arrived: the window passes the 22 in flight.
-    duplicates(bench, 0, 9);
-    let mut next = 22;
-    for _ in 0..3 {
-        bench.recv_nothing().send(ack(0)).recv(data(next * MSS, MSS));
-        next += 1;
-    }
-    bench.at(200);
-    for (una, &arrived) in (1..).zip(rounds) {
-        bench.send(ack(una * MSS)).recv(data(una * MSS, MSS)).recv(data(next * MSS, MSS)).recv_nothing();
-        next += 1;
-        for _ in 0..arrived {
-            bench.send(ack(una * MSS)).recv(data(next * MSS, MSS)).recv_nothing();
-            next += 1;
-        }
-    }
-    assert!(bench.connection.is_recovering());
-    next
-}
-
-/// Section 4.3: until all losses of a window are repaired, no more than half of what was outstanding when the first one was
-/// found may be sent in a round trip. Slow start up to half of what is not acknowledged would send twice that.
-#[test]
-fn rfc_5681_section_4_3_a_timeout_in_recovery_halves_what_is_in_the_network() {
-    let mut bench = in_flight(20, 0);
-    let next = long_recovery(&mut bench, &[5, 6, 7]);
-    assert_eq!((next, bench.connection.bytes_in_flight()), (46, 43 * u64::from(MSS)));
-    bench.expect_window(43 * MSS, 10 * MSS);
-    bench.at(1200).recv(data(3 * MSS, MSS)).recv_nothing().expect_window(MSS, 5 * MSS);
-}
-
-/// Section 4.3: a loss in the next window lowers the threshold once more. Segment 23, the second one sent in recovery, is lost.
-#[test]
-fn rfc_5681_section_4_3_a_loss_after_recovery_halves_what_is_in_the_network() {
-    let mut bench = in_flight(20, 0);
-    assert_eq!(long_recovery(&mut bench, &[4, 5, 6, 7]), 51);
-    bench.send(ack(23 * MSS)).recv_nothing().expect_window(10 * MSS, 10 * MSS);
-    assert!(!bench.connection.is_recovering());
-    assert_eq!(bench.connection.bytes_in_flight(), 28 * u64::from(MSS));
-    duplicates(&mut bench, 23 * MSS, 2);
-    bench.recv_nothing().send(ack(23 * MSS)).recv(data(23 * MSS, MSS)).recv_nothing();
-    bench.expect_window(8 * MSS, 5 * MSS);
+    assert_eq!(bench.connection.statistics().fast_retransmits, 2);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! When data may leave: RFC 9293, sections 3.7.4 and 3.8.6; RFC 5681, sections 3.1 and 4.1; RFC 6298.
 
-use super::super::{CloseReason, Config, Output, State};
+use super::super::{CloseReason, Config, Options, Output, State};
 use super::bench::*;
 use crate::time::Duration;
 
@@ -10,7 +10,7 @@ fn rfc_5681_section_3_1_the_initial_window_by_segment_size() {
         let mut bench = super::super::Connection::connect(Config { segment, initial_window: None, ..config() }, OWN);
         let now = crate::time::Instant::START;
         bench.poll_output(now);
-        bench.handle_segment(&super::super::Segment { mss: Some(u16::MAX), ..syn_ack() }, now);
+        bench.handle_segment(&super::super::Segment { options: Options::NONE.with_mss(u16::MAX), ..syn_ack() }, now);
         assert_eq!(bench.congestion_window(), segments * segment, "SMSS {segment}");
     }
 }
@@ -167,7 +167,7 @@ fn section_3_8_3_unanswered_probes_end_the_connection() {
         bench.at(ms).recv(data(0, 1));
     }
     let reset = data(1, 0).only(super::super::Flags::RST | super::super::Flags::ACK).window(0);
-    let reset = super::super::Segment { payload: Default::default(), ..reset };
+    let reset = super::super::Segment { payload_offset: 0, ..reset };
     bench.at(15_000).recv(reset).expect_closed(CloseReason::TimedOut);
 }
 
@@ -284,9 +284,9 @@ fn a_send_after_the_handshake_can_be_longer_than_the_sequence_space() {
         bench.write(60_000);
         let mut end = acked;
         while let Some(segment) = bench.next_segment() {
-            assert_eq!(segment.payload.offset, end);
+            assert_eq!(segment.payload_offset, end);
             assert_eq!(segment.seq, OWN.wrapping_add(1).wrapping_add(end as u32));
-            end += u64::from(segment.payload.len);
+            end += u64::from(segment.payload_len);
         }
         assert_eq!(end, acked + 60_000);
         acked = end;
