@@ -27,7 +27,7 @@ pub(super) struct Paths {
 enum Kind {
     /// Where a transmitter's links begin; one more entry than stations.
     Fixed(Vec<u32>),
-    Moving(Moving),
+    Moving(Box<Moving>),
 }
 
 /// A transmission keeps its links as they were when it began, in a stretch of the row: as many places as a power of two.
@@ -55,7 +55,8 @@ impl Paths {
     }
 
     pub(super) fn moving(geometry: Box<dyn Geometry>) -> Self {
-        Self { links: Vec::new(), kind: Kind::Moving(Moving { geometry, fresh: Vec::new(), free: Default::default() }) }
+        let moving = Moving { geometry, fresh: Vec::new(), free: Default::default() };
+        Self { links: Vec::new(), kind: Kind::Moving(Box::new(moving)) }
     }
 
     /// The links of a transmission that begins `now`: the first, and one beyond the last. Where there are any, they are to be
