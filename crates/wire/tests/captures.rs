@@ -6,10 +6,12 @@
 #![allow(clippy::print_stdout, reason = "a skipped test says so")]
 
 use std::fs::{self, File};
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use hopcast_wire::checksum::Policy;
-use hopcast_wire::{dsr, ieee80211, ipv4, llc, olsr, radiotap, tcp, udp};
+use hopcast_wire::{aodv, dsr, ieee80211, ipv4, llc, olsr, radiotap, tcp, udp};
 use pcap_file::DataLink;
 use pcap_file::pcap::PcapReader;
 
@@ -22,9 +24,58 @@ struct Seen {
     internet: usize,
     udp: usize,
     tcp: usize,
+    /// AODV messages, each in a line with the fields of [`AODV_FIELDS`].
+    aodv: Vec<String>,
     /// Optional: no capture of others is known.
     dsr: usize,
     olsr: usize,
+}
+
+/// What tshark prints of AODV messages; it calls the sequence numbers of unreachable destinations like those of others.
+const AODV_FIELDS: [&str; 11] = [
+    "type",
+    "flags",
+    "hopcount",
+    "rreq_id",
+    "dest_ip",
+    "dest_seqno",
+    "orig_ip",
+    "orig_seqno",
+    "lifetime",
+    "destcount",
+    "unreach_dest_ip",
+];
+
+/// A field of a message in the manner of tshark; nothing, if it has none of that name.
+fn aodv_field(message: &aodv::Repr<'_>, name: &str) -> String {
+    use aodv::Repr::{Acknowledgement, Error, Reply, Request};
+    let joined = |all: &mut dyn Iterator<Item = String>| all.collect::<Vec<_>>().join(",");
+    match (message, name) {
+        (Request(_), "type") => "1".to_owned(),
+        (Reply(_), "type") => "2".to_owned(),
+        (Error(_), "type") => "3".to_owned(),
+        (Acknowledgement, "type") => "4".to_owned(),
+        (Request(request), "flags") => (u16::from(request.flags.0) << 8).to_string(),
+        (Reply(reply), "flags") => (u16::from(reply.flags.0) << 8).to_string(),
+        (Error(error), "flags") => (u16::from(error.no_delete) << 15).to_string(),
+        (Request(request), "hopcount") => request.hop_count.to_string(),
+        (Reply(reply), "hopcount") => reply.hop_count.to_string(),
+        (Request(request), "rreq_id") => request.id.to_string(),
+        (Request(request), "dest_ip") => request.destination.to_string(),
+        (Reply(reply), "dest_ip") => reply.destination.to_string(),
+        (Request(request), "dest_seqno") => request.destination_sequence.to_string(),
+        (Reply(reply), "dest_seqno") => reply.destination_sequence.to_string(),
+        (Error(error), "dest_seqno") => joined(&mut error.unreachable.iter().map(|lost| lost.sequence.to_string())),
+        (Request(request), "orig_ip") => request.originator.to_string(),
+        (Reply(reply), "orig_ip") => reply.originator.to_string(),
+        (Request(request), "orig_seqno") => request.originator_sequence.to_string(),
+        (Reply(reply), "lifetime") => reply.lifetime.to_string(),
+        (Error(error), "destcount") => error.unreachable.len().to_string(),
+        (Error(error), "unreach_dest_ip") => {
+            joined(&mut error.unreachable.iter().map(|lost| lost.destination.to_string()))
+        }
+        _ => String::new(),
+    }
 }
 
 /// The frame behind a radiotap header, without its frame check sequence.
@@ -96,6 +147,11 @@ fn datagram(octets: &[u8], seen: &mut Seen) {
             if repr.destination_port == olsr::PORT {
                 olsr_packet(packet.payload(), seen);
             }
+            if repr.destination_port == aodv::PORT {
+                let message = aodv::Repr::parse(packet.payload()).expect("ns-3 emits what the RFC says");
+                assert_eq!(message.to_octets(), packet.payload());
+                seen.aodv.push(AODV_FIELDS.map(|name| aodv_field(&message, name)).join("\t"));
+            }
         }
         ipv4::Protocol::Tcp => {
             let packet = tcp::Packet::new_checked(payload).expect("captured segments are whole");
@@ -151,54 +207,84 @@ fn olsr_packet(octets: &[u8], seen: &mut Seen) {
     seen.olsr += 1;
 }
 
+/// Reads every packet of a capture.
+fn read(path: &Path, seen: &mut Seen) {
+    let file = File::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut reader = PcapReader::new(file).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let link = reader.header().datalink;
+    while let Some(packet) = reader.next_raw_packet() {
+        let packet = packet.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        // Frames cut short by the capture have no frame check sequence and perhaps no end.
+        if packet.incl_len < packet.orig_len {
+            continue;
+        }
+        match link {
+            DataLink::IEEE802_11_RADIOTAP => {
+                let octets = behind_radiotap(&packet.data, seen);
+                frame(octets, seen);
+            }
+            DataLink::IEEE802_11 => frame(&packet.data, seen),
+            DataLink::ETHERNET if packet.data[12..14] == [0x08, 0x00] => datagram(&packet.data[14..], seen),
+            // The same with the tag of a virtual network.
+            DataLink::ETHERNET if packet.data[12..14] == [0x81, 0x00] && packet.data[16..18] == [0x08, 0x00] => {
+                datagram(&packet.data[18..], seen);
+            }
+            DataLink::LINUX_SLL if packet.data[14..16] == [0x08, 0x00] => datagram(&packet.data[16..], seen),
+            _ => {}
+        }
+    }
+}
+
+/// The directory with captures; `None`, with a message, if there is none.
+fn captures() -> Option<PathBuf> {
+    let captures = std::env::var_os("HOPCAST_CAPTURES").map(PathBuf::from);
+    if captures.is_none() {
+        println!("skipped: HOPCAST_CAPTURES doesn't name a directory with captures");
+    }
+    captures
+}
+
 #[test]
 fn captured_frames_become_the_same_octets_again() {
-    let Some(captures) = std::env::var_os("HOPCAST_CAPTURES") else {
-        println!("skipped: HOPCAST_CAPTURES doesn't name a directory with captures");
-        return;
-    };
+    let Some(captures) = captures() else { return };
     let mut seen = Seen::default();
     for project in ["aircrack", "ns3", "tcpdump"] {
-        let folder = PathBuf::from(&captures).join(project);
+        let folder = captures.join(project);
         let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
         for entry in entries {
             let path = entry.expect("the folder can be read").path();
-            let file = File::open(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-            let mut reader = PcapReader::new(file).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-            let link = reader.header().datalink;
-            while let Some(packet) = reader.next_raw_packet() {
-                let packet = packet.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-                // Frames cut short by the capture have no frame check sequence and perhaps no end.
-                if packet.incl_len < packet.orig_len {
-                    continue;
-                }
-                match link {
-                    DataLink::IEEE802_11_RADIOTAP => {
-                        let octets = behind_radiotap(&packet.data, &mut seen);
-                        frame(octets, &mut seen);
-                    }
-                    DataLink::IEEE802_11 => frame(&packet.data, &mut seen),
-                    DataLink::ETHERNET if packet.data[12..14] == [0x08, 0x00] => {
-                        datagram(&packet.data[14..], &mut seen);
-                    }
-                    // The same with the tag of a virtual network.
-                    DataLink::ETHERNET
-                        if packet.data[12..14] == [0x81, 0x00] && packet.data[16..18] == [0x08, 0x00] =>
-                    {
-                        datagram(&packet.data[18..], &mut seen);
-                    }
-                    DataLink::LINUX_SLL if packet.data[14..16] == [0x08, 0x00] => {
-                        datagram(&packet.data[16..], &mut seen);
-                    }
-                    _ => {}
-                }
-            }
+            read(&path, &mut seen);
         }
     }
-    println!("{seen:?}");
-    let Seen { radiotap, right_fcs, frames, internet, udp, tcp, dsr: _, olsr } = seen;
-    assert!(
-        [radiotap, right_fcs, frames, internet, udp, tcp, olsr].iter().all(|&count| count > 0),
-        "some kind of packet is missing"
-    );
+    let Seen { radiotap, right_fcs, frames, internet, udp, tcp, aodv, olsr, dsr: _ } = seen;
+    let counts = [radiotap, right_fcs, frames, internet, udp, tcp, olsr, aodv.len()];
+    println!("radiotap, right FCS, frames, IPv4, UDP, TCP, OLSR, AODV: {counts:?}");
+    assert!(counts.iter().all(|&count| count > 0), "some kind of packet is missing");
+}
+
+#[test]
+fn captured_aodv_messages_say_what_tshark_says_of_them() {
+    let Some(captures) = captures() else { return };
+    let names = [("aodv-chain-regression-test", 5), ("bug-606-test", 3)];
+    let names = names.iter().flat_map(|&(name, nodes)| (0..nodes).map(move |node| format!("{name}-{node}-0.pcap")));
+    for name in names {
+        let path = captures.join("ns3").join(name);
+        let mut seen = Seen::default();
+        read(&path, &mut seen);
+        let mut command = Command::new("tshark");
+        command.arg("-n").arg("-r").arg(&path).args(["-Y", "aodv", "-T", "fields"]);
+        for field in AODV_FIELDS {
+            command.arg("-e").arg(format!("aodv.{field}"));
+        }
+        let output = match command.output() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                println!("skipped: tshark isn't installed");
+                return;
+            }
+            output => output.expect("tshark runs"),
+        };
+        let printed = String::from_utf8(output.stdout).expect("tshark prints UTF-8");
+        assert!(!seen.aodv.is_empty(), "{}", path.display());
+        assert_eq!(seen.aodv, printed.lines().collect::<Vec<_>>(), "{}", path.display());
+    }
 }

@@ -11,7 +11,7 @@ use hopcast_wire::ieee80211::{Addressing, DataSubtype, Flags, ManagementSubtype,
 use hopcast_wire::olsr::hello::{LinkCode, LinkType, NeighbourType};
 use hopcast_wire::radiotap::{Channel, ChannelFlags};
 use hopcast_wire::tcp::{Options, SackBlock, SackBlocks, Timestamps, UnknownOptions};
-use hopcast_wire::{MacAddress, dsdv, dsr, ieee80211, ipv4, llc, olsr, pcapng, radiotap, tcp, udp};
+use hopcast_wire::{MacAddress, aodv, dsdv, dsr, ieee80211, ipv4, llc, olsr, pcapng, radiotap, tcp, udp};
 
 const NETWORK: MacAddress = MacAddress([0x02, 0, 0, 0, 0xff, 0xff]);
 const NEAR: MacAddress = MacAddress([0x02, 0, 0, 0, 0, 1]);
@@ -81,7 +81,11 @@ fn datagram(repr: ipv4::Repr, payload: &[u8]) -> Vec<u8> {
 }
 
 fn udp_octets(payload_len: u16, payload: &[u8]) -> Vec<u8> {
-    let repr = udp::Repr { source_port: 5001, destination_port: 5002, payload_len };
+    udp_octets_between(5001, 5002, payload_len, payload)
+}
+
+fn udp_octets_between(source_port: u16, destination_port: u16, payload_len: u16, payload: &[u8]) -> Vec<u8> {
+    let repr = udp::Repr { source_port, destination_port, payload_len };
     let mut octets = vec![0; repr.buffer_len() + usize::from(payload_len)];
     repr.emit(&mut udp::Packet::new_unchecked(&mut octets), NEAR_IP, FAR_IP, payload);
     octets[repr.buffer_len()..][..payload.len()].copy_from_slice(payload);
@@ -488,4 +492,95 @@ fn tshark_reads_olsr_messages_as_they_were_meant() {
     let printed = tshark(&capture, &arguments).expect("it was there a moment ago");
     let printed: Vec<_> = printed.trim_end().split('\t').collect();
     assert_eq!(printed, expected.map(|(_, value)| value));
+}
+
+/// One AODV message of each kind, and a hello.
+fn aodv_messages() -> Vec<Vec<u8>> {
+    use aodv::{ErrorRepr, Extensions, ReplyFlags, ReplyRepr, Repr, RequestFlags, RequestRepr, Unreachable};
+    let far = Ipv4Addr::new(10, 0, 0, 9);
+    let request = RequestRepr {
+        flags: RequestFlags::GRATUITOUS | RequestFlags::UNKNOWN_SEQUENCE,
+        hop_count: 3,
+        id: 77,
+        destination: far,
+        destination_sequence: 0,
+        originator: NEAR_IP,
+        originator_sequence: 0xffff_fffe,
+        extensions: Extensions::NONE,
+    };
+    let narrow = RequestRepr { flags: RequestFlags::DESTINATION_ONLY, destination_sequence: 12, ..request };
+    let reply = ReplyRepr {
+        flags: ReplyFlags::ACKNOWLEDGE,
+        prefix_size: 0,
+        hop_count: 2,
+        destination: far,
+        destination_sequence: 13,
+        originator: NEAR_IP,
+        lifetime: 6000,
+        extensions: Extensions::NONE,
+    };
+    let interval = aodv::hello_interval(500);
+    let extensions = Extensions::new_checked(&interval, 20).expect("it is whole");
+    let hello =
+        ReplyRepr { flags: ReplyFlags::NONE, hop_count: 0, destination: NEAR_IP, lifetime: 1000, extensions, ..reply };
+    let unreachable = [(far, 14), (FAR_IP, 15)].map(|(destination, sequence)| Unreachable { destination, sequence });
+    [
+        Repr::Request(request),
+        Repr::Request(narrow),
+        Repr::Reply(reply),
+        Repr::Reply(hello),
+        Repr::Error(ErrorRepr { no_delete: true, unreachable: unreachable[..].into() }),
+        Repr::Error(ErrorRepr { no_delete: false, unreachable: unreachable[..1].into() }),
+        Repr::Acknowledgement,
+    ]
+    .map(|message| message.to_octets())
+    .into()
+}
+
+#[test]
+fn tshark_reads_aodv_messages_as_they_were_meant() {
+    let frame = |message: &Vec<u8>| {
+        let length = message.len().try_into().expect("messages are short");
+        let datagram_octets = udp_octets_between(aodv::PORT, aodv::PORT, length, message);
+        let packet = datagram(internet(ipv4::Protocol::Udp, datagram_octets.len()), &datagram_octets);
+        on_the_air(data(1, DataSubtype::Data, Flags::NONE), &packet)
+    };
+    let packets: Vec<_> = aodv_messages().iter().map(frame).collect();
+    let capture = write_capture("aodv.pcapng", &packets);
+    let complaints = "_ws.malformed || _ws.expert.severity >= 0x600000 || udp.checksum.status == 0 || !aodv";
+    let Some(wrong) = tshark(&capture, &["-Y", complaints]) else { return };
+    assert_eq!(wrong, "", "malformed, or with warnings, or something else");
+    let of_kind = |kind: &str, fields: &[&str]| -> Vec<String> {
+        let filter = format!("aodv.type == {kind}");
+        let mut arguments = vec!["-Y", &filter, "-T", "fields", "-E", "separator= "];
+        arguments.extend(fields.iter().flat_map(|field| ["-e", field]));
+        let printed = tshark(&capture, &arguments).expect("it was there a moment ago");
+        printed.lines().map(|line| line.trim_end().replace("True", "1").replace("False", "0")).collect()
+    };
+    let flags = ["rreq_join", "rreq_repair", "rreq_gratuitous", "rreq_destinationonly", "rreq_unknown"];
+    let flags = flags.map(|flag| format!("aodv.flags.{flag}"));
+    assert_eq!(of_kind("1", &flags.each_ref().map(String::as_str)), ["0 0 1 0 1", "0 0 0 1 0"]);
+    let route =
+        ["hopcount", "rreq_id", "dest_ip", "dest_seqno", "orig_ip", "orig_seqno"].map(|field| format!("aodv.{field}"));
+    let expected = ["3 77 10.0.0.9 0 10.0.0.1 4294967294", "3 77 10.0.0.9 12 10.0.0.1 4294967294"];
+    assert_eq!(of_kind("1", &route.each_ref().map(String::as_str)), expected);
+    let reply = [
+        "flags.rrep_ack",
+        "prefix_sz",
+        "hopcount",
+        "dest_ip",
+        "dest_seqno",
+        "orig_ip",
+        "lifetime",
+        "ext_type",
+        "ext_length",
+    ];
+    let reply = reply.map(|field| format!("aodv.{field}"));
+    let expected = ["1 0 2 10.0.0.9 13 10.0.0.1 6000", "0 0 0 10.0.0.1 13 10.0.0.1 1000 1 4"];
+    assert_eq!(of_kind("2", &reply.each_ref().map(String::as_str)), expected);
+    let error =
+        ["flags.rerr_nodelete", "destcount", "unreach_dest_ip", "dest_seqno"].map(|field| format!("aodv.{field}"));
+    let expected = ["1 2 10.0.0.9,10.0.0.2 14,15", "0 1 10.0.0.9 14"];
+    assert_eq!(of_kind("3", &error.each_ref().map(String::as_str)), expected);
+    assert_eq!(of_kind("4", &["frame.number"]), ["7"]);
 }

@@ -5,7 +5,7 @@ use hopcast_wire::aodv::{Extensions, ReplyFlags, ReplyRepr, Repr, hello_interval
 use super::Aodv;
 use super::reply::milliseconds;
 use super::sequence::Sequence;
-use super::table::Offer;
+use super::table::{Offer, Route};
 use crate::routing::{Message, NextHop};
 use crate::time::{Duration, Instant};
 
@@ -77,7 +77,7 @@ impl Aodv {
         let patience = patience.min(self.config.delete_period());
         self.greet(from, now);
         // A hello makes no route expire earlier.
-        let known = self.table.valid(from.address).map(|route| route.expires());
+        let known = self.table.valid(from.address).map(Route::expires);
         let expires = known.map_or(now + patience, |known| known.max(now + patience));
         let sequence = Sequence(hello.destination_sequence);
         if self.table.adopt(&Offer { destination: from.address, sequence, hops: 1, hop: from, expires }, now) {

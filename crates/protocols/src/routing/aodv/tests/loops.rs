@@ -59,12 +59,16 @@ fn rank(route: &Route) -> Option<(Sequence, u8)> {
     })
 }
 
-/// No loop; and why there is none: each next hop ranks above who sends to it.
+/// No loop; and why there is none: each next hop ranks above who sends to it. And no number is ahead of its owner's next one, so
+/// that what the owner says next is new to everybody.
 fn assert_no_loop(network: &Network<Aodv>) {
     assert_eq!(network.find_loop(), None, "at {}", network.now);
     for (node, aodv) in network.nodes.iter().enumerate() {
         for (destination, route) in aodv.table.iter() {
             assert_ne!(destination, aodv.address, "nobody has a route to itself");
+            let owner = network.nodes[index(destination)].sequence;
+            let is_near = route.sequence.is_none_or(|known| owner.next().is_at_least(known));
+            assert!(is_near, "at {node}: {:?} runs ahead of {owner:?}, {destination}'s own", route.sequence);
             if !route.is_valid() || route.hop.address == destination {
                 continue;
             }

@@ -110,12 +110,12 @@ fn no_configuration_stops_time_or_leaves_its_type() {
         let mut aodv = Aodv::new(config, node(), Instant::START);
         let mut now = Instant::START;
         for octets in valid_messages() {
-            let from = Some(NextHop { interface: 0, address: address(2) });
-            let packet = Packet { from, octets: &octets, has_data: false, ..data(2, OWN, None) };
+            let hop = NextHop { interface: 0, address: address(2) };
+            let packet = Packet { from: Some(hop), octets: &octets, has_data: false, ..data(2, OWN, None) };
             aodv.handle_message(&packet, now);
             aodv.handle_packet(&data(OWN, 5, None), now);
             aodv.handle_packet(&data(7, 9, Some(2)), now);
-            aodv.handle_link_event(&LinkEvent::FrameDropped { hop: from.unwrap(), packet: data(7, 9, None) }, now);
+            aodv.handle_link_event(&LinkEvent::FrameDropped { hop, packet: data(7, 9, None) }, now);
             for _ in 0..20 {
                 let Some(due) = aodv.poll_timeout() else { break };
                 assert!(due > now, "the timers of {now} stay due");
