@@ -149,7 +149,10 @@ impl Simulation {
         };
         let (wires, ports) = (network::wires(scenario, seed), network::ports(scenario));
         let hosts = Hosts { hosts, counters, flows, errors, ports: ports.clone(), cards };
-        let engine = Engine::with_ports(topology.into_medium(), stations, wires, ports, hosts);
+        let mut engine = Engine::with_ports(topology.into_medium(), stations, wires, ports, hosts);
+        if !radio.standard.acknowledges() {
+            engine.set_unacknowledged();
+        }
         let mut motion = Motion::new(scenario, seed);
         let nodes = (0..engine.ports().hosts() as u32).map(NodeId);
         let positions = nodes.map(|node| motion.position(node, Instant::START)).collect();
@@ -409,6 +412,11 @@ impl Upper for Hosts {
         };
         let (host, mut context) = self.at(port.host, now);
         host.handle_drop(packet, to, cause, &mut context);
+    }
+
+    fn handle_unheard(&mut self, port: Port, packet: &Packet, now: Instant) {
+        let (host, mut context) = self.at(port.host, now);
+        host.handle_unheard(packet, &mut context);
     }
 
     fn poll_purge(&mut self, host: u32, now: Instant) -> Option<(u32, StationId)> {

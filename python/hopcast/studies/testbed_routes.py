@@ -254,25 +254,15 @@ def losses(document: Document) -> list[float]:
     """Per cent of the datagrams that were lost at node 1, between nodes 1 and 2, at node 2, …"""
     (flow,) = document["flows"]
     nodes = document["nodes"]
-    # Messages of AODV apart, what a node gave to its interface; the last one gives nothing.
-    given = [node["transmitted"] - node["routing_packets"] for node in nodes]
-    dropped = [sum(node["drops"].values()) for node in nodes]
     lost: list[float] = []
-    for place in range(len(nodes) - 1):
-        lost.append(dropped[place])
-        is_last = place + 1 == len(nodes) - 1
-        arrived = flow["received_packets"] + dropped[-1] if is_last else given[place + 1] + dropped[place + 1]
-        # What the interface dropped is counted at the node already.
-        lost.append(given[place] - _by_interface(nodes[place]) - arrived)
+    for node in nodes[:-1]:
+        unheard = node["drops"]["unheard"]
+        lost += [sum(node["drops"].values()) - unheard, unheard]
     return [100.0 * count / flow["sent_packets"] for count in lost]
 
 
 def _lost_at(place: int) -> Callable[[Document], float]:
     return lambda document: losses(document)[place]
-
-
-def _by_interface(node: Mapping[str, Mapping[str, float]]) -> float:
-    return node["drops"]["queue_full"]
 
 
 def _a3_rows(measured: Measured) -> list[Row]:

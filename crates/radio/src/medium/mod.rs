@@ -196,6 +196,12 @@ impl<P> Medium<P> {
         Some(Launch { id, number, leading: arrives, trailing: ends })
     }
 
+    /// Whether a transmission that has just begun gets to `station`.
+    pub fn reaches(&self, id: TransmissionId, station: StationId) -> bool {
+        let Front { next, end, .. } = self.transmission(id).leading;
+        self.paths.links[next as usize..end as usize].iter().any(|link| link.receiver == station)
+    }
+
     /// The transmitter's own frame has ended. Returns whether it senses a busy medium.
     pub fn handle_transmitted(&mut self, station: StationId) -> bool {
         self.receivers.on_transmitted(station);

@@ -147,6 +147,8 @@ pub trait Upper {
     }
     /// An interface gives back a packet for a station, after [`Self::poll_purge`].
     fn handle_purged(&mut self, _port: Port, _packet: &Self::Packet, _to: StationId, _now: Instant) {}
+    /// A packet that a radio has sent, without acknowledgement, did not get to the station that it was for.
+    fn handle_unheard(&mut self, _port: Port, _packet: &Self::Packet, _now: Instant) {}
     /// The instant of [`Self::poll_timeout`] has come.
     fn handle_timeout(&mut self, host: u32, now: Instant);
     /// When [`Self::handle_timeout`] is to be called.
@@ -206,6 +208,8 @@ pub struct Engine<U: Upper> {
     ports: Ports,
     /// Stations to which a host has given packets, and that have not acted on it.
     touched: Vec<StationId>,
+    /// Whether nobody acknowledges frames, so that losses are found here.
+    is_unacknowledged: bool,
     upper: U,
     tap: Option<Box<dyn Tap<U::Packet> + Send>>,
     log: Option<Box<dyn FnMut(Event) + Send>>,
@@ -242,10 +246,16 @@ impl<U: Upper> Engine<U> {
             wires,
             ports,
             touched: Vec::with_capacity(8),
+            is_unacknowledged: false,
             upper,
             tap: None,
             log: None,
         }
+    }
+
+    /// From now on losses of unicast frames are told to the layer above ([`Upper::handle_unheard`]): no station acknowledges any.
+    pub fn set_unacknowledged(&mut self) {
+        self.is_unacknowledged = true;
     }
 
     /// Shows every frame to `tap`.
@@ -372,6 +382,9 @@ impl<U: Upper> Engine<U> {
             }
             self.begin(time, Rank::Trailing, front.number, receiver.0);
             let (heard, idle) = self.medium.handle_trailing(id, &mut front, time);
+            if self.is_unacknowledged && !matches!(heard, Heard::Frame(_)) {
+                self.report_unheard(id, receiver, time);
+            }
             let station = &mut self.stations[receiver.0 as usize];
             match heard {
                 Heard::Noise if idle => {}
@@ -553,13 +566,42 @@ impl<U: Upper> Engine<U> {
         self.host_timers.set(self.wires.len() + host, self.upper.poll_timeout(host as u32));
     }
 
+    /// `receiver` has not received a frame that nobody acknowledges: if it was for that station, the packet is lost.
+    #[cold]
+    fn report_unheard(&mut self, id: TransmissionId, receiver: StationId, now: Instant) {
+        let frame = &self.medium.transmission(id).frame;
+        if frame.receiver == Some(receiver)
+            && let Some(packet) = &frame.payload
+        {
+            self.upper.handle_unheard(self.ports.of_station(frame.transmitter), packet, now);
+        }
+    }
+
     fn transmit(&mut self, frame: Frame<U::Packet>, now: Instant) {
         if let Some(tap) = &mut self.tap {
             tap.on_frame(frame.transmitter, &frame, now, None);
         }
+        if self.is_unacknowledged && frame.receiver.is_some() {
+            return self.transmit_unacknowledged(frame, now);
+        }
         if let Some(Launch { id, number, leading, trailing }) = self.medium.transmit(frame, now) {
             self.edges.push(Key::new(trailing, Rank::Trailing, number), id);
             self.edges.push(Key::new(leading, Rank::Leading, number), id);
+        }
+    }
+
+    /// [`Self::transmit`] of a unicast frame that nobody acknowledges: out of reach of its receiver it is lost.
+    #[cold]
+    fn transmit_unacknowledged(&mut self, frame: Frame<U::Packet>, now: Instant) {
+        let (transmitter, receiver, payload) = (frame.transmitter, frame.receiver, frame.payload.clone());
+        let launch = self.medium.transmit(frame, now);
+        if let Some(Launch { id, number, leading, trailing }) = launch {
+            self.edges.push(Key::new(trailing, Rank::Trailing, number), id);
+            self.edges.push(Key::new(leading, Rank::Leading, number), id);
+        }
+        let is_reached = launch.is_some_and(|launch| receiver.is_some_and(|to| self.medium.reaches(launch.id, to)));
+        if let Some(packet) = payload.filter(|_| !is_reached) {
+            self.upper.handle_unheard(self.ports.of_station(transmitter), &packet, now);
         }
     }
 

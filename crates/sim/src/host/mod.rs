@@ -167,6 +167,11 @@ impl Host {
         self.release(packet, cx.now);
     }
 
+    /// `packet`, which the interface has sent without acknowledgement, did not arrive.
+    pub fn handle_unheard(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        count_drop(packet, 1, DropCause::Unheard, cx);
+    }
+
     /// The interface dropped `packet`, which was for `to`, on its queue or after its last attempt. A routing protocol hears of
     /// the latter, and may take the packet back.
     pub fn handle_drop(&mut self, packet: &Packet, to: Neighbour, cause: DropCause, cx: &mut Context<'_>) {

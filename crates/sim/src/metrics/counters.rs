@@ -44,11 +44,13 @@ pub enum DropCause {
     RouteQueueFull,
     /// It waited too long for a route.
     RouteTimeout,
+    /// It was sent without acknowledgement and did not get to the station that it was for.
+    Unheard,
 }
 
 impl DropCause {
     /// All causes, in the order of their indices.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::QueueFull,
         Self::QueueManagement,
         Self::Expired,
@@ -68,6 +70,7 @@ impl DropCause {
         Self::ReceiveBuffersFull,
         Self::RouteQueueFull,
         Self::RouteTimeout,
+        Self::Unheard,
     ];
 
     /// The stable name in results.
@@ -92,6 +95,7 @@ impl DropCause {
             Self::ReceiveBuffersFull => "receive_buffers_full",
             Self::RouteQueueFull => "route_queue_full",
             Self::RouteTimeout => "route_timeout",
+            Self::Unheard => "unheard",
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Routing protocols in whole scenarios: packets get through over several hops, none vanishes, and what is on the air is right.
 
 use hopcast_protocols::time::{Duration, Instant};
+use hopcast_sim::metrics::DropCause;
 use hopcast_sim::run::Simulation;
 
 use super::scenarios::scenario;
@@ -97,4 +98,39 @@ fn a_node_out_of_range_is_not_reached_and_nothing_waits_for_ever() {
         assert_eq!(flow.received_packets, 0, "{routing}");
         assert!(flow.lost_packets > 100, "{routing}: {flow:?}");
     }
+}
+
+/// Without acknowledgements nobody knows what the air loses; the run does.
+#[test]
+fn what_is_lost_on_the_air_without_acknowledgement_is_counted() {
+    let hidden = |reach: &str| {
+        format!(
+            r#"
+duration = "20 s"
+[radio]
+profile = "wavelan"
+propagation = {{ model = "range", receive = "{reach}", carrier_sense = "{reach}" }}
+[[nodes]]
+name = "n"
+count = 4
+placement = {{ shape = "line", spacing = "30 m" }}
+routing = {{ protocol = "aodv", profile = "draft-5" }}
+[[flows]]
+name = "there"
+from = "n0"
+to = "n3"
+start = "3 s"
+transport = {{ protocol = "udp" }}
+application = {{ kind = "cbr", rate = "600 kb/s", packet = "1472 B" }}
+"#
+        )
+    };
+    let unheard = |reach: &str| {
+        let simulation = run(&hidden(reach), 1);
+        let flow = simulation.flows().iter().next().expect("there is one").summary(simulation.end());
+        assert_eq!(flow.sent_packets, flow.received_packets + flow.lost_packets + flow.in_flight_packets);
+        simulation.counters().iter().map(|counters| counters[DropCause::Unheard]).sum::<u64>()
+    };
+    assert!(unheard("40 m") > 50, "n0 and n2 don't hear each other");
+    assert!(unheard("200 m") < 5, "all hear each other");
 }
