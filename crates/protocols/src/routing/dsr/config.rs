@@ -50,7 +50,7 @@ pub struct Config {
     /// no number; 3 ms is what ns-2's dsragent.cc intended.
     pub reply_hop_delay: Duration,
     /// How long a neighbour that a Route Reply could not reach is not believed to be reachable; for as long again, this is
-    /// questionable (4.6). The RFC gives no number: 5.6 s is BLACKLIST_TIMEOUT of AODV (RFC 3561, 10), which serves the same
+    /// questionable (4.6). Zero: there is no Blacklist. The RFC gives no number: 5.6 s is BLACKLIST_TIMEOUT of AODV (RFC 3561, 10), which serves the same
     /// purpose.
     pub blacklist_timeout: Duration,
     /// How old a Route Error may be that this node repeats in its next search for a route (3.4.4); `None`: of any age. ns-2's
@@ -164,7 +164,7 @@ impl Config {
 
     /// The values of ns-2.35 where they differ (`dsr/dsragent.cc`, `dsr/dsragent.h`, `dsr/mobicache.cc`, `dsr/path.h`): a cache
     /// of 30 and 64 paths without timeout, routes of at most 16 nodes, 128 nodes in the request table, one request remembered
-    /// for each, a backoff of 4, no delay against storms of replies, and errors repeated for a second.
+    /// for each, a backoff of 4, no delay against storms of replies, no blacklist, and errors repeated for a second.
     pub const NS_2: Self = Self {
         discovery_hop_limit: 15,
         cache: Cache::Path { primary: 30, secondary: 64, timeout: None },
@@ -172,6 +172,7 @@ impl Config {
         request_table_ids: 1,
         request_backoff: 4,
         reply_hop_delay: Duration::ZERO,
+        blacklist_timeout: Duration::ZERO,
         route_error_hold: Some(Duration::from_secs(1)),
         ..Self::RFC_4728
     };

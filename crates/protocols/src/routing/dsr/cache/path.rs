@@ -68,10 +68,10 @@ impl PathCache {
         let backward: Vec<_> = nodes[..place].iter().rev().copied().collect();
         let forward = &nodes[place + 1..];
         let expires = self.expiry(now);
-        self.insert(forward, is_last_external, !is_wanted, expires);
+        self.insert(forward, is_last_external, !is_wanted, expires, now);
         // At the far end of an external hop nothing is known of the way back.
         if !(is_last_external && forward.is_empty()) {
-            self.insert(&backward, false, !is_wanted, expires);
+            self.insert(&backward, false, !is_wanted, expires, now);
         }
     }
 
@@ -85,8 +85,9 @@ impl PathCache {
                 let nodes = &self.paths[&number].nodes;
                 if from == place.checked_sub(1).map_or(self.owner, |before| nodes[before]) {
                     let path = self.remove(number);
+                    // What is left of it keeps its time, whatever that is.
                     if place > 0 {
-                        self.insert(&path.nodes[..place], false, path.is_secondary, path.expires);
+                        self.insert(&path.nodes[..place], false, path.is_secondary, path.expires, Instant::START);
                     }
                 }
             }
@@ -149,17 +150,25 @@ impl PathCache {
         longer.starts_with(nodes).then_some(*number)
     }
 
-    fn insert(&mut self, nodes: &[Ipv4Addr], is_last_external: bool, is_secondary: bool, expires: Instant) {
+    fn insert(
+        &mut self,
+        nodes: &[Ipv4Addr],
+        is_last_external: bool,
+        is_secondary: bool,
+        expires: Instant,
+        now: Instant,
+    ) {
         if nodes.is_empty() || nodes.len() > MAX_HOPS {
             return;
         }
         let mut is_secondary = is_secondary;
         if let Some(number) = self.find_longer(nodes) {
             let known = &self.paths[&number];
-            if is_last_external || !known.is_last_external || known.nodes.len() > nodes.len() {
+            let is_better = !is_last_external && known.is_last_external && known.nodes.len() == nodes.len();
+            if known.expires > now && !is_better {
                 return self.refresh(number, is_secondary, expires);
             }
-            // One that leads through the network itself is better.
+            // It has expired, or led through another network.
             self.remove(number);
         }
         for length in 1..nodes.len() {

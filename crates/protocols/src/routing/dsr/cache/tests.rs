@@ -107,11 +107,21 @@ fn what_is_not_used_expires_and_what_is_used_does_not() {
         let mut bench = Bench::new(cache);
         bench.add(&[0, 1, 2], 0);
         bench.add(&[0, 3, 4], 0);
+        bench.add(&[0, 5, 6], 0);
         bench.use_route(2, 200);
         assert_eq!((bench.search(2, 299), bench.search(4, 299)), (Some(vec![1, 2]), Some(vec![3, 4])));
         assert_eq!((bench.search(2, 300), bench.search(4, 300)), (Some(vec![1, 2]), None));
         assert_eq!(bench.search(2, 500), None);
+        // What has expired is new when it is learned again: packets may be waiting for it.
+        let before = bench.0.additions();
+        bench.add(&[0, 5, 6], 700);
+        assert_ne!(bench.0.additions(), before);
+        assert_eq!((bench.search(6, 999), bench.search(6, 1000)), (Some(vec![5, 6]), None));
     }
+    let mut bench = Bench::new(PATH);
+    bench.add(&[0, 1, 2], 0);
+    bench.search(2, 300);
+    assert_eq!(bench.0.size(), 0, "a search clears away what has expired");
 }
 
 /// Appendix A: 25 s at first; a use makes it 120 s from then on; each further use adds four times what lies between them to the

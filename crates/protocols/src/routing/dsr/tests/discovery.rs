@@ -182,6 +182,22 @@ fn a_request_waits_for_up_to_the_jitter() {
     assert!(*least < 2_000_000 && *most > 8_000_000 && *most < 10_000_000, "{least} to {most} ns");
 }
 
+/// So many messages wait at a time as requests are remembered; more are lost, later ones are not.
+#[test]
+fn there_is_a_limit_to_what_waits() {
+    let mut bench = Bench::new(Config { request_table_size: 2, request_table_ids: 2, ..Config::RFC_4728 });
+    for round in 0..3 {
+        for id in 0..6 {
+            bench.broadcast(1, 1, 255, &[request(10 * round + id, 9, &[])]);
+        }
+        let mut sent = 0;
+        while let Some(due) = bench.machine.poll_timeout() {
+            sent += bench.due(due).len();
+        }
+        assert_eq!(sent, 4);
+    }
+}
+
 /// 8.2.4: the way of the reply is that of the request, reversed.
 #[test]
 fn the_target_answers_each_request() {

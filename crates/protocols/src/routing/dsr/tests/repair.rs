@@ -71,6 +71,44 @@ fn the_sender_of_a_packet_is_told_of_a_broken_link() {
     }
 }
 
+/// 3.3.2: nodes on the way may have offered the route, so an error passes them even where its sender knows a shorter way.
+#[test]
+fn an_error_goes_back_the_way_that_the_packet_has_come() {
+    let mut bench = Bench::new(EXACT);
+    bench.learn(&[1]);
+    let sent = Sent { from: 3, ..SENT };
+    bench.forward(sent, &with_data(&[route(nodes([2, 3, 0, 5]), 2)]), true);
+    assert_eq!(bench.route_to(1), Some(vec![1]));
+    bench.fail(5, Sent { from: 0, ..SENT }, &with_data(&[route(nodes([2, 3, 0, 5]), 1)]), true);
+    let error = message(3, 1, &[unreachable(0, 1, 5, 0), route(nodes([3, 2]), 2)]);
+    assert_eq!(bench.outputs(), [Output::Purge(hop_to(5)), error]);
+}
+
+/// A stream says the same with each packet; it is learned once a second, and after each break.
+#[test]
+fn what_a_stream_tells_is_learned_once_in_a_while() {
+    let octets = with_data(&[incoming()]);
+    for (second, expiry) in [(999, 25_000), (1000, 26_000)] {
+        let mut bench = Bench::new(EXACT);
+        bench.forward(SENT, &octets, true);
+        bench.at(second).forward(SENT, &octets, true);
+        bench.at(expiry - 1);
+        assert_eq!(bench.route_to(9), Some(vec![5, 6, 9]));
+        bench.at(expiry);
+        assert_eq!(bench.route_to(9), None);
+    }
+    let mut bench = Bench::new(EXACT);
+    bench.forward(SENT, &octets, true);
+    bench.fail(5, failed(), &with_data(&[outgoing()]), true);
+    assert_eq!(bench.route_to(9), None);
+    bench.at(1).forward(SENT, &octets, true);
+    assert_eq!(bench.route_to(9), Some(vec![5, 6, 9]));
+    bench.overhear(Sent::new(6, 6, 1), 2, &alone(&[unreachable(6, 1, 9, 0), route(nodes([2]), 1)]), false);
+    assert_eq!(bench.route_to(9), None);
+    bench.at(2).forward(SENT, &octets, true);
+    assert_eq!(bench.route_to(9), Some(vec![6, 9]), "6 was heard itself");
+}
+
 /// 3.4.2: one error to each sender, for all the packets that were queued.
 #[test]
 fn queued_packets_are_told_of_once() {
