@@ -72,6 +72,9 @@ pub struct Dsr {
     /// Packets that the driver was asked to give back, and has not yet.
     recalled: usize,
     last_break: Option<Break>,
+    /// Packets of this node that went to a neighbour without a source route, where salvages are counted, and did not arrive: their
+    /// destinations, identifications and fragment offsets.
+    failed_once: Lru<(Ipv4Addr, u16, u16), ()>,
     spread_error: Option<SpreadError>,
     /// The interfaces over which neighbours were heard; not used where there is one only.
     heard_over: Lru<Ipv4Addr, u32>,
@@ -102,6 +105,7 @@ impl Dsr {
             maintenance: Maintenance::new(&config, config.request_table_size),
             recalled: 0,
             last_break: None,
+            failed_once: Lru::new(config.rexmt_buffer_size),
             spread_error: None,
             heard_over: Lru::new(config.request_table_size),
             schedule: Schedule::default(),

@@ -95,7 +95,14 @@ impl Dsr {
         match route {
             Some(route) => self.send_anew(packet, header, &route, now),
             None if is_own => {
-                self.seek(packet.destination, now);
+                let Packet { destination, identification, fragment_offset, .. } = *packet;
+                let key = (destination, identification, fragment_offset);
+                // Nothing but this says that it failed before. Links with one direction could be found and lost for ever.
+                if header.source_route().is_none() && self.failed_once.remove(&key).is_some() {
+                    return Verdict::Drop;
+                }
+                self.failed_once.insert(key, ());
+                self.seek(destination, now);
                 Verdict::Wait
             }
             None => Verdict::Drop,

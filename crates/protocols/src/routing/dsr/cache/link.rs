@@ -14,7 +14,9 @@ type Ends = (Ipv4Addr, Ipv4Addr);
 #[derive(Clone, Copy, Debug)]
 struct Link {
     expires: Instant,
-    /// Its instant in `by_expiry`: at most `expires`, which may have moved on since.
+    /// When it was last learned, or part of a route that the owner used.
+    touched: Instant,
+    /// Its instant in `by_touch`: at most `touched`, which may have moved on since.
     listed: Instant,
     /// When it was last part of a route that the owner used.
     used: Option<Instant>,
@@ -41,7 +43,7 @@ pub(in super::super) struct LinkCache {
     capacity: usize,
     lifetime: Lifetime,
     links: BTreeMap<Ends, Link>,
-    by_expiry: BTreeSet<(Instant, Ends)>,
+    by_touch: BTreeSet<(Instant, Ends)>,
     /// External links by their far ends.
     external: BTreeSet<Ends>,
     /// The Stability Table. Nodes that are not there are as stable as at the beginning.
@@ -58,7 +60,7 @@ impl LinkCache {
             capacity: capacity.max(1),
             lifetime,
             links: BTreeMap::new(),
-            by_expiry: BTreeSet::new(),
+            by_touch: BTreeSet::new(),
             external: BTreeSet::new(),
             stability: Lru::new(capacity),
             tree: BTreeMap::new(),
@@ -130,7 +132,7 @@ impl LinkCache {
                     }
                 }
             }
-            link.used = Some(now);
+            (link.used, link.touched) = (Some(now), now);
             from = to;
         }
     }
@@ -141,7 +143,7 @@ impl LinkCache {
 
     #[cfg(test)]
     pub(super) fn size(&self) -> usize {
-        assert_eq!(self.links.len(), self.by_expiry.len());
+        assert_eq!(self.links.len(), self.by_touch.len());
         2 * self.links.len() + self.stability.len()
     }
 
@@ -160,7 +162,7 @@ impl LinkCache {
         if let Some(link) = self.links.get_mut(&ends) {
             // One that leads through the network itself is better.
             if link.expires > now && (is_external || !link.is_external) {
-                link.expires = link.expires.max(expires);
+                (link.expires, link.touched) = (link.expires.max(expires), now);
                 return;
             }
             self.remove(ends);
@@ -168,8 +170,8 @@ impl LinkCache {
         if self.links.len() >= self.capacity {
             self.make_room();
         }
-        self.links.insert(ends, Link { expires, listed: expires, used: None, is_external });
-        self.by_expiry.insert((expires, ends));
+        self.links.insert(ends, Link { expires, touched: now, listed: now, used: None, is_external });
+        self.by_touch.insert((now, ends));
         self.additions += 1;
         let (from, to) = ends;
         if is_external {
@@ -204,7 +206,7 @@ impl LinkCache {
     /// Whether there was one.
     fn remove(&mut self, ends: Ends) -> bool {
         let Some(link) = self.links.remove(&ends) else { return false };
-        self.by_expiry.remove(&(link.listed, ends));
+        self.by_touch.remove(&(link.listed, ends));
         let (from, to) = ends;
         if link.is_external {
             self.external.remove(&(to, from));
@@ -214,18 +216,18 @@ impl LinkCache {
         true
     }
 
-    /// Gives up the link that expires first.
+    /// Gives up the link that was learned or used longest ago. What expires first may have been learned just now, and be wanted.
     fn make_room(&mut self) {
-        while let Some((listed, ends)) = self.by_expiry.first().copied() {
+        while let Some((listed, ends)) = self.by_touch.first().copied() {
             let link = self.links.get_mut(&ends).expect("what is listed is there");
-            if link.expires == listed {
+            if link.touched == listed {
                 self.remove(ends);
                 return;
             }
-            link.listed = link.expires;
-            self.by_expiry.remove(&(listed, ends));
-            let entry = (self.links[&ends].listed, ends);
-            self.by_expiry.insert(entry);
+            link.listed = link.touched;
+            let entry = (link.listed, ends);
+            self.by_touch.remove(&(listed, ends));
+            self.by_touch.insert(entry);
         }
     }
 

@@ -180,7 +180,7 @@ fn of_routes_as_short_the_one_that_lasts_is_taken() {
 }
 
 #[test]
-fn what_expires_first_makes_room() {
+fn the_link_that_was_learned_or_used_longest_ago_makes_room() {
     let mut bench = Bench::new(Cache::Link { capacity: 6, lifetime: Lifetime::Adaptive(MaxLife::RFC_4728) });
     bench.add(&[0, 1], 0);
     bench.add(&[0, 2], 1);
@@ -188,8 +188,15 @@ fn what_expires_first_makes_room() {
     bench.use_route(1, 3);
     bench.add(&[0, 4], 4);
     let found: Vec<_> = (1..5).filter(|&to| bench.search(to, 5).is_some()).collect();
-    // The use of 0 to 1 extends that direction only; the other one and 0 to 2 go.
+    // The use of 0 to 1 is one of that direction only; the other one and 0 to 2 go.
     assert_eq!(found, [1, 3, 4]);
+    // A link that will not last is not the first to go as long as it is new: it may be what was asked for.
+    for _ in 0..6 {
+        bench.add(&[0, 5], 6);
+        bench.0.remove_link(node(0), node(5));
+    }
+    bench.add(&[0, 5, 6], 7);
+    assert_eq!(bench.search(6, 7), Some(vec![5, 6]));
 }
 
 #[test]

@@ -22,6 +22,7 @@ fn size(dsr: &Dsr) -> usize {
         + dsr.blacklist.found.len()
         + dsr.maintenance.size()
         + dsr.last_break.as_ref().map_or(0, super::super::repair::Break::size)
+        + dsr.failed_once.len()
         + dsr.heard_over.len()
         + dsr.schedule.len()
         + dsr.outputs.len()
@@ -38,7 +39,7 @@ fn bound(config: &Config) -> usize {
     // Targets, their requests and their timers; replies; held requests; the other tables; delayed messages; packets.
     let requests = 3 * table + table * ids;
     let replies = table * (2 * MAX_HOPS + 1);
-    cache + recent + requests + replies + 2 * table + 5 * table + table * ids + 2 * config.rexmt_buffer_size
+    cache + recent + requests + replies + 2 * table + 5 * table + table * ids + 3 * config.rexmt_buffer_size
 }
 
 fn small(cache: Cache, acknowledgement: Acknowledgement) -> Config {

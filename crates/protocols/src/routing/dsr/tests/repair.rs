@@ -198,6 +198,19 @@ fn a_packet_of_this_node_goes_another_way() {
     assert_eq!(bench.forward(own, &last, true), Verdict::Drop);
 }
 
+/// Without a header nothing counts the attempts: there are two.
+#[test]
+fn a_packet_to_a_neighbour_waits_for_a_route_once() {
+    let mut bench = Bench::new(EXACT);
+    let own = Sent::new(0, 0, 5);
+    for verdict in [Verdict::Wait, Verdict::Drop, Verdict::Wait] {
+        bench.learn(&[5]);
+        assert_eq!(bench.originate(5), to(5, None));
+        assert_eq!(bench.fail(5, own, &[], true), verdict);
+    }
+    assert_eq!(bench.fail(5, Sent { identification: 8, ..own }, &[], true), Verdict::Wait, "another packet");
+}
+
 #[test]
 fn a_neighbour_that_is_gone_is_forgotten() {
     let mut bench = Bench::new(EXACT);
