@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 
 use hopcast_wire::checksum::Policy;
-use hopcast_wire::{ieee80211, ipv4, llc, radiotap, tcp, udp};
+use hopcast_wire::{dccp, ieee80211, ipv4, llc, radiotap, tcp, udp};
 use pcap_file::DataLink;
 use pcap_file::pcap::PcapReader;
 
@@ -22,6 +22,7 @@ struct Seen {
     internet: usize,
     udp: usize,
     tcp: usize,
+    dccp: usize,
 }
 
 /// The frame behind a radiotap header, without its frame check sequence.
@@ -104,6 +105,17 @@ fn datagram(octets: &[u8], seen: &mut Seen) {
             assert_eq!(again, tcp::Repr { payload_len: 0, ..repr });
             seen.tcp += 1;
         }
+        ipv4::Protocol::Dccp => {
+            let packet = dccp::Packet::new_checked(payload).expect("captured packets are whole");
+            let repr = dccp::Repr::parse(&packet, source, destination, Policy::Verify).expect("these were sent");
+            let mut emitted = vec![0xee; repr.buffer_len()];
+            let mut view = dccp::Packet::new_unchecked(&mut emitted);
+            repr.emit(&mut view);
+            view.fill_checksum(source, destination, packet.payload(), repr.payload_len);
+            assert_eq!(emitted, payload[..emitted.len()]);
+            assert!(repr.options.iter().all(|option| option.is_ok()));
+            seen.dccp += 1;
+        }
         _ => {}
     }
 }
@@ -147,9 +159,9 @@ fn captured_frames_become_the_same_octets_again() {
         }
     }
     println!("{seen:?}");
-    let Seen { radiotap, right_fcs, frames, internet, udp, tcp } = seen;
+    let Seen { radiotap, right_fcs, frames, internet, udp, tcp, dccp } = seen;
     assert!(
-        [radiotap, right_fcs, frames, internet, udp, tcp].iter().all(|&count| count > 0),
+        [radiotap, right_fcs, frames, internet, udp, tcp, dccp].iter().all(|&count| count > 0),
         "some kind of packet is missing"
     );
 }
