@@ -1,3 +1,4 @@
 //! Transport protocols.
 
 pub mod tcp;
+pub mod tfrc;
