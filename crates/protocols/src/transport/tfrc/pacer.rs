@@ -33,7 +33,14 @@ impl Pacer {
     /// A packet of `len` octets leaves at `now`, which was to leave at `nominal`. Up to `credit` of a delay is made up for
     /// by those that follow.
     pub(super) fn on_sent(&mut self, len: u32, nominal: Instant, credit: Duration, now: Instant) {
+        // The first one was late for no rate.
+        let nominal = if self.last.is_none() { now } else { nominal };
         self.last = Some((nominal.max(now.saturating_before(credit)).min(now), len));
+    }
+
+    /// Nothing leaves before `now`, and what was late until then isn't made up for.
+    pub(super) fn restart(&mut self, now: Instant) {
+        self.floor = now;
     }
 }
 
@@ -75,6 +82,17 @@ mod tests {
         // Woken at 500: as if it had been due at 450.
         pacer.on_sent(1000, ms(25), RTT, ms(500));
         assert_eq!(pacer.departure(ms(5), 1e5, Duration::ZERO), ms(460));
+    }
+
+    #[test]
+    fn what_waited_for_the_first_or_for_a_restart_is_not_made_up_for() {
+        let mut pacer = Pacer::default();
+        pacer.on_sent(1000, ms(0), RTT, ms(30));
+        assert_eq!(pacer.departure(ms(0), 1e5, Duration::ZERO), ms(40));
+        pacer.restart(ms(1000));
+        assert_eq!(pacer.departure(ms(0), 1e5, Duration::ZERO), ms(1000));
+        pacer.on_sent(1000, ms(1000), RTT, ms(1000));
+        assert_eq!(pacer.departure(ms(0), 1e5, Duration::ZERO), ms(1010));
     }
 
     #[test]

@@ -134,9 +134,11 @@ impl Receiver {
         }
     }
 
-    /// Asks for feedback at once.
+    /// Asks for feedback at once, if anything came since the last.
     pub fn urge(&mut self, now: Instant) {
-        self.expire(now);
+        if self.news {
+            self.expire(now);
+        }
     }
 
     /// Time has come to `now`: the feedback timer may be due.

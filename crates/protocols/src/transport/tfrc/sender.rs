@@ -69,6 +69,7 @@ pub struct Sender {
     timer: Option<Instant>,
     /// Nothing was sent since the timer was set.
     idle: bool,
+    suspended: bool,
     limit: DataLimit,
     pacer: Pacer,
 }
@@ -92,6 +93,7 @@ impl Sender {
             heard: false,
             timer: None,
             idle: true,
+            suspended: false,
             limit: DataLimit::default(),
             pacer: Pacer::default(),
             config,
@@ -123,9 +125,23 @@ impl Sender {
         if !core::mem::replace(&mut self.sending, true) {
             self.receive_rates.begin(now);
         }
-        if self.timer.is_none() {
+        if self.timer.is_none() && !self.suspended {
             self.restart_timer(now);
         }
+    }
+
+    /// Freezes the flow: no timer runs, and no rate changes, until [`resume`](Self::resume). Whoever does this lets no packets
+    /// leave but at times of its own.
+    pub fn suspend(&mut self) {
+        self.suspended = true;
+        self.timer = None;
+    }
+
+    /// Goes on from `now` with what there was.
+    pub fn resume(&mut self, now: Instant) {
+        self.suspended = false;
+        self.pacer.restart(now);
+        self.restart_timer(now);
     }
 
     /// The receiver's answer (section 4.3).
