@@ -18,9 +18,10 @@
 //! * `Repr::parse` never panics on a view from `new_checked`; it returns a [`ParseError`] that names the field, where it
 //!   stands, and what it holds.
 //! * `Repr::buffer_len` never panics.
-//! * `Repr::emit` and the setters of a view panic if the buffer is too short. [`ipv4::Repr::emit`], [`udp::Repr::emit`] and
-//!   [`tcp::Repr::emit`] also panic if the packet would not fit into 65535 octets, and [`dsr::Repr::emit`] if a list is longer
-//!   than its length field can tell. They accept every other value: numbers wider than their field on the wire are cut to it.
+//! * `Repr::emit` and the setters of a view panic if the buffer is too short. [`ipv4::Repr::emit`], [`udp::Repr::emit`],
+//!   [`tcp::Repr::emit`] and [`dccp::Packet::fill_checksum`] also panic if the packet would not fit into 65535 octets,
+//!   [`dccp::Repr::emit`] if the header would not fit into 1020, and [`dsr::Repr::emit`] if a list is longer than its length
+//!   field can tell. They accept every other value: numbers wider than their field on the wire are cut to it.
 //!
 //! # Values without a name
 //!
@@ -32,6 +33,7 @@ mod bit_set;
 mod bytes;
 pub mod checksum;
 mod code_point;
+pub mod dccp;
 pub mod dsdv;
 pub mod dsr;
 mod error;

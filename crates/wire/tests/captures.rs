@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use hopcast_wire::checksum::Policy;
-use hopcast_wire::{aodv, dsr, ieee80211, ipv4, llc, olsr, radiotap, tcp, udp};
+use hopcast_wire::{aodv, dccp, dsr, ieee80211, ipv4, llc, olsr, radiotap, tcp, udp};
 use pcap_file::DataLink;
 use pcap_file::pcap::PcapReader;
 
@@ -28,6 +28,7 @@ struct Seen {
     aodv: Vec<String>,
     /// Optional: no capture of others is known.
     dsr: usize,
+    dccp: usize,
     olsr: usize,
 }
 
@@ -176,6 +177,17 @@ fn datagram(octets: &[u8], seen: &mut Seen) {
             assert_eq!(emitted, payload[..packet.header_len()]);
             seen.dsr += 1;
         }
+        ipv4::Protocol::Dccp => {
+            let packet = dccp::Packet::new_checked(payload).expect("captured packets are whole");
+            let repr = dccp::Repr::parse(&packet, source, destination, Policy::Verify).expect("these were sent");
+            let mut emitted = vec![0xee; repr.buffer_len()];
+            let mut view = dccp::Packet::new_unchecked(&mut emitted);
+            repr.emit(&mut view);
+            view.fill_checksum(source, destination, packet.payload(), repr.payload_len);
+            assert_eq!(emitted, payload[..emitted.len()]);
+            assert!(repr.options.iter().all(|option| option.is_ok()));
+            seen.dccp += 1;
+        }
         _ => {}
     }
 }
@@ -256,9 +268,9 @@ fn captured_frames_become_the_same_octets_again() {
             read(&path, &mut seen);
         }
     }
-    let Seen { radiotap, right_fcs, frames, internet, udp, tcp, aodv, olsr, dsr: _ } = seen;
-    let counts = [radiotap, right_fcs, frames, internet, udp, tcp, olsr, aodv.len()];
-    println!("radiotap, right FCS, frames, IPv4, UDP, TCP, OLSR, AODV: {counts:?}");
+    let Seen { radiotap, right_fcs, frames, internet, udp, tcp, aodv, olsr, dccp, dsr: _ } = seen;
+    let counts = [radiotap, right_fcs, frames, internet, udp, tcp, dccp, olsr, aodv.len()];
+    println!("radiotap, right FCS, frames, IPv4, UDP, TCP, DCCP, OLSR, AODV: {counts:?}");
     assert!(counts.iter().all(|&count| count > 0), "some kind of packet is missing");
 }
 

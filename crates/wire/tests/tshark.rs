@@ -7,11 +7,12 @@ use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::process::Command;
 
+use hopcast_wire::dccp::{Body, Feature, LossInterval, NetworkState, OptionList, OptionRepr, ResetCode, TimestampEcho};
 use hopcast_wire::ieee80211::{Addressing, DataSubtype, Flags, ManagementSubtype, SequenceControl, fcs};
 use hopcast_wire::olsr::hello::{LinkCode, LinkType, NeighbourType};
 use hopcast_wire::radiotap::{Channel, ChannelFlags};
 use hopcast_wire::tcp::{Options, SackBlock, SackBlocks, Timestamps, UnknownOptions};
-use hopcast_wire::{MacAddress, aodv, dsdv, dsr, ieee80211, ipv4, llc, olsr, pcapng, radiotap, tcp, udp};
+use hopcast_wire::{MacAddress, aodv, dccp, dsdv, dsr, ieee80211, ipv4, llc, olsr, pcapng, radiotap, tcp, udp};
 
 const NETWORK: MacAddress = MacAddress([0x02, 0, 0, 0, 0xff, 0xff]);
 const NEAR: MacAddress = MacAddress([0x02, 0, 0, 0, 0, 1]);
@@ -186,7 +187,7 @@ fn packets() -> Vec<Vec<u8>> {
 
 /// What tshark prints about the capture with these arguments; `None`, with a message, where there is no tshark.
 fn tshark(capture: &PathBuf, arguments: &[&str]) -> Option<String> {
-    let checks = ["wlan.check_checksum", "ip.check_checksum", "udp.check_checksum", "tcp.check_checksum"];
+    let checks = ["wlan", "ip", "udp", "tcp", "dccp"].map(|layer| format!("{layer}.check_checksum"));
     let mut command = Command::new("tshark");
     command.arg("-n").arg("-r").arg(capture).args(arguments);
     for check in checks {
@@ -583,4 +584,111 @@ fn tshark_reads_aodv_messages_as_they_were_meant() {
     let expected = ["1 2 10.0.0.9,10.0.0.2 14,15", "0 1 10.0.0.9 14"];
     assert_eq!(of_kind("3", &error.each_ref().map(String::as_str)), expected);
     assert_eq!(of_kind("4", &["frame.number"]), ["7"]);
+}
+
+/// One DCCP packet of each type, and each option in some of them.
+fn dccp_packets() -> Vec<Vec<u8>> {
+    let list = |options: &[OptionRepr]| {
+        let mut list = OptionList::new();
+        assert!(options.iter().all(|option| list.push(option)));
+        list
+    };
+    let acknowledgement = 0x0102_0304_0506;
+    let handshake = list(&[
+        OptionRepr::Mandatory,
+        OptionRepr::ChangeL(Feature::Ccid, &[3]),
+        OptionRepr::ChangeR(Feature::Ccid, &[3]),
+        OptionRepr::ChangeL(Feature::SequenceWindow, &[0, 0, 0, 0, 3, 232]),
+        OptionRepr::ChangeL(Feature::SendNdpCount, &[1]),
+        OptionRepr::ChangeR(Feature::SendLossEventRate, &[1]),
+    ]);
+    let answer = list(&[
+        OptionRepr::ConfirmR(Feature::Ccid, &[3, 3]),
+        OptionRepr::ConfirmL(Feature::Ccid, &[3, 3]),
+        OptionRepr::ConfirmR(Feature::SequenceWindow, &[0, 0, 0, 0, 3, 232]),
+    ]);
+    let stamped = list(&[OptionRepr::NdpCount(1), OptionRepr::Timestamp(123_456)]);
+    let mut feedback = list(&[
+        OptionRepr::TimestampEcho(TimestampEcho { timestamp: 123_456, elapsed: Some(77) }),
+        OptionRepr::ElapsedTime(77),
+        OptionRepr::LossEventRate(1234),
+        OptionRepr::ReceiveRate(250_000),
+        OptionRepr::NetworkState(NetworkState::CONGESTION | NetworkState::URGENT),
+    ]);
+    assert!(
+        feedback.push_loss_intervals(3, [LossInterval { lossless: 9, data: 10, ..Default::default() }].into_iter())
+    );
+    let none = OptionList::new();
+    let reset = Body::Reset { acknowledgement, code: ResetCode::MandatoryError, data: [1, 2, 3] };
+    let bodies = [
+        (Body::Request { service_code: u32::from_be_bytes(*b"hopc") }, handshake, 0, true),
+        (Body::Response { acknowledgement, service_code: u32::from_be_bytes(*b"hopc") }, answer, 0, true),
+        (Body::Data, stamped, 1000, true),
+        (Body::Ack { acknowledgement }, feedback, 0, true),
+        (Body::DataAck { acknowledgement }, feedback, 1000, true),
+        (Body::CloseReq { acknowledgement }, none, 0, true),
+        (Body::Close { acknowledgement }, none, 0, true),
+        (reset, none, 0, true),
+        (Body::Sync { acknowledgement }, none, 0, true),
+        (Body::SyncAck { acknowledgement }, none, 0, true),
+        (Body::Data, none, 1000, false),
+    ];
+    let mut packets = Vec::new();
+    for (nth, (body, options, payload_len, extended)) in (0_u16..).zip(bodies) {
+        let repr = dccp::Repr {
+            source_port: 40000,
+            destination_port: 5004,
+            ccval: 9,
+            checksum_coverage: 0,
+            extended,
+            sequence: 0x00be_efca_fe00 + u64::from(nth),
+            body,
+            options: options.as_options(),
+            payload_len,
+        };
+        let mut octets = vec![0; repr.buffer_len() + usize::from(payload_len)];
+        let mut packet = dccp::Packet::new_unchecked(&mut octets);
+        repr.emit(&mut packet);
+        packet.fill_checksum(NEAR_IP, FAR_IP, &[], payload_len);
+        packets.push(on_the_air(
+            data(nth, DataSubtype::Data, Flags::NONE),
+            &datagram(internet(ipv4::Protocol::Dccp, octets.len()), &octets),
+        ));
+    }
+    packets
+}
+
+#[test]
+fn tshark_reads_every_dccp_packet_as_it_was_meant() {
+    let capture = write_capture("dccp.pcapng", &dccp_packets());
+    let read = |fields: &[&str]| -> Option<Vec<String>> {
+        let mut arguments = vec!["-T", "fields", "-E", "separator= "];
+        arguments.extend(fields.iter().flat_map(|field| ["-e", field]));
+        let printed = tshark(&capture, &arguments)?;
+        Some(printed.lines().map(|line| line.trim_end().replace("True", "1").replace("False", "0")).collect())
+    };
+    let Some(types) = read(&["dccp.type", "dccp.x", "dccp.checksum.status", "dccp.ccval"]) else { return };
+    let expected: Vec<String> = (0..10).map(|kind| format!("{kind} 1 1 9")).chain(["2 0 1 9".to_owned()]).collect();
+    assert_eq!(types, expected);
+    let wrong = tshark(&capture, &["-Y", "_ws.malformed || dccp.option.len.bad || _ws.expert.severity >= 0x600000"]);
+    assert_eq!(wrong.as_deref(), Some(""), "malformed, or with warnings");
+    let numbers = read(&["dccp.seq_raw", "dccp.ack_raw", "dccp.data_offset"]).expect("it was there a moment ago");
+    assert_eq!(numbers[0], format!("{}  12", 0x00be_efca_fe00_u64));
+    assert_eq!(numbers[3], format!("{} {} 16", 0x00be_efca_fe03_u64, 0x0102_0304_0506_u64));
+    // Of short numbers it shows no raw ones.
+    let short = read(&["dccp.seq", "dccp.data_offset"]).expect("it was there a moment ago");
+    assert_eq!(short[10], format!("{},10 3", 0x00ca_fe0a));
+    let handshake = read(&["dccp.service_code", "dccp.option_type", "dccp.feature_number"]).expect("as before");
+    assert_eq!(handshake[0], "1752133731 1,32,34,32,32,34,0,0 1,1,3,7,192");
+    assert_eq!(handshake[1], "1752133731 35,33,35,0 1,1,3");
+    let times = ["dccp.ndp_count", "dccp.timestamp", "dccp.timestamp_echo", "dccp.elapsed_time"];
+    let times = read(&times).expect("as before");
+    assert_eq!(times[2], "1 123456");
+    // tshark shows an echo's elapsed time as one more elapsed time.
+    assert_eq!(times[3].trim_start(), "123456 77,77");
+    let feedback = ["dccp.ccid3_loss_event_rate", "dccp.ccid3_receive_rate", "dccp.ccid_option_data"];
+    let feedback = read(&feedback).expect("as before");
+    assert_eq!((&feedback[3][..], &feedback[4]), ("1234 250000 81", &feedback[3]));
+    let reset = read(&["dccp.reset_code", "dccp.data1", "dccp.data2", "dccp.data3"]).expect("as before");
+    assert_eq!(reset[7], "6 1 2 3");
 }

@@ -1,8 +1,9 @@
 //! Runs scenarios that may name the collection tree: `collection-tree SCENARIO.toml`.
 
 use std::error::Error;
+use std::io::Write as _;
 use std::path::Path;
-use std::{env, fs};
+use std::{env, fs, io};
 
 use collection_tree::{Config, Tree};
 use hopcast_sim::registry::Registry;
@@ -23,7 +24,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     simulation.check()?;
     for (flow, measured) in scenario.flows.iter().zip(simulation.flows().iter()) {
         let summary = measured.summary(simulation.end());
-        println!("{}: {} of {} packets arrived", flow.name, summary.received_packets, summary.sent_packets);
+        let (received, sent) = (summary.received_packets, summary.sent_packets);
+        writeln!(io::stdout(), "{}: {received} of {sent} packets arrived", flow.name)?;
     }
     Ok(())
 }

@@ -1,3 +1,5 @@
 //! Transport protocols.
 
+pub mod dccp;
 pub mod tcp;
+pub mod tfrc;

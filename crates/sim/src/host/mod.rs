@@ -326,7 +326,7 @@ impl Slot {
         match index {
             0 => Self::Reassembly,
             1 => Self::Router,
-            _ if index % 2 == 0 => Self::Program((index / 2 - 1) as u32),
+            _ if index.is_multiple_of(2) => Self::Program((index / 2 - 1) as u32),
             _ => Self::Socket((index / 2 - 1) as u32),
         }
     }

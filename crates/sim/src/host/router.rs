@@ -211,7 +211,8 @@ impl Host {
             router.protocol.handle_timeout(cx.now);
         }
         while let Some(router) = &mut self.router
-            && let Some(waiting) = router.waiting.pop_front_if(|waiting| waiting.until <= cx.now)
+            && router.waiting.front().is_some_and(|waiting| waiting.until <= cx.now)
+            && let Some(waiting) = router.waiting.pop_front()
         {
             self.drop_waiting(&waiting.packet, DropCause::RouteTimeout, cx);
         }

@@ -1,0 +1,141 @@
+//! What a connection needs of a congestion control of CCID 3's kind, for each half of the connection.
+
+use core::fmt;
+
+use hopcast_wire::dccp::NetworkState;
+
+use super::super::tfrc::{self, Data, Feedback, LossInterval, Report, Response};
+use crate::time::{Duration, Instant};
+
+/// What a sender wants done when its timer has expired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expired {
+    /// Nothing; the rate may have changed.
+    Nothing,
+    /// One packet is to leave at once, whatever the rate, to see whether the path is back.
+    Probe,
+    /// The peer can't be reached.
+    GiveUp,
+}
+
+/// The half that sends data: how fast.
+pub trait HalfSender: fmt::Debug + Send {
+    /// The handshake took `rtt`.
+    fn on_handshake(&mut self, rtt: Duration);
+
+    /// When a packet may leave that was offered at `offered`; `None` while none may.
+    fn departure(&self, offered: Instant) -> Option<Instant>;
+
+    /// A packet with `len` octets of data leaves, offered at `offered`; `more` wait behind it.
+    fn on_sent(&mut self, len: u32, offered: Instant, more: bool, now: Instant);
+
+    /// The peer's feedback, with the state of the network if it told one.
+    fn handle_feedback(&mut self, feedback: &Feedback, state: Option<NetworkState>, now: Instant);
+
+    /// The peer answered a probe without data.
+    fn handle_answer(&mut self, now: Instant);
+
+    /// Time has come to `now`.
+    fn handle_timeout(&mut self, now: Instant) -> Expired;
+
+    /// When [`handle_timeout`](Self::handle_timeout) is to be called next.
+    fn poll_timeout(&self) -> Option<Instant>;
+
+    /// Whether data packets are to carry the time at which they leave.
+    fn stamps(&self) -> bool;
+
+    /// The machine of TFRC inside.
+    fn tfrc(&self) -> &tfrc::Sender;
+}
+
+/// The half that receives data: what to report.
+pub trait HalfReceiver: fmt::Debug + Send {
+    /// A data packet arrives; `timestamp` is when it left by the peer's clock, in units of 10 µs, if it says so.
+    fn on_data(&mut self, data: &Data, timestamp: Option<u32>, now: Instant);
+
+    /// A packet without data arrives, with `without_data` more of its kind immediately before it.
+    fn on_other(&mut self, number: u64, without_data: u64, now: Instant);
+
+    /// Time has come to `now`.
+    fn handle_timeout(&mut self, now: Instant);
+
+    /// When [`handle_timeout`](Self::handle_timeout) is to be called next.
+    fn poll_timeout(&self) -> Option<Instant>;
+
+    /// Takes out the feedback that is to be sent, if any, with the state of the network if this half knows of such.
+    fn poll_report(&mut self, now: Instant) -> Option<(Report, Option<NetworkState>)>;
+
+    /// The loss intervals, the most recent first, and how many packets are in none of them yet.
+    fn intervals(&self) -> (u64, Vec<LossInterval>) {
+        let (skip, intervals) = self.tfrc().intervals();
+        (skip, intervals.collect())
+    }
+
+    /// The machine of TFRC inside.
+    fn tfrc(&self) -> &tfrc::Receiver;
+}
+
+impl HalfSender for tfrc::Sender {
+    fn on_handshake(&mut self, rtt: Duration) {
+        self.on_handshake(rtt);
+    }
+
+    fn departure(&self, offered: Instant) -> Option<Instant> {
+        Some(self.departure(offered))
+    }
+
+    fn on_sent(&mut self, len: u32, offered: Instant, more: bool, now: Instant) {
+        self.on_sent(len, offered, more, now);
+    }
+
+    fn handle_feedback(&mut self, feedback: &Feedback, _: Option<NetworkState>, now: Instant) {
+        self.handle_feedback(feedback, Response::Adapt, now);
+    }
+
+    fn handle_answer(&mut self, _: Instant) {}
+
+    fn handle_timeout(&mut self, now: Instant) -> Expired {
+        self.handle_timeout(now);
+        Expired::Nothing
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.poll_timeout()
+    }
+
+    fn stamps(&self) -> bool {
+        false
+    }
+
+    fn tfrc(&self) -> &tfrc::Sender {
+        self
+    }
+}
+
+impl HalfReceiver for tfrc::Receiver {
+    fn on_data(&mut self, data: &Data, _: Option<u32>, now: Instant) {
+        self.on_packet(data, now);
+        self.settle(true, now);
+    }
+
+    fn on_other(&mut self, number: u64, without_data: u64, now: Instant) {
+        self.on_other(number, without_data, now);
+        self.settle(true, now);
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.handle_timeout(now);
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.poll_timeout()
+    }
+
+    fn poll_report(&mut self, now: Instant) -> Option<(Report, Option<NetworkState>)> {
+        Some((self.poll_report(now)?, None))
+    }
+
+    fn tfrc(&self) -> &tfrc::Receiver {
+        self
+    }
+}

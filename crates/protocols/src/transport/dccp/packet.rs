@@ -1,0 +1,22 @@
+//! A packet as the machine sees it: the header's octets, and the payload by name.
+
+use std::sync::Arc;
+
+/// One DCCP packet. Its checksum is that of nobody's addresses:
+/// [`fill_checksum`](hopcast_wire::dccp::Packet::fill_checksum) belongs to whoever puts it on a wire.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// The header with its options.
+    pub header: Arc<[u8]>,
+    /// What follows the header.
+    pub payload: Payload,
+}
+
+/// One unit of data of the application.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Payload {
+    /// The sending application's name for it.
+    pub unit: u64,
+    /// Octets; 0 in a packet without data.
+    pub len: u32,
+}

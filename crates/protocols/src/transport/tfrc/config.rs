@@ -1,0 +1,84 @@
+//! What a user sets, and what follows from it.
+
+use crate::time::Duration;
+
+/// Which RFC is followed where the two differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Edition {
+    /// RFC 3448 with its errata (2003): slow start from one packet a round trip; twice the last receive rate is always the
+    /// limit; t_RTO = 4R. What papers of that time ran.
+    Rfc3448,
+    /// RFC 5348 (2008): an initial window as TCP's; the limit forgets a receive rate that the application's pauses caused;
+    /// t_RTO of at least a second.
+    #[default]
+    Rfc5348,
+}
+
+/// Parameters of a flow; those of both ends should be the same.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// Octets of payload in a packet (s), before the first was sent; at least 1.
+    pub segment: u32,
+    /// Which RFC is followed.
+    pub edition: Edition,
+    /// The small-packet variant (RFC 4828): as much as a TCP flow with packets of 1460 octets, in smaller ones, less their
+    /// headers; at most one each 10 ms.
+    pub small_packets: bool,
+    /// Whether the rate follows the square root of the round-trip time within its average (RFC 5348, section 4.5).
+    pub oscillation_control: bool,
+}
+
+impl Default for Config {
+    /// 1000 octets, as ns-2 has it; RFC 5348; oscillations damped.
+    fn default() -> Self {
+        Self { segment: 1000, edition: Edition::Rfc5348, small_packets: false, oscillation_control: true }
+    }
+}
+
+/// Packet size of the TCP flow that small packets compare with, in octets (RFC 4828, section 4.1).
+const NOMINAL_SEGMENT: f64 = 1460.0;
+/// Headers of a packet, in octets (RFC 4828, section 4.2).
+const HEADERS: f64 = 40.0;
+/// Least time between two small packets (RFC 4828, section 4.3).
+const LEAST_INTERVAL: Duration = Duration::from_millis(10);
+/// TCP's timeout is seldom shorter, in seconds (RFC 5348, section 3.1).
+const LEAST_TIMEOUT: f64 = 1.0;
+
+impl Config {
+    /// The segment size in the throughput equation, given the mean of the packets, in octets.
+    pub(super) fn equation_segment(&self, mean: f64) -> f64 {
+        if self.small_packets { NOMINAL_SEGMENT } else { mean }
+    }
+
+    /// The part of the allowed rate that may be payload (RFC 4828, section 4.2).
+    pub(super) fn payload_share(&self, mean: f64) -> f64 {
+        if self.small_packets { mean / (mean + HEADERS) } else { 1.0 }
+    }
+
+    /// Least time between two packets.
+    pub(super) fn least_interval(&self) -> Duration {
+        if self.small_packets { LEAST_INTERVAL } else { Duration::ZERO }
+    }
+
+    /// W_init in octets (RFC 5348, section 4.2; RFC 3448, section 4.3).
+    pub(super) fn initial_window(&self, segment: f64) -> f64 {
+        match self.edition {
+            Edition::Rfc3448 => segment,
+            Edition::Rfc5348 => (4.0 * segment).min((2.0 * segment).max(4380.0)),
+        }
+    }
+
+    /// t_RTO of the throughput equation, in seconds, for a round trip of `rtt` seconds.
+    pub(super) fn timeout(&self, rtt: f64) -> f64 {
+        match self.edition {
+            Edition::Rfc3448 => 4.0 * rtt,
+            Edition::Rfc5348 => (4.0 * rtt).max(LEAST_TIMEOUT),
+        }
+    }
+
+    /// The same with every value in its range.
+    pub(super) fn clamped(mut self) -> Self {
+        self.segment = self.segment.max(1);
+        self
+    }
+}

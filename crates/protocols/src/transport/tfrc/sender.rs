@@ -1,0 +1,359 @@
+//! The sender: how fast it may send (RFC 5348, section 4).
+
+use super::data_limit::DataLimit;
+use super::equation::throughput;
+use super::pacer::Pacer;
+use super::receive_rates::ReceiveRates;
+use super::{Config, Edition, MAXIMUM_BACKOFF};
+use crate::time::{Duration, Instant};
+
+/// Weight of the past in the mean round-trip time, the mean of its root, and the mean size of packets: q and q2 (sections
+/// 4.3 and 4.5).
+const MEMORY: f64 = 0.9;
+/// The nofeedback timer before anything is known (section 4.2).
+const INITIAL_TIMER: Duration = Duration::from_secs(2);
+/// What a loss leaves of a receive rate that the application limited (section 4.3).
+const LOSS_IN_IDLENESS: f64 = 0.85;
+
+/// What the receiver said (section 3.2.2).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Feedback {
+    /// When the packet left that this acknowledges: t_recvdata. `None` if that is not known any more.
+    pub sent: Option<Instant>,
+    /// How long the receiver waited before it answered: t_delay.
+    pub delay: Duration,
+    /// X_recv in octets per second.
+    pub receive_rate: f64,
+    /// p, from 0 to 1.
+    pub loss_event_rate: f64,
+}
+
+/// What is to follow from feedback, besides what it says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Response {
+    /// The rate adapts by section 4.3.
+    Adapt,
+    /// The same, but the rate is at most what the receiver received.
+    Limit,
+    /// The rate stays as it is.
+    Hold,
+}
+
+/// The sending end of a flow.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    config: Config,
+    /// X in octets per second.
+    rate: f64,
+    /// What the root of the last round-trip time makes of it (section 4.5).
+    damping: f64,
+    /// R in seconds.
+    rtt: Option<f64>,
+    /// R_sqmean: the mean root of the round-trip time.
+    root: Option<f64>,
+    /// The mean size of packets, in octets: s.
+    segment: f64,
+    /// p of the last feedback.
+    loss_event_rate: f64,
+    /// X_Bps of the last feedback with losses.
+    throughput: f64,
+    /// X_recv_set; under RFC 3448 the last rate alone.
+    receive_rates: ReceiveRates,
+    /// tld: when the rate was doubled last.
+    doubled: Option<Instant>,
+    /// A packet was sent.
+    sending: bool,
+    /// Feedback came.
+    heard: bool,
+    /// The nofeedback timer.
+    timer: Option<Instant>,
+    /// Nothing was sent since the timer was set.
+    idle: bool,
+    suspended: bool,
+    limit: DataLimit,
+    pacer: Pacer,
+}
+
+impl Sender {
+    /// A sender that knows nothing of the path: one packet a second (section 4.2).
+    pub fn new(config: Config) -> Self {
+        let config = config.clamped();
+        let segment = f64::from(config.segment);
+        Self {
+            rate: config.equation_segment(segment),
+            damping: 1.0,
+            rtt: None,
+            root: None,
+            segment,
+            loss_event_rate: 0.0,
+            throughput: f64::INFINITY,
+            receive_rates: ReceiveRates::new(),
+            doubled: None,
+            sending: false,
+            heard: false,
+            timer: None,
+            idle: true,
+            suspended: false,
+            limit: DataLimit::default(),
+            pacer: Pacer::default(),
+            config,
+        }
+    }
+
+    /// The handshake took `rtt`: the sender may begin with the initial window in a round trip (section 4.2).
+    pub fn on_handshake(&mut self, rtt: Duration) {
+        if self.rtt.is_none() {
+            self.take_sample(rtt);
+            self.rate = self.initial_rate();
+        }
+    }
+
+    /// When a packet may leave that the application offered at `offered`.
+    pub fn departure(&self, offered: Instant) -> Instant {
+        self.pacer.departure(offered, self.payload_rate(), self.config.least_interval())
+    }
+
+    /// A packet of `len` octets leaves, offered at `offered`; `more` wait behind it.
+    pub fn on_sent(&mut self, len: u32, offered: Instant, more: bool, now: Instant) {
+        let nominal = self.departure(offered);
+        self.pacer.on_sent(len, nominal, Duration::from_secs_f64(self.rtt.unwrap_or(0.0)), now);
+        self.segment = MEMORY * self.segment + (1.0 - MEMORY) * f64::from(len.max(1));
+        if nominal > offered || more {
+            self.limit.on_not_limited(now);
+        }
+        self.idle = false;
+        if !core::mem::replace(&mut self.sending, true) {
+            self.receive_rates.begin(now);
+        }
+        if self.timer.is_none() && !self.suspended {
+            self.restart_timer(now);
+        }
+    }
+
+    /// Freezes the flow: no timer runs, and no rate changes, until [`resume`](Self::resume). Whoever does this lets no packets
+    /// leave but at times of its own.
+    pub fn suspend(&mut self) {
+        self.suspended = true;
+        self.timer = None;
+    }
+
+    /// Goes on from `now` with what there was.
+    pub fn resume(&mut self, now: Instant) {
+        self.suspended = false;
+        self.pacer.restart(now);
+        self.restart_timer(now);
+    }
+
+    /// The receiver's answer (section 4.3).
+    pub fn handle_feedback(&mut self, feedback: &Feedback, response: Response, now: Instant) {
+        self.pacer.on_rate_change(self.payload_rate(), self.config.least_interval(), now);
+        if let Some(sent) = feedback.sent {
+            let sample = now.saturating_since(sent).saturating_sub(feedback.delay);
+            if sample > Duration::ZERO {
+                self.take_sample(sample);
+            }
+        }
+        let Some(rtt) = self.rtt else { return };
+        let receive_rate = if feedback.receive_rate.is_finite() { feedback.receive_rate.max(0.0) } else { 0.0 };
+        let loss_event_rate = if feedback.loss_event_rate > 0.0 { feedback.loss_event_rate.min(1.0) } else { 0.0 };
+        let risen = loss_event_rate > self.loss_event_rate;
+        self.loss_event_rate = loss_event_rate;
+        let limited = match feedback.sent {
+            Some(sent) => self.limit.on_feedback(sent, Duration::from_secs_f64(rtt), now),
+            None => false,
+        };
+        let receive_limit = self.receive_limit(receive_rate, limited, risen, now);
+        if response != Response::Hold {
+            self.adapt(receive_limit, now);
+            if response == Response::Limit {
+                self.rate = self.rate.min(receive_rate).max(self.least_rate());
+            }
+        } else if loss_event_rate > 0.0 {
+            self.throughput = self.calculated(rtt);
+        }
+        self.heard = true;
+        self.restart_timer(now);
+    }
+
+    /// Time has come to `now`: the nofeedback timer may be due (section 4.4).
+    pub fn handle_timeout(&mut self, now: Instant) {
+        if self.timer.is_some_and(|due| due <= now) {
+            if self.expire(now) {
+                self.restart_timer(now);
+            } else {
+                self.timer = None;
+            }
+        }
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is to be called next.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.timer
+    }
+
+    /// Sets the nofeedback timer anew: max(4R, 2s/X) (section 4.3, step 3).
+    pub fn restart_timer(&mut self, now: Instant) {
+        let after = match self.rtt {
+            // Until the first feedback it waits two seconds, or for two packets at a rate that was halved since.
+            _ if !self.heard => INITIAL_TIMER.max(Duration::from_secs_f64(2.0 * self.segment / self.rate)),
+            Some(rtt) => Duration::from_secs_f64((4.0 * rtt).max(2.0 * self.segment / self.rate)),
+            None => INITIAL_TIMER,
+        };
+        self.timer = Some(Instant::from_nanos(now.as_nanos().saturating_add(after.as_nanos())));
+        self.idle = true;
+    }
+
+    /// Whether nothing was sent since the nofeedback timer was set.
+    pub fn is_idle(&self) -> bool {
+        self.idle
+    }
+
+    /// X: the allowed rate in octets of payload per second, packets of the mean size supposed, before damping.
+    pub fn rate(&self) -> f64 {
+        self.rate * self.config.payload_share(self.segment)
+    }
+
+    /// X_inst: the rate at which packets leave now, in octets of payload per second (section 4.5).
+    pub fn payload_rate(&self) -> f64 {
+        (self.rate * self.damping).max(self.least_rate()) * self.config.payload_share(self.segment)
+    }
+
+    /// R, once measured.
+    pub fn rtt(&self) -> Option<Duration> {
+        self.rtt.map(Duration::from_secs_f64)
+    }
+
+    /// The loss event rate of the last feedback.
+    pub fn loss_event_rate(&self) -> f64 {
+        self.loss_event_rate
+    }
+
+    /// s: the mean size of packets, in octets.
+    pub fn segment(&self) -> f64 {
+        self.segment
+    }
+
+    /// What `intervals` of a receiver that sends no loss event rate make of it (RFC 4342, section 8.6): their lengths in
+    /// packets, the open one first. One that is `None`, before the first loss, has the length that goes with
+    /// `receive_rate`.
+    pub fn loss_event_rate_of(&self, intervals: impl IntoIterator<Item = Option<f64>>, receive_rate: f64) -> f64 {
+        let rtt = self.rtt.unwrap_or(1.0);
+        let segment = self.config.equation_segment(self.segment);
+        let first = || 1.0 / super::equation::loss_event_rate(segment, rtt, self.config.timeout(rtt), receive_rate);
+        super::loss_history::loss_event_rate_of(intervals.into_iter().map(|length| length.unwrap_or_else(first)))
+    }
+
+    /// s/t_mbi.
+    fn least_rate(&self) -> f64 {
+        self.config.equation_segment(self.segment) / MAXIMUM_BACKOFF
+    }
+
+    /// W_init/R.
+    fn initial_rate(&self) -> f64 {
+        let segment = self.config.equation_segment(self.segment);
+        self.rtt.map_or(segment, |rtt| self.config.initial_window(segment) / rtt)
+    }
+
+    /// X_Bps of section 3.1 at the loss event rate, which is above 0.
+    fn calculated(&self, rtt: f64) -> f64 {
+        throughput(self.config.equation_segment(self.segment), rtt, self.config.timeout(rtt), self.loss_event_rate)
+    }
+
+    fn take_sample(&mut self, sample: Duration) {
+        let sample = sample.as_secs_f64();
+        let root = sample.sqrt();
+        let smooth = |old: Option<f64>, new: f64| old.map_or(new, |old| MEMORY * old + (1.0 - MEMORY) * new);
+        self.rtt = Some(smooth(self.rtt, sample));
+        let mean = smooth(self.root, root);
+        self.root = Some(mean);
+        if self.config.oscillation_control {
+            self.damping = mean / root;
+        }
+    }
+
+    /// recv_limit of section 4.3, step 4.
+    fn receive_limit(&mut self, rate: f64, limited: bool, risen: bool, now: Instant) -> f64 {
+        if self.config.edition == Edition::Rfc3448 {
+            self.receive_rates.replace(rate, now);
+            return 2.0 * rate;
+        }
+        if !limited {
+            let rtt = Duration::from_secs_f64(self.rtt.unwrap_or(0.0));
+            self.receive_rates.update(rate, rtt, now);
+            return 2.0 * self.receive_rates.max();
+        }
+        if risen {
+            self.receive_rates.halve();
+            self.receive_rates.maximize(LOSS_IN_IDLENESS * rate, now);
+            self.receive_rates.max()
+        } else {
+            self.receive_rates.maximize(rate, now);
+            2.0 * self.receive_rates.max()
+        }
+    }
+
+    /// Step 4 of section 4.3.
+    fn adapt(&mut self, receive_limit: f64, now: Instant) {
+        let Some(rtt) = self.rtt else { return };
+        if self.loss_event_rate > 0.0 {
+            self.throughput = self.calculated(rtt);
+            self.rate = self.throughput.min(receive_limit).max(self.least_rate());
+        } else if self.doubled.is_none_or(|at| now.saturating_since(at) >= Duration::from_secs_f64(rtt)) {
+            self.rate = (2.0 * self.rate).min(receive_limit).max(self.initial_rate());
+            self.doubled = Some(now);
+        }
+    }
+
+    /// The nofeedback timer has expired. Returns whether it is needed again before the next packet is sent.
+    fn expire(&mut self, now: Instant) -> bool {
+        let received = self.receive_rates.max();
+        // The rate with which a sender that was idle may start again.
+        let recover = match self.config.edition {
+            Edition::Rfc3448 => self.rtt.map_or(0.0, |rtt| 4.0 * self.segment / rtt),
+            Edition::Rfc5348 => self.initial_rate(),
+        };
+        let lossy = self.loss_event_rate > 0.0;
+        let slow = match self.config.edition {
+            Edition::Rfc3448 => received < recover,
+            Edition::Rfc5348 if lossy => received < recover,
+            Edition::Rfc5348 => self.rate < 2.0 * recover,
+        };
+        if self.idle && (slow || !self.heard) {
+            return false;
+        }
+        if !self.heard {
+            self.rate = (self.rate / 2.0).max(self.least_rate());
+            return true;
+        }
+        let limit = if !lossy {
+            if self.config.edition == Edition::Rfc3448 {
+                // Erratum 1458: without a loss event X_calc is without bound.
+                self.update_limits(received, now);
+                return true;
+            }
+            self.rate = (self.rate / 2.0).max(self.least_rate());
+            return true;
+        } else if self.throughput > 2.0 * received {
+            received
+        } else {
+            self.throughput / 2.0
+        };
+        self.update_limits(limit, now);
+        true
+    }
+
+    /// Update_Limits of section 4.4: half of `limit` becomes the receive rate.
+    fn update_limits(&mut self, limit: f64, now: Instant) {
+        let half = limit.max(self.least_rate()) / 2.0;
+        self.receive_rates.replace(half, now);
+        let before = self.rate;
+        if self.loss_event_rate > 0.0 {
+            self.adapt(2.0 * half, now);
+        } else {
+            // Slow start under RFC 3448, section 4.4; halving must not wait for the next round trip.
+            self.rate = (2.0 * half).max(self.least_rate());
+        }
+        // A rate that was held below what the equation gives stays so.
+        self.rate = self.rate.min(before);
+    }
+}
