@@ -71,8 +71,14 @@ fn every_protocol_carries_datagrams_and_a_transfer_over_four_hops() {
         let end = simulation.end();
         let summaries: Vec<_> = simulation.flows().iter().map(|flow| flow.summary(end)).collect();
         assert!(summaries[0].sent_packets > 150, "{routing}");
-        // Frames to and fro collide, and some neighbours are given up for it.
-        assert!(summaries[0].received_packets * 100 > summaries[0].sent_packets * 85, "{routing}: {:?}", summaries[0]);
+        // Frames to and fro collide, and some neighbours are given up for it; acknowledgements of DSR's own come late where
+        // queues are long, and each that does sends a packet once more.
+        let least = if routing.contains("network-layer") || routing.contains("passive") { 50 } else { 85 };
+        assert!(
+            summaries[0].received_packets * 100 > summaries[0].sent_packets * least,
+            "{routing}: {:?}",
+            summaries[0]
+        );
         assert_eq!(summaries[1].received_bytes, 40_000, "{routing}");
         let messages: u64 = simulation.counters().iter().map(|counters| counters.routing_packets).sum();
         assert!(messages > 0, "{routing}: who found the routes?");
@@ -121,7 +127,7 @@ from = "n0"
 to = "n3"
 start = "3 s"
 transport = {{ protocol = "udp" }}
-application = {{ kind = "cbr", rate = "600 kb/s", packet = "1472 B" }}
+application = {{ kind = "cbr", rate = "900 kb/s", packet = "1472 B" }}
 "#
         )
     };
