@@ -8,9 +8,9 @@
 /// ```
 /// use hopcast_protocols::transport::tfrc::equation::throughput;
 ///
-/// // 1/100 of the packets: about 1.22/√p packets in a round trip, less what timeouts cost.
+/// // One packet in a hundred: 1.22/√p = 12.2 packets in a round trip, less what timeouts cost.
 /// let rate = throughput(1460.0, 0.1, 0.4, 0.01);
-/// assert!((rate - 163_783.0).abs() < 1.0, "{rate}");
+/// assert!((rate - 164_005.0).abs() < 1.0, "{rate}");
 /// ```
 pub fn throughput(segment: f64, rtt: f64, timeout: f64, loss: f64) -> f64 {
     let fast = rtt * (2.0 * loss / 3.0).sqrt();

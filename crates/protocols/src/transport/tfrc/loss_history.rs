@@ -457,7 +457,7 @@ mod tests {
                     history.on_loss(loss, Duration::from_nanos(rtt), || 1.0);
                 }
                 let rate = history.loss_event_rate(highest);
-                prop_assert!((0.0..=1.0).contains(&rate) && (rate > 0.0) == !history.is_empty(), "{}", rate);
+                prop_assert!((0.0..=1.0).contains(&rate) && (rate > 0.0) != history.is_empty(), "{}", rate);
                 prop_assert!(history.closed.len() <= WEIGHTS.len());
                 prop_assert!(history.intervals(highest + 1).len() <= 9);
             }
