@@ -40,6 +40,7 @@ pub mod llc;
 mod mac_address;
 pub mod pcapng;
 pub mod radiotap;
+pub mod rtp;
 pub mod tcp;
 pub mod udp;
 
