@@ -44,6 +44,7 @@ mod mac_address;
 pub mod olsr;
 pub mod pcapng;
 pub mod radiotap;
+pub mod rtp;
 pub mod tcp;
 pub mod udp;
 

@@ -12,7 +12,7 @@ use hopcast_wire::ieee80211::{Addressing, DataSubtype, Flags, ManagementSubtype,
 use hopcast_wire::olsr::hello::{LinkCode, LinkType, NeighbourType};
 use hopcast_wire::radiotap::{Channel, ChannelFlags};
 use hopcast_wire::tcp::{Options, SackBlock, SackBlocks, Timestamps, UnknownOptions};
-use hopcast_wire::{MacAddress, aodv, dccp, dsdv, dsr, ieee80211, ipv4, llc, olsr, pcapng, radiotap, tcp, udp};
+use hopcast_wire::{MacAddress, aodv, dccp, dsdv, dsr, ieee80211, ipv4, llc, olsr, pcapng, radiotap, rtp, tcp, udp};
 
 const NETWORK: MacAddress = MacAddress([0x02, 0, 0, 0, 0xff, 0xff]);
 const NEAR: MacAddress = MacAddress([0x02, 0, 0, 0, 0, 1]);
@@ -691,4 +691,43 @@ fn tshark_reads_every_dccp_packet_as_it_was_meant() {
     assert_eq!((&feedback[3][..], &feedback[4]), ("1234 250000 81", &feedback[3]));
     let reset = read(&["dccp.reset_code", "dccp.data1", "dccp.data2", "dccp.data3"]).expect("as before");
     assert_eq!(reset[7], "6 1 2 3");
+}
+
+#[test]
+fn tshark_reads_rtp_as_it_was_meant() {
+    let mut contributors = rtp::Contributors::NONE;
+    assert!(contributors.push(7));
+    let media = rtp::Repr {
+        marker: true,
+        payload_type: 96,
+        sequence: 4711,
+        timestamp: 90_000,
+        source: 0xdead_beef,
+        contributors,
+        extension: Some(rtp::Extension { profile: 0xabac, words: &[1, 2, 3, 4] }),
+        payload_len: 100,
+        padding_len: 4,
+    };
+    let mut payload = vec![0x55; media.buffer_len() + 104];
+    let mut packet = rtp::Packet::new_unchecked(&mut payload[..]);
+    media.emit(&mut packet);
+    packet.fill_padding(4);
+    // Of DCCP's ports tshark takes none for RTP's.
+    let segment = udp_octets(payload.len().try_into().expect("it is short"), &payload);
+    let frame = on_the_air(
+        data(0, DataSubtype::Data, Flags::NONE),
+        &datagram(internet(ipv4::Protocol::Udp, segment.len()), &segment),
+    );
+    let capture = write_capture("rtp.pcapng", &[frame]);
+    let fields =
+        ["version", "marker", "p_type", "seq", "timestamp", "ssrc", "csrc.item", "ext.profile", "padding.count"];
+    let fields: Vec<String> = fields.iter().map(|field| format!("rtp.{field}")).collect();
+    let mut arguments =
+        vec!["-d", "udp.port==5002,rtp", "-T", "fields", "-E", "separator= ", "-e", "udp.checksum.status"];
+    arguments.extend(fields.iter().flat_map(|field| ["-e", field]));
+    let Some(printed) = tshark(&capture, &arguments) else { return };
+    let printed = printed.trim_end().replace("True", "1");
+    assert_eq!(printed, "1 2 1 96 4711 90000 0xdeadbeef 0x00000007 0xabac 4");
+    let arguments = ["-d", "udp.port==5002,rtp", "-Y", "_ws.malformed || _ws.expert.severity >= 0x600000"];
+    assert_eq!(tshark(&capture, &arguments).as_deref(), Some(""), "malformed, or with warnings");
 }

@@ -1,5 +1,6 @@
 //! Transport protocols.
 
+pub mod adtfrc;
 pub mod dccp;
 pub mod tcp;
 pub mod tfrc;

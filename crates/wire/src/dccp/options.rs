@@ -182,7 +182,7 @@ pub enum OptionRepr<'a> {
 }
 
 impl OptionRepr<'_> {
-    /// Whether the option may stand in a Data packet; elsewise it is ignored there (RFC 4340, 5.8, table 3).
+    /// Whether the option may stand in a Data packet; otherwise it is ignored there (RFC 4340, 5.8).
     pub fn may_be_in_data(&self) -> bool {
         match self {
             Self::SlowReceiver | Self::NdpCount(_) | Self::Timestamp(_) | Self::TimestampEcho(_) => true,
@@ -426,11 +426,6 @@ impl OptionList {
         self.octets[self.length..end].copy_from_slice(&other.octets[..other.length]);
         self.length = end;
         true
-    }
-
-    /// Whether there is no option.
-    pub fn is_empty(&self) -> bool {
-        self.length == 0
     }
 
     fn single(&mut self, kind: OptionKind) -> bool {

@@ -4,6 +4,7 @@ use core::fmt;
 
 use hopcast_wire::dccp::NetworkState;
 
+use super::super::adtfrc::{self, States};
 use super::super::tfrc::{self, Data, Feedback, LossInterval, Report, Response};
 use crate::time::{Duration, Instant};
 
@@ -46,6 +47,11 @@ pub trait HalfSender: fmt::Debug + Send {
 
     /// The machine of TFRC inside.
     fn tfrc(&self) -> &tfrc::Sender;
+
+    /// The machine of ADTFRC, if it is one.
+    fn adtfrc(&self) -> Option<&adtfrc::Sender> {
+        None
+    }
 }
 
 /// The half that receives data: what to report.
@@ -73,6 +79,11 @@ pub trait HalfReceiver: fmt::Debug + Send {
 
     /// The machine of TFRC inside.
     fn tfrc(&self) -> &tfrc::Receiver;
+
+    /// The machine of ADTFRC, if it is one.
+    fn adtfrc(&self) -> Option<&adtfrc::Receiver> {
+        None
+    }
 }
 
 impl HalfSender for tfrc::Sender {
@@ -137,5 +148,96 @@ impl HalfReceiver for tfrc::Receiver {
 
     fn tfrc(&self) -> &tfrc::Receiver {
         self
+    }
+}
+
+impl HalfSender for adtfrc::Sender {
+    fn on_handshake(&mut self, rtt: Duration) {
+        self.on_handshake(rtt);
+    }
+
+    fn departure(&self, offered: Instant) -> Option<Instant> {
+        self.departure(offered)
+    }
+
+    fn on_sent(&mut self, len: u32, offered: Instant, more: bool, now: Instant) {
+        self.on_sent(len, offered, more, now);
+    }
+
+    fn handle_feedback(&mut self, feedback: &Feedback, state: Option<NetworkState>, now: Instant) {
+        let states = state.map(|state| States {
+            congestion: state.contains(NetworkState::CONGESTION),
+            route_change: state.contains(NetworkState::ROUTE_CHANGE),
+            channel_error: state.contains(NetworkState::CHANNEL_ERROR),
+        });
+        self.handle_feedback(feedback, states, now);
+    }
+
+    fn handle_answer(&mut self, now: Instant) {
+        self.handle_answer(now);
+    }
+
+    fn handle_timeout(&mut self, now: Instant) -> Expired {
+        match self.handle_timeout(now) {
+            adtfrc::Expired::Nothing => Expired::Nothing,
+            adtfrc::Expired::Probe => Expired::Probe,
+            adtfrc::Expired::GiveUp => Expired::GiveUp,
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.poll_timeout()
+    }
+
+    fn stamps(&self) -> bool {
+        true
+    }
+
+    fn tfrc(&self) -> &tfrc::Sender {
+        self.tfrc()
+    }
+
+    fn adtfrc(&self) -> Option<&adtfrc::Sender> {
+        Some(self)
+    }
+}
+
+impl HalfReceiver for adtfrc::Receiver {
+    fn on_data(&mut self, data: &Data, timestamp: Option<u32>, now: Instant) {
+        self.on_packet(data, timestamp, now);
+    }
+
+    fn on_other(&mut self, number: u64, without_data: u64, now: Instant) {
+        self.on_other(number, without_data, now);
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.handle_timeout(now);
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.tfrc().poll_timeout()
+    }
+
+    fn poll_report(&mut self, now: Instant) -> Option<(Report, Option<NetworkState>)> {
+        let (report, notice) = self.poll_report(now)?;
+        let state = notice.map(|adtfrc::Notice { states, urgent }| {
+            let bits = [
+                (states.congestion, NetworkState::CONGESTION),
+                (states.route_change, NetworkState::ROUTE_CHANGE),
+                (states.channel_error, NetworkState::CHANNEL_ERROR),
+                (urgent, NetworkState::URGENT),
+            ];
+            bits.into_iter().filter(|(set, _)| *set).fold(NetworkState(0), |state, (_, bit)| state | bit)
+        });
+        Some((report, state))
+    }
+
+    fn tfrc(&self) -> &tfrc::Receiver {
+        self.tfrc()
+    }
+
+    fn adtfrc(&self) -> Option<&adtfrc::Receiver> {
+        Some(self)
     }
 }

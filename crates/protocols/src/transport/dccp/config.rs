@@ -1,6 +1,6 @@
 //! What a user sets on a connection.
 
-use super::super::tfrc;
+use super::super::{adtfrc, tfrc};
 use crate::time::Duration;
 
 /// How fast the data of a connection may flow; both ends should be set alike.
@@ -8,6 +8,8 @@ use crate::time::Duration;
 pub enum Congestion {
     /// TFRC: CCID 3, or CCID 4 with small packets (RFC 4342, RFC 5622).
     Tfrc(tfrc::Config),
+    /// ADTFRC: on the wire CCID 3 with an option more.
+    Adtfrc(adtfrc::Config),
 }
 
 impl Congestion {
@@ -15,6 +17,7 @@ impl Congestion {
     pub fn tfrc(&self) -> &tfrc::Config {
         match self {
             Self::Tfrc(config) => config,
+            Self::Adtfrc(config) => &config.tfrc,
         }
     }
 }

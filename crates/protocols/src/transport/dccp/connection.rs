@@ -9,6 +9,7 @@ use hopcast_wire::dccp::{
     self, Body, OptionKind, OptionList, OptionRepr, Options, PacketType, ResetCode, TimestampEcho,
 };
 
+use super::super::adtfrc;
 use super::super::tfrc::{self, Data, Feedback};
 use super::ccid::{Expired, HalfReceiver, HalfSender};
 use super::features::{Features, Refusal};
@@ -243,6 +244,9 @@ impl Connection {
         let server = state == State::Listen;
         let (sender, receiver): (Box<dyn HalfSender>, Box<dyn HalfReceiver>) = match config.congestion {
             Congestion::Tfrc(config) => (Box::new(tfrc::Sender::new(config)), Box::new(tfrc::Receiver::new(config))),
+            Congestion::Adtfrc(config) => {
+                (Box::new(adtfrc::Sender::new(config)), Box::new(adtfrc::Receiver::new(config)))
+            }
         };
         Self {
             server,

@@ -8,7 +8,7 @@
 /// ```
 /// use hopcast_protocols::transport::tfrc::equation::throughput;
 ///
-/// // 1/100 of the packets: about 1.22/√p packets in a round trip, less what timeouts cost.
+/// // One packet in a hundred: 1.22/√p = 12.2 packets in a round trip, less what timeouts cost.
 /// let rate = throughput(1460.0, 0.1, 0.4, 0.01);
 /// assert!((rate - 164_005.0).abs() < 1.0, "{rate}");
 /// ```

@@ -184,11 +184,6 @@ impl Receiver {
         !self.history.is_empty()
     }
 
-    /// The round-trip time as the last packet told it.
-    pub fn rtt(&self) -> Duration {
-        self.rtt
-    }
-
     /// The loss intervals, the most recent first, and how many packets up to the highest are in none of them yet.
     pub fn intervals(&self) -> (u64, impl ExactSizeIterator<Item = LossInterval> + '_) {
         let end = self.reception.undecided().unwrap_or(0);

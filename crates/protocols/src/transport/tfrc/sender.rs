@@ -192,7 +192,7 @@ impl Sender {
     }
 
     /// Sets the nofeedback timer anew: max(4R, 2s/X) (section 4.3, step 3).
-    pub fn restart_timer(&mut self, now: Instant) {
+    fn restart_timer(&mut self, now: Instant) {
         let after = match self.rtt {
             // Until the first feedback it waits two seconds, or for two packets at a rate that was halved since.
             _ if !self.heard => INITIAL_TIMER.max(Duration::from_secs_f64(2.0 * self.segment / self.rate)),

@@ -5,6 +5,7 @@ use hopcast_wire::dccp::{Body, Feature, LossInterval, OptionList, OptionRepr, Ti
 use super::super::super::tfrc;
 use super::super::{Config, Congestion, Output, Payload};
 use super::bench::{Bench, CLIENT_ISS, SERVER_ISS, answers, encode, encode_all, packet, request, wishes};
+use crate::time::Duration;
 
 /// Feedback of a peer.
 fn feedback(elapsed: u32, inverse: u32, rate: u32) -> [OptionRepr<'static>; 3] {
@@ -18,8 +19,8 @@ fn packets_leave_at_the_allowed_rate_with_the_window_counter() {
     (0..10).for_each(|unit| {
         client.write(unit);
     });
-    // Four packets in the round trip of 100 ms: the counter, too, grows with each. The first tells of three packets without
-    // data: Request and two acknowledgements... of which one is the handshake's.
+    // Four packets in the round trip of 100 ms: the counter, too, grows with each. The first tells of two packets without
+    // data, Request and acknowledgement.
     let first = client.recv();
     assert_eq!((first.sequence, first.body, first.ccval), (CLIENT_ISS + 2, Body::Data, 0));
     assert_eq!(first.payload, Payload { unit: 0, len: 1000 });
@@ -33,7 +34,7 @@ fn packets_leave_at_the_allowed_rate_with_the_window_counter() {
     let ack = Body::Ack { acknowledgement: CLIENT_ISS + 2 };
     client.timer(200).recv();
     client.at(220).send(SERVER_ISS + 2, ack, &feedback(2000, u32::MAX, 40_000));
-    assert_eq!(client.connection.sender().tfrc().rtt(), Some(crate::time::Duration::from_millis(100)));
+    assert_eq!(client.connection.sender().tfrc().rtt(), Some(Duration::from_millis(100)));
     // 80 kB/s: 12.5 ms after the last, which has passed.
     let seen = client.recv();
     assert_eq!((seen.sequence, seen.ccval), (CLIENT_ISS + 7, 4));

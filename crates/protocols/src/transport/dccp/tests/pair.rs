@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hopcast_wire::dccp;
 use proptest::prelude::*;
 
+use super::super::super::adtfrc;
 use super::super::super::tfrc::{self, Edition, equation::throughput};
 use super::super::{CloseReason, Config, Congestion, Connection, Output, Packet, Payload, State};
 use crate::random::{Purpose, Stream};
@@ -24,11 +25,13 @@ pub(crate) struct Link {
     pub(crate) duplication: f64,
     /// Nothing gets through from the first instant to the second.
     pub(crate) outage: Option<(Instant, Instant)>,
+    /// Octets of payload per second, and packets that may wait for their turn; in the client's direction.
+    pub(crate) bottleneck: Option<(f64, u64)>,
 }
 
 impl Link {
     pub(crate) fn clean(delay: Duration) -> Self {
-        Self { delay, jitter: Duration::ZERO, loss: 0.0, duplication: 0.0, outage: None }
+        Self { delay, jitter: Duration::ZERO, loss: 0.0, duplication: 0.0, outage: None, bottleneck: None }
     }
 }
 
@@ -65,6 +68,10 @@ impl End {
 pub(crate) struct Pair {
     pub(crate) ends: [End; 2],
     link: Link,
+    /// When the bottleneck has sent all that waits.
+    busy_until: Instant,
+    /// Packets that found no room there.
+    pub(crate) overflows: u64,
     draws: Stream,
     pub(crate) now: Instant,
     order: u64,
@@ -87,6 +94,8 @@ impl Pair {
                 End::new(Connection::listen(server, seed), units[1], len, units[1] > 0),
             ],
             link,
+            busy_until: Instant::START,
+            overflows: 0,
             draws: Stream::new(seed, Purpose::Application, 0, 0),
             now: Instant::START,
             order: 0,
@@ -176,7 +185,17 @@ impl Pair {
             let twice = self.ends[side].sent.insert(view.sequence(), packet.payload.unit);
             assert_eq!(twice, None, "a number twice");
         }
-        let Link { delay, jitter, loss, duplication, outage } = self.link;
+        let Link { mut delay, jitter, loss, duplication, outage, bottleneck } = self.link;
+        if let (Some((rate, room)), 0) = (bottleneck, side) {
+            let turn = Duration::from_secs_f64(f64::from(packet.payload.len) / rate);
+            let waiting = self.busy_until.saturating_since(self.now);
+            if waiting > Duration::from_secs_f64(room as f64 * f64::from(self.ends[0].len) / rate) {
+                self.overflows += 1;
+                return;
+            }
+            self.busy_until = self.now + waiting + turn;
+            delay += waiting + turn;
+        }
         let out = outage.is_some_and(|(from, to)| (from..to).contains(&self.now));
         if out || self.draws.unit() < loss {
             return;
@@ -191,9 +210,14 @@ impl Pair {
 }
 
 fn congestions() -> impl Strategy<Value = Congestion> {
-    (any::<bool>(), any::<bool>()).prop_map(|(old, small)| {
+    (any::<bool>(), any::<bool>(), any::<bool>()).prop_map(|(adaptive, old, small)| {
         let edition = if old { Edition::Rfc3448 } else { Edition::Rfc5348 };
-        Congestion::Tfrc(tfrc::Config { edition, small_packets: small, segment: 500, ..tfrc::Config::default() })
+        let tfrc = tfrc::Config { edition, small_packets: small, segment: 500, ..tfrc::Config::default() };
+        if adaptive {
+            Congestion::Adtfrc(adtfrc::Config { tfrc, ..adtfrc::Config::default() })
+        } else {
+            Congestion::Tfrc(tfrc)
+        }
     })
 }
 
@@ -215,6 +239,7 @@ fn links() -> impl Strategy<Value = Link> {
             loss,
             duplication,
             outage,
+            bottleneck: None,
         })
 }
 

@@ -1,0 +1,103 @@
+//! The receiver: algorithm 3 of the paper.
+
+use super::super::tfrc::{self, Data, Report, Timing};
+use super::{Config, Detector, Metrics, Sample, States};
+use crate::time::Instant;
+
+/// What goes with a report to a sender that knows of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// The state of the network.
+    pub states: States,
+    /// The report was sent at once, for a loss in congestion.
+    pub urgent: bool,
+}
+
+/// The receiving end of a flow.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    tfrc: tfrc::Receiver,
+    metrics: Metrics,
+    detector: Detector,
+    /// The state at the last packet; `None` if the sender is plain TFRC.
+    states: Option<States>,
+    /// The last sample.
+    sample: Option<Sample>,
+    /// Losses that packets without data showed since then.
+    lost: u64,
+    urgent: bool,
+}
+
+impl Receiver {
+    /// A receiver to which nothing has come yet.
+    pub fn new(config: Config) -> Self {
+        Self {
+            tfrc: tfrc::Receiver::new(config.tfrc),
+            metrics: Metrics::new(),
+            detector: Detector::new(config.identification),
+            states: None,
+            sample: None,
+            lost: 0,
+            urgent: false,
+        }
+    }
+
+    /// A data packet arrives that left at `timestamp` by its sender's clock, in units of 10 µs; one without a timestamp comes
+    /// from a sender of plain TFRC, and is treated as it expects.
+    pub fn on_packet(&mut self, data: &Data, timestamp: Option<u32>, now: Instant) {
+        let arrival = self.tfrc.on_packet(data, now);
+        let Some(timestamp) = timestamp else {
+            self.states = None;
+            self.tfrc.settle(true, now);
+            return;
+        };
+        if arrival.timing == Timing::Stale {
+            return;
+        }
+        let lost = arrival.lost + core::mem::take(&mut self.lost);
+        let sample = self.metrics.on_packet(timestamp, lost, data.rtt, now);
+        let states = self.detector.identify(&sample);
+        self.sample = Some(sample);
+        self.states = Some(states);
+        self.tfrc.settle(states.congestion, now);
+        if lost > 0 && states.congestion {
+            self.urgent = true;
+            self.tfrc.urge(now);
+        }
+    }
+
+    /// A packet without data arrives, with `without_data` more of its kind immediately before it. What it shows to be lost is
+    /// judged by the state of the last data.
+    pub fn on_other(&mut self, number: u64, without_data: u64, now: Instant) {
+        self.tfrc.on_other(number, without_data, now);
+        self.lost += self.tfrc.losses().iter().map(tfrc::Loss::count).sum::<u64>();
+        self.tfrc.settle(self.states.is_none_or(|states| states.congestion), now);
+    }
+
+    /// Time has come to `now`: the feedback timer may be due.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.tfrc.handle_timeout(now);
+    }
+
+    /// Takes out the feedback that is to be sent, if any; without a notice to a sender of plain TFRC.
+    pub fn poll_report(&mut self, now: Instant) -> Option<(Report, Option<Notice>)> {
+        let report = self.tfrc.poll_report(now)?;
+        let urgent = core::mem::take(&mut self.urgent);
+        Some((report, self.states.map(|states| Notice { states, urgent })))
+    }
+
+    /// The receiver of TFRC inside.
+    pub fn tfrc(&self) -> &tfrc::Receiver {
+        &self.tfrc
+    }
+
+    /// The state at the last packet; `None` before the first, or if the sender is plain TFRC.
+    pub fn states(&self) -> Option<States> {
+        self.states
+    }
+
+    /// What was measured at the last packet.
+    pub fn sample(&self) -> Option<&Sample> {
+        self.sample.as_ref()
+    }
+}

@@ -1,0 +1,5 @@
+//! Tests of the machines as wholes.
+
+mod properties;
+mod receiver;
+mod sender;
