@@ -22,6 +22,8 @@ ARROWS = {
     "hopcast-radio": {"hopcast-wire", "hopcast-protocols"},
     "hopcast-sim": {"hopcast-wire", "hopcast-protocols", "hopcast-radio"},
     "hopcast-py": {"hopcast-protocols", "hopcast-radio", "hopcast-sim"},
+    # An example of a crate of a user's own.
+    "collection-tree": {"hopcast-protocols", "hopcast-sim"},
 }
 CORE = ["hopcast-wire", "hopcast-protocols", "hopcast-radio", "hopcast-sim"]
 

@@ -27,8 +27,9 @@ FILLED = {"rate": '"1 Mb/s"', "frequency": '"2.4 GHz"', "receive": '"100 m"', "c
 FILLED |= {"antenna_height": '"1.5 m"', "spacing": '"5 m"', "columns": "2", "radius": '"5 m"', "width": '"9 m"'}
 FILLED |= {"height": '"9 m"', "size": '"1 kB"', "at": "[[0, 0], [5, 0], [9, 0]]", "exponent": "3"}
 FILLED |= {"good_ber": "1e-6", "bad_ber": "1e-2", "good_mean": '"0.1 s"', "bad_mean": '"33.3 ms"'}
-FILLED |= {"bytes": '"1 MB"', "direction": '"server"'}
-"""For keys that a table must have."""
+FILLED |= {"bytes": '"1 MB"', "direction": '"server"', "speed": '"2 m/s"', "name": '"tree"', "file": '"none"'}
+FILLED |= {"area": '{ width = "9 m", height = "9 m" }'}
+"""For keys that a table must have, and the area of nodes that move."""
 
 
 def filling(name: str, schema: dict[str, Any]) -> str:
@@ -43,7 +44,7 @@ def numbers(schema: dict[str, Any], key: str, setting: str = "") -> Iterator[Num
             filled = [
                 f"{name} = {json.dumps(of['const']) if 'const' in of else filling(name, of)}"
                 for name, of in variant["properties"].items()
-                if "const" in of or name in variant.get("required", ())
+                if "const" in of or name in variant.get("required", ()) or name == "area"
             ]
             yield from numbers(variant, key, f"{key}={{{', '.join(filled)}}}")
     elif "properties" in schema:

@@ -95,7 +95,7 @@ def test_experiments_are_found_by_id_letter_and_all() -> None:
         "H10",
         "H11",
     ]
-    assert [experiment.id for experiment in find("a")] == ["A1"]
+    assert [experiment.id for experiment in find("a")] == ["A1", "A2", "A3", "A4", "A5"]
     assert [experiment.id for experiment in find("all")] == list(EXPERIMENTS)
     assert find("Q") == []
 
@@ -162,12 +162,14 @@ def document(name: str, seed: int, case: Case, lossless: bool) -> dict[str, Any]
         flow = {"name": f"stream{index}", "sent_packets": 10_000, "lost_packets": lost, "sent_bytes": 10_240_000}
         flows.append(flow | {"received_bytes": 1024 * (10_000 - lost), "goodput_bps": 8e6 * draw.uniform(0.9, 1.1)})
         flows[-1]["delay_mean_s"] = 5e-3 * draw.uniform(0.9, 1.1)
+        flows[-1] |= {"delay_p99_s": 9e-3, "jitter_max_s": 5e-3, "received_packets": 10_000 - lost}
+        flows[-1] |= {"retransmitted_segments": lost, "timeouts": lost // 9}
     flows.extend(flows[0] | {"name": name} for name in ("bulk", "download"))
     nodes = [
         {
             "name": f"n{index}",
             "originated": 30_000,
-            "drops": {"receive_buffer_full": 0 if lossless else draw.randrange(1, 99)},
+            "drops": {cause: 0 if lossless else draw.randrange(1, 99) for cause in ("receive_buffer_full", "unheard")},
         }
         for index in range(8)
     ]
