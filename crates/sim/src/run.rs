@@ -20,6 +20,9 @@ use crate::topology::Topology;
 use crate::traffic::{Machines, TrafficError, machines};
 use crate::wired::Wire;
 
+// At a large power of two, the parts of all stations that an event looks at would share a few sets of the processor's cache.
+const _: () = assert!(!size_of::<Dcf<Packet>>().is_multiple_of(512), "the stations' stride is no power of two");
+
 /// A run that can be driven forward.
 pub struct Simulation {
     engine: Engine<Hosts>,

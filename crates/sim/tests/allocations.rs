@@ -53,7 +53,7 @@ fn tcp_over_a_grid() {
 /// are longer than ever before, as their station comes into the middle.
 #[test]
 fn nodes_on_the_move() {
-    let scenario = roaming::scenario(50, 120);
+    let scenario = roaming::scenario(50, 120, 1);
     let mut simulation = Simulation::new(&scenario, 1).expect("the nearest node is a neighbour");
     simulation.run_until(Instant::START + Duration::from_secs(60));
     let before = simulation.events();

@@ -11,8 +11,9 @@ use super::frame::{FrameKind, Payload, StationId};
 use crate::queue::InterfaceQueue;
 use crate::standard::DataRate;
 
-/// See the module.
+/// See the module. Laid out as it stands here, for the same reason as [`super::Dcf`].
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(super) struct Contender<P> {
     pub(super) backoff: Backoff,
     /// The frame in hand.

@@ -118,27 +118,31 @@ pub struct Counters {
 }
 
 /// One station's medium access.
+///
+/// Its parts are laid out in the order in which they stand here: what an event at a bystander looks at comes first and
+/// takes few lines of the processor's cache. Among many stations each line is a miss.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Dcf<P> {
+    state: State,
+    nav: Nav,
+    station: StationId,
+    outputs: VecDeque<Output<P>>,
     /// Whose frame the exchange is about, if there is one. The only one under DCF.
     contender: Contender<P>,
     /// The other access categories under EDCA.
     others: Vec<Contender<P>>,
-    nav: Nav,
-    state: State,
     /// The state between exchanges: [`State::Contend`] or [`State::ContendAll`].
     rest: State,
-    station: StationId,
     /// A CTS, an ACK, or a data frame after a CTS or within a TXOP, while the state is [`State::Sifs`]; the data frame after a
     /// CTS-to-self also while that is on the air.
     response: Option<Frame<P>>,
-    outputs: VecDeque<Output<P>>,
-    /// In a box of its own, as the rates: an event at a bystander touches neither.
+    /// In a box of its own, as those below: an event at a bystander touches none.
     config: Box<Config>,
     random: Stream,
     rates: Box<Rates>,
-    duplicates: DuplicateCache,
-    sequences: SequenceCounters,
+    duplicates: Box<DuplicateCache>,
+    sequences: Box<SequenceCounters>,
     counters: Counters,
     /// When the TXOP ends; of those with a limit.
     txop_end: Instant,
@@ -190,8 +194,8 @@ impl<P: Payload> Dcf<P> {
             rates: Box::new(Rates::new(station, &config)),
             config: Box::new(config),
             random,
-            duplicates: DuplicateCache::default(),
-            sequences: SequenceCounters::default(),
+            duplicates: Box::default(),
+            sequences: Box::default(),
             counters: Counters::default(),
             txop_end: Instant::START,
             continues: false,

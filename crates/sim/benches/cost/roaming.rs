@@ -11,11 +11,12 @@ use hopcast_sim::scenario::{Scenario, Source};
 /// So many nodes, one on 100 m by 100 m, at up to 5 m/s. One of eight sends eight packets a second to the node that is nearest
 /// at the start. Frames are decoded up to
 /// 250 m and sensed up to 550 m, by some 90 others.
-pub(crate) fn scenario(nodes: u32, seconds: u64) -> Scenario {
+pub(crate) fn scenario(nodes: u32, seconds: u64, seed: u64) -> Scenario {
     let side = 100.0 * f64::from(nodes).sqrt();
     let mut text = format!(
         r#"
 duration = "{seconds} s"
+seed = {seed}
 [radio]
 standard = "802.11"
 propagation = {{ model = "range", receive = "250 m", carrier_sense = "550 m" }}
@@ -26,7 +27,7 @@ placement = {{ shape = "uniform", width = {side}, height = {side} }}
 mobility = {{ model = "random-waypoint", speed = ["0.5 m/s", "5 m/s"], pause = "0 s" }}
 "#
     );
-    let mut motion = Motion::new(&read(&text), 1);
+    let mut motion = Motion::new(&read(&text), seed);
     let places: Vec<Position> = (0..nodes).map(|node| motion.position(NodeId(node), Instant::START)).collect();
     for (from, &here) in places.iter().enumerate().step_by(8) {
         let others = places.iter().enumerate().filter(|(to, _)| *to != from);

@@ -3,6 +3,7 @@
 use core::ops::Sub;
 
 use hopcast_sim::run::Simulation;
+use hopcast_sim::scenario::Scenario;
 
 use crate::clock::user_seconds;
 use crate::{peers, roaming};
@@ -30,11 +31,13 @@ pub(crate) const ALL: &[Workload] = &[
 
 /// Nodes that move, few and many.
 pub(crate) const ROAMING: &[Workload] = &[
-    Workload { name: "roaming-50", warm: 2, timed: 200, counted: 10 },
-    Workload { name: "roaming-200", warm: 2, timed: 50, counted: 4 },
-    Workload { name: "roaming-800", warm: 2, timed: 10, counted: 1 },
-    Workload { name: "roaming-3200", warm: 2, timed: 4, counted: 1 },
+    Workload { name: "roaming-50", warm: 2, timed: 20, counted: 1 },
+    Workload { name: "roaming-200", warm: 2, timed: 20, counted: 1 },
+    Workload { name: "roaming-800", warm: 2, timed: 20, counted: 1 },
+    Workload { name: "roaming-3200", warm: 2, timed: 20, counted: 1 },
 ];
+/// Nodes in all of their runs: where they are few, there are as many more runs.
+const ROAMING_NODES: u32 = 3_200;
 
 /// What happened in a run, or in the part of it that was measured.
 #[derive(Clone, Copy, Debug)]
@@ -85,11 +88,23 @@ impl Workload {
 
 /// Runs a scenario from its start to its end.
 pub(crate) fn run(name: &str, seconds: u64) -> Work {
-    let scenario = match name.strip_prefix("roaming-").and_then(|nodes| nodes.parse().ok()) {
-        Some(nodes) => roaming::scenario(nodes, seconds),
-        None => peers::scenario(name, &[&format!("duration={seconds} s")]),
+    let Some(nodes) = name.strip_prefix("roaming-").and_then(|nodes| nodes.parse().ok()) else {
+        return run_once(&peers::scenario(name, &[&format!("duration={seconds} s")]), seconds);
     };
-    let mut simulation = Simulation::new(&scenario, scenario.seed).expect("all flows have paths");
+    let runs =
+        (1..=u64::from(ROAMING_NODES / nodes)).map(|seed| run_once(&roaming::scenario(nodes, seconds, seed), seconds));
+    runs.reduce(|one, other| Work {
+        seconds,
+        events: one.events + other.events,
+        frames: one.frames + other.frames,
+        receptions: one.receptions + other.receptions,
+        nodes: one.nodes + other.nodes,
+    })
+    .expect("there are no more nodes in a run than in all")
+}
+
+fn run_once(scenario: &Scenario, seconds: u64) -> Work {
+    let mut simulation = Simulation::new(scenario, scenario.seed).expect("all flows have paths");
     simulation.run_until(simulation.end());
     let nodes = simulation.stations().len() as u64;
     let totals = simulation.totals();

@@ -87,6 +87,11 @@ impl Channel {
         self.reach
     }
 
+    /// Number of stations.
+    pub(super) fn stations(&self) -> u32 {
+        self.ends.len() as u32
+    }
+
     /// Whether two stations could hear each other, were they near.
     pub(super) fn is_shared(&self, from: u32, to: u32) -> bool {
         let rejection = self.rejection(from, to);

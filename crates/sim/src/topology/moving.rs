@@ -23,8 +23,7 @@ use crate::scenario::model::NodeId;
 #[derive(Debug)]
 pub(super) struct Surroundings {
     channel: Channel,
-    /// By station.
-    nodes: Vec<NodeId>,
+    nodes: Nodes,
     motion: Motion,
     /// The square of the longest link.
     reach_squared: f64,
@@ -32,6 +31,15 @@ pub(super) struct Surroundings {
     /// By station.
     lists: Vec<List>,
     scratch: Scratch,
+}
+
+/// Whose a station is.
+#[derive(Debug)]
+enum Nodes {
+    /// That of the node with its number: nobody need look it up.
+    Own,
+    /// By station.
+    Of(Vec<NodeId>),
 }
 
 /// A stretch of time, and where stations are in it.
@@ -96,6 +104,8 @@ impl Surroundings {
             squares: Squares::default(),
         };
         let lists = vec![List::default(); nodes.len()];
+        let nodes =
+            if (0..).map(NodeId).zip(&nodes).all(|(own, node)| own == *node) { Nodes::Own } else { Nodes::Of(nodes) };
         Self { channel, nodes, motion, reach_squared: reach * reach, epoch, lists, scratch: Scratch::default() }
     }
 }
@@ -125,10 +135,10 @@ impl Geometry for Surroundings {
         };
 
         scratch.unheard.clear();
-        let here = motion.position(nodes[from as usize], now);
+        let here = motion.position(nodes.of(from), now);
         let mut steps = 0;
         for &to in &*stations {
-            let there = motion.position(nodes[to as usize], now);
+            let there = motion.position(nodes.of(to), now);
             let is_near = here.distance_squared(there) <= *reach_squared;
             let Some(link) = is_near.then(|| channel.link(from, to, here, there)).flatten() else {
                 scratch.unheard.push(to);
@@ -155,18 +165,27 @@ impl Geometry for Surroundings {
     }
 }
 
+impl Nodes {
+    #[inline]
+    fn of(&self, station: u32) -> NodeId {
+        match self {
+            Self::Own => NodeId(station),
+            Self::Of(nodes) => nodes[station as usize],
+        }
+    }
+}
+
 impl Epoch {
     #[cold]
-    fn begin(&mut self, now: Instant, channel: &Channel, nodes: &[NodeId], motion: &mut Motion) {
+    fn begin(&mut self, now: Instant, channel: &Channel, nodes: &Nodes, motion: &mut Motion) {
         self.number += 1;
         self.end = Instant::from_nanos(now.as_nanos().saturating_add(self.length.as_nanos()));
         let end = self.end;
         self.discs.clear();
-        self.discs.extend(
-            nodes
-                .iter()
-                .map(|&node| Disc { place: motion.position(node, now), radius: motion.excursion(node, now, end) }),
-        );
+        self.discs.extend((0..channel.stations()).map(|station| {
+            let node = nodes.of(station);
+            Disc { place: motion.position(node, now), radius: motion.excursion(node, now, end) }
+        }));
         let widest = self.discs.iter().map(|disc| disc.radius).fold(0.0, f64::max);
         self.squares.fill(self.discs.iter().map(|disc| disc.place), channel.reach() + 2.0 * widest);
         // In floating point, but no result depends on it.
