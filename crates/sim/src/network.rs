@@ -220,11 +220,6 @@ impl Neighbours {
         let wire = (interface as usize).checked_sub(self.radios[node.0 as usize].len());
         Hop { interface, node: wire.map_or(NodeId::ALL, |wire| self.wires[node.0 as usize][wire]), station: None }
     }
-
-    /// The node at the other end of an interface that is a wire.
-    pub fn across(&self, node: NodeId, interface: u32) -> NodeId {
-        self.all(node, interface).node
-    }
 }
 
 fn groups(scenario: &Scenario) -> impl Iterator<Item = &Group> {

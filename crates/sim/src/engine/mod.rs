@@ -584,10 +584,15 @@ impl<U: Upper> Engine<U> {
         if self.is_unacknowledged && frame.receiver.is_some() {
             return self.transmit_unacknowledged(frame, now);
         }
-        if let Some(Launch { id, number, leading, trailing }) = self.medium.transmit(frame, now) {
-            self.edges.push(Key::new(trailing, Rank::Trailing, number), id);
-            self.edges.push(Key::new(leading, Rank::Leading, number), id);
+        if let Some(launch) = self.medium.transmit(frame, now) {
+            self.follow(launch);
         }
+    }
+
+    /// Enters both edges of a transmission that has begun.
+    fn follow(&mut self, Launch { id, number, leading, trailing }: Launch) {
+        self.edges.push(Key::new(trailing, Rank::Trailing, number), id);
+        self.edges.push(Key::new(leading, Rank::Leading, number), id);
     }
 
     /// [`Self::transmit`] of a unicast frame that nobody acknowledges: out of reach of its receiver it is lost.
@@ -595,10 +600,7 @@ impl<U: Upper> Engine<U> {
     fn transmit_unacknowledged(&mut self, frame: Frame<U::Packet>, now: Instant) {
         let (transmitter, receiver, payload) = (frame.transmitter, frame.receiver, frame.payload.clone());
         let launch = self.medium.transmit(frame, now);
-        if let Some(Launch { id, number, leading, trailing }) = launch {
-            self.edges.push(Key::new(trailing, Rank::Trailing, number), id);
-            self.edges.push(Key::new(leading, Rank::Leading, number), id);
-        }
+        launch.into_iter().for_each(|launch| self.follow(launch));
         let is_reached = launch.is_some_and(|launch| receiver.is_some_and(|to| self.medium.reaches(launch.id, to)));
         if let Some(packet) = payload.filter(|_| !is_reached) {
             self.upper.handle_unheard(self.ports.of_station(transmitter), &packet, now);

@@ -3,7 +3,7 @@
 use super::fragment::Fragments;
 use super::packet::{Body, DEFAULT_TTL, IPV4_HEADER, Ipv4, Packet, Tag};
 use super::reassembly::Outcome;
-use super::{Context, Endpoint, FIRST_PORT, Hop, Host, Slot, Socket, Transmit, count_host_drop};
+use super::{Context, Endpoint, FIRST_PORT, Hop, Host, Neighbour, Slot, Socket, Transmit, count_host_drop};
 use crate::metrics::DropCause;
 use crate::scenario::model::NodeId;
 use hopcast_protocols::time::Instant;
@@ -34,11 +34,14 @@ impl Host {
     }
 
     /// A packet for another host.
-    pub(super) fn forward(&mut self, mut packet: Packet, cx: &mut Context<'_>) {
+    pub(super) fn forward(&mut self, mut packet: Packet, from: Neighbour, cx: &mut Context<'_>) {
         // RFC 1812, section 5.3.1: a router that would send a packet on with a time to live of zero discards it.
         packet.ip.ttl = packet.ip.ttl.saturating_sub(1);
         if packet.ip.ttl == 0 {
             return count_host_drop(&packet, 1, DropCause::TtlExpired, cx);
+        }
+        if self.router.is_some() {
+            return self.forward_routed(packet, from, cx);
         }
         let Some(&hop) = self.routes.get(packet.ip.destination) else {
             return count_host_drop(&packet, 1, DropCause::NoRoute, cx);

@@ -30,7 +30,7 @@ mod udp;
 mod tests;
 
 pub use reassembly::{REASSEMBLY_MEMORY, REASSEMBLY_TIMEOUT};
-pub use router::{Neighbour, ROUTE_QUEUE_PACKETS, ROUTE_QUEUE_TIMEOUT, Router};
+pub use router::{Neighbour, ROUTE_QUEUE_TIMEOUT, Router};
 pub use routes::{Hop, Routes};
 pub use tcp::TcpOptions;
 
@@ -43,6 +43,7 @@ use hopcast_radio::mac::edca::UserPriority;
 use packet::Packet;
 use program::Program;
 use reassembly::Reassembly;
+use router::Undelivered;
 use std::collections::VecDeque;
 use tcp::TcpSocket;
 use udp::UdpSocket;
@@ -152,7 +153,7 @@ impl Host {
         if self.router.is_some() {
             return self.handle_routed(packet, from, cx);
         }
-        if packet.ip.destination == self.node { self.receive(packet, cx) } else { self.forward(packet, cx) }
+        if packet.ip.destination == self.node { self.receive(packet, cx) } else { self.forward(packet, from, cx) }
     }
 
     /// A packet for this host was lost on its way from the interface.
@@ -177,7 +178,7 @@ impl Host {
     pub fn handle_drop(&mut self, packet: &Packet, to: Neighbour, cause: DropCause, cx: &mut Context<'_>) {
         let is_link_lost = matches!(cause, DropCause::RetryLimitShort | DropCause::RetryLimitLong);
         if is_link_lost && self.router.is_some() {
-            return self.handle_undelivered(packet, to, cause, cx);
+            return self.handle_undelivered(packet, to, Undelivered::Dropped, cause, cx);
         }
         cx.counters.interface_dropped += 1;
         count_drop(packet, 1, cause, cx);

@@ -21,7 +21,7 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 /// Packets of a host that wait for a route (ns-2.35, `aodv/aodv_rqueue.h`, and RFC 4728, section 9).
-pub const ROUTE_QUEUE_PACKETS: usize = 64;
+const ROUTE_QUEUE_PACKETS: usize = 64;
 /// For how long a packet waits for a route (SendBufferTimeout of RFC 4728, section 9; the same in ns-2.35's AODV).
 pub const ROUTE_QUEUE_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -130,7 +130,7 @@ impl Host {
 
     /// The interface gives back `packet`, which waited for `to`.
     pub fn handle_purged(&mut self, packet: &Packet, to: Neighbour, cx: &mut Context<'_>) {
-        self.undelivered(packet, to, LinkEventKind::QueuePurged, DropCause::NoRoute, cx);
+        self.handle_undelivered(packet, to, Undelivered::Purged, DropCause::NoRoute, cx);
     }
 
     /// This host heard a packet on its way from one neighbour to another node.
@@ -152,7 +152,6 @@ impl Host {
 
     /// A packet has come to this host, which has a routing protocol.
     pub(super) fn handle_routed(&mut self, mut packet: Packet, from: Neighbour, cx: &mut Context<'_>) {
-        let from = Some(from.as_next_hop());
         let router = self.router.as_mut().expect("the caller has looked");
         let is_for_this_host = packet.ip.destination == self.node || packet.ip.destination == NodeId::ALL;
         match packet.body {
@@ -160,26 +159,24 @@ impl Host {
                 cx.counters.delivered += 1;
                 let known = packet.routing.as_ref().is_some_and(|part| part.encapsulation == router.encapsulation);
                 if known {
-                    router.protocol.handle_message(&view(&packet, from), cx.now);
+                    router.protocol.handle_message(&view(&packet, Some(from.as_next_hop())), cx.now);
                     self.settle_router(cx);
                 }
             }
             _ if is_for_this_host => {
-                router.protocol.handle_arrival(&view(&packet, from), cx.now);
+                router.protocol.handle_arrival(&view(&packet, Some(from.as_next_hop())), cx.now);
                 packet.routing = None;
                 self.settle_router(cx);
                 self.receive(packet, cx);
             }
-            _ => {
-                // RFC 1812, section 5.3.1.
-                packet.ip.ttl = packet.ip.ttl.saturating_sub(1);
-                if packet.ip.ttl == 0 {
-                    return count_host_drop(&packet, 1, DropCause::TtlExpired, cx);
-                }
-                self.route(packet, from, cx);
-                self.settle_router(cx);
-            }
+            _ => self.forward(packet, from, cx),
         }
+    }
+
+    /// Passes a packet on, whose time to live has been counted down, as the protocol says.
+    pub(super) fn forward_routed(&mut self, packet: Packet, from: Neighbour, cx: &mut Context<'_>) {
+        self.route(packet, Some(from.as_next_hop()), cx);
+        self.settle_router(cx);
     }
 
     /// Sends a datagram of one of this host's sockets the way that the protocol knows; false if there is none.
@@ -191,17 +188,6 @@ impl Host {
         }
         self.settle_router(cx);
         is_routed
-    }
-
-    /// The interface has given up `packet`, which was for `to`. Returns whether the protocol takes it back.
-    pub(super) fn handle_undelivered(
-        &mut self,
-        packet: &Packet,
-        to: Neighbour,
-        cause: DropCause,
-        cx: &mut Context<'_>,
-    ) {
-        self.undelivered(packet, to, LinkEventKind::FrameDropped, cause, cx);
     }
 
     /// The protocol's timer is due, or a packet has waited for too long.
@@ -227,21 +213,17 @@ impl Host {
         Some(least.saturating_sub(router.protocol.header_len(ip_address(destination), now) as u32))
     }
 
-    fn undelivered(
+    /// The interface has not delivered `packet`, which was for `to`; unless the protocol takes it back, it is dropped for
+    /// `cause`.
+    pub(super) fn handle_undelivered(
         &mut self,
         packet: &Packet,
         to: Neighbour,
-        kind: LinkEventKind,
+        how: Undelivered,
         cause: DropCause,
         cx: &mut Context<'_>,
     ) {
-        let (hop, shown) = (to.as_next_hop(), view(packet, None));
-        let event = match kind {
-            LinkEventKind::FrameDropped => LinkEvent::FrameDropped { hop, packet: shown },
-            LinkEventKind::QueuePurged => LinkEvent::QueuePurged { hop, packet: shown },
-        };
-        let router = self.router.as_mut().expect("the caller has looked");
-        let verdict = router.protocol.handle_link_event(&event, cx.now);
+        let verdict = self.report_undelivered(packet, to, how, cx.now);
         if packet.body == Body::Message || verdict == Verdict::Drop {
             cx.counters.interface_dropped += 1;
             count_drop(packet, 1, cause, cx);
@@ -251,6 +233,16 @@ impl Host {
             self.carry_out(verdict, packet.clone(), None, cx);
         }
         self.settle_router(cx);
+    }
+
+    /// Tells the protocol of a packet that was not delivered; what is to become of it.
+    fn report_undelivered(&mut self, packet: &Packet, to: Neighbour, how: Undelivered, now: Instant) -> Verdict {
+        let (hop, packet) = (to.as_next_hop(), view(packet, None));
+        let event = match how {
+            Undelivered::Dropped => LinkEvent::FrameDropped { hop, packet },
+            Undelivered::Purged => LinkEvent::QueuePurged { hop, packet },
+        };
+        self.router.as_mut().expect("the caller has looked").protocol.handle_link_event(&event, now)
     }
 
     /// Asks the protocol about a packet that this host has; false if it is dropped.
@@ -351,9 +343,7 @@ impl Host {
 
     /// A copy has not arrived: unlike a packet that the interface gave up, it is counted nowhere yet.
     fn recall(&mut self, packet: &Packet, to: Neighbour, cx: &mut Context<'_>) {
-        let event = LinkEvent::FrameDropped { hop: to.as_next_hop(), packet: view(packet, None) };
-        let router = self.router.as_mut().expect("it has spoken");
-        let verdict = router.protocol.handle_link_event(&event, cx.now);
+        let verdict = self.report_undelivered(packet, to, Undelivered::Dropped, cx.now);
         if verdict != Verdict::Drop {
             cx.counters.repeated += 1;
             self.carry_out(verdict, packet.clone(), None, cx);
@@ -416,9 +406,11 @@ impl Host {
     }
 }
 
-/// Which event an undelivered packet makes.
+/// How a packet was not delivered.
 #[derive(Clone, Copy, Debug)]
-enum LinkEventKind {
-    FrameDropped,
-    QueuePurged,
+pub(super) enum Undelivered {
+    /// Its frame got no acknowledgement at any attempt.
+    Dropped,
+    /// It waited at the interface for a neighbour that is lost.
+    Purged,
 }
