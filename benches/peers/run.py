@@ -3,7 +3,8 @@
 
 The tools run one after the other within a round, so that what disturbs the machine disturbs all of them alike; ratios are
 taken round by round. Each tool simulates as long as it takes to use about `--seconds` of CPU: cost is compared per frame,
-and start-up must not show. Goodput is printed to show that they simulate the same thing; `validate.py` compares it.
+and start-up must not show. The last column compares it per simulated second, which also counts how many frames a tool needs
+for the same work. Goodput is printed to show that they simulate the same thing; `validate.py` compares it.
 """
 
 from __future__ import annotations
@@ -16,28 +17,56 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from roam import LATEST, write_scene
 from tools import HERE, Absent, Hopcast, Ns2, Ns3, Options, Report, RunFailed, cell_scenario
 
 
 @dataclass(frozen=True)
+class Given:
+    """What the three tools are given for a run."""
+
+    scenario: Path
+    """hopcast's."""
+    options: Options
+    """Of the peers' program."""
+
+
+@dataclass(frozen=True)
 class Scenario:
-    """What the three tools are given; the flows start at `start` seconds."""
+    """One scenario in the three tools; the flows start at `start` seconds."""
 
     program: str
-    peer_options: Options
-    hopcast_settings: Options
+    give: Callable[[Path, float], Given]
+    """For a folder to write in and a duration in seconds."""
     start: float
 
 
+def _file(program: str, options: Options, start: float) -> Scenario:
+    given = Given(HERE / f"{program}.toml", options)
+    return Scenario(program, lambda directory, duration: given, start)
+
+
 def _cell(stations: int) -> Scenario:
-    return Scenario("cell", {"stations": stations}, {}, 1)
+    return Scenario(
+        "cell", lambda directory, duration: Given(cell_scenario(stations, directory), {"stations": stations}), 1
+    )
+
+
+def _roam(nodes: int) -> Scenario:
+    def give(directory: Path, duration: float) -> Given:
+        scene = write_scene(nodes, duration, directory)
+        return Given(scene / "roam.toml", {"nodes": nodes, "scene": str(scene)})
+
+    return Scenario("roam", give, LATEST)
 
 
 SCENARIOS = {
-    "string": Scenario("string", {"hops": 7, "window": 32, "rts": 0}, {}, 10),
+    "string": _file("string", {"hops": 7, "window": 32, "rts": 0}, 10),
     "cell-20": _cell(20),
     "cell-50": _cell(50),
-    "grid": Scenario("grid", {"side": 6, "window": 8, "rts": 1}, {}, 10),
+    "grid": _file("grid", {"side": 6, "window": 8, "rts": 1}, 10),
+    "house": _file("house", {}, 20),
+    "roam-100": _roam(100),
 }
 
 Runner = Callable[[float], Report]
@@ -94,12 +123,15 @@ def compare(name: str, arguments: argparse.Namespace, directory: Path) -> bool:
 def open_runners(scenario: Scenario, arguments: argparse.Namespace, directory: Path) -> dict[str, Runner]:
     """A runner for each tool on this machine, in the order of a round; says which ones are absent."""
 
+    def peer_options(duration: float) -> Options:
+        return {**scenario.give(directory, duration).options, "start": scenario.start, "stop": duration}
+
     def ns2() -> Runner:
         tool = Ns2()
         frames: dict[float, int | None] = {}
 
         def run(duration: float) -> Report:
-            options = {**scenario.peer_options, "start": scenario.start, "stop": duration}
+            options = peer_options(duration)
             # Counting frames slows ns-2 down. The same seed gives the same run, so that one count serves all rounds.
             if duration not in frames:
                 frames[duration] = tool.run(scenario.program, {**options, "count": 1}).frames_sent
@@ -109,16 +141,16 @@ def open_runners(scenario: Scenario, arguments: argparse.Namespace, directory: P
 
     def ns3() -> Runner:
         tool = Ns3(arguments.build)
-        return lambda duration: tool.run(
-            scenario.program, {**scenario.peer_options, "start": scenario.start, "stop": duration}
-        )
+        return lambda duration: tool.run(scenario.program, peer_options(duration))
 
     def hopcast() -> Runner:
         tool = Hopcast(arguments.hopcast)
-        path = HERE / f"{scenario.program}.toml"
-        if scenario.program == "cell":
-            path = cell_scenario(int(scenario.peer_options["stations"]), directory)
-        return lambda duration: tool.run(path, {**scenario.hopcast_settings, "duration": f"{duration:g} s"}, seed=1)
+
+        def run(duration: float) -> Report:
+            given = scenario.give(directory, duration)
+            return tool.run(given.scenario, {"duration": f"{duration:g} s"}, seed=1)
+
+        return run
 
     runners = {}
     for name, opener in ((Ns2.name, ns2), (Ns3.name, ns3), (Hopcast.name, hopcast)):
@@ -144,11 +176,15 @@ def calibrate(runner: Runner, start: float, seconds: float) -> float:
 def print_table(reports: dict[str, list[Report]]) -> None:
     """One line a tool: medians over the rounds, and the ratio to hopcast round by round."""
     header = ("tool", "simulated s", "goodput Mb/s", "frames", "frames/s sim.", "user s", "us/frame", "(min–max)")
-    print("  " + line((*header, "x hopcast", "(min–max)")))
-    own = [microseconds_per_frame(report) for report in reports.get(Hopcast.name, [])]
+    print("  " + line((*header, "x hopcast", "(min–max)", "x per second")))
+    hopcast = reports.get(Hopcast.name, [])
     for tool, rounds in reports.items():
         costs = [microseconds_per_frame(report) for report in rounds]
-        ratios = [cost / reference for cost, reference in zip(costs, own, strict=False)]
+        ratios = [cost / microseconds_per_frame(own) for cost, own in zip(costs, hopcast, strict=False)]
+        speeds = [
+            report.user_s / report.simulated_s * own.simulated_s / own.user_s
+            for report, own in zip(rounds, hopcast, strict=False)
+        ]
         first = rounds[0]
         frames = first.frames_sent or 0
         cells = (
@@ -162,6 +198,7 @@ def print_table(reports: dict[str, list[Report]]) -> None:
             extremes(costs),
             f"{statistics.median(ratios):.1f}" if ratios else "–",
             extremes(ratios) if ratios else "–",
+            f"{statistics.median(speeds):.1f}" if speeds else "–",
         )
         print("  " + line(cells))
 

@@ -42,21 +42,32 @@ proc start_simulator {area nodes} {
     return $topology
 }
 
-# Configures nodes and makes one at each of the `positions`, a list of {x y} in metres.
-proc make_nodes {topology routing mac phy propagation positions} {
+# Configures the nodes to be made.
+proc configure_nodes {topology routing mac phy propagation} {
     global ns opt
     $ns node-config -adhocRouting $routing -llType LL -macType $mac -ifqType Queue/DropTail/PriQueue -ifqLen 50 \
         -antType Antenna/OmniAntenna -propType $propagation -phyType $phy -channel [new Channel/WirelessChannel] \
         -topoInstance $topology -agentTrace OFF -routerTrace OFF -movementTrace OFF \
         -macTrace [expr {$opt(count) ? "ON" : "OFF"}]
+}
+
+# Makes a node at a position {x y} in metres; with an address, if addresses are hierarchical.
+proc make_node {position args} {
+    global ns
+    set node [$ns node {*}$args]
+    $node random-motion 0
+    $node set X_ [lindex $position 0]
+    $node set Y_ [lindex $position 1]
+    $node set Z_ 0
+    return $node
+}
+
+# Configures nodes and makes one at each of the `positions`.
+proc make_nodes {topology routing mac phy propagation positions} {
+    configure_nodes $topology $routing $mac $phy $propagation
     set nodes {}
     foreach position $positions {
-        set node [$ns node]
-        $node random-motion 0
-        $node set X_ [lindex $position 0]
-        $node set Y_ [lindex $position 1]
-        $node set Z_ 0
-        lappend nodes $node
+        lappend nodes [make_node $position]
     }
     return $nodes
 }
@@ -115,6 +126,23 @@ proc add_tcp_flow {from to} {
     set ftp [new Application/FTP]
     $ftp attach-agent $tcp
     $ns at $opt(start) "$ftp start"
+    return $sink
+}
+
+# Packets of `size` bytes at even times, from `start` on; returns their sink.
+proc add_even_flow {from to size interval start} {
+    global ns
+    set udp [new Agent/UDP]
+    $udp set packetSize_ $size
+    set sink [new Agent/LossMonitor]
+    $ns attach-agent $from $udp
+    $ns attach-agent $to $sink
+    $ns connect $udp $sink
+    set source [new Application/Traffic/CBR]
+    $source set packetSize_ $size
+    $source set interval_ $interval
+    $source attach-agent $udp
+    $ns at $start "$source start"
     return $sink
 }
 

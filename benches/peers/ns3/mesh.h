@@ -1,9 +1,10 @@
-// Static nodes with the 914 MHz DSSS radio of ns-2's defaults, static routes and bulk TCP NewReno flows: what the string
-// and the grid have in common.
+// Nodes with the 914 MHz DSSS radio of ns-2's defaults, with bulk TCP NewReno flows or even UDP ones: what the string, the grid
+// and the roaming nodes have in common.
 #pragma once
 
 #include "capture.h"
 #include "report.h"
+#include "tcp.h"
 
 #include "ns3/aodv-module.h"
 #include "ns3/applications-module.h"
@@ -14,22 +15,16 @@
 
 #include <cmath>
 #include <deque>
+#include <limits>
 #include <string>
 
 namespace peers
 {
 
 /// Options of the command line, with the values that a plain run uses.
-struct MeshOptions
+struct MeshOptions : TcpOptions
 {
-    uint32_t window = 32;          ///< Receive window in segments.
-    uint32_t segment = 1000;       ///< Payload of a full segment in bytes.
     bool rts = false;              ///< RTS/CTS before every unicast data frame.
-    uint32_t initialWindow = 4;    ///< In segments; RFC 5681, section 3.1, gives 4 for 1000 B.
-    uint32_t delayedAck = 2;       ///< Segments that one acknowledgement answers; 1 is no delay.
-    double delayedAckTime = 0.2;   ///< Longest delay of an acknowledgement in seconds.
-    double minRto = 1.0;           ///< Least retransmission timeout in seconds; RFC 6298, (2.4).
-    bool limitedTransmit = false;  ///< RFC 3042.
     std::string reception = "sinr"; ///< `sinr`, or `first-come` to imitate ns-2.
     double capture = 0;            ///< dB above the sum of the rest throughout that a frame must have, and that are
                                    ///< enough; 0: by ns-3's own error rates and preamble detection.
@@ -43,14 +38,8 @@ struct MeshOptions
     /// Enters the options in a command line.
     void AddTo(ns3::CommandLine& line)
     {
-        line.AddValue("window", "receive window, segments", window);
-        line.AddValue("segment", "payload of a segment, bytes", segment);
+        TcpOptions::AddTo(line);
         line.AddValue("rts", "RTS/CTS before unicast data", rts);
-        line.AddValue("iw", "initial congestion window, segments", initialWindow);
-        line.AddValue("delack", "segments per acknowledgement, 1 is no delay", delayedAck);
-        line.AddValue("delack-time", "longest delay of an acknowledgement, s", delayedAckTime);
-        line.AddValue("min-rto", "least retransmission timeout, s", minRto);
-        line.AddValue("limited-transmit", "RFC 3042", limitedTransmit);
         line.AddValue("reception", "sinr or first-come", reception);
         line.AddValue("capture", "dB above the sum of the rest that a frame needs; 0: ns-3's own error model", capture);
         line.AddValue("control-rate", "of RTS frames, 1 or 2 Mb/s", controlRate);
@@ -62,11 +51,21 @@ struct MeshOptions
     }
 };
 
-/// One bulk flow, by the indices of its end points.
+/// One bulk flow over TCP, by the indices of its end points.
 struct MeshFlow
 {
     uint32_t from;
     uint32_t to;
+};
+
+/// One flow of packets at even times over UDP, from `start` seconds on.
+struct EvenFlow
+{
+    uint32_t from;
+    uint32_t to;
+    double start;
+    uint32_t payload; ///< Bytes.
+    double interval;  ///< Seconds.
 };
 
 /// Nodes, radios, routes and flows.
@@ -77,12 +76,10 @@ class Mesh
         : m_options(options),
           m_positions(positions)
     {
-        ns3::RngSeedManager::SetRun(options.seed);
-        SetTcpDefaults();
+        SetTcpDefaults(options);
         m_nodes.Create(positions.size());
         PlaceNodes();
-        InstallRadios();
-        InstallInternet();
+        Install();
         for (const MeshFlow& flow : flows)
         {
             if (options.routing == "static")
@@ -94,14 +91,27 @@ class Mesh
         }
     }
 
+    /// `count` nodes that move as a file of ns-2's `setdest` says.
+    Mesh(const MeshOptions& options, uint32_t count, const std::string& movement, const std::vector<EvenFlow>& flows)
+        : m_options(options)
+    {
+        m_nodes.Create(count);
+        ns3::Ns2MobilityHelper(movement).Install();
+        Install();
+        for (const EvenFlow& flow : flows)
+        {
+            AddFlow(flow);
+        }
+    }
+
     /// Runs it and prints the report.
     void Run()
     {
         RunAndReport(m_options.stop, m_frames, [this] {
             std::vector<double> goodput;
-            for (const auto& sink : m_sinks)
+            for (std::size_t i = 0; i < m_sinks.size(); ++i)
             {
-                goodput.push_back(8.0 * sink->GetTotalRx() / (m_options.stop - m_options.start));
+                goodput.push_back(8.0 * m_sinks[i]->GetTotalRx() / (m_options.stop - m_starts[i]));
             }
             return goodput;
         });
@@ -113,30 +123,6 @@ class Mesh
     static constexpr double SENSE = -78.07;
     static constexpr double RANGE = 250;
     static constexpr uint16_t PORT = 5001;
-
-    void SetTcpDefaults()
-    {
-        using namespace ns3;
-        Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TcpNewReno::GetTypeId()));
-        // ns-3's default is proportional rate reduction (RFC 6937), also for NewReno.
-        Config::SetDefault("ns3::TcpL4Protocol::RecoveryType", TypeIdValue(TcpClassicRecovery::GetTypeId()));
-        Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(false));
-        Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
-        Config::SetDefault("ns3::TcpSocketBase::WindowScaling", BooleanValue(m_options.window * m_options.segment > 65535));
-        Config::SetDefault("ns3::TcpSocketBase::LimitedTransmit", BooleanValue(m_options.limitedTransmit));
-        Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(Seconds(m_options.minRto)));
-        Config::SetDefault("ns3::TcpSocketBase::ClockGranularity", TimeValue(MilliSeconds(1)));
-        Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(m_options.segment));
-        Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(m_options.initialWindow));
-        Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(m_options.delayedAck));
-        Config::SetDefault("ns3::TcpSocket::DelAckTimeout", TimeValue(Seconds(m_options.delayedAckTime)));
-        // A connection that gives up after six timeouts would end the flow in the middle of the measurement.
-        Config::SetDefault("ns3::TcpSocket::DataRetries", UintegerValue(1000000));
-        Config::SetDefault("ns3::TcpSocket::ConnCount", UintegerValue(1000));
-        // The receive buffer is the window. Both are whole numbers of segments, so that no short segment arises.
-        Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(m_options.window * m_options.segment));
-        Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(4 * m_options.window * m_options.segment));
-    }
 
     void PlaceNodes()
     {
@@ -150,6 +136,14 @@ class Mesh
         mobility.SetPositionAllocator(allocator);
         mobility.SetMobilityModel("ns3::ConstantPositionMobilityModel");
         mobility.Install(m_nodes);
+    }
+
+    /// All that is on a node but its place and its flows.
+    void Install()
+    {
+        ns3::RngSeedManager::SetRun(m_options.seed);
+        InstallRadios();
+        InstallInternet();
     }
 
     void InstallRadios()
@@ -285,14 +279,36 @@ class Mesh
         }
     }
 
-    void AddFlow(const MeshFlow& flow)
+    /// A sink, of a flow that starts at `start` seconds, on a port of its own, which is returned.
+    uint16_t AddSink(const char* factory, uint32_t node, double start)
     {
         using namespace ns3;
         const auto port = static_cast<uint16_t>(PORT + m_sinks.size());
-        PacketSinkHelper sink("ns3::TcpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), port));
-        auto sinks = sink.Install(m_nodes.Get(flow.to));
+        PacketSinkHelper sink(factory, InetSocketAddress(Ipv4Address::GetAny(), port));
+        auto sinks = sink.Install(m_nodes.Get(node));
         sinks.Start(Seconds(0));
         m_sinks.push_back(DynamicCast<PacketSink>(sinks.Get(0)));
+        m_starts.push_back(start);
+        return port;
+    }
+
+    void AddFlow(const EvenFlow& flow)
+    {
+        using namespace ns3;
+        const uint16_t port = AddSink("ns3::UdpSocketFactory", flow.to, flow.start);
+        UdpClientHelper client(m_interfaces.GetAddress(flow.to), port);
+        client.SetAttribute("MaxPackets", UintegerValue(std::numeric_limits<uint32_t>::max()));
+        client.SetAttribute("PacketSize", UintegerValue(flow.payload));
+        client.SetAttribute("Interval", TimeValue(Seconds(flow.interval)));
+        auto senders = client.Install(m_nodes.Get(flow.from));
+        senders.Start(Seconds(flow.start));
+        senders.Stop(Seconds(m_options.stop));
+    }
+
+    void AddFlow(const MeshFlow& flow)
+    {
+        using namespace ns3;
+        const uint16_t port = AddSink("ns3::TcpSocketFactory", flow.to, m_options.start);
         BulkSendHelper bulk("ns3::TcpSocketFactory", InetSocketAddress(m_interfaces.GetAddress(flow.to), port));
         bulk.SetAttribute("MaxBytes", UintegerValue(0));
         bulk.SetAttribute("SendSize", UintegerValue(m_options.segment));
@@ -307,6 +323,7 @@ class Mesh
     ns3::NetDeviceContainer m_devices;
     ns3::Ipv4InterfaceContainer m_interfaces;
     std::vector<ns3::Ptr<ns3::PacketSink>> m_sinks;
+    std::vector<double> m_starts; ///< Of the flow of each sink, in seconds.
     FrameCounter m_frames;
 };
 
