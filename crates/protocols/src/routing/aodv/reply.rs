@@ -41,6 +41,7 @@ impl Aodv {
             extensions: Default::default(),
         };
         self.send(hop, &Repr::Reply(reply));
+        self.table.answer(originator);
         if flags.contains(ReplyFlags::ACKNOWLEDGE) {
             self.blacklist.await_acknowledgement(hop, now);
         }
@@ -64,23 +65,34 @@ impl Aodv {
         let Some(hops) = reply.hop_count.checked_add(1).filter(|_| is_sound) else { return };
         let sequence = Sequence(reply.destination_sequence);
         let expires = now + Duration::from_millis(reply.lifetime.into());
-        if self.table.adopt(&Offer { destination, sequence, hops, hop: from, expires }, now) {
+        let is_new = self.table.adopt(&Offer { destination, sequence, hops, hop: from, expires }, now);
+        if is_new {
             self.handle_route(destination, now);
         } else if self.table.numbered(destination).is_some_and(|(route, own)| route.hop == from && own == sequence) {
             self.table.extend(destination, expires, now);
         }
         self.activate(now + self.config.active_route_timeout, now);
         if originator != self.address {
-            self.pass_reply_on(destination, originator, from, now);
+            self.pass_reply_on(destination, originator, from, is_new, now);
         }
     }
 
-    /// Passes a reply on towards who asked for it, with the route of this node, be it the one of the reply or a better one: who
-    /// asked may have neither.
-    fn pass_reply_on(&mut self, destination: Ipv4Addr, originator: Ipv4Addr, from: NextHop, now: Instant) {
-        let Some(reverse) = self.table.valid(originator).map(|route| route.hop).filter(|&hop| hop != from) else {
+    /// Passes a reply on towards who asked for it, with the route of this node, be it the one of the reply or a better one.
+    ///
+    /// A reply that has brought nothing new is passed on if it is the first one to the request: who asked may know no route.
+    fn pass_reply_on(
+        &mut self,
+        destination: Ipv4Addr,
+        originator: Ipv4Addr,
+        from: NextHop,
+        is_new: bool,
+        now: Instant,
+    ) {
+        let Some(back) = self.table.valid(originator) else { return };
+        let reverse = back.hop;
+        if reverse == from || !is_new && back.is_answered {
             return;
-        };
+        }
         let Some(forward) = self.table.numbered(destination).map(|(route, _)| route.hop) else { return };
         for used in [destination, forward.address] {
             if let Some(precursors) = self.table.precursors_mut(used) {

@@ -26,6 +26,8 @@ pub(super) struct Route {
     pub(super) state: State,
     /// Neighbours that may send packets this way.
     pub(super) precursors: Recipients,
+    /// Whether a reply has gone to the destination since the route was taken over, of a request that it had sent.
+    pub(super) is_answered: bool,
     /// A valid route is lost then, a lost one forgotten.
     expires: Instant,
     /// Its place in the schedule: not after `expires`.
@@ -165,6 +167,13 @@ impl Table {
         }
     }
 
+    /// A reply goes to this destination.
+    pub(super) fn answer(&mut self, destination: Ipv4Addr) {
+        if let Some(route) = self.routes.get_mut(&destination) {
+            route.is_answered = true;
+        }
+    }
+
     /// Remembers a lost route for as long as if it had been lost now.
     pub(super) fn remember(&mut self, destination: Ipv4Addr, now: Instant) {
         if let Some(route) = self.routes.get_mut(&destination).filter(|route| !route.is_valid()) {
@@ -251,7 +260,8 @@ impl Table {
         }
         self.over.insert((hop, destination));
         self.alarms.insert(alarm, destination);
-        self.routes.insert(destination, Route { hop, hops, sequence, state, precursors, expires, alarm });
+        let route = Route { hop, hops, sequence, state, precursors, is_answered: false, expires, alarm };
+        self.routes.insert(destination, route);
         true
     }
 }

@@ -220,12 +220,19 @@ fn section_6_7_a_reply_is_passed_on_and_leaves_precursors() {
 fn section_6_7_a_reply_goes_on_from_a_node_that_knew_as_much() {
     let mut bench = Bench::new(&exact());
     bench.hear(3, None, rrep((9, 20), 1, OWN, 5000));
-    bench.hear(2, Some(1), rreq((7, 4), (9, None), 0, 1)).said();
+    let asked = |sequence, id| flagged(RequestFlags::DESTINATION_ONLY, request((7, sequence), (9, None), 0, id));
+    bench.hear(2, Some(1), asked(4, 1)).said();
     // Nothing new, and yet 7 would never learn of the route if it ended here.
     bench.quietly_to(1_000).hear(3, None, rrep((9, 20), 1, 7, 6000));
     bench.says(["2 1: RREP 9/20 for 7 hops 2 for 6000 ms"]);
-    // One that is worse is replaced by what this node has.
+    // It need not learn of it twice.
+    bench.hear(3, None, rrep((9, 20), 1, 7, 6000)).says([]);
+    bench.hear(4, None, rrep((9, 19), 0, 7, 6000)).says([]);
+    // To a further request, a reply that is worse than what this node has is replaced by that.
+    bench.hear(2, Some(1), asked(5, 2)).said();
     bench.hear(4, None, rrep((9, 19), 0, 7, 6000)).says(["2 1: RREP 9/20 for 7 hops 2 for 6000 ms"]);
+    // What is new goes on.
+    bench.hear(4, None, rrep((9, 21), 3, 7, 6000)).says(["2 1: RREP 9/21 for 7 hops 4 for 6000 ms"]);
 }
 
 #[test]
