@@ -48,7 +48,7 @@ fn print_all() {
         println!("valgrind is not installed: no instructions are counted\n");
     }
     println!(
-        "{:<10}{:>8}{:>12}{:>10}{:>11}{:>10}{:>17}{:>13}{:>13}",
+        "{:<14}{:>8}{:>12}{:>10}{:>11}{:>10}{:>17}{:>13}{:>13}",
         "scenario",
         "sim. s",
         "events",
@@ -87,7 +87,7 @@ fn line(workload: &Workload, callgrind: Option<&Callgrind>) -> String {
         None => ("–".into(), "–".into()),
     };
     format!(
-        "{:<10}{:>8}{:>12}{:>10}{:>11.1}{:>10.0}{:>17.1}{:>13}{:>13}",
+        "{:<14}{:>8}{:>12}{:>10}{:>11.1}{:>10.0}{:>17.1}{:>13}{:>13}",
         workload.name,
         work.seconds,
         work.events,

@@ -2,10 +2,13 @@
 
 use hopcast_sim::scenario::{Scenario, Source};
 
-/// `string`, `grid`, or `cell-` and a number of stations; `settings` as of `--set`.
+/// `string`, `grid`, `house`, or `cell-` and a number of stations; `settings` as of `--set`. With `-sinr` behind it, frames are
+/// received by signal to interference and noise, whatever the file says.
 pub(crate) fn scenario(name: &str, settings: &[&str]) -> Scenario {
-    let source = Source { text: text(name), name: format!("{name}.toml"), ..Source::default() };
-    let settings: Vec<String> = settings.iter().map(|&setting| setting.into()).collect();
+    let by_sinr = name.strip_suffix("-sinr");
+    let source = Source { text: text(by_sinr.unwrap_or(name)), name: format!("{name}.toml"), ..Source::default() };
+    let reception = by_sinr.map(|_| "radio.reception=sinr");
+    let settings: Vec<String> = settings.iter().copied().chain(reception).map(String::from).collect();
     Scenario::parse(&source, &settings).unwrap_or_else(|errors| panic!("{errors}")).scenario
 }
 
@@ -13,6 +16,7 @@ pub(crate) fn scenario(name: &str, settings: &[&str]) -> Scenario {
 pub(crate) fn text(name: &str) -> String {
     match name {
         "string" => include_str!("../../../../benches/peers/string.toml").into(),
+        "house" => include_str!("../../../../benches/peers/house.toml").into(),
         "grid" => include_str!("../../../../benches/peers/grid.toml").into(),
         _ => {
             let stations = name.strip_prefix("cell-").and_then(|count| count.parse().ok());

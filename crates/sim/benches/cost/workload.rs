@@ -24,9 +24,12 @@ pub(crate) struct Workload {
 /// All scenarios.
 pub(crate) const ALL: &[Workload] = &[
     Workload { name: "string", warm: 20, timed: 1_000, counted: 20 },
+    Workload { name: "string-sinr", warm: 20, timed: 1_000, counted: 20 },
     Workload { name: "cell-20", warm: 2, timed: 20, counted: 1 },
+    Workload { name: "cell-20-sinr", warm: 2, timed: 20, counted: 1 },
     Workload { name: "cell-50", warm: 2, timed: 10, counted: 1 },
     Workload { name: "grid", warm: 20, timed: 100, counted: 10 },
+    Workload { name: "house", warm: 30, timed: 200, counted: 10 },
 ];
 
 /// Nodes that move, few and many.
