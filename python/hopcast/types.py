@@ -240,14 +240,16 @@ class Nodes(TypedDict, total=False):
 class Transport(TypedDict, total=False):
     """How a flow is carried."""
 
-    protocol: Literal["udp", "tcp"]
-    variant: Literal["reno", "newreno", "sack", "cubic"]
+    protocol: Literal["udp", "tcp", "tfrc", "adtfrc"]
+    variant: Literal["reno", "newreno", "sack", "cubic", "rfc5348", "rfc3448", "rfc4828"]
+    metric: Literal["joint", "idd", "stt"]
     timestamps: bool
     segment: Quantity
     window: int
     initial_window: int
     min_rto: Quantity
     delayed_ack: Quantity
+    elfn: bool
 
 
 class Application(TypedDict, total=False):

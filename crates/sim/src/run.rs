@@ -12,12 +12,12 @@ use crate::engine::{Attachment, Engine, Event, Loss, Outgoing, Port, Ports, Tap,
 use crate::host::card::{Cards, Copied};
 use crate::host::packet::Packet;
 use crate::host::{ConservationError, Context, Host, Neighbour, Transmit};
-use crate::metrics::{Census, Counters, DropCause, FlowTable};
+use crate::metrics::{Census, Counters, DropCause, FlowTable, Loss as FlowLoss, PathState, Truth, Unjudged};
 use crate::mobility::Motion;
 use crate::network::{self, Network};
 use crate::scenario::model::{Errors, FlowId, LossLevel, NodeId, NodeRadio, Rules, Scenario};
-use crate::topology::Topology;
-use crate::traffic::{Machines, TrafficError, machines};
+use crate::topology::{Connectivity, Topology};
+use crate::traffic::{Machines, TrafficError, is_adtfrc, machines};
 use crate::wired::Wire;
 
 // At a large power of two, the parts of all stations that an event looks at would share a few sets of the processor's cache.
@@ -45,6 +45,16 @@ pub struct Hosts {
     ports: Ports,
     /// By host, if any has one: what stands between it and its radios.
     cards: Vec<Option<Cards>>,
+    /// Sees the whole network, for flows whose losses are judged.
+    observer: Option<Observer>,
+}
+
+/// What is known of the network beyond what any host knows.
+#[derive(Debug)]
+struct Observer {
+    connectivity: Connectivity,
+    /// By flow: its ends.
+    ends: Vec<[NodeId; 2]>,
 }
 
 /// Packets that came from nowhere or went nowhere.
@@ -81,6 +91,41 @@ pub enum ImbalanceError {
         /// Its number in the flow.
         seq: u64,
     },
+}
+
+impl Observer {
+    /// Why a datagram was truly lost; `None` if that is no matter of the network.
+    fn cause(&mut self, unjudged: &Unjudged, now: Instant) -> Option<PathState> {
+        let FlowLoss::Dropped { cause, link } = unjudged.loss else { return Some(PathState::RouteChange) };
+        let is_link_there = link.is_some_and(|(from, to)| self.connectivity.is_link(from, to, now));
+        Some(match cause {
+            DropCause::QueueFull | DropCause::QueueManagement => PathState::Congestion,
+            DropCause::Corrupted | DropCause::LinkLoss | DropCause::Unheard => PathState::ChannelError,
+            DropCause::RetryLimitShort | DropCause::RetryLimitLong if is_link_there => PathState::ChannelError,
+            DropCause::RetryLimitShort
+            | DropCause::RetryLimitLong
+            | DropCause::NoRoute
+            | DropCause::RouteTimeout
+            | DropCause::RouteQueueFull
+            | DropCause::TtlExpired => {
+                let [from, to] = self.ends[unjudged.flow.0 as usize];
+                match self.connectivity.is_connected(from, to, now) {
+                    true => PathState::RouteChange,
+                    false => PathState::Disconnection,
+                }
+            }
+            // What hosts do with what has arrived, or has never left.
+            DropCause::Expired
+            | DropCause::ReassemblyTimeout
+            | DropCause::ReassemblyOverflow
+            | DropCause::DuplicateFragment
+            | DropCause::Misassembled
+            | DropCause::ReceiveBufferFull
+            | DropCause::SendBufferFull
+            | DropCause::NoSocket
+            | DropCause::ReceiveBuffersFull => return None,
+        })
+    }
 }
 
 impl Simulation {
@@ -151,7 +196,11 @@ impl Simulation {
             _ => None,
         };
         let (wires, ports) = (network::wires(scenario, seed), network::ports(scenario));
-        let hosts = Hosts { hosts, counters, flows, errors, ports: ports.clone(), cards };
+        let observer = scenario.flows.iter().any(is_adtfrc).then(|| Observer {
+            connectivity: Connectivity::new(scenario, seed),
+            ends: scenario.flows.iter().map(|flow| [flow.from, flow.to]).collect(),
+        });
+        let hosts = Hosts { hosts, counters, flows, errors, ports: ports.clone(), cards, observer };
         let mut engine = Engine::with_ports(topology.into_medium(), stations, wires, ports, hosts);
         if !radio.standard.acknowledges() {
             engine.set_unacknowledged();
@@ -327,6 +376,26 @@ impl Hosts {
         (&mut self.hosts[index], context)
     }
 
+    /// Judges the losses of monitored flows that have become known.
+    #[inline]
+    fn observe(&mut self, now: Instant) {
+        if self.observer.is_some() {
+            self.judge_losses(now);
+        }
+    }
+
+    #[cold]
+    fn judge_losses(&mut self, now: Instant) {
+        while let (Some(unjudged), Some(observer)) = (self.flows.poll_unjudged(), &mut self.observer) {
+            let Some(cause) = observer.cause(&unjudged, now) else { continue };
+            let is_queue_large = self.hosts.iter().zip(&self.counters).any(|(host, counters)| {
+                // The packet in hand is none of those that wait.
+                2 * (counters.in_interface() - 1) > i128::from(host.queue_places())
+            });
+            self.flows[unjudged.flow].handle_judgement(&unjudged, Truth::new(cause, is_queue_large), now);
+        }
+    }
+
     /// The cards of a host, if the interface has one.
     #[inline]
     fn cards_of(&mut self, port: Port) -> Option<&mut Cards> {
@@ -384,9 +453,11 @@ impl Upper for Hosts {
     fn handle_packet(&mut self, port: Port, packet: Packet, from: Option<StationId>, now: Instant) {
         let from = self.neighbour(port, from);
         if self.cards.is_empty() {
-            return self.deliver(port.host, packet, from, now);
+            self.deliver(port.host, packet, from, now);
+        } else {
+            self.handle_packet_at_card(port, packet, from, now);
         }
-        self.handle_packet_at_card(port, packet, from, now);
+        self.observe(now);
     }
 
     fn handle_overheard(&mut self, port: Port, packet: Packet, from: StationId, to: StationId, now: Instant) {
@@ -415,11 +486,13 @@ impl Upper for Hosts {
         };
         let (host, mut context) = self.at(port.host, now);
         host.handle_drop(packet, to, cause, &mut context);
+        self.observe(now);
     }
 
     fn handle_unheard(&mut self, port: Port, packet: &Packet, now: Instant) {
         let (host, mut context) = self.at(port.host, now);
         host.handle_unheard(packet, &mut context);
+        self.observe(now);
     }
 
     fn poll_purge(&mut self, host: u32, now: Instant) -> Option<(u32, StationId)> {
@@ -439,6 +512,7 @@ impl Upper for Hosts {
         let to = self.neighbour(port, Some(to));
         let (host, mut context) = self.at(port.host, now);
         host.handle_purged(packet, to, &mut context);
+        self.observe(now);
     }
 
     fn handle_timeout(&mut self, host: u32, now: Instant) {
@@ -448,6 +522,7 @@ impl Upper for Hosts {
         }
         let (host, mut context) = self.at(host, now);
         host.handle_timeout(&mut context);
+        self.observe(now);
     }
 
     fn poll_timeout(&self, host: u32) -> Option<Instant> {

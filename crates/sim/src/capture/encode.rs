@@ -1,4 +1,4 @@
-//! A frame of the simulation as octets: radiotap, 802.11, LLC/SNAP, IPv4, UDP or TCP, frame check sequence.
+//! A frame of the simulation as octets: radiotap, 802.11, LLC/SNAP, IPv4, UDP, TCP or DCCP, frame check sequence.
 
 use hopcast_protocols::routing::Encapsulation;
 use hopcast_protocols::time::Instant;
@@ -8,7 +8,7 @@ use hopcast_radio::medium::Link;
 use hopcast_radio::standard::{DataRate, Modulation, Standard};
 use hopcast_wire::ieee80211::{Addressing, DataSubtype, Flags, SequenceControl, fcs};
 use hopcast_wire::radiotap::{Channel, ChannelFlags};
-use hopcast_wire::{MacAddress, ieee80211, ipv4, llc, radiotap, tcp, udp};
+use hopcast_wire::{MacAddress, dccp, ieee80211, ipv4, llc, radiotap, tcp, udp};
 
 use crate::address::{BSSID, ip_address, mac_address};
 use crate::host::packet::{Body, IPV4_HEADER, Packet, RoutingPart};
@@ -212,7 +212,7 @@ fn ip_header(packet: &Packet) -> ipv4::Repr {
     }
 }
 
-/// The UDP or TCP header of the whole datagram. Its checksum is that of a payload of zeros.
+/// The UDP, TCP or DCCP header of the whole datagram. Its checksum is that of a payload of zeros.
 fn emit_transport_header(body: &Body, ip: &ipv4::Repr, octets: &mut Vec<u8>) {
     octets.clear();
     match *body {
@@ -235,6 +235,11 @@ fn emit_transport_header(body: &Body, ip: &ipv4::Repr, octets: &mut Vec<u8>) {
             };
             octets.resize(repr.buffer_len(), 0);
             repr.emit(&mut tcp::Packet::new_unchecked(octets), ip.source, ip.destination, &[]);
+        }
+        Body::Dccp(ref packet) => {
+            octets.extend_from_slice(&packet.header);
+            let payload_len = packet.payload.len as u16;
+            dccp::Packet::new_unchecked(octets).fill_checksum(ip.source, ip.destination, &[], payload_len);
         }
         Body::Message => {}
     }

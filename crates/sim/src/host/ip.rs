@@ -113,6 +113,7 @@ impl Host {
                 let from = Endpoint { node: datagram.ip.source, port: *source_port };
                 self.deliver_segment(u32::from(socket), segment, from, cx);
             }
+            (Some(Socket::Dccp(_)), Body::Dccp(_)) => self.deliver_dccp(u32::from(socket), &datagram, packets, cx),
             _ => count_host_drop(&datagram, packets, DropCause::NoSocket, cx),
         }
     }

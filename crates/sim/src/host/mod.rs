@@ -1,9 +1,9 @@
-//! One simulated machine: programs, sockets, UDP, TCP and IPv4, down to the place where the interface takes over.
+//! One simulated machine: programs, sockets, UDP, TCP, DCCP and IPv4, down to the place where the interface takes over.
 //!
 //! ```text
 //!            programs    source, relay, sink
 //!               │  ▲     writes block until buffer and interface have room
-//!            sockets     UDP with buffers, TCP connections
+//!            sockets     UDP with buffers, TCP and DCCP connections
 //!               │  ▲
 //!   route, fragment, reassemble, forward      IPv4
 //!    poll_output▼  │handle_packet             handle_sent, handle_drop: the interface reports what became of a packet
@@ -16,6 +16,7 @@
 //! offering each to its interface, and then sets its timer to [`Host::poll_timeout`].
 
 pub mod card;
+mod dccp;
 mod fragment;
 mod ip;
 pub mod packet;
@@ -29,6 +30,7 @@ mod udp;
 #[cfg(test)]
 mod tests;
 
+pub use dccp::DccpOptions;
 pub use reassembly::{REASSEMBLY_MEMORY, REASSEMBLY_TIMEOUT};
 pub use router::{Neighbour, ROUTE_QUEUE_TIMEOUT, Router};
 pub use routes::{Hop, Routes};
@@ -37,6 +39,7 @@ pub use tcp::TcpOptions;
 use crate::metrics::{Census, Counters, DropCause, FlowTable};
 use crate::scenario::model::{FlowId, NodeId};
 use crate::timers::Timers;
+use dccp::DccpSocket;
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::Room;
 use hopcast_radio::mac::edca::UserPriority;
@@ -107,7 +110,7 @@ pub struct Transmit {
     pub packet: Packet,
 }
 
-/// One end of a UDP association or a TCP connection.
+/// One end of a UDP association or of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Endpoint {
     /// The machine.
@@ -120,6 +123,7 @@ pub struct Endpoint {
 enum Socket {
     Udp(UdpSocket),
     Tcp(Box<TcpSocket>),
+    Dccp(Box<DccpSocket>),
 }
 
 /// Port of a host's first socket, the first dynamic one (RFC 6335, section 6); the others follow.
@@ -170,7 +174,7 @@ impl Host {
 
     /// `packet`, which the interface has sent without acknowledgement, did not arrive.
     pub fn handle_unheard(&mut self, packet: &Packet, cx: &mut Context<'_>) {
-        count_drop(packet, 1, DropCause::Unheard, cx);
+        count_drop(packet, 1, DropCause::Unheard, None, cx);
     }
 
     /// The interface dropped `packet`, which was for `to`, on its queue or after its last attempt. A routing protocol hears of
@@ -181,7 +185,7 @@ impl Host {
             return self.handle_undelivered(packet, to, Undelivered::Dropped, cause, cx);
         }
         cx.counters.interface_dropped += 1;
-        count_drop(packet, 1, cause, cx);
+        count_drop(packet, 1, cause, Some((self.node, to.node)), cx);
         self.release(packet, cx.now);
     }
 
@@ -192,7 +196,10 @@ impl Host {
                 Slot::Reassembly => self.expire_reassembly(cx),
                 Slot::Router => self.expire_router(cx),
                 Slot::Program(program) => self.run_program(program, cx),
-                Slot::Socket(socket) => self.expire_connection(socket, cx),
+                Slot::Socket(socket) => match self.sockets[socket as usize] {
+                    Socket::Dccp(_) => self.expire_dccp(socket, cx),
+                    Socket::Tcp(_) | Socket::Udp(_) => self.expire_connection(socket, cx),
+                },
             }
         }
     }
@@ -235,6 +242,11 @@ impl Host {
         self.node
     }
 
+    /// Places in the queues of its interfaces.
+    pub fn queue_places(&self) -> u32 {
+        self.config.interfaces.iter().map(|interface| interface.queue_packets).sum()
+    }
+
     /// Packets that this host holds: to be given to the interface, or waiting for other fragments of their datagrams.
     pub fn held_packets(&self) -> u64 {
         let waiting = self.router.as_ref().map_or(0, |router| router.waiting().len());
@@ -252,8 +264,10 @@ impl Host {
             }
         }
         for socket in &self.sockets {
-            if let Socket::Udp(socket) = socket {
-                socket.unread().for_each(|unit| census.insert(socket.flow, unit.seq));
+            match socket {
+                Socket::Udp(socket) => socket.unread().for_each(|unit| census.insert(socket.flow, unit.seq)),
+                Socket::Dccp(socket) => socket.waiting().for_each(|seq| census.insert(socket.flow, seq)),
+                Socket::Tcp(_) => {}
             }
         }
     }
@@ -333,16 +347,17 @@ impl Slot {
     }
 }
 
-/// Counts `packets` packets of one datagram as dropped. Over UDP the datagram can't arrive any more by this copy.
-fn count_drop(packet: &Packet, packets: u32, cause: DropCause, cx: &mut Context<'_>) {
+/// Counts `packets` packets of one datagram as dropped. Unless it is TCP's the datagram can't arrive any more by this copy.
+/// `link`: whose frame the interface gave up, and for whom.
+fn count_drop(packet: &Packet, packets: u32, cause: DropCause, link: Option<(NodeId, NodeId)>, cx: &mut Context<'_>) {
     cx.counters[cause] += u64::from(packets);
-    if let packet::Body::Udp { .. } = packet.body {
-        cx.flows[packet.tag.flow].handle_datagram_lost(packet.tag.seq);
+    if let Some(seq) = packet.datagram() {
+        cx.flows.handle_datagram_dropped(packet.tag.flow, seq, cause, link);
     }
 }
 
 /// Counts packets that this host itself dropped.
 fn count_host_drop(packet: &Packet, packets: u32, cause: DropCause, cx: &mut Context<'_>) {
     cx.counters.host_dropped += u64::from(packets);
-    count_drop(packet, packets, cause, cx);
+    count_drop(packet, packets, cause, None, cx);
 }

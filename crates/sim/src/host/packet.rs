@@ -4,6 +4,7 @@ use crate::scenario::model::{FlowId, NodeId};
 use hopcast_protocols::random::{self, Purpose};
 use hopcast_protocols::routing::Encapsulation;
 use hopcast_protocols::time::Instant;
+use hopcast_protocols::transport::dccp;
 use hopcast_protocols::transport::tcp::Segment;
 use hopcast_radio::mac::edca::UserPriority;
 use std::sync::Arc;
@@ -74,7 +75,7 @@ pub struct Ipv4 {
 }
 
 /// The transport header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Body {
     /// RFC 768.
     Udp {
@@ -94,6 +95,8 @@ pub enum Body {
         /// The rest of the header, and the extent of the payload.
         segment: Segment,
     },
+    /// RFC 4340: its header is octets, ports and all.
+    Dccp(dccp::Packet),
     /// No data: the packet is a message of a routing protocol.
     Message,
 }
@@ -103,9 +106,10 @@ pub enum Body {
 pub struct Tag {
     /// Whose data, or whose acknowledgement.
     pub flow: FlowId,
-    /// Over UDP the sequence number of the application's datagram in the flow; over TCP the octet's place in the stream.
+    /// Over UDP and DCCP the sequence number of the application's datagram in the flow, [`Tag::NO_DATAGRAM`] where there is
+    /// none in the packet; over TCP the octet's place in the stream.
     pub seq: u64,
-    /// Over UDP when the application wrote the datagram; over TCP when the segment was made.
+    /// Over UDP and DCCP when the application wrote the datagram; otherwise when the packet was made.
     pub created: Instant,
     /// Index of the socket at the source of this packet; of a message none.
     pub socket: u16,
@@ -115,7 +119,21 @@ pub struct Tag {
     pub expires: Option<Instant>,
 }
 
+impl Tag {
+    /// [`Self::seq`] of a packet of DCCP that carries no data.
+    pub const NO_DATAGRAM: u64 = u64::MAX;
+}
+
 impl Packet {
+    /// Number of the application's datagram in the flow, if this is one, or a part of one, that is lost with it.
+    pub fn datagram(&self) -> Option<u64> {
+        match self.body {
+            Body::Udp { .. } => Some(self.tag.seq),
+            Body::Dccp(_) => Some(self.tag.seq).filter(|&seq| seq != Tag::NO_DATAGRAM),
+            Body::Tcp { .. } | Body::Message => None,
+        }
+    }
+
     /// Names the flow for queues that are fair to flows: addresses, protocol and ports (RFC 8290, section 4.1). Fragments go
     /// without the ports, which only the first of them carries, and so stay in order among themselves.
     pub fn flow(&self) -> u64 {
@@ -156,23 +174,26 @@ impl Body {
     pub const fn protocol(&self) -> u8 {
         match self {
             Self::Tcp { .. } => 6,
+            Self::Dccp(_) => 33,
             Self::Udp { .. } | Self::Message => 17,
         }
     }
 
     /// Source port; zero for a message.
-    pub const fn source_port(&self) -> u16 {
+    pub fn source_port(&self) -> u16 {
         match *self {
             Self::Message => 0,
             Self::Udp { source_port, .. } | Self::Tcp { source_port, .. } => source_port,
+            Self::Dccp(ref packet) => hopcast_wire::dccp::Packet::new_unchecked(&packet.header[..]).source_port(),
         }
     }
 
     /// Destination port; zero for a message.
-    pub const fn destination_port(&self) -> u16 {
+    pub fn destination_port(&self) -> u16 {
         match *self {
             Self::Message => 0,
             Self::Udp { destination_port, .. } | Self::Tcp { destination_port, .. } => destination_port,
+            Self::Dccp(ref packet) => hopcast_wire::dccp::Packet::new_unchecked(&packet.header[..]).destination_port(),
         }
     }
 
@@ -181,6 +202,7 @@ impl Body {
         match self {
             Self::Udp { length, .. } => UDP_HEADER + u32::from(*length),
             Self::Tcp { segment, .. } => TCP_HEADER + segment.options_len() + u32::from(segment.payload_len),
+            Self::Dccp(packet) => packet.header.len() as u32 + packet.payload.len,
             Self::Message => 0,
         }
     }

@@ -32,6 +32,10 @@ pub(super) enum Activity {
     TcpSource(super::tcp::StreamSource),
     /// Copies octets from one connection to another.
     TcpRelay { input: u32, output: u32 },
+    /// Writes data of its own into a DCCP connection.
+    DccpSource(super::dccp::UnitSource),
+    /// Passes datagrams from one DCCP connection to another.
+    DccpRelay(super::dccp::UnitRelay),
     /// Reads at once whatever comes.
     Sink,
     /// Has ended.
@@ -102,6 +106,7 @@ impl Host {
             Activity::UdpSource { source, .. } if source.is_blocking() => self.wake_writer(program, cx.now),
             Activity::UdpSource { .. } => self.write_without_blocking(program, cx),
             Activity::TcpSource(_) => self.run_stream_source(program, cx),
+            Activity::DccpSource(_) => self.run_unit_source(program, cx),
             _ => {}
         }
     }

@@ -1,5 +1,8 @@
 //! A routing protocol at a host: asked about each packet, fed with messages and reports, obeyed.
 //!
+//! Connections that ask for it hear when their route is lost and when there is one again ([`RouteEvent`]): after whatever the
+//! protocol was told, it is asked for the next hop, so that any protocol can tell, and none need know of transport.
+//!
 //! Packets that wait for a route stand in one bounded queue, oldest first. What the protocol wants to see of a packet is made
 //! of it here, and what it wants done is done here: nothing else in a host knows that there is a protocol.
 
@@ -36,6 +39,26 @@ pub struct Router {
     held: BTreeMap<Token, Transmit>,
     /// Neighbours of whose packets the interfaces are to be freed.
     purges: VecDeque<(u32, StationId)>,
+    /// Connections that want to know of the routes to their other ends.
+    watches: Vec<Watch>,
+}
+
+/// A connection that is told of its route.
+#[derive(Clone, Copy, Debug)]
+struct Watch {
+    socket: u32,
+    destination: Ipv4Addr,
+    /// Whether there was a route when it was last looked up.
+    is_known: bool,
+}
+
+/// What a connection is told of the route to its other end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RouteEvent {
+    /// The protocol knows of none any more.
+    Broken,
+    /// It knows of one again.
+    Back,
 }
 
 #[derive(Debug)]
@@ -70,7 +93,22 @@ impl Router {
             waiting: VecDeque::new(),
             held: BTreeMap::new(),
             purges: VecDeque::new(),
+            watches: Vec::new(),
         }
+    }
+
+    /// Tells a socket from now on when the route to `destination` is lost, and when there is one again.
+    pub(super) fn watch(&mut self, socket: u32, destination: NodeId) {
+        self.watches.push(Watch { socket, destination: ip_address(destination), is_known: false });
+    }
+
+    /// The next connection whose route was lost or found since the last call.
+    fn poll_route_event(&mut self, now: Instant) -> Option<(u32, RouteEvent)> {
+        self.watches.iter_mut().find_map(|watch| {
+            let is_known = self.protocol.next_hop(watch.destination, now).is_some();
+            let event = if is_known { RouteEvent::Back } else { RouteEvent::Broken };
+            (std::mem::replace(&mut watch.is_known, is_known) != is_known).then_some((watch.socket, event))
+        })
     }
 
     /// Packets that wait for a route.
@@ -226,7 +264,7 @@ impl Host {
         let verdict = self.report_undelivered(packet, to, how, cx.now);
         if packet.body == Body::Message || verdict == Verdict::Drop {
             cx.counters.interface_dropped += 1;
-            count_drop(packet, 1, cause, cx);
+            count_drop(packet, 1, cause, Some((self.node, to.node)), cx);
             self.release(packet, cx.now);
         } else {
             cx.counters.returned += 1;
@@ -339,6 +377,10 @@ impl Host {
         }
         let timeout = self.router.as_ref().and_then(|router| router.poll_timeout());
         self.timers.set(Slot::Router.index(), timeout);
+        // Each change is one event, so that this ends.
+        while let Some((socket, event)) = self.router.as_mut().and_then(|router| router.poll_route_event(cx.now)) {
+            self.handle_route_event(socket, event, cx.now);
+        }
     }
 
     /// A copy has not arrived: unlike a packet that the interface gave up, it is counted nowhere yet.

@@ -2,6 +2,7 @@
 
 use super::packet::{Body, Tag};
 use super::program::{Activity, Program};
+use super::router::RouteEvent;
 use super::{Context, Endpoint, FlowId, Host, Slot, Socket};
 use crate::metrics::TcpStatistics;
 use hopcast_protocols::application::Source;
@@ -260,7 +261,7 @@ impl Host {
     fn tcp(&mut self, socket: u32) -> &mut TcpSocket {
         match &mut self.sockets[socket as usize] {
             Socket::Tcp(socket) => socket,
-            Socket::Udp(_) => unreachable!("a program of TCP was made with a socket of TCP"),
+            Socket::Udp(_) | Socket::Dccp(_) => unreachable!("a program of TCP was made with a socket of TCP"),
         }
     }
 
@@ -273,6 +274,7 @@ impl Host {
         options: TcpOptions,
         is_first: bool,
     ) -> u32 {
+        let listens = options.config.elfn.is_some();
         let socket = self.add_socket(Socket::Tcp(Box::new(TcpSocket {
             flow,
             connection: Connection::connect(options.config, options.initial_sequence),
@@ -284,7 +286,20 @@ impl Host {
             queued: false,
         })));
         self.timers.set(Slot::Socket(socket).index(), Some(opens));
+        if let Some(router) = self.router.as_mut().filter(|_| listens) {
+            router.watch(socket, remote.node);
+        }
         socket
+    }
+
+    /// The routing protocol has lost the route to the other end of a connection, or has one again.
+    pub(super) fn handle_route_event(&mut self, socket: u32, event: RouteEvent, now: Instant) {
+        let connection = &mut self.tcp(socket).connection;
+        match event {
+            RouteEvent::Broken => connection.handle_link_failure(now),
+            RouteEvent::Back => connection.handle_link_restored(now),
+        }
+        self.wake_talker(socket);
     }
 
     fn add_listener(&mut self, flow: FlowId, program: u32, options: TcpOptions) -> u32 {

@@ -109,7 +109,7 @@ impl Host {
     pub(super) fn udp(&mut self, socket: u32) -> &mut UdpSocket {
         match &mut self.sockets[socket as usize] {
             Socket::Udp(socket) => socket,
-            Socket::Tcp(_) => unreachable!("a program of UDP was made with a socket of UDP"),
+            Socket::Tcp(_) | Socket::Dccp(_) => unreachable!("a program of UDP was made with a socket of UDP"),
         }
     }
 

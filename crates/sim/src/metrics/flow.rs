@@ -1,10 +1,14 @@
 //! One flow, measured from the source's writes to the sink's reads.
 
 use super::playout::Playout;
-use super::{Arrival, Census, Jitter, Ledger, PlayerSpec, PlayerSummary, Series};
-use crate::scenario::model::FlowId;
+use super::{
+    Arrival, Census, DropCause, Identification, Jitter, Ledger, Loss, Monitor, PathState, PlayerSpec, PlayerSummary,
+    RateControl, Series, Truth, Unjudged,
+};
+use crate::scenario::model::{FlowId, NodeId};
 use hdrhistogram::Histogram;
 use hopcast_protocols::time::{Duration, Instant};
+use hopcast_protocols::transport::adtfrc;
 use hopcast_radio::mac::edca::UserPriority;
 use serde::Serialize;
 use std::collections::VecDeque;
@@ -23,11 +27,13 @@ pub struct FlowSpec {
     pub priority: UserPriority,
     /// Who shows it.
     pub player: Option<PlayerSpec>,
+    /// Whether its losses are compared with what it takes them for.
+    pub is_monitored: bool,
 }
 
 /// The measurement of one flow.
 ///
-/// A *packet* is one datagram of the application over UDP, and one write of the application over TCP. A datagram's delay
+/// A *packet* is one datagram of the application over UDP and DCCP, and one write of the application over TCP. A datagram's delay
 /// runs from its write to the sink's read, over all relays. The delay of a write to TCP runs from the moment when the send
 /// buffer has accepted its last octet to the moment when the sink has read that octet; such a packet is never lost, unless
 /// its connection is given up, or the application does not block and the send buffer refuses it.
@@ -55,6 +61,7 @@ pub struct FlowMetrics {
     last_arrival: Option<Instant>,
     tcp: TcpStatistics,
     playout: Option<Playout>,
+    monitor: Option<Box<Monitor>>,
     series: Series,
 }
 
@@ -120,6 +127,9 @@ pub struct FlowSummary {
     /// Of the flow's player.
     #[serde(flatten)]
     pub player: PlayerSummary,
+    /// Of ADTFRC: what its losses were, and what it took them for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub identification: Option<Identification>,
 }
 
 /// Significant decimal digits that the histogram of delays keeps.
@@ -138,6 +148,7 @@ impl FlowMetrics {
         let playout = spec.player.take().map(|player| Playout::new(player, spec.start));
         let series = Series::new(spec.end.saturating_since(Instant::START));
         Self {
+            monitor: spec.is_monitored.then(Box::default),
             spec,
             ledger: Ledger::default(),
             writes: VecDeque::new(),
@@ -160,6 +171,11 @@ impl FlowMetrics {
             playout,
             series,
         }
+    }
+
+    /// Sequence number of the datagram that the application writes next.
+    pub fn next_datagram(&self) -> u64 {
+        self.ledger.sent()
     }
 
     /// The application wrote a datagram of `octets`. Returns its sequence number.
@@ -226,6 +242,35 @@ impl FlowMetrics {
         self.series.handle_sender(cwnd, ssthresh, srtt, now);
     }
 
+    /// The state of the flow's first connection, if that is one of DCCP.
+    pub fn handle_rate_control(&mut self, control: RateControl, now: Instant) {
+        self.series.handle_rate_control(control, now);
+        if let (Some(monitor), Some(state)) = (&mut self.monitor, control.state) {
+            monitor.on_sender(state == PathState::Disconnection, now);
+        }
+    }
+
+    /// Datagram `seq` left in the packet `number` of the flow's first connection.
+    pub fn handle_numbered(&mut self, number: u64, seq: u64) {
+        if let Some(monitor) = &mut self.monitor {
+            monitor.on_sent(number, seq);
+        }
+    }
+
+    /// What truly happened to a datagram.
+    pub fn handle_judgement(&mut self, unjudged: &Unjudged, truth: Truth, now: Instant) {
+        let Some(monitor) = &mut self.monitor else { return };
+        match unjudged.loss {
+            Loss::Dropped { .. } => monitor.on_judgement(unjudged.seq, truth, now),
+            Loss::Late(identified) => monitor.on_late_judgement(truth, identified),
+        }
+    }
+
+    /// ADTFRC's receiver measured `sample`.
+    pub fn handle_path_sample(&mut self, sample: &adtfrc::Sample, now: Instant) {
+        self.series.handle_path_sample(sample, now);
+    }
+
     /// What one connection of the flow did in all; called once for each at the end.
     pub fn handle_connection_statistics(&mut self, statistics: TcpStatistics) {
         self.tcp.retransmitted_segments += statistics.retransmitted_segments;
@@ -280,6 +325,7 @@ impl FlowMetrics {
             last_arrival_s: self.last_arrival.map(Instant::as_secs_f64),
             tcp: self.tcp,
             player: self.playout.as_ref().map_or_else(PlayerSummary::default, |p| p.summary(self.media_end(now), now)),
+            identification: self.monitor.as_ref().map(|monitor| *monitor.counts()),
         }
     }
 
@@ -332,12 +378,43 @@ impl FlowMetrics {
 #[derive(Clone, Debug, Default)]
 pub struct FlowTable {
     flows: Vec<FlowMetrics>,
+    /// Losses of monitored flows on which nobody has judged yet.
+    unjudged: Vec<Unjudged>,
 }
 
 impl FlowTable {
     /// Flows in the order of their [`FlowId`]s.
     pub fn new(specs: impl IntoIterator<Item = FlowSpec>) -> Self {
-        Self { flows: specs.into_iter().map(FlowMetrics::new).collect() }
+        Self { flows: specs.into_iter().map(FlowMetrics::new).collect(), unjudged: Vec::new() }
+    }
+
+    /// A datagram, or a part of it, was dropped for `cause`; if an interface gave it up, on its way over `link`.
+    pub fn handle_datagram_dropped(
+        &mut self,
+        flow: FlowId,
+        seq: u64,
+        cause: DropCause,
+        link: Option<(NodeId, NodeId)>,
+    ) {
+        let metrics = &mut self[flow];
+        metrics.handle_datagram_lost(seq);
+        if metrics.monitor.is_some() {
+            self.unjudged.push(Unjudged { flow, seq, loss: Loss::Dropped { cause, link } });
+        }
+    }
+
+    /// The receiver of `flow` counts the packets with the numbers `first` to `last` as lost, in this state as it thinks.
+    pub fn handle_losses(&mut self, flow: FlowId, range: [u64; 2], identified: PathState) {
+        let Self { flows, unjudged } = self;
+        if let Some(monitor) = &mut flows[flow.0 as usize].monitor {
+            let loss = Loss::Late(identified);
+            monitor.on_losses(range, identified, |seq| unjudged.push(Unjudged { flow, seq, loss }));
+        }
+    }
+
+    /// Takes out a loss that is to be judged by who sees the whole network.
+    pub fn poll_unjudged(&mut self) -> Option<Unjudged> {
+        self.unjudged.pop()
     }
 
     /// The flows, in order.
@@ -388,6 +465,7 @@ mod tests {
             end: at(10_000),
             priority: UserPriority::BEST_EFFORT,
             player: None,
+            is_monitored: false,
         })
     }
 
@@ -480,6 +558,7 @@ mod tests {
             end: at(10_000),
             priority: UserPriority::BEST_EFFORT,
             player,
+            is_monitored: false,
         })
     }
 
@@ -543,6 +622,7 @@ mod tests {
             end: at(1),
             priority: UserPriority::BEST_EFFORT,
             player: None,
+            is_monitored: false,
         }]);
         let id = FlowId(0);
         let seqs = [0; 3].map(|_| table[id].handle_datagram_sent(1));

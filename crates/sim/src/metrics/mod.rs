@@ -13,6 +13,8 @@ mod counters;
 mod flow;
 mod jitter;
 mod ledger;
+mod monitor;
+mod path_state;
 mod playout;
 mod series;
 
@@ -21,5 +23,7 @@ pub use counters::{Counters, DropCause};
 pub use flow::{FlowMetrics, FlowSpec, FlowSummary, FlowTable, TcpStatistics};
 pub use jitter::{Jitter, JitterSummary, Spread};
 pub use ledger::{Arrival, Ledger};
+pub use monitor::{Identification, Loss, Monitor, Truth, Unjudged};
+pub use path_state::{PathState, RateControl};
 pub use playout::{PlayerSpec, PlayerSummary};
-pub use series::{Sample, Series};
+pub use series::{PathSample, Sample, Series};

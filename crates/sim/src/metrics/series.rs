@@ -1,7 +1,8 @@
 //! How a flow develops over time, in a bounded number of samples.
 
-use super::Spread;
+use super::{RateControl, Spread};
 use hopcast_protocols::time::{Duration, Instant};
+use hopcast_protocols::transport::adtfrc;
 
 /// Samples at even intervals: never more than a thousand in a run, and never closer than 100 ms.
 #[derive(Clone, Debug)]
@@ -31,6 +32,25 @@ pub struct Sample {
     pub ssthresh: u32,
     /// Smoothed round-trip time; zero before the first measurement.
     pub srtt: Duration,
+    /// The sender, if TFRC or ADTFRC finds its rate.
+    pub control: Option<RateControl>,
+    /// What ADTFRC's receiver measured in the interval; none without an arrival.
+    pub path: Option<PathSample>,
+}
+
+/// The metrics of ADTFRC (Fu, Meng, Lu, Table I) in one interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PathSample {
+    /// Mean inter-packet delay difference of the packets that arrived, in seconds.
+    pub delay_difference: f64,
+    /// How many of them there were.
+    pub packets: u32,
+    /// Short-term throughput at the last of them, in packets per second.
+    pub throughput: f64,
+    /// Packet out-of-order ratio at the last of them.
+    pub reordered: f64,
+    /// Packet loss ratio at the last of them.
+    pub lost: f64,
 }
 
 /// The closest that samples lie.
@@ -69,12 +89,37 @@ impl Series {
         self.current = Sample { cwnd, ssthresh, srtt, ..self.current };
     }
 
+    /// The state of a sender whose rate TFRC or ADTFRC finds changed at `now`.
+    pub fn handle_rate_control(&mut self, control: RateControl, now: Instant) {
+        self.advance(now);
+        self.current.control = Some(control);
+        self.current.srtt = control.rtt;
+    }
+
+    /// ADTFRC's receiver measured `sample` at `now`.
+    pub fn handle_path_sample(&mut self, sample: &adtfrc::Sample, now: Instant) {
+        self.advance(now);
+        // The first packet of all has no difference to one before.
+        let Some(difference) = sample.delay_difference else { return };
+        let (mean, count) = self.current.path.map_or((0.0, 0), |path| (path.delay_difference, path.packets));
+        let packets = count + 1;
+        // A mean that goes along.
+        let delay_difference = mean + (difference as f64 * 1e-9 - mean) / f64::from(packets);
+        self.current.path = Some(PathSample {
+            delay_difference,
+            packets,
+            throughput: sample.throughput,
+            reordered: sample.reordered,
+            lost: sample.lost,
+        });
+    }
+
     /// Closes the intervals that ended by `now`.
     pub fn advance(&mut self, now: Instant) {
         while self.next <= now {
             self.samples.push(Sample { time: self.next, ..self.current });
-            let Sample { cwnd, ssthresh, srtt, .. } = self.current;
-            self.current = Sample { cwnd, ssthresh, srtt, ..Sample::default() };
+            let Sample { cwnd, ssthresh, srtt, control, .. } = self.current;
+            self.current = Sample { cwnd, ssthresh, srtt, control, ..Sample::default() };
             self.next = Instant::from_nanos(self.next.as_nanos().saturating_add(self.interval.as_nanos()));
             if self.next == Instant::MAX {
                 break;
@@ -124,6 +169,29 @@ mod tests {
         let rows: Vec<_> = series.samples().iter().map(|s| (s.arrivals, s.delay_sum, s.jitter.count())).collect();
         assert_eq!(rows, [(2, ms(11), 1), (1, ms(6), 1), (0, ms(0), 0)]);
         assert_eq!(series.samples()[0].jitter.summary().unwrap().max, 0.003);
+    }
+
+    #[test]
+    fn rate_control_stays_and_measurements_are_those_of_the_interval() {
+        let mut series = Series::new(Duration::from_secs(10));
+        let at = |millis| Instant::START + Duration::from_millis(millis);
+        let control = RateControl { rate: 8e4, loss_event_rate: 0.1, rtt: Duration::from_millis(20), state: None };
+        let sample = |difference, throughput| adtfrc::Sample {
+            delay_difference: difference,
+            throughput,
+            reordered: 0.0,
+            lost: 0.5,
+        };
+        series.handle_rate_control(control, at(10));
+        series.handle_path_sample(&sample(None, 1.0), at(20));
+        series.handle_path_sample(&sample(Some(4_000_000), 2.0), at(30));
+        series.handle_path_sample(&sample(Some(-1_000_000), 3.0), at(40));
+        series.advance(at(200));
+        let [first, second] = series.samples() else { panic!("two intervals") };
+        assert_eq!((first.control, first.srtt, second.control), (Some(control), control.rtt, Some(control)));
+        let path = first.path.expect("packets arrived");
+        assert!((path.delay_difference - 0.0015).abs() < 1e-12);
+        assert_eq!((path.packets, path.throughput, path.lost, second.path), (2, 3.0, 0.5, None));
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! Flows, nodes and sums in figures.
 
+use hopcast_protocols::transport::dccp::Congestion;
 use hopcast_radio::mac::{self, Dcf};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::metrics::{Counters, DropCause, FlowSummary};
 use crate::run::Simulation;
-use crate::scenario::model::{Flow, NodeId, Scenario, Transport};
+use crate::scenario::model::{Dccp, Flow, NodeId, Scenario, Transport};
 
 /// One flow.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -17,7 +18,7 @@ pub struct FlowRecord {
     pub from: String,
     /// Name of the sink.
     pub to: String,
-    /// `udp` or `tcp`.
+    /// `udp`, `tcp`, `tfrc` or `adtfrc`.
     pub protocol: &'static str,
     /// What was measured.
     #[serde(flatten)]
@@ -188,5 +189,7 @@ fn protocol(transport: &Transport) -> &'static str {
     match transport {
         Transport::Udp => "udp",
         Transport::Tcp(_) => "tcp",
+        Transport::Dccp(Dccp { congestion: Congestion::Tfrc(_) }) => "tfrc",
+        Transport::Dccp(Dccp { congestion: Congestion::Adtfrc(_) }) => "adtfrc",
     }
 }

@@ -6,7 +6,7 @@ use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array}
 use arrow_schema::{DataType, Field, Schema};
 
 use super::{FlowRecord, NodeRecord, RunResult};
-use crate::metrics::{DropCause, JitterSummary, Sample};
+use crate::metrics::{DropCause, JitterSummary, PathSample, RateControl, Sample};
 
 /// A row for each flow: the fields of [`FlowRecord`].
 pub fn flow_table(result: &RunResult) -> RecordBatch {
@@ -74,9 +74,11 @@ pub fn node_table(result: &RunResult) -> RecordBatch {
 
 /// What developed over time, at even intervals: rows of flows (`flow`, `rate_bps`, `packets`, which arrived in the interval,
 /// `delay_s`, their mean, `jitter_s`, the largest of them, `jitter_count`, `jitter_mean_s` and `jitter_variance_s2`, with which
-/// those of any time made of intervals can be computed, and of TCP `cwnd_bytes`, `ssthresh_bytes`, `srtt_s`, those of the
-/// flow's first connection at the interval's end), then rows of interface queues
-/// (`node`, `queue_packets`). What a row does not tell is null. A node has rows only if its queue was ever found filled.
+/// those of any time made of intervals can be computed; of TCP `cwnd_bytes`, `ssthresh_bytes`, `srtt_s`, those of the
+/// flow's first connection at the interval's end; of TFRC and ADTFRC in the same way `allowed_bps`, of payload,
+/// `loss_event_rate`, `srtt_s`; of ADTFRC `state`, and the metrics of its receiver, `idd_s`, the mean of the interval,
+/// `stt_packets_per_s`, `por`, `plr`, those at the last arrival in it), then rows of interface queues (`node`,
+/// `queue_packets`). What a row does not tell is null. A node has rows only if its queue was ever found filled.
 pub fn series_table(result: &RunResult) -> RecordBatch {
     let series = &result.series;
     let interval = series.interval.as_secs_f64();
@@ -107,6 +109,13 @@ pub fn series_table(result: &RunResult) -> RecordBatch {
     table.optional_counts("cwnd_bytes", rows.iter().map(|row| row.cwnd));
     table.optional_counts("ssthresh_bytes", rows.iter().map(|row| row.ssthresh));
     table.numbers("srtt_s", rows.iter().map(|row| row.srtt));
+    table.numbers("allowed_bps", rows.iter().map(|row| Some(row.control?.rate)));
+    table.numbers("loss_event_rate", rows.iter().map(|row| Some(row.control?.loss_event_rate)));
+    table.optional_texts("state", rows.iter().map(|row| Some(row.control?.state?.name())));
+    table.numbers("idd_s", rows.iter().map(|row| Some(row.path?.delay_difference)));
+    table.numbers("stt_packets_per_s", rows.iter().map(|row| Some(row.path?.throughput)));
+    table.numbers("por", rows.iter().map(|row| Some(row.path?.reordered)));
+    table.numbers("plr", rows.iter().map(|row| Some(row.path?.lost)));
     table.optional_counts("queue_packets", rows.iter().map(|row| row.queue));
     table.finish()
 }
@@ -124,6 +133,8 @@ struct Row<'a> {
     cwnd: Option<u64>,
     ssthresh: Option<u64>,
     srtt: Option<f64>,
+    control: Option<RateControl>,
+    path: Option<PathSample>,
     queue: Option<u64>,
 }
 
@@ -141,6 +152,8 @@ impl<'a> Row<'a> {
             cwnd: measured(sample.cwnd),
             ssthresh: measured(sample.ssthresh),
             srtt: Some(sample.srtt.as_secs_f64()).filter(|&srtt| srtt > 0.0),
+            control: sample.control,
+            path: sample.path,
             ..Self::default()
         }
     }

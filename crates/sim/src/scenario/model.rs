@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hopcast_protocols::application::{GameDirection, GameModel, PlayerConfig};
 use hopcast_protocols::routing::Node;
 use hopcast_protocols::time::{Duration, Instant};
-use hopcast_protocols::transport::tcp;
+use hopcast_protocols::transport::{dccp, tcp};
 use hopcast_radio::errors::{ReedSolomon, States};
 use hopcast_radio::fading::Distribution;
 use hopcast_radio::mac::Protection;
@@ -404,8 +404,17 @@ pub struct Flow {
 pub enum Transport {
     /// RFC 768.
     Udp,
-    /// RFC 9293 with NewReno.
+    /// RFC 9293.
     Tcp(Tcp),
+    /// DCCP (RFC 4340).
+    Dccp(Dccp),
+}
+
+/// Parameters of a flow over DCCP.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dccp {
+    /// How its rate is found; the size of a packet in it is that of a full one.
+    pub congestion: dccp::Congestion,
 }
 
 /// Parameters of a TCP flow.
@@ -425,6 +434,8 @@ pub struct Tcp {
     pub variant: tcp::Variant,
     /// Whether segments carry timestamps.
     pub timestamps: bool,
+    /// Whether the routing protocol of the sender tells of broken routes.
+    pub elfn: bool,
 }
 
 /// What a flow sends.

@@ -890,7 +890,55 @@ pub(super) enum Transport {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 1e-9, "maximum" = 0.5))]
         delayed_ack: Option<TimeOrOff>,
+        /// Explicit link failure notification (Holland and Vaidya, 1999): the routing protocol of the sender says when it has no
+        /// route any more, and TCP probes instead of timing out. Default: false.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        elfn: Option<bool>,
     },
+    /// DCCP (RFC 4340) at a rate that is fair to TCP: CCID 3 (RFC 4342).
+    Tfrc {
+        /// How the rate is found. Default: `rfc5348`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        variant: Option<TfrcVariant>,
+        /// Payload of a full packet. Default: `radio.mtu` less 52 B; 1000 B under profile `ns-2`; 1448 B if there is no MTU.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("minimum" = 1, "maximum" = 64_495))]
+        segment: Option<Size>,
+    },
+    /// The same, telling congestion from channel errors, route changes and disconnection (Fu, Meng, Lu, 2003).
+    Adtfrc {
+        /// What congestion is told by. Default: `joint`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        metric: Option<Metric>,
+        /// Payload of a full packet. Default: `radio.mtu` less 52 B; 1000 B under profile `ns-2`; 1448 B if there is no MTU.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("minimum" = 1, "maximum" = 64_495))]
+        segment: Option<Size>,
+    },
+}
+
+/// How TFRC finds its rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum TfrcVariant {
+    /// The standard of 2008.
+    Rfc5348,
+    /// That of 2003, as papers of the time used it.
+    Rfc3448,
+    /// For small packets (CCID 4): as much as TCP with packets of 1460 B, less their headers.
+    Rfc4828,
+}
+
+/// What ADTFRC tells congestion by (Fu, Meng, Lu, section III-D).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Metric {
+    /// A delay that grows and a low throughput, together.
+    Joint,
+    /// A delay that grows, alone: inter-packet delay difference.
+    Idd,
+    /// A low throughput, alone: short-term throughput.
+    Stt,
 }
 
 /// Congestion control of TCP.
@@ -917,15 +965,15 @@ pub(super) enum Application {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 1, "maximum" = 1e15))]
         bytes: Option<Size>,
-        /// Payload of one UDP datagram, or one write to TCP. Default: `radio.mtu` less 28 B, 1472 B if there is no MTU (UDP);
-        /// the segment (TCP).
+        /// Payload of one datagram, or one write to TCP. Default: `radio.mtu` less 28 B, 1472 B if there is no MTU (UDP);
+        /// the segment (others).
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 1, "maximum" = 65_507))]
         packet: Option<Size>,
     },
     /// Application data units, each sent with a blocking call.
     Adu {
-        /// Of one unit; over UDP one datagram, so at most 65507 B.
+        /// Of one unit; one datagram where it is not TCP, so at most 65507 B over UDP and 64495 B over DCCP.
         #[schemars(extend("minimum" = 1, "maximum" = 1_073_741_824))]
         size: Size,
         /// Between the return of one call and the next. Default: 0 s.
@@ -942,7 +990,7 @@ pub(super) enum Application {
         /// Payload rate.
         #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12))]
         rate: Rate,
-        /// Payload of one packet. Default: `radio.mtu` less 28 B, 1472 B if there is no MTU (UDP); the segment (TCP).
+        /// Payload of one packet. Default: `radio.mtu` less 28 B, 1472 B if there is no MTU (UDP); the segment (others).
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 1, "maximum" = 65_507))]
         packet: Option<Size>,
@@ -985,8 +1033,8 @@ pub(super) enum Application {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
         think: Option<TimeOrOff>,
-        /// Payload of one UDP datagram, or one write to TCP. Default: `radio.mtu` less 28 B, 1472 B if there is no MTU (UDP);
-        /// the segment (TCP).
+        /// Payload of one datagram, or one write to TCP. Default: `radio.mtu` less 28 B, 1472 B if there is no MTU (UDP);
+        /// the segment (others).
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 1, "maximum" = 65_507))]
         packet: Option<Size>,
@@ -997,7 +1045,7 @@ pub(super) enum Application {
         #[serde(skip_serializing_if = "Option::is_none")]
         file: Option<String>,
         /// Largest payload of one packet; a larger frame is several packets. Default: `radio.mtu` less 28 B, 1472 B if there is
-        /// no MTU (UDP); the segment (TCP).
+        /// no MTU (UDP); the segment (others).
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 1, "maximum" = 65_507))]
         packet: Option<Size>,

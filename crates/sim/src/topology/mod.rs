@@ -1,6 +1,7 @@
 //! Which stations a transmission reaches, and how well.
 
 mod channel;
+mod connectivity;
 mod moving;
 mod squares;
 
@@ -21,6 +22,7 @@ use crate::mobility::Motion;
 use crate::network::Station;
 use crate::scenario::model::{self, Errors, LossLevel, NodeId, NodeRadio, Propagation, Radio};
 use channel::{Attenuation, Channel};
+pub use connectivity::Connectivity;
 use moving::Surroundings;
 use squares::Squares;
 

@@ -4,18 +4,21 @@ pub mod video_trace;
 
 use crate::address::ip_address;
 use crate::host::packet::MAX_UDP_PAYLOAD;
-use crate::host::{Endpoint, Host, HostConfig, MAX_SOCKETS, Router, Routes, TcpOptions};
+use crate::host::{DccpOptions, Endpoint, Host, HostConfig, MAX_SOCKETS, Router, Routes, TcpOptions};
 use crate::metrics::{FlowSpec, FlowTable, PlayerSpec};
 use crate::network::{Neighbours, Network};
 use crate::scenario::ScenarioError;
-use crate::scenario::model::{Application, Flow, FlowId, Group, NodeId, Relay, Routing, Scenario, Tcp, Transport};
+use crate::scenario::model::{
+    Application, Dccp, Flow, FlowId, Group, NodeId, Relay, Routing, Scenario, Tcp, Transport,
+};
 use hopcast_protocols::application::{
     AduSource, AudioSource, CbrSource, FileSource, GameSource, MediaSource, Source, Timeline,
 };
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::routing::{self, fixed::ShortestPaths};
 use hopcast_protocols::time::{Duration, Instant};
-use hopcast_protocols::transport::tcp;
+use hopcast_protocols::transport::dccp::Congestion;
+use hopcast_protocols::transport::{adtfrc, dccp, tcp};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -172,27 +175,38 @@ pub fn machines(scenario: &Scenario, network: &Network, seed: u64) -> Result<Mac
         }
         match &flow.transport {
             Transport::Udp => add_udp(&mut hosts, seed, FlowId(id), flow, &stops)?,
-            Transport::Tcp(tcp) => {
+            transport @ (Transport::Tcp(_) | Transport::Dccp(_)) => {
                 // Acknowledgements need a way back, over each leg.
                 for leg in stops.windows(2).filter(|leg| !nodes.is_routed(leg[1])) {
                     if routes.path(leg[1], leg[0]).is_none() {
                         return Err(nodes.unreachable(flow, leg[1], leg[0]));
                     }
                 }
-                add_tcp(&mut hosts, &nodes.groups, seed, FlowId(id), flow, tcp, &stops);
+                match transport {
+                    Transport::Tcp(tcp) => add_tcp(&mut hosts, &nodes.groups, seed, FlowId(id), flow, tcp, &stops),
+                    Transport::Dccp(dccp) => add_dccp(&mut hosts, &nodes.groups, seed, FlowId(id), flow, dccp, &stops),
+                    Transport::Udp => {}
+                }
             }
         }
     }
     let end = Instant::START + scenario.duration;
-    let spec = |flow: &Flow| FlowSpec {
+    let spec = |(flow, path): (&Flow, &Path)| FlowSpec {
         priority: flow.priority,
         start: flow.start,
         stop: flow.stop,
         end,
         player: flow.player.and_then(|config| Some(PlayerSpec { config, timeline: timeline(&flow.application)? })),
+        // Over several connections nobody could say which of them lost a packet.
+        is_monitored: is_adtfrc(flow) && path.legs.len() == 1,
     };
-    let specs = scenario.flows.iter().map(spec);
+    let specs = scenario.flows.iter().zip(&paths).map(spec);
     Ok(Machines { hosts, flows: FlowTable::new(specs) })
+}
+
+/// Whether ADTFRC finds the rate of a flow.
+pub fn is_adtfrc(flow: &Flow) -> bool {
+    matches!(flow.transport, Transport::Dccp(Dccp { congestion: Congestion::Adtfrc(_) }))
 }
 
 /// The nodes of a scenario, by [`NodeId`].
@@ -282,7 +296,7 @@ fn forwarding_tables(
             [] => routes.path(leg[leg.len() - 1], leg[0]).unwrap_or_default(),
             _ => leg.iter().rev().copied().collect(),
         };
-        let two_way = matches!(flow.transport, Transport::Tcp(_));
+        let two_way = flow.transport != Transport::Udp;
         for leg in path.legs.iter().cloned().chain(path.legs.iter().map(back).filter(|_| two_way)) {
             let Some(&to) = leg.last() else { continue };
             for hop in leg.windows(2).filter(|hop| !nodes.is_routed(hop[0])) {
@@ -375,8 +389,49 @@ fn connection_config(tcp: &Tcp, socket_buffer: u32) -> tcp::Config {
         delayed_ack: tcp.delayed_ack,
         variant: tcp.variant,
         timestamps: tcp.timestamps,
+        elfn: tcp.elfn.then(tcp::Elfn::default),
         ..tcp::Config::default()
     }
+}
+
+fn add_dccp(hosts: &mut [Host], groups: &[&Group], seed: u64, id: FlowId, flow: &Flow, dccp: &Dccp, stops: &[u32]) {
+    let mut next: Option<Endpoint> = None;
+    let options = |node: u32, end: usize| DccpOptions {
+        config: dccp_config(dccp, &source(flow, id, seed), &flow.application, groups[node as usize].socket_buffer),
+        // Far from where 48 bits end, so that numbers of one run compare without wrapping.
+        initial_sequence: Stream::new(seed, Purpose::InitialSequence, u64::from(id.0), end as u64).next_u64() >> 17,
+    };
+    for (hop, &node) in stops.iter().enumerate().rev() {
+        let host = &mut hosts[node as usize];
+        let port = match next {
+            None => host.add_dccp_sink(id, options(node, 2 * hop - 1)),
+            Some(remote) if hop == 0 => {
+                let times = (flow.start, flow.stop);
+                host.add_dccp_source(id, source(flow, id, seed), times, remote, options(node, 0));
+                break;
+            }
+            Some(remote) => {
+                let ends = [options(node, 2 * hop - 1), options(node, 2 * hop)];
+                host.add_dccp_relay(id, flow.start, remote, ends)
+            }
+        };
+        next = Some(Endpoint { node: NodeId(node), port });
+    }
+}
+
+/// The packet size that the congestion control begins with is that of the application. Who blocks waits with Linux's queue of
+/// five packets; who does not needs one that takes a whole picture, the socket's buffer.
+fn dccp_config(dccp: &Dccp, source: &Source, application: &Application, socket_buffer: u32) -> dccp::Config {
+    let default = dccp::Config::default();
+    let largest = largest_write(application);
+    let mut congestion = dccp.congestion;
+    let (Congestion::Tfrc(tfrc) | Congestion::Adtfrc(adtfrc::Config { tfrc, .. })) = &mut congestion;
+    tfrc.segment = largest;
+    let queue = match source.is_blocking() {
+        true => default.queue,
+        false => default.queue.max((socket_buffer / largest.max(1)) as usize),
+    };
+    dccp::Config { congestion, queue, ..default }
 }
 
 /// Octets of the largest write of an application.

@@ -27,7 +27,7 @@ fn capture(scenario: &Scenario, seeds: &[u64], folder: &Folder) -> Vec<RunResult
 fn tshark(folder: &Folder, file: &str, arguments: &[&str]) -> Option<String> {
     let mut command = Command::new("tshark");
     command.arg("-n").arg("-r").arg(folder.path().join(file));
-    for layer in ["wlan", "ip", "udp", "tcp"] {
+    for layer in ["wlan", "ip", "udp", "tcp", "dccp"] {
         command.arg("-o").arg(format!("{layer}.check_checksum:TRUE"));
     }
     match command.args(arguments).output() {
@@ -56,7 +56,7 @@ fn fields<const N: usize>(folder: &Folder, file: &str, filter: &str, names: [&st
 
 /// What tshark finds wrong with a packet.
 const FAULTS: &str = "_ws.malformed or wlan.fcs.status == 0 or ip.checksum.status == 0 or udp.checksum.status == 0 \
-                      or tcp.checksum.status == 0 or _ws.expert.severity == error";
+                      or tcp.checksum.status == 0 or dccp.checksum.status == 0 or _ws.expert.severity == error";
 
 /// The number of lines that tshark prints for a display filter.
 fn count(folder: &Folder, file: &str, filter: &str) -> Option<usize> {
@@ -158,6 +158,42 @@ fn wireshark_finds_no_fault_in_any_packet() {
     // The last datagrams may be on their way still.
     let whole = count(&folder, "n2.pcapng", "udp && ip.dst == 10.0.0.3 && wlan.ra == 02:00:00:00:00:03").unwrap();
     assert!(whole as u64 >= results[0].flows[0].summary.received_packets);
+}
+
+/// Request, Response, … Close, Reset (RFC 4340, section 5.1), and feedback with ADTFRC's option 248.
+#[test]
+fn wireshark_reads_connections_of_dccp() {
+    let protocols = ["tfrc", "adtfrc"];
+    let flows = protocols.map(|protocol| {
+        format!(
+            "[[flows]]\nname = \"{protocol}\"\nfrom = \"n0\"\nto = \"n2\"\nstop = \"1.5 s\"\n\
+             transport = {{ protocol = \"{protocol}\" }}\napplication = {{ kind = \"bulk\" }}\n"
+        )
+    });
+    let text = string("3 s").split("[[flows]]").next().map(|nodes| nodes.to_owned() + &flows.concat());
+    let scenario = scenario(&text.unwrap());
+    let folder = Folder::new("capture-dccp");
+    let result = capture(&scenario, &[1], &folder).remove(0);
+    let columns = ["dccp.type", "dccp.srcport", "dccp.dstport", "ip.src"];
+    // What the relay sends on is heard too.
+    let own = "dccp && wlan.fc.retry == 0 && (wlan.ta == 02:00:00:00:00:01 || wlan.ra == 02:00:00:00:00:01)";
+    let Some(packets) = fields(&folder, "n0.pcapng", own, columns) else { return };
+    for file in ["n0.pcapng", "n1.pcapng", "n2.pcapng"] {
+        assert_eq!(count(&folder, file, FAULTS), Some(0), "{file}");
+    }
+    assert!(count(&folder, "n2.pcapng", "dccp.checksum.status == 1").unwrap() > 0, "checksums are looked at");
+    for (flow, port) in result.flows.iter().zip(["49152", "49153"]) {
+        let own: Vec<_> = packets.iter().filter(|[_, from, to, _]| from == port || to == port).collect();
+        let types: Vec<&str> = own.iter().map(|[kind, ..]| kind.as_str()).collect();
+        assert_eq!(types[..2], ["0", "1"], "{}: the handshake", flow.name);
+        assert_eq!(types[types.len() - 2..], ["6", "7"], "{}: the end", flow.name);
+        // Data, and data with an acknowledgement; each of them a packet of the flow.
+        let data = own.iter().filter(|[kind, .., from]| ["2", "4"].contains(&kind.as_str()) && from == "10.0.0.1");
+        assert_eq!(data.count() as u64, flow.summary.sent_packets, "{}", flow.name);
+        assert!(flow.summary.received_packets > 20, "{}", flow.summary.received_packets);
+    }
+    let told = "dccp.type == 3 && dccp.option_type == 248 && dccp.srcport == 49153";
+    assert!(count(&folder, "n2.pcapng", told).unwrap() > 5);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::run_with_checks;
 struct RandomFlow {
     from: usize,
     hops: usize,
-    tcp: bool,
+    protocol: &'static str,
     application: String,
     start_ms: u32,
     stop_ms: Option<u32>,
@@ -36,11 +36,12 @@ fn application() -> impl Strategy<Value = String> {
 
 fn flow() -> impl Strategy<Value = RandomFlow> {
     let times = (0_u32..100, prop::option::of(101_u32..400));
-    (0_usize..5, 1_usize..5, any::<bool>(), application(), times).prop_map(
-        |(from, hops, tcp, application, (start_ms, stop_ms))| RandomFlow {
+    let protocol = prop::sample::select(vec!["udp", "tcp", "tfrc", "adtfrc"]);
+    (0_usize..5, 1_usize..5, protocol, application(), times).prop_map(
+        |(from, hops, protocol, application, (start_ms, stop_ms))| RandomFlow {
             from,
             hops,
-            tcp,
+            protocol,
             application,
             start_ms,
             stop_ms,
@@ -90,7 +91,7 @@ fn text() -> impl Strategy<Value = String> {
             for (index, flow) in flows.iter().enumerate() {
                 let to = (flow.from + flow.hops) % 5;
                 // What has a deadline goes over UDP.
-                let protocol = if flow.tcp && !flow.application.contains("deadline") { "tcp" } else { "udp" };
+                let protocol = if flow.application.contains("deadline") { "udp" } else { flow.protocol };
                 text += &format!(
                     "[[flows]]\nname = \"f{index}\"\nfrom = \"n{}\"\nto = \"n{to}\"\nstart = \"{} ms\"\n\
                      transport = {{ protocol = \"{protocol}\" }}\napplication = {}\n",

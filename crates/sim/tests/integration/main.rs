@@ -7,6 +7,7 @@ mod difference;
 mod interfaces;
 mod interference_floor;
 mod motion;
+mod rate_control;
 mod results;
 mod routing;
 mod scenarios;

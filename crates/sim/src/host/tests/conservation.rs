@@ -2,6 +2,7 @@
 
 use super::net::{Fate, Net};
 use super::streams::{PER_OCTET, scenario, tcp};
+use super::units::{adtfrc, tfrc};
 use super::*;
 use crate::scenario::model::{Application, Relay, Transport};
 use crate::traffic::video_trace::VideoTrace;
@@ -52,14 +53,13 @@ proptest! {
     fn sent_is_received_and_dropped_and_in_flight(
         nodes in 2_u32..5,
         by_application in any::<bool>(),
-        stream in any::<bool>(),
+        transport in prop::sample::select(vec![Transport::Udp, tcp(None), tfrc(), adtfrc()]),
         application in applications(),
         fates in fates(),
         queue in 1_u32..60,
         millis in 1_010_u64..3_000,
     ) {
         let relay = if by_application { Relay::Application } else { Relay::Os };
-        let transport = if stream { tcp(None) } else { Transport::Udp };
         let mut scenario = scenario(nodes, relay, transport, application);
         scenario.radio.queue_packets = queue;
         // An application also in the other direction, over the same wires.

@@ -4,6 +4,7 @@ mod conservation;
 mod net;
 mod set_up;
 mod streams;
+mod units;
 
 use super::packet::Packet;
 use super::*;
@@ -41,6 +42,7 @@ impl Bench {
                 end: at(100_000_000),
                 priority: UserPriority::BEST_EFFORT,
                 player: None,
+                is_monitored: false,
             }]),
             now: at(0),
         }
@@ -204,6 +206,7 @@ fn a_blocking_write_waits_for_room_in_the_queue_of_its_category() {
         end: at(100_000_000),
         priority: UserPriority::new(priority),
         player: None,
+        is_monitored: false,
     };
     let mut bench = Bench::new(2, 100_000);
     bench.flows = FlowTable::new([flow(0), flow(0), flow(6)]);

@@ -88,6 +88,7 @@ pub(super) fn tcp(window: Option<u32>) -> Transport {
         delayed_ack: Some(Duration::from_millis(100)),
         variant: tcp::Variant::NewReno,
         timestamps: false,
+        elfn: false,
     })
 }
 

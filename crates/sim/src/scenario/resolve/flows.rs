@@ -4,13 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hopcast_protocols::application::{self, PlayerConfig};
 use hopcast_protocols::time::{Duration, Instant};
-use hopcast_protocols::transport::tcp;
+use hopcast_protocols::transport::{adtfrc, dccp, tcp, tfrc};
 use hopcast_radio::mac::edca::UserPriority;
 
 use super::super::model::{self, NodeId};
 use super::super::nearest;
 use super::super::quantity::{Rate, Size, Time, TimeOrOff};
-use super::super::schema::{Application, Flow, GameDirection, GameModel, Priority, Profile, Transport, Variant};
+use super::super::schema::{
+    Application, Flow, GameDirection, GameModel, Metric, Priority, Profile, TfrcVariant, Transport, Variant,
+};
 use super::super::traces::Traces;
 use super::{Resolver, exact, instant, show, word};
 
@@ -19,6 +21,13 @@ const IP_AND_TCP: u32 = 40;
 
 /// IPv4 header and UDP header (RFC 768).
 const IP_AND_UDP: u32 = 28;
+
+/// IPv4 header, and that of a DCCP data packet with an NDP count and a timestamp (RFC 4340, sections 5, 7.7 and 13.1).
+const IP_AND_DCCP: u32 = 52;
+
+/// Payload of the largest DCCP packet: an IP datagram of 65535 B less 20 B, and 1020 B of the longest header (RFC 4340,
+/// section 5.1).
+const MAX_DCCP_PAYLOAD: f64 = 64_495.0;
 
 /// Payload of the largest UDP datagram: 65535 B of IP datagram (RFC 791, section 3.1) less the headers.
 const MAX_UDP_PAYLOAD: f64 = 65_507.0;
@@ -87,6 +96,12 @@ impl Resolver<'_> {
         let transport = self.transport(index, flow, around);
         let application = self.application(index, flow, &transport, traces, around);
         let player = self.player(index, flow);
+        let is_static = from.is_some_and(|from| matches!(nodes.group(from).routing, model::Routing::Static));
+        if is_static && matches!(&transport, model::Transport::Tcp(tcp) if tcp.elfn) {
+            let problem = "needs a routing protocol that notices broken routes; static ones never break";
+            let expected = format!("another nodes.routing.protocol of {}, or false", flow.from);
+            self.report(&["flows", index, "transport", "elfn"], problem, expected);
+        }
         let (from, to, application) = (from?, to?, application?);
         let priority = UserPriority::new(match priority {
             Priority::BestEffort => 0,
@@ -164,10 +179,62 @@ impl Resolver<'_> {
     fn transport(&mut self, index: &str, flow: &Flow, around: Surroundings) -> model::Transport {
         let at = |key| ["flows", index, "transport", key];
         self.ledger.note_given(&at("protocol"));
-        let Transport::Tcp { variant, timestamps, segment, window, initial_window, min_rto, delayed_ack } =
-            flow.transport
+        match flow.transport {
+            Transport::Udp {} => model::Transport::Udp,
+            Transport::Tcp { .. } => self.tcp(index, flow.transport, around),
+            Transport::Tfrc { variant, segment } => {
+                let variant = self
+                    .ledger
+                    .pick(&at("variant"), variant, word, || (TfrcVariant::Rfc5348, "default: RFC 5348".into()));
+                let config = tfrc::Config {
+                    segment: self.dccp_segment(index, segment, around),
+                    edition: match variant {
+                        TfrcVariant::Rfc3448 => tfrc::Edition::Rfc3448,
+                        TfrcVariant::Rfc5348 | TfrcVariant::Rfc4828 => tfrc::Edition::Rfc5348,
+                    },
+                    small_packets: variant == TfrcVariant::Rfc4828,
+                    ..tfrc::Config::default()
+                };
+                model::Transport::Dccp(model::Dccp { congestion: dccp::Congestion::Tfrc(config) })
+            }
+            Transport::Adtfrc { metric, segment } => {
+                let metric = self
+                    .ledger
+                    .pick(&at("metric"), metric, word, || (Metric::Joint, "default: Fu, Meng and Lu, Table II".into()));
+                let mut config = adtfrc::Config {
+                    identification: match metric {
+                        Metric::Joint => adtfrc::Identification::Joint,
+                        Metric::Idd => adtfrc::Identification::DelayDifference,
+                        Metric::Stt => adtfrc::Identification::Throughput,
+                    },
+                    ..adtfrc::Config::default()
+                };
+                config.tfrc.segment = self.dccp_segment(index, segment, around);
+                model::Transport::Dccp(model::Dccp { congestion: dccp::Congestion::Adtfrc(config) })
+            }
+        }
+    }
+
+    /// Payload of a full packet of DCCP in bytes.
+    fn dccp_segment(&mut self, index: &str, given: Option<Size>, around: Surroundings) -> u32 {
+        let path = ["flows", index, "transport", "segment"];
+        let segment = self.ledger.pick(&path, given, exact, || match around.mtu {
+            _ if around.profile == Profile::Ns2 => {
+                (Size(1000.0), "profile ns-2: Agent/TFRC packetSize_ 1000 (ns-2.35)".into())
+            }
+            // The least MTU is 68 B (RFC 791, section 3.2).
+            Some(mtu) => (size(mtu - IP_AND_DCCP), "default: radio.mtu less 52 B of headers".into()),
+            None => (size(WITHOUT_MTU - IP_AND_DCCP), "default: as with an MTU of 1500 B".into()),
+        });
+        segment.0 as u32
+    }
+
+    fn tcp(&mut self, index: &str, transport: Transport, around: Surroundings) -> model::Transport {
+        let at = |key| ["flows", index, "transport", key];
+        let Transport::Tcp { variant, timestamps, segment, window, initial_window, min_rto, delayed_ack, elfn } =
+            transport
         else {
-            return model::Transport::Udp;
+            unreachable!("it is asked about TCP alone");
         };
         let ns_2 = around.profile == Profile::Ns2;
         let variant =
@@ -205,6 +272,7 @@ impl Resolver<'_> {
                 (TimeOrOff(Some(Time(0.2))), reason.into())
             }
         });
+        let elfn = self.ledger.pick(&at("elfn"), elfn, bool::to_string, || (false, "default: without".into()));
         model::Transport::Tcp(model::Tcp {
             segment: segment.0 as u32,
             window,
@@ -218,6 +286,7 @@ impl Resolver<'_> {
                 Variant::Cubic => tcp::Variant::Cubic,
             },
             timestamps,
+            elfn,
         })
     }
 
@@ -238,13 +307,7 @@ impl Resolver<'_> {
             }
             Application::Adu { size, wait, bytes } => {
                 self.ledger.note_given(&at("size"));
-                if *transport == model::Transport::Udp && size.0 > MAX_UDP_PAYLOAD {
-                    self.report(
-                        &at("size"),
-                        "is more than a UDP datagram holds",
-                        format!("at most {MAX_UDP_PAYLOAD} B"),
-                    );
-                }
+                self.check_datagram(index, "size", size.0, transport);
                 let wait = self.ledger.pick(&at("wait"), *wait, show, || (Time(0.0), "default: none".into()));
                 let bytes = self.amount(index, *bytes);
                 model::Application::Adu { size: size.0 as u32, wait: Duration::from_secs_f64(wait.0), bytes }
@@ -358,9 +421,10 @@ impl Resolver<'_> {
             .ledger
             .pick(&at("deadline"), deadline, show, || (TimeOrOff(None), "default: packets do not expire".into()));
         if deadline.0.is_some() && *transport != model::Transport::Udp {
-            let problem = "says nothing: what TCP has accepted it delivers";
+            let problem = "is kept over UDP only";
             self.report(&at("deadline"), problem, "transport.protocol = \"udp\"");
         }
+        self.check_datagram(index, "packet", packet, transport);
         model::Application::Audio {
             rate,
             packet: packet as u32,
@@ -400,6 +464,7 @@ impl Resolver<'_> {
         let path = ["flows", index, "application", "packet"];
         let default = || match transport {
             model::Transport::Tcp(tcp) => (size(tcp.segment), "default: the segment".into()),
+            model::Transport::Dccp(dccp) => (size(dccp.congestion.tfrc().segment), "default: the segment".into()),
             model::Transport::Udp => {
                 let source = match around.mtu {
                     Some(_) => "default: radio.mtu less 28 B of headers",
@@ -408,7 +473,22 @@ impl Resolver<'_> {
                 (size(around.mtu.unwrap_or(WITHOUT_MTU) - IP_AND_UDP), source.into())
             }
         };
-        self.ledger.pick(&path, given, exact, default).0 as u32
+        let packet = self.ledger.pick(&path, given, exact, default);
+        self.check_datagram(index, "packet", packet.0, transport);
+        packet.0 as u32
+    }
+
+    /// Reports a write of `octets` that is more than the transport has in one datagram.
+    fn check_datagram(&mut self, index: &str, key: &str, octets: f64, transport: &model::Transport) {
+        let (name, most) = match transport {
+            model::Transport::Tcp(_) => return,
+            model::Transport::Udp => ("UDP datagram", MAX_UDP_PAYLOAD),
+            model::Transport::Dccp(_) => ("DCCP packet", MAX_DCCP_PAYLOAD),
+        };
+        if octets > most {
+            let problem = format!("is more than a {name} holds");
+            self.report(&["flows", index, "application", key], problem, format!("at most {most} B"));
+        }
     }
 }
 
@@ -427,6 +507,12 @@ impl<'a> Directory<'a> {
 
     pub(super) fn find(&self, name: &str) -> Option<NodeId> {
         self.nodes.get(name).copied()
+    }
+
+    /// The group of a node.
+    fn group(&self, node: NodeId) -> &'a model::Group {
+        let mut nodes = self.groups.iter().flat_map(|group| group.node_names.iter().map(move |_| group));
+        nodes.nth(node.0 as usize).expect("a node was found in a group")
     }
 
     /// Problem, and what would be right.

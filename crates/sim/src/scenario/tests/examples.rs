@@ -1,7 +1,7 @@
 //! The example files.
 
 use hopcast_protocols::time::{Duration, Instant};
-use hopcast_protocols::transport::tcp;
+use hopcast_protocols::transport::{adtfrc, dccp, tcp, tfrc};
 use hopcast_radio::standard::{DataRate, Standard};
 
 use super::model::*;
@@ -47,6 +47,7 @@ fn the_string_loads_with_static_routes() {
         delayed_ack: Some(Duration::from_millis(200)),
         variant: tcp::Variant::NewReno,
         timestamps: false,
+        elfn: false,
     };
     assert_eq!(flow.transport, Transport::Tcp(tcp));
     assert_eq!(flow.application, Application::Bulk { bytes: None, packet: 1000 });
@@ -117,11 +118,36 @@ fn radios_differ_from_the_common_one_where_they_say_so() {
 }
 
 #[test]
-fn the_roaming_nodes_are_refused_for_what_is_missing() {
-    let expected = [
-        r#"test.toml:26: flows.stream.transport.protocol = "adtfrc": this version does not have "adtfrc" yet; expected "udp" or "tcp""#,
-    ];
-    assert_eq!(refused(ROAMING, &[]), expected.join("\n"));
+fn the_roaming_nodes_load() {
+    let scenario = load(ROAMING, &[]).scenario;
+    let [stream, burst] = scenario.flows.as_slice() else { panic!("two flows") };
+    // The default segment of the machine is that of the file.
+    let adtfrc = dccp::Congestion::Adtfrc(adtfrc::Config::default());
+    assert_eq!(stream.transport, Transport::Dccp(Dccp { congestion: adtfrc }));
+    assert_eq!(stream.application, Application::Bulk { bytes: None, packet: 1000 });
+    assert_eq!(burst.transport, Transport::Udp);
+}
+
+#[test]
+fn tfrc_has_its_variants_and_adtfrc_its_metrics() {
+    let tfrc = |variant: &str| {
+        let set = format!(r#"flows.stream.transport={{ protocol = "tfrc"{variant} }}"#);
+        let Transport::Dccp(dccp) = &load(ROAMING, &[&set]).scenario.flows[0].transport else { panic!("DCCP") };
+        *dccp.congestion.tfrc()
+    };
+    let standard = tfrc::Config { segment: 1448, ..tfrc::Config::default() };
+    assert_eq!(tfrc(""), standard);
+    let edition = tfrc::Edition::Rfc3448;
+    assert_eq!(tfrc(r#", variant = "rfc3448""#), tfrc::Config { edition, ..standard });
+    assert_eq!(tfrc(r#", variant = "rfc4828""#), tfrc::Config { small_packets: true, ..standard });
+    for (metric, expected) in
+        [("idd", adtfrc::Identification::DelayDifference), ("stt", adtfrc::Identification::Throughput)]
+    {
+        let set = format!("flows.stream.transport.metric={metric}");
+        let Transport::Dccp(dccp) = &load(ROAMING, &[&set]).scenario.flows[0].transport else { panic!("DCCP") };
+        let dccp::Congestion::Adtfrc(config) = &dccp.congestion else { panic!("ADTFRC") };
+        assert_eq!(config.identification, expected);
+    }
 }
 
 #[test]

@@ -16,7 +16,7 @@ fn from_json(text: &str, overrides: &[&str]) -> Result<Loaded, ScenarioErrors> {
 
 #[test]
 fn toml_and_json_are_two_spellings_of_one_scenario() {
-    for (text, overrides) in [(STRING, vec![STATIC]), (HOUSE, vec![]), (SMALL, vec![])] {
+    for (text, overrides) in [(STRING, vec![STATIC]), (HOUSE, vec![]), (ROAMING, vec![]), (SMALL, vec![])] {
         let toml = load(text, &overrides);
         let json = from_json(&as_json(text), &overrides).expect("loads");
         assert_eq!(format!("{:?}", toml.scenario), format!("{:?}", json.scenario));
@@ -31,7 +31,8 @@ fn both_spellings_are_refused_alike() {
         told.sort();
         told
     };
-    for (text, overrides) in [(ROAMING, vec![]), (STRING, vec!["nodes.n.routing.protocol=dsdw", "duration=-1 s"])] {
+    let unknown = vec!["flows.stream.transport.protocol=sctp"];
+    for (text, overrides) in [(ROAMING, unknown), (STRING, vec!["nodes.n.routing.protocol=dsdw", "duration=-1 s"])] {
         let toml = parse(text, &overrides).expect_err("refused");
         let json = from_json(&as_json(text), &overrides).expect_err("refused");
         assert_eq!(strip(&toml), strip(&json));

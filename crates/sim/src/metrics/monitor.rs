@@ -1,0 +1,234 @@
+//! The global monitor: what truly happened to each lost packet of an ADTFRC flow, beside what the flow took it for (Fu, Meng,
+//! Lu, section III-D; their footnote 5 names a monitor, which is not described).
+//!
+//! A loss is known to the monitor when the network drops the packet, and is judged by [`Truth`] then. It is scored when the
+//! receiver counts the packet as lost, against the state that the receiver identifies at that moment; a sender that probed in
+//! between has identified a disconnection. A packet that counts as lost and was not dropped is late: it waits for a route, or
+//! others have come another way, which is a change of route.
+
+use super::{DropCause, PathState};
+use crate::scenario::model::{FlowId, NodeId};
+use hopcast_protocols::time::Instant;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use std::collections::{BTreeMap, VecDeque};
+
+/// What truly happened when a packet was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Truth {
+    /// Why this packet was lost.
+    pub cause: PathState,
+    /// State of the network: congestion where the largest queue of any node is filled by more than half, which is where the
+    /// paper draws the line (section III-C.1, figure 2), or where a full queue dropped the packet; otherwise the cause.
+    pub state: PathState,
+}
+
+impl Truth {
+    /// Of a packet lost by `cause`, in a network whose largest queue is filled by more than half, or not.
+    pub fn new(cause: PathState, is_queue_large: bool) -> Self {
+        Self { cause, state: if is_queue_large { PathState::Congestion } else { cause } }
+    }
+}
+
+/// How often each truth was identified as each state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Identification {
+    by_state: Matrix,
+    by_cause: Matrix,
+}
+
+/// Counts by truth, then by what it was identified as.
+type Matrix = [[u64; PathState::ALL.len()]; PathState::ALL.len()];
+
+impl Identification {
+    /// Losses in a network in state `truth` that were identified as `identified`.
+    pub fn of_state(&self, truth: PathState, identified: PathState) -> u64 {
+        self.by_state[truth as usize][identified as usize]
+    }
+
+    /// Losses for the cause `truth` that were identified as `identified`.
+    pub fn of_cause(&self, truth: PathState, identified: PathState) -> u64 {
+        self.by_cause[truth as usize][identified as usize]
+    }
+
+    fn count(&mut self, truth: Truth, identified: PathState) {
+        self.by_state[truth.state as usize][identified as usize] += 1;
+        self.by_cause[truth.cause as usize][identified as usize] += 1;
+    }
+}
+
+impl Serialize for Identification {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(2))?;
+        map.serialize_entry("by_state", &Named(self.by_state.map(Named)))?;
+        map.serialize_entry("by_cause", &Named(self.by_cause.map(Named)))?;
+        map.end()
+    }
+}
+
+/// Something for each state: a map from the states' names in JSON.
+struct Named<T>([T; PathState::ALL.len()]);
+
+impl<T: Serialize> Serialize for Named<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(PathState::ALL.iter().map(|state| state.name()).zip(&self.0))
+    }
+}
+
+/// A loss on which only who sees the whole network can judge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unjudged {
+    /// Whose.
+    pub flow: FlowId,
+    /// Number of the datagram in the flow.
+    pub seq: u64,
+    /// What is known of it.
+    pub loss: Loss,
+}
+
+/// How a datagram was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// It was dropped.
+    Dropped {
+        /// Why.
+        cause: DropCause,
+        /// The link that it was to pass, if an interface gave it up.
+        link: Option<(NodeId, NodeId)>,
+    },
+    /// It was not; its receiver counts it as lost, in this state as it thinks.
+    Late(PathState),
+}
+
+/// The record of one flow.
+#[derive(Clone, Debug, Default)]
+pub struct Monitor {
+    /// Packets with data that left and are not scored: their numbers in the connection, and in the flow.
+    sent: VecDeque<(u64, u64)>,
+    /// Of those that were dropped: the truth, and when.
+    dropped: BTreeMap<u64, (Truth, Instant)>,
+    /// Up to this number the receiver's losses were scored.
+    scored: u64,
+    /// When the sender was last known to probe; `Instant::MAX` while it does.
+    probed: Option<Instant>,
+    counts: Identification,
+}
+
+impl Monitor {
+    /// A packet of the connection, with this number, left with datagram `seq`.
+    pub fn on_sent(&mut self, number: u64, seq: u64) {
+        self.sent.push_back((number, seq));
+    }
+
+    /// The sender takes the path for gone, or not.
+    pub fn on_sender(&mut self, is_probing: bool, now: Instant) {
+        if is_probing {
+            self.probed = Some(Instant::MAX);
+        } else if self.probed == Some(Instant::MAX) {
+            self.probed = Some(now);
+        }
+    }
+
+    /// What truly happened to datagram `seq`, which was dropped. The first report counts.
+    pub fn on_judgement(&mut self, seq: u64, truth: Truth, now: Instant) {
+        self.dropped.entry(seq).or_insert((truth, now));
+    }
+
+    /// What truly happened to a packet that was late.
+    pub fn on_late_judgement(&mut self, truth: Truth, identified: PathState) {
+        self.counts.count(truth, identified);
+    }
+
+    /// The receiver counts the packets with the numbers `first` to `last` as lost, and identifies a state. Those that were not
+    /// dropped are left to be judged: `late` is told their sequence numbers.
+    pub fn on_losses(&mut self, [first, last]: [u64; 2], identified: PathState, mut late: impl FnMut(u64)) {
+        if last < self.scored {
+            return;
+        }
+        self.scored = last + 1;
+        while let Some((number, seq)) = self.sent.pop_front_if(|(number, _)| *number <= last) {
+            let Some((truth, at)) = self.dropped.remove(&seq) else {
+                if number >= first {
+                    late(seq);
+                }
+                continue;
+            };
+            if number >= first {
+                let was_probing = self.probed.is_some_and(|probed| probed >= at);
+                self.counts.count(truth, if was_probing { PathState::Disconnection } else { identified });
+            }
+        }
+    }
+
+    /// How the losses were identified so far.
+    pub fn counts(&self) -> &Identification {
+        &self.counts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use PathState::{ChannelError, Congestion, Disconnection, Normal, RouteChange};
+    use hopcast_protocols::time::Duration;
+
+    fn at(seconds: u64) -> Instant {
+        Instant::START + Duration::from_secs(seconds)
+    }
+
+    /// Ten packets, numbered from 100 in the connection, of which 3, 4 and 7 are dropped.
+    fn monitor() -> Monitor {
+        let mut monitor = Monitor::default();
+        (0..10).for_each(|seq| monitor.on_sent(100 + seq, seq));
+        monitor.on_judgement(3, Truth::new(ChannelError, false), at(1));
+        monitor.on_judgement(4, Truth::new(ChannelError, true), at(1));
+        monitor.on_judgement(7, Truth::new(RouteChange, false), at(2));
+        monitor
+    }
+
+    fn none(seq: u64) {
+        panic!("{seq} was dropped");
+    }
+
+    #[test]
+    fn a_loss_is_scored_when_its_receiver_finds_it() {
+        let mut monitor = monitor();
+        assert_eq!(monitor.counts(), &Identification::default());
+        monitor.on_losses([103, 104], Congestion, none);
+        let counts = *monitor.counts();
+        assert_eq!((counts.of_state(ChannelError, Congestion), counts.of_state(Congestion, Congestion)), (1, 1));
+        assert_eq!((counts.of_cause(ChannelError, Congestion), counts.of_cause(Congestion, Congestion)), (2, 0));
+        // Told again, as with the next packet, they count once.
+        monitor.on_losses([103, 104], Normal, none);
+        assert_eq!(monitor.counts(), &counts);
+        monitor.on_losses([107, 107], RouteChange, none);
+        assert_eq!(monitor.counts().of_state(RouteChange, RouteChange), 1);
+    }
+
+    #[test]
+    fn who_probed_since_has_found_a_disconnection() {
+        let mut monitor = monitor();
+        monitor.on_sender(true, at(3));
+        monitor.on_sender(false, at(9));
+        monitor.on_losses([103, 107], Normal, |seq| assert!([5, 6].contains(&seq)));
+        assert_eq!(monitor.counts().of_state(RouteChange, Disconnection), 1);
+        assert_eq!(monitor.counts().of_state(ChannelError, Disconnection), 1);
+        // What is dropped after it has ended is not part of it.
+        monitor.on_sent(110, 10);
+        monitor.on_judgement(10, Truth::new(ChannelError, false), at(10));
+        monitor.on_losses([110, 110], Normal, none);
+        assert_eq!(monitor.counts().of_state(ChannelError, Normal), 1);
+    }
+
+    #[test]
+    fn what_was_not_dropped_is_late() {
+        let mut monitor = monitor();
+        let mut late = Vec::new();
+        monitor.on_losses([105, 105], Normal, |seq| late.push(seq));
+        assert_eq!(late, [5]);
+        monitor.on_late_judgement(Truth::new(RouteChange, false), Normal);
+        assert_eq!(monitor.counts().of_cause(RouteChange, Normal), 1);
+        // Packets below it that arrived are forgotten, and so is a drop that was found to be none.
+        assert_eq!((monitor.sent.len(), monitor.dropped.len()), (4, 1));
+    }
+}

@@ -1,0 +1,115 @@
+//! Who could reach whom at an instant, were nothing on the air and no frame lost.
+
+use super::channel::Channel;
+use super::{channel, is_usable, reception};
+use crate::mobility::Motion;
+use crate::network::{self, Station};
+use crate::scenario::model::{NodeId, Scenario};
+use hopcast_protocols::time::Instant;
+use hopcast_radio::propagation::Position;
+use hopcast_radio::units::Power;
+
+/// The graph of usable links of a scenario, at any instant of a run. Instants must not go back.
+#[derive(Debug)]
+pub struct Connectivity {
+    channel: Channel,
+    /// By station: least power of a link over which its data frames pass.
+    usable: Vec<Power>,
+    /// By station: whose it is.
+    owners: Vec<NodeId>,
+    /// Ends of each wire.
+    wires: Vec<[NodeId; 2]>,
+    nodes: usize,
+    motion: Motion,
+}
+
+impl Connectivity {
+    /// That of a run of `scenario` with `seed`. Shadowing and fading of single frames do not count.
+    pub fn new(scenario: &Scenario, seed: u64) -> Self {
+        let stations: Vec<Station<'_>> = network::stations(scenario);
+        Self {
+            channel: channel(&scenario.radio, &stations, seed),
+            usable: reception(&scenario.radio, &stations, seed).1,
+            owners: stations.iter().map(|station| station.node).collect(),
+            wires: scenario.links.iter().map(|link| link.between).collect(),
+            nodes: scenario.groups.iter().map(|group| group.node_names.len()).sum(),
+            motion: Motion::new(scenario, seed),
+        }
+    }
+
+    /// Whether data frames of `from` pass to `to`, or a wire connects them.
+    pub fn is_link(&mut self, from: NodeId, to: NodeId, now: Instant) -> bool {
+        let here = self.motion.position(from, now);
+        let there = self.motion.position(to, now);
+        self.passes((from, here), (to, there))
+    }
+
+    /// Whether there is a path from one node to another.
+    pub fn is_connected(&mut self, from: NodeId, to: NodeId, now: Instant) -> bool {
+        let places: Vec<Position> =
+            (0..self.nodes as u32).map(|node| self.motion.position(NodeId(node), now)).collect();
+        let mut reached = vec![false; self.nodes];
+        let mut frontier = vec![from];
+        reached[from.0 as usize] = true;
+        while let Some(node) = frontier.pop() {
+            for next in (0..self.nodes as u32).map(NodeId) {
+                if !reached[next.0 as usize]
+                    && self.passes((node, places[node.0 as usize]), (next, places[next.0 as usize]))
+                {
+                    reached[next.0 as usize] = true;
+                    frontier.push(next);
+                }
+            }
+        }
+        reached[to.0 as usize]
+    }
+
+    fn passes(&self, (from, here): (NodeId, Position), (to, there): (NodeId, Position)) -> bool {
+        let of = |node| move |&(_, owner): &(usize, &NodeId)| *owner == node;
+        self.wires.iter().any(|ends| *ends == [from, to] || *ends == [to, from])
+            || self.owners.iter().enumerate().filter(of(from)).any(|(sender, _)| {
+                self.owners.iter().enumerate().filter(of(to)).any(|(receiver, _)| {
+                    let link = self.channel.link(sender as u32, receiver as u32, here, there);
+                    link.is_some_and(|link| is_usable(&link, self.usable[sender]))
+                })
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Source;
+    use hopcast_protocols::time::Duration;
+
+    /// Three in a row of which the outer ones are linked through the middle one, a wire to a fourth, and one that is far away.
+    #[test]
+    fn paths_lead_over_air_and_wires() {
+        let text = r#"
+            duration = "100 s"
+            [radio]
+            propagation = { model = "range", receive = "100 m", carrier_sense = "200 m" }
+            [[nodes]]
+            name = "n"
+            count = 3
+            placement = { shape = "line", spacing = "80 m" }
+            [[nodes]]
+            name = "far"
+            placement = { shape = "points", at = [[900, 0]] }
+            [[nodes]]
+            name = "w"
+            role = "wired"
+            [[links]]
+            between = ["n2", "w"]
+            rate = "1 Mb/s"
+        "#;
+        let source = Source { text: text.into(), name: "test".into(), ..Source::default() };
+        let scenario = Scenario::parse(&source, &[]).expect("the scenario is right").scenario;
+        let mut graph = Connectivity::new(&scenario, 1);
+        let now = Instant::START + Duration::from_secs(7);
+        let [n0, n1, n2, far, wired] = [0, 1, 2, 3, 4].map(NodeId);
+        assert!(graph.is_link(n0, n1, now) && !graph.is_link(n0, n2, now) && graph.is_link(wired, n2, now));
+        assert!(graph.is_connected(n0, wired, now) && graph.is_connected(wired, n0, now));
+        assert!(!graph.is_connected(n0, far, now) && !graph.is_connected(far, n2, now));
+    }
+}
