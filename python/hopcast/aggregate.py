@@ -26,6 +26,7 @@ def aggregate(texts: list[str]) -> dict[str, Any]:
         "flows": _rows([document["flows"] for document in documents]),
         "nodes": _rows([document["nodes"] for document in documents]),
         "totals": _record([document["totals"] for document in documents]),
+        "warnings": list(dict.fromkeys(text for document in documents for text in document["warnings"])),
         "cost": _cost([document["cost"] for document in documents]),
         "provenance": first["provenance"]
         | {

@@ -52,6 +52,7 @@ pub mod host;
 pub mod metrics;
 pub mod mobility;
 pub mod network;
+pub mod paths;
 pub mod registry;
 pub mod results;
 pub mod run;

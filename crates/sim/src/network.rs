@@ -7,6 +7,7 @@
 //! the one that it hears strongest, and an access point has its stations.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::routing::fixed::ShortestPaths;
@@ -16,7 +17,8 @@ use hopcast_radio::units::Power;
 use crate::engine::{Attachment, Ports};
 use crate::host::card::Cards;
 use crate::host::{Hop, Interface, Routes};
-use crate::scenario::model::{Group, NodeId, NodeRadio, Role, Routing, Scenario, WIRED_MTU};
+use crate::paths::{LossyLink, Paths};
+use crate::scenario::model::{Flow, Group, NodeId, NodeRadio, Role, Routing, Scenario, Transport, WIRED_MTU};
 use crate::topology::Topology;
 use crate::wired::Wire;
 
@@ -77,8 +79,8 @@ pub fn cards(scenario: &Scenario) -> Vec<Option<Cards>> {
 /// Neighbours and paths.
 #[derive(Clone, Debug)]
 pub struct Network {
-    /// Shortest paths between all nodes; none where routing protocols find them.
-    pub paths: ShortestPaths,
+    /// Paths between all nodes; none where routing protocols find them.
+    pub paths: Paths,
     /// By node: the hops to its neighbours, by their index.
     hops: Vec<Vec<Hop>>,
     /// By node: its interfaces.
@@ -125,7 +127,60 @@ impl Network {
             ports.attachments(node).iter().map(interface).collect()
         });
         let needs_paths = scenario.groups.iter().any(|group| matches!(group.routing, Routing::Static));
-        Self::of_hops(hops, interfaces.collect(), needs_paths, goes_on)
+        let mut network = Self::of_hops(hops, interfaces.collect(), needs_paths, goes_on)?;
+        let wanted = if needs_paths { network.unreachable(scenario) } else { Vec::new() };
+        if !wanted.is_empty() {
+            network.find_detours(&wanted, &stations, topology, &access_points);
+        }
+        Some(network)
+    }
+
+    /// The destinations to which flows of nodes with static routing have no path.
+    fn unreachable(&self, scenario: &Scenario) -> Vec<u32> {
+        let groups: Vec<&Group> = groups(scenario).collect();
+        let is_static = |node: u32| matches!(groups[node as usize].routing, Routing::Static);
+        let legs = |flow: &Flow| {
+            let stops: Vec<u32> = [flow.from].iter().chain(&flow.via).chain([&flow.to]).map(|node| node.0).collect();
+            let two_way = matches!(flow.transport, Transport::Tcp(_));
+            let there: Vec<(u32, u32)> = stops.windows(2).map(|leg| (leg[0], leg[1])).collect();
+            let back: Vec<(u32, u32)> = there.iter().filter(|_| two_way).map(|&(from, to)| (to, from)).collect();
+            there.into_iter().chain(back)
+        };
+        let lost = |&(from, to): &(u32, u32)| is_static(from) && self.paths.path(from, to).is_none();
+        scenario.flows.iter().flat_map(legs).filter(lost).map(|(_, to)| to).collect()
+    }
+
+    /// Leads to `destinations` over lossy links where no others do.
+    fn find_detours(
+        &mut self,
+        destinations: &[u32],
+        stations: &[Station<'_>],
+        topology: &Topology,
+        access_points: &[Option<u32>],
+    ) {
+        let mut links = Vec::new();
+        let mut ways: BTreeMap<(u32, u32), Hop> = BTreeMap::new();
+        for ((from, index), near) in stations.iter().zip(0..).zip(topology.lossy_links()) {
+            for (other, success) in near {
+                let to = &stations[other as usize];
+                let linked = from.node != to.node && from.config.network == to.config.network;
+                if linked && may_talk((index, from.role), (other, to.role), access_points) {
+                    let hop = Hop { interface: from.radio, node: to.node, station: Some(StationId(other)) };
+                    // Of several ways to a node the first one, as among the usable ones.
+                    if let Entry::Vacant(way) = ways.entry((from.node.0, to.node.0)) {
+                        way.insert(hop);
+                        links.push(LossyLink { from: from.node.0, to: to.node.0, success });
+                    }
+                }
+            }
+        }
+        self.paths.find_detours(destinations.iter().copied(), &links);
+        for ((from, to), hop) in ways {
+            let hops = &mut self.hops[from as usize];
+            if hops.iter().all(|known| known.node.0 != to) {
+                hops.push(hop);
+            }
+        }
     }
 
     /// One in which each node has one interface like `interface`, and node `a` has the neighbours `neighbours[a]`.
@@ -148,7 +203,7 @@ impl Network {
         }
         let near = hops.iter().filter(|_| needs_paths);
         let neighbours: Vec<Vec<u32>> = near.map(|near| near.iter().map(|hop| hop.node.0).collect()).collect();
-        Some(Self { paths: ShortestPaths::new_while(&neighbours, goes_on)?, hops, interfaces })
+        Some(Self { paths: ShortestPaths::new_while(&neighbours, goes_on)?.into(), hops, interfaces })
     }
 
     /// The interfaces of a node.
@@ -226,8 +281,12 @@ fn groups(scenario: &Scenario) -> impl Iterator<Item = &Group> {
     scenario.groups.iter().flat_map(|group| group.node_names.iter().map(move |_| group))
 }
 
-/// For each station of role `station`, the access point that it hears strongest; the first of equals.
+/// For each station of role `station`, the access point that it hears strongest; the first of equals. Of those that hear none
+/// well, the one of which it receives most.
 fn access_points(stations: &[Station<'_>], topology: &Topology) -> Vec<Option<u32>> {
+    let joins = |from: &Station<'_>, to: &Station<'_>| {
+        to.role == Role::Station && from.role == Role::AccessPoint && to.config.network == from.config.network
+    };
     let mut strongest: Vec<Option<(Power, u32)>> = vec![None; stations.len()];
     for (from, index) in stations.iter().zip(0..) {
         if from.role != Role::AccessPoint {
@@ -236,13 +295,28 @@ fn access_points(stations: &[Station<'_>], topology: &Topology) -> Vec<Option<u3
         for link in topology.usable_links(StationId(index)) {
             let to = &stations[link.receiver.0 as usize];
             let heard = &mut strongest[link.receiver.0 as usize];
-            let joins = to.role == Role::Station && to.config.network == from.config.network;
-            if joins && heard.is_none_or(|(power, _)| link.power > power) {
+            if joins(from, to) && heard.is_none_or(|(power, _)| link.power > power) {
                 *heard = Some((link.power, index));
             }
         }
     }
-    strongest.into_iter().map(|heard| heard.map(|(_, index)| index)).collect()
+    let mut chosen: Vec<Option<u32>> = strongest.into_iter().map(|heard| heard.map(|(_, index)| index)).collect();
+    let is_alone = |(station, chosen): (&Station<'_>, &Option<u32>)| station.role == Role::Station && chosen.is_none();
+    if stations.iter().zip(&chosen).any(is_alone) {
+        let mut best: Vec<Option<(f64, u32)>> = vec![None; stations.len()];
+        for ((from, index), near) in stations.iter().zip(0..).zip(topology.lossy_links()) {
+            for (to, success) in near {
+                let best = &mut best[to as usize];
+                if joins(from, &stations[to as usize]) && best.is_none_or(|(known, _)| success > known) {
+                    *best = Some((success, index));
+                }
+            }
+        }
+        for (chosen, best) in chosen.iter_mut().zip(best) {
+            *chosen = chosen.or(best.map(|(_, index)| index));
+        }
+    }
+    chosen
 }
 
 /// Whether two radios that hear each other are neighbours, by their roles.

@@ -32,6 +32,7 @@ pub struct Simulation {
     positions: Vec<Position>,
     /// Apart from that of the medium, so that whoever asks for a place need not ask in the order of its transmissions.
     motion: Motion,
+    warnings: Vec<String>,
 }
 
 /// All hosts with what they measure.
@@ -148,7 +149,7 @@ impl Simulation {
         let motion = Motion::new(scenario, seed);
         let Some(topology) = Topology::new_while(radio, &radios, motion, seed, goes_on) else { return Ok(None) };
         let Some(network) = Network::new_while(scenario, &topology, goes_on) else { return Ok(None) };
-        let Machines { hosts, flows } = machines(scenario, &network, seed)?;
+        let Machines { hosts, flows, warnings } = machines(scenario, &network, seed)?;
         let counters = vec![Counters::default(); hosts.len()];
         let code = match radio.errors {
             Errors::GilbertElliott { fec, .. } => fec,
@@ -208,7 +209,7 @@ impl Simulation {
         let mut motion = Motion::new(scenario, seed);
         let nodes = (0..engine.ports().hosts() as u32).map(NodeId);
         let positions = nodes.map(|node| motion.position(node, Instant::START)).collect();
-        Ok(Some(Self { engine, end: Instant::START + scenario.duration, is_finished: false, positions, motion }))
+        Ok(Some(Self { engine, end: Instant::START + scenario.duration, is_finished: false, positions, motion, warnings }))
     }
 
     /// Shows every frame to `tap`.
@@ -255,6 +256,11 @@ impl Simulation {
     /// How many events have happened.
     pub fn events(&self) -> u64 {
         self.engine.events()
+    }
+
+    /// What users should know of how the run was set up.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// Where the nodes stand at the start, by index.

@@ -88,6 +88,8 @@ def _show(result: Result, as_json: bool, out: str | None) -> None:
 
 
 def _print(result: Result, as_json: bool, out: str | None) -> None:
+    for warning in result.json()["warnings"]:
+        click.echo(f"hopcast: warning: {warning}", err=True)
     if as_json:
         click.echo(json.dumps(result.json(), ensure_ascii=False, allow_nan=False).encode())
     else:

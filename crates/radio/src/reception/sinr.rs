@@ -103,6 +103,14 @@ impl Sinr {
         self.modes.iter().position(|mode| mode.rate == rate).expect("every rate in use has a mode")
     }
 
+    /// The share of frames of so many bits at `rate` that are received at `power` in noise alone; `None`: their preamble is
+    /// not found.
+    pub fn success(&self, rate: DataRate, power: Power, bits: u32) -> Option<f64> {
+        let mode = &self.modes[self.mode(rate)];
+        let rate = || mode.payload.frame_error_rate(power.over(mode.noise), f64::from(bits));
+        (power >= self.least_power(mode.rate)).then(|| 1.0 - rate())
+    }
+
     /// The power that reaches [`Self::detection`] in noise alone, or [`Self::receive_threshold`].
     pub(super) fn least_power(&self, rate: DataRate) -> Power {
         self.detection.times(self.modes[self.mode(rate)].noise).max(self.receive_threshold)

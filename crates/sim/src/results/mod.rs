@@ -25,6 +25,8 @@ pub struct RunResult {
     pub nodes: Vec<NodeRecord>,
     /// Sums over the medium and all nodes.
     pub totals: Totals,
+    /// What users should know of how the run was set up: sentences, such as of a flow that had to take lossy links.
+    pub warnings: Vec<String>,
     /// What the run took: all that differs between two runs of the same scenario, seed and version.
     pub cost: Cost,
     /// What was run.

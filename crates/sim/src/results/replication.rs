@@ -96,6 +96,7 @@ impl<'a> Replication<'a> {
             flows: record::flows(self.scenario, simulation),
             totals: record::totals(simulation, &nodes),
             nodes,
+            warnings: simulation.warnings().to_vec(),
             cost: Cost {
                 events: simulation.events(),
                 wall_s: spent.wall_s,

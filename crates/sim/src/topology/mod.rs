@@ -35,6 +35,10 @@ pub struct Topology {
     reception: Reception,
     /// By transmitter: least power of a link over which its data frames pass.
     usable: Vec<Power>,
+    /// By transmitter: the most robust rate of its data frames, and the bits of a full one.
+    robust: Vec<(DataRate, u32)>,
+    /// By station, at the start.
+    places: Vec<Position>,
     variation: Option<Variation>,
     losses: Option<Losses>,
     channel: Channel,
@@ -42,6 +46,10 @@ pub struct Topology {
     nodes: Vec<NodeId>,
     motion: Motion,
 }
+
+/// A link that loses more than this, noise alone considered, is none: with the standard's seven attempts it would deliver less
+/// than one packet in a hundred.
+const LEAST_SUCCESS: f64 = 1e-3;
 
 /// A path that data frames of this length use loses at most this share of them, noise alone considered.
 const USABLE_OCTETS: u32 = 1_536;
@@ -67,10 +75,17 @@ impl Topology {
         let (reception, usable) = reception(radio, stations, seed);
         let channel = channel(radio, stations, seed);
         let is_kept = |from: usize, link: &Link| !motion.moves() || is_usable(link, usable[from]);
+        let phy = radio.standard.phy(radio.short_preamble);
+        let robust = |station: &Station<'_>| {
+            let rate = robust_rate(station, radio.standard);
+            (rate, phy.payload_bits(rate, USABLE_OCTETS))
+        };
         Some(Self {
             links: links(&channel, &places, is_kept, goes_on)?,
             reception,
             usable,
+            robust: stations.iter().map(robust).collect(),
+            places,
             variation: variation(radio, seed),
             losses: losses(&radio.errors, stations.len(), seed),
             channel,
@@ -88,6 +103,22 @@ impl Topology {
     pub fn usable_links(&self, station: StationId) -> impl Iterator<Item = &Link> {
         let usable = self.usable[station.0 as usize];
         self.links[station.0 as usize].iter().filter(move |link| is_usable(link, usable))
+    }
+
+    /// For each station the others that receive some of its full data frames, at the start of the run, with the share of them
+    /// that noise alone lets pass: those over links that [`Self::usable_links`] leaves out as well. Of receptions by thresholds,
+    /// which know no share, none.
+    pub fn lossy_links(&self) -> Vec<Vec<(u32, f64)>> {
+        let Reception::Sinr(sinr) = &self.reception else { return vec![Vec::new(); self.places.len()] };
+        let decodable = |_: usize, link: &Link| link.decodable;
+        let links = links(&self.channel, &self.places, decodable, &|| true).expect("nothing stops it");
+        let success = |from: usize, link: &Link| {
+            let (rate, bits) = self.robust[from];
+            let success = sinr.success(rate, link.power, bits).filter(|&success| success >= LEAST_SUCCESS)?;
+            Some((link.receiver.0, success))
+        };
+        let from_each = links.iter().enumerate();
+        from_each.map(|(from, links)| links.iter().filter_map(|link| success(from, link)).collect()).collect()
     }
 
     /// The medium between the stations.
@@ -255,10 +286,7 @@ fn has_equal_rates(one: &NodeRadio, other: &NodeRadio) -> bool {
 fn of_robust_rates(stations: &[Station<'_>], standard: Standard, of: impl Fn(DataRate) -> Power) -> Vec<Power> {
     let mut known: Vec<(DataRate, Power)> = Vec::new();
     let power = |station: &Station<'_>| {
-        let rate = match station.config.rate_control {
-            Algorithm::Fixed(rate) => rate,
-            _ => standard.rates()[0],
-        };
+        let rate = robust_rate(station, standard);
         let found = known.iter().find(|(known, _)| *known == rate).map(|(_, power)| *power);
         found.unwrap_or_else(|| {
             known.push((rate, of(rate)));
@@ -266,6 +294,14 @@ fn of_robust_rates(stations: &[Station<'_>], standard: Standard, of: impl Fn(Dat
         })
     };
     stations.iter().map(power).collect()
+}
+
+/// The most robust rate of a station's data frames.
+fn robust_rate(station: &Station<'_>, standard: Standard) -> DataRate {
+    match station.config.rate_control {
+        Algorithm::Fixed(rate) => rate,
+        _ => standard.rates()[0],
+    }
 }
 
 /// Those of a reception that has thresholds.

@@ -7,6 +7,7 @@ use crate::host::packet::MAX_UDP_PAYLOAD;
 use crate::host::{DccpOptions, Endpoint, Host, HostConfig, MAX_SOCKETS, Router, Routes, TcpOptions};
 use crate::metrics::{FlowSpec, FlowTable, PlayerSpec};
 use crate::network::{Neighbours, Network};
+use crate::paths::Paths;
 use crate::scenario::ScenarioError;
 use crate::scenario::model::{
     Application, Dccp, Flow, FlowId, Group, NodeId, Relay, Routing, Scenario, Tcp, Transport,
@@ -15,7 +16,7 @@ use hopcast_protocols::application::{
     AduSource, AudioSource, CbrSource, FileSource, GameSource, MediaSource, Source, Timeline,
 };
 use hopcast_protocols::random::{Purpose, Stream};
-use hopcast_protocols::routing::{self, fixed::ShortestPaths};
+use hopcast_protocols::routing;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::dccp::Congestion;
 use hopcast_protocols::transport::{adtfrc, dccp, tcp};
@@ -29,6 +30,8 @@ pub struct Machines {
     pub hosts: Vec<Host>,
     /// All flows, not started.
     pub flows: FlowTable,
+    /// What users should know of the paths that the flows take.
+    pub warnings: Vec<String>,
 }
 
 /// Why a scenario's flows can't be set up.
@@ -201,7 +204,9 @@ pub fn machines(scenario: &Scenario, network: &Network, seed: u64) -> Result<Mac
         is_monitored: is_adtfrc(flow) && path.legs.len() == 1,
     };
     let specs = scenario.flows.iter().zip(&paths).map(spec);
-    Ok(Machines { hosts, flows: FlowTable::new(specs) })
+    let flows = FlowTable::new(specs);
+    let warnings = scenario.flows.iter().zip(&paths).filter_map(|(flow, path)| path.warning(flow, &nodes, routes));
+    Ok(Machines { hosts, flows, warnings: warnings.collect() })
 }
 
 /// Whether ADTFRC finds the rate of a flow.
@@ -238,7 +243,7 @@ struct Path {
 
 impl Path {
     /// The shortest way over the nodes that the flow names, cut where applications pass it on.
-    fn new(flow: &Flow, nodes: &Nodes<'_>, routes: &ShortestPaths) -> Result<Self, TrafficError> {
+    fn new(flow: &Flow, nodes: &Nodes<'_>, routes: &Paths) -> Result<Self, TrafficError> {
         if nodes.is_routed(flow.from.0) {
             return Self::between_programs(flow, nodes);
         }
@@ -270,6 +275,26 @@ impl Path {
         Ok(Self { legs: stops.windows(2).map(<[u32]>::to_vec).collect() })
     }
 
+    /// What to say of the links on it that lose much, in the direction of the data.
+    fn warning(&self, flow: &Flow, nodes: &Nodes<'_>, routes: &Paths) -> Option<String> {
+        let hops = |leg: &Vec<u32>| {
+            let to = leg[leg.len() - 1];
+            let lossy = leg.windows(2).filter_map(|hop| {
+                let percent = 100.0 * (1.0 - routes.detour(hop[0], to)?.success);
+                Some(format!("{} to {} loses {percent:.0} %", nodes.name(hop[0]), nodes.name(hop[1])))
+            });
+            lossy.collect::<Vec<_>>()
+        };
+        let lossy: Vec<String> = self.legs.iter().filter(|leg| !nodes.is_routed(leg[0])).flat_map(hops).collect();
+        (!lossy.is_empty()).then(|| {
+            format!(
+                "flow \"{}\": no path over links that lose at most a tenth of full frames; {}",
+                flow.name,
+                lossy.join(", ")
+            )
+        })
+    }
+
     /// The nodes whose programs handle the flow, source and sink included.
     fn stops(&self) -> Vec<u32> {
         let ends = self.legs.iter().filter_map(|leg| leg.last());
@@ -282,7 +307,7 @@ fn forwarding_tables(
     scenario: &Scenario,
     paths: &[Path],
     nodes: &Nodes<'_>,
-    routes: &ShortestPaths,
+    routes: &Paths,
 ) -> Result<Vec<Vec<Option<NodeId>>>, TrafficError> {
     let count = nodes.groups.len() as u32;
     let table = |node| (0..count).map(|to| routes.next_hop(node, to).map(NodeId)).collect();
@@ -488,6 +513,7 @@ fn source(flow: &Flow, id: FlowId, seed: u64) -> Source {
 mod tests {
     use super::*;
     use crate::scenario::Source as Text;
+    use hopcast_protocols::routing::fixed::ShortestPaths;
 
     /// Four nodes, all in range of each other, with flows as given.
     fn scenario(relay: &str, flows: &str) -> Scenario {
@@ -523,7 +549,7 @@ mod tests {
     }
 
     fn tables(scenario: &Scenario) -> Result<Vec<Vec<Option<NodeId>>>, TrafficError> {
-        let routes = ShortestPaths::new(&[vec![1, 2, 3], vec![0, 2, 3], vec![0, 1, 3], vec![0, 1, 2]]);
+        let routes = Paths::from(ShortestPaths::new(&[vec![1, 2, 3], vec![0, 2, 3], vec![0, 1, 3], vec![0, 1, 2]]));
         let nodes = Nodes { groups: vec![&scenario.groups[0]; 4], names: vec!["n0", "n1", "n2", "n3"] };
         let paths: Vec<Path> =
             scenario.flows.iter().map(|f| Path::new(f, &nodes, &routes)).collect::<Result<_, _>>()?;
@@ -534,7 +560,7 @@ mod tests {
     fn applications_pass_a_flow_on_leg_by_leg() {
         let scenario = scenario("application", &flow("f", "n3", &["n1", "n2"], "udp"));
         let nodes = Nodes { groups: vec![&scenario.groups[0]; 4], names: vec![] };
-        let routes = ShortestPaths::new(&[vec![1, 2, 3], vec![0, 2, 3], vec![0, 1, 3], vec![0, 1, 2]]);
+        let routes = Paths::from(ShortestPaths::new(&[vec![1, 2, 3], vec![0, 2, 3], vec![0, 1, 3], vec![0, 1, 2]]));
         let path = Path::new(&scenario.flows[0], &nodes, &routes).expect("all are in range");
         assert_eq!(path.legs, [[0, 1], [1, 2], [2, 3]]);
         assert_eq!(path.stops(), [0, 1, 2, 3]);

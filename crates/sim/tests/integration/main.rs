@@ -2,6 +2,7 @@
 
 mod captures;
 mod conservation;
+mod detours;
 mod determinism;
 mod difference;
 mod interfaces;
