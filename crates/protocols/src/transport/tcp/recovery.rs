@@ -16,8 +16,6 @@ pub(super) struct Recovery {
     /// RFC 6675.
     recover: u64,
     duplicates: u32,
-    /// Bytes outstanding at the first duplicate, before limited transmit added to them.
-    flight: u64,
     phase: Phase,
 }
 
@@ -39,8 +37,8 @@ enum Phase {
 pub(super) enum Duplicate {
     /// Nothing beyond what [`Recovery::limited_transmit`] allows.
     Counted,
-    /// The first unacknowledged segment is lost; this much was outstanding.
-    Loss { flight: u64 },
+    /// The first unacknowledged segment is lost.
+    Loss,
 }
 
 /// What an acknowledgement of new data means.
@@ -56,7 +54,7 @@ pub(super) enum Progress {
 
 impl Recovery {
     pub(super) fn new(kind: LossRecovery) -> Self {
-        Self { kind, recover: 0, duplicates: 0, flight: 0, phase: Phase::Open }
+        Self { kind, recover: 0, duplicates: 0, phase: Phase::Open }
     }
 
     /// The peer knows no SACK.
@@ -66,8 +64,8 @@ impl Recovery {
         }
     }
 
-    /// A duplicate acknowledgement of `una`, with data sent up to `sent`; `is_lost` by what SACK tells.
-    pub(super) fn on_duplicate(&mut self, una: u64, sent: u64, is_lost: bool, segment: u32) -> Duplicate {
+    /// A duplicate acknowledgement of `una`; `is_lost` by what SACK tells.
+    pub(super) fn on_duplicate(&mut self, una: u64, is_lost: bool, segment: u32) -> Duplicate {
         match &mut self.phase {
             Phase::Fast { window, .. } => {
                 // A segment has left the network (RFC 5681, section 3.2, step 4).
@@ -78,16 +76,13 @@ impl Recovery {
             Phase::Open => {}
         }
         self.duplicates = self.duplicates.saturating_add(1);
-        if self.duplicates == 1 {
-            self.flight = sent - una;
-        }
         let (enough, fresh) = match self.kind {
             // RFC 6675, section 5, steps 1 and 2; after a timeout, section 5.1.
             LossRecovery::Sack => (self.duplicates >= DUPLICATE_THRESHOLD || is_lost, una >= self.recover),
             // RFC 6582, section 3.2, step 1: duplicates of what was sent again are no new loss.
             _ => (self.duplicates == DUPLICATE_THRESHOLD, una > self.recover),
         };
-        if enough && fresh { Duplicate::Loss { flight: self.flight } } else { Duplicate::Counted }
+        if enough && fresh { Duplicate::Loss } else { Duplicate::Counted }
     }
 
     /// Recovery begins, with data sent up to `sent` and a congestion window of `window` bytes, reduced already.

@@ -323,10 +323,12 @@ impl Sender {
     /// A duplicate acknowledgement; whether it reveals a loss.
     fn on_duplicate(&mut self, now: Instant) -> bool {
         let is_lost = self.scoreboard.as_ref().is_some_and(|board| board.is_lost(self.una, self.segment));
-        match self.recovery.on_duplicate(self.una, self.sent, is_lost, self.segment) {
+        match self.recovery.on_duplicate(self.una, is_lost, self.segment) {
             Duplicate::Counted => false,
-            Duplicate::Loss { flight } => {
-                self.congestion.on_loss(self.flight_size(flight), now);
+            Duplicate::Loss => {
+                // Limited transmit goes beyond the window only, so that what it sent does not count (RFC 5681, section
+                // 3.2, step 2).
+                self.congestion.on_loss(self.flight_size(self.sent - self.una), now);
                 self.recovery.start(self.sent, self.congestion.window(), self.segment);
                 self.retransmit = true;
                 // Karn: what is timed may be what is sent again.

@@ -110,6 +110,20 @@ fn rfc_2018_section_4_blocks_leave_full_segments_alone() {
 }
 
 #[test]
+fn rfc_5681_equation_4_what_the_first_duplicate_let_out_counts_as_in_flight() {
+    let mut bench = in_flight_sack(10);
+    // One acknowledgement brings new data and the first block: it opens the window to eleven, which fill it at once.
+    bench.at(100).send(sacks(4, &[(5, 6)]));
+    for n in 10..16 {
+        bench.recv(nth(n));
+    }
+    bench.recv_nothing().expect_window(11 * MSS, u32::MAX);
+    bench.send(sacks(4, &[(5, 7)])).recv(nth(16)).recv_nothing();
+    // Half of the eleven that the window holds, not of the six that were outstanding at the first duplicate.
+    bench.send(sacks(4, &[(5, 8)])).recv(nth(4)).recv_nothing().expect_window(5500, 5500);
+}
+
+#[test]
 fn rfc_6675_section_5_one_loss_by_hand() {
     let mut bench = in_flight_sack(10);
     // Step 3: what has left makes room, up to cwnd.
