@@ -29,6 +29,7 @@
 //! points from numbers with `From`: it never yields `Unknown` of a number that has a name.
 
 pub mod aodv;
+pub mod arp;
 mod bit_set;
 mod bytes;
 pub mod checksum;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use hopcast_wire::checksum::Policy;
-use hopcast_wire::{aodv, dccp, dsr, ieee80211, ipv4, llc, olsr, radiotap, tcp, udp};
+use hopcast_wire::{aodv, arp, dccp, dsr, ieee80211, ipv4, llc, olsr, radiotap, tcp, udp};
 use pcap_file::DataLink;
 use pcap_file::pcap::PcapReader;
 
@@ -21,6 +21,7 @@ struct Seen {
     radiotap: usize,
     right_fcs: usize,
     frames: usize,
+    arp: usize,
     internet: usize,
     udp: usize,
     tcp: usize,
@@ -119,9 +120,21 @@ fn frame(octets: &[u8], seen: &mut Seen) {
         return;
     }
     let Ok(snap) = llc::Packet::new_checked(packet.payload()) else { return };
-    if llc::Repr::parse(&snap) == Ok(llc::Repr::new(llc::EtherType::Ipv4)) {
-        datagram(snap.payload(), seen);
+    match llc::Repr::parse(&snap) {
+        Ok(repr) if repr == llc::Repr::new(llc::EtherType::Ipv4) => datagram(snap.payload(), seen),
+        Ok(repr) if repr == llc::Repr::new(llc::EtherType::Arp) => resolution(snap.payload(), seen),
+        _ => {}
     }
+}
+
+/// ARP.
+fn resolution(octets: &[u8], seen: &mut Seen) {
+    let packet = arp::Packet::new_checked(octets).expect("captured packets are whole");
+    let repr = arp::Repr::parse(&packet).expect("these map IPv4 to MAC addresses");
+    let mut emitted = vec![0xee; repr.buffer_len()];
+    repr.emit(&mut arp::Packet::new_unchecked(&mut emitted));
+    assert_eq!(emitted, octets[..emitted.len()]);
+    seen.arp += 1;
 }
 
 /// Checksums aren't judged: ns-3 writes none unless told to, and network cards fill them in after the capture.
@@ -237,6 +250,7 @@ fn read(path: &Path, seen: &mut Seen) {
             }
             DataLink::IEEE802_11 => frame(&packet.data, seen),
             DataLink::ETHERNET if packet.data[12..14] == [0x08, 0x00] => datagram(&packet.data[14..], seen),
+            DataLink::ETHERNET if packet.data[12..14] == [0x08, 0x06] => resolution(&packet.data[14..], seen),
             // The same with the tag of a virtual network.
             DataLink::ETHERNET if packet.data[12..14] == [0x81, 0x00] && packet.data[16..18] == [0x08, 0x00] => {
                 datagram(&packet.data[18..], seen);
@@ -268,9 +282,9 @@ fn captured_frames_become_the_same_octets_again() {
             read(&path, &mut seen);
         }
     }
-    let Seen { radiotap, right_fcs, frames, internet, udp, tcp, aodv, olsr, dccp, dsr: _ } = seen;
-    let counts = [radiotap, right_fcs, frames, internet, udp, tcp, dccp, olsr, aodv.len()];
-    println!("radiotap, right FCS, frames, IPv4, UDP, TCP, DCCP, OLSR, AODV: {counts:?}");
+    let Seen { radiotap, right_fcs, frames, arp, internet, udp, tcp, aodv, olsr, dccp, dsr: _ } = seen;
+    let counts = [radiotap, right_fcs, frames, arp, internet, udp, tcp, dccp, olsr, aodv.len()];
+    println!("radiotap, right FCS, frames, ARP, IPv4, UDP, TCP, DCCP, OLSR, AODV: {counts:?}");
     assert!(counts.iter().all(|&count| count > 0), "some kind of packet is missing");
 }
 

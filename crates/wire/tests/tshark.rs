@@ -12,7 +12,9 @@ use hopcast_wire::ieee80211::{Addressing, DataSubtype, Flags, ManagementSubtype,
 use hopcast_wire::olsr::hello::{LinkCode, LinkType, NeighbourType};
 use hopcast_wire::radiotap::{Channel, ChannelFlags};
 use hopcast_wire::tcp::{Options, SackBlock, SackBlocks, Timestamps, UnknownOptions};
-use hopcast_wire::{MacAddress, aodv, dccp, dsdv, dsr, ieee80211, ipv4, llc, olsr, pcapng, radiotap, rtp, tcp, udp};
+use hopcast_wire::{
+    MacAddress, aodv, arp, dccp, dsdv, dsr, ieee80211, ipv4, llc, olsr, pcapng, radiotap, rtp, tcp, udp,
+};
 
 const NETWORK: MacAddress = MacAddress([0x02, 0, 0, 0, 0xff, 0xff]);
 const NEAR: MacAddress = MacAddress([0x02, 0, 0, 0, 0, 1]);
@@ -298,6 +300,48 @@ fn tshark_would_tell_if_a_frame_were_broken() {
     let lines: Vec<_> = printed.lines().map(str::trim_end).collect();
     assert!(lines[3].starts_with('0'), "the frame check sequence is bad: {}", lines[3]);
     assert_eq!(lines[10], "1 1");
+}
+
+/// A frame with an ARP packet, and what stands behind it.
+fn arp_frame(operation: arp::Operation, target_hardware: MacAddress, behind: &[u8]) -> Vec<u8> {
+    let repr = arp::Repr {
+        operation,
+        sender_hardware: NEAR,
+        sender_protocol: NEAR_IP,
+        target_hardware,
+        target_protocol: FAR_IP,
+    };
+    let snap = llc::Repr::new(llc::EtherType::Arp);
+    let mut octets = vec![0; snap.buffer_len() + repr.buffer_len()];
+    snap.emit(&mut llc::Packet::new_unchecked(&mut octets));
+    repr.emit(&mut arp::Packet::new_unchecked(&mut octets[snap.buffer_len()..]));
+    octets.extend(behind);
+    on_the_air(data(1, DataSubtype::Data, Flags::NONE), &octets)
+}
+
+#[test]
+fn tshark_reads_arp_as_it_was_meant() {
+    // The last one has a message of AODV behind it, which tshark takes for padding.
+    let message = aodv_messages().swap_remove(0);
+    let frames = [
+        arp_frame(arp::Operation::Request, MacAddress([0; 6]), &[]),
+        arp_frame(arp::Operation::Reply, FAR, &[]),
+        arp_frame(arp::Operation::Request, MacAddress([0; 6]), &message),
+    ];
+    let capture = write_capture("arp.pcapng", &frames);
+    let Some(wrong) = tshark(&capture, &["-Y", "_ws.malformed || _ws.expert.severity >= 0x600000 || !arp"]) else {
+        return;
+    };
+    assert_eq!(wrong, "", "malformed, or with warnings");
+    let fields = ["hw.type", "proto.type", "opcode", "src.hw_mac", "src.proto_ipv4", "dst.hw_mac", "dst.proto_ipv4"];
+    let fields = fields.map(|field| format!("arp.{field}"));
+    let mut arguments = vec!["-T", "fields", "-E", "separator= "];
+    arguments.extend(fields.iter().flat_map(|field| ["-e", field.as_str()]));
+    let printed = tshark(&capture, &arguments).expect("it was there a moment ago");
+    let (near, far) = (NEAR.to_string(), FAR.to_string());
+    let request = format!("1 0x0800 1 {near} 10.0.0.1 00:00:00:00:00:00 10.0.0.2");
+    let reply = format!("1 0x0800 2 {near} 10.0.0.1 {far} 10.0.0.2");
+    assert_eq!(printed.lines().collect::<Vec<_>>(), [&request, &reply, &request]);
 }
 
 /// A frame with a datagram from this port to the same one.
