@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hopcast.studies import AMOUNTS, EXPERIMENTS, find, h2o, house, rows_table, run_experiments
+from hopcast.studies import AMOUNTS, EXPERIMENTS, adtfrc, find, h2o, house, rows_table, run_experiments
 from hopcast.studies.experiment import Case, Experiment, Measured, Table
 from hopcast.studies.rows import Row, Sample, claim, experiment_verdict, value
 
@@ -157,13 +157,14 @@ def made_up(experiment: Experiment, lossless: bool) -> Measured:
 def document(name: str, seed: int, case: Case, lossless: bool) -> dict[str, Any]:
     draw = random.Random(f"{name} {seed}")
     flows = []
-    for index in range(3):
+    for index in range(4):
         lost = 0 if lossless else draw.randrange(1, 500)
         flow = {"name": f"stream{index}", "sent_packets": 10_000, "lost_packets": lost, "sent_bytes": 10_240_000}
         flows.append(flow | {"received_bytes": 1024 * (10_000 - lost), "goodput_bps": 8e6 * draw.uniform(0.9, 1.1)})
         flows[-1]["delay_mean_s"] = 5e-3 * draw.uniform(0.9, 1.1)
         flows[-1] |= {"delay_p99_s": 9e-3, "jitter_max_s": 5e-3, "received_packets": 10_000 - lost}
         flows[-1] |= {"retransmitted_segments": lost, "timeouts": lost // 9}
+        flows[-1]["identification"] = {of: identified(draw, lossless) for of in ("by_state", "by_cause")}
     flows.extend(flows[0] | {"name": name} for name in ("bulk", "download"))
     nodes = [
         {
@@ -176,11 +177,23 @@ def document(name: str, seed: int, case: Case, lossless: bool) -> dict[str, Any]
     return {"flows": flows, "nodes": nodes}
 
 
+STATES = ("normal", "congestion", "route_change", "channel_error", "disconnection")
+
+
+def identified(draw: random.Random, lossless: bool) -> dict[str, dict[str, int]]:
+    """Of each truth, how many losses were taken for which state."""
+    return {truth: {state: 0 if lossless else draw.randrange(1, 50) for state in STATES} for truth in STATES}
+
+
 def observed(case: Case, seed: int) -> dict[str, Any]:
-    """What paper W's cases take from series."""
+    """What the cases of papers M and W take from series."""
+    draw = random.Random(seed)
+    if case.observe is adtfrc.observe:
+        times = [0.3 * (step + 1) for step in range(1000)]
+        tracks = {name: [draw.uniform(0.0, 1.0) for _ in times] for name in ("rate", "idd", "stt", "por", "plr")}
+        return {"tracks": {"time": times, "queue": [draw.choice((0.0, 30.0)) for _ in times]} | tracks}
     if case.observe is not house.observe:
         return {}
-    draw = random.Random(seed)
     times = [house.FTP + 0.25 * (step + 1) for step in range(4 * (house.END - house.FTP))]
     names = [f"{f} {p} {n}" for f in ("movie", "game") for p in ("before", "after") for n, _ in house.JITTER]
     bins = {"movie": 36, "game": 27}
@@ -192,3 +205,42 @@ def observed(case: Case, seed: int) -> dict[str, Any]:
             "tracks": {"time": times} | {name: [draw.uniform(1.0, 2.0) for _ in times] for name in tracks},
         }
     }
+
+
+def test_the_extremes_are_the_outer_thirty_per_cent_of_what_is_known() -> None:
+    values = [float(n) for n in range(10)]
+    assert adtfrc.extreme(values, high=True) == [n > 6 for n in range(10)]
+    assert adtfrc.extreme(values, high=False) == [n < 3 for n in range(10)]
+    assert adtfrc.extreme([math.nan, *values], high=True) == [False, *(n > 6 for n in range(10))]
+    # Of values that are all alike none is extreme, nor are more than thirty per cent.
+    assert not any(adtfrc.extreme([1.0] * 10, high=True))
+    assert adtfrc.extreme([0.0] * 5 + [1.0] * 4 + [2.0], high=True) == [False] * 9 + [True]
+    assert adtfrc.extreme([], high=True) == []
+
+
+def test_losses_are_scored_as_congestion_or_not() -> None:
+    nothing = dict.fromkeys(STATES, 0)
+    matrix = dict.fromkeys(STATES, nothing) | {
+        "congestion": nothing | {"congestion": 6, "normal": 2},
+        "channel_error": nothing | {"congestion": 1, "route_change": 11},
+    }
+    found = adtfrc.scores({"flows": [{"identification": {"by_state": matrix}}]}, "by_state")
+    assert found == {"missed": 10.0, "alarms": 5.0, "wrong": 15.0, "congested": 40.0}
+    none = {"identification": {"by_state": dict.fromkeys(STATES, nothing)}}
+    assert math.isnan(adtfrc.scores({"flows": [none]}, "by_state")["wrong"])
+
+
+def test_interruptions_and_variation_of_a_rate() -> None:
+    rates = [0.0, 0.0, 3.0, 1.0, 0.0, 0.0, 2.0, 0.0]
+    assert adtfrc.silences(rates) == [2, 1]
+    assert adtfrc.silences([0.0]) == []
+    assert adtfrc.blocks([1.0, 2.0, 3.0, 4.0, 4.0, 4.0, 9.0]) == [2.0, 4.0]
+    assert adtfrc.variation([1.0, 3.0]) == 0.5
+    assert math.isnan(adtfrc.variation([0.0, 0.0]))
+
+
+def test_a_ratio_is_that_of_the_means_and_survives_a_replication_without_a_path() -> None:
+    ratio = adtfrc._ratio(sample(4.0, 8.0, 0.0), sample(2.0, 4.0, 0.0))
+    assert (ratio.mean, ratio.ci95) == (2.0, 0.0)
+    assert adtfrc._ratio(sample(4.0, 8.0), sample(2.0, 0.0)).mean == 6.0
+    assert math.isnan(adtfrc._ratio(sample(1.0, 1.0), sample(0.0, 0.0)).mean)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hopcast._core import __version__
 from hopcast.errors import HopcastError, RunError
 from hopcast.studies import (
+    adtfrc,
     h2o,
     h2o_cards,
     h2o_distance,
@@ -39,6 +40,7 @@ MODULES = (
     h2o_turbo,
     strings,
     house,
+    adtfrc,
 )
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.id: experiment

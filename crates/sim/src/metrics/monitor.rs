@@ -146,7 +146,8 @@ impl Monitor {
             return;
         }
         self.scored = last + 1;
-        while let Some((number, seq)) = self.sent.pop_front_if(|(number, _)| *number <= last) {
+        while let Some(&(number, seq)) = self.sent.front().filter(|(number, _)| *number <= last) {
+            self.sent.pop_front();
             let Some((truth, at)) = self.dropped.remove(&seq) else {
                 if number >= first {
                     late(seq);

@@ -174,22 +174,27 @@ fn wireshark_reads_connections_of_dccp() {
     let scenario = scenario(&text.unwrap());
     let folder = Folder::new("capture-dccp");
     let result = capture(&scenario, &[1], &folder).remove(0);
-    let columns = ["dccp.type", "dccp.srcport", "dccp.dstport", "ip.src"];
+    let columns = ["dccp.type", "dccp.srcport", "dccp.dstport", "dccp.seq", "ip.src"];
     // What the relay sends on is heard too.
-    let own = "dccp && wlan.fc.retry == 0 && (wlan.ta == 02:00:00:00:00:01 || wlan.ra == 02:00:00:00:00:01)";
+    let own = "dccp && (wlan.ta == 02:00:00:00:00:01 || wlan.ra == 02:00:00:00:00:01)";
     let Some(packets) = fields(&folder, "n0.pcapng", own, columns) else { return };
     for file in ["n0.pcapng", "n1.pcapng", "n2.pcapng"] {
         assert_eq!(count(&folder, file, FAULTS), Some(0), "{file}");
     }
     assert!(count(&folder, "n2.pcapng", "dccp.checksum.status == 1").unwrap() > 0, "checksums are looked at");
     for (flow, port) in result.flows.iter().zip(["49152", "49153"]) {
-        let own: Vec<_> = packets.iter().filter(|[_, from, to, _]| from == port || to == port).collect();
-        let types: Vec<&str> = own.iter().map(|[kind, ..]| kind.as_str()).collect();
+        // Each once, although its frame may have been repeated.
+        let mut own: Vec<_> = packets.iter().filter(|[_, from, to, ..]| from == port || to == port).collect();
+        own.dedup();
+        let mut types: Vec<&str> = own.iter().map(|[kind, ..]| kind.as_str()).collect();
+        // A Request or a Close that was lost is repeated.
+        types.dedup();
         assert_eq!(types[..2], ["0", "1"], "{}: the handshake", flow.name);
         assert_eq!(types[types.len() - 2..], ["6", "7"], "{}: the end", flow.name);
-        // Data, and data with an acknowledgement; each of them a packet of the flow.
+        // Data, and data with an acknowledgement; each of them a packet of the flow, unless a queue dropped it before.
         let data = own.iter().filter(|[kind, .., from]| ["2", "4"].contains(&kind.as_str()) && from == "10.0.0.1");
-        assert_eq!(data.count() as u64, flow.summary.sent_packets, "{}", flow.name);
+        let range = flow.summary.received_packets..=flow.summary.sent_packets;
+        assert!(range.contains(&(data.count() as u64)), "{}: {range:?}", flow.name);
         assert!(flow.summary.received_packets > 20, "{}", flow.summary.received_packets);
     }
     let told = "dccp.type == 3 && dccp.option_type == 248 && dccp.srcport == 49153";
