@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 PROTOCOLS: dict[str, Routing] = {
     "AODV": {"protocol": "aodv", "profile": "ns-2"},
     "DSR": {"protocol": "dsr", "profile": "ns-2"},
-    "DSDV": {"protocol": "dsdv"},
+    "DSDV": {"protocol": "dsdv", "link_layer_notification": True},
     "OLSR": {"protocol": "olsr"},
 }
 NODES, WIDTH, HEIGHT = 50, 1500.0, 300.0

@@ -63,7 +63,7 @@ class Scenario:
         }
         document = {key: value for key, value in document.items() if value is not None}
         text = json.dumps(_plain(document, ""), ensure_ascii=False)
-        self._take(_Source("json", text, FROM_PYTHON, os.fspath(directory), _trace_folders(traces), ()))
+        self._take(_Source("json", text, FROM_PYTHON, os.fspath(directory), trace_folders(traces), ()))
 
     @classmethod
     def from_toml(
@@ -77,7 +77,7 @@ class Scenario:
 
         `overrides` are single values in the form `KEY=VALUE`, as on the command line.
         """
-        folders, changes = _trace_folders(traces), tuple(overrides)
+        folders, changes = trace_folders(traces), tuple(overrides)
         if isinstance(source, str) and "\n" in source:
             return cls._of(_Source("toml", source, "<text>", ".", folders, changes))
         path = os.fspath(source)
@@ -179,7 +179,7 @@ def _shown(path: str) -> str:
     return os.fsencode(path).decode(errors="replace")
 
 
-def _trace_folders(given: Iterable[str | os.PathLike[str]]) -> tuple[str, ...]:
+def trace_folders(given: Iterable[str | os.PathLike[str]] = ()) -> tuple[str, ...]:
     """The folders given, then those of HOPCAST_TRACES, which are separated as those of PATH are."""
     named = os.environ.get("HOPCAST_TRACES", "").split(os.pathsep)
     return (*(os.fspath(folder) for folder in given), *(folder for folder in named if folder))

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import gzip
+import math
 import os
+import random
 import subprocess
 import sys
 from collections.abc import Callable
@@ -105,6 +108,35 @@ def hopcast() -> Hopcast:
         )
 
     return call
+
+
+@pytest.fixture(scope="session")
+def measurements(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with made-up measurements in the forms of those that can't be passed on."""
+    folder = tmp_path_factory.mktemp("traces")
+    draw = random.Random(1)
+    mesh, grid = folder / "rice-tfa", folder / "orbit-rssi"
+    mesh.mkdir()
+    grid.mkdir()
+    rates = [[draw.gauss(4000.0, 100.0) for _ in range(6)] for _ in range(8)]
+    for name in ("link.tsv", "satcp.tsv"):
+        (mesh / name).write_text("".join("\t".join(f"{rate:.0f}" for rate in row) + "\n" for row in rates))
+    lines = ["date,distance_m,signal_reading_dbm,signal_spread,transport,throughput_kbps,throughput_spread"]
+    for index in range(120):
+        metres = draw.uniform(60.0, 400.0)
+        reading = 60.0 - 33.0 * math.log10(metres) + draw.gauss(0.0, 6.0)
+        measured = ("udp,2000.0,80.0", ",,")[index // 2 % 2]
+        lines.append(f"2005-04-07,{metres:.1f},{reading:.1f},1.0,{measured}")
+    (mesh / "single_hop.csv").write_text("\n".join(lines) + "\n")
+    with gzip.open(grid / "rutgers_orbit_rssi.csv.gz", "wt") as file:
+        file.write("noise_dbm,day,src,dst,received,seq_rssi\n")
+        for noise in (-20, -15, -10, -5, 0):
+            for link in range(12):
+                share = (0.0, 1.0, 0.4)[link // 2 % 3]
+                frames = [frame for frame in range(302) if draw.random() >= share]
+                text = " ".join(f"{frame}:30" for frame in frames)
+                file.write(f"{noise},Sat,1-1,1-{link + 2},{len(frames)},{text}\n")
+    return folder
 
 
 def command(*arguments: object) -> list[str]:

@@ -16,16 +16,18 @@ from test_studies import QUICK, made_up
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory, measurements: Path) -> Path:
     """Rows of every experiment, from made-up measurements, and the film's run."""
     folder = tmp_path_factory.mktemp("study")
     study = Study(QUICK, [], {})
-    for experiment in EXPERIMENTS.values():
-        study.rows.extend(experiment.rows(made_up(experiment, lossless=False)))
-        study.provenance[experiment.id] = {
-            name: {"scenario_sha256": case.scenario.sha256, "seeds": list(case.seeds)}
-            for name, case in experiment.cases(QUICK).items()
-        }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOPCAST_TRACES", str(measurements))
+        for experiment in EXPERIMENTS.values():
+            study.rows.extend(experiment.rows(made_up(experiment, lossless=False)))
+            study.provenance[experiment.id] = {
+                name: {"scenario_sha256": case.scenario.sha256, "seeds": list(case.seeds)}
+                for name, case in experiment.cases(QUICK).items()
+            }
     study.write(folder)
     film.demonstrate(folder / "film")
     return folder
@@ -57,6 +59,11 @@ def test_every_experiment_and_the_film_are_there(folder: Path) -> None:
     assert hopcast.__version__ in text
     assert film.scenario().sha256 in text
     assert "nan" not in re.sub(r"<svg.*?</svg>", "", text, flags=re.DOTALL).lower().split()
+
+
+def test_what_was_skipped_is_told(tmp_path: Path) -> None:
+    Study(QUICK, [], {}, {"R9": "no <file>"}).write(tmp_path)
+    assert "R9 was skipped: no &lt;file&gt;." in Path(write_report(tmp_path)).read_text()
 
 
 def test_light_and_dark(folder: Path) -> None:

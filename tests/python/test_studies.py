@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hopcast.studies import AMOUNTS, EXPERIMENTS, adtfrc, find, h2o, house, rows_table, run_experiments
+from hopcast.studies import AMOUNTS, EXPERIMENTS, adtfrc, find, h2o, house, orbit_frames, rows_table, run_experiments
 from hopcast.studies.experiment import Case, Experiment, Measured, Table
 from hopcast.studies.rows import Row, Sample, claim, experiment_verdict, value
 
@@ -97,12 +98,18 @@ def test_experiments_are_found_by_id_letter_and_all() -> None:
     ]
     assert [experiment.id for experiment in find("a")] == ["A1", "A2", "A3", "A4", "A5"]
     assert [experiment.id for experiment in find("all")] == list(EXPERIMENTS)
+    assert [experiment.id for experiment in find("P")] == ["P1", "P2", "P3", "P4", "P5", "P6"]
+    assert [experiment.id for experiment in find("R")] == ["R1", "R2", "R3"]
     assert find("Q") == []
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
 @pytest.mark.parametrize("lossless", [True, False])
-def test_every_experiment_makes_rows_notes_and_figures(experiment: Experiment, lossless: bool) -> None:
+def test_every_experiment_makes_rows_notes_and_figures(
+    experiment: Experiment, lossless: bool, monkeypatch: pytest.MonkeyPatch, measurements: Path
+) -> None:
+    monkeypatch.setenv("HOPCAST_TRACES", str(measurements))
+    assert experiment.missing() is None
     table = Table(experiment.rows(made_up(experiment, lossless)))
     assert {row.experiment for row in table.rows} == {experiment.id}
     keys = [(row.case, row.metric) for row in table.rows]
@@ -157,7 +164,7 @@ def made_up(experiment: Experiment, lossless: bool) -> Measured:
 def document(name: str, seed: int, case: Case, lossless: bool) -> dict[str, Any]:
     draw = random.Random(f"{name} {seed}")
     flows = []
-    for index in range(4):
+    for index in range(12):
         lost = 0 if lossless else draw.randrange(1, 500)
         flow = {"name": f"stream{index}", "sent_packets": 10_000, "lost_packets": lost, "sent_bytes": 10_240_000}
         flows.append(flow | {"received_bytes": 1024 * (10_000 - lost), "goodput_bps": 8e6 * draw.uniform(0.9, 1.1)})
@@ -186,12 +193,14 @@ def identified(draw: random.Random, lossless: bool) -> dict[str, dict[str, int]]
 
 
 def observed(case: Case, seed: int) -> dict[str, Any]:
-    """What the cases of papers M and W take from series."""
+    """What the cases of papers M and W, and of R3, take from series."""
     draw = random.Random(seed)
     if case.observe is adtfrc.observe:
         times = [0.3 * (step + 1) for step in range(1000)]
         tracks = {name: [draw.uniform(0.0, 1.0) for _ in times] for name in ("rate", "idd", "stt", "por", "plr")}
         return {"tracks": {"time": times, "queue": [draw.choice((0.0, 30.0)) for _ in times]} | tracks}
+    if case.observe is orbit_frames.observe:
+        return {"frames": {metric: draw.uniform(1.0, 50.0) for metric in orbit_frames.UNITS}}
     if case.observe is not house.observe:
         return {}
     times = [house.FTP + 0.25 * (step + 1) for step in range(4 * (house.END - house.FTP))]

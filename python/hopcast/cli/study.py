@@ -25,18 +25,30 @@ if TYPE_CHECKING:
 @click.option("--quick", "amount", flag_value="quick", default=True, help="Less data, fewer seeds.  [default]")
 @click.option("--full", "amount", flag_value="full", help="As much data as the papers used.")
 @click.option("--threads", type=WholeNumber(1, 4096), help="Runs side by side.  [default: one a core]")
+@click.option(
+    "--traces", metavar="DIR", multiple=True, type=click.Path(), help="Where to look for traces and measurements."
+)
 @click.option("--out", metavar="DIR", type=click.Path(), help="Write rows and a report to this folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def command(which: str, amount: str, threads: int | None, out: str | None, as_json: bool) -> None:
+def command(
+    which: str, amount: str, threads: int | None, traces: tuple[str, ...], out: str | None, as_json: bool
+) -> None:
     """Run experiments of the papers, and set what is measured beside what they say.
 
-    An experiment is named by its id (H2), a paper by its letter (H).
+    An experiment is named by its id (H2), a paper by its letter (H). Letter R are measurements of others: an experiment
+    whose data are not at hand is skipped.
     """
+    from hopcast.scenario import trace_folders
     from hopcast.studies import AMOUNTS, StudyFailed, StudyInterrupted, find, run_experiments
 
     experiments = find(which)
     if not experiments:
         raise click.BadParameter(f"no experiment {which!r}; there are {_known()}", param_hint="[ID|LETTER|all]")
+    if traces:
+        os.environ["HOPCAST_TRACES"] = os.pathsep.join(trace_folders(traces))
+    lacking = [reason for experiment in experiments if (reason := experiment.missing())]
+    if len(lacking) == len(experiments):
+        raise click.UsageError(f"nothing can be run: {'; '.join(dict.fromkeys(lacking))}")
     with _prepared(out):
         failure: BaseException | None = None
         try:
@@ -95,6 +107,8 @@ def _print(study: Study, as_json: bool, out: str | None) -> None:
         print_rows(study.rows)
         for experiment, verdict in study.verdicts().items():
             click.echo(f"{experiment}: {verdict}")
+        for experiment, reason in study.skipped.items():
+            click.echo(f"{experiment}: skipped, {reason}")
         if out is not None:
             click.echo(f"Written to {out}")
     sys.stdout.flush()

@@ -103,6 +103,7 @@ def _study_head(study: dict[str, Any]) -> list[str]:
         "points for a percentage. A <em>claim</em> <em>holds</em> where its inequality does. A cell is <em>inconclusive</em> "
         "where the 95 % confidence interval crosses the line. An experiment's verdict is that of its median cell.</p>",
         html.table(head, lines, numbers=(3, 4, 5, 6)),
+        *(f"<p>{escape(name)} was skipped: {escape(reason)}.</p>" for name, reason in study.get("skipped", {}).items()),
     ]
 
 

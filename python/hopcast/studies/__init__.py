@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hopcast._core import __version__
@@ -18,9 +18,15 @@ from hopcast.studies import (
     h2o_turbo,
     h2o_unfairness,
     house,
+    orbit_frames,
     strings,
+    strings_calls,
+    strings_mesh,
+    strings_neighbours,
     testbed,
     testbed_routes,
+    tfa_chain,
+    tfa_links,
 )
 from hopcast.studies.experiment import Amount, Experiment, Measured, simulate
 from hopcast.studies.rows import Row, Verdict, experiment_verdict
@@ -39,8 +45,14 @@ MODULES = (
     h2o_unfairness,
     h2o_turbo,
     strings,
+    strings_calls,
+    strings_neighbours,
+    strings_mesh,
     house,
     adtfrc,
+    tfa_chain,
+    tfa_links,
+    orbit_frames,
 )
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.id: experiment
@@ -60,10 +72,12 @@ class Study:
     rows: list[Row]
     provenance: dict[str, dict[str, Any]]
     """Of each experiment: the scenarios with their SHA-256 and the seeds."""
+    skipped: dict[str, str] = field(default_factory=dict)
+    """Of each experiment that was not run for want of data: what is missing."""
 
     def document(self) -> dict[str, Any]:
         """The object of `hopcast study --json`."""
-        return {"rows": [row.as_dict() for row in self.rows]}
+        return {"rows": [row.as_dict() for row in self.rows], "skipped": self.skipped}
 
     def verdicts(self) -> dict[str, Verdict]:
         """Of each experiment: that of its median cell."""
@@ -115,9 +129,11 @@ def run_experiments(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Study:
-    """Run experiments on `threads` (by default, one a core). Raises `StudyInterrupted` on Ctrl-C and
-    `StudyFailed` where a run fails."""
-    study = Study(amount, [], {})
+    """Run experiments on `threads` (by default, one a core), but those whose data are missing. Raises `StudyInterrupted` on
+    Ctrl-C and `StudyFailed` where a run fails."""
+    lacking = {experiment.id: experiment.missing() for experiment in experiments}
+    study = Study(amount, [], {}, {name: reason for name, reason in lacking.items() if reason is not None})
+    experiments = [experiment for experiment in experiments if experiment.id not in study.skipped]
 
     def on_finished(experiment: Experiment, measured: Measured) -> None:
         study.rows.extend(experiment.rows(measured))

@@ -99,7 +99,8 @@ class Experiment:
     """One experiment of a paper.
 
     `cases` says what to simulate, `rows` what is measured beside what the paper says, `figures` draws the rows, and
-    `notes` explains, from the rows, what agrees and what does not.
+    `notes` explains, from the rows, what agrees and what does not. `missing` says which data that `cases` and `rows` need
+    are not there, if any: the experiment is then skipped.
     """
 
     id: str
@@ -110,6 +111,7 @@ class Experiment:
     rows: Callable[[Measured], list[Row]]
     figures: Callable[[Table], Sequence[tuple[str, Figure]]] = lambda table: ()
     notes: Callable[[Table], Sequence[str]] = lambda table: ()
+    missing: Callable[[], str | None] = lambda: None
 
 
 Key = tuple[str, int, Callable[[Result], Document] | None]

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 from hopcast.numbers import significant
-from hopcast.scenario import Scenario
+from hopcast.scenario import Scenario, trace_folders
 from hopcast.statistics import mean
 from hopcast.studies.experiment import Amount, Case, Document, Experiment, Measured, Parameter, Table
 from hopcast.studies.rows import NOISE, Row, Sample, claim, value
@@ -131,8 +131,7 @@ def _flow(
 
 def _film() -> str:
     """The paper's film where its trace is at hand, else the bundled one."""
-    folders = os.environ.get("HOPCAST_TRACES", "").split(os.pathsep)
-    found = any(folder and os.path.isfile(os.path.join(folder, STAR_WARS)) for folder in folders)
+    found = any(os.path.isfile(os.path.join(folder, STAR_WARS)) for folder in trace_folders())
     return STAR_WARS if found else BUNNY
 
 

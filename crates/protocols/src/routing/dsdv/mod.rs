@@ -185,6 +185,7 @@ impl Routing for Dsdv {
 
     fn handle_link_event(&mut self, event: &LinkEvent<'_>, now: Instant) -> Verdict {
         let verdict = match event {
+            LinkEvent::FrameDropped { .. } if !self.config.link_layer_notification => Verdict::Drop,
             LinkEvent::FrameDropped { hop, packet } => {
                 // What else waits for the neighbour is tried, as in ns-2: one frame without an answer is often a collision.
                 self.lose(*hop, now);

@@ -64,7 +64,7 @@ impl Resolver<'_> {
                 protocol("dsr", move |node| Dsr::new(node, config))
             }
             Some(Routing::Dsdv(dsdv)) => {
-                let config = self.dsdv(index, dsdv);
+                let config = self.dsdv(index, dsdv, profile);
                 protocol("dsdv", move |node| Dsdv::new(config, node))
             }
             Some(Routing::Olsr(olsr)) => {
@@ -78,7 +78,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn dsdv(&mut self, index: &str, given: &schema::Dsdv) -> dsdv::Config {
+    fn dsdv(&mut self, index: &str, given: &schema::Dsdv, profile: Profile) -> dsdv::Config {
         let at = |key| ["nodes", index, "routing", key];
         self.ledger.note_given(&at("protocol"));
         let default = dsdv::Config::default();
@@ -103,6 +103,17 @@ impl Resolver<'_> {
                 given.broadcast_jitter,
                 default.broadcast_jitter,
                 NS_2,
+            ),
+            link_layer_notification: self.ledger.pick(
+                &at("link_layer_notification"),
+                given.link_layer_notification,
+                show,
+                || match profile {
+                    Profile::Ns2 => (false, "profile ns-2".into()),
+                    Profile::Standard | Profile::Wavelan => {
+                        (default.link_layer_notification, "default: Perkins and Bhagwat, section 3.2".into())
+                    }
+                },
             ),
             mtu: default.mtu,
         }

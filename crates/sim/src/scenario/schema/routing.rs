@@ -175,6 +175,10 @@ pub(in super::super) struct Dsdv {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
     pub broadcast_jitter: Option<Time>,
+    /// Whether a neighbour is lost with a frame that the interface gives up. Default: true; false under the radio profile
+    /// `ns-2`, as ns-2.35 has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link_layer_notification: Option<bool>,
 }
 
 /// Parameters of DSR, by their names in RFC 4728, section 9.

@@ -177,6 +177,17 @@ fn what_the_links_report_reroutes_packets() {
 }
 
 #[test]
+fn without_notification_a_frame_given_up_takes_its_packet_and_leaves_the_way() {
+    let mut bench = Bench::new(Config { link_layer_notification: false, ..Config::default() });
+    bench.until(Instant::START + SECOND * 2);
+    bench.hear(1, &[entry(1, 0, 2)]);
+    bench.after(SECOND * 2);
+    assert_eq!(bench.drop(1, 1), Verdict::Drop);
+    assert_eq!(bench.next_hop(1), Some(1));
+    assert_eq!(bench.after(SECOND * 2).len(), 0, "there is nothing to tell");
+}
+
+#[test]
 fn a_neighbour_is_lost_after_three_silent_periods_and_not_before() {
     let mut bench = Bench::started();
     bench.hear(1, &[entry(1, 0, 2)]);

@@ -1,0 +1,244 @@
+"""P6: bulk TCP down the columns of a mesh, TCP at constant rates along its rows.
+
+M. Petrovic, M. Aboelaze: "Performance of TCP/UDP under Ad Hoc IEEE802.11", section 5.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from itertools import product
+from typing import TYPE_CHECKING
+
+from hopcast.numbers import significant
+from hopcast.studies.experiment import Amount, Case, Experiment, Measured, Parameter, Table
+from hopcast.studies.h2o_places import number
+from hopcast.studies.rows import Row, Sample, claim, value
+from hopcast.studies.strings import (
+    BARELY,
+    CHANNELS,
+    ERRORS,
+    FEC,
+    IDEAL,
+    NS2_WINDOW,
+    SEGMENTS,
+    Channel,
+    kbps,
+    parameters,
+    scenario,
+    seeds,
+    tcp,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SIDE = 6
+RATES = (23.3, 233.3)
+"""kb/s of each constant-rate source. The intervals that the text has beside them contradict them; see the notes."""
+CBR_PACKET = 1000
+"""Octets."""
+BULK = range(SIDE)
+"""Streams: bulk connections 1 to 6, from the top row to the bottom row; those at constant rates follow."""
+MIDDLE = range(1, SIDE - 1)
+
+Key = tuple[int, float, Channel]
+"""Segment of the bulk connections, rate of the others, channel."""
+KEYS: tuple[Key, ...] = tuple(product(SEGMENTS, RATES, CHANNELS))
+NOTIFIED = "DSDV told of lost frames"
+
+
+def _setup(amount: Amount) -> list[Parameter]:
+    return [
+        *parameters(amount, _seconds(amount), f"{SIDE} rows of {SIDE} nodes", "with"),
+        Parameter("bulk", "TCP from each node of the top row down its column, 5 hops", "section 5; “6 hops” there"),
+        Parameter(
+            "segments of the bulk",
+            "200 and 1000 B",
+            "“fixed to 1000 bytes”, and yet “larger packet sizes show better throughput”: those of Figs. 2 and 3",
+        ),
+        Parameter("constant rate", "TCP from the left end of each row to the right, packets of 1000 B", "section 5"),
+        Parameter("rates", "23.3 and 233.3 kb/s", "section 5; “every 1.5 seconds” and “0.05 seconds” there"),
+        Parameter("window", f"{NS2_WINDOW} segments", "not stated: ns-2's default"),
+        Parameter(NOTIFIED, "beside, with errors", "varied: ns-2's `use_mac_` 1"),
+    ]
+
+
+def _seconds(amount: Amount) -> float:
+    return amount.pick(quick=30.0, full=200.0)
+
+
+def _cases(amount: Amount) -> Mapping[str, Case]:
+    made = {}
+    both = [(key, None) for key in KEYS] + [(key, True) for key in KEYS if key[2] == ERRORS]
+    for key, notified in both:
+        segment, rate, channel = key
+        down = [tcp(f"stream{at}", SIDE * (SIDE - 1) + at, at, segment, NS2_WINDOW) for at in BULK]
+        along = [
+            tcp(
+                f"stream{SIDE + row}",
+                SIDE * row,
+                SIDE * row + SIDE - 1,
+                CBR_PACKET,
+                NS2_WINDOW,
+                {"kind": "cbr", "rate": f"{rate:g} kb/s", "packet": CBR_PACKET},
+            )
+            for row in range(SIDE)
+        ]
+        name = _notified(key) if notified else _case(*key)
+        made[name] = Case(
+            scenario(
+                name,
+                [*down, *along],
+                rts=True,
+                channel=channel,
+                seconds=_seconds(amount),
+                places={"shape": "grid", "columns": SIDE, "spacing": "200 m"},
+                nodes=SIDE * SIDE,
+                notified=notified,
+            ),
+            seeds(amount),
+        )
+    return made
+
+
+def _rows(measured: Measured) -> list[Row]:
+    rows = []
+    bulk = {(key, at): kbps(measured, _case(*key), at) for key in KEYS for at in BULK}
+    mean = {key: _mean(bulk[key, at] for at in BULK) for key in KEYS}
+    for key in KEYS:
+        case = _case(*key)
+        for at in BULK:
+            rows.append(value("P6", f"{case}, bulk {at + 1}", "goodput", "kb/s", bulk[key, at]))
+        rows.append(value("P6", case, "bulk, mean", "kb/s", mean[key]))
+        constant = _mean(kbps(measured, case, SIDE + row) for row in range(SIDE))
+        rows.append(value("P6", case, "constant rate, mean", "kb/s", constant))
+        rows.append(value("P6", case, "bulk connections without a packet", "", _failed(bulk, key)))
+    for segment, rate in product(SEGMENTS, RATES):
+        ideal, errors, fec = ((segment, rate, channel) for channel in (IDEAL, ERRORS, FEC))
+        case = f"{segment} B, {rate:g} kb/s"
+        told = _mean(kbps(measured, _notified(errors), at) for at in BULK)
+        rows.append(value("P6", f"{case}, errors, {NOTIFIED} / ideal", "bulk, mean, ratio", "", told / mean[ideal]))
+        share = mean[errors] / mean[ideal]
+        note = f"Without FEC “barely able to transfer any packets, with throughput close to zero”: at most {BARELY:.0%}"
+        rows.append(claim("P6", f"{case}, errors / ideal", "bulk, mean, ratio", "", share, high=BARELY, note=note))
+        percent = Sample.of(lambda ratio: 100.0 * ratio, mean[fec] / mean[ideal])
+        note = "“About 20 % to 50 % on average of the throughput without any errors”"
+        rows.append(
+            value("P6", f"{case}, FEC / ideal", "bulk, mean", "%", percent, low=20.0, high=50.0, note=note)
+        )  # fmt: skip
+        note = "FEC “allows all connection to transfer data”"
+        rows.append(
+            claim(
+                "P6", f"{case}, FEC", "bulk connections without a packet", "", _failed(bulk, fec), high=0.0, note=note
+            )
+        )
+    for rate, channel in product(RATES, CHANNELS):
+        ratio = mean[1000, rate, channel] / mean[200, rate, channel]
+        note = "“Larger packet sizes show better throughput”"
+        case = f"{rate:g} kb/s, {channel}, 1000 B / 200 B"
+        rows.append(claim("P6", case, "bulk, mean, ratio", "", ratio, low=1.0, note=note))
+    failed = {rate: _failed(bulk, (200, rate, ERRORS), MIDDLE) for rate in RATES}
+    note = "Without FEC “as load increases, some middle TCP connections fail completely for small packet sizes”"
+    rows.append(
+        claim("P6", "200 B, 233.3 kb/s, errors, middle", "connections without a packet", "", failed[RATES[1]], low=1.0,
+              note=note)
+    )  # fmt: skip
+    rows.append(
+        claim("P6", "200 B, errors, middle, 233.3 − 23.3 kb/s", "connections without a packet", "",
+              failed[RATES[1]] - failed[RATES[0]], low=0.0, note=note)
+    )  # fmt: skip
+    for segment in SEGMENTS:
+        ratios = [bulk[(segment, RATES[1], FEC), at] / bulk[(segment, RATES[1], IDEAL), at] for at in BULK]
+        best = max(ratios, key=lambda ratio: -math.inf if math.isnan(ratio.mean) else ratio.mean)
+        note = "“In some cases” a bulk connection has more with FEC than without errors: the best of six"
+        case = f"{segment} B, 233.3 kb/s, FEC / ideal, best connection"
+        rows.append(claim("P6", case, "goodput ratio", "", best, low=1.0, note=note))
+    return rows
+
+
+def _mean(samples: Iterable[Sample]) -> Sample:
+    return Sample.of(lambda *each: math.fsum(each) / len(each), *samples)
+
+
+def _failed(bulk: Mapping[tuple[Key, int], Sample], key: Key, of: range = BULK) -> Sample:
+    """How many connections have delivered nothing."""
+    return Sample.of(lambda *each: float(sum(rate == 0.0 for rate in each)), *(bulk[key, at] for at in of))
+
+
+def _notes(table: Table) -> list[str]:
+    def mean(segment: int, rate: float, channel: Channel, metric: str = "bulk, mean") -> str:
+        return significant(number(table, _case(segment, rate, channel), metric))
+
+    return [
+        f"A packet of 1000 B every 0.05 s would be {8 * CBR_PACKET / 0.05 / 1e3:g} kb/s, and every 1.5 s "
+        f"{8 * CBR_PACKET / 1.5 / 1e3:.1f} kb/s; 233.3 kb/s is one every {8 * CBR_PACKET / 233.3:.0f} ms and 23.3 kb/s one every "
+        f"{8 * CBR_PACKET / 23.3:.0f} ms. The rates are kept.",
+        "A bulk connection of 1000 B has on average "
+        + "; ".join(
+            f"{', '.join(mean(1000, rate, channel) for channel in CHANNELS)} kb/s beside {rate:g} kb/s"
+            for rate in RATES
+        )
+        + " (ideal, errors, FEC); of 200 B "
+        + "; ".join(
+            f"{', '.join(mean(200, rate, channel) for channel in CHANNELS)} kb/s beside {rate:g} kb/s" for rate in RATES
+        )
+        + ".",
+        "With errors and without FEC the bulk connections keep "
+        + ", ".join(
+            f"{number(table, f'{segment} B, {rate:g} kb/s, errors / ideal', 'bulk, mean, ratio'):.2f}"
+            for segment, rate in product(SEGMENTS, RATES)
+        )
+        + " of what the ideal channel carries. In the paper nearly nothing is left, and its section 5 says that DSDV may take errors for a node "
+        "out of reach. Where it does so with each frame that is given up, they keep "
+        + ", ".join(
+            f"{number(table, f'{segment} B, {rate:g} kb/s, errors, {NOTIFIED} / ideal', 'bulk, mean, ratio'):.3f}"
+            for segment, rate in product(SEGMENTS, RATES)
+        )
+        + ".",
+        "The connections at constant rates keep "
+        + "; ".join(
+            f"{', '.join(mean(1000, rate, channel, 'constant rate, mean') for channel in CHANNELS)} of {rate:g} kb/s"
+            for rate in RATES
+        )
+        + " beside bulk segments of 1000 B (ideal, errors, FEC).",
+    ]
+
+
+def _figures(table: Table) -> list[tuple[str, Figure]]:
+    from hopcast.figures import bars
+
+    def drawn(segment: int, rate: float) -> Figure:
+        groups = []
+        for channel in CHANNELS:
+            found = [table[f"{_case(segment, rate, channel)}, bulk {at + 1}", "goodput"] for at in BULK]
+            groups.append((channel, [row.measured or 0.0 for row in found], [row.ci95 or 0.0 for row in found]))
+        return bars([str(at + 1) for at in BULK], groups, y="goodput, kb/s")
+
+    return [
+        (f"Goodput of the bulk connections, {segment} B, beside {rate:g} kb/s", drawn(segment, rate))
+        for segment, rate in product(SEGMENTS, RATES)
+    ]
+
+
+def _case(segment: int, rate: float, channel: Channel) -> str:
+    return f"{segment} B, {rate:g} kb/s, {channel}"
+
+
+def _notified(key: Key) -> str:
+    return f"{_case(*key)}, {NOTIFIED}"
+
+
+EXPERIMENTS = (
+    Experiment(
+        "P6",
+        "A mesh of six by six",
+        "Bulk TCP down every column, TCP at a constant rate along every row (Fig. 5): with errors and without FEC nearly nothing arrives, with FEC "
+        "20 to 50 % of what the ideal channel carries; larger packets are better; without FEC more load makes middle connections fail.",
+        _setup,
+        _cases,
+        _rows,
+        _figures,
+        _notes,
+    ),
+)
