@@ -12,6 +12,7 @@
 //! Each call does a bounded amount of work. Randomness comes from a generator that the machine is handed.
 
 pub mod application;
+pub mod fec;
 pub mod random;
 pub mod routing;
 pub mod time;
