@@ -13,6 +13,7 @@
 
 pub mod application;
 pub mod arp;
+pub mod fec;
 pub mod random;
 pub mod routing;
 pub mod time;

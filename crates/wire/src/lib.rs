@@ -21,7 +21,8 @@
 //! * `Repr::emit` and the setters of a view panic if the buffer is too short. [`ipv4::Repr::emit`], [`udp::Repr::emit`],
 //!   [`tcp::Repr::emit`] and [`dccp::Packet::fill_checksum`] also panic if the packet would not fit into 65535 octets,
 //!   [`dccp::Repr::emit`] if the header would not fit into 1020, and [`dsr::Repr::emit`] if a list is longer than its length
-//!   field can tell. They accept every other value: numbers wider than their field on the wire are cut to it.
+//!   field can tell, [`fec::information`] if an ADU has more than 65535 octets. They accept every other value: numbers wider
+//!   than their field on the wire are cut to it.
 //!
 //! # Values without a name
 //!
@@ -38,6 +39,7 @@ pub mod dccp;
 pub mod dsdv;
 pub mod dsr;
 mod error;
+pub mod fec;
 pub mod ieee80211;
 pub mod ipv4;
 pub mod llc;
