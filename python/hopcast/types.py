@@ -137,7 +137,7 @@ class Routing(TypedDict, total=False):
     protocol: Literal["static", "aodv", "dsdv", "dsr", "olsr", "custom"]
     name: str
     parameters: Mapping[str, Any]
-    profile: Literal["rfc-3561", "ns-2", "draft-5", "rfc-4728"]
+    profile: Literal["rfc-3561", "ns-2", "draft-5", "draft-5-in-arp", "rfc-4728"]
     active_route_timeout: Quantity
     allowed_hello_loss: int
     hello_interval: Quantity
@@ -206,6 +206,16 @@ class Card(TypedDict, total=False):
     copy_in: Quantity
 
 
+class Arp(TypedDict, total=False):
+    """How hardware addresses of neighbours' radios are found."""
+
+    profile: Literal["rfc-1122", "ns-2"]
+    timeout: Quantity
+    request_interval: Quantity
+    requests: int
+    queue: int
+
+
 class LinkQueue(TypedDict, total=False):
     """The drop-tail queue of a wire."""
 
@@ -233,6 +243,8 @@ class Nodes(TypedDict, total=False):
     placement: Placement
     mobility: Mobility
     routing: Routing
+    route_queue: int
+    arp: Arp
     relay: Literal["os", "application"]
     socket_buffer: Quantity
 
@@ -261,6 +273,7 @@ class Application(TypedDict, total=False):
     size: Quantity
     wait: Quantity
     rate: Quantity
+    jitter: Quantity
     interval: Quantity
     deadline: Quantity
     model: Literal["faerber", "ngmn"]

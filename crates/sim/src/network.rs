@@ -270,6 +270,11 @@ impl Neighbours {
         }
     }
 
+    /// The radios of `node`, in the order of its interfaces, of which they are the first.
+    pub fn radios(&self, node: NodeId) -> impl Iterator<Item = StationId> {
+        self.radios[node.0 as usize].iter().map(|&(station, _)| station)
+    }
+
     /// To all that an interface of `node` leads to.
     pub fn all(&self, node: NodeId, interface: u32) -> Hop {
         let wire = (interface as usize).checked_sub(self.radios[node.0 as usize].len());

@@ -71,7 +71,7 @@ pub trait Routing: fmt::Debug + Send {
     fn next_hop(&self, destination: Ipv4Addr, now: Instant) -> Option<NextHop>;
 
     /// Length of the header that a packet of this node for `destination` would get before its data now, in octets: a packet that is
-    /// cut into fragments leaves room for it in each. 0 where there is no route, and under [`Encapsulation::Udp`].
+    /// cut into fragments leaves room for it in each. 0 where there is no route, and unless it is [`Encapsulation::Ip`].
     fn header_len(&mut self, _destination: Ipv4Addr, _now: Instant) -> usize {
         0
     }
@@ -102,7 +102,7 @@ pub struct NextHop {
     pub address: Ipv4Addr,
 }
 
-/// How the messages of a protocol travel in IPv4.
+/// How the messages of a protocol travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encapsulation {
     /// In UDP, from this port to this port.
@@ -115,6 +115,9 @@ pub enum Encapsulation {
         /// Protocol number (IANA, "Assigned internet protocol numbers").
         protocol: u8,
     },
+    /// Behind an ARP packet, without IP: the sender's addresses are that packet's, so that each message shows both. A message to
+    /// all is a request, one to a neighbour a reply. Not over interfaces without hardware addresses.
+    Arp,
 }
 
 /// What a routing protocol sees of an IP packet.

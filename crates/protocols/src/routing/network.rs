@@ -334,8 +334,8 @@ impl<R: Routing> Network<R> {
     fn carry_out(&mut self, node: usize, verdict: Verdict, mut packet: InFlight) {
         match verdict {
             Verdict::Forward(Forward { hop, header, held }) => {
-                let is_udp = matches!(self.nodes[node].encapsulation(), Encapsulation::Udp { .. });
-                assert!(header.is_none() || !is_udp, "a header needs a protocol number");
+                let is_ip = matches!(self.nodes[node].encapsulation(), Encapsulation::Ip { .. });
+                assert!(header.is_none() || is_ip, "a header needs a protocol number");
                 packet.octets = header.unwrap_or_default();
                 if let Some(token) = held {
                     assert!(self.held.insert((node, token), (hop, packet.clone())).is_none(), "{token:?} is in use");

@@ -1,4 +1,4 @@
-//! A frame of the simulation as octets: radiotap, 802.11, LLC/SNAP, IPv4, UDP, TCP or DCCP, frame check sequence.
+//! A frame of the simulation as octets: radiotap, 802.11, LLC/SNAP, IPv4 with UDP, TCP or DCCP, or ARP, frame check sequence.
 
 use hopcast_protocols::routing::Encapsulation;
 use hopcast_protocols::time::Instant;
@@ -8,7 +8,7 @@ use hopcast_radio::medium::Link;
 use hopcast_radio::standard::{DataRate, Modulation, Standard};
 use hopcast_wire::ieee80211::{Addressing, DataSubtype, Flags, SequenceControl, fcs};
 use hopcast_wire::radiotap::{Channel, ChannelFlags};
-use hopcast_wire::{MacAddress, dccp, ieee80211, ipv4, llc, radiotap, tcp, udp};
+use hopcast_wire::{MacAddress, arp, dccp, ieee80211, ipv4, llc, radiotap, tcp, udp};
 
 use crate::address::{BSSID, ip_address, mac_address};
 use crate::host::packet::{Body, IPV4_HEADER, Packet, RoutingPart};
@@ -61,7 +61,10 @@ impl Encoder {
         let frame_start = self.octets.len();
         self.push_header(frame);
         if let Some(packet) = &frame.payload {
-            self.push_packet(packet);
+            match arp_message(packet, frame) {
+                Some(message) => self.push_arp(&message, packet),
+                None => self.push_packet(packet),
+            }
         }
         self.octets.extend([0; fcs::LEN]);
         fcs::fill(&mut self.octets[frame_start..]);
@@ -132,6 +135,18 @@ impl Encoder {
         &self.octets
     }
 
+    /// LLC/SNAP, then ARP, and the routing protocol's message behind it if that is what the packet is.
+    fn push_arp(&mut self, message: &arp::Repr, packet: &Packet) {
+        let snap = llc::Repr::new(llc::EtherType::Arp);
+        let room = self.grow(snap.buffer_len());
+        snap.emit(&mut llc::Packet::new_unchecked(room));
+        let room = self.grow(message.buffer_len());
+        message.emit(&mut arp::Packet::new_unchecked(room));
+        if let Some(part) = &packet.routing {
+            self.octets.extend_from_slice(&part.octets);
+        }
+    }
+
     /// LLC/SNAP, then IP.
     fn push_packet(&mut self, packet: &Packet) {
         let snap = llc::Repr::new(llc::EtherType::Ipv4);
@@ -171,6 +186,22 @@ impl Encoder {
         let start = self.octets.len();
         self.octets.resize(start + count, 0);
         &mut self.octets[start..]
+    }
+}
+
+/// What a packet says in ARP, if that is how it travels. A message of a routing protocol shows the addresses of its sender: to all
+/// it is a request, to one neighbour a reply.
+fn arp_message(packet: &Packet, frame: &Frame<Packet>) -> Option<arp::Repr> {
+    match (&packet.body, packet.is_ip()) {
+        (_, true) => None,
+        (Body::Arp(message), _) => Some(*message),
+        _ => Some(arp::Repr {
+            operation: if frame.receiver.is_none() { arp::Operation::Request } else { arp::Operation::Reply },
+            sender_hardware: mac_address(frame.transmitter),
+            sender_protocol: ip_address(packet.ip.source),
+            target_hardware: frame.receiver.map_or(MacAddress([0; 6]), mac_address),
+            target_protocol: ip_address(packet.ip.destination),
+        }),
     }
 }
 
@@ -241,7 +272,7 @@ fn emit_transport_header(body: &Body, ip: &ipv4::Repr, octets: &mut Vec<u8>) {
             let payload_len = packet.payload.len as u16;
             dccp::Packet::new_unchecked(octets).fill_checksum(ip.source, ip.destination, &[], payload_len);
         }
-        Body::Message => {}
+        Body::Message | Body::Arp(_) => {}
     }
 }
 

@@ -28,7 +28,7 @@ impl Host {
         let mtu = self.config.interfaces[hop.interface as usize].mtu;
         for packet in Fragments::new(datagram, mtu) {
             cx.counters.originated += 1;
-            self.ready.push_back(Transmit { hop, packet });
+            self.give(Transmit { hop, packet }, cx);
         }
         Some(id)
     }
@@ -58,10 +58,11 @@ impl Host {
                 // The packet becomes several, of which the host has made all but the first.
                 cx.counters.refragmented +=
                     u64::from(super::fragment::count(u32::from(packet.ip.payload), Some(mtu))) - 1;
-                let fragments = Fragments::new(packet, Some(mtu));
-                self.ready.extend(fragments.map(|packet| Transmit { hop, packet }));
+                for packet in Fragments::new(packet, Some(mtu)) {
+                    self.give(Transmit { hop, packet }, cx);
+                }
             }
-            _ => self.ready.push_back(Transmit { hop, packet }),
+            _ => self.give(Transmit { hop, packet }, cx),
         }
     }
 

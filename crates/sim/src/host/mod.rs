@@ -6,6 +6,8 @@
 //!            sockets     UDP with buffers, TCP and DCCP connections
 //!               │  ▲
 //!   route, fragment, reassemble, forward      IPv4
+//!               │  ▲
+//!        address resolution    ARP, if the host has it
 //!    poll_output▼  │handle_packet             handle_sent, handle_drop: the interface reports what became of a packet
 //!           interface queue, MAC
 //! ```
@@ -15,6 +17,7 @@
 //! The driver makes one change (`handle_*`), then takes packets from [`Host::poll_output`] until it returns `None`,
 //! offering each to its interface, and then sets its timer to [`Host::poll_timeout`].
 
+mod arp;
 pub mod card;
 mod dccp;
 mod fragment;
@@ -32,18 +35,20 @@ mod tests;
 
 pub use dccp::DccpOptions;
 pub use reassembly::{REASSEMBLY_MEMORY, REASSEMBLY_TIMEOUT};
-pub use router::{Neighbour, ROUTE_QUEUE_TIMEOUT, Router};
+pub use router::{Neighbour, ROUTE_QUEUE_PACKETS, ROUTE_QUEUE_TIMEOUT, Router};
 pub use routes::{Hop, Routes};
 pub use tcp::TcpOptions;
 
 use crate::metrics::{Census, Counters, DropCause, FlowTable};
 use crate::scenario::model::{FlowId, NodeId};
 use crate::timers::Timers;
+use arp::Resolution;
 use dccp::DccpSocket;
+use hopcast_protocols::arp::Config as ArpConfig;
 use hopcast_protocols::time::Instant;
-use hopcast_radio::mac::Room;
 use hopcast_radio::mac::edca::UserPriority;
-use packet::Packet;
+use hopcast_radio::mac::{Room, StationId};
+use packet::{Body, Packet};
 use program::Program;
 use reassembly::Reassembly;
 use router::Undelivered;
@@ -59,12 +64,16 @@ pub struct Host {
     routes: Routes,
     /// In place of `routes`, where a protocol finds them.
     router: Option<Box<Router>>,
+    /// Where addresses of neighbours' radios are not known beforehand.
+    resolution: Option<Box<Resolution>>,
     sockets: Vec<Socket>,
     programs: Vec<Program>,
     /// Packets for the interfaces, in order.
     ready: VecDeque<Transmit>,
     /// By interface: programs with a blocking UDP write that their socket has room for. They wait for the interface only.
     writers: Vec<VecDeque<u32>>,
+    /// Programs with a blocking UDP write that pause, as too many packets wait for a route or an address.
+    stalled: Vec<u32>,
     /// TCP sockets that may have a segment to send.
     talkers: VecDeque<u32>,
     reassembly: Reassembly,
@@ -77,6 +86,10 @@ pub struct Host {
 pub struct HostConfig {
     /// Its interfaces, at least one.
     pub interfaces: Vec<Interface>,
+    /// Its radios, which are the first of the interfaces.
+    pub radios: Vec<StationId>,
+    /// How it resolves the addresses of neighbours' radios; `None`: it knows them.
+    pub arp: Option<ArpConfig>,
     /// Send buffer and receive buffer of each UDP socket, in octets of payload.
     pub socket_buffer: u32,
 }
@@ -134,8 +147,10 @@ pub const MAX_SOCKETS: usize = (u16::MAX - FIRST_PORT) as usize + 1;
 impl Host {
     /// A machine without programs.
     pub fn new(node: NodeId, config: HostConfig, routes: Routes) -> Self {
+        let resolution = config.arp.map(|arp| Box::new(Resolution::new(arp, node, &config.radios)));
         Self {
             node,
+            resolution,
             writers: config.interfaces.iter().map(|_| VecDeque::new()).collect(),
             config,
             routes,
@@ -143,9 +158,10 @@ impl Host {
             sockets: Vec::new(),
             programs: Vec::new(),
             ready: VecDeque::with_capacity(64),
+            stalled: Vec::new(),
             talkers: VecDeque::new(),
             reassembly: Reassembly::new(),
-            timers: Timers::new(2),
+            timers: Timers::new(3),
             next_id: 0,
         }
     }
@@ -154,6 +170,9 @@ impl Host {
     #[inline]
     pub fn handle_packet(&mut self, packet: Packet, from: Neighbour, cx: &mut Context<'_>) {
         cx.counters.received += 1;
+        if let Body::Arp(message) = &packet.body {
+            return self.handle_arp(message, from, cx);
+        }
         if self.router.is_some() {
             return self.handle_routed(packet, from, cx);
         }
@@ -195,6 +214,7 @@ impl Host {
             match Slot::of(self.timers.first_owner()) {
                 Slot::Reassembly => self.expire_reassembly(cx),
                 Slot::Router => self.expire_router(cx),
+                Slot::Resolution => self.expire_resolution(cx),
                 Slot::Program(program) => self.run_program(program, cx),
                 Slot::Socket(socket) => match self.sockets[socket as usize] {
                     Socket::Dccp(_) => self.expire_dccp(socket, cx),
@@ -247,16 +267,19 @@ impl Host {
         self.config.interfaces.iter().map(|interface| interface.queue_packets).sum()
     }
 
-    /// Packets that this host holds: to be given to the interface, or waiting for other fragments of their datagrams.
+    /// Packets that this host holds: to be given to the interface, or waiting for other fragments of their datagrams, for a route,
+    /// or for an address.
     pub fn held_packets(&self) -> u64 {
         let waiting = self.router.as_ref().map_or(0, |router| router.waiting().len());
-        self.ready.len() as u64 + self.reassembly.packets() + waiting as u64
+        let unresolved = self.resolution.as_ref().map_or(0, |resolution| resolution.waiting().count());
+        self.ready.len() as u64 + self.reassembly.packets() + waiting as u64 + unresolved as u64
     }
 
     /// Enters the datagrams that this host holds, whole or in part, in `census`. Those in the interface are not among them.
     pub fn count_in_flight(&self, census: &mut Census) {
         let packets = self.ready.iter().map(|transmit| &transmit.packet).chain(self.reassembly.datagrams());
         let packets = packets.chain(self.router.iter().flat_map(|router| router.waiting()));
+        let packets = packets.chain(self.resolution.iter().flat_map(|resolution| resolution.waiting()));
         packets.for_each(|packet| census.insert(packet.tag.flow, packet.tag.seq));
         for program in &self.programs {
             if let Some((flow, seq)) = program.held_datagram() {
@@ -323,6 +346,7 @@ pub struct ConservationError {
 enum Slot {
     Reassembly,
     Router,
+    Resolution,
     Program(u32),
     Socket(u32),
 }
@@ -332,8 +356,9 @@ impl Slot {
         match self {
             Self::Reassembly => 0,
             Self::Router => 1,
-            Self::Program(program) => 2 + 2 * program as usize,
-            Self::Socket(socket) => 3 + 2 * socket as usize,
+            Self::Resolution => 2,
+            Self::Program(program) => 3 + 2 * program as usize,
+            Self::Socket(socket) => 4 + 2 * socket as usize,
         }
     }
 
@@ -341,8 +366,9 @@ impl Slot {
         match index {
             0 => Self::Reassembly,
             1 => Self::Router,
-            _ if index.is_multiple_of(2) => Self::Program((index / 2 - 1) as u32),
-            _ => Self::Socket((index / 2 - 1) as u32),
+            2 => Self::Resolution,
+            _ if index.is_multiple_of(2) => Self::Socket((index / 2 - 2) as u32),
+            _ => Self::Program((index / 2 - 1) as u32),
         }
     }
 }

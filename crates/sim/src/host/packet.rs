@@ -1,4 +1,4 @@
-//! An IP datagram, or a fragment of one, as a small value: what its headers say, and whose data it carries.
+//! An IP datagram, or a fragment of one, as a small value: what its headers say, and whose data it carries. And an ARP packet.
 
 use crate::scenario::model::{FlowId, NodeId};
 use hopcast_protocols::random::{self, Purpose};
@@ -7,6 +7,7 @@ use hopcast_protocols::time::Instant;
 use hopcast_protocols::transport::dccp;
 use hopcast_protocols::transport::tcp::Segment;
 use hopcast_radio::mac::edca::UserPriority;
+use hopcast_wire::arp;
 use std::sync::Arc;
 
 /// Octets of an IPv4 header without options (RFC 791, section 3.1).
@@ -15,6 +16,8 @@ pub const IPV4_HEADER: u32 = 20;
 pub const UDP_HEADER: u32 = 8;
 /// Octets of a TCP header without options (RFC 9293, section 3.1).
 pub const TCP_HEADER: u32 = 20;
+/// Octets of an ARP packet (RFC 826).
+pub const ARP_PACKET: u32 = arp::PACKET_LEN as u32;
 /// Most octets of one IP datagram behind its header: the total length field has 16 bits (RFC 791, section 3.1).
 pub const MAX_IP_PAYLOAD: u32 = 65_535 - IPV4_HEADER;
 /// Most octets of one UDP datagram of an application.
@@ -22,7 +25,7 @@ pub const MAX_UDP_PAYLOAD: u32 = MAX_IP_PAYLOAD - UDP_HEADER;
 /// Time to live of a new datagram (RFC 1700, "Assigned numbers", IP time to live parameter).
 pub const DEFAULT_TTL: u8 = 64;
 
-/// One IPv4 packet. Octets of applications are not carried; a capture fills them in.
+/// One IPv4 packet, or an ARP packet, of whose `ip` no octet is on the air. Octets of applications are not carried; a capture fills them in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {
     /// The IP header.
@@ -45,11 +48,12 @@ pub struct RoutingPart {
 }
 
 impl RoutingPart {
-    /// Octets behind the IP header, that of UDP included where there is one.
+    /// Octets behind the IP header, that of UDP included where there is one; in ARP all, as there is no IP header.
     pub fn octets_on_air(&self) -> u32 {
         let header = match self.encapsulation {
             Encapsulation::Udp { .. } => UDP_HEADER,
             Encapsulation::Ip { .. } => 0,
+            Encapsulation::Arp => ARP_PACKET,
         };
         header + self.octets.len() as u32
     }
@@ -99,6 +103,8 @@ pub enum Body {
     Dccp(dccp::Packet),
     /// No data: the packet is a message of a routing protocol.
     Message,
+    /// No data and no IP: RFC 826.
+    Arp(arp::Repr),
 }
 
 /// What the measurement and the source's socket know of a packet; no octets of it are on the air.
@@ -147,10 +153,20 @@ impl Packet {
 
     /// Octets of this packet, its IP header included.
     pub fn octets(&self) -> u32 {
-        let octets = IPV4_HEADER + u32::from(self.ip.payload);
-        match &self.routing {
-            None => octets,
-            Some(part) => octets + part.octets_on_air(),
+        let octets = if self.is_ip() { IPV4_HEADER + u32::from(self.ip.payload) } else { 0 };
+        match (&self.routing, &self.body) {
+            (Some(part), _) => octets + part.octets_on_air(),
+            (None, Body::Arp(_)) => ARP_PACKET,
+            (None, _) => octets,
+        }
+    }
+
+    /// Whether it has an IP header on the air.
+    pub fn is_ip(&self) -> bool {
+        match &self.body {
+            Body::Udp { .. } | Body::Tcp { .. } => true,
+            Body::Message => self.routing.as_ref().is_none_or(|part| part.encapsulation != Encapsulation::Arp),
+            Body::Arp(_) => false,
         }
     }
 
@@ -170,28 +186,29 @@ impl Packet {
 
 impl Body {
     /// The protocol number of the datagram ("Assigned internet protocol numbers", IANA); of a message that of UDP, in which
-    /// it travels unless it has a number of its own.
+    /// it travels unless it has a number of its own; 0 of an ARP packet.
     pub const fn protocol(&self) -> u8 {
         match self {
             Self::Tcp { .. } => 6,
             Self::Dccp(_) => 33,
             Self::Udp { .. } | Self::Message => 17,
+            Self::Arp(_) => 0,
         }
     }
 
-    /// Source port; zero for a message.
+    /// Source port; zero without data.
     pub fn source_port(&self) -> u16 {
         match *self {
-            Self::Message => 0,
+            Self::Message | Self::Arp(_) => 0,
             Self::Udp { source_port, .. } | Self::Tcp { source_port, .. } => source_port,
             Self::Dccp(ref packet) => hopcast_wire::dccp::Packet::new_unchecked(&packet.header[..]).source_port(),
         }
     }
 
-    /// Destination port; zero for a message.
+    /// Destination port; zero without data.
     pub fn destination_port(&self) -> u16 {
         match *self {
-            Self::Message => 0,
+            Self::Message | Self::Arp(_) => 0,
             Self::Udp { destination_port, .. } | Self::Tcp { destination_port, .. } => destination_port,
             Self::Dccp(ref packet) => hopcast_wire::dccp::Packet::new_unchecked(&packet.header[..]).destination_port(),
         }
@@ -203,8 +220,13 @@ impl Body {
             Self::Udp { length, .. } => UDP_HEADER + u32::from(*length),
             Self::Tcp { segment, .. } => TCP_HEADER + segment.options_len() + u32::from(segment.payload_len),
             Self::Dccp(packet) => packet.header.len() as u32 + packet.payload.len,
-            Self::Message => 0,
+            Self::Message | Self::Arp(_) => 0,
         }
+    }
+
+    /// Whether it carries data of a transport protocol.
+    pub const fn has_data(&self) -> bool {
+        matches!(self, Self::Udp { .. } | Self::Tcp { .. } | Self::Dccp(_))
     }
 }
 

@@ -42,7 +42,8 @@ pub(super) enum Activity {
     Ended,
 }
 
-/// So long a blocking source waits after a write for which a routing protocol had no route; a choice of ours.
+/// So long a blocking program waits after a write for which a routing protocol had no route, and at the most after one that left
+/// too many packets waiting for a route or an address; a choice of ours.
 const FAILED_WRITE_PAUSE: Duration = Duration::from_secs(1);
 
 /// How an attempt to write ended.
@@ -105,6 +106,7 @@ impl Host {
         match &self.programs[program as usize].activity {
             Activity::UdpSource { source, .. } if source.is_blocking() => self.wake_writer(program, cx.now),
             Activity::UdpSource { .. } => self.write_without_blocking(program, cx),
+            Activity::UdpRelay { .. } => self.wake_writer(program, cx.now),
             Activity::TcpSource(_) => self.run_stream_source(program, cx),
             Activity::DccpSource(_) => self.run_unit_source(program, cx),
             _ => {}
@@ -200,19 +202,20 @@ impl Host {
     }
 
     fn attempt_source(&mut self, program: u32, room: (usize, usize), cx: &mut Context<'_>) -> Attempt {
-        let Activity::UdpSource { source, stop, socket } = &self.programs[program as usize].activity else {
+        let Activity::UdpSource { stop, socket, .. } = &self.programs[program as usize].activity else {
             return Attempt::Asleep;
         };
         if stop.is_some_and(|stop| stop <= cx.now) {
             self.programs[program as usize].activity = Activity::Ended;
             return Attempt::Asleep;
         }
-        let resumes = self.programs[program as usize].resumes;
-        if resumes > cx.now {
-            self.timers.set(Slot::Program(program).index(), Some(resumes));
+        let socket = *socket;
+        if self.is_pausing(program, cx.now) {
             return Attempt::Asleep;
         }
-        let socket = *socket;
+        let Activity::UdpSource { source, .. } = &self.programs[program as usize].activity else {
+            return Attempt::Asleep;
+        };
         let Some(octets) = source.poll_write(cx.now) else {
             self.timers.set(Slot::Program(program).index(), source.poll_timeout());
             return Attempt::Asleep;
@@ -241,8 +244,39 @@ impl Host {
         } else if !routed {
             // The call fails: a program that would try again at once would never stop.
             self.programs[program as usize].activity = Activity::Ended;
+        } else {
+            self.pause_if_congested(program, socket, cx.now);
         }
         Attempt::Wrote
+    }
+
+    /// A program that has just written pauses if more would only drive out what waits for a route or an address: its writes would
+    /// never block, nor end.
+    fn pause_if_congested(&mut self, program: u32, socket: u32, now: Instant) {
+        let remote = self.udp(socket).remote;
+        if remote.is_some_and(|remote| self.is_congested(remote.node, now)) {
+            self.programs[program as usize].resumes = now + FAILED_WRITE_PAUSE;
+            if !self.stalled.contains(&program) {
+                self.stalled.push(program);
+            }
+        }
+    }
+
+    /// What waited for a route or an address has gone: there is room again.
+    pub(super) fn wake_stalled(&mut self, now: Instant) {
+        for program in core::mem::take(&mut self.stalled) {
+            self.programs[program as usize].resumes = now;
+            self.wake_writer(program, now);
+        }
+    }
+
+    /// Whether a program pauses; it goes on at the end of that.
+    fn is_pausing(&mut self, program: u32, now: Instant) -> bool {
+        let resumes = self.programs[program as usize].resumes;
+        if resumes > now {
+            self.timers.set(Slot::Program(program).index(), Some(resumes));
+        }
+        resumes > now
     }
 
     fn attempt_relay(
@@ -253,6 +287,9 @@ impl Host {
         room: (usize, usize),
         cx: &mut Context<'_>,
     ) -> Attempt {
+        if self.is_pausing(program, cx.now) {
+            return Attempt::Asleep;
+        }
         let Activity::UdpRelay { relay, .. } = &mut self.programs[program as usize].activity else {
             return Attempt::Asleep;
         };
@@ -275,6 +312,7 @@ impl Host {
         if let Activity::UdpRelay { relay, .. } = &mut self.programs[program as usize].activity {
             relay.handle_sent();
         }
+        self.pause_if_congested(program, output, cx.now);
         Attempt::Wrote
     }
 

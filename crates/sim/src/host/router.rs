@@ -24,7 +24,7 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 /// Packets of a host that wait for a route (ns-2.35, `aodv/aodv_rqueue.h`, and RFC 4728, section 9).
-const ROUTE_QUEUE_PACKETS: usize = 64;
+pub const ROUTE_QUEUE_PACKETS: u32 = 64;
 /// For how long a packet waits for a route (SendBufferTimeout of RFC 4728, section 9; the same in ns-2.35's AODV).
 pub const ROUTE_QUEUE_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -35,6 +35,8 @@ pub struct Router {
     encapsulation: Encapsulation,
     neighbours: Arc<Neighbours>,
     waiting: VecDeque<Waiting>,
+    /// The most packets that wait.
+    queue_packets: usize,
     /// Copies that the protocol may want sent again.
     held: BTreeMap<Token, Transmit>,
     /// Neighbours of whose packets the interfaces are to be freed.
@@ -84,13 +86,14 @@ impl Neighbour {
 }
 
 impl Router {
-    /// `protocol` at a host whose interfaces lead to `neighbours`.
-    pub fn new(protocol: Box<dyn Routing>, neighbours: Arc<Neighbours>) -> Self {
+    /// `protocol` at a host whose interfaces lead to `neighbours`, and where so many packets may wait for a route.
+    pub fn new(protocol: Box<dyn Routing>, neighbours: Arc<Neighbours>, queue_packets: u32) -> Self {
         Self {
             encapsulation: protocol.encapsulation(),
             protocol,
             neighbours,
             waiting: VecDeque::new(),
+            queue_packets: queue_packets as usize,
             held: BTreeMap::new(),
             purges: VecDeque::new(),
             watches: Vec::new(),
@@ -116,6 +119,12 @@ impl Router {
         self.waiting.iter().map(|waiting| &waiting.packet)
     }
 
+    /// Whether as many packets wait as may, one for `destination` among them.
+    fn is_full(&self, destination: NodeId) -> bool {
+        let is_for_it = |waiting: &Waiting| waiting.packet.ip.destination == destination;
+        self.waiting.len() >= self.queue_packets && self.waiting.iter().any(is_for_it)
+    }
+
     /// The protocol, to look at its routes.
     pub fn protocol(&self) -> &dyn Routing {
         &*self.protocol
@@ -134,7 +143,7 @@ impl Router {
 
 /// What a routing protocol is shown of a packet.
 fn view(packet: &Packet, from: Option<NextHop>) -> routing::Packet<'_> {
-    let has_data = packet.body != Body::Message;
+    let has_data = packet.body.has_data();
     routing::Packet {
         source: ip_address(packet.ip.source),
         destination: ip_address(packet.ip.destination),
@@ -173,10 +182,30 @@ impl Host {
 
     /// This host heard a packet on its way from one neighbour to another node.
     pub fn handle_overheard(&mut self, packet: &Packet, from: Neighbour, to: NodeId, cx: &mut Context<'_>) {
-        if let Some(router) = &mut self.router {
+        if let Some(router) = &mut self.router
+            && packet.is_ip()
+        {
             router.protocol.handle_overheard(&view(packet, Some(from.as_next_hop())), ip_address(to), cx.now);
             self.settle_router(cx);
         }
+    }
+
+    /// Whether what is sent to `destination` now would only drive out other packets that wait for a route there, or for an address.
+    pub(super) fn is_congested(&self, destination: NodeId, now: Instant) -> bool {
+        if self.router.as_ref().is_some_and(|router| router.is_full(destination)) {
+            return true;
+        }
+        if self.resolution.is_none() {
+            return false;
+        }
+        let hop = match &self.router {
+            Some(router) => {
+                let next = router.protocol.next_hop(ip_address(destination), now);
+                next.and_then(|next| router.hop(self.node, next))
+            }
+            None => self.routes.get(destination).copied(),
+        };
+        hop.is_some_and(|hop| self.is_resolution_full(&hop))
     }
 
     /// The interface that a packet for `destination` would take.
@@ -197,6 +226,11 @@ impl Host {
                 cx.counters.delivered += 1;
                 let known = packet.routing.as_ref().is_some_and(|part| part.encapsulation == router.encapsulation);
                 if known {
+                    let shown = if packet.is_ip() { None } else { router.hop(self.node, from.as_next_hop()) };
+                    if let Some(hop) = shown {
+                        self.handle_shown(hop, cx);
+                    }
+                    let router = self.router.as_mut().expect("the caller has looked");
                     router.protocol.handle_message(&view(&packet, Some(from.as_next_hop())), cx.now);
                     self.settle_router(cx);
                 }
@@ -238,7 +272,8 @@ impl Host {
             && router.waiting.front().is_some_and(|waiting| waiting.until <= cx.now)
             && let Some(waiting) = router.waiting.pop_front()
         {
-            self.drop_waiting(&waiting.packet, DropCause::RouteTimeout, cx);
+            self.drop_own(&waiting.packet, DropCause::RouteTimeout, cx);
+            self.wake_stalled(cx.now);
         }
         self.settle_router(cx);
     }
@@ -262,7 +297,7 @@ impl Host {
         cx: &mut Context<'_>,
     ) {
         let verdict = self.report_undelivered(packet, to, how, cx.now);
-        if packet.body == Body::Message || verdict == Verdict::Drop {
+        if !packet.body.has_data() || verdict == Verdict::Drop {
             cx.counters.interface_dropped += 1;
             count_drop(packet, 1, cause, Some((self.node, to.node)), cx);
             self.release(packet, cx.now);
@@ -271,6 +306,26 @@ impl Host {
             self.carry_out(verdict, packet.clone(), None, cx);
         }
         self.settle_router(cx);
+    }
+
+    /// `packet`, which was for `to`, has not got to the interface; unless the protocol takes it back, it is dropped for `cause`.
+    pub(super) fn handle_unsent(
+        &mut self,
+        packet: Packet,
+        to: Neighbour,
+        how: Undelivered,
+        cause: DropCause,
+        cx: &mut Context<'_>,
+    ) {
+        let verdict = match self.router {
+            Some(_) => self.report_undelivered(&packet, to, how, cx.now),
+            None => Verdict::Drop,
+        };
+        if !packet.body.has_data() || verdict == Verdict::Drop {
+            self.drop_own(&packet, cause, cx);
+        } else {
+            self.carry_out(verdict, packet, None, cx);
+        }
     }
 
     /// Tells the protocol of a packet that was not delivered; what is to become of it.
@@ -297,7 +352,7 @@ impl Host {
                 packet.routing =
                     header.map(|octets| Arc::new(RoutingPart { encapsulation: router.encapsulation, octets }));
                 let Some(hop) = router.hop(self.node, hop) else {
-                    self.drop_waiting(&packet, DropCause::NoRoute, cx);
+                    self.drop_own(&packet, DropCause::NoRoute, cx);
                     return false;
                 };
                 if let Some(token) = held {
@@ -308,24 +363,18 @@ impl Host {
             }
             Verdict::Wait => {
                 router.waiting.push_back(Waiting { packet, from, until: cx.now + ROUTE_QUEUE_TIMEOUT });
-                if router.waiting.len() > ROUTE_QUEUE_PACKETS
+                if router.waiting.len() > router.queue_packets
                     && let Some(oldest) = router.waiting.pop_front()
                 {
-                    self.drop_waiting(&oldest.packet, DropCause::RouteQueueFull, cx);
+                    self.drop_own(&oldest.packet, DropCause::RouteQueueFull, cx);
                 }
                 true
             }
             Verdict::Drop => {
-                self.drop_waiting(&packet, DropCause::NoRoute, cx);
+                self.drop_own(&packet, DropCause::NoRoute, cx);
                 false
             }
         }
-    }
-
-    /// Drops a packet that this host has, wherever it came from.
-    fn drop_waiting(&mut self, packet: &Packet, cause: DropCause, cx: &mut Context<'_>) {
-        count_host_drop(packet, 1, cause, cx);
-        self.release(packet, cx.now);
     }
 
     /// Gives a packet to an interface, in pieces if that needs it.
@@ -338,21 +387,26 @@ impl Host {
     }
 
     /// Does all that the protocol wants done, and sets its timer.
-    fn settle_router(&mut self, cx: &mut Context<'_>) {
+    pub(super) fn settle_router(&mut self, cx: &mut Context<'_>) {
         while let Some(output) = self.router.as_mut().and_then(|router| router.protocol.poll_output()) {
             match output {
                 Output::Send(message) => self.send_message(message, cx),
                 Output::Found(destination) => {
-                    for Waiting { packet, from, .. } in self.take_waiting(destination) {
+                    for Waiting { packet, from, .. } in self.take_waiting(destination, cx.now) {
                         self.route(packet, from, cx);
                     }
                 }
                 Output::NotFound(destination) => {
-                    for waiting in self.take_waiting(destination) {
-                        self.drop_waiting(&waiting.packet, DropCause::NoRoute, cx);
+                    for waiting in self.take_waiting(destination, cx.now) {
+                        self.drop_own(&waiting.packet, DropCause::NoRoute, cx);
                     }
                 }
                 Output::Purge(hop) => {
+                    for Transmit { hop, packet } in self.purge_resolution(hop, cx.now) {
+                        let to = Neighbour { interface: hop.interface, node: hop.node };
+                        self.handle_unsent(packet, to, Undelivered::Purged, DropCause::NoRoute, cx);
+                    }
+                    self.wake_stalled(cx.now);
                     let router = self.router.as_mut().expect("it has spoken");
                     let station = router.hop(self.node, hop).and_then(|hop| hop.station);
                     router.purges.extend(station.map(|station| (hop.interface, station)));
@@ -430,7 +484,12 @@ impl Host {
             }
             None => {
                 let neighbours = Arc::clone(&router.neighbours);
-                for interface in 0..self.config.interfaces.len() as u32 {
+                // A wire has no ARP.
+                let interfaces = match packet.is_ip() {
+                    true => self.config.interfaces.len(),
+                    false => self.config.radios.len(),
+                };
+                for interface in 0..interfaces as u32 {
                     cx.counters.originated += 1;
                     self.put(neighbours.all(self.node, interface), packet.clone(), cx);
                 }
@@ -438,12 +497,14 @@ impl Host {
         }
     }
 
-    fn take_waiting(&mut self, destination: Ipv4Addr) -> Vec<Waiting> {
+    fn take_waiting(&mut self, destination: Ipv4Addr, now: Instant) -> Vec<Waiting> {
         let Some(router) = &mut self.router else { return Vec::new() };
         let destination = node_of(destination);
         let (taken, left): (Vec<_>, Vec<_>) =
             router.waiting.drain(..).partition(|waiting| waiting.packet.ip.destination == destination);
         router.waiting = left.into();
+        // Whoever is awake finds room once these have their routes.
+        self.wake_stalled(now);
         taken
     }
 }

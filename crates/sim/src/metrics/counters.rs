@@ -2,7 +2,7 @@
 
 use std::ops::{Index, IndexMut};
 
-/// Why a packet (an IP datagram or a fragment of one) was dropped.
+/// Why a packet (an IP datagram, a fragment of one, or an ARP packet) was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum DropCause {
@@ -46,11 +46,15 @@ pub enum DropCause {
     RouteTimeout,
     /// It was sent without acknowledgement and did not get to the station that it was for.
     Unheard,
+    /// Too many packets waited for the hardware address of a neighbour; it was the oldest.
+    ArpQueueFull,
+    /// No neighbour told the hardware address that it waited for.
+    ArpTimeout,
 }
 
 impl DropCause {
     /// All causes, in the order of their indices.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 22] = [
         Self::QueueFull,
         Self::QueueManagement,
         Self::Expired,
@@ -71,6 +75,8 @@ impl DropCause {
         Self::RouteQueueFull,
         Self::RouteTimeout,
         Self::Unheard,
+        Self::ArpQueueFull,
+        Self::ArpTimeout,
     ];
 
     /// The stable name in results.
@@ -96,20 +102,23 @@ impl DropCause {
             Self::RouteQueueFull => "route_queue_full",
             Self::RouteTimeout => "route_timeout",
             Self::Unheard => "unheard",
+            Self::ArpQueueFull => "arp_queue_full",
+            Self::ArpTimeout => "arp_timeout",
         }
     }
 }
 
-/// What happened to packets at one node. A packet is an IP datagram or a fragment of one.
+/// What happened to packets at one node. A packet is an IP datagram, a fragment of one, or an ARP packet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Packets that this node made: its sockets, and its routing protocol.
+    /// Packets that this node made: its sockets, its routing protocol, and its address resolution.
     pub originated: u64,
     /// Packets that the interface received for this host.
     pub received: u64,
     /// Received packets that are for others and were given to the interface.
     pub forwarded: u64,
-    /// Received packets that went up to a transport protocol, each fragment counted.
+    /// Received packets that went up to a transport protocol, to the routing protocol or to address resolution, each fragment
+    /// counted.
     pub delivered: u64,
     /// Packets that came of cutting forwarded ones for a smaller MTU, beyond the one that came in.
     pub refragmented: u64,
@@ -129,6 +138,10 @@ pub struct Counters {
     pub routing_packets: u64,
     /// Octets behind the IP header of these, and of the headers that the protocol put before data.
     pub routing_bytes: u64,
+    /// ARP requests given to the interface.
+    pub arp_requests: u64,
+    /// ARP replies given to the interface.
+    pub arp_replies: u64,
     by_cause: [u64; DropCause::ALL.len()],
 }
 

@@ -46,6 +46,10 @@ pub struct NodeRecord {
     pub routing_packets: u64,
     /// Octets behind the IP header of these, and of the protocol's headers before data.
     pub routing_bytes: u64,
+    /// ARP requests given to an interface.
+    pub arp_requests: u64,
+    /// ARP replies given to an interface.
+    pub arp_replies: u64,
     /// Packets dropped, by cause.
     pub drops: Drops,
     /// RTS frames sent.
@@ -149,6 +153,8 @@ pub(super) fn nodes(scenario: &Scenario, simulation: &Simulation) -> Vec<NodeRec
             sent: host.sent,
             routing_packets: host.routing_packets,
             routing_bytes: host.routing_bytes,
+            arp_requests: host.arp_requests,
+            arp_replies: host.arp_replies,
             drops: Drops(DropCause::ALL.map(|cause| host[cause])),
             rts_sent: sum(|mac| mac.rts_sent),
             cts_sent: sum(|mac| mac.cts_sent),

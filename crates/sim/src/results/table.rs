@@ -57,6 +57,8 @@ pub fn node_table(result: &RunResult) -> RecordBatch {
     counts("sent", |n| n.sent);
     counts("routing_packets", |n| n.routing_packets);
     counts("routing_bytes", |n| n.routing_bytes);
+    counts("arp_requests", |n| n.arp_requests);
+    counts("arp_replies", |n| n.arp_replies);
     counts("rts_sent", |n| n.rts_sent);
     counts("cts_sent", |n| n.cts_sent);
     counts("ack_sent", |n| n.ack_sent);

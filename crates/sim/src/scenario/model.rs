@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hopcast_protocols::application::{GameDirection, GameModel, PlayerConfig};
+use hopcast_protocols::arp;
 use hopcast_protocols::routing::Node;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::{dccp, tcp};
@@ -249,6 +250,10 @@ pub struct Group {
     pub mobility: Mobility,
     /// How they find routes.
     pub routing: Routing,
+    /// Packets of a node that may wait for a route.
+    pub route_queue: u32,
+    /// How they find the hardware addresses of their neighbours' radios; `None`: they know them.
+    pub arp: Option<arp::Config>,
     /// Who passes on what is for others.
     pub relay: Relay,
     /// Send and receive buffer of each UDP socket, and each direction of a TCP connection without `window`, in bytes.
@@ -457,12 +462,14 @@ pub enum Application {
         /// In all; `None`: until stopped. The last unit is cut short.
         bytes: Option<u64>,
     },
-    /// One packet at a time, evenly, never blocking.
+    /// One packet at a time, evenly but for jitter, never blocking.
     Cbr {
         /// Payload rate in bit/s.
         rate: f64,
         /// Payload of one packet in bytes.
         packet: u32,
+        /// By up to how much each is later than its even instant.
+        jitter: Duration,
     },
     /// As [`Self::Cbr`], of packets that expire.
     Audio {

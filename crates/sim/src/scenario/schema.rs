@@ -527,6 +527,14 @@ pub(super) struct Nodes {
     /// How they find routes. Default: `static`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub routing: Option<Routing>,
+    /// Packets of a node that may wait for a route, with a routing protocol; the oldest gives way. Default: 64, as ns-2.35; 3 with
+    /// AODV of profile `draft-5-in-arp`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1, "maximum" = 1_000_000))]
+    pub route_queue: Option<u32>,
+    /// How they find the hardware addresses of neighbours' radios: by ARP (RFC 826). Default: none, they know them from the start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arp: Option<Arp>,
     /// Who passes on what is for others. Default: `os`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relay: Option<Relay>,
@@ -611,6 +619,44 @@ pub(super) enum CardModel {
     Pcmcia,
     /// In a desktop's ISA slot.
     Isa,
+}
+
+/// Address resolution, RFC 826, over radios. An empty table has all defaults.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Arp {
+    /// Whose defaults hold for all that is not given. Default: `rfc-1122`; `ns-2` under the radio profile of that name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<ArpProfile>,
+    /// How long an address is believed after it was last told; `off`: for ever. Default: 60 s (`rfc-1122`), `off` (`ns-2`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1e-3, "maximum" = 315_576_000))]
+    pub timeout: Option<TimeOrOff>,
+    /// Least time between two requests for one address, and the wait for an answer to the last one; `off`: each packet makes a
+    /// request, and no answer is waited for. Default: 1 s (`rfc-1122`), `off` (`ns-2`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1e-3, "maximum" = 3600))]
+    pub request_interval: Option<TimeOrOff>,
+    /// Requests for one address without an answer, after which it is given up. Default: 3.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1, "maximum" = 1000))]
+    pub requests: Option<u32>,
+    /// Packets that may wait for one address; the oldest gives way. Default: 3 (`rfc-1122`), 1 (`ns-2`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1, "maximum" = 1_000_000))]
+    pub queue: Option<u32>,
+}
+
+/// Whose ARP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum ArpProfile {
+    /// RFC 1122, section 2.3.2, and Linux where that leaves a number open.
+    #[serde(rename = "rfc-1122")]
+    Rfc1122,
+    /// ns-2.35: a request with each packet, of which one waits; addresses don't age, and are learned from all ARP packets.
+    #[serde(rename = "ns-2")]
+    Ns2,
 }
 
 /// A wire between two nodes, the same in both directions.
@@ -985,7 +1031,7 @@ pub(super) enum Application {
         #[schemars(extend("minimum" = 1, "maximum" = 1e15))]
         bytes: Option<Size>,
     },
-    /// One packet at a time, evenly, never blocking.
+    /// One packet at a time, evenly but for jitter, never blocking.
     Cbr {
         /// Payload rate.
         #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12))]
@@ -994,6 +1040,10 @@ pub(super) enum Application {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 1, "maximum" = 65_507))]
         packet: Option<Size>,
+        /// Each packet is written later than at its even instant by up to this time, drawn evenly for each. Default: 0 s.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("minimum" = 0, "maximum" = 3600))]
+        jitter: Option<Time>,
     },
     /// Packets of a voice at even intervals, never blocking. Any two of rate, packet and interval give the third.
     Audio {

@@ -153,8 +153,12 @@ pub fn machines(scenario: &Scenario, network: &Network, seed: u64) -> Result<Mac
         .zip(0_u32..)
         .map(|((group, next_hops), node)| {
             let node = NodeId(node);
-            let config =
-                HostConfig { interfaces: network.interfaces(node).to_vec(), socket_buffer: group.socket_buffer };
+            let config = HostConfig {
+                interfaces: network.interfaces(node).to_vec(),
+                radios: neighbours.radios(node).collect(),
+                arp: group.arp,
+                socket_buffer: group.socket_buffer,
+            };
             match &group.routing {
                 Routing::Static => {
                     let routes = network.table(node, |to| next_hops.get(to.0 as usize).copied().flatten());
@@ -165,7 +169,7 @@ pub fn machines(scenario: &Scenario, network: &Network, seed: u64) -> Result<Mac
                     let interfaces = config.interfaces.len() as u32;
                     let machine = (protocol.make)(routing::Node { address: ip_address(node), interfaces, random });
                     let mut host = Host::new(node, config, Routes::default());
-                    host.set_router(Router::new(machine, Arc::clone(&neighbours)));
+                    host.set_router(Router::new(machine, Arc::clone(&neighbours), group.route_queue));
                     host
                 }
             }
@@ -475,7 +479,7 @@ fn largest_write(application: &Application) -> u32 {
 /// Of media, how far each write takes it.
 fn timeline(application: &Application) -> Option<Timeline> {
     match application {
-        Application::Audio { rate, packet, .. } | Application::Cbr { rate, packet } => {
+        Application::Audio { rate, packet, .. } | Application::Cbr { rate, packet, .. } => {
             Some(Timeline::even(*rate, *packet))
         }
         Application::VideoTrace { trace, packet } => Some(match &trace.times {
@@ -493,7 +497,10 @@ fn source(flow: &Flow, id: FlowId, seed: u64) -> Source {
     match &flow.application {
         Application::Bulk { bytes, packet } => Source::Adu(AduSource::new(start, *packet, Duration::ZERO, *bytes)),
         Application::Adu { size, wait, bytes } => Source::Adu(AduSource::new(start, *size, *wait, *bytes)),
-        Application::Cbr { rate, packet } => Source::Cbr(CbrSource::new(start, *rate, *packet)),
+        Application::Cbr { rate, packet, jitter } => {
+            let random = Stream::new(seed, Purpose::Application, u64::from(id.0), u64::from(flow.from.0));
+            Source::Cbr(CbrSource::new(start, *rate, *packet).with_jitter(*jitter, random))
+        }
         Application::Audio { rate, packet, deadline } => {
             Source::Audio(AudioSource::new(start, *rate, *packet, *deadline))
         }

@@ -321,3 +321,52 @@ fn wireshark_reads_each_interface_by_its_link_type() {
     let on_wire = fields(&folder, "wired.pcapng", "udp", ["frame.interface_name", "ip.ttl"]).unwrap();
     assert_eq!(on_wire, vec![["wired.wire0".to_string(), "63".into()]; wired as usize]);
 }
+
+#[test]
+fn tshark_reads_address_resolution_and_aodv_in_it() {
+    let text = |nodes: &str| {
+        format!(
+            r#"
+duration = "4 s"
+[radio]
+standard = "802.11"
+propagation = {{ model = "range", receive = "250 m", carrier_sense = "550 m" }}
+[[nodes]]
+name = "n"
+count = 3
+placement = {{ shape = "line", spacing = "200 m" }}
+{nodes}
+[[flows]]
+name = "there"
+from = "n0"
+to = "n2"
+start = "2 s"
+transport = {{ protocol = "udp" }}
+application = {{ kind = "cbr", rate = "8 kb/s", packet = "100 B" }}
+"#
+        )
+    };
+    let names =
+        ["arp.opcode", "arp.src.hw_mac", "arp.src.proto_ipv4", "arp.dst.hw_mac", "arp.dst.proto_ipv4", "wlan.ra"];
+    let (n0, n1, none) = ("02:00:00:00:00:01", "02:00:00:00:00:02", "00:00:00:00:00:00");
+
+    let folder = Folder::new("capture-arp");
+    capture(&scenario(&text("arp = {}")), &[1], &folder);
+    let Some(rows) = fields(&folder, "n0.pcapng", "arp && wlan.ta != 02:00:00:00:00:03", names) else { return };
+    let request = ["1", n0, "10.0.0.1", none, "10.0.0.2", "ff:ff:ff:ff:ff:ff"];
+    let reply = ["2", n1, "10.0.0.2", n0, "10.0.0.1", n0];
+    assert_eq!(rows[..2], [request.map(String::from), reply.map(String::from)]);
+    assert_eq!(count(&folder, "n1.pcapng", FAULTS), Some(0));
+
+    let folder = Folder::new("capture-aodv-in-arp");
+    capture(&scenario(&text(r#"routing = { protocol = "aodv", profile = "draft-5-in-arp" }"#)), &[1], &folder);
+    let rows = fields(&folder, "n0.pcapng", "arp", names).expect("it was there a moment ago");
+    let is_from = |row: &&[String; 6], operation: &str, from: &str| row[0] == operation && row[1] == from;
+    assert!(rows.iter().any(|row| is_from(&row, "1", n0) && row[4] == "255.255.255.255"), "hellos and route requests");
+    assert!(
+        rows.iter().any(|row| is_from(&row, "2", n1) && row[2..5] == ["10.0.0.2", n0, "10.0.0.1"]),
+        "a route reply"
+    );
+    assert_eq!(count(&folder, "n1.pcapng", "udp.port == 654"), Some(0));
+    assert_eq!(count(&folder, "n1.pcapng", FAULTS), Some(0));
+}

@@ -1,5 +1,6 @@
 //! Whole scenarios: determinism, conservation, captures.
 
+mod arp;
 mod captures;
 mod conservation;
 mod detours;

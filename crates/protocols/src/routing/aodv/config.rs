@@ -41,6 +41,8 @@ pub struct Config {
     /// Broadcasts that answer a message of a neighbour are delayed by up to this time, so that neighbours that have heard the
     /// same do not all transmit at once (RFC 5148, section 5).
     pub broadcast_jitter: Duration,
+    /// Whether messages travel behind ARP packets, and not in UDP.
+    pub in_arp: bool,
     /// How a node learns that a neighbour has gone.
     pub link_detection: LinkDetection,
     /// Whether hellos are also sent by a node that is not part of an active route (section 6.9: it should not).
@@ -102,6 +104,7 @@ impl Config {
             ttl_threshold: 7,
             max_rreq_timeout: None,
             broadcast_jitter: Duration::from_millis(10),
+            in_arp: false,
             link_detection: LinkDetection::Both,
             hello_always: false,
             local_repair: true,
@@ -145,6 +148,13 @@ impl Config {
             gratuitous_reply: false,
             ..Self::rfc3561()
         }
+    }
+
+    /// [`Self::draft5`] where de Silva and Das had it, in the ARP of Linux (section 3.2): requests are ARP requests, replies and
+    /// errors ARP replies, with the fields of AODV behind those of ARP. Their format is not told; here the message of RFC 3561
+    /// stands behind an ARP packet, which is as long as the headers of IP and UDP that it replaces.
+    pub const fn draft5_in_arp() -> Self {
+        Self { in_arp: true, ..Self::draft5() }
     }
 
     /// BLACKLIST_TIMEOUT: how long requests of a neighbour that did not receive a reply are ignored. The formula is that of

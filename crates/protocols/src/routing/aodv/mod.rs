@@ -263,7 +263,7 @@ impl Aodv {
 
 impl Routing for Aodv {
     fn encapsulation(&self) -> Encapsulation {
-        Encapsulation::Udp { port: PORT }
+        if self.config.in_arp { Encapsulation::Arp } else { Encapsulation::Udp { port: PORT } }
     }
 
     fn handle_packet(&mut self, packet: &Packet<'_>, now: Instant) -> Verdict {

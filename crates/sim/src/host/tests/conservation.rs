@@ -17,7 +17,7 @@ fn applications() -> impl Strategy<Value = Application> {
             wait: Duration::from_micros(wait),
             bytes: Some(300_000)
         }),
-        (1_u32..9_000, 1e5..3e7).prop_map(|(packet, rate)| Application::Cbr { rate, packet }),
+        (1_u32..9_000, 1e5..3e7).prop_map(|(packet, rate)| Application::Cbr { rate, packet, jitter: Duration::ZERO }),
         (prop::collection::vec(0_u32..20_000, 1..20), 100_u32..3_000).prop_map(|(frames, packet)| {
             let trace = VideoTrace { frames: frames.into(), interval: Duration::from_millis(7), times: None };
             Application::VideoTrace { trace, packet }

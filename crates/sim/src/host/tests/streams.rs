@@ -60,6 +60,8 @@ pub(super) fn scenario(count: u32, relay: Relay, transport: Transport, applicati
             placement: Placement::Line { spacing: 100.0 },
             mobility: Mobility::Static,
             routing: Routing::Static,
+            route_queue: 64,
+            arp: None,
             relay,
             socket_buffer: 8192,
         }],
@@ -148,7 +150,7 @@ fn a_transfer_survives_loss_over_relays() {
 #[test]
 fn a_constant_rate_over_a_slow_stream_loses_whole_packets_at_its_source() {
     // 20 Mb/s into 10 Mb/s.
-    let application = Application::Cbr { rate: 20e6, packet: 1000 };
+    let application = Application::Cbr { rate: 20e6, packet: 1000, jitter: Duration::ZERO };
     let mut net = Net::new(&scenario(2, Relay::Os, tcp(None), application), PER_OCTET, |_| Fate::Arrives);
     net.run(end());
     let summary = &net.audit()[0];

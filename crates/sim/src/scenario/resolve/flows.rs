@@ -312,7 +312,7 @@ impl Resolver<'_> {
                 let bytes = self.amount(index, *bytes);
                 model::Application::Adu { size: size.0 as u32, wait: Duration::from_secs_f64(wait.0), bytes }
             }
-            Application::Cbr { rate, packet } => {
+            Application::Cbr { rate, packet, jitter } => {
                 self.ledger.note_given(&at("rate"));
                 let packet = self.packet(index, *packet, transport, around);
                 let packet_rate = rate.0 / (8.0 * f64::from(packet));
@@ -320,7 +320,8 @@ impl Resolver<'_> {
                     let problem = format!("is {packet_rate:.3e} packets of {packet} B a second");
                     self.report(&at("rate"), problem, "at most a million packets a second");
                 }
-                model::Application::Cbr { rate: rate.0, packet }
+                let jitter = self.ledger.pick(&at("jitter"), *jitter, show, || (Time(0.0), "default: none".into()));
+                model::Application::Cbr { rate: rate.0, packet, jitter: Duration::from_secs_f64(jitter.0) }
             }
             &Application::Audio { rate, packet, interval, deadline } => {
                 self.audio(index, [rate.map(|r| r.0), packet.map(|p| p.0), interval.map(|i| i.0)], deadline, transport)

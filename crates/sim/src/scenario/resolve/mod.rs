@@ -1,5 +1,6 @@
 //! From a document to a scenario: defaults filled in, names turned into indices, and what only the whole can tell checked.
 
+mod arp;
 mod card;
 mod flows;
 mod links;

@@ -85,6 +85,8 @@ impl Resolver<'_> {
         };
         let mobility = self.mobility(&index, group, role, &placement, &node_names);
         let routing = self.routing(&index, group.routing.as_ref(), profile);
+        let route_queue = self.route_queue(&index, group);
+        let arp = self.arp(&index, group.arp, role, profile);
         let relay =
             self.ledger.pick(&at("relay"), group.relay, word, || (schema::Relay::Os, "default: IP forwarding".into()));
         let socket_buffer = self.ledger.pick(&at("socket_buffer"), group.socket_buffer, exact, || {
@@ -99,6 +101,8 @@ impl Resolver<'_> {
             mobility,
             node_names,
             routing,
+            route_queue,
+            arp,
             relay: match relay {
                 schema::Relay::Os => model::Relay::Os,
                 schema::Relay::Application => model::Relay::Application,

@@ -7,7 +7,7 @@ use super::super::schema::{
     self, AodvProfile, DsrAcknowledgement, DsrCache, DsrProfile, LinkDetection, Profile, Routing,
 };
 use super::{Resolver, show, word};
-use crate::host::ROUTE_QUEUE_TIMEOUT;
+use crate::host::{ROUTE_QUEUE_PACKETS, ROUTE_QUEUE_TIMEOUT};
 use hopcast_protocols::routing::aodv::{self, Aodv};
 use hopcast_protocols::routing::dsdv::{self, Dsdv};
 use hopcast_protocols::routing::dsr::{self, Dsr};
@@ -18,6 +18,12 @@ use std::sync::Arc;
 
 /// Source of defaults that ns-2 has and no document.
 const NS_2: &str = "default: as ns-2.35";
+
+/// Source of defaults of AODV's draft.
+const DRAFT_5: &str = "default: draft-ietf-manet-aodv-05, section 17";
+
+/// Packets that Linux's ARP keeps for an address that it looks for (arp(7), `unres_qlen`), as of the versions before 3.3.
+const ARP_QUEUE_PACKETS: u32 = 3;
 
 /// Values of one protocol, with the source of what is not given.
 struct Or<'a, 'b> {
@@ -78,6 +84,26 @@ impl Resolver<'_> {
         }
     }
 
+    /// How many packets of a node may wait for a route.
+    pub(super) fn route_queue(&mut self, index: &str, group: &schema::Nodes) -> u32 {
+        let path = ["nodes", index, "route_queue"];
+        match &group.routing {
+            None | Some(Routing::Static {}) => {
+                match group.route_queue {
+                    Some(_) => self.report(&path, "says nothing: static routes are there from the start", "a protocol"),
+                    None => self.ledger.note(&path, "none", "no packet waits for a static route"),
+                }
+                ROUTE_QUEUE_PACKETS
+            }
+            Some(routing) => self.ledger.pick(&path, group.route_queue, show, || match routing {
+                Routing::Aodv(schema::Aodv { profile: Some(AodvProfile::Draft5InArp), .. }) => {
+                    (ARP_QUEUE_PACKETS, "default: the queue of Linux 2.2's ARP (arp(7), unres_qlen)".into())
+                }
+                _ => (ROUTE_QUEUE_PACKETS, "default: as ns-2.35 (aodv/aodv_rqueue.h)".into()),
+            }),
+        }
+    }
+
     fn dsdv(&mut self, index: &str, given: &schema::Dsdv, profile: Profile) -> dsdv::Config {
         let at = |key| ["nodes", index, "routing", key];
         self.ledger.note_given(&at("protocol"));
@@ -129,7 +155,8 @@ impl Resolver<'_> {
         let (default, source) = match profile {
             AodvProfile::Rfc3561 => (aodv::Config::rfc3561(), "default: RFC 3561, section 10"),
             AodvProfile::Ns2 => (aodv::Config::ns2(), NS_2),
-            AodvProfile::Draft5 => (aodv::Config::draft5(), "default: draft-ietf-manet-aodv-05, section 17"),
+            AodvProfile::Draft5 => (aodv::Config::draft5(), DRAFT_5),
+            AodvProfile::Draft5InArp => (aodv::Config::draft5_in_arp(), DRAFT_5),
         };
         let limit = |limit: Option<u32>| limit.unwrap_or(0);
         let detection = match default.link_detection {
@@ -169,6 +196,7 @@ impl Resolver<'_> {
             ttl_increment: or.of("ttl_increment", given.ttl_increment, default.ttl_increment),
             ttl_threshold: or.of("ttl_threshold", given.ttl_threshold, default.ttl_threshold),
             max_rreq_timeout: default.max_rreq_timeout,
+            in_arp: default.in_arp,
             hello_always: or.of("hello_always", given.hello_always, default.hello_always),
             local_repair: or.of("local_repair", given.local_repair, default.local_repair),
             gratuitous_reply: or.of("gratuitous_reply", given.gratuitous_reply, default.gratuitous_reply),

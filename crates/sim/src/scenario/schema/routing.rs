@@ -128,6 +128,9 @@ pub(in super::super) enum AodvProfile {
     /// draft-ietf-manet-aodv-05 as on the testbed of de Silva and Das: hellos always, no local repair, nothing from the link layer.
     #[serde(rename = "draft-5")]
     Draft5,
+    /// `draft-5` with its messages in ARP packets, as on that testbed: no IP, and no ARP beside it. Over radios only.
+    #[serde(rename = "draft-5-in-arp")]
+    Draft5InArp,
 }
 
 /// How a node learns that a neighbour has gone.

@@ -328,6 +328,31 @@ fn traces_are_looked_for_beside_the_scenario_then_bundled_then_in_the_directorie
 }
 
 #[test]
+fn address_resolution_is_asked_for_and_follows_its_profile() {
+    use hopcast_protocols::arp::Config;
+    let arp = |overrides: &[&str]| load(SMALL, overrides).scenario.groups[0].arp;
+    assert_eq!(arp(&[]), None);
+    assert_eq!(arp(&["radio.profile=ns-2"]), None, "results without ARP stay");
+    assert_eq!(arp(&["nodes.a.arp={}"]), Some(Config::RFC_1122));
+    assert_eq!(arp(&["nodes.a.arp={}", "radio.profile=ns-2"]), Some(Config::NS_2));
+    let own = r#"nodes.a.arp={ profile = "ns-2", timeout = "5 s", request_interval = "2 s", requests = 7, queue = 9 }"#;
+    let seconds = |seconds| Some(Duration::from_secs(seconds));
+    let expected =
+        Config { timeout: seconds(5), request_interval: seconds(2), requests: 7, queue_packets: 9, ..Config::NS_2 };
+    assert_eq!(arp(&[own]), Some(expected));
+    assert_eq!(arp(&[r#"nodes.a.arp.timeout=off"#]), Some(Config { timeout: None, ..Config::RFC_1122 }));
+}
+
+#[test]
+fn the_queue_before_a_route_is_that_of_arp_where_aodv_is_in_it() {
+    let queue = |overrides: &[&str]| load(SMALL, overrides).scenario.groups[0].route_queue;
+    assert_eq!(queue(&["nodes.a.routing.protocol=aodv"]), 64);
+    let in_arp = r#"nodes.a.routing={ protocol = "aodv", profile = "draft-5-in-arp" }"#;
+    assert_eq!(queue(&[in_arp]), 3);
+    assert_eq!(queue(&[in_arp, "nodes.a.route_queue=20"]), 20);
+}
+
+#[test]
 fn no_value_is_explained_twice_and_all_have_a_source() {
     for overrides in [vec![STATIC], vec![STATIC, "radio.profile=ns-2"]] {
         let loaded = load(STRING, &overrides);

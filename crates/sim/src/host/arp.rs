@@ -1,0 +1,180 @@
+//! Address resolution at a host: what goes to a neighbour's radio waits until the radio's address is known.
+//!
+//! The caches are those of [`hopcast_protocols::arp`], one for each radio; a wire has one other end, and no addresses. A host without
+//! them knows all addresses beforehand, and answers who asks for its own.
+
+use super::packet::{Body, Ipv4, Packet, Tag};
+use super::router::Undelivered;
+use super::{Context, Hop, Host, Neighbour, Slot, Transmit, count_host_drop};
+use crate::address::{ip_address, mac_address, node_of, station_of};
+use crate::metrics::DropCause;
+use crate::scenario::model::{FlowId, NodeId};
+use hopcast_protocols::arp::{self, Arp, Output, answer};
+use hopcast_protocols::routing::NextHop;
+use hopcast_protocols::time::Instant;
+use hopcast_radio::mac::StationId;
+use hopcast_radio::mac::edca::UserPriority;
+use hopcast_wire::MacAddress;
+use hopcast_wire::arp::{Operation, Repr};
+
+/// The caches of a host, by radio.
+#[derive(Debug)]
+pub(super) struct Resolution(Vec<Arp<Transmit>>);
+
+impl Resolution {
+    pub(super) fn new(config: arp::Config, node: NodeId, radios: &[StationId]) -> Self {
+        let cache = |&radio: &StationId| Arp::new(config, mac_address(radio), ip_address(node));
+        Self(radios.iter().map(cache).collect())
+    }
+
+    /// The packets that wait for an address.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = &Packet> {
+        self.0.iter().flat_map(|cache| cache.waiting()).map(|transmit| &transmit.packet)
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.0.iter().filter_map(|cache| cache.poll_timeout()).min()
+    }
+}
+
+impl Host {
+    /// Gives a packet to its interface, as soon as the address of the neighbour's radio is known.
+    #[inline]
+    pub(super) fn give(&mut self, transmit: Transmit, cx: &mut Context<'_>) {
+        if self.resolution.is_none() || transmit.hop.station.is_none() || !transmit.packet.is_ip() {
+            return self.ready.push_back(transmit);
+        }
+        self.resolve(transmit, cx);
+    }
+
+    #[cold]
+    fn resolve(&mut self, transmit: Transmit, cx: &mut Context<'_>) {
+        let (address, interface) = (ip_address(transmit.hop.node), transmit.hop.interface);
+        let Some(cache) = self.cache(interface) else { return self.ready.push_back(transmit) };
+        match cache.lookup(address, cx.now) {
+            Some(hardware) => self.ready.push_back(transmit.to_radio(hardware)),
+            None => {
+                cache.handle_packet(address, transmit, cx.now);
+                self.settle_resolution(interface, cx);
+            }
+        }
+    }
+
+    /// An ARP packet has come to this host.
+    pub(super) fn handle_arp(&mut self, message: &Repr, from: Neighbour, cx: &mut Context<'_>) {
+        cx.counters.delivered += 1;
+        if let Some(cache) = self.cache(from.interface) {
+            cache.handle_message(message, cx.now);
+            self.settle_resolution(from.interface, cx);
+            self.settle_router(cx);
+        } else if let Some(&radio) = self.config.radios.get(from.interface as usize)
+            && let Some(answer) = answer(message, mac_address(radio), ip_address(self.node))
+        {
+            self.send_arp(from.interface, answer.target_hardware, answer, cx);
+        }
+    }
+
+    /// A message of a routing protocol has shown the addresses of a neighbour.
+    pub(super) fn handle_shown(&mut self, hop: Hop, cx: &mut Context<'_>) {
+        let Some(radio) = hop.station else { return };
+        if let Some(cache) = self.cache(hop.interface) {
+            cache.handle_neighbour(ip_address(hop.node), mac_address(radio), cx.now);
+            self.settle_resolution(hop.interface, cx);
+        }
+    }
+
+    /// The timer of a cache is due.
+    pub(super) fn expire_resolution(&mut self, cx: &mut Context<'_>) {
+        for interface in 0..self.config.radios.len() as u32 {
+            if let Some(cache) = self.cache(interface)
+                && cache.poll_timeout().is_some_and(|due| due <= cx.now)
+            {
+                cache.handle_timeout(cx.now);
+                self.settle_resolution(interface, cx);
+            }
+        }
+        self.settle_router(cx);
+    }
+
+    /// Takes back what waits for the address of a neighbour that is lost.
+    pub(super) fn purge_resolution(&mut self, hop: NextHop, now: Instant) -> Vec<Transmit> {
+        let Some(cache) = self.cache(hop.interface) else { return Vec::new() };
+        let purged = cache.purge(hop.address, now);
+        self.set_resolution_timer();
+        purged
+    }
+
+    /// Whether as many packets wait for the address of a neighbour as may.
+    pub(super) fn is_resolution_full(&self, hop: &Hop) -> bool {
+        let cache = self.resolution.as_ref().and_then(|resolution| resolution.0.get(hop.interface as usize));
+        cache.is_some_and(|cache| cache.is_full(ip_address(hop.node)))
+    }
+
+    fn cache(&mut self, interface: u32) -> Option<&mut Arp<Transmit>> {
+        self.resolution.as_mut()?.0.get_mut(interface as usize)
+    }
+
+    /// Does all that a cache wants done, and sets the timer of all of them.
+    fn settle_resolution(&mut self, interface: u32, cx: &mut Context<'_>) {
+        while let Some(output) = self.cache(interface).and_then(|cache| cache.poll_output()) {
+            match output {
+                Output::Packet { to, packet } => {
+                    self.ready.push_back(packet.to_radio(to));
+                    self.wake_stalled(cx.now);
+                }
+                Output::Message { to, message } => self.send_arp(interface, to, message, cx),
+                Output::Dropped { packet: Transmit { packet, .. }, cause: arp::DropCause::QueueFull } => {
+                    self.drop_own(&packet, DropCause::ArpQueueFull, cx);
+                }
+                Output::Dropped { packet: Transmit { hop, packet }, cause: arp::DropCause::Unresolved } => {
+                    let to = Neighbour { interface: hop.interface, node: hop.node };
+                    self.handle_unsent(packet, to, Undelivered::Dropped, DropCause::ArpTimeout, cx);
+                    self.wake_stalled(cx.now);
+                }
+            }
+        }
+        self.set_resolution_timer();
+    }
+
+    fn set_resolution_timer(&mut self) {
+        let timeout = self.resolution.as_ref().and_then(|resolution| resolution.poll_timeout());
+        self.timers.set(Slot::Resolution.index(), timeout);
+    }
+
+    /// Drops a packet that this host has.
+    pub(super) fn drop_own(&mut self, packet: &Packet, cause: DropCause, cx: &mut Context<'_>) {
+        count_host_drop(packet, 1, cause, cx);
+        self.release(packet, cx.now);
+    }
+
+    fn send_arp(&mut self, interface: u32, to: MacAddress, message: Repr, cx: &mut Context<'_>) {
+        let is_broadcast = to == MacAddress::BROADCAST;
+        let node = if is_broadcast { NodeId::ALL } else { node_of(message.target_protocol) };
+        let hop = Hop { interface, node, station: (!is_broadcast).then(|| station_of(to)) };
+        let ip =
+            Ipv4 { source: self.node, destination: node, id: 0, offset: 0, payload: 0, more_fragments: false, ttl: 0 };
+        let tag = Tag {
+            flow: FlowId::NONE,
+            seq: 0,
+            created: cx.now,
+            socket: u16::MAX,
+            priority: UserPriority::BEST_EFFORT,
+            expires: None,
+        };
+        cx.counters.originated += 1;
+        match message.operation {
+            Operation::Request => cx.counters.arp_requests += 1,
+            Operation::Reply => cx.counters.arp_replies += 1,
+            Operation::Unknown(_) => {}
+        }
+        self.ready.push_back(Transmit { hop, packet: Packet { ip, body: Body::Arp(message), tag, routing: None } });
+    }
+}
+
+impl Transmit {
+    /// The same for the radio with this address.
+    fn to_radio(mut self, hardware: MacAddress) -> Self {
+        self.hop.station = Some(station_of(hardware));
+        self
+    }
+}
