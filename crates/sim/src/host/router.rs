@@ -1,7 +1,7 @@
 //! A routing protocol at a host: asked about each packet, fed with messages and reports, obeyed.
 //!
-//! Connections that ask for it hear when their route is lost and when there is one again ([`RouteEvent`]): after whatever the
-//! protocol was told, it is asked for the next hop, so that any protocol can tell, and none need know of transport.
+//! Connections that ask for it hear when their route is lost and when there is one again: after whatever the protocol was
+//! told, it is asked for the next hop, so that any protocol can tell, and none need know of transport.
 //!
 //! Packets that wait for a route stand in one bounded queue, oldest first. What the protocol wants to see of a packet is made
 //! of it here, and what it wants done is done here: nothing else in a host knows that there is a protocol.
