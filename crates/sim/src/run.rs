@@ -108,6 +108,8 @@ impl Observer {
             | DropCause::NoRoute
             | DropCause::RouteTimeout
             | DropCause::RouteQueueFull
+            | DropCause::ArpTimeout
+            | DropCause::ArpQueueFull
             | DropCause::TtlExpired => {
                 let [from, to] = self.ends[unjudged.flow.0 as usize];
                 match self.connectivity.is_connected(from, to, now) {

@@ -136,7 +136,7 @@ impl Packet {
         match self.body {
             Body::Udp { .. } => Some(self.tag.seq),
             Body::Dccp(_) => Some(self.tag.seq).filter(|&seq| seq != Tag::NO_DATAGRAM),
-            Body::Tcp { .. } | Body::Message => None,
+            Body::Tcp { .. } | Body::Message | Body::Arp(_) => None,
         }
     }
 
@@ -164,7 +164,7 @@ impl Packet {
     /// Whether it has an IP header on the air.
     pub fn is_ip(&self) -> bool {
         match &self.body {
-            Body::Udp { .. } | Body::Tcp { .. } => true,
+            Body::Udp { .. } | Body::Tcp { .. } | Body::Dccp(_) => true,
             Body::Message => self.routing.as_ref().is_none_or(|part| part.encapsulation != Encapsulation::Arp),
             Body::Arp(_) => false,
         }

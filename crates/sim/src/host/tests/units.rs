@@ -43,7 +43,7 @@ fn a_finite_transfer_arrives_and_ends_whoever_relays() {
 #[test]
 fn a_source_that_never_blocks_loses_what_its_socket_refuses() {
     // 8 Mb/s over a wire of 4 Mb/s, with buffers for eight packets.
-    let application = Application::Cbr { rate: 8e6, packet: 1000 };
+    let application = Application::Cbr { rate: 8e6, packet: 1000, jitter: Duration::ZERO };
     let wire = Duration::from_nanos(2000);
     let mut net = Net::new(&scenario(2, Relay::Os, tfrc(), application), wire, |_| Fate::Arrives);
     net.run(at(30));
@@ -57,7 +57,7 @@ fn a_source_that_never_blocks_loses_what_its_socket_refuses() {
 
 #[test]
 fn a_source_slower_than_the_path_loses_nothing() {
-    let application = Application::Cbr { rate: 64e3, packet: 160 };
+    let application = Application::Cbr { rate: 64e3, packet: 160, jitter: Duration::ZERO };
     let mut net = Net::new(&scenario(3, Relay::Os, adtfrc(), application), PER_OCTET, |_| Fate::Arrives);
     net.run(at(60));
     let summary = &net.audit()[0];
