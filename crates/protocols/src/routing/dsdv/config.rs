@@ -2,8 +2,8 @@
 
 use crate::time::Duration;
 
-/// Parameters of DSDV. The defaults of what the paper leaves open are those of ns-2.35 (`dsdv/dsdv.cc`, "constants"), unless it
-/// says otherwise.
+/// Parameters of DSDV. The defaults of what the paper leaves open are those of ns-2.35 (`dsdv/dsdv.cc`, "constants"),
+/// unless it says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
     /// The longest time from one full dump to the next (`perup_`). Each time is drawn, from three quarters of it on.
@@ -20,8 +20,8 @@ pub struct Config {
     pub startup_jitter: Duration,
     /// An incremental update is sent up to this much later (`DSDV_BROADCAST_JITTER`): neighbours have the same cause to send.
     pub broadcast_jitter: Duration,
-    /// Whether a neighbour is lost with a frame that the interface gives up (section 3.2 of the paper, which leaves it open). ns-2.35
-    /// has it off (`use_mac_` in `tcl/mobility/dsdv.tcl`): there the packet is dropped, and the way stays.
+    /// Whether a neighbour is lost with a frame that the interface gives up (section 3.2 of the paper, which leaves it
+    /// open). ns-2.35 has it off (`use_mac_` in `tcl/mobility/dsdv.tcl`): there the packet is dropped, and the way stays.
     pub link_layer_notification: bool,
     /// Maximum transmission unit, in octets: an update is no longer, with 28 octets of IPv4 and UDP. At least 63.
     pub mtu: u32,
