@@ -46,7 +46,8 @@ proptest! {
         chosen.for_each(|place| decoder.handle_packet(sent[place].clone(), at(0)));
         let mut got: Vec<_> = outputs(&mut decoder).into_iter().map(|output| output.adu).collect();
         let mut expected = adus;
-        (got.sort(), expected.sort());
+        got.sort();
+        expected.sort();
         prop_assert_eq!(got, expected);
     }
 
