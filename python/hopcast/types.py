@@ -46,7 +46,7 @@ class Queue(TypedDict, total=False):
     """The interface queue."""
 
     packets: int
-    discipline: Literal["drop-tail", "codel", "fq-codel"]
+    discipline: Literal["drop-tail", "priority", "codel", "fq-codel"]
     target: Quantity
     interval: Quantity
     quantum: Quantity

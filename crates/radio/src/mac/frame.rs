@@ -45,6 +45,10 @@ impl<P: Payload> Queued for (Option<StationId>, P) {
     fn expires(&self) -> Option<Instant> {
         self.1.expires()
     }
+
+    fn is_urgent(&self) -> bool {
+        self.1.priority() == UserPriority::NETWORK_CONTROL
+    }
 }
 
 /// Kind of a frame (IEEE 802.11-2020, Table 9-1).

@@ -1,4 +1,4 @@
-//! First in, first out; what finds it full is refused.
+//! First in, first out, but for what goes first; what finds it full is refused.
 
 use std::collections::VecDeque;
 
@@ -26,7 +26,13 @@ impl<T> DropTail<T> {
         Ok(())
     }
 
-    /// Takes the oldest.
+    /// Puts `item` before all others; gives back the last one if there are too many now.
+    pub fn push_first(&mut self, item: T) -> Option<T> {
+        self.items.push_front(item);
+        if self.items.len() > self.capacity { self.items.pop_back() } else { None }
+    }
+
+    /// Takes the first.
     pub fn pop(&mut self) -> Option<T> {
         self.items.pop_front()
     }
@@ -71,5 +77,12 @@ mod tests {
         let mut queue = DropTail::new(2);
         assert_eq!((queue.push('a'), queue.push('b'), queue.push('c')), (Ok(()), Ok(()), Err('c')));
         assert_eq!((queue.room(), queue.pop(), queue.room(), queue.len()), (0, Some('a'), 1, 1));
+    }
+
+    #[test]
+    fn the_last_gives_way_to_what_goes_first() {
+        let mut queue = DropTail::new(2);
+        assert_eq!((queue.push('a'), queue.push_first('b'), queue.push_first('c')), (Ok(()), None, Some('a')));
+        assert_eq!((queue.room(), queue.pop(), queue.pop(), queue.pop()), (0, Some('c'), Some('b'), None));
     }
 }

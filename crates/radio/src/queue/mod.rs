@@ -1,7 +1,7 @@
 //! Interface queues: what waits for the medium, and what is dropped rather than kept waiting.
 //!
-//! [`InterfaceQueue`] is the one interface of the disciplines: [`DropTail`], [`CoDel`] (RFC 8289) and [`FqCoDel`]
-//! (RFC 8290). A discipline drops at [`InterfaceQueue::push`] what finds no place, and at [`InterfaceQueue::pop`] what has
+//! [`InterfaceQueue`] is the one interface of the disciplines: [`DropTail`], the same with what is urgent first, [`CoDel`] (RFC 8289)
+//! and [`FqCoDel`] (RFC 8290). A discipline drops at [`InterfaceQueue::push`] what finds no place, and at [`InterfaceQueue::pop`] what has
 //! waited for too long. None marks a packet instead (ECN).
 
 mod codel;
@@ -24,6 +24,11 @@ pub trait Queued {
 
     /// When it is no longer worth sending; `None`: never.
     fn expires(&self) -> Option<Instant>;
+
+    /// Whether it goes before all others, where the discipline knows that.
+    fn is_urgent(&self) -> bool {
+        false
+    }
 }
 
 /// How a queue is managed.
@@ -32,6 +37,9 @@ pub enum Discipline {
     /// First in, first out; what finds the queue full is refused.
     #[default]
     DropTail,
+    /// The same, but what is urgent goes before all others, the newest first, and the last gives way to it: ns-2.35's `PriQueue`
+    /// (queue/priqueue.cc).
+    Priority,
     /// Controlled delay (RFC 8289).
     CoDel(CoDelConfig),
     /// Flow queues with controlled delay (RFC 8290).
@@ -54,6 +62,8 @@ pub enum Reason {
 pub enum InterfaceQueue<T> {
     /// See [`DropTail`].
     DropTail(DropTail<T>),
+    /// See [`Discipline::Priority`].
+    Priority(DropTail<T>),
     /// See [`CoDel`].
     CoDel(Box<CoDel<T>>),
     /// See [`FqCoDel`].
@@ -65,15 +75,18 @@ impl<T: Queued> InterfaceQueue<T> {
     pub fn new(discipline: Discipline, capacity: u32) -> Self {
         match discipline {
             Discipline::DropTail => Self::DropTail(DropTail::new(capacity)),
+            Discipline::Priority => Self::Priority(DropTail::new(capacity)),
             Discipline::CoDel(config) => Self::CoDel(Box::new(CoDel::new(config, capacity))),
             Discipline::FqCoDel(config) => Self::FqCoDel(Box::new(FqCoDel::new(config, capacity))),
         }
     }
 
-    /// Appends `item`, and hands `dropped` what has no place: `item` itself, or under FQ-CoDel older ones.
+    /// Appends `item`, and hands `dropped` what has no place: `item` itself, under FQ-CoDel older ones, or the last one where an
+    /// urgent item goes first.
     pub fn push(&mut self, item: T, now: Instant, mut dropped: impl FnMut(T, Reason)) {
         let refused = match self {
-            Self::DropTail(queue) => queue.push(item),
+            Self::Priority(queue) if item.is_urgent() => queue.push_first(item).map_or(Ok(()), Err),
+            Self::DropTail(queue) | Self::Priority(queue) => queue.push(item),
             Self::CoDel(queue) => queue.push(item, now),
             Self::FqCoDel(queue) => {
                 queue.push(item, now, |item| dropped(item, Reason::Full));
@@ -89,7 +102,7 @@ impl<T: Queued> InterfaceQueue<T> {
     pub fn pop(&mut self, now: Instant, mut dropped: impl FnMut(T, Reason)) -> Option<T> {
         loop {
             let item = match self {
-                Self::DropTail(queue) => queue.pop(),
+                Self::DropTail(queue) | Self::Priority(queue) => queue.pop(),
                 Self::CoDel(queue) => queue.pop(now, |item| dropped(item, Reason::Management)),
                 Self::FqCoDel(queue) => queue.pop(now, |item| dropped(item, Reason::Management)),
             }?;
@@ -103,7 +116,7 @@ impl<T: Queued> InterfaceQueue<T> {
     /// Takes out all that `is_unwanted`: the oldest first, under FQ-CoDel queue by queue. They are no drops of the discipline.
     pub fn remove_all(&mut self, is_unwanted: impl Fn(&T) -> bool) -> Vec<T> {
         match self {
-            Self::DropTail(queue) => queue.remove_all(is_unwanted),
+            Self::DropTail(queue) | Self::Priority(queue) => queue.remove_all(is_unwanted),
             Self::CoDel(queue) => queue.remove_all(is_unwanted),
             Self::FqCoDel(queue) => queue.remove_all(is_unwanted),
         }
@@ -112,7 +125,7 @@ impl<T: Queued> InterfaceQueue<T> {
     /// How many wait.
     pub fn len(&self) -> usize {
         match self {
-            Self::DropTail(queue) => queue.len(),
+            Self::DropTail(queue) | Self::Priority(queue) => queue.len(),
             Self::CoDel(queue) => queue.len(),
             Self::FqCoDel(queue) => queue.len(),
         }
@@ -126,7 +139,7 @@ impl<T: Queued> InterfaceQueue<T> {
     /// How many can come before one must be dropped for want of a place.
     pub fn room(&self) -> usize {
         match self {
-            Self::DropTail(queue) => queue.room(),
+            Self::DropTail(queue) | Self::Priority(queue) => queue.room(),
             Self::CoDel(queue) => queue.room(),
             Self::FqCoDel(queue) => queue.room(),
         }
@@ -135,7 +148,7 @@ impl<T: Queued> InterfaceQueue<T> {
     /// What waits: the oldest first, under FQ-CoDel in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         let (drop_tail, codel, fq_codel) = match self {
-            Self::DropTail(queue) => (Some(queue.iter()), None, None),
+            Self::DropTail(queue) | Self::Priority(queue) => (Some(queue.iter()), None, None),
             Self::CoDel(queue) => (None, Some(queue.iter()), None),
             Self::FqCoDel(queue) => (None, None, Some(queue.iter())),
         };

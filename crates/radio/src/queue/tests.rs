@@ -40,10 +40,49 @@ pub(super) fn ms(millis: u64) -> Instant {
     Instant::START + Duration::from_millis(millis)
 }
 
+/// An item that may go before others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Urgent(u32, bool);
+
+impl Queued for Urgent {
+    fn octets(&self) -> u32 {
+        100
+    }
+
+    fn flow(&self) -> u64 {
+        0
+    }
+
+    fn expires(&self) -> Option<Instant> {
+        None
+    }
+
+    fn is_urgent(&self) -> bool {
+        self.1
+    }
+}
+
+/// As in ns-2.35: at the head, so that the newest of several is the first.
+#[test]
+fn under_priority_what_is_urgent_goes_first_and_the_last_gives_way() {
+    let order = |discipline| {
+        let mut queue = InterfaceQueue::new(discipline, 3);
+        let mut dropped = Vec::new();
+        for (id, urgent) in [(0, false), (1, false), (2, true), (3, true), (4, false)] {
+            queue.push(Urgent(id, urgent), ms(0), |item, reason| dropped.push((item.0, reason)));
+        }
+        let out = core::iter::from_fn(|| queue.pop(ms(1), |_, _| unreachable!()).map(|item| item.0));
+        (out.collect::<Vec<_>>(), dropped)
+    };
+    assert_eq!(order(Discipline::Priority), (vec![3, 2, 0], vec![(1, Reason::Full), (4, Reason::Full)]));
+    assert_eq!(order(Discipline::DropTail), (vec![0, 1, 2], vec![(3, Reason::Full), (4, Reason::Full)]));
+}
+
 #[test]
 fn what_is_removed_leaves_the_others_in_order_and_their_places_free() {
     let disciplines = [
         Discipline::DropTail,
+        Discipline::Priority,
         Discipline::CoDel(CoDelConfig::default()),
         Discipline::FqCoDel(FqCoDelConfig::default()),
     ];

@@ -244,7 +244,7 @@ pub(super) struct Queue {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1, "maximum" = 1_000_000))]
     pub packets: Option<u32>,
-    /// What is dropped, and when. Default: `drop-tail`.
+    /// What is dropped, and when. Default: `drop-tail`; `priority` under profile `ns-2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub discipline: Option<Discipline>,
     /// Of `codel` and `fq-codel`: the wait in the queue that is acceptable. Default: 5 ms.
@@ -268,6 +268,8 @@ pub(super) struct Queue {
 pub(super) enum Discipline {
     /// What finds the queue full.
     DropTail,
+    /// As ns-2.35's `PriQueue`: messages of routing protocols go before all others, the newest first; of a full queue the last.
+    Priority,
     /// Controlled delay, RFC 8289: also the oldest, while packets wait for too long.
     Codel,
     /// Flow queues under controlled delay, RFC 8290: flows take turns, and each is kept short.

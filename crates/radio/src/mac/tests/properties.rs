@@ -69,7 +69,12 @@ fn protected() -> impl Strategy<Value = Config> {
 fn disciplines() -> impl Strategy<Value = Discipline> {
     let codel = CoDelConfig { target: micros(500), interval: micros(2_000), mtu: 0 };
     let fq_codel = FqCoDelConfig { codel, flows: 2, ..FqCoDelConfig::default() };
-    prop_oneof![Just(Discipline::DropTail), Just(Discipline::CoDel(codel)), Just(Discipline::FqCoDel(fq_codel))]
+    prop_oneof![
+        Just(Discipline::DropTail),
+        Just(Discipline::Priority),
+        Just(Discipline::CoDel(codel)),
+        Just(Discipline::FqCoDel(fq_codel))
+    ]
 }
 
 /// Writes the actions down; returns how many packets come from above, and the last instant.

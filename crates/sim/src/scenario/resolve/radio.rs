@@ -87,7 +87,7 @@ impl Resolver<'_> {
             true => (SizeOrNone(None), ns_2_default("no fragmentation")),
             false => (SizeOrNone(Some(Size(1500.0))), "default: that of Ethernet, as Linux gives it to 802.11".into()),
         });
-        let queue_discipline = self.queue_discipline(queue, mtu.0.map(bytes));
+        let queue_discipline = self.queue_discipline(queue, mtu.0.map(bytes), ns_2);
         let (propagation, by_range) = self.propagation(radio, standard, ns_2);
         let (shadowing, fading) = match radio.propagation {
             Some(Propagation::Range { .. }) | None => (None, None),
@@ -180,13 +180,14 @@ impl Resolver<'_> {
     }
 
     /// How the interface queue is managed; `mtu` in bytes, if there is one.
-    fn queue_discipline(&mut self, queue: Queue, mtu: Option<u32>) -> Discipline {
+    fn queue_discipline(&mut self, queue: Queue, mtu: Option<u32>, ns_2: bool) -> Discipline {
         let path = |key| ["radio", "queue", key];
-        let discipline = self.ledger.pick(&path("discipline"), queue.discipline, word, || {
-            (schema::Discipline::DropTail, "default: what most published studies had".into())
+        let discipline = self.ledger.pick(&path("discipline"), queue.discipline, word, || match ns_2 {
+            true => (schema::Discipline::Priority, ns_2_default("Queue/DropTail/PriQueue")),
+            false => (schema::Discipline::DropTail, "default: what most published studies had".into()),
         });
         let (controlled, fair) = match discipline {
-            schema::Discipline::DropTail => (false, false),
+            schema::Discipline::DropTail | schema::Discipline::Priority => (false, false),
             schema::Discipline::Codel => (true, false),
             schema::Discipline::FqCodel => (true, true),
         };
@@ -204,7 +205,10 @@ impl Resolver<'_> {
             }
         }
         if !controlled {
-            return Discipline::DropTail;
+            return match discipline {
+                schema::Discipline::Priority => Discipline::Priority,
+                _ => Discipline::DropTail,
+            };
         }
         let target = self.ledger.pick(&path("target"), queue.target, show, || {
             (Time(0.005), "default: TARGET (RFC 8289, section 4)".into())

@@ -277,6 +277,8 @@ fn games_files_and_players_are_read() {
 fn queues_are_read() {
     let discipline = |set: &[&str]| load(SMALL, set).scenario.radio.queue_discipline;
     assert_eq!(discipline(&[]), Discipline::DropTail);
+    assert_eq!(discipline(&["radio.profile=ns-2"]), Discipline::Priority);
+    assert_eq!(discipline(&["radio.profile=ns-2", "radio.queue.discipline=drop-tail"]), Discipline::DropTail);
     assert_eq!(discipline(&["radio.queue.discipline=codel"]), Discipline::CoDel(CoDelConfig::default()));
     assert_eq!(discipline(&["radio.queue.discipline=fq-codel"]), Discipline::FqCoDel(FqCoDelConfig::default()));
     let set = r#"radio.queue={ discipline = "fq-codel", target = "10 ms", interval = "200 ms", quantum = "300 B" }"#;
