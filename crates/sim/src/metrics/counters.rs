@@ -46,11 +46,13 @@ pub enum DropCause {
     RouteTimeout,
     /// It was sent without acknowledgement and did not get to the station that it was for.
     Unheard,
+    /// A station on its way belonged to no access point.
+    NotAssociated,
 }
 
 impl DropCause {
     /// All causes, in the order of their indices.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::QueueFull,
         Self::QueueManagement,
         Self::Expired,
@@ -71,6 +73,7 @@ impl DropCause {
         Self::RouteQueueFull,
         Self::RouteTimeout,
         Self::Unheard,
+        Self::NotAssociated,
     ];
 
     /// The stable name in results.
@@ -96,6 +99,7 @@ impl DropCause {
             Self::RouteQueueFull => "route_queue_full",
             Self::RouteTimeout => "route_timeout",
             Self::Unheard => "unheard",
+            Self::NotAssociated => "not_associated",
         }
     }
 }

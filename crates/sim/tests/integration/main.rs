@@ -1,9 +1,10 @@
 //! Whole scenarios: determinism, conservation, captures.
 
+mod association;
 mod captures;
 mod conservation;
-mod detours;
 mod determinism;
+mod detours;
 mod difference;
 mod interfaces;
 mod interference_floor;
