@@ -10,6 +10,7 @@ from pathlib import Path
 
 import channel
 import click
+import traffic
 
 from hopcast import Scenario, run
 from hopcast.cli import hopcast
@@ -21,7 +22,8 @@ WIDTH = 100
 
 def pages() -> dict[str, str]:
     """Every generated file: name and text."""
-    return {"command-line.md": command_line(), "figures/film-delay.svg": film_delay(), **channel.figures()}
+    drawn = {"figures/film-delay.svg": film_delay(), **channel.figures(), **traffic.figures()}
+    return {"command-line.md": command_line(), **drawn}
 
 
 def command_line() -> str:

@@ -22,11 +22,12 @@ def aggregate(texts: list[str]) -> dict[str, Any]:
     first = documents[0]
     if len(documents) == 1:
         return dict(first)
+    warnings = dict.fromkeys(text for document in documents for text in document.get("warnings", ()))
     return {
         "flows": _rows([document["flows"] for document in documents]),
         "nodes": _rows([document["nodes"] for document in documents]),
         "totals": _record([document["totals"] for document in documents]),
-        "warnings": list(dict.fromkeys(text for document in documents for text in document["warnings"])),
+        **({"warnings": list(warnings)} if warnings else {}),
         "cost": _cost([document["cost"] for document in documents]),
         "provenance": first["provenance"]
         | {
@@ -47,6 +48,8 @@ def _record(records: list[dict[str, Any]]) -> dict[str, Any]:
         values = [record[key] for record in records]
         if isinstance(value, dict):
             merged[key] = _record(values)
+        elif isinstance(value, list):
+            merged[key] = _rows(values)
         elif all(_is_number(value) for value in values):
             numbers = [float(value) for value in values if value is not None]
             merged[key] = mean(numbers) if numbers else None

@@ -76,6 +76,8 @@ class Radio(TypedDict, total=False):
     basic_rate: Quantity
     edca: Literal["off", "2012", "2020"]
     protection: Literal["none", "cts-to-self", "rts-cts"]
+    association: Literal["implicit", "passive", "active"]
+    beacon_interval: Quantity
     rts_threshold: Quantity
     retry_limit: RetryLimit
     queue: Queue

@@ -39,6 +39,8 @@ pub enum Purpose {
     FlowQueue = 20,
     /// The order in which a rate control samples rates; for: transmitter, receiver.
     RateSampling = 21,
+    /// When an access point or station that associates over the air begins; for: node, radio.
+    Association = 22,
 }
 
 /// A stream of random numbers: xoshiro256++ (Blackman and Vigna, ACM TOMS 47(4), 2021), seeded through SplitMix64.

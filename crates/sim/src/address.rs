@@ -17,9 +17,9 @@ pub fn mac_address(station: StationId) -> MacAddress {
 }
 
 /// The station that has, or would have, this MAC address.
-pub fn station_of(address: MacAddress) -> StationId {
-    let [_, _, a, b, c, d] = address.0;
-    StationId(u32::from_be_bytes([a, b, c, d]).wrapping_sub(1))
+pub fn station_of(MacAddress(octets): MacAddress) -> Option<StationId> {
+    let [0x02, 0, a, b, c, d] = octets else { return None };
+    Some(StationId(u32::from_be_bytes([a, b, c, d]).wrapping_sub(1)))
 }
 
 /// The IP address of a node: `10.0.0.1` for the first; of all nodes `255.255.255.255`.
@@ -46,9 +46,10 @@ mod tests {
 
     #[test]
     fn a_station_is_found_by_its_address() {
-        for station in [StationId(0), StationId(300), StationId(70_000)] {
-            assert_eq!(station_of(mac_address(station)), station);
+        for station in [StationId(0), StationId(70_000)] {
+            assert_eq!(station_of(mac_address(station)), Some(station));
         }
+        assert_eq!([station_of(BSSID), station_of(MacAddress::BROADCAST)], [None, None]);
     }
 
     #[test]

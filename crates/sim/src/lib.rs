@@ -45,6 +45,7 @@
 //! The same scenario, seed and version give the same events and the same numbers; `ARCHITECTURE.md` has the promise in full.
 
 pub mod address;
+pub mod association;
 pub mod capture;
 pub mod engine;
 pub mod execute;

@@ -16,7 +16,7 @@ use hopcast_radio::units::Power;
 
 use crate::engine::{Attachment, Ports};
 use crate::host::card::Cards;
-use crate::host::{Hop, Interface, Routes};
+use crate::host::{Hop, Host, Interface, Routes};
 use crate::paths::{LossyLink, Paths};
 use crate::scenario::model::{Flow, Group, NodeId, NodeRadio, Role, Routing, Scenario, Transport, WIRED_MTU};
 use crate::topology::Topology;
@@ -92,7 +92,8 @@ impl Network {
     /// no.
     pub fn new_while(scenario: &Scenario, topology: &Topology, goes_on: &dyn Fn() -> bool) -> Option<Self> {
         let stations = stations(scenario);
-        let access_points = access_points(&stations, topology);
+        let is_over_the_air = scenario.radio.association.is_some();
+        let access_points = access_points(&stations, topology, is_over_the_air);
         let ports = ports(scenario);
         let mut hops: Vec<Vec<Hop>> = vec![Vec::new(); ports.hosts()];
         for (link, index) in scenario.links.iter().zip(0..) {
@@ -112,6 +113,17 @@ impl Network {
                 let linked = from.node != to.node && from.config.network == to.config.network;
                 if linked && may_talk((index, from.role), (other, to.role), &access_points) {
                     let hop = Hop { interface: from.radio, node: to.node, station: Some(StationId(other)) };
+                    hops[from.node.0 as usize].push(hop);
+                }
+            }
+        }
+        if is_over_the_air {
+            // A station that hears no access point yet may hear one later.
+            for (index, chosen) in access_points.iter().enumerate() {
+                let Some(chosen) = *chosen else { continue };
+                for (from, to) in [(index as u32, chosen), (chosen, index as u32)] {
+                    let [from, other] = [from, to].map(|station| &stations[station as usize]);
+                    let hop = Hop { interface: from.radio, node: other.node, station: Some(StationId(to)) };
                     hops[from.node.0 as usize].push(hop);
                 }
             }
@@ -225,6 +237,20 @@ impl Network {
     }
 }
 
+/// Takes out of the tables of `hosts` the ways to and from stations, which the paths take for granted: none has an access point
+/// yet.
+pub fn dissociate(scenario: &Scenario, hosts: &mut [Host]) {
+    let all: Vec<(NodeId, Role)> = groups(scenario).zip(0..).map(|(group, node)| (NodeId(node), group.role)).collect();
+    for (host, &(_, own)) in hosts.iter_mut().zip(&all) {
+        host.set_associated();
+        for &(node, role) in &all {
+            if own == Role::Station || role == Role::Station {
+                host.redirect(node, None);
+            }
+        }
+    }
+}
+
 /// Who could be reached over each interface of each node, whether in range or not.
 #[derive(Clone, Debug, Default)]
 pub struct Neighbours {
@@ -287,8 +313,8 @@ fn groups(scenario: &Scenario) -> impl Iterator<Item = &Group> {
 }
 
 /// For each station of role `station`, the access point that it hears strongest; the first of equals. Of those that hear none
-/// well, the one of which it receives most.
-fn access_points(stations: &[Station<'_>], topology: &Topology) -> Vec<Option<u32>> {
+/// well, the one of which it receives most; and of those that hear none at all, where association is over the air, the first.
+fn access_points(stations: &[Station<'_>], topology: &Topology, is_over_the_air: bool) -> Vec<Option<u32>> {
     let joins = |from: &Station<'_>, to: &Station<'_>| {
         to.role == Role::Station && from.role == Role::AccessPoint && to.config.network == from.config.network
     };
@@ -319,6 +345,12 @@ fn access_points(stations: &[Station<'_>], topology: &Topology) -> Vec<Option<u3
         }
         for (chosen, best) in chosen.iter_mut().zip(best) {
             *chosen = chosen.or(best.map(|(_, index)| index));
+        }
+    }
+    if is_over_the_air {
+        for (to, chosen) in stations.iter().zip(&mut chosen).filter(|(to, _)| to.role == Role::Station) {
+            let first = || stations.iter().zip(0..).find(|(from, _)| joins(from, to)).map(|(_, index)| index);
+            *chosen = chosen.or_else(first);
         }
     }
     chosen

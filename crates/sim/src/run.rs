@@ -7,11 +7,14 @@ use hopcast_radio::mac::edca::{EdcaParameters, UserPriority};
 use hopcast_radio::mac::{self, Dcf, Payload, Protection, Room, StationId};
 use hopcast_radio::propagation::Position;
 use hopcast_radio::queue::Discipline;
+use hopcast_radio::standard::Phy;
+use hopcast_radio::units::Power;
 
+use crate::association::{Associations, Change, Counts};
 use crate::engine::{Attachment, Engine, Event, Loss, Outgoing, Port, Ports, Tap, Upper};
 use crate::host::card::{Cards, Copied};
 use crate::host::packet::Packet;
-use crate::host::{ConservationError, Context, Host, Neighbour, Transmit};
+use crate::host::{ConservationError, Context, Hop, Host, Neighbour, Transmit};
 use crate::metrics::{Census, Counters, DropCause, FlowTable, Loss as FlowLoss, PathState, Truth, Unjudged};
 use crate::mobility::Motion;
 use crate::network::{self, Network};
@@ -48,6 +51,7 @@ pub struct Hosts {
     cards: Vec<Option<Cards>>,
     /// Sees the whole network, for flows whose losses are judged.
     observer: Option<Observer>,
+    associations: Associations,
 }
 
 /// What is known of the network beyond what any host knows.
@@ -72,6 +76,16 @@ pub enum ImbalanceError {
         /// Packets that must be there by the counters.
         expected: i128,
         /// Packets that are there.
+        held: usize,
+    },
+    /// Management frames, between a node's association and its radios.
+    #[error("node {}: the radios hold {held} management frames where {expected} should be", node.0)]
+    Management {
+        /// Where.
+        node: NodeId,
+        /// Frames that must be there by the counters.
+        expected: i128,
+        /// Frames that are there.
         held: usize,
     },
     /// On a wire.
@@ -110,6 +124,7 @@ impl Observer {
             | DropCause::RouteQueueFull
             | DropCause::ArpTimeout
             | DropCause::ArpQueueFull
+            | DropCause::NotAssociated
             | DropCause::TtlExpired => {
                 let [from, to] = self.ends[unjudged.flow.0 as usize];
                 match self.connectivity.is_connected(from, to, now) {
@@ -151,7 +166,7 @@ impl Simulation {
         let motion = Motion::new(scenario, seed);
         let Some(topology) = Topology::new_while(radio, &radios, motion, seed, goes_on) else { return Ok(None) };
         let Some(network) = Network::new_while(scenario, &topology, goes_on) else { return Ok(None) };
-        let Machines { hosts, flows, warnings } = machines(scenario, &network, seed)?;
+        let Machines { mut hosts, flows, warnings } = machines(scenario, &network, seed)?;
         let counters = vec![Counters::default(); hosts.len()];
         let code = match radio.errors {
             Errors::GilbertElliott { fec, .. } => fec,
@@ -160,14 +175,19 @@ impl Simulation {
         let cards = network::cards(scenario);
         // What a card holds has a place in the interface queue, whose own places are those before the card.
         let buffers = cards.iter().flatten().map(Cards::transmit_buffers).max().unwrap_or(0);
-        let config = |radio_config: &NodeRadio| {
+        // Over the air a network finds out whom it must protect.
+        let protection = if radio.association.is_some() { Protection::None } else { radio.protection };
+        let phy = |radio_config: &NodeRadio| {
             let phy = radio.standard.phy(radio.short_preamble).for_data_rate(radio_config.data_rate).with_code(code);
-            let phy = if radio.protection == Protection::None { phy } else { phy.with_long_slot() };
+            if protection == Protection::None { phy } else { phy.with_long_slot() }
+        };
+        let config = |radio_config: &NodeRadio| {
+            let phy = phy(radio_config);
             mac::Config {
                 rate_control: radio_config.rate_control,
                 seed,
                 basic_rate: radio_config.basic_rate,
-                protection: radio.protection,
+                protection,
                 edca: radio.edca.map(|edition| EdcaParameters::all_defaults(&phy, edition)),
                 rts_threshold: radio.rts_threshold,
                 short_retry_limit: radio.short_retry_limit,
@@ -203,7 +223,12 @@ impl Simulation {
             connectivity: Connectivity::new(scenario, seed),
             ends: scenario.flows.iter().map(|flow| [flow.from, flow.to]).collect(),
         });
-        let hosts = Hosts { hosts, counters, flows, errors, ports: ports.clone(), cards, observer };
+        let phys: Vec<Phy> = radios.iter().map(|radio| phy(radio.config)).collect();
+        let associations = Associations::new(scenario, &phys, seed);
+        if !associations.is_empty() {
+            network::dissociate(scenario, &mut hosts);
+        }
+        let hosts = Hosts { hosts, counters, flows, errors, ports: ports.clone(), cards, observer, associations };
         let mut engine = Engine::with_ports(topology.into_medium(), stations, wires, ports, hosts);
         if !radio.standard.acknowledges() {
             engine.set_unacknowledged();
@@ -211,7 +236,14 @@ impl Simulation {
         let mut motion = Motion::new(scenario, seed);
         let nodes = (0..engine.ports().hosts() as u32).map(NodeId);
         let positions = nodes.map(|node| motion.position(node, Instant::START)).collect();
-        Ok(Some(Self { engine, end: Instant::START + scenario.duration, is_finished: false, positions, motion, warnings }))
+        Ok(Some(Self {
+            engine,
+            end: Instant::START + scenario.duration,
+            is_finished: false,
+            positions,
+            motion,
+            warnings,
+        }))
     }
 
     /// Shows every frame to `tap`.
@@ -307,6 +339,11 @@ impl Simulation {
         })
     }
 
+    /// What was counted of a node's associations over the air.
+    pub fn associations(&self, node: NodeId) -> Counts {
+        self.engine.upper().associations.counts(node.0)
+    }
+
     /// Packets in the queues of a node's interfaces.
     pub fn queued(&self, node: NodeId) -> usize {
         let stations = self.stations_of(node).map(Dcf::queued).sum::<usize>();
@@ -324,7 +361,7 @@ impl Simulation {
     /// # Errors
     /// The first imbalance.
     pub fn check(&self) -> Result<(), ImbalanceError> {
-        let Hosts { hosts, counters, flows, cards, .. } = self.engine.upper();
+        let Hosts { hosts, counters, flows, cards, associations, .. } = self.engine.upper();
         let mut census = Census::new();
         for (host, counters) in hosts.iter().zip(counters) {
             host.check(counters)?;
@@ -333,13 +370,23 @@ impl Simulation {
             let cards = cards.get(node.0 as usize).into_iter().flatten();
             let in_stations = self.stations_of(node).flat_map(Dcf::held);
             let in_wires = self.wires_of(node).flat_map(Wire::held);
+            let mut management = 0;
             for packet in in_stations.chain(in_wires).chain(cards.clone().flat_map(Cards::outgoing)) {
+                if packet.management().is_some() {
+                    management += 1;
+                    continue;
+                }
                 held += 1;
                 census.insert(packet.tag.flow, packet.tag.seq);
             }
             let expected = counters.in_interface();
             if expected != held as i128 {
                 return Err(ImbalanceError::Interface { node, expected, held });
+            }
+            let Counts { given, sent, dropped, .. } = associations.counts(node.0);
+            let expected = i128::from(given) - i128::from(sent) - i128::from(dropped);
+            if expected != management as i128 {
+                return Err(ImbalanceError::Management { node, expected, held: management });
             }
             cards.flat_map(Cards::incoming).for_each(|packet| census.insert(packet.tag.flow, packet.tag.seq));
             host.count_in_flight(&mut census);
@@ -373,6 +420,10 @@ impl Payload for Packet {
 
     fn expires(&self) -> Option<Instant> {
         self.tag.expires
+    }
+
+    fn is_management(&self) -> bool {
+        self.management().is_some()
     }
 }
 
@@ -420,6 +471,92 @@ impl Hosts {
         }
     }
 
+    /// A frame from `from` has come to the radio at `port`. Gives the packet back if it is for the host.
+    #[cold]
+    fn handle_associated(&mut self, port: Port, packet: Packet, from: StationId, now: Instant) -> Option<Packet> {
+        let passed = match packet.management() {
+            Some(body) => {
+                self.associations.handle_frame(port, from, body, now);
+                None
+            }
+            None if self.associations.handle_data(port, from) => Some(packet),
+            None => {
+                let (host, mut context) = self.at(port.host, now);
+                host.handle_lost(&packet, DropCause::NotAssociated, &mut context);
+                None
+            }
+        };
+        self.settle_associations();
+        passed
+    }
+
+    /// The next management frame of a host.
+    #[cold]
+    fn poll_management(&mut self, host: u32, now: Instant) -> Option<Outgoing<Packet>> {
+        let (interface, receiver, message) = self.associations.poll_output(host)?;
+        let to = receiver.map_or(NodeId::ALL, |station| NodeId(self.ports.of_station(station).host));
+        let packet = Packet::of_management(message.body, (NodeId(host), to), message.expires, now);
+        Some(Outgoing { interface, receiver, packet })
+    }
+
+    /// A radio is done with a management frame.
+    #[cold]
+    fn handle_management_done(&mut self, port: Port, packet: &Packet, is_sent: bool) {
+        let Some(body) = packet.management() else { return };
+        // Only access points and stations send any, and of those one that is addressed has one radio, or has sent first.
+        let to = packet.ip.destination;
+        let receiver = (to != NodeId::ALL).then(|| self.ports.attachments(to.0 as usize).first().copied()).flatten();
+        let receiver = receiver.and_then(|attachment| match attachment {
+            Attachment::Station(station) => Some(station),
+            Attachment::Wire(_) => None,
+        });
+        self.associations.handle_done(port, receiver, body, is_sent);
+        self.settle_associations();
+    }
+
+    /// The distribution system: sends what is for a station to its access point, and what a station sends.
+    fn settle_associations(&mut self) {
+        while let Some(change) = self.associations.poll_change() {
+            match change {
+                Change::HasAccessPoint(port, peer) => {
+                    let hop = self.hop(port, peer);
+                    self.redirect_all(port.host, Some(hop));
+                }
+                Change::HasNone(port, _) => self.redirect_all(port.host, None),
+                Change::HasStation(port, station) => {
+                    let to = NodeId(self.ports.of_station(station).host);
+                    let direct = self.hop(port, station);
+                    for host in &mut self.hosts {
+                        if host.node() == NodeId(port.host) {
+                            host.redirect(to, Some(direct));
+                        } else if host.node() != to {
+                            host.redirect(to, host.hop_towards(NodeId(port.host)));
+                        }
+                    }
+                    self.associations.handle_moved(station, port);
+                }
+                Change::HasLost(port, station) => {
+                    let to = NodeId(self.ports.of_station(station).host);
+                    // Unless it has another one by now.
+                    if self.hosts[port.host as usize].hop_towards(to) == Some(self.hop(port, station)) {
+                        let others = self.hosts.iter_mut().filter(|host| host.node() != to);
+                        others.for_each(|host| host.redirect(to, None));
+                    }
+                }
+            }
+        }
+    }
+
+    fn hop(&self, port: Port, peer: StationId) -> Hop {
+        Hop { interface: port.interface, node: NodeId(self.ports.of_station(peer).host), station: Some(peer) }
+    }
+
+    /// Sends all that a host has for others this way.
+    fn redirect_all(&mut self, host: u32, hop: Option<Hop>) {
+        let others = (0..self.hosts.len() as u32).filter(|&other| other != host);
+        others.for_each(|other| self.hosts[host as usize].redirect(NodeId(other), hop));
+    }
+
     /// A radio is done with a packet.
     #[inline]
     fn empty_buffer(&mut self, port: Port, now: Instant) {
@@ -458,7 +595,13 @@ impl Upper for Hosts {
     type Packet = Packet;
 
     #[inline]
-    fn handle_packet(&mut self, port: Port, packet: Packet, from: Option<StationId>, now: Instant) {
+    fn handle_packet(&mut self, port: Port, mut packet: Packet, from: Option<StationId>, now: Instant) {
+        if !self.associations.is_empty()
+            && let Some(station) = from
+        {
+            let Some(passed) = self.handle_associated(port, packet, station, now) else { return };
+            packet = passed;
+        }
         let from = self.neighbour(port, from);
         if self.cards.is_empty() {
             self.deliver(port.host, packet, from, now);
@@ -468,7 +611,18 @@ impl Upper for Hosts {
         self.observe(now);
     }
 
+    fn handle_signal(&mut self, port: Port, power: Power) {
+        self.associations.handle_signal(port, power);
+    }
+
+    fn poll_coexistence(&mut self, host: u32) -> Option<(u32, Protection, Phy)> {
+        self.associations.poll_coexistence(host)
+    }
+
     fn handle_overheard(&mut self, port: Port, packet: Packet, from: StationId, to: StationId, now: Instant) {
+        if packet.management().is_some() {
+            return;
+        }
         let from = self.neighbour(port, Some(from));
         let to = NodeId(self.ports.of_station(to).host);
         let (host, mut context) = self.at(port.host, now);
@@ -476,12 +630,18 @@ impl Upper for Hosts {
     }
 
     fn handle_sent(&mut self, port: Port, packet: &Packet, now: Instant) {
+        if packet.management().is_some() {
+            return self.handle_management_done(port, packet, true);
+        }
         self.empty_buffer(port, now);
         let (host, mut context) = self.at(port.host, now);
         host.handle_sent(packet, &mut context);
     }
 
     fn handle_drop(&mut self, port: Port, packet: &Packet, to: Option<StationId>, cause: Loss, now: Instant) {
+        if packet.management().is_some() {
+            return self.handle_management_done(port, packet, false);
+        }
         self.empty_buffer(port, now);
         let to = self.neighbour(port, to);
         let cause = match cause {
@@ -504,13 +664,14 @@ impl Upper for Hosts {
     }
 
     fn poll_purge(&mut self, host: u32, now: Instant) -> Option<(u32, StationId)> {
-        let (interface, station) = self.hosts[host as usize].poll_purge()?;
+        let purge = self.hosts[host as usize].poll_purge().or_else(|| self.associations.poll_purge(host));
+        let (interface, station) = purge?;
         let port = Port { host, interface };
         let before_card = self.cards_of(port).map(|cards| cards.purge(interface, station));
         for packet in before_card.into_iter().flatten() {
             let to = self.neighbour(port, Some(station));
             let (host, mut context) = self.at(host, now);
-            host.handle_purged(&packet, to, &mut context);
+            hand_back(host, &packet, to, &mut context);
         }
         Some((interface, station))
     }
@@ -519,11 +680,15 @@ impl Upper for Hosts {
         self.empty_buffer(port, now);
         let to = self.neighbour(port, Some(to));
         let (host, mut context) = self.at(port.host, now);
-        host.handle_purged(packet, to, &mut context);
+        hand_back(host, packet, to, &mut context);
         self.observe(now);
     }
 
     fn handle_timeout(&mut self, host: u32, now: Instant) {
+        if !self.associations.is_empty() {
+            self.associations.handle_timeout(host, now);
+            self.settle_associations();
+        }
         let copied = self.cards.get_mut(host as usize).and_then(|cards| cards.as_mut()?.poll_copied(now));
         if let Some(Copied { from, packet }) = copied {
             self.deliver(host, packet, from, now);
@@ -535,6 +700,7 @@ impl Upper for Hosts {
 
     fn poll_timeout(&self, host: u32) -> Option<Instant> {
         let own = self.hosts[host as usize].poll_timeout();
+        let own = own.into_iter().chain(self.associations.poll_timeout(host)).min();
         match self.cards.get(host as usize) {
             Some(Some(cards)) => own.into_iter().chain(cards.poll_timeout()).min(),
             _ => own,
@@ -548,6 +714,11 @@ impl Upper for Hosts {
         room: impl Fn(u32, UserPriority) -> Room,
         now: Instant,
     ) -> Option<Outgoing<Packet>> {
+        if !self.associations.is_empty()
+            && let Some(outgoing) = self.poll_management(host, now)
+        {
+            return Some(outgoing);
+        }
         let index = host as usize;
         let mut context = Context { now, flows: &mut self.flows, counters: &mut self.counters[index] };
         let host = &mut self.hosts[index];
@@ -557,6 +728,16 @@ impl Upper for Hosts {
         };
         let Transmit { hop, packet } = transmit;
         Some(Outgoing { interface: hop.interface, receiver: hop.station, packet })
+    }
+}
+
+/// An interface gives a packet back to a host: its routing protocol decides, or without one it is dropped, since the neighbour
+/// has no association any more.
+fn hand_back(host: &mut Host, packet: &Packet, to: Neighbour, context: &mut Context<'_>) {
+    if host.router().is_some() {
+        host.handle_purged(packet, to, context);
+    } else {
+        host.handle_drop(packet, to, DropCause::NotAssociated, context);
     }
 }
 

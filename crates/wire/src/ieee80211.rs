@@ -4,6 +4,7 @@
 
 pub mod fcs;
 mod frame_control;
+pub mod management;
 
 use crate::bytes::{array, put};
 use crate::error::Layer;

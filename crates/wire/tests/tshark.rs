@@ -8,7 +8,11 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use hopcast_wire::dccp::{Body, Feature, LossInterval, NetworkState, OptionList, OptionRepr, ResetCode, TimestampEcho};
-use hopcast_wire::ieee80211::{Addressing, DataSubtype, Flags, ManagementSubtype, SequenceControl, fcs};
+use hopcast_wire::ieee80211::management::{
+    AccessCategoryParameters, Bss, Capability, EdcaParameterSet, Elements, ErpInformation, Rates, Reason, Ssid, Status,
+    TrafficIndication,
+};
+use hopcast_wire::ieee80211::{Addressing, DataSubtype, Flags, ManagementSubtype, SequenceControl, fcs, management};
 use hopcast_wire::olsr::hello::{LinkCode, LinkType, NeighbourType};
 use hopcast_wire::radiotap::{Channel, ChannelFlags};
 use hopcast_wire::tcp::{Options, SackBlock, SackBlocks, Timestamps, UnknownOptions};
@@ -774,4 +778,108 @@ fn tshark_reads_rtp_as_it_was_meant() {
     assert_eq!(printed, "1 2 1 96 4711 90000 0xdeadbeef 0x00000007 0xabac 4");
     let arguments = ["-d", "udp.port==5002,rtp", "-Y", "_ws.malformed || _ws.expert.severity >= 0x600000"];
     assert_eq!(tshark(&capture, &arguments).as_deref(), Some(""), "malformed, or with warnings");
+}
+
+/// A management frame of each kind, in the order of its use.
+fn management_frames() -> Vec<Vec<u8>> {
+    let mut rates = Rates::default();
+    for (units, is_basic) in
+        [(2, true), (4, true), (11, false), (22, false), (12, false), (18, false), (24, false), (36, false)]
+            .into_iter()
+            .chain([(48, false), (72, false), (96, false), (108, false)])
+    {
+        rates.push(units, is_basic);
+    }
+    let named = Elements { ssid: Some(Ssid::new(b"hopcast")), rates, ..Elements::default() };
+    let category = |aifsn, ecw_min, ecw_max, txop_limit| AccessCategoryParameters {
+        aifsn,
+        admission: false,
+        ecw_min,
+        ecw_max,
+        txop_limit,
+    };
+    let categories = [category(3, 4, 10, 0), category(7, 4, 10, 0), category(2, 3, 4, 94), category(2, 2, 3, 47)];
+    let elements = Elements {
+        channel: Some(6),
+        erp: Some(ErpInformation { non_erp_present: true, use_protection: true, barker_preamble: false }),
+        edca: Some(EdcaParameterSet { qos_info: 0, categories }),
+        ..named
+    };
+    let traffic = Some(TrafficIndication { dtim_count: 0, dtim_period: 1 });
+    let capability = Capability::ESS | Capability::SHORT_PREAMBLE | Capability::SHORT_SLOT_TIME;
+    let bss = Bss { timestamp: 102_400, beacon_interval: 100, capability, elements };
+    let request = |current_access_point| management::Repr::AssociationRequest {
+        capability,
+        listen_interval: 10,
+        current_access_point,
+        elements: named,
+    };
+    let response = |reassociation, status, aid| management::Repr::AssociationResponse {
+        reassociation,
+        capability,
+        status,
+        aid,
+        elements: Elements { rates, ..Elements::default() },
+    };
+    let open = |transaction| management::Repr::Authentication { algorithm: 0, transaction, status: Status::Success };
+    let bodies = [
+        management::Repr::Beacon(Bss { elements: Elements { traffic, ..elements }, ..bss }),
+        management::Repr::ProbeRequest(named),
+        management::Repr::ProbeResponse(bss),
+        open(1),
+        open(2),
+        request(None),
+        response(false, Status::Success, 1),
+        request(Some(NETWORK)),
+        response(true, Status::UnsupportedRates, 0),
+        management::Repr::Disassociation(Reason::ClassThreeFrame),
+        management::Repr::Deauthentication(Reason::ClassTwoFrame),
+    ];
+    let frame = |(nth, repr): (u16, management::Repr)| {
+        let mut body = vec![0; repr.buffer_len()];
+        repr.emit(&mut body);
+        let header = ieee80211::Repr::Management {
+            flags: Flags::NONE,
+            duration: 0,
+            subtype: repr.subtype(),
+            destination: if nth < 2 { MacAddress::BROADCAST } else { FAR },
+            source: NEAR,
+            bssid: NEAR,
+            sequence_control: SequenceControl { sequence: nth, fragment: 0 },
+            ht_control: None,
+        };
+        on_the_air(header, &body)
+    };
+    (0..).zip(bodies).map(frame).collect()
+}
+
+#[test]
+fn tshark_reads_every_management_frame_as_it_was_meant() {
+    let capture = write_capture("management.pcapng", &management_frames());
+    let read = |fields: &[&str]| -> Option<Vec<String>> {
+        let fields: Vec<String> = fields.iter().map(|field| format!("wlan.{field}")).collect();
+        let mut arguments = vec!["-T", "fields", "-E", "separator= "];
+        arguments.extend(fields.iter().flat_map(|field| ["-e", field]));
+        let printed = tshark(&capture, &arguments)?;
+        Some(printed.lines().map(|line| line.trim_end().replace("True", "1").replace("False", "0")).collect())
+    };
+    let Some(kinds) = read(&["fc.type_subtype", "fcs.status"]) else { return };
+    let expected = [8, 4, 5, 11, 11, 0, 1, 2, 3, 10, 12].map(|kind| format!("0x{kind:04x} 1"));
+    assert_eq!(kinds, expected);
+    let wrong = tshark(&capture, &["-Y", "_ws.malformed || _ws.expert.severity >= 0x600000"]);
+    assert_eq!(wrong.as_deref(), Some(""), "malformed, or with warnings");
+    let bss = ["fixed.beacon", "fixed.capabilities.ess", "fixed.capabilities.short_slot_time", "ds.current_channel"];
+    assert_eq!(read(&bss).expect("it was there a moment ago")[0], "100 1 1 6");
+    let erp = ["erp_info.erp_present", "erp_info.use_protection", "erp_info.barker_preamble_mode"];
+    assert_eq!(read(&erp).expect("as before")[2], "1 1 0");
+    let rates = read(&["supported_rates", "extended_supported_rates"]).expect("as before");
+    assert_eq!(rates[1], "0x82,0x84,0x0b,0x16,0x0c,0x12,0x18,0x24 0x30,0x48,0x60,0x6c");
+    assert_eq!(read(&["tim.dtim_period"]).expect("as before")[0], "1");
+    let authentication = read(&["fixed.auth.alg", "fixed.auth_seq", "fixed.status_code"]).expect("as before");
+    assert_eq!(authentication[4], "0 0x0002 0x0000");
+    let association = read(&["fixed.status_code", "fixed.aid", "fixed.current_ap"]).expect("as before");
+    assert_eq!([&association[6], &association[8]], ["0x0000 0x0001", "0x0012 0x0000"]);
+    assert_eq!(association[7].trim_start(), NETWORK.to_string());
+    let reasons = read(&["fixed.reason_code"]).expect("as before");
+    assert_eq!([&reasons[9], &reasons[10]], ["0x0007", "0x0006"]);
 }

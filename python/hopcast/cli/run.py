@@ -88,7 +88,7 @@ def _show(result: Result, as_json: bool, out: str | None) -> None:
 
 
 def _print(result: Result, as_json: bool, out: str | None) -> None:
-    for warning in result.json()["warnings"]:
+    for warning in result.json().get("warnings", ()):
         click.echo(f"hopcast: warning: {warning}", err=True)
     if as_json:
         click.echo(json.dumps(result.json(), ensure_ascii=False, allow_nan=False).encode())

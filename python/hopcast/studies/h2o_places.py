@@ -175,7 +175,7 @@ def _has_path(scenario: Scenario) -> bool:
         (result,) = _core.run(scenario._core, [1], 1, None, False, lambda _done, _total: None)
     except ScenarioError:
         return False
-    return not json.loads(result.to_json())["warnings"]
+    return "warnings" not in json.loads(result.to_json())
 
 
 def card_parameters() -> list[Parameter]:

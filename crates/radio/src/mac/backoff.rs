@@ -78,6 +78,26 @@ impl Backoff {
         }
     }
 
+    /// From now on slots and interframe spaces have these lengths. Slots that have passed count as they were, one that has begun
+    /// as a whole one of the new length; so does an interframe space.
+    pub(super) fn set_slot(&mut self, slot: Duration, ifs: Duration, now: Instant) {
+        let before = self.timing;
+        self.timing = Timing { slot, ifs, ..before };
+        if self.busy {
+            return;
+        }
+        if now < self.ready {
+            self.ready = self.ready + ifs - before.ifs;
+            self.from = self.ready;
+            return;
+        }
+        let passed = now.saturating_since(self.from).as_nanos() / before.slot.as_nanos();
+        let passed = self.slots.map_or(passed, |slots| passed.min(u64::from(slots)));
+        self.slots = self.slots.map(|slots| slots - passed as u32);
+        self.from = self.from + before.slot * passed;
+        self.ready = self.from;
+    }
+
     /// The contention window in slots.
     pub(super) fn contention_window(&self) -> u32 {
         self.cw

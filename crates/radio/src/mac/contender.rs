@@ -1,6 +1,8 @@
 //! One channel access function: a queue, the frame in hand and its contention for the medium. DCF has one, EDCA one for each
 //! access category.
 
+use std::collections::VecDeque;
+
 use hopcast_protocols::time::{Duration, Instant};
 
 use super::DropCause;
@@ -24,9 +26,21 @@ pub(super) struct Contender<P> {
     pub(super) category: AccessCategory,
     /// Zero: one frame.
     pub(super) txop_limit: Duration,
+    /// Management frames that go before what is in the queue; none at a station that has never had one.
+    pub(super) ahead: Option<Box<Ahead<P>>>,
 }
 
-/// A frame on its way.
+/// Management frames that wait, the oldest first.
+#[derive(Clone, Debug)]
+pub(super) struct Ahead<P>(pub(super) VecDeque<(Option<StationId>, P)>);
+
+impl<P> Default for Ahead<P> {
+    fn default() -> Self {
+        Self(VecDeque::new())
+    }
+}
+
+/// A data or management frame on its way.
 #[derive(Clone, Debug)]
 pub(super) struct Outgoing<P> {
     pub(super) receiver: Option<StationId>,
@@ -74,7 +88,23 @@ impl<P: Payload> Contender<P> {
 
     fn new(timing: Timing, category: AccessCategory, txop_limit: Duration, config: &Config) -> Self {
         let queue = InterfaceQueue::new(config.queue_discipline, config.queue_packets);
-        Self { backoff: Backoff::new(timing), current: None, following: None, queue, category, txop_limit }
+        Self { backoff: Backoff::new(timing), current: None, following: None, queue, category, txop_limit, ahead: None }
+    }
+
+    /// The management frame that goes next, before what is in the queue.
+    #[inline]
+    pub(super) fn pop_ahead(&mut self) -> Option<(Option<StationId>, P)> {
+        self.ahead.as_mut()?.0.pop_front()
+    }
+
+    /// Slots and interframe spaces change now, by the end of a slot that has begun.
+    pub(super) fn set_slot(&mut self, config: &Config, now: Instant) {
+        let parameters = config.phy.parameters();
+        let ifs = match &config.edca {
+            Some(edca) => edca[self.category as usize].aifs(parameters) - parameters.slot,
+            None => config.phy.difs(),
+        };
+        self.backoff.set_slot(parameters.slot, ifs, now);
     }
 
     /// Whether it gains access now.
@@ -90,15 +120,30 @@ impl<P: Payload> Contender<P> {
     /// All packets that it holds: the one in hand, then those after it.
     pub(super) fn held(&self) -> impl Iterator<Item = &P> {
         let taken = self.current.iter().chain(&self.following);
-        taken.map(|outgoing| &outgoing.payload).chain(self.queue.iter().map(|(_, payload)| payload))
+        let ahead = self.ahead.iter().flat_map(|ahead| &ahead.0);
+        let waiting = ahead.chain(self.queue.iter()).map(|(_, payload)| payload);
+        taken.map(|outgoing| &outgoing.payload).chain(waiting)
     }
 }
 
 impl<P: Payload> Outgoing<P> {
     /// Octets of the MPDU that carries `payload`.
     pub(super) fn mpdu_octets(payload: &P, is_qos: bool) -> u32 {
+        if payload.is_management() {
+            return payload.octets() + FrameKind::MANAGEMENT_OVERHEAD_OCTETS;
+        }
         let qos_control = if is_qos { FrameKind::QOS_CONTROL_OCTETS } else { 0 };
         payload.octets() + FrameKind::DATA_OVERHEAD_OCTETS + qos_control
+    }
+
+    /// Data or management.
+    pub(super) fn kind(&self) -> FrameKind {
+        if self.payload.is_management() { FrameKind::Management } else { FrameKind::Data }
+    }
+
+    /// Whose rate control has to do with it: not that of a management frame, which goes at the basic rate.
+    pub(super) fn rated_receiver(&self) -> Option<StationId> {
+        self.receiver.filter(|_| !self.payload.is_management())
     }
 
     /// Whether its packet is no longer worth sending.

@@ -26,6 +26,11 @@ pub trait Payload: Clone {
         None
     }
 
+    /// Whether it is the body of a management frame: that is sent at the basic rate, ahead of the packets in the interface queue.
+    fn is_management(&self) -> bool {
+        false
+    }
+
     /// Its user priority, which decides its access category under EDCA.
     fn priority(&self) -> UserPriority {
         UserPriority::BEST_EFFORT
@@ -62,6 +67,8 @@ pub enum FrameKind {
     Ack,
     /// Data.
     Data,
+    /// Management.
+    Management,
 }
 
 impl FrameKind {
@@ -71,8 +78,15 @@ impl FrameKind {
     pub const RESPONSE_OCTETS: u32 = 14;
     /// What a data frame adds to a network-layer packet: MAC header 24, LLC/SNAP 8, FCS 4 (9.3.2.1).
     pub const DATA_OVERHEAD_OCTETS: u32 = 36;
-    /// What a QoS data frame adds to that: QoS Control (9.2.4.5).
+    /// What a management frame adds to its body: MAC header 24, FCS 4 (9.3.3.1).
+    pub const MANAGEMENT_OVERHEAD_OCTETS: u32 = 28;
+    /// What a QoS data frame adds to that of data: QoS Control (9.2.4.5).
     pub const QOS_CONTROL_OCTETS: u32 = 2;
+
+    /// Whether it answers a frame, rather than to carry something.
+    pub(super) const fn is_answer(self) -> bool {
+        matches!(self, Self::Cts | Self::Ack)
+    }
 }
 
 /// One frame on the air.
@@ -86,9 +100,9 @@ pub struct Frame<P> {
     pub receiver: Option<StationId>,
     /// Duration field: time that the medium is needed after the end of this frame, whole microseconds.
     pub duration: Duration,
-    /// Sequence number, 12 bits; of data frames only.
+    /// Sequence number, 12 bits; of data and management frames only.
     pub sequence: u16,
-    /// Retry bit; of data frames only.
+    /// Retry bit; of data and management frames only.
     pub retry: bool,
     /// User priority of a QoS data frame, its TID; `None`: it is none.
     pub priority: Option<UserPriority>,
@@ -100,6 +114,6 @@ pub struct Frame<P> {
     pub airtime: Duration,
     /// Preamble and PLCP header; at their end a receiver's PHY reports the start of a frame.
     pub header: Duration,
-    /// The packet of a data frame.
+    /// The packet of a data frame, or the body of a management frame.
     pub payload: Option<P>,
 }

@@ -10,6 +10,7 @@
 //! Limits: no fragmentation of MSDUs, no power management, no block acknowledgement. RTS go at the basic rate. A station's
 //! retry counters are those of the frame in hand, so a window that ends at a limit ends with its frame.
 
+pub mod association;
 mod backoff;
 mod config;
 mod contender;
@@ -36,6 +37,7 @@ use edca::{AccessCategory, UserPriority};
 pub use frame::{Frame, FrameKind, Payload, StationId};
 use nav::Nav;
 use rates::Rates;
+pub use rates::answer_rate;
 use sequence::SequenceCounters;
 
 /// Why the interface gave up a packet.
@@ -105,6 +107,8 @@ pub struct Counters {
     pub ack_sent: u64,
     /// See [`Self::rts_sent`]; repetitions included.
     pub data_sent: u64,
+    /// See [`Self::rts_sent`]; repetitions included.
+    pub management_sent: u64,
     /// RTS without CTS.
     pub cts_timeouts: u64,
     /// Data without ACK.
@@ -139,7 +143,7 @@ pub struct Dcf<P> {
     response: Option<Frame<P>>,
     /// In a box of its own, as those below: an event at a bystander touches none.
     config: Box<Config>,
-    random: Stream,
+    random: Box<Stream>,
     rates: Box<Rates>,
     duplicates: Box<DuplicateCache>,
     sequences: Box<SequenceCounters>,
@@ -193,7 +197,7 @@ impl<P: Payload> Dcf<P> {
             outputs: VecDeque::with_capacity(4),
             rates: Box::new(Rates::new(station, &config)),
             config: Box::new(config),
-            random,
+            random: Box::new(random),
             duplicates: Box::default(),
             sequences: Box::default(),
             counters: Counters::default(),
@@ -217,12 +221,29 @@ impl<P: Payload> Dcf<P> {
         purged.map(|(_, payload)| payload).collect()
     }
 
+    /// From now on OFDM frames are protected so, and the physical layer is `phy`: its slot may be another.
+    pub fn set_coexistence(&mut self, protection: Protection, phy: Phy, now: Instant) {
+        self.config.protection = protection;
+        if phy.parameters().slot == self.config.phy.parameters().slot {
+            return;
+        }
+        self.config.phy = phy;
+        self.rates.set_phy(&phy);
+        self.nav_lapse = (self.config.basic_rate, nav_lapse(&phy, self.config.basic_rate));
+        self.contender.set_slot(&self.config, now);
+        self.others.iter_mut().for_each(|other| other.set_slot(&self.config, now));
+    }
+
     /// The layer above wants `payload` sent to a station, or to all (`None`).
     pub fn handle_packet(&mut self, receiver: Option<StationId>, payload: P, now: Instant) {
         if !self.others.is_empty() {
             return self.handle_packet_by_category(receiver, payload, now);
         }
         if self.contender.current.is_some() {
+            if payload.is_management() {
+                self.contender.ahead.get_or_insert_default().0.push_back((receiver, payload));
+                return;
+            }
             let outputs = &mut self.outputs;
             self.contender.queue.push((receiver, payload), now, |(receiver, payload), reason| {
                 outputs.push_back(Output::Dropped(payload, reason.into(), receiver));
@@ -242,6 +263,10 @@ impl<P: Payload> Dcf<P> {
         let other = self.other_of(payload.priority());
         let contender = other.map_or(&mut self.contender, |other| &mut self.others[other]);
         if contender.current.is_some() {
+            if payload.is_management() {
+                contender.ahead.get_or_insert_default().0.push_back((receiver, payload));
+                return;
+            }
             let outputs = &mut self.outputs;
             contender.queue.push((receiver, payload), now, |(receiver, payload), reason| {
                 outputs.push_back(Output::Dropped(payload, reason.into(), receiver));
@@ -397,6 +422,11 @@ impl<P: Payload> Dcf<P> {
         self.contender.backoff.contention_window()
     }
 
+    /// The rate that rate control has chosen last, for whichever receiver; `None` where the rate is fixed, or before the first frame.
+    pub fn chosen_rate(&self) -> Option<DataRate> {
+        self.rates.chosen()
+    }
+
     fn contenders(&self) -> impl Iterator<Item = &Contender<P>> {
         core::iter::once(&self.contender).chain(&self.others)
     }
@@ -411,7 +441,7 @@ impl<P: Payload> Dcf<P> {
     fn is_engaged(&self) -> bool {
         match self.state {
             State::Await(..) | State::AwaitEnd(_) => true,
-            State::Sifs(_) => self.response.as_ref().is_some_and(|response| response.kind == FrameKind::Data),
+            State::Sifs(_) => self.response.as_ref().is_some_and(|response| !response.kind.is_answer()),
             State::Contend | State::ContendAll | State::Transmit(..) => false,
         }
     }
@@ -426,7 +456,7 @@ impl<P: Payload> Dcf<P> {
     fn handle_busy_otherwise(&mut self, now: Instant) {
         let contends = match self.state {
             State::Contend | State::ContendAll => true,
-            State::Sifs(_) => self.response.as_ref().is_some_and(|response| response.kind != FrameKind::Data),
+            State::Sifs(_) => self.response.as_ref().is_some_and(|response| response.kind.is_answer()),
             State::Transmit(..) | State::Await(..) | State::AwaitEnd(_) => false,
         };
         self.set_busy(now, contends);
@@ -493,7 +523,8 @@ impl<P: Payload> Dcf<P> {
 
     #[inline]
     fn outgoing(&mut self, receiver: Option<StationId>, payload: P) -> Outgoing<P> {
-        let priority = if self.config.edca.is_some() { Some(payload.priority()) } else { None };
+        let is_qos = self.config.edca.is_some() && !payload.is_management();
+        let priority = if is_qos { Some(payload.priority()) } else { None };
         Outgoing {
             receiver,
             octets: Outgoing::mpdu_octets(&payload, priority.is_some()),
@@ -559,7 +590,7 @@ impl<P: Payload> Dcf<P> {
             self.give_up(DropCause::Expired, now);
             return;
         }
-        if let Some(receiver) = outgoing.receiver {
+        if let Some(receiver) = outgoing.rated_receiver() {
             outgoing.rate = self.rates.select(receiver, now, outgoing.unacknowledged);
         }
         let rate = outgoing.rate;
@@ -576,13 +607,14 @@ impl<P: Payload> Dcf<P> {
 
     fn transmit(&mut self, frame: Frame<P>, now: Instant) {
         // A response interrupts the contention for a frame in hand; the frame's own exchange does not.
-        let response = matches!(frame.kind, FrameKind::Cts | FrameKind::Ack) && frame.receiver != Some(self.station);
+        let response = frame.kind.is_answer() && frame.receiver != Some(self.station);
         self.set_busy(now, response && self.config.response_is_busy);
         *match frame.kind {
             FrameKind::Rts => &mut self.counters.rts_sent,
             FrameKind::Cts => &mut self.counters.cts_sent,
             FrameKind::Ack => &mut self.counters.ack_sent,
             FrameKind::Data => &mut self.counters.data_sent,
+            FrameKind::Management => &mut self.counters.management_sent,
         } += 1;
         self.state = State::Transmit(frame.kind, now + frame.airtime);
         self.outputs.push_back(Output::Transmit(frame));
@@ -595,7 +627,7 @@ impl<P: Payload> Dcf<P> {
             // To the station itself: data follow.
             FrameKind::Cts if self.response.is_some() => self.state = State::Sifs(now + self.sifs()),
             FrameKind::Cts | FrameKind::Ack => {}
-            FrameKind::Data => {
+            FrameKind::Data | FrameKind::Management => {
                 let outgoing = self.contender.current.as_ref().expect("data are those of the frame in hand");
                 if outgoing.receiver.is_some() && self.config.acknowledgements {
                     idle_from = self.await_answer(FrameKind::Ack, outgoing.rate, now);
@@ -626,7 +658,7 @@ impl<P: Payload> Dcf<P> {
             let frame = self.data(now + self.sifs(), now);
             self.respond(frame, now);
         } else {
-            if let Some(receiver) = outgoing.receiver {
+            if let Some(receiver) = outgoing.rated_receiver() {
                 self.rates.on_report(receiver, outgoing.rate, true);
             }
             self.succeed(now);
@@ -644,7 +676,7 @@ impl<P: Payload> Dcf<P> {
                 let cts = self.response(FrameKind::Cts, frame);
                 self.respond(cts, now);
             }
-            FrameKind::Data => {
+            FrameKind::Data | FrameKind::Management => {
                 if self.config.acknowledgements {
                     let ack = self.response(FrameKind::Ack, frame);
                     self.respond(ack, now);
@@ -697,7 +729,7 @@ impl<P: Payload> Dcf<P> {
             self.counters.ack_timeouts += 1;
             outgoing.unacknowledged += 1;
             long = outgoing.is_behind_rts(&self.config);
-            if let Some(receiver) = outgoing.receiver {
+            if let Some(receiver) = outgoing.rated_receiver() {
                 self.rates.on_report(receiver, outgoing.rate, false);
             }
         } else {
@@ -725,8 +757,11 @@ impl<P: Payload> Dcf<P> {
             return;
         }
         let outputs = &mut self.outputs;
-        let next = self.contender.queue.pop(now, |(receiver, payload), reason| {
-            outputs.push_back(Output::Dropped(payload, reason.into(), receiver));
+        let contender = &mut self.contender;
+        let next = contender.pop_ahead().or_else(|| {
+            contender.queue.pop(now, |(receiver, payload), reason| {
+                outputs.push_back(Output::Dropped(payload, reason.into(), receiver));
+            })
         });
         if let Some((receiver, payload)) = next {
             self.contender.current = Some(self.outgoing(receiver, payload));
@@ -748,7 +783,7 @@ impl<P: Payload> Dcf<P> {
         }
         let outgoing = self.contender.current.as_ref().expect("as above");
         Frame {
-            kind: FrameKind::Data,
+            kind: outgoing.kind(),
             transmitter: self.station,
             receiver,
             duration,

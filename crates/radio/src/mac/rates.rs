@@ -5,7 +5,7 @@ use hopcast_protocols::time::{Duration, Instant};
 use super::Config;
 use super::frame::{FrameKind, StationId};
 use crate::rate::{Algorithm, RateControl};
-use crate::standard::{DataRate, Phy};
+use crate::standard::{DataRate, Phy, Standard};
 
 /// Rates of data frames and of answers.
 #[derive(Clone, Debug)]
@@ -13,6 +13,8 @@ pub(super) struct Rates {
     /// Without rate control: nothing else is asked then.
     fixed: Option<DataRate>,
     control: RateControl,
+    /// What it has chosen last.
+    chosen: Option<DataRate>,
     basic: DataRate,
     /// To an RTS at the basic rate, and to a frame at the rate that was asked for last: most frames have one of two rates.
     answers: [Answer; 2],
@@ -36,7 +38,12 @@ impl Rates {
         let answer = Answer::new(phy, *basic_rate, *basic_rate);
         let control = RateControl::new(*rate_control, *phy, rates, *seed, station);
         let fixed = if let Algorithm::Fixed(rate) = *rate_control { Some(rate) } else { None };
-        Self { fixed, control, basic: *basic_rate, answers: [answer; 2] }
+        Self { fixed, control, chosen: None, basic: *basic_rate, answers: [answer; 2] }
+    }
+
+    /// The slot has changed, and with it for how long answers are awaited.
+    pub(super) fn set_phy(&mut self, phy: &Phy) {
+        self.answers = [Answer::new(phy, self.basic, self.basic); 2];
     }
 
     /// The rate of the next attempt at a data frame to `receiver`; `retry` attempts at it were not acknowledged.
@@ -44,8 +51,17 @@ impl Rates {
     pub(super) fn select(&mut self, receiver: StationId, now: Instant, retry: u32) -> DataRate {
         match self.fixed {
             Some(rate) => rate,
-            None => self.control.select(receiver, now, retry),
+            None => {
+                let rate = self.control.select(receiver, now, retry);
+                self.chosen = Some(rate);
+                rate
+            }
         }
+    }
+
+    /// The rate that rate control has chosen last; `None` where there is none, or it has chosen none yet.
+    pub(super) fn chosen(&self) -> Option<DataRate> {
+        self.chosen
     }
 
     /// Whether a data frame at `rate` was acknowledged.
@@ -76,12 +92,16 @@ impl Rates {
     }
 }
 
+/// The rate of the answer to a frame at `to` (10.6.6.5): the highest basic rate that is not above that of the frame and of its
+/// modulation. The basic rates are `basic` and the mandatory ones below it.
+pub fn answer_rate(standard: Standard, basic: DataRate, to: DataRate) -> DataRate {
+    let fits = basic <= to && basic.modulation() == to.modulation();
+    if fits { basic } else { standard.default_basic_rate(to) }
+}
+
 impl Answer {
-    /// 10.6.6.5: the highest basic rate that is not above that of the frame and of its modulation. The basic rates are
-    /// `basic` and the mandatory ones below it.
     fn new(phy: &Phy, basic: DataRate, to: DataRate) -> Self {
-        let fits = basic <= to && basic.modulation() == to.modulation();
-        let rate = if fits { basic } else { phy.standard().default_basic_rate(to) };
+        let rate = answer_rate(phy.standard(), basic, to);
         let airtime = phy.airtime(rate, FrameKind::RESPONSE_OCTETS);
         Self { to, rate, airtime, timeout: phy.ack_timeout(rate) }
     }
@@ -90,7 +110,6 @@ impl Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::standard::Standard;
 
     #[test]
     fn an_answer_has_the_highest_basic_rate_not_above_the_frames() {

@@ -1,12 +1,12 @@
 //! A frame of the simulation as octets: radiotap, 802.11, LLC/SNAP, IPv4 with UDP, TCP or DCCP, or ARP, frame check sequence.
 
 use hopcast_protocols::routing::Encapsulation;
-use hopcast_protocols::time::Instant;
+use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::edca::UserPriority;
 use hopcast_radio::mac::{Frame, FrameKind};
 use hopcast_radio::medium::Link;
 use hopcast_radio::standard::{DataRate, Modulation, Standard};
-use hopcast_wire::ieee80211::{Addressing, DataSubtype, Flags, SequenceControl, fcs};
+use hopcast_wire::ieee80211::{Addressing, DataSubtype, Flags, ManagementSubtype, SequenceControl, fcs, management};
 use hopcast_wire::radiotap::{Channel, ChannelFlags};
 use hopcast_wire::{MacAddress, arp, dccp, ieee80211, ipv4, llc, radiotap, tcp, udp};
 
@@ -14,6 +14,9 @@ use crate::address::{BSSID, ip_address, mac_address};
 use crate::host::packet::{Body, IPV4_HEADER, Packet, RoutingPart};
 use crate::network::{self, Station};
 use crate::scenario::model::{Propagation, Role, Scenario};
+
+/// Octets of a management frame's header (IEEE 802.11-2020, 9.3.3.1).
+const MANAGEMENT_HEADER: u64 = 24;
 
 /// Makes octets of frames, one at a time.
 pub(super) struct Encoder {
@@ -61,9 +64,14 @@ impl Encoder {
         let frame_start = self.octets.len();
         self.push_header(frame);
         if let Some(packet) = &frame.payload {
-            match arp_message(packet, frame) {
-                Some(message) => self.push_arp(&message, packet),
-                None => self.push_packet(packet),
+            if let Some(body) = packet.management() {
+                let travelled = received.map_or(Duration::ZERO, |link| link.delay);
+                let sent = Instant::START + start.saturating_since(Instant::START + travelled);
+                self.push_management(body, frame, sent, packet.tag.created);
+            } else if let Some(message) = arp_message(packet, frame) {
+                self.push_arp(&message, packet);
+            } else {
+                self.push_packet(packet);
             }
         }
         self.octets.extend([0; fcs::LEN]);
@@ -112,9 +120,40 @@ impl Encoder {
                 qos_control: frame.priority.map_or(0, |priority| qos_control(priority, frame.receiver.is_some())),
                 ht_control: None,
             },
+            FrameKind::Management => ieee80211::Repr::Management {
+                flags,
+                duration,
+                subtype: subtype(frame),
+                destination: receiver,
+                source: transmitter,
+                bssid: self.bssid(frame),
+                sequence_control: SequenceControl { sequence: frame.sequence, fragment: 0 },
+                ht_control: None,
+            },
         };
         let room = self.grow(repr.buffer_len());
         repr.emit(&mut ieee80211::Packet::new_unchecked(room));
+    }
+
+    /// The body of a management frame that was made at `created`, and whose first bit is `sent` now. The time in it is that at
+    /// which its own first bit leaves (11.1.3.1).
+    fn push_management(&mut self, body: &management::Repr, frame: &Frame<Packet>, sent: Instant, created: Instant) {
+        let mut body = *body;
+        if let management::Repr::Beacon(bss) | management::Repr::ProbeResponse(bss) = &mut body {
+            let header_bits = 8 * MANAGEMENT_HEADER;
+            let header = Duration::from_nanos(header_bits * 1_000_000 / u64::from(frame.rate.as_kbps()));
+            bss.timestamp += (sent + frame.header + header).saturating_since(created).as_nanos() / 1_000;
+        }
+        let room = self.grow(body.buffer_len());
+        body.emit(room);
+    }
+
+    /// The network of a management frame: that of the access point, or of any.
+    fn bssid(&self, frame: &Frame<Packet>) -> MacAddress {
+        match self.stations[frame.transmitter.0 as usize].1 {
+            Role::AccessPoint => mac_address(frame.transmitter),
+            _ => frame.receiver.map_or(MacAddress::BROADCAST, mac_address),
+        }
     }
 
     /// Access points forward by IP: a data frame goes to the access point itself, or comes from it.
@@ -142,7 +181,7 @@ impl Encoder {
         snap.emit(&mut llc::Packet::new_unchecked(room));
         let room = self.grow(message.buffer_len());
         message.emit(&mut arp::Packet::new_unchecked(room));
-        if let Some(part) = &packet.routing {
+        if let Some(part) = packet.routing() {
             self.octets.extend_from_slice(&part.octets);
         }
     }
@@ -160,7 +199,7 @@ impl Encoder {
         let ip = ip_header(packet);
         let room = self.grow(ip.buffer_len());
         ip.emit(&mut ipv4::Packet::new_unchecked(room));
-        if let Some(part) = &packet.routing {
+        if let Some(part) = packet.routing() {
             self.push_routing(part, &ip);
         }
         emit_transport_header(&packet.body, &ip, &mut self.transport);
@@ -203,6 +242,12 @@ fn arp_message(packet: &Packet, frame: &Frame<Packet>) -> Option<arp::Repr> {
             target_protocol: ip_address(packet.ip.destination),
         }),
     }
+}
+
+/// What a management frame is for.
+fn subtype(frame: &Frame<Packet>) -> ManagementSubtype {
+    let body = frame.payload.as_ref().and_then(Packet::management);
+    body.expect("a management frame has a body").subtype()
 }
 
 fn channel_flags(frequency: u16, rate: DataRate, is_turbo: bool) -> ChannelFlags {

@@ -20,9 +20,11 @@ use core::fmt;
 
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::edca::UserPriority;
-use hopcast_radio::mac::{Dcf, DropCause, Frame, Output, Payload, Room, StationId};
+use hopcast_radio::mac::{Dcf, DropCause, Frame, FrameKind, Output, Payload, Protection, Room, StationId};
 use hopcast_radio::medium::{Launch, Link, Medium, TransmissionId};
 use hopcast_radio::reception::Heard;
+use hopcast_radio::standard::Phy;
+use hopcast_radio::units::Power;
 
 use crate::timers::Timers;
 use crate::wired::{self, Wire};
@@ -127,6 +129,12 @@ pub trait Upper {
     type Packet: Payload;
     /// A packet has arrived at an interface; if that is a radio, from this station.
     fn handle_packet(&mut self, port: Port, packet: Self::Packet, from: Option<StationId>, now: Instant);
+    /// The management frame that a radio receives now comes with this power.
+    fn handle_signal(&mut self, _port: Port, _power: Power) {}
+    /// How a radio of a host is to go on: its interface, what protects its OFDM frames, and its physical layer.
+    fn poll_coexistence(&mut self, _host: u32) -> Option<(u32, Protection, Phy)> {
+        None
+    }
     /// A radio in promiscuous mode has heard a packet from one station to another.
     fn handle_overheard(
         &mut self,
@@ -399,6 +407,9 @@ impl<U: Upper> Engine<U> {
                         let start = transmission.start + link.delay;
                         tap.on_frame(receiver, &transmission.frame, start, Some(&link));
                     }
+                    if transmission.frame.kind == FrameKind::Management {
+                        self.upper.handle_signal(self.ports.of_station(receiver), self.medium.last(id, &front).power);
+                    }
                     station.handle_frame(&transmission.frame, header_end, time);
                 }
             }
@@ -538,6 +549,13 @@ impl<U: Upper> Engine<U> {
                 Attachment::Wire(wire) => Room::shared(wires[wire as usize].room()),
             };
             let Some(Outgoing { interface, receiver, packet }) = upper.poll_output(host as u32, room, now) else {
+                if let Some((interface, protection, phy)) = upper.poll_coexistence(host as u32) {
+                    if let Attachment::Station(station) = ports.attachment(host, interface) {
+                        stations[station.0 as usize].set_coexistence(protection, phy, now);
+                        touched.push(station);
+                    }
+                    continue;
+                }
                 let Some((interface, receiver)) = upper.poll_purge(host as u32, now) else { break };
                 if let Attachment::Station(station) = ports.attachment(host, interface) {
                     for packet in stations[station.0 as usize].purge(receiver) {

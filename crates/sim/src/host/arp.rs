@@ -150,7 +150,7 @@ impl Host {
     fn send_arp(&mut self, interface: u32, to: MacAddress, message: Repr, cx: &mut Context<'_>) {
         let is_broadcast = to == MacAddress::BROADCAST;
         let node = if is_broadcast { NodeId::ALL } else { node_of(message.target_protocol) };
-        let hop = Hop { interface, node, station: (!is_broadcast).then(|| station_of(to)) };
+        let hop = Hop { interface, node, station: station_of(to) };
         let ip =
             Ipv4 { source: self.node, destination: node, id: 0, offset: 0, payload: 0, more_fragments: false, ttl: 0 };
         let tag = Tag {
@@ -167,14 +167,14 @@ impl Host {
             Operation::Reply => cx.counters.arp_replies += 1,
             Operation::Unknown(_) => {}
         }
-        self.ready.push_back(Transmit { hop, packet: Packet { ip, body: Body::Arp(message), tag, routing: None } });
+        self.ready.push_back(Transmit { hop, packet: Packet { ip, body: Body::Arp(message), tag, part: None } });
     }
 }
 
 impl Transmit {
     /// The same for the radio with this address.
     fn to_radio(mut self, hardware: MacAddress) -> Self {
-        self.hop.station = Some(station_of(hardware));
+        self.hop.station = station_of(hardware);
         self
     }
 }

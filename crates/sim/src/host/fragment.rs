@@ -82,7 +82,7 @@ pub(super) mod tests {
                 priority: UserPriority::BEST_EFFORT,
                 expires: None,
             },
-            routing: None,
+            part: None,
         }
     }
 

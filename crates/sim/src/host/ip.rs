@@ -16,13 +16,13 @@ impl Host {
         let payload = body.octets() as u16;
         let ip =
             Ipv4 { source: self.node, destination, id, offset: 0, payload, more_fragments: false, ttl: DEFAULT_TTL };
-        let datagram = Packet { ip, body, tag, routing: None };
+        let datagram = Packet { ip, body, tag, part: None };
         if self.router.is_some() {
             return self.send_routed(datagram, cx).then_some(id);
         }
         let Some(&hop) = self.routes.get(destination) else {
             cx.counters.originated += 1;
-            count_host_drop(&datagram, 1, DropCause::NoRoute, cx);
+            count_host_drop(&datagram, 1, self.unrouted, cx);
             return None;
         };
         let mtu = self.config.interfaces[hop.interface as usize].mtu;
@@ -44,7 +44,7 @@ impl Host {
             return self.forward_routed(packet, from, cx);
         }
         let Some(&hop) = self.routes.get(packet.ip.destination) else {
-            return count_host_drop(&packet, 1, DropCause::NoRoute, cx);
+            return count_host_drop(&packet, 1, self.unrouted, cx);
         };
         self.push(hop, packet, cx);
     }

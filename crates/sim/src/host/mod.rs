@@ -62,6 +62,8 @@ pub struct Host {
     node: NodeId,
     config: HostConfig,
     routes: Routes,
+    /// Why a packet is dropped for which `routes` has no route.
+    unrouted: DropCause,
     /// In place of `routes`, where a protocol finds them.
     router: Option<Box<Router>>,
     /// Where addresses of neighbours' radios are not known beforehand.
@@ -154,6 +156,7 @@ impl Host {
             writers: config.interfaces.iter().map(|_| VecDeque::new()).collect(),
             config,
             routes,
+            unrouted: DropCause::NoRoute,
             router: None,
             sockets: Vec::new(),
             programs: Vec::new(),
@@ -164,6 +167,22 @@ impl Host {
             timers: Timers::new(3),
             next_id: 0,
         }
+    }
+
+    /// From now on routes come and go with associations: a packet without one is dropped as [`DropCause::NotAssociated`], and a
+    /// program whose write fails tries again later.
+    pub fn set_associated(&mut self) {
+        self.unrouted = DropCause::NotAssociated;
+    }
+
+    /// Sends what is for `destination` this way from now on, or drops it.
+    pub fn redirect(&mut self, destination: NodeId, hop: Option<Hop>) {
+        self.routes.redirect(destination, hop);
+    }
+
+    /// The way of what is for `destination`.
+    pub fn hop_towards(&self, destination: NodeId) -> Option<Hop> {
+        self.routes.get(destination).copied()
     }
 
     /// The interface received a packet for this host from a neighbour, to be used here or passed on.

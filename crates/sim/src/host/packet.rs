@@ -8,6 +8,7 @@ use hopcast_protocols::transport::dccp;
 use hopcast_protocols::transport::tcp::Segment;
 use hopcast_radio::mac::edca::UserPriority;
 use hopcast_wire::arp;
+use hopcast_wire::ieee80211::management;
 use std::sync::Arc;
 
 /// Octets of an IPv4 header without options (RFC 791, section 3.1).
@@ -34,8 +35,17 @@ pub struct Packet {
     pub body: Body,
     /// What the measurement knows of it.
     pub tag: Tag,
+    /// What most packets have not.
+    pub part: Option<Arc<Part>>,
+}
+
+/// What some packets carry beside their headers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
     /// What a routing protocol has put behind the IP header.
-    pub routing: Option<Arc<RoutingPart>>,
+    Routing(RoutingPart),
+    /// It is no packet but the body of a management frame, and the IP header says no more than between whom it passes.
+    Management(management::Repr),
 }
 
 /// A message of a routing protocol, or its header before the data.
@@ -151,13 +161,41 @@ impl Packet {
         random::hash(0, Purpose::FlowQueue, addresses, u64::from(self.body.protocol()) << 32 | ports)
     }
 
-    /// Octets of this packet, its IP header included.
+    /// The body of a management frame, made at `now`, from a node to another one, or to all.
+    pub fn of_management(
+        body: management::Repr,
+        ends: (NodeId, NodeId),
+        expires: Option<Instant>,
+        now: Instant,
+    ) -> Self {
+        let (source, destination) = ends;
+        // No body is longer than some hundred octets.
+        let payload = body.buffer_len() as u16;
+        Self {
+            ip: Ipv4 { source, destination, id: 0, offset: 0, payload, more_fragments: false, ttl: 0 },
+            body: Body::Message,
+            tag: Tag {
+                flow: FlowId::NONE,
+                seq: 0,
+                created: now,
+                socket: u16::MAX,
+                // 10.2.3.2: under EDCA management frames are of the category voice.
+                priority: UserPriority::NETWORK_CONTROL,
+                expires,
+            },
+            part: Some(Arc::new(Part::Management(body))),
+        }
+    }
+
+    /// Octets of this packet, its IP header included; of the body of a management frame, its own.
     pub fn octets(&self) -> u32 {
-        let octets = if self.is_ip() { IPV4_HEADER + u32::from(self.ip.payload) } else { 0 };
-        match (&self.routing, &self.body) {
-            (Some(part), _) => octets + part.octets_on_air(),
+        match (self.part.as_deref(), &self.body) {
+            (Some(Part::Management(_)), _) => u32::from(self.ip.payload),
             (None, Body::Arp(_)) => ARP_PACKET,
-            (None, _) => octets,
+            _ => {
+                let ip = if self.is_ip() { IPV4_HEADER + u32::from(self.ip.payload) } else { 0 };
+                ip + self.routing().map_or(0, RoutingPart::octets_on_air)
+            }
         }
     }
 
@@ -165,14 +203,34 @@ impl Packet {
     pub fn is_ip(&self) -> bool {
         match &self.body {
             Body::Udp { .. } | Body::Tcp { .. } | Body::Dccp(_) => true,
-            Body::Message => self.routing.as_ref().is_none_or(|part| part.encapsulation != Encapsulation::Arp),
+            Body::Message => match self.part.as_deref() {
+                Some(Part::Routing(part)) => part.encapsulation != Encapsulation::Arp,
+                Some(Part::Management(_)) => false,
+                None => true,
+            },
             Body::Arp(_) => false,
+        }
+    }
+
+    /// What a routing protocol has put behind the IP header.
+    pub fn routing(&self) -> Option<&RoutingPart> {
+        match self.part.as_deref() {
+            Some(Part::Routing(part)) => Some(part),
+            _ => None,
+        }
+    }
+
+    /// The body of the management frame that this is.
+    pub fn management(&self) -> Option<&management::Repr> {
+        match self.part.as_deref() {
+            Some(Part::Management(body)) => Some(body),
+            _ => None,
         }
     }
 
     /// The protocol field of the IP header ("Assigned internet protocol numbers", IANA).
     pub fn protocol(&self) -> u8 {
-        match self.routing.as_deref() {
+        match self.routing() {
             Some(&RoutingPart { encapsulation: Encapsulation::Ip { protocol }, .. }) => protocol,
             Some(_) | None => self.body.protocol(),
         }
@@ -250,7 +308,7 @@ mod tests {
                 priority: UserPriority::BEST_EFFORT,
                 expires: None,
             },
-            routing: None,
+            part: None,
         }
     }
 

@@ -238,7 +238,7 @@ impl Host {
         if source.poll_timeout().is_none() {
             cx.flows[flow].handle_source_finished();
             self.programs[program as usize].activity = Activity::Ended;
-        } else if !routed && self.router.is_some() {
+        } else if !routed && (self.router.is_some() || self.unrouted == DropCause::NotAssociated) {
             // The call fails, but there may be a route later.
             self.programs[program as usize].resumes = cx.now + FAILED_WRITE_PAUSE;
         } else if !routed {

@@ -7,7 +7,7 @@
 //! of it here, and what it wants done is done here: nothing else in a host knows that there is a protocol.
 
 use super::fragment::Fragments;
-use super::packet::{Body, Ipv4, Packet, RoutingPart, Tag};
+use super::packet::{Body, Ipv4, Packet, Part, RoutingPart, Tag};
 use super::{Context, Hop, Host, Slot, Transmit, count_drop, count_host_drop};
 use crate::address::{ip_address, node_of};
 use crate::metrics::DropCause;
@@ -151,7 +151,7 @@ fn view(packet: &Packet, from: Option<NextHop>) -> routing::Packet<'_> {
         identification: packet.ip.id,
         fragment_offset: packet.ip.offset,
         from,
-        octets: packet.routing.as_ref().map_or(&[], |part| &part.octets),
+        octets: packet.routing().map_or(&[], |part| &part.octets),
         has_data,
         protocol: if has_data { packet.body.protocol() } else { 0 },
     }
@@ -224,7 +224,7 @@ impl Host {
         match packet.body {
             Body::Message if is_for_this_host => {
                 cx.counters.delivered += 1;
-                let known = packet.routing.as_ref().is_some_and(|part| part.encapsulation == router.encapsulation);
+                let known = packet.routing().is_some_and(|part| part.encapsulation == router.encapsulation);
                 if known {
                     let shown = if packet.is_ip() { None } else { router.hop(self.node, from.as_next_hop()) };
                     if let Some(hop) = shown {
@@ -237,7 +237,7 @@ impl Host {
             }
             _ if is_for_this_host => {
                 router.protocol.handle_arrival(&view(&packet, Some(from.as_next_hop())), cx.now);
-                packet.routing = None;
+                packet.part = None;
                 self.settle_router(cx);
                 self.receive(packet, cx);
             }
@@ -349,8 +349,8 @@ impl Host {
         let router = self.router.as_mut().expect("the caller has looked");
         match verdict {
             Verdict::Forward(Forward { hop, header, held }) => {
-                packet.routing =
-                    header.map(|octets| Arc::new(RoutingPart { encapsulation: router.encapsulation, octets }));
+                let encapsulation = router.encapsulation;
+                packet.part = header.map(|octets| Arc::new(Part::Routing(RoutingPart { encapsulation, octets })));
                 let Some(hop) = router.hop(self.node, hop) else {
                     self.drop_own(&packet, DropCause::NoRoute, cx);
                     return false;
@@ -379,7 +379,7 @@ impl Host {
 
     /// Gives a packet to an interface, in pieces if that needs it.
     fn put(&mut self, hop: Hop, packet: Packet, cx: &mut Context<'_>) {
-        if let Some(part) = &packet.routing {
+        if let Some(part) = packet.routing() {
             cx.counters.routing_packets += u64::from(packet.body == Body::Message);
             cx.counters.routing_bytes += u64::from(part.octets_on_air());
         }
@@ -449,7 +449,7 @@ impl Host {
     fn send_message(&mut self, message: Message, cx: &mut Context<'_>) {
         let Message { source, destination, hop, ttl, octets } = message;
         let router = self.router.as_ref().expect("it has spoken");
-        let part = Arc::new(RoutingPart { encapsulation: router.encapsulation, octets });
+        let part = Arc::new(Part::Routing(RoutingPart { encapsulation: router.encapsulation, octets }));
         let ip = Ipv4 {
             source: source.map_or(self.node, node_of),
             destination: node_of(destination),
@@ -469,7 +469,7 @@ impl Host {
             priority: UserPriority::NETWORK_CONTROL,
             expires: None,
         };
-        let packet = Packet { ip, body: Body::Message, tag, routing: Some(part) };
+        let packet = Packet { ip, body: Body::Message, tag, part: Some(part) };
         match hop {
             Some(next) if next.address == Ipv4Addr::BROADCAST => {
                 cx.counters.originated += 1;

@@ -35,6 +35,17 @@ impl Routes {
         self.to[destination.0 as usize] = hop as u32;
     }
 
+    /// Sends what is for `destination` over this hop, which need not be one of those so far; or nowhere.
+    pub fn redirect(&mut self, destination: NodeId, hop: Option<Hop>) {
+        let place = hop.map_or(NONE as usize, |hop| {
+            self.hops.iter().position(|&known| known == hop).unwrap_or_else(|| {
+                self.hops.push(hop);
+                self.hops.len() - 1
+            })
+        });
+        self.set(destination, place);
+    }
+
     /// The next hop towards `destination`.
     pub fn get(&self, destination: NodeId) -> Option<&Hop> {
         self.hops.get(*self.to.get(destination.0 as usize)? as usize)

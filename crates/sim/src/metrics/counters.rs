@@ -50,11 +50,13 @@ pub enum DropCause {
     ArpQueueFull,
     /// No neighbour told the hardware address that it waited for.
     ArpTimeout,
+    /// A station on its way belonged to no access point.
+    NotAssociated,
 }
 
 impl DropCause {
     /// All causes, in the order of their indices.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::QueueFull,
         Self::QueueManagement,
         Self::Expired,
@@ -77,6 +79,7 @@ impl DropCause {
         Self::Unheard,
         Self::ArpQueueFull,
         Self::ArpTimeout,
+        Self::NotAssociated,
     ];
 
     /// The stable name in results.
@@ -104,6 +107,7 @@ impl DropCause {
             Self::Unheard => "unheard",
             Self::ArpQueueFull => "arp_queue_full",
             Self::ArpTimeout => "arp_timeout",
+            Self::NotAssociated => "not_associated",
         }
     }
 }

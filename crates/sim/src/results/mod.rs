@@ -9,9 +9,9 @@ mod table;
 
 pub use cost::{Cost, Meter, Spent};
 pub use output::{OutputError, check_folder, write_tables};
-pub use record::{Drops, FlowRecord, NodeRecord, Provenance, Totals};
+pub use record::{Drops, FlowRecord, NodeRecord, Provenance, RadioRecord, Totals};
 pub use replication::Replication;
-pub use series::{QueueSample, RunSeries};
+pub use series::{QueueSample, RateSample, RunSeries};
 pub use table::{flow_table, node_table, series_table};
 
 use serde::Serialize;
@@ -25,7 +25,9 @@ pub struct RunResult {
     pub nodes: Vec<NodeRecord>,
     /// Sums over the medium and all nodes.
     pub totals: Totals,
-    /// What users should know of how the run was set up: sentences, such as of a flow that had to take lossy links.
+    /// What users should know of how the run was set up: sentences, such as of a flow that had to take lossy links. Without
+    /// any the key is left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// What the run took: all that differs between two runs of the same scenario, seed and version.
     pub cost: Cost,

@@ -60,6 +60,12 @@ pub struct NodeRecord {
     pub ack_sent: u64,
     /// Data frames sent, repetitions included.
     pub data_sent: u64,
+    /// Management frames sent, repetitions included: none where association is implicit.
+    pub management_sent: u64,
+    /// Beacons sent.
+    pub beacons_sent: u64,
+    /// How often a station has joined an access point; of an access point, how often one has joined it.
+    pub associations: u64,
     /// RTS without CTS.
     pub cts_timeouts: u64,
     /// Data without ACK.
@@ -68,6 +74,66 @@ pub struct NodeRecord {
     pub duplicates: u64,
     /// Receptions that began and failed.
     pub errors: u64,
+    /// The same for each radio, in the order of the scenario, if there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub radios: Vec<RadioRecord>,
+}
+
+/// What one of several radios of a node has counted; see [`NodeRecord`], whose counters are the sums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct RadioRecord {
+    /// RTS frames sent.
+    pub rts_sent: u64,
+    /// CTS frames sent.
+    pub cts_sent: u64,
+    /// ACK frames sent.
+    pub ack_sent: u64,
+    /// Data frames sent, repetitions included.
+    pub data_sent: u64,
+    /// Management frames sent, repetitions included.
+    pub management_sent: u64,
+    /// RTS without CTS.
+    pub cts_timeouts: u64,
+    /// Data without ACK.
+    pub ack_timeouts: u64,
+    /// Data frames received again because an ACK was lost.
+    pub duplicates: u64,
+    /// Receptions that began and failed.
+    pub errors: u64,
+}
+
+/// A counter of a radio.
+type RadioCounter = fn(&RadioRecord) -> u64;
+
+impl RadioRecord {
+    /// The names of all counters, and how to read them.
+    pub(super) const COUNTERS: [(&'static str, RadioCounter); 9] = [
+        ("rts_sent", |radio| radio.rts_sent),
+        ("cts_sent", |radio| radio.cts_sent),
+        ("ack_sent", |radio| radio.ack_sent),
+        ("data_sent", |radio| radio.data_sent),
+        ("management_sent", |radio| radio.management_sent),
+        ("cts_timeouts", |radio| radio.cts_timeouts),
+        ("ack_timeouts", |radio| radio.ack_timeouts),
+        ("duplicates", |radio| radio.duplicates),
+        ("errors", |radio| radio.errors),
+    ];
+
+    fn new(counters: &mac::Counters) -> Self {
+        let mac::Counters { rts_sent, cts_sent, ack_sent, data_sent, management_sent, .. } = *counters;
+        let mac::Counters { cts_timeouts, ack_timeouts, duplicates, errors, .. } = *counters;
+        Self {
+            rts_sent,
+            cts_sent,
+            ack_sent,
+            data_sent,
+            management_sent,
+            cts_timeouts,
+            ack_timeouts,
+            duplicates,
+            errors,
+        }
+    }
 }
 
 /// Packets dropped at one node, in the order of [`DropCause::ALL`]; a map from the causes' names in JSON.
@@ -160,10 +226,14 @@ pub(super) fn nodes(scenario: &Scenario, simulation: &Simulation) -> Vec<NodeRec
             cts_sent: sum(|mac| mac.cts_sent),
             ack_sent: sum(|mac| mac.ack_sent),
             data_sent: sum(|mac| mac.data_sent),
+            management_sent: sum(|mac| mac.management_sent),
+            beacons_sent: simulation.associations(NodeId(node)).beacons,
+            associations: simulation.associations(NodeId(node)).associations,
             cts_timeouts: sum(|mac| mac.cts_timeouts),
             ack_timeouts: sum(|mac| mac.ack_timeouts),
             duplicates: sum(|mac| mac.duplicates),
             errors: sum(|mac| mac.errors),
+            radios: if radios().count() > 1 { radios().map(RadioRecord::new).collect() } else { Vec::new() },
         }
     };
     node_names(scenario).zip(simulation.counters()).zip(0..).map(record).collect()

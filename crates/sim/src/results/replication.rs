@@ -52,7 +52,7 @@ impl<'a> Replication<'a> {
             scenario,
             seed,
             simulation,
-            series: RunSeries { interval, ..RunSeries::default() },
+            series: RunSeries::new(interval),
             next_sample: Instant::START + interval,
             slice: FIRST_SLICE,
         }
@@ -79,7 +79,7 @@ impl<'a> Replication<'a> {
         self.simulation.run_until(slice_end.min(self.next_sample).min(end));
         self.fit_slice(self.simulation.events() - events);
         if self.simulation.now() == self.next_sample {
-            self.series.sample_queues(&self.simulation);
+            self.series.sample(&self.simulation);
             self.next_sample =
                 Instant::from_nanos(self.next_sample.as_nanos().saturating_add(self.series.interval.as_nanos()));
         }

@@ -1,6 +1,8 @@
-//! How flows and interface queues develop, sampled at the even intervals of [`crate::metrics::Series`].
+//! How flows, interface queues and rates develop, sampled at the even intervals of [`crate::metrics::Series`].
 
 use hopcast_protocols::time::{Duration, Instant};
+use hopcast_radio::mac::Dcf;
+use hopcast_radio::standard::DataRate;
 
 use crate::metrics::{FlowTable, Sample};
 use crate::run::Simulation;
@@ -17,6 +19,21 @@ pub struct RunSeries {
     pub times: Vec<Instant>,
     /// Queues that were not empty, by time and node.
     pub queues: Vec<QueueSample>,
+    /// Rates that rate control had chosen and that were not the ones before, by time and node.
+    pub rates: Vec<RateSample>,
+    /// By node: the last of them.
+    known_rates: Vec<Option<DataRate>>,
+}
+
+/// Another rate of a node's data frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateSample {
+    /// Place in [`RunSeries::times`].
+    pub time: u32,
+    /// Whose.
+    pub node: NodeId,
+    /// That of the last data frame; of a node with several radios, of the first one that has rate control.
+    pub rate: DataRate,
 }
 
 /// An interface queue that was not empty.
@@ -31,14 +48,27 @@ pub struct QueueSample {
 }
 
 impl RunSeries {
-    /// Looks at all queues of `simulation`.
-    pub(super) fn sample_queues(&mut self, simulation: &Simulation) {
+    /// Samples that are to be taken so far apart.
+    pub(super) fn new(interval: Duration) -> Self {
+        Self { interval, ..Self::default() }
+    }
+
+    /// Looks at all queues and rates of `simulation`.
+    pub(super) fn sample(&mut self, simulation: &Simulation) {
         let time = self.times.len() as u32;
         self.times.push(simulation.now());
         let nodes = (0..simulation.counters().len() as u32).map(NodeId);
         let queued = nodes.map(|node| (node, simulation.queued(node)));
         let filled = queued.filter(|&(_, packets)| packets > 0);
         self.queues.extend(filled.map(|(node, packets)| QueueSample { time, node, packets: packets as u32 }));
+        self.known_rates.resize(simulation.counters().len(), None);
+        for (node, known) in (0..).map(NodeId).zip(&mut self.known_rates) {
+            let rate = simulation.stations_of(node).find_map(Dcf::chosen_rate);
+            if let Some(rate) = rate.filter(|_| rate != *known) {
+                *known = Some(rate);
+                self.rates.push(RateSample { time, node, rate });
+            }
+        }
     }
 
     /// Takes over the samples of all flows.

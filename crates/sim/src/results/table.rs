@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
+use arrow_array::types::UInt64Type;
+use arrow_array::{Array, ArrayRef, Float64Array, ListArray, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{DataType, Field, Schema};
 
-use super::{FlowRecord, NodeRecord, RunResult};
+use super::{FlowRecord, NodeRecord, RadioRecord, RunResult};
 use crate::metrics::{DropCause, JitterSummary, PathSample, RateControl, Sample};
 
 /// A row for each flow: the fields of [`FlowRecord`].
@@ -44,7 +45,8 @@ pub fn flow_table(result: &RunResult) -> RecordBatch {
     table.finish()
 }
 
-/// A row for each node: the fields of [`NodeRecord`], and a column `drop_<cause>` for each cause.
+/// A row for each node: the fields of [`NodeRecord`], and a column `drop_<cause>` for each cause. Of nodes with several radios a
+/// column `<counter>_by_radio` lists each counter of [`RadioRecord`] in the order of the radios; of others it is null.
 pub fn node_table(result: &RunResult) -> RecordBatch {
     let nodes = &result.nodes;
     let mut table = Table::new(result.provenance.seed, nodes.len());
@@ -63,12 +65,22 @@ pub fn node_table(result: &RunResult) -> RecordBatch {
     counts("cts_sent", |n| n.cts_sent);
     counts("ack_sent", |n| n.ack_sent);
     counts("data_sent", |n| n.data_sent);
+    counts("management_sent", |n| n.management_sent);
+    counts("beacons_sent", |n| n.beacons_sent);
+    counts("associations", |n| n.associations);
     counts("cts_timeouts", |n| n.cts_timeouts);
     counts("ack_timeouts", |n| n.ack_timeouts);
     counts("duplicates", |n| n.duplicates);
     counts("errors", |n| n.errors);
     for cause in DropCause::ALL {
         table.counts(&format!("drop_{}", cause.name()), nodes.iter().map(|node| node.drops.of(cause)));
+    }
+    for (name, count) in RadioRecord::COUNTERS {
+        let lists = nodes.iter().map(|node| {
+            let radios = || node.radios.iter().map(|radio| Some(count(radio)));
+            (!node.radios.is_empty()).then(|| radios().collect::<Vec<_>>())
+        });
+        table.lists(&format!("{name}_by_radio"), lists);
     }
     table.insert_texts(1, "name", nodes.iter().map(|node| &node.name));
     table.finish()
@@ -79,8 +91,10 @@ pub fn node_table(result: &RunResult) -> RecordBatch {
 /// those of any time made of intervals can be computed; of TCP `cwnd_bytes`, `ssthresh_bytes`, `srtt_s`, those of the
 /// flow's first connection at the interval's end; of TFRC and ADTFRC in the same way `allowed_bps`, of payload,
 /// `loss_event_rate`, `srtt_s`; of ADTFRC `state`, and the metrics of its receiver, `idd_s`, the mean of the interval,
-/// `stt_packets_per_s`, `por`, `plr`, those at the last arrival in it), then rows of interface queues (`node`,
-/// `queue_packets`). What a row does not tell is null. A node has rows only if its queue was ever found filled.
+/// `stt_packets_per_s`, `por`, `plr`, those at the last arrival in it), then rows of nodes (`node`, `queue_packets` in the queues of
+/// its interfaces, and `data_rate_bps`, the rate that rate control had chosen last, null before that and where the rate is fixed).
+/// What a row does not tell is null. A node has rows only if its queue was ever found filled, or if it has rate control and has
+/// sent data.
 pub fn series_table(result: &RunResult) -> RecordBatch {
     let series = &result.series;
     let interval = series.interval.as_secs_f64();
@@ -88,13 +102,18 @@ pub fn series_table(result: &RunResult) -> RecordBatch {
     for (flow, samples) in result.flows.iter().zip(&series.flows) {
         rows.extend(samples.iter().map(|sample| Row::of_flow(&flow.name, sample, interval)));
     }
-    for (node, samples) in queues_by_node(result) {
-        let mut samples = samples.into_iter().peekable();
-        rows.extend(series.times.iter().zip(0..).map(|(time, index)| Row {
-            time: time.as_secs_f64(),
-            node: Some(node),
-            queue: Some(samples.next_if(|&(time, _)| time == index).map_or(0, |(_, packets)| u64::from(packets))),
-            ..Row::default()
+    for (node, queues, rates) in samples_by_node(result) {
+        let (mut queues, mut rates) = (queues.into_iter().peekable(), rates.into_iter().peekable());
+        let mut data_rate = None;
+        rows.extend(series.times.iter().zip(0..).map(|(time, index)| {
+            data_rate = rates.next_if(|&(time, _)| time == index).map(|(_, rate)| rate).or(data_rate);
+            Row {
+                time: time.as_secs_f64(),
+                node: Some(node),
+                queue: Some(queues.next_if(|&(time, _)| time == index).map_or(0, |(_, packets)| u64::from(packets))),
+                data_rate,
+                ..Row::default()
+            }
         }));
     }
     let mut table = Table::new(result.provenance.seed, rows.len());
@@ -119,6 +138,7 @@ pub fn series_table(result: &RunResult) -> RecordBatch {
     table.numbers("por", rows.iter().map(|row| Some(row.path?.reordered)));
     table.numbers("plr", rows.iter().map(|row| Some(row.path?.lost)));
     table.optional_counts("queue_packets", rows.iter().map(|row| row.queue));
+    table.numbers("data_rate_bps", rows.iter().map(|row| row.data_rate));
     table.finish()
 }
 
@@ -138,6 +158,7 @@ struct Row<'a> {
     control: Option<RateControl>,
     path: Option<PathSample>,
     queue: Option<u64>,
+    data_rate: Option<f64>,
 }
 
 impl<'a> Row<'a> {
@@ -161,14 +182,21 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Time and packets of the filled queues, for each node that had one, in the order of nodes.
-fn queues_by_node(result: &RunResult) -> impl Iterator<Item = (&str, Vec<(u32, u32)>)> {
-    let mut by_node = vec![Vec::new(); result.nodes.len()];
+/// What was sampled of a node: its name; time and packets of its filled queues; time and value of each other rate, in bit/s.
+type NodeSamples<'a> = (&'a str, Vec<(u32, u32)>, Vec<(u32, f64)>);
+
+/// For each node of which there is something, in the order of nodes.
+fn samples_by_node(result: &RunResult) -> impl Iterator<Item = NodeSamples<'_>> {
+    let mut by_node = vec![(Vec::new(), Vec::new()); result.nodes.len()];
     for sample in &result.series.queues {
-        by_node[sample.node.0 as usize].push((sample.time, sample.packets));
+        by_node[sample.node.0 as usize].0.push((sample.time, sample.packets));
+    }
+    for sample in &result.series.rates {
+        by_node[sample.node.0 as usize].1.push((sample.time, f64::from(sample.rate.as_kbps()) * 1e3));
     }
     let named = result.nodes.iter().map(|node| node.name.as_str()).zip(by_node);
-    named.filter(|(_, samples)| !samples.is_empty())
+    let some = named.filter(|(_, (queues, rates))| !queues.is_empty() || !rates.is_empty());
+    some.map(|(name, (queues, rates))| (name, queues, rates))
 }
 
 /// A table on its way, column by column.
@@ -204,6 +232,11 @@ impl Table {
 
     fn optional_counts(&mut self, name: &str, values: impl Iterator<Item = Option<u64>>) {
         self.push(Field::new(name, DataType::UInt64, true), Arc::new(values.collect::<UInt64Array>()));
+    }
+
+    fn lists(&mut self, name: &str, values: impl Iterator<Item = Option<Vec<Option<u64>>>>) {
+        let column = ListArray::from_iter_primitive::<UInt64Type, _, _>(values);
+        self.push(Field::new(name, column.data_type().clone(), true), Arc::new(column));
     }
 
     /// What is no number becomes null.

@@ -76,8 +76,10 @@ pub struct Radio {
     pub rate_control: Algorithm,
     /// The access categories' parameters; `None`: DCF.
     pub edca: Option<Edition>,
-    /// What goes before OFDM frames; if anything, the slot is long.
+    /// What goes before OFDM frames; if anything, the slot is long. Over the air both hold while a network asks for it.
     pub protection: Protection,
+    /// How stations find and join their access points; `None`: they belong to them from the start.
+    pub association: Option<Association>,
     /// Rate of RTS, CTS, ACK and broadcast frames, where it does not exceed the data rate.
     pub basic_rate: DataRate,
     /// RTS/CTS precede unicast data frames whose MPDU is longer than this, in bytes; `None` is off.
@@ -104,6 +106,15 @@ pub struct Radio {
     pub reception: Reception,
     /// Losses beside.
     pub errors: Errors,
+}
+
+/// Association over the air.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Association {
+    /// Stations ask for access points instead of waiting for beacons.
+    pub asks: bool,
+    /// Between two beacons, in time units of 1024 µs.
+    pub beacon_interval: u16,
 }
 
 /// How power falls with distance.
@@ -302,6 +313,8 @@ pub enum Role {
 pub struct NodeRadio {
     /// Its network: radios of one network on one channel are neighbours.
     pub network: u32,
+    /// The name of the network on the air.
+    pub ssid: Arc<str>,
     /// Centre of its channel in hertz.
     pub frequency: f64,
     /// Rate of unicast data frames; the highest that rate control may choose.

@@ -82,10 +82,18 @@ pub(super) struct Radio {
     /// `priority` names its category. Default: `off`, DCF.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edca: Option<Edca>,
-    /// What goes before OFDM frames of 802.11g while stations of 802.11b belong to the network; the slot is then long.
-    /// Default: `none`.
+    /// What goes before OFDM frames of 802.11g while stations of 802.11b belong to the network; the slot is then long. With
+    /// association over the air that is found out from who joins; else it holds throughout. Default: `none`; over the air, where
+    /// `basic_rate` is one of 802.11b, `cts-to-self`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protection: Option<Protection>,
+    /// How stations come to their access points. Default: `implicit`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub association: Option<Association>,
+    /// Between two beacons of an access point, in steps of 1.024 ms; used with association over the air. Default: 102.4 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0.001024, "maximum" = 67.10784))]
+    pub beacon_interval: Option<Time>,
     /// Attempts at a frame before it is dropped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_limit: Option<RetryLimit>,
@@ -210,6 +218,18 @@ pub(super) enum Protection {
     CtsToSelf,
     /// RTS and CTS at the basic rate.
     RtsCts,
+}
+
+/// How stations come to their access points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Association {
+    /// Each belongs to the nearest one from the start, without a frame.
+    Implicit,
+    /// Over the air: they wait for beacons.
+    Passive,
+    /// Over the air: they send probe requests.
+    Active,
 }
 
 /// Preamble of HR/DSSS.

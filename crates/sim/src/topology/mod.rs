@@ -8,7 +8,7 @@ mod squares;
 use hopcast_protocols::time::Instant;
 use hopcast_radio::errors::{GilbertElliott, PacketErrors};
 use hopcast_radio::fading::Fading;
-use hopcast_radio::mac::StationId;
+use hopcast_radio::mac::{StationId, answer_rate};
 use hopcast_radio::medium::{Link, Losses, Medium, Variation};
 use hopcast_radio::propagation::{
     self, FrameShadowing, FreeSpace, LinkShadowing, LogDistance, Position, Range, TwoRayGround, TwoRayInterference,
@@ -270,7 +270,7 @@ fn rates(radio: &Radio, stations: &[Station<'_>]) -> Vec<DataRate> {
         if !matches!(config.rate_control, Algorithm::Fixed(_)) {
             own.extend(radio.standard.rates());
         }
-        let answers = own.iter().map(|&rate| radio.standard.default_basic_rate(rate).min(config.basic_rate));
+        let answers = own.iter().map(|&rate| answer_rate(radio.standard, config.basic_rate, rate));
         own.clone().into_iter().chain(answers).for_each(&mut enter);
     }
     rates

@@ -370,3 +370,57 @@ application = {{ kind = "cbr", rate = "8 kb/s", packet = "100 B" }}
     assert_eq!(count(&folder, "n1.pcapng", "udp.port == 654"), Some(0));
     assert_eq!(count(&folder, "n1.pcapng", FAULTS), Some(0));
 }
+
+/// Beacons, probes, authentication, association, and data between the addresses of infrastructure.
+#[test]
+fn wireshark_follows_an_association() {
+    let scenario = scenario(
+        r#"
+        duration = "1 s"
+        radio = { standard = "802.11g", association = "active", edca = "2012" }
+        nodes = [
+            { name = "ap", role = "access-point", placement = { shape = "points", at = [["0 m", "0 m"]] } },
+            { name = "sta", role = "station", placement = { shape = "points", at = [["5 m", "0 m"]] } },
+        ]
+        [[flows]]
+        name = "up"
+        from = "sta"
+        to = "ap"
+        start = "500 ms"
+        transport = { protocol = "udp" }
+        application = { kind = "cbr", rate = "80 kb/s", packet = "100 B" }
+        "#,
+    );
+    let folder = Folder::new("capture-association");
+    let result = capture(&scenario, &[1], &folder).remove(0);
+    for file in ["ap.pcapng", "sta.pcapng"] {
+        let Some(faults) = count(&folder, file, FAULTS) else { return };
+        assert_eq!(faults, 0, "{file}");
+        assert_eq!(count(&folder, file, "wlan.fcs.status == 1"), count(&folder, file, "wlan"), "{file}");
+    }
+    let sent =
+        |filter: &str| count(&folder, "ap.pcapng", &format!("{filter} && wlan.ta == 02:00:00:00:00:01")).unwrap();
+    assert_eq!(sent("wlan.fc.type_subtype == 8") as u64, result.nodes[0].beacons_sent);
+    assert_eq!(sent("wlan.fc.type == 0") as u64, result.nodes[0].management_sent);
+    let columns = ["wlan.fc.type_subtype", "wlan.ta", "wlan.bssid"];
+    let exchange = "wlan.fc.type == 0 && wlan.fc.type_subtype != 8 && wlan.fc.retry == 0";
+    let exchange = fields(&folder, "sta.pcapng", exchange, columns).unwrap();
+    let (ap, sta, all) = ("02:00:00:00:00:01", "02:00:00:00:00:02", "ff:ff:ff:ff:ff:ff");
+    // Probes are repeated until the access point has begun; its first beacon may come before an answer.
+    let first = exchange.iter().position(|[kind, ..]| kind == "0x000b").expect("an authentication");
+    let probes = [["0x0004", sta, all], ["0x0005", ap, ap]].map(|row| row.map(String::from));
+    assert!(exchange[..first].iter().all(|row| probes.contains(row)), "{exchange:?}");
+    let expected = [("0x000b", sta), ("0x000b", ap), ("0x0000", sta), ("0x0001", ap)];
+    assert_eq!(exchange[first..], expected.map(|(kind, from)| [kind, from, ap].map(String::from)));
+    // The time in a beacon counts from the access point's own start; radiotap's from that of the run. Both tell when a field leaves.
+    let beacons =
+        fields(&folder, "ap.pcapng", "wlan.fc.type_subtype == 8", ["wlan.fixed.timestamp", "radiotap.mactime"]);
+    let apart = |[own, run]: &[String; 2]| run.parse::<u64>().unwrap() - own.parse::<u64>().unwrap();
+    let beacons = beacons.unwrap();
+    assert!(
+        beacons.len() > 7 && beacons.iter().all(|beacon| apart(beacon).abs_diff(apart(&beacons[0])) <= 1),
+        "{beacons:?}"
+    );
+    let data = "wlan.fc.type_subtype == 0x28 && wlan.fc.ds == 1";
+    assert_eq!(count(&folder, "sta.pcapng", data).unwrap() as u64, result.nodes[1].data_sent);
+}

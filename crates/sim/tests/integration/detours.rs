@@ -24,7 +24,7 @@ fn pair(metres: u32) -> Scenario {
         to = "n1"
         stop = "1 s"
         transport = {{ protocol = "udp" }}
-        application = {{ kind = "cbr", rate = "1200 kb/s", packet = "1500 B" }}
+        application = {{ kind = "cbr", rate = "1177.6 kb/s", packet = "1472 B" }}
         "#
     ))
 }
@@ -48,5 +48,5 @@ fn a_flow_without_a_usable_path_takes_a_lossy_one_and_says_so() {
     let flow = simulation.flows().iter().next().unwrap().summary(simulation.end());
     assert_eq!((flow.sent_packets, flow.received_packets), (100, 100), "attempts make up for it");
     let radio = simulation.stations()[0].counters();
-    assert!((105..=140).contains(&radio.data_sent), "some are repeated: {}", radio.data_sent);
+    assert!((101..=140).contains(&radio.data_sent), "some are repeated: {}", radio.data_sent);
 }

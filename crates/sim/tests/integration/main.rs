@@ -1,10 +1,11 @@
 //! Whole scenarios: determinism, conservation, captures.
 
 mod arp;
+mod association;
 mod captures;
 mod conservation;
-mod detours;
 mod determinism;
+mod detours;
 mod difference;
 mod interfaces;
 mod interference_floor;

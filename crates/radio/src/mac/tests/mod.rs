@@ -6,6 +6,7 @@ mod access;
 mod bench;
 mod edca;
 mod exchange;
+mod management;
 mod properties;
 mod protection;
 mod queueing;

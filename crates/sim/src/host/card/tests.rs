@@ -32,7 +32,7 @@ fn packet(id: u16) -> Packet {
             priority: UserPriority::BEST_EFFORT,
             expires: None,
         },
-        routing: None,
+        part: None,
     }
 }
 

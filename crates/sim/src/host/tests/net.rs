@@ -41,7 +41,8 @@ impl<F: FnMut(&Packet) -> Fate> Net<F> {
         let neighbours: Vec<_> = (0..count).map(neighbours).collect();
         let interface = Interface { mtu: scenario.mtu, queue_packets: scenario.radio.queue_packets };
         let network = Network::of_neighbours(&neighbours, interface);
-        let Machines { hosts, flows, .. } = machines(scenario, &network, scenario.seed).expect("a line reaches everyone");
+        let Machines { hosts, flows, .. } =
+            machines(scenario, &network, scenario.seed).expect("a line reaches everyone");
         Self {
             counters: vec![Counters::default(); hosts.len()],
             queues: vec![VecDeque::new(); hosts.len()],

@@ -28,6 +28,7 @@ pub(super) fn scenario(count: u32, relay: Relay, transport: Transport, applicati
             rate_control: Algorithm::Fixed(DataRate::from_kbps(54_000)),
             edca: None,
             protection: Protection::None,
+            association: None,
             basic_rate: DataRate::from_kbps(24_000),
             rts_threshold: None,
             short_retry_limit: 7,

@@ -1,6 +1,7 @@
 //! From a document to a scenario: defaults filled in, names turned into indices, and what only the whole can tell checked.
 
 mod arp;
+mod association;
 mod card;
 mod flows;
 mod links;
@@ -48,6 +49,7 @@ pub(super) fn resolve(
     let (radio, mtu) = resolver.radio(&radio, profile);
     let groups = resolver.groups(&document.nodes, &radio, profile);
     let links = resolver.links(document.links.as_deref().filter(|_| !groups.is_empty()).unwrap_or_default(), &groups);
+    resolver.check_association(&radio, &groups, &links);
     // Without nodes, all that can be said of flows follows from that.
     let flows = document.flows.as_deref().filter(|_| !groups.is_empty()).unwrap_or_default();
     let flows = resolver.flows(flows, &groups, flows::Surroundings { duration, mtu, profile });

@@ -65,7 +65,8 @@ impl Resolver<'_> {
             Edca::Ieee2012 => Some(Edition::Ieee2012),
             Edca::Ieee2020 => Some(Edition::Ieee2020),
         };
-        let protection = self.protection(radio, standard, basic_rate);
+        let association = self.association(radio, standard);
+        let protection = self.protection(radio, standard, basic_rate, association.is_some());
 
         let rts_threshold = self.ledger.pick(&["radio", "rts_threshold"], radio.rts_threshold, show, || match ns_2 {
             true => (SizeOrOff(Some(Size(0.0))), ns_2_default("RTSThreshold_ 0")),
@@ -115,6 +116,7 @@ impl Resolver<'_> {
             rate_control,
             edca,
             protection,
+            association,
             basic_rate,
             rts_threshold: rts_threshold.0.map(bytes),
             short_retry_limit,
@@ -167,6 +169,8 @@ impl Resolver<'_> {
             };
             radios.push(model::NodeRadio {
                 network,
+                // Those without a name of their own are one network.
+                ssid: given.network.as_deref().unwrap_or("hopcast").into(),
                 frequency: frequency.and_then(Result::ok).unwrap_or(radio.channel),
                 data_rate: data_rate.unwrap_or(radio.data_rate),
                 rate_control: data_rate.map_or(radio.rate_control, Algorithm::Fixed),
@@ -279,11 +283,21 @@ impl Resolver<'_> {
         (data_rate, rate_control, basic_rate)
     }
 
-    fn protection(&mut self, radio: &Radio, standard: Standard, basic_rate: DataRate) -> mac::Protection {
+    fn protection(
+        &mut self,
+        radio: &Radio,
+        standard: Standard,
+        basic_rate: DataRate,
+        is_over_the_air: bool,
+    ) -> mac::Protection {
         let path = ["radio", "protection"];
-        let protection = self
-            .ledger
-            .pick(&path, radio.protection, word, || (Protection::None, "default: all stations understand OFDM".into()));
+        let protection = self.ledger.pick(&path, radio.protection, word, || {
+            if is_over_the_air && standard == Standard::Erp && basic_rate.modulation() == Modulation::Dsss {
+                let source = "default over the air: while a station of 802.11b belongs to the network";
+                return (Protection::CtsToSelf, source.into());
+            }
+            (Protection::None, "default: all stations understand OFDM".into())
+        });
         let protection = match protection {
             Protection::None => return mac::Protection::None,
             Protection::CtsToSelf => mac::Protection::CtsToSelf,

@@ -1,0 +1,86 @@
+//! Association over the air (IEEE 802.11-2020, clause 11): what an access point and its stations say to each other before
+//! and beside data. State machines without clock or medium, as all of them; they speak in bodies of management frames.
+//!
+//! ```text
+//!  station                          access point
+//!     │ scanning: listens, or asks        │ beacon each TBTT              11.1.3, 11.1.4
+//!     │── authentication, 1 ─────────────►│
+//!     │◄───────────── authentication, 2 ──│                               11.3.4
+//!     │── (re)association request ───────►│
+//!     │◄────── (re)association response ──│── acknowledged: has joined    11.3.5
+//!     │ beacons missing: scanning         │
+//! ```
+//!
+//! The driver makes one change (`handle_*`), then takes everything from `poll_output`, and then sets its timer to
+//! `poll_timeout`.
+
+mod access_point;
+mod station;
+#[cfg(test)]
+mod tests;
+
+use hopcast_protocols::time::{Duration, Instant};
+use hopcast_wire::MacAddress;
+use hopcast_wire::ieee80211::management::{Rates, Repr};
+
+pub use access_point::{AccessPoint, AccessPointConfig};
+pub use station::{ACTIVE_DWELL, ANSWER_TIMEOUT, ATTEMPTS, BEACON_LOSS, Station, StationConfig};
+
+use crate::standard::{DataRate, Modulation, Standard};
+
+/// A time unit, TU (3.1).
+pub const TIME_UNIT: Duration = Duration::from_micros(1_024);
+
+/// A management frame to be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// To whom; `None`: to all.
+    pub receiver: Option<MacAddress>,
+    /// What it says.
+    pub body: Repr,
+    /// From then on it is not worth sending: the next beacon is due.
+    pub expires: Option<Instant>,
+}
+
+/// What a machine wants done, or tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// Send this.
+    Send(Message),
+    /// From now on this is the station's access point, or a station of the access point.
+    Joined(MacAddress),
+    /// It no longer is.
+    Left(MacAddress),
+    /// From now on the network behaves so.
+    Adapt(Coexistence),
+}
+
+/// What an 802.11g network does for the sake of stations of 802.11b that belong to it (10.27, 18.5.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coexistence {
+    /// OFDM frames are protected.
+    pub use_protection: bool,
+    /// The slot is short: 9 µs in place of 20 µs.
+    pub short_slot: bool,
+}
+
+/// The rates that a station of `standard` announces, with those of `basic` and below that are mandatory marked as basic ones; a
+/// station of 802.11b in an 802.11g network (`is_erp` false) has those of DSSS alone.
+pub fn rates(standard: Standard, basic: DataRate, is_erp: bool) -> Rates {
+    let mut rates = Rates::default();
+    for &rate in standard.rates() {
+        let is_basic = rate.modulation() == basic.modulation()
+            && (rate == basic || rate < basic && standard.default_basic_rate(rate) == rate);
+        if is_erp || rate.modulation() == Modulation::Dsss {
+            // Turbo mode is 802.11a at twice the clock, and announced as that: 108 Mb/s as 54.
+            let unit = if standard == Standard::OfdmTurbo { 1_000 } else { 500 };
+            rates.push((rate.as_kbps() / unit) as u8, is_basic);
+        }
+    }
+    rates
+}
+
+/// Whether a station with `rates` understands every basic rate of `network`.
+fn has_basic_rates(rates: &Rates, network: &Rates) -> bool {
+    network.iter().filter(|&(_, is_basic)| is_basic).all(|(units, _)| rates.contains(units))
+}

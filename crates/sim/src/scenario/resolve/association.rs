@@ -1,0 +1,68 @@
+//! How stations come to their access points.
+
+use hopcast_radio::standard::Standard;
+
+use super::super::model;
+use super::super::quantity::Time;
+use super::super::schema::{Association, Radio};
+use super::{Resolver, show, word};
+
+/// A time unit of 802.11, in seconds (IEEE 802.11-2020, 3.1).
+const TIME_UNIT: f64 = 0.001_024;
+
+impl Resolver<'_> {
+    /// `None`: implicit.
+    pub(super) fn association(&mut self, radio: &Radio, standard: Standard) -> Option<model::Association> {
+        let path = ["radio", "association"];
+        let association = self.ledger.pick(&path, radio.association, word, || {
+            (Association::Implicit, "default: stations belong to the nearest access point from the start".into())
+        });
+        let interval_path = ["radio", "beacon_interval"];
+        if association == Association::Implicit {
+            if radio.beacon_interval.is_some() {
+                self.report(&interval_path, "says nothing: association is implicit", "association over the air");
+            }
+            return None;
+        }
+        if standard == Standard::Wavelan {
+            self.report(&path, "wavelan has no access points", "\"implicit\", or another standard");
+        }
+        let interval = self.ledger.pick(&interval_path, radio.beacon_interval, show, || {
+            (Time(0.1024), "default: 100 time units, what access points come with".into())
+        });
+        let units = libm::round(interval.0 / TIME_UNIT);
+        if libm::fabs(units * TIME_UNIT - interval.0) > 1e-9 {
+            let expected = format!("a multiple, such as {}", Time(units.max(1.0) * TIME_UNIT));
+            self.report(&interval_path, "is no whole number of time units of 1.024 ms", expected);
+        }
+        // The schema keeps it within 16 bits.
+        Some(model::Association { asks: association == Association::Active, beacon_interval: units as u16 })
+    }
+
+    /// Over the air the tables of all nodes follow the stations: nothing else may decide about the way.
+    pub(super) fn check_association(
+        &mut self,
+        radio: &model::Radio,
+        groups: &[model::Group],
+        links: &[model::WiredLink],
+    ) {
+        if radio.association.is_none() {
+            return;
+        }
+        let mut first = 0;
+        for (place, group) in groups.iter().enumerate() {
+            let place = place.to_string();
+            if let model::Routing::Protocol(_) = group.routing {
+                let problem = "doesn't know of stations that associate over the air";
+                self.report(&["nodes", &place, "routing", "protocol"], problem, "\"static\" at all nodes");
+            }
+            let nodes = first..first + group.node_names.len() as u32;
+            let is_wired = links.iter().any(|link| link.between.iter().any(|end| nodes.contains(&end.0)));
+            if group.role == model::Role::Station && is_wired {
+                let problem = "has a wire: a station that associates over the air has its access point alone";
+                self.report(&["nodes", &place, "role"], problem, "another role, or links between other nodes");
+            }
+            first = nodes.end;
+        }
+    }
+}

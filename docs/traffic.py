@@ -1,0 +1,115 @@
+"""Figures of applications, wires and infrastructure: simulated links beside the closed forms that they must agree with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from channel import drawn, legend
+
+from hopcast import Scenario, run, theory
+from hopcast.figures import COLOURS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+PROTECTED = (6, 9, 12, 18, 24, 36, 48, 54)
+"""Mb/s: the rates of OFDM."""
+BASIC = 2e6
+"""Bit/s: what stations of 802.11b understand."""
+
+
+def figures() -> dict[str, str]:
+    """Every figure: name and text."""
+    return {
+        "figures/applications-units.svg": drawn(1, units),
+        "figures/wired-window.svg": drawn(1, window),
+        "figures/infrastructure-protection.svg": drawn(1, protection),
+    }
+
+
+def units(axes: Axes) -> None:
+    """What a program sends that waits after each unit: the wait's rate, up to the link's."""
+    for index, size in enumerate((400, 1000, 1472)):
+        cycle = theory.saturated_link_cycle("802.11b", 11e6, 2e6, payload=size)
+        waits = np.geomspace(0.3e-3, 20e-3, 13)
+        application = {"kind": "adu", "size": f"{size} B"}
+        radio = {"standard": "802.11b", "basic_rate": "2 Mb/s"}
+        measured = [goodput(pair(radio), application | {"wait": float(wait)}) for wait in waits]
+        fine = np.geomspace(waits[0], waits[-1], 300)
+        axes.plot(1e3 * waits, measured, "o", color=COLOURS[index], markersize=3.5)
+        axes.plot(1e3 * fine, 8e-6 * size / np.maximum(fine, cycle), color=COLOURS[index], label=f"{size} B")
+    axes.set_xscale("log")
+    axes.set_xticks([0.5, 1, 2, 5, 10, 20], ["0.5", "1", "2", "5", "10", "20"])
+    axes.minorticks_off()
+    axes.set(xlabel="wait after each unit, ms", ylabel="goodput, Mb/s", ylim=(0, None))
+    legend(axes)
+
+
+def window(axes: Axes) -> None:
+    """TCP with a window over a wire: a window in each round-trip time, up to the rate of the wire."""
+    delays = np.geomspace(0.2e-3, 100e-3, 13)
+    for index, segments in enumerate((4, 16, 64)):
+
+        def wire(delay: float) -> dict[str, Any]:
+            nodes = [{"name": "a", "role": "wired"}, {"name": "b", "role": "wired"}]
+            link = {"between": ["a", "b"], "rate": "10 Mb/s", "delay": float(delay), "queue": {"packets": 100}}
+            return {"radio": {}, "nodes": nodes, "links": [link]}
+
+        transport = {"protocol": "tcp", "segment": "1460 B", "window": segments, "delayed_ack": "off"}
+        measured = [goodput(wire(delay), {"kind": "bulk"}, transport, 20.0) for delay in delays]
+        fine = np.geomspace(delays[0], delays[-1], 300)
+        # Headers of 40 octets; an acknowledgement is nothing but those.
+        round_trip = 2 * fine + 8 * (1500 + 40) / 10e6
+        axes.plot(1e3 * delays, measured, "o", color=COLOURS[index], markersize=3.5)
+        rate = np.minimum(8e-6 * 1460 * segments / round_trip, 10 * 1460 / 1500)
+        axes.plot(1e3 * fine, rate, color=COLOURS[index], label=f"{segments} segments")
+    axes.set_xscale("log")
+    axes.set_xticks([0.2, 1, 5, 20, 100], ["0.2", "1", "5", "20", "100"])
+    axes.minorticks_off()
+    axes.set(xlabel="delay of the wire, ms", ylabel="goodput, Mb/s", ylim=(0, None))
+    legend(axes)
+
+
+def protection(axes: Axes) -> None:
+    """What protecting OFDM from stations of 802.11b costs a saturated link."""
+    for index, kind in enumerate(("none", "cts-to-self", "rts-cts")):
+        measured, expected = [], []
+        for rate in PROTECTED:
+            radio = {"standard": "802.11g", "data_rate": f"{rate} Mb/s", "basic_rate": "2 Mb/s", "protection": kind}
+            measured.append(goodput(pair(radio), {"kind": "bulk", "packet": "1472 B"}))
+            expected.append(8 * 1472 / protected_cycle(kind, rate * 1e6))
+        axes.plot(PROTECTED, measured, "o", color=COLOURS[index], markersize=3.5)
+        axes.plot(PROTECTED, np.array(expected) * 1e-6, color=COLOURS[index], label=kind)
+    axes.set(xlabel="data rate, Mb/s", ylabel="goodput, Mb/s", xticks=PROTECTED, ylim=(0, None))
+    legend(axes)
+
+
+def protected_cycle(kind: str, rate: float) -> float:
+    """Seconds from one datagram of 1472 B to the next: IEEE 802.11-2020, 10.3.2.13, with the long slot where anything protects."""
+    slot = 9e-6 if kind == "none" else 20e-6
+    sifs, window = 10e-6, 15
+    answer = max(basic for basic in (6e6, 12e6, 24e6) if basic <= rate)
+    cycle = sifs + 2 * slot + slot * window / 2
+    cycle += theory.airtime("802.11g", rate, 1536) + sifs + theory.airtime("802.11g", answer, 14)
+    if kind != "none":
+        cycle += theory.airtime("802.11g", BASIC, 14) + sifs
+    if kind == "rts-cts":
+        cycle += theory.airtime("802.11g", BASIC, 20) + sifs
+    return cycle
+
+
+def pair(radio: dict[str, Any]) -> dict[str, Any]:
+    """Two nodes that hear each other without a loss."""
+    propagation = {"model": "range", "receive": "100 m", "carrier_sense": "200 m"}
+    nodes = [{"name": name, "placement": {"shape": "points", "at": [[x, 0.0]]}} for name, x in (("a", 0.0), ("b", 1.0))]
+    return {"radio": radio | {"propagation": propagation}, "nodes": nodes}
+
+
+def goodput(
+    network: dict[str, Any], application: dict[str, Any], transport: dict[str, Any] | None = None, duration: float = 5.0
+) -> float:
+    """Mb/s of one flow from a to b."""
+    flow = {"name": "f", "from": "a", "to": "b", "transport": transport or {"protocol": "udp"}}
+    result = run(Scenario(duration=duration, **network, flows=[flow | {"application": application}]))
+    return float(result.flows["goodput_bps"][0]) * 1e-6
