@@ -46,7 +46,7 @@ def scenario(
         name="classical scene",
         duration=seconds,
         seed=1,
-        radio={"profile": "ns-2", "data_rate": "2 Mb/s"},
+        radio={"profile": "ns-2", "data_rate": "2 Mb/s", "queue": {"discipline": "drop-tail"}},
         nodes=[
             {
                 "name": "n",

@@ -29,11 +29,11 @@ impl Resolution {
 
     /// The packets that wait for an address.
     pub(super) fn waiting(&self) -> impl Iterator<Item = &Packet> {
-        self.0.iter().flat_map(|cache| cache.waiting()).map(|transmit| &transmit.packet)
+        self.0.iter().flat_map(Arp::waiting).map(|transmit| &transmit.packet)
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        self.0.iter().filter_map(|cache| cache.poll_timeout()).min()
+        self.0.iter().filter_map(Arp::poll_timeout).min()
     }
 }
 
@@ -52,7 +52,7 @@ impl Host {
         let (address, interface) = (ip_address(transmit.hop.node), transmit.hop.interface);
         let Some(cache) = self.cache(interface) else { return self.ready.push_back(transmit) };
         match cache.lookup(address, cx.now) {
-            Some(hardware) => self.ready.push_back(transmit.to_radio(hardware)),
+            Some(hardware) => self.ready.push_back(transmit.bound_for(hardware)),
             None => {
                 cache.handle_packet(address, transmit, cx.now);
                 self.settle_resolution(interface, cx);
@@ -116,10 +116,10 @@ impl Host {
 
     /// Does all that a cache wants done, and sets the timer of all of them.
     fn settle_resolution(&mut self, interface: u32, cx: &mut Context<'_>) {
-        while let Some(output) = self.cache(interface).and_then(|cache| cache.poll_output()) {
+        while let Some(output) = self.cache(interface).and_then(Arp::poll_output) {
             match output {
                 Output::Packet { to, packet } => {
-                    self.ready.push_back(packet.to_radio(to));
+                    self.ready.push_back(packet.bound_for(to));
                     self.wake_stalled(cx.now);
                 }
                 Output::Message { to, message } => self.send_arp(interface, to, message, cx),
@@ -173,7 +173,7 @@ impl Host {
 
 impl Transmit {
     /// The same for the radio with this address.
-    fn to_radio(mut self, hardware: MacAddress) -> Self {
+    fn bound_for(mut self, hardware: MacAddress) -> Self {
         self.hop.station = station_of(hardware);
         self
     }
