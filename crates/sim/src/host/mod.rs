@@ -138,7 +138,7 @@ impl Host {
             router: None,
             sockets: Vec::new(),
             programs: Vec::new(),
-            ready: VecDeque::with_capacity(64),
+            ready: VecDeque::new(),
             talkers: VecDeque::new(),
             reassembly: Reassembly::new(),
             timers: Timers::new(2),
