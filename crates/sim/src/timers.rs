@@ -3,11 +3,18 @@
 
 use hopcast_protocols::time::Instant;
 
+/// Children of a node. Four are compared almost as fast as two, and make the tree half as high.
+const WIDTH: usize = 4;
+
 /// The timers of all owners.
 #[derive(Clone, Debug)]
 pub(crate) struct Timers {
-    /// `tree[1]` is the soonest of all; the children of `i` are `2 i` and `2 i + 1`; the leaf of owner `i` is `leaves + i`.
-    tree: Vec<Instant>,
+    /// The soonest of all, the value of node 1.
+    first: Instant,
+    /// The children of node `i` are `4 i` to `4 i + 3`; the leaf of owner `i` is `leaves + i`. Siblings are looked at together,
+    /// and so they are one item: `tree[i]` holds the children of node `i`.
+    tree: Vec<[Instant; WIDTH]>,
+    /// A power of [`WIDTH`].
     leaves: usize,
 }
 
@@ -17,8 +24,11 @@ impl Timers {
 
     /// `owners` timers, all unset.
     pub(crate) fn new(owners: usize) -> Self {
-        let leaves = owners.next_power_of_two();
-        Self { tree: vec![Self::NEVER; 2 * leaves], leaves }
+        let mut leaves = WIDTH;
+        while leaves < owners {
+            leaves *= WIDTH;
+        }
+        Self { first: Self::NEVER, tree: vec![[Self::NEVER; WIDTH]; 2 * leaves / WIDTH], leaves }
     }
 
     /// Makes room for `owners` timers; those that are there stay as they are.
@@ -27,47 +37,61 @@ impl Timers {
             return;
         }
         let mut larger = Self::new(owners);
-        for (owner, &time) in self.tree[self.leaves..].iter().enumerate() {
-            larger.set_earlier(owner, time);
+        for owner in 0..self.leaves {
+            larger.set_earlier(owner, self.at(owner));
         }
         *self = larger;
     }
 
     /// The soonest timer, or [`Self::NEVER`].
+    #[inline]
     pub(crate) fn first(&self) -> Instant {
-        self.tree[1]
+        self.first
     }
 
     /// Whose the soonest timer is; among equals the lowest owner's.
+    #[inline]
     pub(crate) fn first_owner(&self) -> usize {
-        let mut place = 1;
-        while place < self.leaves {
-            place *= 2;
-            place += usize::from(self.tree[place] > self.tree[place + 1]);
+        let mut node = 1;
+        while node < self.leaves {
+            // Without branches, which nothing could predict.
+            let hits =
+                self.tree[node].iter().rev().fold(0_u32, |hits, time| hits << 1 | u32::from(*time == self.first));
+            let child = hits.trailing_zeros() as usize;
+            node = WIDTH * node + child;
         }
-        place - self.leaves
+        node - self.leaves
     }
 
     /// Sets or clears `owner`'s timer.
+    #[inline]
     pub(crate) fn set(&mut self, owner: usize, time: Option<Instant>) {
         let mut soonest = time.unwrap_or(Self::NEVER);
-        let mut place = self.leaves + owner;
-        self.tree[place] = soonest;
-        while place > 1 {
-            soonest = soonest.min(self.tree[place ^ 1]);
-            place /= 2;
-            if self.tree[place] == soonest {
+        let mut node = self.leaves + owner;
+        while node > 1 {
+            let siblings = &mut self.tree[node / WIDTH];
+            if siblings[node % WIDTH] == soonest {
                 return;
             }
-            self.tree[place] = soonest;
+            siblings[node % WIDTH] = soonest;
+            let [a, b, c, d] = *siblings;
+            soonest = a.min(b).min(c.min(d));
+            node /= WIDTH;
         }
+        self.first = soonest;
     }
 
     /// Sets `owner`'s timer if it is unset or later than `time`.
+    #[inline]
     pub(crate) fn set_earlier(&mut self, owner: usize, time: Instant) {
-        if time < self.tree[self.leaves + owner] {
+        if time < self.at(owner) {
             self.set(owner, Some(time));
         }
+    }
+
+    fn at(&self, owner: usize) -> Instant {
+        let node = self.leaves + owner;
+        self.tree[node / WIDTH][node % WIDTH]
     }
 }
 

@@ -94,7 +94,7 @@ impl Backoff {
         let passed = now.saturating_since(self.from).as_nanos() / before.slot.as_nanos();
         let passed = self.slots.map_or(passed, |slots| passed.min(u64::from(slots)));
         self.slots = self.slots.map(|slots| slots - passed as u32);
-        self.from = self.from + before.slot * passed;
+        self.from += before.slot * passed;
         self.ready = self.from;
     }
 

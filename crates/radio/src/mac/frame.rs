@@ -117,3 +117,41 @@ pub struct Frame<P> {
     /// The packet of a data frame, or the body of a management frame.
     pub payload: Option<P>,
 }
+
+/// A frame apart from its packet: whether it has one.
+pub type Header = Frame<()>;
+
+impl<P> Frame<P> {
+    /// The same with another packet.
+    #[inline]
+    pub fn with_payload<Q>(&self, payload: Option<Q>) -> Frame<Q> {
+        let Self {
+            kind,
+            transmitter,
+            receiver,
+            duration,
+            sequence,
+            retry,
+            priority,
+            octets,
+            rate,
+            airtime,
+            header,
+            ..
+        } = *self;
+        Frame {
+            kind,
+            transmitter,
+            receiver,
+            duration,
+            sequence,
+            retry,
+            priority,
+            octets,
+            rate,
+            airtime,
+            header,
+            payload,
+        }
+    }
+}

@@ -34,7 +34,7 @@ pub use config::{Config, Protection};
 use contender::{Contender, Outgoing};
 use duplicate::DuplicateCache;
 use edca::{AccessCategory, UserPriority};
-pub use frame::{Frame, FrameKind, Payload, StationId};
+pub use frame::{Frame, FrameKind, Header, Payload, StationId};
 use nav::Nav;
 use rates::Rates;
 pub use rates::answer_rate;
@@ -65,11 +65,12 @@ impl From<Reason> for DropCause {
     }
 }
 
-/// What a station wants done.
+/// What a station wants done: `P` is a packet, `F` a frame. Frames to transmit come without their packets, which are large
+/// and which [`Dcf::packet_of`] tells.
 #[derive(Clone, Debug)]
-pub enum Output<P> {
+pub enum Output<P, F = Header> {
     /// Put this frame on the air now.
-    Transmit(Frame<P>),
+    Transmit(F),
     /// Hand this packet up; it came from this station.
     Deliver(P, StationId),
     /// The packet was acknowledged, or sent where no acknowledgement is expected.
@@ -140,7 +141,7 @@ pub struct Dcf<P> {
     rest: State,
     /// A CTS, an ACK, or a data frame after a CTS or within a TXOP, while the state is [`State::Sifs`]; the data frame after a
     /// CTS-to-self also while that is on the air.
-    response: Option<Frame<P>>,
+    response: Option<Header>,
     /// In a box of its own, as those below: an event at a bystander touches none.
     config: Box<Config>,
     random: Box<Stream>,
@@ -194,7 +195,7 @@ impl<P: Payload> Dcf<P> {
             rest,
             station,
             response: None,
-            outputs: VecDeque::with_capacity(4),
+            outputs: VecDeque::with_capacity(1),
             rates: Box::new(Rates::new(station, &config)),
             config: Box::new(config),
             random: Box::new(random),
@@ -303,8 +304,8 @@ impl<P: Payload> Dcf<P> {
         self.contender.backoff.handle_idle(now, self.nav.until());
     }
 
-    /// A frame, which started at `start`, has been received without error.
-    pub fn handle_frame(&mut self, frame: &Frame<P>, start: Instant, now: Instant) {
+    /// A frame with its packet, which started at `start`, has been received without error.
+    pub fn handle_frame(&mut self, frame: &Header, packet: Option<&P>, start: Instant, now: Instant) {
         self.contender.backoff.on_frame();
         self.nav.on_frame_start(start);
         if let State::Await(expected, _) | State::AwaitEnd(expected) = self.state {
@@ -315,7 +316,7 @@ impl<P: Payload> Dcf<P> {
             self.fail(now);
         }
         match frame.receiver {
-            Some(receiver) if receiver == self.station => self.on_addressed(frame, now),
+            Some(receiver) if receiver == self.station => self.on_addressed(frame, packet, now),
             Some(_) => {
                 let lapse = (frame.kind == FrameKind::Rts && self.config.nav_reset).then(|| self.nav_lapse(frame.rate));
                 self.nav.on_frame(now, frame.duration, lapse);
@@ -324,13 +325,13 @@ impl<P: Payload> Dcf<P> {
                     self.set_others_idle();
                 }
                 if self.is_promiscuous
-                    && let (Some(payload), Some(receiver)) = (&frame.payload, frame.receiver)
+                    && let (Some(payload), Some(receiver)) = (packet, frame.receiver)
                 {
                     self.outputs.push_back(Output::Overheard(payload.clone(), frame.transmitter, receiver));
                 }
             }
             None => {
-                if let Some(payload) = &frame.payload {
+                if let Some(payload) = packet {
                     self.outputs.push_back(Output::Deliver(payload.clone(), frame.transmitter));
                 }
             }
@@ -368,8 +369,16 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// Takes out the next output.
+    #[inline]
     pub fn poll_output(&mut self) -> Option<Output<P>> {
         self.outputs.pop_front()
+    }
+
+    /// The packet of a frame that [`Self::poll_output`] has just given out, if it carries one.
+    #[inline]
+    pub fn packet_of(&self, header: &Header) -> Option<&P> {
+        let current = self.contender.current.as_ref();
+        header.payload.map(|()| &current.expect("data are those of the frame in hand").payload)
     }
 
     /// Whether [`Self::poll_output`] has something.
@@ -605,7 +614,7 @@ impl<P: Payload> Dcf<P> {
         self.transmit(frame, now);
     }
 
-    fn transmit(&mut self, frame: Frame<P>, now: Instant) {
+    fn transmit(&mut self, frame: Header, now: Instant) {
         // A response interrupts the contention for a frame in hand; the frame's own exchange does not.
         let response = frame.kind.is_answer() && frame.receiver != Some(self.station);
         self.set_busy(now, response && self.config.response_is_busy);
@@ -666,7 +675,7 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// A frame for this station.
-    fn on_addressed(&mut self, frame: &Frame<P>, now: Instant) {
+    fn on_addressed(&mut self, frame: &Header, packet: Option<&P>, now: Instant) {
         if !self.is_at_rest() {
             return;
         }
@@ -683,7 +692,7 @@ impl<P: Payload> Dcf<P> {
                 }
                 if self.duplicates.on_frame((frame.transmitter, frame.priority), frame.sequence, frame.retry) {
                     self.counters.duplicates += 1;
-                } else if let Some(payload) = &frame.payload {
+                } else if let Some(payload) = packet {
                     self.outputs.push_back(Output::Deliver(payload.clone(), frame.transmitter));
                 }
             }
@@ -691,7 +700,7 @@ impl<P: Payload> Dcf<P> {
         }
     }
 
-    fn respond(&mut self, response: Frame<P>, now: Instant) {
+    fn respond(&mut self, response: Header, now: Instant) {
         self.response = Some(response);
         self.state = State::Sifs(now + self.sifs());
     }
@@ -769,7 +778,7 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// The data frame in hand, to be sent at `start`.
-    fn data(&mut self, start: Instant, now: Instant) -> Frame<P> {
+    fn data(&mut self, start: Instant, now: Instant) -> Header {
         let outgoing = self.contender.current.as_ref().expect("data are those of the frame in hand");
         let (receiver, octets, rate) = (outgoing.receiver, outgoing.octets, outgoing.rate);
         let airtime = self.config.phy.airtime(rate, octets);
@@ -794,7 +803,7 @@ impl<P: Payload> Dcf<P> {
             rate,
             airtime,
             header: self.config.phy.header_duration(rate),
-            payload: Some(outgoing.payload.clone()),
+            payload: Some(()),
         }
     }
 
@@ -829,21 +838,23 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// 9.3.1.2: an RTS reserves the time for CTS, data, ACK and three SIFS.
-    fn rts(&mut self) -> Frame<P> {
+    fn rts(&mut self) -> Header {
         let outgoing = self.contender.current.as_ref().expect("an RTS is sent for the frame in hand");
         let (receiver, octets, rate) = (outgoing.receiver, outgoing.octets, outgoing.rate);
         let basic_rate = self.config.basic_rate;
         let cts = self.sifs() + self.rates.answer(&self.config.phy, basic_rate).airtime;
         let data = self.sifs() + self.config.phy.airtime(rate, octets) + self.answer_duration(receiver, rate);
-        self.frame(FrameKind::Rts, receiver, FrameKind::RTS_OCTETS, basic_rate, cts + data)
+        let airtime = self.config.phy.airtime(basic_rate, FrameKind::RTS_OCTETS);
+        self.frame(FrameKind::Rts, receiver, FrameKind::RTS_OCTETS, basic_rate, airtime, cts + data)
     }
 
     /// 9.3.1.3, 10.3.2.13: a CTS to the station itself reserves the time for data, ACK and two SIFS. The data frame is then due.
     #[cold]
     #[inline(never)]
-    fn cts_to_self(&mut self, now: Instant) -> Frame<P> {
-        let rate = self.config.basic_rate;
-        let mut cts = self.frame(FrameKind::Cts, Some(self.station), FrameKind::RESPONSE_OCTETS, rate, Duration::ZERO);
+    fn cts_to_self(&mut self, now: Instant) -> Header {
+        let (rate, octets) = (self.config.basic_rate, FrameKind::RESPONSE_OCTETS);
+        let airtime = self.config.phy.airtime(rate, octets);
+        let mut cts = self.frame(FrameKind::Cts, Some(self.station), octets, rate, airtime, Duration::ZERO);
         let data = self.data(now + cts.airtime + self.sifs(), now);
         cts.duration = self.sifs() + data.airtime + data.duration;
         self.response = Some(data);
@@ -851,11 +862,11 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// 9.3.1.3, 9.3.1.4: the request's duration less SIFS and this response.
-    fn response(&mut self, kind: FrameKind, request: &Frame<P>) -> Frame<P> {
+    fn response(&mut self, kind: FrameKind, request: &Header) -> Header {
         let answer = self.rates.answer(&self.config.phy, request.rate);
         let duration = request.duration.saturating_sub(self.sifs() + answer.airtime);
         let receiver = Some(request.transmitter);
-        self.frame(kind, receiver, FrameKind::RESPONSE_OCTETS, answer.rate, duration)
+        self.frame(kind, receiver, FrameKind::RESPONSE_OCTETS, answer.rate, answer.airtime, duration)
     }
 
     fn frame(
@@ -864,9 +875,9 @@ impl<P: Payload> Dcf<P> {
         receiver: Option<StationId>,
         octets: u32,
         rate: DataRate,
+        airtime: Duration,
         duration: Duration,
-    ) -> Frame<P> {
-        let phy = &self.config.phy;
+    ) -> Header {
         Frame {
             kind,
             transmitter: self.station,
@@ -877,8 +888,8 @@ impl<P: Payload> Dcf<P> {
             priority: None,
             octets,
             rate,
-            airtime: phy.airtime(rate, octets),
-            header: phy.header_duration(rate),
+            airtime,
+            header: self.config.phy.header_duration(rate),
             payload: None,
         }
     }

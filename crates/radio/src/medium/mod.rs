@@ -12,7 +12,7 @@ mod variation;
 
 use hopcast_protocols::time::{Duration, Instant};
 
-use crate::mac::{Frame, StationId};
+use crate::mac::{Header, StationId};
 use crate::reception::{Arrival, Content, Heard, Receivers, Reception};
 use crate::units::Power;
 pub use losses::Losses;
@@ -58,20 +58,28 @@ impl TransmissionId {
 #[derive(Clone, Debug)]
 pub struct Transmission<P> {
     /// The frame.
-    pub frame: Frame<P>,
+    pub frame: Header,
+    /// Its packet.
+    pub packet: Option<P>,
     /// When its first bit left the transmitter.
     pub start: Instant,
     /// Order of transmission in this run, from zero.
     pub number: u64,
     /// Names it among all of its run, whatever other stations send: for draws.
     key: u64,
+    /// Least power at which a receiver synchronises to the frame.
+    threshold: Power,
     /// Index of its first link.
     first_link: u32,
-    leading: Front,
-    trailing: Front,
+    /// One beyond its last link.
+    end_link: u32,
+    /// The link that the leading edge reaches next.
+    leading: u32,
+    /// The link that the trailing edge reaches next.
+    trailing: u32,
 }
 
-/// An edge on its way along the links of its transmitter.
+/// A trailing edge on its way along the links of its transmitter.
 #[derive(Clone, Copy, Debug)]
 pub struct Front {
     /// Next link that it reaches.
@@ -79,8 +87,6 @@ pub struct Front {
     /// One beyond the last link.
     end: u32,
     leaves: Instant,
-    header: Duration,
-    threshold: Power,
     /// Number of the transmission.
     pub number: u64,
 }
@@ -96,6 +102,26 @@ pub struct Launch {
     pub leading: Instant,
     /// When its trailing edge reaches its first receiver.
     pub trailing: Instant,
+}
+
+/// What a trailing edge has come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passage {
+    /// All have it.
+    Over,
+    /// The next receiver, at this instant.
+    Later(Instant),
+    /// A receiver.
+    Reached {
+        /// When.
+        now: Instant,
+        /// Whose it is.
+        receiver: StationId,
+        /// What became of the frame there.
+        heard: Heard,
+        /// Whether the station's medium turns idle.
+        idle: bool,
+    },
 }
 
 /// Sums over all receivers.
@@ -162,8 +188,11 @@ impl<P> Medium<P> {
         self.losses = Some(losses);
     }
 
-    /// Puts a frame on the air. Its transmitter loses what it was receiving. `None`: nobody hears it.
-    pub fn transmit(&mut self, frame: Frame<P>, now: Instant) -> Option<Launch> {
+    /// Puts a frame with its packet on the air. Its transmitter loses what it was receiving. `None`: nobody hears it.
+    pub fn transmit(&mut self, frame: &Header, packet: Option<&P>, now: Instant) -> Option<Launch>
+    where
+        P: Clone,
+    {
         self.receivers.on_transmit(frame.transmitter, &mut self.totals);
         let number = self.totals.frames_sent;
         self.totals.frames_sent += 1;
@@ -172,19 +201,23 @@ impl<P> Medium<P> {
         // draw.
         let key = (transmitter as u64) << 32 | u64::from(self.sent[transmitter]);
         self.sent[transmitter] = self.sent[transmitter].wrapping_add(1);
-        let (first_link, end) = self.paths.claim(frame.transmitter, now);
-        let leading = Front {
-            next: first_link,
-            end,
-            leaves: now,
-            header: frame.header,
-            threshold: self.receivers.least_power(frame.rate),
+        let threshold = self.receivers.least_power(frame.rate);
+        let (first_link, end_link) = self.paths.claim(frame.transmitter, now);
+        let first = self.paths.links[first_link as usize..end_link as usize].first()?;
+        let leading = now + first.delay;
+        let trailing = leading + frame.airtime;
+        let transmission = Some(Transmission {
+            frame: *frame,
+            packet: packet.cloned(),
+            start: now,
             number,
-        };
-        let trailing = Front { leaves: now + frame.airtime, ..leading };
-        let (arrives, _) = self.next(&leading)?;
-        let ends = arrives + frame.airtime;
-        let transmission = Some(Transmission { frame, start: now, number, key, first_link, leading, trailing });
+            key,
+            threshold,
+            first_link,
+            end_link,
+            leading: first_link,
+            trailing: first_link,
+        });
         let id = self.free.pop().unwrap_or(TransmissionId(self.transmissions.len() as u32));
         match self.transmissions.get_mut(id.0 as usize) {
             Some(slot) => *slot = transmission,
@@ -193,13 +226,13 @@ impl<P> Medium<P> {
                 self.powers.push(Vec::new());
             }
         }
-        Some(Launch { id, number, leading: arrives, trailing: ends })
+        Some(Launch { id, number, leading, trailing })
     }
 
     /// Whether a transmission that has just begun gets to `station`.
     pub fn reaches(&self, id: TransmissionId, station: StationId) -> bool {
-        let Front { next, end, .. } = self.transmission(id).leading;
-        self.paths.links[next as usize..end as usize].iter().any(|link| link.receiver == station)
+        let Transmission { first_link, end_link, .. } = *self.transmission(id);
+        self.paths.links[first_link as usize..end_link as usize].iter().any(|link| link.receiver == station)
     }
 
     /// The transmitter's own frame has ended. Returns whether it senses a busy medium.
@@ -218,7 +251,8 @@ impl<P> Medium<P> {
 
     /// The trailing edge of a transmission, where it has come to.
     pub fn trailing(&self, id: TransmissionId) -> Front {
-        self.transmission(id).trailing
+        let Transmission { frame, start, number, end_link, trailing, .. } = self.transmission(id);
+        Front { next: *trailing, end: *end_link, leaves: *start + frame.airtime, number: *number }
     }
 
     /// Whom a front reaches next, and when; `None` once all have it.
@@ -250,7 +284,7 @@ impl<P> Medium<P> {
     /// A trailing edge is left where it is, to be followed later.
     pub fn suspend(&mut self, id: TransmissionId, trailing: Front) {
         let transmission = self.transmissions[id.0 as usize].as_mut().expect("edges exist only for what is on the air");
-        transmission.trailing = trailing;
+        transmission.trailing = trailing.next;
     }
 
     /// Follows a leading edge to all that it reaches before `bound`. `on_arrival` hears of each: where, when, and whether that
@@ -262,10 +296,10 @@ impl<P> Medium<P> {
         mut on_arrival: impl FnMut(StationId, Instant, bool),
     ) -> Option<Instant> {
         let transmission = self.transmissions[id.0 as usize].as_mut();
-        let Transmission { frame, key, leading: front, .. } =
+        let Transmission { frame, start, key, threshold, end_link, leading, .. } =
             transmission.expect("edges exist only for what is on the air");
-        let links = &self.paths.links[front.next as usize..front.end as usize];
-        let Front { leaves, header, threshold, .. } = *front;
+        let links = &self.paths.links[*leading as usize..*end_link as usize];
+        let (leaves, header, threshold) = (*start, frame.header, *threshold);
         let arrival = |power: Power, decodable: bool, now: Instant| Arrival {
             transmission: id,
             power,
@@ -295,8 +329,51 @@ impl<P> Medium<P> {
                 on_arrival(link.receiver, now, turns_busy);
             }),
         };
-        front.next += reached as u32;
+        *leading += reached as u32;
         next
+    }
+
+    /// Follows a trailing edge to the next receiver that has something to tell its station, before `bound`; to the very next one
+    /// if `tells_all`. `on_arrival` hears of each: where, and when.
+    #[inline]
+    pub fn follow_trailing(
+        &mut self,
+        id: TransmissionId,
+        front: &mut Front,
+        bound: Instant,
+        tells_all: bool,
+        mut on_arrival: impl FnMut(StationId, Instant),
+    ) -> Passage {
+        let is_told = |heard: Heard, idle: bool| tells_all | idle | (heard != Heard::Noise);
+        if let (Receivers::Threshold(model, receivers), None, None) =
+            (&mut self.receivers, &self.variation, &self.losses)
+        {
+            // What follows, for the simplest of the models alone: here most of the time of large networks is spent.
+            for link in &self.paths.links[front.next as usize..front.end as usize] {
+                let now = front.leaves + link.delay;
+                if now >= bound {
+                    return Passage::Later(now);
+                }
+                front.next += 1;
+                on_arrival(link.receiver, now);
+                let (heard, idle) = receivers[link.receiver.0 as usize].on_trailing(model, id, link.power);
+                if is_told(heard, idle) {
+                    return Passage::Reached { now, receiver: link.receiver, heard, idle };
+                }
+            }
+            return Passage::Over;
+        }
+        while let Some((now, receiver)) = self.next(front) {
+            if now >= bound {
+                return Passage::Later(now);
+            }
+            on_arrival(receiver, now);
+            let (heard, idle) = self.handle_trailing(id, front, now);
+            if is_told(heard, idle) {
+                return Passage::Reached { now, receiver, heard, idle };
+            }
+        }
+        Passage::Over
     }
 
     /// A trailing edge reaches its next receiver, `now`. Returns what became of the frame there, and whether the station's
@@ -320,10 +397,15 @@ impl<P> Medium<P> {
 
     /// Forgets a transmission whose trailing edge has passed all receivers.
     pub fn remove(&mut self, id: TransmissionId) {
-        if let Some(transmission) = self.transmissions[id.0 as usize].take() {
-            self.paths.release(transmission.first_link, transmission.trailing.end);
+        let slot = &mut self.transmissions[id.0 as usize];
+        if let Some(transmission) = slot {
+            self.paths.release(transmission.first_link, transmission.end_link);
+            // Dropped where it is: packets are large.
+            *slot = None;
         }
-        self.powers[id.0 as usize].clear();
+        if self.variation.is_some() {
+            self.powers[id.0 as usize].clear();
+        }
         self.free.push(id);
     }
 

@@ -68,8 +68,8 @@ fn reception(rules: Rules) -> Threshold {
 }
 
 /// A broadcast that takes so many microseconds.
-fn frame(from: u32, number: u32, length: u64) -> Frame<u32> {
-    Frame {
+fn frame(from: u32, length: u64) -> Header {
+    Header {
         kind: FrameKind::Data,
         transmitter: StationId(from),
         receiver: None,
@@ -81,7 +81,7 @@ fn frame(from: u32, number: u32, length: u64) -> Frame<u32> {
         rate: RATE,
         airtime: Duration::from_micros(length),
         header: Duration::from_micros(HEADER),
-        payload: Some(number),
+        payload: Some(()),
     }
 }
 
@@ -134,11 +134,12 @@ impl Air {
     fn step(&mut self, now: Instant, edge: Edge, id: Option<TransmissionId>) {
         match edge {
             Edge::Start(from, number, length) => {
-                let launch = self.medium.transmit(frame(from, number, length), now);
+                let launch = self.medium.transmit(&frame(from, length), Some(&number), now);
                 self.transmitting[from as usize] = true;
                 self.edges.insert((now + Duration::from_micros(length), Edge::End(from)), None);
                 if let Some(launch) = launch {
-                    self.enter(launch.id);
+                    self.enter_leading(launch.id, launch.leading);
+                    self.enter_trailing(launch.id);
                 }
             }
             Edge::End(from) => {
@@ -150,7 +151,8 @@ impl Air {
                 let id = id.expect("an edge belongs to a frame");
                 let mut arrivals = Vec::new();
                 let bound = now + Duration::from_nanos(1);
-                self.medium.follow_leading(id, bound, |receiver, at, busy| arrivals.push((receiver, at, busy)));
+                let note = |receiver, at, busy| arrivals.push((receiver, at, busy));
+                let next = self.medium.follow_leading(id, bound, note);
                 assert!(!arrivals.is_empty(), "entered");
                 for (receiver, at, turns_busy) in arrivals {
                     assert_eq!(at, now);
@@ -159,12 +161,14 @@ impl Air {
                         self.turn(now, receiver.0, true);
                     }
                 }
-                self.enter(id);
+                if let Some(at) = next {
+                    self.enter_leading(id, at);
+                }
             }
             Edge::Trailing(_) => {
                 let id = id.expect("an edge belongs to a frame");
                 let (_, receiver) = self.next_trailing(id).expect("entered");
-                let number = self.medium.transmission(id).frame.payload.expect("numbered");
+                let number = self.medium.transmission(id).packet.expect("numbered");
                 let mut front = self.medium.trailing(id);
                 let (heard, turns_idle) = self.medium.handle_trailing(id, &mut front, now);
                 self.medium.suspend(id, front);
@@ -186,7 +190,7 @@ impl Air {
                     self.turn(now, receiver.0, false);
                 }
                 match self.next_trailing(id) {
-                    Some(_) => self.enter(id),
+                    Some(_) => self.enter_trailing(id),
                     None => self.medium.remove(id),
                 }
             }
@@ -197,11 +201,13 @@ impl Air {
         self.medium.next(&self.medium.trailing(id))
     }
 
-    fn enter(&mut self, id: TransmissionId) {
+    fn enter_leading(&mut self, id: TransmissionId, at: Instant) {
         let number = self.medium.transmission(id).number;
-        if let Some((at, _)) = self.medium.next(&self.medium.transmission(id).leading) {
-            self.edges.insert((at, Edge::Leading(number)), Some(id));
-        }
+        self.edges.insert((at, Edge::Leading(number)), Some(id));
+    }
+
+    fn enter_trailing(&mut self, id: TransmissionId) {
+        let number = self.medium.transmission(id).number;
         if let Some((at, _)) = self.next_trailing(id) {
             self.edges.insert((at, Edge::Trailing(number)), Some(id));
         }
@@ -455,10 +461,10 @@ fn reached(medium: &mut Medium<u32>, id: TransmissionId, bound: Instant) -> Vec<
 fn edges_travel_along_the_links() {
     let links = vec![vec![link(3, 700), link(1, 900), link(2, 700)], vec![], vec![], vec![]];
     let mut medium: Medium<u32> = Medium::new(links, Reception::Threshold(reception(Rules::Cumulative)));
-    let launch = medium.transmit(frame(0, 0, 500), Instant::START).expect("heard");
+    let launch = medium.transmit(&frame(0, 500), Some(&0), Instant::START).expect("heard");
     assert_eq!(launch.leading.as_nanos(), 700);
     assert_eq!(reached(&mut medium, launch.id, Instant::MAX), [(2, 700), (3, 700), (1, 900)]);
-    assert!(medium.transmit(frame(1, 1, 500), Instant::START).is_none());
+    assert!(medium.transmit(&frame(1, 500), Some(&1), Instant::START).is_none());
 }
 
 /// Station 0 is heard by as many others as milliseconds have passed, each a nanosecond farther away.
@@ -480,12 +486,12 @@ impl Geometry for Approaching {
 fn a_transmission_keeps_the_links_of_its_start() {
     let reception = Reception::Threshold(reception(Rules::Cumulative));
     let mut medium: Medium<u32> = Medium::moving(Box::new(Approaching), reception, 8);
-    assert!(medium.transmit(frame(0, 0, 500), us(0)).is_none(), "nobody is near yet");
-    assert!(medium.transmit(frame(1, 0, 500), us(3_000)).is_none());
-    let early = medium.transmit(frame(0, 1, 500), us(3_000)).expect("heard").id;
+    assert!(medium.transmit(&frame(0, 500), Some(&0), us(0)).is_none(), "nobody is near yet");
+    assert!(medium.transmit(&frame(1, 500), Some(&0), us(3_000)).is_none());
+    let early = medium.transmit(&frame(0, 500), Some(&1), us(3_000)).expect("heard").id;
     let between = us(3_000) + Duration::from_nanos(302);
     assert_eq!(reached(&mut medium, early, between), [(1, 3_000_301)]);
-    let late = medium.transmit(frame(0, 2, 500), us(4_000)).expect("heard").id;
+    let late = medium.transmit(&frame(0, 500), Some(&2), us(4_000)).expect("heard").id;
     assert_eq!(reached(&mut medium, early, Instant::MAX), [(2, 3_000_302), (3, 3_000_303)]);
     let all: Vec<(u32, u64)> = (1..=4).map(|to| (to, 4_000_400 + u64::from(to))).collect();
     assert_eq!(reached(&mut medium, late, Instant::MAX), all);
@@ -509,7 +515,7 @@ fn links_of_the_past_leave_nothing_behind() {
     let mut medium: Medium<u32> = Medium::moving(Box::new(Approaching), reception, 8);
     for round in 0..100 {
         let now = us(5_000 + round % 3_000);
-        let id = medium.transmit(frame(0, 0, 500), now).expect("heard").id;
+        let id = medium.transmit(&frame(0, 500), Some(&0), now).expect("heard").id;
         assert_eq!(reached(&mut medium, id, Instant::MAX).len(), 5);
         medium.remove(id);
         // Five links take eight places.

@@ -12,9 +12,9 @@ pub struct DropTail<T> {
 impl<T> DropTail<T> {
     /// An empty queue with `capacity` places.
     pub fn new(capacity: u32) -> Self {
-        // Longer queues than this grow when they are used.
-        let capacity = capacity as usize;
-        Self { items: VecDeque::with_capacity(capacity.min(64)), capacity }
+        // It grows as it is used: a ring walks through all of its places, also where one item at a time waits, and of the
+        // processor's cache it takes as much among many stations.
+        Self { items: VecDeque::new(), capacity: capacity as usize }
     }
 
     /// Appends `item`, or gives it back if the queue is full.

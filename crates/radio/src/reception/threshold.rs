@@ -120,7 +120,7 @@ impl Receiver {
 
     /// A signal ends. Returns what became of its frame, and whether the medium turns idle.
     #[inline(always)]
-    pub(super) fn on_trailing(
+    pub(crate) fn on_trailing(
         &mut self,
         model: &Threshold,
         transmission: TransmissionId,

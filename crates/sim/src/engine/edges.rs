@@ -1,27 +1,20 @@
-//! The edges of frames on the air: at most one entry for each rank and transmission.
+//! The edges of frames on the air, leading or trailing ones: at most one entry for each transmission.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use hopcast_protocols::time::Instant;
 use hopcast_radio::medium::TransmissionId;
 
-use super::{Key, Rank};
-
-/// An end of a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Edge {
-    /// The first bit of the preamble.
-    Leading,
-    /// The end of the last bit.
-    Trailing,
-}
+/// An edge on its way: when it reaches its next receiver, the number of its transmission, and that one's index.
+type Entry = (Instant, u64, TransmissionId);
 
 /// The next receiver of each edge, soonest first.
 #[derive(Debug)]
 pub(super) struct Edges {
-    /// One that need not go through the heap: mostly the start of the newest transmission, which comes next.
-    newest: (Key, TransmissionId),
-    heap: BinaryHeap<Reverse<(Key, TransmissionId)>>,
+    /// One that need not go through the heap: mostly that of the newest transmission.
+    newest: Entry,
+    heap: BinaryHeap<Reverse<Entry>>,
 }
 
 impl Edges {
@@ -30,15 +23,24 @@ impl Edges {
         Self { newest: NONE, heap: BinaryHeap::with_capacity(64) }
     }
 
-    /// The soonest, or [`Key::LAST`].
-    pub(super) fn first(&self) -> Key {
-        self.newest.0.min(self.first_in_heap())
+    /// When the soonest reaches its receiver, or [`Instant::MAX`].
+    #[inline]
+    pub(super) fn first(&self) -> Instant {
+        self.newest.0.min(self.heap.peek().map_or(Instant::MAX, |Reverse(entry)| entry.0))
+    }
+
+    /// The first instant at which the edge of transmission `number` would come after all of these.
+    #[inline]
+    pub(super) fn bound(&self, number: u64) -> Instant {
+        let of = |&(time, other, _): &Entry| if number < other { just_after(time) } else { time };
+        of(&self.newest).min(self.heap.peek().map_or(Instant::MAX, |Reverse(entry)| of(entry)))
     }
 
     /// Enters the next receiver of an edge.
-    pub(super) fn push(&mut self, key: Key, id: TransmissionId) {
-        let (sooner, later) = if key < self.newest.0 { ((key, id), self.newest) } else { (self.newest, (key, id)) };
-        self.newest = sooner;
+    #[inline]
+    pub(super) fn push(&mut self, time: Instant, number: u64, id: TransmissionId) {
+        let entry = (time, number, id);
+        let later = if entry < self.newest { core::mem::replace(&mut self.newest, entry) } else { entry };
         if later != NONE {
             self.heap.push(Reverse(later));
         }
@@ -48,19 +50,21 @@ impl Edges {
     ///
     /// # Panics
     /// If there is none.
-    pub(super) fn pop(&mut self) -> (TransmissionId, Edge) {
-        let (key, id) = if self.newest.0 < self.first_in_heap() {
-            core::mem::replace(&mut self.newest, NONE)
-        } else {
-            self.heap.pop().expect("popped only after a look at the first").0
-        };
-        (id, if key.is_of(Rank::Leading) { Edge::Leading } else { Edge::Trailing })
-    }
-
-    fn first_in_heap(&self) -> Key {
-        self.heap.peek().map_or(Key::LAST, |Reverse((key, _))| *key)
+    #[inline]
+    pub(super) fn pop(&mut self) -> TransmissionId {
+        if self.heap.peek().is_none_or(|Reverse(entry)| self.newest < *entry) {
+            debug_assert!(self.newest != NONE, "popped only after a look at the first");
+            return core::mem::replace(&mut self.newest, NONE).2;
+        }
+        let Reverse((.., id)) = self.heap.pop().expect("the first of several is there");
+        id
     }
 }
 
+/// The first instant after `time`.
+pub(super) const fn just_after(time: Instant) -> Instant {
+    Instant::from_nanos(time.as_nanos().saturating_add(1))
+}
+
 /// Stands where there is no edge.
-const NONE: (Key, TransmissionId) = (Key::LAST, TransmissionId::NONE);
+const NONE: Entry = (Instant::MAX, u64::MAX, TransmissionId::NONE);

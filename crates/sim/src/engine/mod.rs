@@ -20,15 +20,15 @@ use core::fmt;
 
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::edca::UserPriority;
-use hopcast_radio::mac::{Dcf, DropCause, Frame, FrameKind, Output, Payload, Protection, Room, StationId};
-use hopcast_radio::medium::{Launch, Link, Medium, TransmissionId};
+use hopcast_radio::mac::{Dcf, DropCause, Frame, FrameKind, Header, Output, Payload, Protection, Room, StationId};
+use hopcast_radio::medium::{Launch, Link, Medium, Passage, Transmission, TransmissionId};
 use hopcast_radio::reception::Heard;
 use hopcast_radio::standard::Phy;
 use hopcast_radio::units::Power;
 
 use crate::timers::Timers;
 use crate::wired::{self, Wire};
-use edges::{Edge, Edges};
+use edges::{Edges, just_after};
 pub use ports::{Attachment, Port, Ports};
 
 /// Bits of a [`Key`] for the number of an event.
@@ -39,16 +39,8 @@ const NUMBER_BITS: u32 = 61;
 pub struct Key(u128);
 
 impl Key {
-    /// Later than all events.
-    const LAST: Self = Self(u128::MAX);
-
     const fn new(time: Instant, rank: Rank, number: u64) -> Self {
         Self((time.as_nanos() as u128) << 64 | (rank as u128) << NUMBER_BITS | number as u128)
-    }
-
-    /// After all events at `time`.
-    const fn after(time: Instant) -> Self {
-        Self((time.as_nanos() as u128) << 64 | u64::MAX as u128)
     }
 
     /// When.
@@ -65,19 +57,6 @@ impl Key {
             3 => Rank::Host,
             _ => Rank::Leading,
         }
-    }
-
-    /// Whether it is of `rank`.
-    const fn is_of(self, rank: Rank) -> bool {
-        self.0 as u64 >> NUMBER_BITS == rank as u64
-    }
-
-    /// The first instant at which an event of `rank` and `number` would come after this one.
-    fn bound(self, rank: Rank, number: u64) -> Instant {
-        let time = self.time();
-        // Ranks and numbers decide between events at one instant only.
-        let comes_first = Self::new(time, rank, number) < self;
-        Instant::from_nanos(time.as_nanos().saturating_add(u64::from(comes_first)))
     }
 
     /// Transmission, station, wire or host.
@@ -206,10 +185,13 @@ pub trait Tap<P> {
 pub struct Engine<U: Upper> {
     now: Instant,
     events: u64,
-    edges: Edges,
+    /// Events wait in four places, one for each rank, but that wires and hosts share one: [`Self::run_until`] compares their
+    /// times alone, and lets the rank decide at one instant.
+    trailing: Edges,
     station_timers: Timers,
     /// Wires by index, then hosts by index: so they come at one instant.
     host_timers: Timers,
+    leading: Edges,
     medium: Medium<U::Packet>,
     stations: Vec<Dcf<U::Packet>>,
     wires: Vec<Wire<U::Packet>>,
@@ -246,9 +228,10 @@ impl<U: Upper> Engine<U> {
         Self {
             now: Instant::START,
             events: 0,
-            edges: Edges::new(),
+            trailing: Edges::new(),
             station_timers: Timers::new(stations.len()),
             host_timers,
+            leading: Edges::new(),
             medium,
             stations,
             wires,
@@ -278,24 +261,23 @@ impl<U: Upper> Engine<U> {
 
     /// Runs all events up to and including those at `end`.
     pub fn run_until(&mut self, end: Instant) {
-        let end_key = Key::after(end);
+        let after_end = just_after(end);
         loop {
-            let timer = self.first_timer();
-            let edge = self.edges.first();
-            if timer.min(edge) > end_key {
+            let (trailing, station) = (self.trailing.first(), self.station_timers.first());
+            let (host, leading) = (self.host_timers.first(), self.leading.first());
+            let first = trailing.min(station).min(host).min(leading);
+            if first > end {
                 break;
             }
-            if edge < timer {
-                let (id, edge) = self.edges.pop();
-                let limit = timer.min(self.edges.first()).min(end_key);
-                match edge {
-                    Edge::Leading => self.walk_leading(id, limit),
-                    Edge::Trailing => self.walk_trailing(id, limit),
-                }
-            } else if timer.is_of(Rank::Station) {
-                self.run_station_timer(timer.time());
+            // In the order of the ranks.
+            if trailing == first {
+                self.walk_trailing(after_end);
+            } else if station == first {
+                self.run_station_timer(first);
+            } else if host == first {
+                self.run_host_timer(first);
             } else {
-                self.run_host_timer(timer.time());
+                self.walk_leading(after_end);
             }
         }
         self.now = self.now.max(end);
@@ -341,12 +323,6 @@ impl<U: Upper> Engine<U> {
         &mut self.upper
     }
 
-    /// Before the soonest timer: ranks differ between timers and edges, so that its number decides nothing.
-    fn first_timer(&self) -> Key {
-        let station = Key::new(self.station_timers.first(), Rank::Station, 0);
-        station.min(Key::new(self.host_timers.first(), Rank::Host, 0))
-    }
-
     fn begin(&mut self, time: Instant, rank: Rank, number: u64, place: u32) {
         debug_assert!(time >= self.now, "time runs forward");
         self.now = time;
@@ -356,11 +332,24 @@ impl<U: Upper> Engine<U> {
         }
     }
 
-    /// Follows a frame's start from receiver to receiver for as long as nothing else comes first; `limit` is the next other
-    /// event. A medium that turns busy makes no timer earlier, so that `limit` stands.
-    fn walk_leading(&mut self, id: TransmissionId, limit: Key) {
+    /// The first instant at which a leading edge of the transmission `number` would come after another event.
+    fn leading_bound(&self, number: u64) -> Instant {
+        let timers = self.station_timers.first().min(self.host_timers.first());
+        self.leading.bound(number).min(timers).min(self.trailing.first())
+    }
+
+    /// The same of a trailing edge, which comes first at an instant.
+    fn trailing_bound(&self, number: u64) -> Instant {
+        let timers = self.station_timers.first().min(self.host_timers.first());
+        self.trailing.bound(number).min(just_after(timers.min(self.leading.first())))
+    }
+
+    /// Follows a frame's start from receiver to receiver for as long as nothing else comes first. A medium that turns busy makes
+    /// no timer earlier, so that the bound stands.
+    fn walk_leading(&mut self, after_end: Instant) {
+        let id = self.leading.pop();
         let number = self.medium.transmission(id).number;
-        let bound = limit.bound(Rank::Leading, number);
+        let bound = self.leading_bound(number).min(after_end);
         let Self { medium, stations, now, events, log, .. } = self;
         let next = medium.follow_leading(id, bound, |receiver, time, turns_busy| {
             *now = time;
@@ -373,23 +362,35 @@ impl<U: Upper> Engine<U> {
             }
         });
         if let Some(time) = next {
-            self.edges.push(Key::new(time, Rank::Leading, number), id);
+            self.leading.push(time, number, id);
         }
     }
 
-    /// Follows a frame's end from receiver to receiver for as long as nothing else comes first; `limit` is the next other
-    /// event. What a receiver wants to do now may come before the next receiver.
-    fn walk_trailing(&mut self, id: TransmissionId, limit: Key) {
+    /// Follows a frame's end from receiver to receiver for as long as nothing else comes first. What a receiver wants to do now
+    /// may come before the next receiver.
+    fn walk_trailing(&mut self, after_end: Instant) {
+        let id = self.trailing.pop();
         let mut front = self.medium.trailing(id);
-        let mut bound = limit.bound(Rank::Trailing, front.number);
-        while let Some((time, receiver)) = self.medium.next(&front) {
-            if time >= bound {
-                self.medium.suspend(id, front);
-                self.edges.push(Key::new(time, Rank::Trailing, front.number), id);
-                return;
-            }
-            self.begin(time, Rank::Trailing, front.number, receiver.0);
-            let (heard, idle) = self.medium.handle_trailing(id, &mut front, time);
+        let mut bound = self.trailing_bound(front.number).min(after_end);
+        let number = front.number;
+        loop {
+            let Self { medium, now, events, log, is_unacknowledged, .. } = self;
+            let passage = medium.follow_trailing(id, &mut front, bound, *is_unacknowledged, |receiver, time| {
+                *now = time;
+                *events += 1;
+                if let Some(log) = log {
+                    log(Event { key: Key::new(time, Rank::Trailing, number), place: receiver.0 });
+                }
+            });
+            let (time, receiver, heard, idle) = match passage {
+                Passage::Over => break,
+                Passage::Later(time) => {
+                    self.medium.suspend(id, front);
+                    self.trailing.push(time, number, id);
+                    return;
+                }
+                Passage::Reached { now, receiver, heard, idle } => (now, receiver, heard, idle),
+            };
             if self.is_unacknowledged && !matches!(heard, Heard::Frame(_)) {
                 self.report_unheard(id, receiver, time);
             }
@@ -405,12 +406,14 @@ impl<U: Upper> Engine<U> {
                     if let Some(tap) = &mut self.tap {
                         let link = self.medium.last(id, &front);
                         let start = transmission.start + link.delay;
-                        tap.on_frame(receiver, &transmission.frame, start, Some(&link));
+                        let frame = transmission.frame.with_payload(transmission.packet.clone());
+                        tap.on_frame(receiver, &frame, start, Some(&link));
                     }
                     if transmission.frame.kind == FrameKind::Management {
                         self.upper.handle_signal(self.ports.of_station(receiver), self.medium.last(id, &front).power);
                     }
-                    station.handle_frame(&transmission.frame, header_end, time);
+                    let packet = transmission.packet.as_ref();
+                    station.handle_frame(&transmission.frame, packet, header_end, time);
                 }
             }
             if idle {
@@ -418,11 +421,10 @@ impl<U: Upper> Engine<U> {
             }
             if station.has_output() {
                 self.settle(receiver, time);
-                let limit = self.edges.first().min(self.first_timer());
-                bound = bound.min(limit.bound(Rank::Trailing, front.number));
+                bound = bound.min(self.trailing_bound(number));
             } else if let Some(timeout) = station.poll_timeout() {
                 self.station_timers.set_earlier(receiver.0 as usize, timeout);
-                bound = bound.min(Key::new(timeout, Rank::Station, 0).bound(Rank::Trailing, front.number));
+                bound = bound.min(just_after(timeout));
             }
         }
         self.medium.remove(id);
@@ -511,7 +513,7 @@ impl<U: Upper> Engine<U> {
         loop {
             while let Some(output) = self.stations[index].poll_output() {
                 match output {
-                    Output::Transmit(frame) => self.transmit(frame, now),
+                    Output::Transmit(ref header) => self.transmit(header, now),
                     Output::Deliver(packet, from) => {
                         host_touched = true;
                         self.upper.handle_packet(self.ports.of_station(station), packet, Some(from), now);
@@ -520,13 +522,13 @@ impl<U: Upper> Engine<U> {
                         host_touched = true;
                         self.upper.handle_overheard(self.ports.of_station(station), packet, from, to, now);
                     }
-                    Output::Sent(packet) => {
+                    Output::Sent(ref packet) => {
                         host_touched = true;
-                        self.upper.handle_sent(self.ports.of_station(station), &packet, now);
+                        self.upper.handle_sent(self.ports.of_station(station), packet, now);
                     }
-                    Output::Dropped(packet, cause, to) => {
+                    Output::Dropped(ref packet, cause, to) => {
                         host_touched = true;
-                        self.upper.handle_drop(self.ports.of_station(station), &packet, to, Loss::Radio(cause), now);
+                        self.upper.handle_drop(self.ports.of_station(station), packet, to, Loss::Radio(cause), now);
                     }
                 }
             }
@@ -587,42 +589,44 @@ impl<U: Upper> Engine<U> {
     /// `receiver` has not received a frame that nobody acknowledges: if it was for that station, the packet is lost.
     #[cold]
     fn report_unheard(&mut self, id: TransmissionId, receiver: StationId, now: Instant) {
-        let frame = &self.medium.transmission(id).frame;
+        let Transmission { frame, packet, .. } = self.medium.transmission(id);
         if frame.receiver == Some(receiver)
-            && let Some(packet) = &frame.payload
+            && let Some(packet) = packet
         {
             self.upper.handle_unheard(self.ports.of_station(frame.transmitter), packet, now);
         }
     }
 
-    fn transmit(&mut self, frame: Frame<U::Packet>, now: Instant) {
+    fn transmit(&mut self, header: &Header, now: Instant) {
+        let packet = self.stations[header.transmitter.0 as usize].packet_of(header);
         if let Some(tap) = &mut self.tap {
-            tap.on_frame(frame.transmitter, &frame, now, None);
+            tap.on_frame(header.transmitter, &header.with_payload(packet.cloned()), now, None);
         }
-        if self.is_unacknowledged && frame.receiver.is_some() {
-            return self.transmit_unacknowledged(frame, now);
+        if self.is_unacknowledged && header.receiver.is_some() {
+            return self.transmit_unacknowledged(header, now);
         }
-        if let Some(launch) = self.medium.transmit(frame, now) {
+        if let Some(launch) = self.medium.transmit(header, packet, now) {
             self.follow(launch);
         }
     }
 
     /// Enters both edges of a transmission that has begun.
     fn follow(&mut self, Launch { id, number, leading, trailing }: Launch) {
-        self.edges.push(Key::new(trailing, Rank::Trailing, number), id);
-        self.edges.push(Key::new(leading, Rank::Leading, number), id);
+        self.trailing.push(trailing, number, id);
+        self.leading.push(leading, number, id);
     }
 
     /// [`Self::transmit`] of a unicast frame that nobody acknowledges: out of reach of its receiver it is lost.
     #[cold]
-    fn transmit_unacknowledged(&mut self, frame: Frame<U::Packet>, now: Instant) {
-        let (transmitter, receiver, payload) = (frame.transmitter, frame.receiver, frame.payload.clone());
-        let launch = self.medium.transmit(frame, now);
-        launch.into_iter().for_each(|launch| self.follow(launch));
-        let is_reached = launch.is_some_and(|launch| receiver.is_some_and(|to| self.medium.reaches(launch.id, to)));
-        if let Some(packet) = payload.filter(|_| !is_reached) {
-            self.upper.handle_unheard(self.ports.of_station(transmitter), &packet, now);
+    fn transmit_unacknowledged(&mut self, header: &Header, now: Instant) {
+        let packet = self.stations[header.transmitter.0 as usize].packet_of(header);
+        let launch = self.medium.transmit(header, packet, now);
+        let is_reached =
+            launch.is_some_and(|launch| header.receiver.is_some_and(|to| self.medium.reaches(launch.id, to)));
+        if let Some(packet) = packet.filter(|_| !is_reached) {
+            self.upper.handle_unheard(self.ports.of_station(header.transmitter), packet, now);
         }
+        launch.into_iter().for_each(|launch| self.follow(launch));
     }
 
     /// A station's timer may have moved. One that moved to a later instant stays where it is: it is looked up again when

@@ -160,7 +160,7 @@ impl Host {
             router: None,
             sockets: Vec::new(),
             programs: Vec::new(),
-            ready: VecDeque::with_capacity(64),
+            ready: VecDeque::new(),
             stalled: Vec::new(),
             talkers: VecDeque::new(),
             reassembly: Reassembly::new(),

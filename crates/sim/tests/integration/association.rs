@@ -58,9 +58,12 @@ application = {{ kind = "cbr", rate = "80 kb/s", packet = "100 B" }}
 
 const STANDING: &str = r#"placement = { shape = "points", at = [["10 m", "0 m"]] }"#;
 
-/// What one station sends, or hears of the one that it listens to: when its first bit leaves, and the frame.
+/// When the first bit of a frame leaves, and whose it is.
+type Sent = (Instant, StationId, Frame<Packet>);
+
+/// All that is sent.
 #[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<(Instant, StationId, Frame<Packet>)>>>);
+struct Log(Arc<Mutex<Vec<Sent>>>);
 
 impl Tap<Packet> for Log {
     fn on_frame(&mut self, station: StationId, frame: &Frame<Packet>, start: Instant, received: Option<&Link>) {
@@ -74,7 +77,7 @@ fn body(frame: &Frame<Packet>) -> Option<Repr> {
     frame.payload.as_ref()?.management().copied()
 }
 
-fn run(scenario: &Scenario) -> (Simulation, Vec<(Instant, StationId, Frame<Packet>)>) {
+fn run(scenario: &Scenario) -> (Simulation, Vec<Sent>) {
     let mut simulation = Simulation::new(scenario, 1).expect("all nodes are connected");
     let log = Log::default();
     simulation.set_tap(log.clone());
@@ -227,11 +230,11 @@ fn protection_begins_when_a_station_of_80211b_joins() {
         let data = frames.iter().filter(|(_, by, frame)| *by == StationId(1) && frame.kind == FrameKind::Data).count();
         assert!(data >= 185, "{data}");
         assert_eq!(frames.iter().filter(to_self).count(), if is_old { data } else { 0 });
-        let last = frames.iter().filter_map(|(_, _, frame)| body(frame)).filter_map(|body| match body {
+        let mut beacons = frames.iter().filter_map(|(_, _, frame)| body(frame)).filter_map(|body| match body {
             Repr::Beacon(bss) => Some(bss),
             _ => None,
         });
-        let erp = last.last().unwrap().elements.erp.unwrap();
+        let erp = beacons.next_back().unwrap().elements.erp.unwrap();
         assert_eq!((erp.use_protection, erp.non_erp_present), (is_old, is_old));
     }
 }

@@ -103,16 +103,16 @@ impl Station {
                 if from == chosen.address =>
             {
                 if *status == Status::Success {
-                    self.associate(chosen, 0, now)
+                    self.associate(chosen, 0, now);
                 } else {
-                    self.scan(now)
+                    self.scan(now);
                 }
             }
             (Repr::AssociationResponse { status, .. }, State::Associating(chosen, ..)) if from == chosen.address => {
                 if *status == Status::Success {
-                    self.join(&chosen, now)
+                    self.join(&chosen, now);
                 } else {
-                    self.scan(now)
+                    self.scan(now);
                 }
             }
             (Repr::Deauthentication(_) | Repr::Disassociation(_), state) if state.peer() == Some(from) => {

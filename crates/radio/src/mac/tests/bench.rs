@@ -98,12 +98,15 @@ pub(super) struct Bench {
     signals: u32,
     busy_since: Instant,
     lock: Option<Lock>,
-    outputs: VecDeque<(Instant, Output<Packet>)>,
+    outputs: VecDeque<(Instant, Whole)>,
     answers: VecDeque<bool>,
     judge: Option<Judge>,
 }
 
 /// Called with each frame that the station starts: when, and since when the medium has been busy.
+/// An output, with frames whole.
+pub(super) type Whole = Output<Packet, Frame<Packet>>;
+
 type Judge = fn(&Frame<Packet>, Instant, Option<Instant>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -317,13 +320,13 @@ impl Bench {
     }
 
     /// Runs until `end` and takes out all outputs.
-    pub(super) fn outputs_until(&mut self, end: Instant) -> Vec<(Instant, Output<Packet>)> {
+    pub(super) fn outputs_until(&mut self, end: Instant) -> Vec<(Instant, Whole)> {
         self.run_until(end);
         self.outputs.drain(..).collect()
     }
 
     /// Takes out the next output, if there is one by `end`.
-    pub(super) fn next_output(&mut self, end: Instant) -> Option<(Instant, Output<Packet>)> {
+    pub(super) fn next_output(&mut self, end: Instant) -> Option<(Instant, Whole)> {
         self.run_to_output(end);
         self.outputs.pop_front()
     }
@@ -471,7 +474,10 @@ impl Bench {
                 if let Some(lock) = self.lock.take_if(|lock| lock.signal == signal) {
                     let Reception { header_end, rate, frame } = lock.reception;
                     match frame {
-                        Some(frame) if !lock.damaged => self.dcf.handle_frame(&frame, header_end, self.now),
+                        Some(frame) if !lock.damaged => {
+                            let header = frame.with_payload(frame.payload.map(|_| ()));
+                            self.dcf.handle_frame(&header, frame.payload.as_ref(), header_end, self.now);
+                        }
                         _ => self.dcf.handle_error(rate, header_end, self.now),
                     }
                 }
@@ -487,6 +493,13 @@ impl Bench {
 
     fn collect(&mut self) {
         while let Some(output) = self.dcf.poll_output() {
+            let output = match output {
+                Output::Transmit(header) => Output::Transmit(header.with_payload(self.dcf.packet_of(&header).copied())),
+                Output::Deliver(packet, from) => Output::Deliver(packet, from),
+                Output::Sent(packet) => Output::Sent(packet),
+                Output::Dropped(packet, cause, to) => Output::Dropped(packet, cause, to),
+                Output::Overheard(packet, from, to) => Output::Overheard(packet, from, to),
+            };
             if let Output::Transmit(frame) = &output {
                 self.lock = None;
                 if let Some(judge) = self.judge {
