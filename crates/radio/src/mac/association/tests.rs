@@ -176,12 +176,12 @@ fn without_an_answer_a_station_asks_three_times_and_scans_again() {
     let mut now = at(1_000);
     station.handle_timeout(now);
     station.handle_frame(FIRST, &Repr::Beacon(beacon(&mut access_point(at(0)))), STRONG, at(2_000));
-    now = now + Duration::from_micros(112_640);
+    now += Duration::from_micros(112_640);
     for _ in 0..3 {
         assert_eq!(station.poll_timeout(), Some(now));
         station.handle_timeout(now);
         assert!(matches!(message(|| station.poll_output()), (Some(FIRST), Repr::Authentication { .. })));
-        now = now + ANSWER_TIMEOUT;
+        now += ANSWER_TIMEOUT;
     }
     station.handle_timeout(now);
     assert_eq!(station.poll_output(), None);
@@ -325,7 +325,7 @@ proptest! {
     ) {
         let (mut station, mut access_point, mut now) = associated(true, true);
         for (subtype, from_first, octets) in frames {
-            now = now + TIME_UNIT;
+            now += TIME_UNIT;
             if let Ok(body) = Repr::parse(subtype.into(), &octets) {
                 station.handle_frame(if from_first { FIRST } else { SECOND }, &body, STRONG, now);
                 access_point.handle_frame(if from_first { STATION } else { SECOND }, &body, now);

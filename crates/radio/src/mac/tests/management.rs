@@ -39,7 +39,8 @@ fn seeded(config: Config, seed: u64) -> Dcf<Body> {
 fn next_frame(dcf: &mut Dcf<Body>) -> Option<(Instant, Frame<Body>)> {
     loop {
         while let Some(output) = dcf.poll_output() {
-            if let Output::Transmit(frame) = output {
+            if let Output::Transmit(header) = output {
+                let frame = header.with_payload(dcf.packet_of(&header).copied());
                 let end = dcf.poll_timeout().expect("it is on the air");
                 dcf.handle_timeout(end, false, false);
                 return Some((end, frame));
@@ -52,10 +53,10 @@ fn next_frame(dcf: &mut Dcf<Body>) -> Option<(Instant, Frame<Body>)> {
 
 /// The peer's ACK, SIFS after the end of a frame.
 fn acknowledge(dcf: &mut Dcf<Body>, frame: &Frame<Body>, end: Instant, sifs: Duration) {
-    let ack = Frame { kind: FrameKind::Ack, transmitter: PEER, receiver: Some(ME), payload: None, ..*frame };
+    let ack = Frame { kind: FrameKind::Ack, transmitter: PEER, receiver: Some(ME), ..frame.with_payload(None) };
     let start = end + sifs;
     dcf.handle_busy(start);
-    dcf.handle_frame(&ack, start, start + micros(100));
+    dcf.handle_frame(&ack, None, start, start + micros(100));
     dcf.handle_idle(start + micros(100));
 }
 
@@ -104,10 +105,10 @@ fn a_management_frame_is_acknowledged() {
         rate: MBPS_1,
         airtime: micros(928),
         header: micros(192),
-        payload: Some(Body(100)),
+        payload: Some(()),
     };
     dcf.handle_busy(us(1_000));
-    dcf.handle_frame(&frame, us(1_192), us(1_928));
+    dcf.handle_frame(&frame, Some(&Body(100)), us(1_192), us(1_928));
     dcf.handle_idle(us(1_928));
     assert!(matches!(dcf.poll_output(), Some(Output::Deliver(Body(100), PEER))));
     assert_eq!(dcf.poll_timeout(), Some(us(1_938)));
