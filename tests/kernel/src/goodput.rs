@@ -1,6 +1,6 @@
 //! Goodput of one sender or the other over the same bottleneck, to the same receiver.
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::sync::Mutex;
 use std::thread;
 
@@ -8,6 +8,10 @@ use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::tcp::{Config, Variant};
 
 use crate::{Bottleneck, Kernel, Losses, Own, Role, Settings, Trace, Until, WholeSegments, carry};
+
+/// A run is no measurement of the path if the path delivered packets later than this on average: a twentieth of its round
+/// trip.
+const LATE: Duration = Duration::from_millis(1);
 
 /// A law of the congestion window that both have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +104,8 @@ impl Case {
     }
 }
 
-/// Goodput of each case in bit/s, the mean over `seeds` runs of `duration`. `at_once` runs share the machine.
+/// Goodput of each case in bit/s, the mean over `seeds` runs of `duration`. `at_once` runs share the machine. If it has so
+/// much else to do that packets are late, the error is [`ErrorKind::TimedOut`].
 pub fn goodputs(cases: &[Case], seeds: u64, duration: Duration, at_once: usize) -> io::Result<Vec<f64>> {
     let jobs: Vec<_> = (0..cases.len()).flat_map(|case| (1..=seeds).map(move |seed| (case, seed))).collect();
     let next = Mutex::new(jobs.iter());
@@ -110,6 +115,11 @@ pub fn goodputs(cases: &[Case], seeds: u64, duration: Duration, at_once: usize) 
             let job = next.lock().expect("no worker panics").next();
             let Some(&(case, seed)) = job else { return Ok(()) };
             let trace = cases[case].run(seed, duration)?;
+            let late = trace.mean_lateness();
+            if late > LATE {
+                let reason = format!("the machine is too busy: packets were late by {late} on average");
+                return Err(io::Error::new(ErrorKind::TimedOut, reason));
+            }
             let bytes = trace.acknowledged_by(Instant::START + duration);
             let rate = f64::from(bytes) * 8.0 / duration.as_secs_f64();
             sums.lock().expect("no worker panics")[case] += rate / seeds as f64;

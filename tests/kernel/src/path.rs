@@ -110,6 +110,8 @@ impl Run<'_> {
         while let Some(entry) = self.air.first_entry().filter(|entry| entry.key().0 <= now) {
             let late = now - entry.key().0;
             self.trace.lateness = self.trace.lateness.max(late);
+            self.trace.total_lateness += late;
+            self.trace.delivered += 1;
             let (side, octets) = entry.remove();
             if side == 0 {
                 self.record_acknowledgement(&octets, now);

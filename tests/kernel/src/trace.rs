@@ -37,6 +37,10 @@ pub struct Trace {
     pub acknowledged: Vec<(Instant, u32)>,
     /// The most by which the path delivered a packet too late, because the machine had other things to do.
     pub lateness: Duration,
+    /// The same summed over all packets delivered, and how many these were.
+    pub total_lateness: Duration,
+    /// See `total_lateness`.
+    pub delivered: u64,
 }
 
 impl Trace {
@@ -49,6 +53,11 @@ impl Trace {
     pub fn acknowledged_by(&self, by: Instant) -> u32 {
         let in_time = self.acknowledged.iter().take_while(|&&(at, _)| at <= by);
         in_time.map(|&(_, bytes)| bytes).max().unwrap_or(0)
+    }
+
+    /// By how much the path delivered packets too late, on average.
+    pub fn mean_lateness(&self) -> Duration {
+        self.total_lateness / self.delivered.max(1)
     }
 
     /// Segments that were sent at least once before.
