@@ -175,4 +175,4 @@ def test_the_mesh_that_others_measured() -> None:
     study = run_experiments([EXPERIMENTS["R1"]], QUICK)
     values = [row for row in study.rows if row.kind == "value" and row.paper is not None]
     assert len(values) == 12
-    assert all(row.verdict == "within" for row in values)
+    assert [row for row in values if row.verdict != "within"] == []

@@ -147,7 +147,6 @@ ALIVE = (0.01, 0.99)
 """Shares of frames lost between which a link counts as one that changes."""
 
 
-@cache
 def _halves(noise: int, alive: bool) -> tuple[list[tuple[bool, ...]], list[tuple[bool, ...]]]:
     """Every other link of a level of noise, in the order of the file, is for the fit."""
     found = [each.received for each in receptions() if each.noise_dbm == noise]
@@ -156,9 +155,13 @@ def _halves(noise: int, alive: bool) -> tuple[list[tuple[bool, ...]], list[tuple
     return found[::2], found[1::2]
 
 
-@cache
 def _chain(noise: int, model: str) -> Chain:
-    return fit(_halves(noise, model == MODELS[2])[0], elliott=model != MODELS[1])
+    return _fitted(tuple(_halves(noise, model == MODELS[2])[0]), model != MODELS[1])
+
+
+@cache
+def _fitted(sequences: tuple[tuple[bool, ...], ...], elliott: bool) -> Chain:
+    return fit(sequences, elliott=elliott)
 
 
 def _setup(amount: Amount) -> list[Parameter]:

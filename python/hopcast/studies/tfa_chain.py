@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING
 
 from hopcast import _core
@@ -191,7 +190,6 @@ def _seeds(amount: Amount) -> tuple[int, ...]:
     return tuple(range(1, amount.pick(quick=4, full=11)))
 
 
-@cache
 def _tcp_kbps() -> dict[tuple[int, str], float]:
     table = chain_table(CHAIN_TCP, 2 * len(HOPS))
     keys = [(hops, direction) for direction in DIRECTIONS for hops in HOPS]
