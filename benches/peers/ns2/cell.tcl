@@ -10,19 +10,7 @@ array unset opt
 array set opt {seed 1 count 0 start 1 stop 11 stations 10 radius 1.0 payload 1472}
 read_options
 
-# 802.11-2020, 17.3.2.4 and Table 17-21: preamble 16 us and SIGNAL 4 us, here as bits at 6 Mb/s; slot 9, SIFS 16 us.
-Mac/802_11 set PreambleLength_ 96
-Mac/802_11 set PLCPHeaderLength_ 24
-Mac/802_11 set PLCPDataRate_ 6Mb
-Mac/802_11 set SlotTime_ 0.000009
-Mac/802_11 set SIFS_ 0.000016
-Mac/802_11 set CWMin_ 15
-Mac/802_11 set CWMax_ 1023
-Mac/802_11 set dataRate_ 54Mb
-Mac/802_11 set basicRate_ 24Mb
-Mac/802_11 set RTSThreshold_ 3000
-Mac/802_11 set ShortRetryLimit_ 7
-Mac/802_11 set LongRetryLimit_ 4
+configure_ofdm 7 4
 set packet [expr {$opt(payload) + 30}]
 
 set positions {{2 2}}

@@ -94,6 +94,23 @@ proc configure_dsss {rts} {
     Mac/802_11 set LongRetryLimit_ [expr {$opt(retries) > 0 ? $opt(retries) : 4}]
 }
 
+# The timing of OFDM at 54 Mb/s, with these retry limits and without RTS. 802.11-2020, 17.3.2.4 and Table 17-21: preamble 16 us
+# and SIGNAL 4 us, here as bits at 6 Mb/s; slot 9, SIFS 16 us. In 802.11g these are SIFS 10 us after a signal extension of 6 us.
+proc configure_ofdm {short_retries long_retries} {
+    Mac/802_11 set PreambleLength_ 96
+    Mac/802_11 set PLCPHeaderLength_ 24
+    Mac/802_11 set PLCPDataRate_ 6Mb
+    Mac/802_11 set SlotTime_ 0.000009
+    Mac/802_11 set SIFS_ 0.000016
+    Mac/802_11 set CWMin_ 15
+    Mac/802_11 set CWMax_ 1023
+    Mac/802_11 set dataRate_ 54Mb
+    Mac/802_11 set basicRate_ 24Mb
+    Mac/802_11 set RTSThreshold_ 3000
+    Mac/802_11 set ShortRetryLimit_ $short_retries
+    Mac/802_11 set LongRetryLimit_ $long_retries
+}
+
 # Length of the TCP and IP headers together. The MAC adds 34 B instead of the 28 B of the standard, and there is no
 # LLC/SNAP (8 B), so 42 B make the frame as long as a real one: 1000 + 20 + 20 + 8 + 28 = 1000 + 42 + 34 B. 40 is ns-2's.
 proc tcp_header {} {

@@ -7,19 +7,7 @@ source [file join [file dirname [info script]] common.tcl]
 array set opt {start 20 stop 120 window 44 segment 1460 iw 3 min_rto 1 delack 0.2 limited_transmit 0 radius 5}
 read_options
 
-Mac/802_11 set PreambleLength_ 96
-Mac/802_11 set PLCPHeaderLength_ 24
-Mac/802_11 set PLCPDataRate_ 6Mb
-Mac/802_11 set SlotTime_ 0.000009
-# SIFS 10 us, after a signal extension of 6 us.
-Mac/802_11 set SIFS_ 0.000016
-Mac/802_11 set CWMin_ 15
-Mac/802_11 set CWMax_ 1023
-Mac/802_11 set dataRate_ 54Mb
-Mac/802_11 set basicRate_ 24Mb
-Mac/802_11 set RTSThreshold_ 3000
-Mac/802_11 set ShortRetryLimit_ 4
-Mac/802_11 set LongRetryLimit_ 4
+configure_ofdm 4 4
 Phy/WirelessPhy set Pt_ 0.1
 Phy/WirelessPhy set freq_ 2.437e9
 Phy/WirelessPhy set L_ 1.0

@@ -1,16 +1,15 @@
 // A house: an 802.11g access point with four stations under shadowing that is drawn for each frame, and two wired hosts in a
 // row behind it. An even UDP flow and a bulk TCP download from outside, a game in both directions.
+#include "flows.h"
 #include "report.h"
 #include "tcp.h"
 
-#include "ns3/applications-module.h"
 #include "ns3/mobility-module.h"
 #include "ns3/point-to-point-module.h"
 #include "ns3/propagation-module.h"
 #include "ns3/traffic-control-module.h"
 
 #include <cmath>
-#include <limits>
 
 using namespace ns3;
 
@@ -18,7 +17,6 @@ namespace
 {
 
 constexpr uint32_t STATIONS = 4;
-constexpr uint16_t PORT = 5001;
 
 /// The nodes, their radios, wires and flows.
 class House
@@ -26,7 +24,8 @@ class House
   public:
     House(double radius, double start, double stop)
         : m_start(start),
-          m_stop(stop)
+          m_stop(stop),
+          m_flows(stop)
     {
         m_ap.Create(1);
         m_stations.Create(STATIONS);
@@ -39,20 +38,12 @@ class House
     /// Packets of `payload` bytes at even times.
     void AddEvenFlow(Ptr<Node> from, Ptr<Node> to, uint32_t payload, double interval)
     {
-        UdpClientHelper client(AddressOf(to), AddSink("ns3::UdpSocketFactory", to));
-        client.SetAttribute("MaxPackets", UintegerValue(std::numeric_limits<uint32_t>::max()));
-        client.SetAttribute("PacketSize", UintegerValue(payload));
-        client.SetAttribute("Interval", TimeValue(Seconds(interval)));
-        Time(client.Install(from));
+        m_flows.AddEven(from, to, AddressOf(to), payload, interval, m_start);
     }
 
     void AddDownload(Ptr<Node> from, Ptr<Node> to, uint32_t segment)
     {
-        BulkSendHelper bulk("ns3::TcpSocketFactory",
-                            InetSocketAddress(AddressOf(to), AddSink("ns3::TcpSocketFactory", to)));
-        bulk.SetAttribute("MaxBytes", UintegerValue(0));
-        bulk.SetAttribute("SendSize", UintegerValue(segment));
-        Time(bulk.Install(from));
+        m_flows.AddBulk(from, to, AddressOf(to), segment, m_start);
     }
 
     Ptr<Node> Station(uint32_t i) const
@@ -68,14 +59,7 @@ class House
     /// Runs it and prints the report.
     void Run()
     {
-        peers::RunAndReport(m_stop, m_frames, [this] {
-            std::vector<double> goodput;
-            for (const auto& sink : m_sinks)
-            {
-                goodput.push_back(8.0 * sink->GetTotalRx() / (m_stop - m_start));
-            }
-            return goodput;
-        });
+        peers::RunAndReport(m_stop, m_frames, [this] { return m_flows.Goodput(); });
     }
 
   private:
@@ -177,30 +161,13 @@ class House
         return node->GetObject<Ipv4>()->GetAddress(1, 0).GetLocal();
     }
 
-    /// A sink on a port of its own, which is returned.
-    uint16_t AddSink(const char* factory, Ptr<Node> node)
-    {
-        const auto port = static_cast<uint16_t>(PORT + m_sinks.size());
-        PacketSinkHelper sink(factory, InetSocketAddress(Ipv4Address::GetAny(), port));
-        auto sinks = sink.Install(node);
-        sinks.Start(Seconds(0));
-        m_sinks.push_back(DynamicCast<PacketSink>(sinks.Get(0)));
-        return port;
-    }
-
-    void Time(ApplicationContainer senders) const
-    {
-        senders.Start(Seconds(m_start));
-        senders.Stop(Seconds(m_stop));
-    }
-
     double m_start;
     double m_stop;
     NodeContainer m_ap;
     NodeContainer m_stations;
     NodeContainer m_wired;
     NetDeviceContainer m_radios;
-    std::vector<Ptr<PacketSink>> m_sinks;
+    peers::Flows m_flows;
     peers::FrameCounter m_frames;
 };
 

@@ -3,11 +3,11 @@
 #pragma once
 
 #include "capture.h"
+#include "flows.h"
 #include "report.h"
 #include "tcp.h"
 
 #include "ns3/aodv-module.h"
-#include "ns3/applications-module.h"
 #include "ns3/internet-module.h"
 #include "ns3/mobility-module.h"
 #include "ns3/propagation-module.h"
@@ -15,7 +15,6 @@
 
 #include <cmath>
 #include <deque>
-#include <limits>
 #include <string>
 
 namespace peers
@@ -74,7 +73,8 @@ class Mesh
   public:
     Mesh(const MeshOptions& options, const std::vector<ns3::Vector>& positions, const std::vector<MeshFlow>& flows)
         : m_options(options),
-          m_positions(positions)
+          m_positions(positions),
+          m_flows(options.stop)
     {
         SetTcpDefaults(options);
         m_nodes.Create(positions.size());
@@ -93,7 +93,8 @@ class Mesh
 
     /// `count` nodes that move as a file of ns-2's `setdest` says.
     Mesh(const MeshOptions& options, uint32_t count, const std::string& movement, const std::vector<EvenFlow>& flows)
-        : m_options(options)
+        : m_options(options),
+          m_flows(options.stop)
     {
         m_nodes.Create(count);
         ns3::Ns2MobilityHelper(movement).Install();
@@ -107,14 +108,7 @@ class Mesh
     /// Runs it and prints the report.
     void Run()
     {
-        RunAndReport(m_options.stop, m_frames, [this] {
-            std::vector<double> goodput;
-            for (std::size_t i = 0; i < m_sinks.size(); ++i)
-            {
-                goodput.push_back(8.0 * m_sinks[i]->GetTotalRx() / (m_options.stop - m_starts[i]));
-            }
-            return goodput;
-        });
+        RunAndReport(m_options.stop, m_frames, [this] { return m_flows.Goodput(); });
     }
 
   private:
@@ -122,7 +116,6 @@ class Mesh
     static constexpr double DECODE = -64.37;
     static constexpr double SENSE = -78.07;
     static constexpr double RANGE = 250;
-    static constexpr uint16_t PORT = 5001;
 
     void PlaceNodes()
     {
@@ -279,42 +272,16 @@ class Mesh
         }
     }
 
-    /// A sink, of a flow that starts at `start` seconds, on a port of its own, which is returned.
-    uint16_t AddSink(const char* factory, uint32_t node, double start)
-    {
-        using namespace ns3;
-        const auto port = static_cast<uint16_t>(PORT + m_sinks.size());
-        PacketSinkHelper sink(factory, InetSocketAddress(Ipv4Address::GetAny(), port));
-        auto sinks = sink.Install(m_nodes.Get(node));
-        sinks.Start(Seconds(0));
-        m_sinks.push_back(DynamicCast<PacketSink>(sinks.Get(0)));
-        m_starts.push_back(start);
-        return port;
-    }
-
     void AddFlow(const EvenFlow& flow)
     {
-        using namespace ns3;
-        const uint16_t port = AddSink("ns3::UdpSocketFactory", flow.to, flow.start);
-        UdpClientHelper client(m_interfaces.GetAddress(flow.to), port);
-        client.SetAttribute("MaxPackets", UintegerValue(std::numeric_limits<uint32_t>::max()));
-        client.SetAttribute("PacketSize", UintegerValue(flow.payload));
-        client.SetAttribute("Interval", TimeValue(Seconds(flow.interval)));
-        auto senders = client.Install(m_nodes.Get(flow.from));
-        senders.Start(Seconds(flow.start));
-        senders.Stop(Seconds(m_options.stop));
+        const auto [from, to, start, payload, interval] = flow;
+        m_flows.AddEven(m_nodes.Get(from), m_nodes.Get(to), m_interfaces.GetAddress(to), payload, interval, start);
     }
 
     void AddFlow(const MeshFlow& flow)
     {
-        using namespace ns3;
-        const uint16_t port = AddSink("ns3::TcpSocketFactory", flow.to, m_options.start);
-        BulkSendHelper bulk("ns3::TcpSocketFactory", InetSocketAddress(m_interfaces.GetAddress(flow.to), port));
-        bulk.SetAttribute("MaxBytes", UintegerValue(0));
-        bulk.SetAttribute("SendSize", UintegerValue(m_options.segment));
-        auto senders = bulk.Install(m_nodes.Get(flow.from));
-        senders.Start(Seconds(m_options.start));
-        senders.Stop(Seconds(m_options.stop));
+        const auto [from, to] = flow;
+        m_flows.AddBulk(m_nodes.Get(from), m_nodes.Get(to), m_interfaces.GetAddress(to), m_options.segment, m_options.start);
     }
 
     MeshOptions m_options;
@@ -322,8 +289,7 @@ class Mesh
     ns3::NodeContainer m_nodes;
     ns3::NetDeviceContainer m_devices;
     ns3::Ipv4InterfaceContainer m_interfaces;
-    std::vector<ns3::Ptr<ns3::PacketSink>> m_sinks;
-    std::vector<double> m_starts; ///< Of the flow of each sink, in seconds.
+    Flows m_flows;
     FrameCounter m_frames;
 };
 
