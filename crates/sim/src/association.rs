@@ -32,6 +32,7 @@ const fn passive_dwell(beacon_interval: u16) -> Duration {
 #[derive(Debug, Default)]
 pub struct Associations {
     hosts: Vec<Vec<Member>>,
+    changes: VecDeque<Change>,
 }
 
 /// A radio of an access point or station.
@@ -42,7 +43,6 @@ struct Member {
     /// With which the last management frame came.
     signal: Power,
     outgoing: VecDeque<Message>,
-    changes: VecDeque<Change>,
     purges: VecDeque<StationId>,
     /// What has to be told to the radio.
     behaviour: Option<Coexistence>,
@@ -115,7 +115,6 @@ impl Associations {
                 machine,
                 signal: Power::ZERO,
                 outgoing: VecDeque::new(),
-                changes: VecDeque::new(),
                 purges: VecDeque::new(),
                 behaviour: None,
                 adaptation: Adaptation {
@@ -126,7 +125,7 @@ impl Associations {
                 counts: Counts::default(),
             }));
         }
-        Self { hosts: members }
+        Self { hosts: members, changes: VecDeque::new() }
     }
 
     /// Whether association is implicit.
@@ -144,53 +143,54 @@ impl Associations {
 
     /// A management frame comes with this power.
     pub fn handle_signal(&mut self, port: Port, power: Power) {
-        if let Some(member) = self.member(port) {
+        if let Some((member, _)) = self.member(port) {
             member.signal = power;
         }
     }
 
     /// It is this one.
     pub fn handle_frame(&mut self, port: Port, from: StationId, body: &Repr, now: Instant) {
-        let Some(member) = self.member(port) else { return };
+        let Some((member, changes)) = self.member(port) else { return };
         match &mut member.machine {
             Machine::AccessPoint(machine) => machine.handle_frame(mac_address(from), body, now),
             Machine::Station(machine) => machine.handle_frame(mac_address(from), body, member.signal, now),
         }
-        member.settle(port);
+        member.settle(port, changes);
     }
 
     /// A data frame has come; whether its packet may pass (IEEE 802.11-2020, 11.3.3).
     pub fn handle_data(&mut self, port: Port, from: StationId) -> bool {
-        let Some(member) = self.member(port) else { return true };
+        let Some((member, changes)) = self.member(port) else { return true };
         let passes = match &mut member.machine {
             Machine::AccessPoint(machine) => machine.handle_data(mac_address(from)),
             Machine::Station(machine) => machine.access_point() == Some(mac_address(from)),
         };
-        member.settle(port);
+        member.settle(port, changes);
         passes
     }
 
     /// The radio has sent a management frame, or has given it up. `receiver` is the station that it was for.
     pub fn handle_done(&mut self, port: Port, receiver: Option<StationId>, body: &Repr, is_sent: bool) {
-        let Some(member) = self.member(port) else { return };
+        let Some((member, changes)) = self.member(port) else { return };
         *if is_sent { &mut member.counts.sent } else { &mut member.counts.dropped } += 1;
         member.counts.beacons += u64::from(is_sent && matches!(body, Repr::Beacon(_)));
         if let (Machine::AccessPoint(machine), Some(receiver), true) = (&mut member.machine, receiver, is_sent) {
             machine.handle_sent(mac_address(receiver), body);
-            member.settle(port);
+            member.settle(port, changes);
         }
     }
 
     /// A station belongs to the access point at `port` now: to no other.
     pub fn handle_moved(&mut self, station: StationId, to: Port) {
-        for (members, host) in self.hosts.iter_mut().zip(0..) {
+        let Self { hosts, changes } = self;
+        for (members, host) in hosts.iter_mut().zip(0..) {
             for member in members {
                 let port = Port { host, interface: member.interface };
                 if let Machine::AccessPoint(machine) = &mut member.machine
                     && port != to
                 {
                     machine.handle_moved(mac_address(station));
-                    member.settle(port);
+                    member.settle(port, changes);
                 }
             }
         }
@@ -198,13 +198,14 @@ impl Associations {
 
     /// The instant of [`Self::poll_timeout`] may have come.
     pub fn handle_timeout(&mut self, host: u32, now: Instant) {
-        for member in self.hosts.get_mut(host as usize).into_iter().flatten() {
+        let Self { hosts, changes } = self;
+        for member in hosts.get_mut(host as usize).into_iter().flatten() {
             if member.poll_timeout().is_some_and(|due| due <= now) {
                 match &mut member.machine {
                     Machine::AccessPoint(machine) => machine.handle_timeout(now),
                     Machine::Station(machine) => machine.handle_timeout(now),
                 }
-                member.settle(Port { host, interface: member.interface });
+                member.settle(Port { host, interface: member.interface }, changes);
             }
         }
     }
@@ -216,7 +217,7 @@ impl Associations {
 
     /// The next change of who belongs to whom at any host.
     pub fn poll_change(&mut self) -> Option<Change> {
-        self.hosts.iter_mut().flatten().find_map(|member| member.changes.pop_front())
+        self.changes.pop_front()
     }
 
     /// The next management frame of a host, with the interface that it is for and the station that is to receive it.
@@ -247,8 +248,10 @@ impl Associations {
         })
     }
 
-    fn member(&mut self, port: Port) -> Option<&mut Member> {
-        self.hosts.get_mut(port.host as usize)?.iter_mut().find(|member| member.interface == port.interface)
+    /// A radio that takes part, and where it reports changes.
+    fn member(&mut self, port: Port) -> Option<(&mut Member, &mut VecDeque<Change>)> {
+        let members = self.hosts.get_mut(port.host as usize)?;
+        Some((members.iter_mut().find(|member| member.interface == port.interface)?, &mut self.changes))
     }
 }
 
@@ -261,7 +264,7 @@ impl Member {
     }
 
     /// Takes over what the machine wants.
-    fn settle(&mut self, port: Port) {
+    fn settle(&mut self, port: Port, changes: &mut VecDeque<Change>) {
         loop {
             let (output, is_access_point) = match &mut self.machine {
                 Machine::AccessPoint(machine) => (machine.poll_output(), true),
@@ -274,11 +277,11 @@ impl Member {
                 Some(Output::Joined(peer)) => {
                     self.counts.associations += 1;
                     let change = if is_access_point { Change::HasStation } else { Change::HasAccessPoint };
-                    self.changes.extend(station_of(peer).map(|peer| change(port, peer)));
+                    changes.extend(station_of(peer).map(|peer| change(port, peer)));
                 }
                 Some(Output::Left(peer)) => {
                     let change = if is_access_point { Change::HasLost } else { Change::HasNone };
-                    self.changes.extend(station_of(peer).map(|peer| change(port, peer)));
+                    changes.extend(station_of(peer).map(|peer| change(port, peer)));
                     self.purges.extend(station_of(peer));
                 }
             }

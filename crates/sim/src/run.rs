@@ -700,11 +700,12 @@ impl Upper for Hosts {
 
     fn poll_timeout(&self, host: u32) -> Option<Instant> {
         let own = self.hosts[host as usize].poll_timeout();
-        let own = own.into_iter().chain(self.associations.poll_timeout(host)).min();
-        match self.cards.get(host as usize) {
-            Some(Some(cards)) => own.into_iter().chain(cards.poll_timeout()).min(),
-            _ => own,
+        if self.cards.is_empty() && self.associations.is_empty() {
+            return own;
         }
+        let cards = self.cards.get(host as usize).and_then(Option::as_ref);
+        let due = [own, cards.and_then(Cards::poll_timeout), self.associations.poll_timeout(host)];
+        due.into_iter().flatten().min()
     }
 
     #[inline]

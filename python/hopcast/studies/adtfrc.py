@@ -182,22 +182,6 @@ def _known(sample: Sample) -> Sample:
     return Sample(found or (math.nan,))
 
 
-def _value(
-    experiment: str,
-    case: str,
-    metric: str,
-    unit: str,
-    measured: Sample,
-    *,
-    paper: float | None = None,
-    low: float | None = None,
-    high: float | None = None,
-    note: str = "",
-) -> Row:
-    """A value, of what is known."""
-    return value(experiment, case, metric, unit, _known(measured), paper=paper, low=low, high=high, note=note)
-
-
 def _difference(
     experiment: str,
     case: str,
@@ -331,21 +315,21 @@ def _m1_rows(measured: Measured) -> list[Row]:
     for case in (QUIET, MOVING, LIMITED):
         paper = None if case == LIMITED else 100.0
         beyond = measured.sample(case, _beyond)
-        rows.append(_value("M1", case, "time with a queue beyond half", "%", beyond))
+        rows.append(value("M1", case, "time with a queue beyond half", "%", _known(beyond)))
         for metric, word in (("idd", "IDD HIGH"), ("stt", "STT LOW")):
             of: Literal["idd", "stt"] = "idd" if metric == "idd" else "stt"
             large = measured.sample(case, _extreme_where(of, large=True))
             small = measured.sample(case, _extreme_where(of, large=False))
             note = "“Clearly”: nearly always (P1 ≈ P2 ≈ 1, section III-C.1); 30 % by definition where it tells nothing"
-            rows.append(_value("M1", case, f"{word}, queue beyond half", "%", large, paper=paper, note=note))
-            rows.append(_value("M1", case, f"{word}, queue below", "%", small))
+            rows.append(value("M1", case, f"{word}, queue beyond half", "%", _known(large), paper=paper, note=note))
+            rows.append(value("M1", case, f"{word}, queue below", "%", _known(small)))
             rows.append(_difference("M1", case, f"{word}, beyond half − below", "%", (large, small), low=0.0))
         growing = measured.sample(case, _extreme_where("idd", large=True, growing=True))
         note = "IDD is the growth of the delay: HIGH while a queue grows, not while it is long"
-        rows.append(_value("M1", case, "IDD HIGH, queue beyond half and growing", "%", growing, note=note))
+        rows.append(value("M1", case, "IDD HIGH, queue beyond half and growing", "%", _known(growing), note=note))
     bursty, calm = (measured.sample(case, _reordered) for case in (ALONE, STILL))
     for case, found in ((ALONE, bursty), (STILL, calm)):
-        rows.append(_value("M1", case, "intervals with POR above 0", "%", found))
+        rows.append(value("M1", case, "intervals with POR above 0", "%", _known(found)))
     note = "Bursts of POR with route changes (Fig. 2); without moving there are fewer of them"
     rows.append(
         _difference("M1", "5 m/s − static", "intervals with POR above 0", "%", (bursty, calm), low=0.0, note=note)
@@ -356,7 +340,7 @@ def _m1_rows(measured: Measured) -> list[Row]:
         ratios = [measured.sample(case, _step(step)) for step in range(len(STEPS))]
         for (_, rate), ratio in zip(STEPS, ratios, strict=True):
             paper = 100.0 * rate if level == "network" else None
-            rows.append(_value("M1", case, f"PLR at {100.0 * rate:g} % errors", "%", ratio, paper=paper))
+            rows.append(value("M1", case, f"PLR at {100.0 * rate:g} % errors", "%", _known(ratio), paper=paper))
         for (low, high), ((_, before), (_, after)) in zip(pairwise(ratios), pairwise(STEPS), strict=True):
             metric = f"PLR, {100.0 * after:g} % − {100.0 * before:g} % errors"
             rows.append(_difference("M1", case, metric, "%", (high, low), low=0.0, note="PLR follows the errors"))
@@ -457,15 +441,17 @@ def _m2_rows(measured: Measured) -> list[Row]:
                 case = _m2_case(udp, speed, metric)
                 low, high = INACCURATE.get((udp, metric), (None, None))
                 wrong = _score(measured, case, "wrong")
-                rows.append(_value("M2", case, "wrong", "%", wrong, low=low, high=high))
+                rows.append(value("M2", case, "wrong", "%", _known(wrong), low=low, high=high))
                 most = 2.0 if metric == "joint" else None
                 note = "Congestion taken for something else; under 2 % in the paper (section III-D)" if most else ""
                 rows.append(
-                    _value("M2", case, "incompatible", "%", _score(measured, case, "missed"), high=most, note=note)
+                    value(
+                        "M2", case, "incompatible", "%", _known(_score(measured, case, "missed")), high=most, note=note
+                    )
                 )
-                rows.append(_value("M2", case, "lost in congestion", "%", _score(measured, case, "congested")))
+                rows.append(value("M2", case, "lost in congestion", "%", _known(_score(measured, case, "congested"))))
                 by_cause = _score(measured, case, "wrong", "by_cause")
-                rows.append(_value("M2", case, "wrong, by the cause of each loss", "%", by_cause))
+                rows.append(value("M2", case, "wrong, by the cause of each loss", "%", _known(by_cause)))
             joint = _score(measured, _m2_case(udp, speed, "joint"), "wrong")
             for metric in METRICS[1:]:
                 single = _score(measured, _m2_case(udp, speed, metric), "wrong")
@@ -484,7 +470,7 @@ def _m2_rows(measured: Measured) -> list[Row]:
     for speed in _m2_speeds_of(measured):
         case = _m2_limited(speed)
         for metric, of in (("wrong", "wrong"), ("incompatible", "missed"), ("lost in congestion", "congested")):
-            rows.append(_value("M2", case, metric, "%", _score(measured, case, of)))
+            rows.append(value("M2", case, metric, "%", _known(_score(measured, case, of))))
     return rows
 
 
@@ -569,20 +555,20 @@ def _m3_rows(measured: Measured) -> list[Row]:
         for speed in _m3_speeds_of(measured):
             rates = {p: _goodput(measured, _m3_case(setting, speed, p), "stream0") for p in PROTOCOLS}
             for protocol, rate in rates.items():
-                rows.append(_value("M3", _m3_case(setting, speed, protocol), "throughput", "kb/s", rate))
+                rows.append(value("M3", _m3_case(setting, speed, protocol), "throughput", "kb/s", _known(rate)))
             case = f"{setting}: {speed:g} m/s, ADTFRC / TFRC"
             ratio = _ratio(rates["adtfrc"], rates["tfrc"])
             if SETTINGS[setting][2]:
-                rows.append(_value("M3", case, "throughput ratio", "", ratio))
+                rows.append(value("M3", case, "throughput ratio", "", _known(ratio)))
             elif speed > 0.0:
                 note = "100 to 800 % more when nodes are mobile (section V-A)"
-                rows.append(_value("M3", case, "throughput ratio", "", ratio, low=2.0, high=9.0, note=note))
+                rows.append(value("M3", case, "throughput ratio", "", _known(ratio), low=2.0, high=9.0, note=note))
             over_tcp = _ratio(rates["adtfrc"], rates["tcp"])
             if not SETTINGS[setting][2]:
                 rows.append(claim("M3", case, "more throughput", "", ratio, low=1.0))
             case = f"{setting}: {speed:g} m/s, ADTFRC / TCP with ELFN"
             if SETTINGS[setting][2]:
-                rows.append(_value("M3", case, "throughput ratio", "", over_tcp))
+                rows.append(value("M3", case, "throughput ratio", "", _known(over_tcp)))
             else:
                 rows.append(claim("M3", case, "more throughput", "", over_tcp, low=1.0))
     return rows
@@ -703,7 +689,7 @@ def _m4_rows(measured: Measured) -> list[Row]:
                 ("longest interruption", "s", "longest"),
             ):
                 found[protocol, of] = measured.sample(case, _m4_number(of))
-                rows.append(_value("M4", case, metric, unit, found[protocol, of]))
+                rows.append(value("M4", case, metric, unit, _known(found[protocol, of])))
         for other in PROTOCOLS[1:]:
             case = f"{name}, ADTFRC − {NAMES[other]}"
             pair = (found["adtfrc", "variation"], found[other, "variation"])
@@ -775,8 +761,8 @@ def _m5_rows(measured: Measured) -> list[Row]:
         for half, kind in enumerate((first, last)):
             pairs[name, half] = _goodput(measured, name, *STREAMS[2 * half : 2 * half + 2])
             metric = f"streams {2 * half + 1} and {2 * half + 2}, {NAMES[kind]}"
-            rows.append(_value("M5", name, metric, "kb/s", pairs[name, half]))
-        rows.append(_value("M5", name, "all", "kb/s", _goodput(measured, name, *STREAMS)))
+            rows.append(value("M5", name, metric, "kb/s", _known(pairs[name, half])))
+        rows.append(value("M5", name, "all", "kb/s", _known(_goodput(measured, name, *STREAMS))))
     for plain, beside, base in (
         ("two TFRC", BESIDE, PLAIN),
         ("two TCP with ELFN", "2 ADTFRC, 2 TCP with ELFN", "2 TFRC, 2 TCP with ELFN"),
@@ -790,7 +776,7 @@ def _m5_rows(measured: Measured) -> list[Row]:
         )
     for beside, base in ((BY_IDD, PLAIN), (BESIDE + CLEAN, PLAIN + CLEAN), (BY_IDD + CLEAN, PLAIN + CLEAN)):
         ratio = _ratio(pairs[beside, 1], pairs[base, 1])
-        rows.append(_value("M5", f"two TFRC of {beside} / {base}", "throughput ratio", "", ratio))
+        rows.append(value("M5", f"two TFRC of {beside} / {base}", "throughput ratio", "", _known(ratio)))
     ratio = _ratio(_goodput(measured, "4 ADTFRC", *STREAMS), _goodput(measured, PLAIN, *STREAMS))
     note = "ADTFRC improves the throughput of the network (section V-C)"
     rows.append(claim("M5", "4 ADTFRC / 4 TFRC", "throughput ratio", "", ratio, low=1.0, note=note))

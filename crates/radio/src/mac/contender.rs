@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 
 use hopcast_protocols::time::{Duration, Instant};
 
-use super::DropCause;
 use super::backoff::{Backoff, Timing};
 use super::config::Config;
 use super::edca::{AccessCategory, EdcaParameters, UserPriority};
 use super::frame::{FrameKind, Payload, StationId};
+use super::{DropCause, Output};
 use crate::queue::InterfaceQueue;
 use crate::standard::DataRate;
 
@@ -27,12 +27,12 @@ pub(super) struct Contender<P> {
     /// Zero: one frame.
     pub(super) txop_limit: Duration,
     /// Management frames that go before what is in the queue; none at a station that has never had one.
-    pub(super) ahead: Option<Box<Ahead<P>>>,
+    ahead: Option<Box<Ahead<P>>>,
 }
 
 /// Management frames that wait, the oldest first.
 #[derive(Clone, Debug)]
-pub(super) struct Ahead<P>(pub(super) VecDeque<(Option<StationId>, P)>);
+struct Ahead<P>(VecDeque<(Option<StationId>, P)>);
 
 impl<P> Default for Ahead<P> {
     fn default() -> Self {
@@ -91,10 +91,32 @@ impl<P: Payload> Contender<P> {
         Self { backoff: Backoff::new(timing), current: None, following: None, queue, category, txop_limit, ahead: None }
     }
 
-    /// The management frame that goes next, before what is in the queue.
+    /// Takes a packet behind those that wait; what the queue drops for it is put out.
     #[inline]
-    pub(super) fn pop_ahead(&mut self) -> Option<(Option<StationId>, P)> {
-        self.ahead.as_mut()?.0.pop_front()
+    pub(super) fn push(
+        &mut self,
+        receiver: Option<StationId>,
+        payload: P,
+        now: Instant,
+        outputs: &mut VecDeque<Output<P>>,
+    ) {
+        if payload.is_management() {
+            self.ahead.get_or_insert_default().0.push_back((receiver, payload));
+            return;
+        }
+        self.queue.push((receiver, payload), now, |(receiver, payload), reason| {
+            outputs.push_back(Output::Dropped(payload, reason.into(), receiver));
+        });
+    }
+
+    /// The packet that goes next: a management frame before what is in the queue.
+    #[inline]
+    pub(super) fn pop(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) -> Option<(Option<StationId>, P)> {
+        self.ahead.as_mut().and_then(|ahead| ahead.0.pop_front()).or_else(|| {
+            self.queue.pop(now, |(receiver, payload), reason| {
+                outputs.push_back(Output::Dropped(payload, reason.into(), receiver));
+            })
+        })
     }
 
     /// Slots and interframe spaces change now, by the end of a slot that has begun.

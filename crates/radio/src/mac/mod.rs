@@ -241,15 +241,7 @@ impl<P: Payload> Dcf<P> {
             return self.handle_packet_by_category(receiver, payload, now);
         }
         if self.contender.current.is_some() {
-            if payload.is_management() {
-                self.contender.ahead.get_or_insert_default().0.push_back((receiver, payload));
-                return;
-            }
-            let outputs = &mut self.outputs;
-            self.contender.queue.push((receiver, payload), now, |(receiver, payload), reason| {
-                outputs.push_back(Output::Dropped(payload, reason.into(), receiver));
-            });
-            return;
+            return self.contender.push(receiver, payload, now, &mut self.outputs);
         }
         self.contender.current = Some(self.outgoing(receiver, payload));
         if self.contender.backoff.on_pending(now, self.nav.until(), &mut self.random) && self.is_at_rest() {
@@ -264,15 +256,7 @@ impl<P: Payload> Dcf<P> {
         let other = self.other_of(payload.priority());
         let contender = other.map_or(&mut self.contender, |other| &mut self.others[other]);
         if contender.current.is_some() {
-            if payload.is_management() {
-                contender.ahead.get_or_insert_default().0.push_back((receiver, payload));
-                return;
-            }
-            let outputs = &mut self.outputs;
-            contender.queue.push((receiver, payload), now, |(receiver, payload), reason| {
-                outputs.push_back(Output::Dropped(payload, reason.into(), receiver));
-            });
-            return;
+            return contender.push(receiver, payload, now, &mut self.outputs);
         }
         let outgoing = self.outgoing(receiver, payload);
         let is_engaged = self.is_engaged();
@@ -765,14 +749,7 @@ impl<P: Payload> Dcf<P> {
             self.contender.current = self.contender.following.take();
             return;
         }
-        let outputs = &mut self.outputs;
-        let contender = &mut self.contender;
-        let next = contender.pop_ahead().or_else(|| {
-            contender.queue.pop(now, |(receiver, payload), reason| {
-                outputs.push_back(Output::Dropped(payload, reason.into(), receiver));
-            })
-        });
-        if let Some((receiver, payload)) = next {
+        if let Some((receiver, payload)) = self.contender.pop(now, &mut self.outputs) {
             self.contender.current = Some(self.outgoing(receiver, payload));
         }
     }

@@ -176,9 +176,7 @@ impl Encoder {
 
     /// LLC/SNAP, then ARP, and the routing protocol's message behind it if that is what the packet is.
     fn push_arp(&mut self, message: &arp::Repr, packet: &Packet) {
-        let snap = llc::Repr::new(llc::EtherType::Arp);
-        let room = self.grow(snap.buffer_len());
-        snap.emit(&mut llc::Packet::new_unchecked(room));
+        self.push_snap(llc::EtherType::Arp);
         let room = self.grow(message.buffer_len());
         message.emit(&mut arp::Packet::new_unchecked(room));
         if let Some(part) = packet.routing() {
@@ -188,10 +186,14 @@ impl Encoder {
 
     /// LLC/SNAP, then IP.
     fn push_packet(&mut self, packet: &Packet) {
-        let snap = llc::Repr::new(llc::EtherType::Ipv4);
+        self.push_snap(llc::EtherType::Ipv4);
+        self.push_ip(packet);
+    }
+
+    fn push_snap(&mut self, kind: llc::EtherType) {
+        let snap = llc::Repr::new(kind);
         let room = self.grow(snap.buffer_len());
         snap.emit(&mut llc::Packet::new_unchecked(room));
-        self.push_ip(packet);
     }
 
     /// The IP header, and the part of the datagram that this packet carries.

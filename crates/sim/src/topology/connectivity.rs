@@ -15,11 +15,10 @@ pub struct Connectivity {
     channel: Channel,
     /// By station: least power of a link over which its data frames pass.
     usable: Vec<Power>,
-    /// By station: whose it is.
-    owners: Vec<NodeId>,
+    /// By node: its stations.
+    stations: Vec<Vec<u32>>,
     /// Ends of each wire.
     wires: Vec<[NodeId; 2]>,
-    nodes: usize,
     motion: Motion,
 }
 
@@ -27,12 +26,16 @@ impl Connectivity {
     /// That of a run of `scenario` with `seed`. Shadowing and fading of single frames do not count.
     pub fn new(scenario: &Scenario, seed: u64) -> Self {
         let stations: Vec<Station<'_>> = network::stations(scenario);
+        let nodes: usize = scenario.groups.iter().map(|group| group.node_names.len()).sum();
+        let mut by_node = vec![Vec::new(); nodes];
+        for (station, index) in stations.iter().zip(0..) {
+            by_node[station.node.0 as usize].push(index);
+        }
         Self {
             channel: channel(&scenario.radio, &stations, seed),
             usable: reception(&scenario.radio, &stations, seed).1,
-            owners: stations.iter().map(|station| station.node).collect(),
+            stations: by_node,
             wires: scenario.links.iter().map(|link| link.between).collect(),
-            nodes: scenario.groups.iter().map(|group| group.node_names.len()).sum(),
             motion: Motion::new(scenario, seed),
         }
     }
@@ -46,13 +49,13 @@ impl Connectivity {
 
     /// Whether there is a path from one node to another.
     pub fn is_connected(&mut self, from: NodeId, to: NodeId, now: Instant) -> bool {
-        let places: Vec<Position> =
-            (0..self.nodes as u32).map(|node| self.motion.position(NodeId(node), now)).collect();
-        let mut reached = vec![false; self.nodes];
+        let nodes = self.stations.len();
+        let places: Vec<Position> = (0..nodes as u32).map(|node| self.motion.position(NodeId(node), now)).collect();
+        let mut reached = vec![false; nodes];
         let mut frontier = vec![from];
         reached[from.0 as usize] = true;
         while let Some(node) = frontier.pop() {
-            for next in (0..self.nodes as u32).map(NodeId) {
+            for next in (0..nodes as u32).map(NodeId) {
                 if !reached[next.0 as usize]
                     && self.passes((node, places[node.0 as usize]), (next, places[next.0 as usize]))
                 {
@@ -65,12 +68,12 @@ impl Connectivity {
     }
 
     fn passes(&self, (from, here): (NodeId, Position), (to, there): (NodeId, Position)) -> bool {
-        let of = |node| move |&(_, owner): &(usize, &NodeId)| *owner == node;
+        let [senders, receivers] = [from, to].map(|node| &self.stations[node.0 as usize]);
         self.wires.iter().any(|ends| *ends == [from, to] || *ends == [to, from])
-            || self.owners.iter().enumerate().filter(of(from)).any(|(sender, _)| {
-                self.owners.iter().enumerate().filter(of(to)).any(|(receiver, _)| {
-                    let link = self.channel.link(sender as u32, receiver as u32, here, there);
-                    link.is_some_and(|link| is_usable(&link, self.usable[sender]))
+            || senders.iter().any(|&sender| {
+                receivers.iter().any(|&receiver| {
+                    let link = self.channel.link(sender, receiver, here, there);
+                    link.is_some_and(|link| is_usable(&link, self.usable[sender as usize]))
                 })
             })
     }

@@ -7,7 +7,7 @@ use hopcast_sim::run::Simulation;
 use proptest::prelude::*;
 
 use crate::run_with_checks;
-use crate::scenarios::scenario;
+use crate::scenarios::{self, scenario};
 
 /// Two nodes so far apart that a frame takes 100 ns, and datagrams of 936 B between them.
 fn pair(nodes: &str, radio: &str, application: &str, duration: &str) -> String {
@@ -148,35 +148,7 @@ fn blocking_writes_wait_for_routes_and_addresses() {
 
 /// A line of five under a routing protocol, with datagrams to the far end and a transfer back.
 fn line(nodes: &str, start: u32) -> String {
-    format!(
-        r#"
-duration = "{} s"
-[radio]
-standard = "802.11b"
-data_rate = "2 Mb/s"
-propagation = {{ model = "range", receive = "250 m", carrier_sense = "550 m" }}
-[[nodes]]
-name = "n"
-count = 5
-placement = {{ shape = "line", spacing = "200 m" }}
-{nodes}
-[[flows]]
-name = "there"
-from = "n0"
-to = "n4"
-start = "{start} s"
-transport = {{ protocol = "udp" }}
-application = {{ kind = "cbr", rate = "32 kb/s", packet = "1000 B" }}
-[[flows]]
-name = "back"
-from = "n4"
-to = "n0"
-start = "{start}.3 s"
-transport = {{ protocol = "tcp", segment = "500 B" }}
-application = {{ kind = "bulk", bytes = "40000 B" }}
-"#,
-        start + 40
-    )
+    scenarios::line(5, nodes, &format!("{} s", start + 40), start)
 }
 
 #[test]

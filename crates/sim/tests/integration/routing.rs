@@ -4,40 +4,7 @@ use hopcast_protocols::time::{Duration, Instant};
 use hopcast_sim::metrics::DropCause;
 use hopcast_sim::run::Simulation;
 
-use super::scenarios::scenario;
-
-/// A line of nodes 200 m apart that hear their neighbours only, under `routing`, and datagrams from one end to the other.
-fn line(nodes: u32, routing: &str, duration: &str, start: u32) -> String {
-    let last = nodes - 1;
-    format!(
-        r#"
-duration = "{duration}"
-[radio]
-standard = "802.11b"
-data_rate = "2 Mb/s"
-propagation = {{ model = "range", receive = "250 m", carrier_sense = "550 m" }}
-[[nodes]]
-name = "n"
-count = {nodes}
-placement = {{ shape = "line", spacing = "200 m" }}
-routing = {routing}
-[[flows]]
-name = "there"
-from = "n0"
-to = "n{last}"
-start = "{start} s"
-transport = {{ protocol = "udp" }}
-application = {{ kind = "cbr", rate = "32 kb/s", packet = "1000 B" }}
-[[flows]]
-name = "back"
-from = "n{last}"
-to = "n0"
-start = "{start}.3 s"
-transport = {{ protocol = "tcp", segment = "500 B" }}
-application = {{ kind = "bulk", bytes = "40000 B" }}
-"#
-    )
-}
+use super::scenarios::{line, scenario};
 
 /// Runs to the end and checks conservation every second.
 fn run(text: &str, seed: u64) -> Simulation {
@@ -67,7 +34,7 @@ const PROTOCOLS: [(&str, u32); 10] = [
 #[test]
 fn every_protocol_carries_datagrams_and_a_transfer_over_four_hops() {
     for (routing, start) in PROTOCOLS {
-        let simulation = run(&line(5, routing, &format!("{} s", start + 60), start), 1);
+        let simulation = run(&line(5, &format!("routing = {routing}"), &format!("{} s", start + 60), start), 1);
         let end = simulation.end();
         let summaries: Vec<_> = simulation.flows().iter().map(|flow| flow.summary(end)).collect();
         assert!(summaries[0].sent_packets > 150, "{routing}");
@@ -88,7 +55,7 @@ fn every_protocol_carries_datagrams_and_a_transfer_over_four_hops() {
 #[test]
 fn a_run_with_a_protocol_is_the_same_each_time_and_another_with_another_seed() {
     for (routing, start) in PROTOCOLS {
-        let text = line(4, routing, &format!("{} s", start + 20), start);
+        let text = line(4, &format!("routing = {routing}"), &format!("{} s", start + 20), start);
         let counters = |seed| run(&text, seed).counters().to_vec();
         assert_eq!(counters(1), counters(1), "{routing}");
         assert_ne!(counters(1), counters(2), "{routing}");
@@ -98,7 +65,7 @@ fn a_run_with_a_protocol_is_the_same_each_time_and_another_with_another_seed() {
 #[test]
 fn a_node_out_of_range_is_not_reached_and_nothing_waits_for_ever() {
     for (routing, _) in PROTOCOLS {
-        let text = line(2, routing, "70 s", 1).replace("200 m\" }", "900 m\" }");
+        let text = line(2, &format!("routing = {routing}"), "70 s", 1).replace("200 m\" }", "900 m\" }");
         let simulation = run(&text, 1);
         let flow = simulation.flows().iter().next().expect("there are two").summary(Instant::START);
         assert_eq!(flow.received_packets, 0, "{routing}");

@@ -11,6 +11,40 @@ pub(crate) fn scenario(text: &str) -> Scenario {
     Scenario::parse(&source, &[]).unwrap_or_else(|errors| panic!("{errors}\n{text}")).scenario
 }
 
+/// A line of nodes 200 m apart that hear their neighbours only, with `keys` of their own; datagrams from one end to the
+/// other, and TCP back.
+pub(crate) fn line(nodes: u32, keys: &str, duration: &str, start: u32) -> String {
+    let last = nodes - 1;
+    format!(
+        r#"
+duration = "{duration}"
+[radio]
+standard = "802.11b"
+data_rate = "2 Mb/s"
+propagation = {{ model = "range", receive = "250 m", carrier_sense = "550 m" }}
+[[nodes]]
+name = "n"
+count = {nodes}
+placement = {{ shape = "line", spacing = "200 m" }}
+{keys}
+[[flows]]
+name = "there"
+from = "n0"
+to = "n{last}"
+start = "{start} s"
+transport = {{ protocol = "udp" }}
+application = {{ kind = "cbr", rate = "32 kb/s", packet = "1000 B" }}
+[[flows]]
+name = "back"
+from = "n{last}"
+to = "n0"
+start = "{start}.3 s"
+transport = {{ protocol = "tcp", segment = "500 B" }}
+application = {{ kind = "bulk", bytes = "40000 B" }}
+"#
+    )
+}
+
 /// Three nodes in a row, of which the outer ones don't hear each other: datagrams in fragments one way, TCP the other.
 pub(crate) fn string(duration: &str) -> String {
     format!(

@@ -42,20 +42,31 @@ pub(super) fn encode(option: &OptionRepr) -> Vec<u8> {
 pub(super) fn packet(sequence: u64, body: Body, options: &[OptionRepr], len: u32) -> Packet {
     let mut list = OptionList::new();
     assert!(options.iter().all(|option| list.push(option)));
+    Packet { header: Arc::from(header([2, 1], 0, sequence, body, &list)), payload: Payload { unit: sequence, len } }
+}
+
+/// The octets of a header between two ports, with long sequence numbers.
+pub(super) fn header(
+    [source_port, destination_port]: [u16; 2],
+    ccval: u8,
+    sequence: u64,
+    body: Body,
+    options: &OptionList,
+) -> Vec<u8> {
     let repr = dccp::Repr {
-        source_port: 2,
-        destination_port: 1,
-        ccval: 0,
+        source_port,
+        destination_port,
+        ccval,
         checksum_coverage: 0,
         extended: true,
         sequence,
         body,
-        options: list.as_options(),
+        options: options.as_options(),
         payload_len: 0,
     };
     let mut header = vec![0; repr.buffer_len()];
     repr.emit(&mut dccp::Packet::new_unchecked(&mut header));
-    Packet { header: Arc::from(header), payload: Payload { unit: sequence, len } }
+    header
 }
 
 pub(super) fn ms(n: u64) -> Instant {

@@ -411,20 +411,7 @@ fn header(kind: u8, sequence: u64, acknowledgement: u64, octets: &mut Vec<u8>) -
         8 => Body::Sync { acknowledgement },
         _ => Body::SyncAck { acknowledgement },
     };
-    let repr = dccp::Repr {
-        source_port: 0,
-        destination_port: 0,
-        ccval: octets.last().copied().unwrap_or(0) & 0x0f,
-        checksum_coverage: 0,
-        extended: true,
-        sequence,
-        body,
-        options: list.as_options(),
-        payload_len: 0,
-    };
-    let mut header = vec![0; repr.buffer_len()];
-    repr.emit(&mut dccp::Packet::new_unchecked(&mut header));
-    header
+    super::bench::header([0, 0], octets.last().copied().unwrap_or(0) & 0x0f, sequence, body, &list)
 }
 
 #[test]
