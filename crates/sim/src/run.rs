@@ -1,5 +1,7 @@
 //! One run of a scenario: hosts and stations on a medium, from the start to the results.
 
+use std::sync::Arc;
+
 use hopcast_protocols::random::{Purpose, Stream, hash};
 use hopcast_protocols::time::Instant;
 use hopcast_radio::errors::PacketErrors;
@@ -14,7 +16,7 @@ use crate::association::{Associations, Change, Counts};
 use crate::engine::{Attachment, Engine, Event, Loss, Outgoing, Port, Ports, Tap, Upper};
 use crate::host::card::{Cards, Copied};
 use crate::host::packet::Packet;
-use crate::host::{ConservationError, Context, Hop, Host, Neighbour, Transmit};
+use crate::host::{ConservationError, Context, Hop, Host, Neighbour, PacketPool, Transmit};
 use crate::metrics::{Census, Counters, DropCause, FlowTable, Loss as FlowLoss, PathState, Truth, Unjudged};
 use crate::mobility::Motion;
 use crate::network::{self, Network};
@@ -24,7 +26,7 @@ use crate::traffic::{Machines, TrafficError, is_adtfrc, machines};
 use crate::wired::Wire;
 
 // At a large power of two, the parts of all stations that an event looks at would share a few sets of the processor's cache.
-const _: () = assert!(!size_of::<Dcf<Packet>>().is_multiple_of(512), "the stations' stride is no power of two");
+const _: () = assert!(!size_of::<Dcf<Arc<Packet>>>().is_multiple_of(512), "the stations' stride is no power of two");
 
 /// A run that can be driven forward.
 pub struct Simulation {
@@ -44,6 +46,7 @@ pub struct Hosts {
     hosts: Vec<Host>,
     counters: Vec<Counters>,
     flows: FlowTable,
+    pool: PacketPool,
     /// Losses of packets that radios hand up.
     errors: Option<PacketErrors>,
     ports: Ports,
@@ -228,7 +231,8 @@ impl Simulation {
         if !associations.is_empty() {
             network::dissociate(scenario, &mut hosts);
         }
-        let hosts = Hosts { hosts, counters, flows, errors, ports: ports.clone(), cards, observer, associations };
+        let pool = PacketPool::default();
+        let hosts = Hosts { hosts, counters, flows, pool, errors, ports: ports.clone(), cards, observer, associations };
         let mut engine = Engine::with_ports(topology.into_medium(), stations, wires, ports, hosts);
         if !radio.standard.acknowledges() {
             engine.set_unacknowledged();
@@ -247,7 +251,7 @@ impl Simulation {
     }
 
     /// Shows every frame to `tap`.
-    pub fn set_tap(&mut self, tap: impl Tap<Packet> + Send + 'static) {
+    pub fn set_tap(&mut self, tap: impl Tap<Arc<Packet>> + Send + 'static) {
         self.engine.set_tap(tap);
     }
 
@@ -319,12 +323,12 @@ impl Simulation {
     }
 
     /// The radios of all nodes, node by node.
-    pub fn stations(&self) -> &[Dcf<Packet>] {
+    pub fn stations(&self) -> &[Dcf<Arc<Packet>>] {
         self.engine.stations()
     }
 
     /// The radios of a node.
-    pub fn stations_of(&self, node: NodeId) -> impl Iterator<Item = &Dcf<Packet>> {
+    pub fn stations_of(&self, node: NodeId) -> impl Iterator<Item = &Dcf<Arc<Packet>>> {
         self.engine.ports().attachments(node.0 as usize).iter().filter_map(|attachment| match *attachment {
             Attachment::Station(station) => Some(&self.engine.stations()[station.0 as usize]),
             Attachment::Wire(_) => None,
@@ -332,7 +336,7 @@ impl Simulation {
     }
 
     /// The wires that lead away from a node.
-    pub fn wires_of(&self, node: NodeId) -> impl Iterator<Item = &Wire<Packet>> {
+    pub fn wires_of(&self, node: NodeId) -> impl Iterator<Item = &Wire<Arc<Packet>>> {
         self.engine.ports().attachments(node.0 as usize).iter().filter_map(|attachment| match *attachment {
             Attachment::Wire(wire) => Some(&self.engine.wires()[wire as usize]),
             Attachment::Station(_) => None,
@@ -370,8 +374,9 @@ impl Simulation {
             let cards = cards.get(node.0 as usize).into_iter().flatten();
             let in_stations = self.stations_of(node).flat_map(Dcf::held);
             let in_wires = self.wires_of(node).flat_map(Wire::held);
+            let in_interfaces = in_stations.chain(in_wires).map(|packet| &**packet);
             let mut management = 0;
-            for packet in in_stations.chain(in_wires).chain(cards.clone().flat_map(Cards::outgoing)) {
+            for packet in in_interfaces.chain(cards.clone().flat_map(Cards::outgoing)) {
                 if packet.management().is_some() {
                     management += 1;
                     continue;
@@ -431,8 +436,9 @@ impl Hosts {
     /// A host, and what it may use during a call.
     fn at(&mut self, host: u32, now: Instant) -> (&mut Host, Context<'_>) {
         let index = host as usize;
-        let context = Context { now, flows: &mut self.flows, counters: &mut self.counters[index] };
-        (&mut self.hosts[index], context)
+        let Self { hosts, counters, flows, pool, .. } = self;
+        let context = Context { now, flows, counters: &mut counters[index], pool };
+        (&mut hosts[index], context)
     }
 
     /// Judges the losses of monitored flows that have become known.
@@ -463,8 +469,8 @@ impl Hosts {
     }
 
     #[cold]
-    fn handle_packet_at_card(&mut self, port: Port, packet: Packet, from: Neighbour, now: Instant) {
-        let Some(cards) = self.cards_of(port) else { return self.deliver(port.host, packet, from, now) };
+    fn handle_packet_at_card(&mut self, port: Port, packet: Arc<Packet>, from: Neighbour, now: Instant) {
+        let Some(cards) = self.cards_of(port) else { return self.deliver(port.host, &packet, from, now) };
         if let Some(packet) = cards.handle_received(from, packet, now) {
             let (host, mut context) = self.at(port.host, now);
             host.handle_lost(&packet, DropCause::ReceiveBuffersFull, &mut context);
@@ -473,7 +479,13 @@ impl Hosts {
 
     /// A frame from `from` has come to the radio at `port`. Gives the packet back if it is for the host.
     #[cold]
-    fn handle_associated(&mut self, port: Port, packet: Packet, from: StationId, now: Instant) -> Option<Packet> {
+    fn handle_associated(
+        &mut self,
+        port: Port,
+        packet: Arc<Packet>,
+        from: StationId,
+        now: Instant,
+    ) -> Option<Arc<Packet>> {
         let passed = match packet.management() {
             Some(body) => {
                 self.associations.handle_frame(port, from, body, now);
@@ -492,11 +504,11 @@ impl Hosts {
 
     /// The next management frame of a host.
     #[cold]
-    fn poll_management(&mut self, host: u32, now: Instant) -> Option<Outgoing<Packet>> {
+    fn poll_management(&mut self, host: u32, now: Instant) -> Option<Outgoing<Arc<Packet>>> {
         let (interface, receiver, message) = self.associations.poll_output(host)?;
         let to = receiver.map_or(NodeId::ALL, |station| NodeId(self.ports.of_station(station).host));
         let packet = Packet::of_management(message.body, (NodeId(host), to), message.expires, now);
-        Some(Outgoing { interface, receiver, packet })
+        Some(Outgoing { interface, receiver, packet: self.pool.share(packet) })
     }
 
     /// A radio is done with a management frame.
@@ -567,14 +579,14 @@ impl Hosts {
 
     /// Hands a packet to its host, unless the error model loses it.
     #[inline]
-    fn deliver(&mut self, host: u32, packet: Packet, from: Neighbour, now: Instant) {
+    fn deliver(&mut self, host: u32, packet: &Packet, from: Neighbour, now: Instant) {
         // The draw is the receiver's own: its number among the packets that it has received.
         let number = self.counters[host as usize].received;
         let by_radio = || matches!(self.ports.attachment(host as usize, from.interface), Attachment::Station(_));
         let is_lost = self.errors.as_ref().is_some_and(|errors| by_radio() && errors.is_lost(number, host, now));
         let (host, mut context) = self.at(host, now);
         if is_lost {
-            return host.handle_lost(&packet, DropCause::Corrupted, &mut context);
+            return host.handle_lost(packet, DropCause::Corrupted, &mut context);
         }
         host.handle_packet(packet, from, &mut context);
     }
@@ -592,10 +604,10 @@ impl Hosts {
 }
 
 impl Upper for Hosts {
-    type Packet = Packet;
+    type Packet = Arc<Packet>;
 
     #[inline]
-    fn handle_packet(&mut self, port: Port, mut packet: Packet, from: Option<StationId>, now: Instant) {
+    fn handle_packet(&mut self, port: Port, mut packet: Arc<Packet>, from: Option<StationId>, now: Instant) {
         if !self.associations.is_empty()
             && let Some(station) = from
         {
@@ -604,7 +616,7 @@ impl Upper for Hosts {
         }
         let from = self.neighbour(port, from);
         if self.cards.is_empty() {
-            self.deliver(port.host, packet, from, now);
+            self.deliver(port.host, &packet, from, now);
         } else {
             self.handle_packet_at_card(port, packet, from, now);
         }
@@ -619,7 +631,7 @@ impl Upper for Hosts {
         self.associations.poll_coexistence(host)
     }
 
-    fn handle_overheard(&mut self, port: Port, packet: Packet, from: StationId, to: StationId, now: Instant) {
+    fn handle_overheard(&mut self, port: Port, packet: Arc<Packet>, from: StationId, to: StationId, now: Instant) {
         if packet.management().is_some() {
             return;
         }
@@ -629,18 +641,18 @@ impl Upper for Hosts {
         host.handle_overheard(&packet, from, to, &mut context);
     }
 
-    fn handle_sent(&mut self, port: Port, packet: &Packet, now: Instant) {
+    fn handle_sent(&mut self, port: Port, packet: Arc<Packet>, now: Instant) {
         if packet.management().is_some() {
-            return self.handle_management_done(port, packet, true);
+            return self.handle_management_done(port, &packet, true);
         }
         self.empty_buffer(port, now);
         let (host, mut context) = self.at(port.host, now);
         host.handle_sent(packet, &mut context);
     }
 
-    fn handle_drop(&mut self, port: Port, packet: &Packet, to: Option<StationId>, cause: Loss, now: Instant) {
+    fn handle_drop(&mut self, port: Port, packet: Arc<Packet>, to: Option<StationId>, cause: Loss, now: Instant) {
         if packet.management().is_some() {
-            return self.handle_management_done(port, packet, false);
+            return self.handle_management_done(port, &packet, false);
         }
         self.empty_buffer(port, now);
         let to = self.neighbour(port, to);
@@ -657,7 +669,7 @@ impl Upper for Hosts {
         self.observe(now);
     }
 
-    fn handle_unheard(&mut self, port: Port, packet: &Packet, now: Instant) {
+    fn handle_unheard(&mut self, port: Port, packet: &Arc<Packet>, now: Instant) {
         let (host, mut context) = self.at(port.host, now);
         host.handle_unheard(packet, &mut context);
         self.observe(now);
@@ -671,12 +683,12 @@ impl Upper for Hosts {
         for packet in before_card.into_iter().flatten() {
             let to = self.neighbour(port, Some(station));
             let (host, mut context) = self.at(host, now);
-            hand_back(host, &packet, to, &mut context);
+            hand_back(host, packet, to, &mut context);
         }
         Some((interface, station))
     }
 
-    fn handle_purged(&mut self, port: Port, packet: &Packet, to: StationId, now: Instant) {
+    fn handle_purged(&mut self, port: Port, packet: Arc<Packet>, to: StationId, now: Instant) {
         self.empty_buffer(port, now);
         let to = self.neighbour(port, Some(to));
         let (host, mut context) = self.at(port.host, now);
@@ -691,7 +703,7 @@ impl Upper for Hosts {
         }
         let copied = self.cards.get_mut(host as usize).and_then(|cards| cards.as_mut()?.poll_copied(now));
         if let Some(Copied { from, packet }) = copied {
-            self.deliver(host, packet, from, now);
+            self.deliver(host, &packet, from, now);
         }
         let (host, mut context) = self.at(host, now);
         host.handle_timeout(&mut context);
@@ -714,16 +726,17 @@ impl Upper for Hosts {
         host: u32,
         room: impl Fn(u32, UserPriority) -> Room,
         now: Instant,
-    ) -> Option<Outgoing<Packet>> {
+    ) -> Option<Outgoing<Arc<Packet>>> {
         if !self.associations.is_empty()
             && let Some(outgoing) = self.poll_management(host, now)
         {
             return Some(outgoing);
         }
         let index = host as usize;
-        let mut context = Context { now, flows: &mut self.flows, counters: &mut self.counters[index] };
-        let host = &mut self.hosts[index];
-        let transmit = match self.cards.get_mut(index) {
+        let Self { hosts, counters, flows, pool, cards, .. } = self;
+        let mut context = Context { now, flows, counters: &mut counters[index], pool };
+        let host = &mut hosts[index];
+        let transmit = match cards.get_mut(index) {
             Some(Some(cards)) => poll_output_through(cards, host, room, &mut context)?,
             _ => host.poll_output(room, &mut context)?,
         };
@@ -734,9 +747,9 @@ impl Upper for Hosts {
 
 /// An interface gives a packet back to a host: its routing protocol decides, or without one it is dropped, since the neighbour
 /// has no association any more.
-fn hand_back(host: &mut Host, packet: &Packet, to: Neighbour, context: &mut Context<'_>) {
+fn hand_back(host: &mut Host, packet: Arc<Packet>, to: Neighbour, context: &mut Context<'_>) {
     if host.router().is_some() {
-        host.handle_purged(packet, to, context);
+        host.handle_purged(&packet, to, context);
     } else {
         host.handle_drop(packet, to, DropCause::NotAssociated, context);
     }
@@ -764,7 +777,7 @@ fn poll_output_through(
         }
         if let Some(transmit) = cards.handle_transmit(transmit, context.now) {
             let to = Neighbour { interface: transmit.hop.interface, node: transmit.hop.node };
-            host.handle_drop(&transmit.packet, to, DropCause::QueueFull, context);
+            host.handle_drop(transmit.packet, to, DropCause::QueueFull, context);
         }
     }
 }

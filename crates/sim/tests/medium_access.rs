@@ -45,10 +45,10 @@ impl Upper for Hosts {
     fn handle_packet(&mut self, port: Port, _: Packet, _: Option<StationId>, _: Instant) {
         self.0[port.host as usize].delivered += 1;
     }
-    fn handle_sent(&mut self, port: Port, _: &Packet, _: Instant) {
+    fn handle_sent(&mut self, port: Port, _: Packet, _: Instant) {
         self.0[port.host as usize].sent += 1;
     }
-    fn handle_drop(&mut self, port: Port, _: &Packet, _: Option<StationId>, _: Loss, _: Instant) {
+    fn handle_drop(&mut self, port: Port, _: Packet, _: Option<StationId>, _: Loss, _: Instant) {
         self.0[port.host as usize].dropped += 1;
     }
     fn handle_timeout(&mut self, host: u32, _: Instant) {

@@ -1,5 +1,7 @@
 //! A frame as it travels between stations: what is on the air, without its bytes.
 
+use std::sync::Arc;
+
 use hopcast_protocols::time::{Duration, Instant};
 
 use super::edca::UserPriority;
@@ -34,6 +36,29 @@ pub trait Payload: Clone {
     /// Its user priority, which decides its access category under EDCA.
     fn priority(&self) -> UserPriority {
         UserPriority::BEST_EFFORT
+    }
+}
+
+/// A packet that several hold: it is the same for all of them.
+impl<P: Payload> Payload for Arc<P> {
+    fn octets(&self) -> u32 {
+        (**self).octets()
+    }
+
+    fn flow(&self) -> u64 {
+        (**self).flow()
+    }
+
+    fn expires(&self) -> Option<Instant> {
+        (**self).expires()
+    }
+
+    fn is_management(&self) -> bool {
+        (**self).is_management()
+    }
+
+    fn priority(&self) -> UserPriority {
+        (**self).priority()
     }
 }
 

@@ -48,7 +48,7 @@ impl Capture {
     }
 
     /// What writes into these files; for [`crate::run::Simulation::set_tap`].
-    pub fn tap(&self) -> impl Tap<Packet> + Send + 'static {
+    pub fn tap(&self) -> impl Tap<Arc<Packet>> + Send + 'static {
         CaptureTap { files: Arc::clone(&self.files) }
     }
 
@@ -81,13 +81,13 @@ struct CaptureTap {
     files: Arc<Mutex<Files>>,
 }
 
-impl Tap<Packet> for CaptureTap {
-    fn on_frame(&mut self, station: StationId, frame: &Frame<Packet>, start: Instant, received: Option<&Link>) {
+impl Tap<Arc<Packet>> for CaptureTap {
+    fn on_frame(&mut self, station: StationId, frame: &Frame<Arc<Packet>>, start: Instant, received: Option<&Link>) {
         let mut files = self.files.lock().expect("a panic while a frame is written ends the run");
         files.write(station, frame, start, received);
     }
 
-    fn on_packet(&mut self, port: Port, packet: &Packet, now: Instant) {
+    fn on_packet(&mut self, port: Port, packet: &Arc<Packet>, now: Instant) {
         let mut files = self.files.lock().expect("a panic while a frame is written ends the run");
         files.write_packet(port, packet, now);
     }
@@ -102,7 +102,7 @@ struct Files {
 }
 
 impl Files {
-    fn write(&mut self, station: StationId, frame: &Frame<Packet>, start: Instant, received: Option<&Link>) {
+    fn write(&mut self, station: StationId, frame: &Frame<Arc<Packet>>, start: Instant, received: Option<&Link>) {
         let port = self.ports.of_station(station);
         let Some(node) = self.nodes.get_mut(port.host as usize).filter(|_| self.error.is_none()) else { return };
         let octets = self.encoder.encode(frame, start, received);

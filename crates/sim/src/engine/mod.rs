@@ -125,15 +125,15 @@ pub trait Upper {
     ) {
     }
     /// A packet was acknowledged, or broadcast, or has left on a wire.
-    fn handle_sent(&mut self, port: Port, packet: &Self::Packet, now: Instant);
+    fn handle_sent(&mut self, port: Port, packet: Self::Packet, now: Instant);
     /// The interface gave up a packet; if that is a radio, one for this station, or for all.
-    fn handle_drop(&mut self, port: Port, packet: &Self::Packet, to: Option<StationId>, cause: Loss, now: Instant);
+    fn handle_drop(&mut self, port: Port, packet: Self::Packet, to: Option<StationId>, cause: Loss, now: Instant);
     /// The next station whose packets a host wants back from the queue of one of its interfaces.
     fn poll_purge(&mut self, _host: u32, _now: Instant) -> Option<(u32, StationId)> {
         None
     }
     /// An interface gives back a packet for a station, after [`Self::poll_purge`].
-    fn handle_purged(&mut self, _port: Port, _packet: &Self::Packet, _to: StationId, _now: Instant) {}
+    fn handle_purged(&mut self, _port: Port, _packet: Self::Packet, _to: StationId, _now: Instant) {}
     /// A packet that a radio has sent, without acknowledgement, did not get to the station that it was for.
     fn handle_unheard(&mut self, _port: Port, _packet: &Self::Packet, _now: Instant) {}
     /// The instant of [`Self::poll_timeout`] has come.
@@ -472,12 +472,12 @@ impl<U: Upper> Engine<U> {
                 }
                 wired::Output::Sent(packet) => {
                     self.tap_wire(from, &packet, now);
-                    self.upper.handle_sent(from, &packet, now);
+                    self.upper.handle_sent(from, packet, now);
                     from.host
                 }
                 wired::Output::Lost(packet) => {
                     self.tap_wire(from, &packet, now);
-                    self.upper.handle_drop(from, &packet, None, Loss::Link, now);
+                    self.upper.handle_drop(from, packet, None, Loss::Link, now);
                     from.host
                 }
             };
@@ -522,11 +522,11 @@ impl<U: Upper> Engine<U> {
                         host_touched = true;
                         self.upper.handle_overheard(self.ports.of_station(station), packet, from, to, now);
                     }
-                    Output::Sent(ref packet) => {
+                    Output::Sent(packet) => {
                         host_touched = true;
                         self.upper.handle_sent(self.ports.of_station(station), packet, now);
                     }
-                    Output::Dropped(ref packet, cause, to) => {
+                    Output::Dropped(packet, cause, to) => {
                         host_touched = true;
                         self.upper.handle_drop(self.ports.of_station(station), packet, to, Loss::Radio(cause), now);
                     }
@@ -561,7 +561,7 @@ impl<U: Upper> Engine<U> {
                 let Some((interface, receiver)) = upper.poll_purge(host as u32, now) else { break };
                 if let Attachment::Station(station) = ports.attachment(host, interface) {
                     for packet in stations[station.0 as usize].purge(receiver) {
-                        upper.handle_purged(Port { host: host as u32, interface }, &packet, receiver, now);
+                        upper.handle_purged(Port { host: host as u32, interface }, packet, receiver, now);
                     }
                 }
                 continue;
@@ -577,7 +577,7 @@ impl<U: Upper> Engine<U> {
                     let index = wire as usize;
                     let octets = packet.octets();
                     if let Err(packet) = wires[index].handle_packet(packet, octets, now) {
-                        upper.handle_drop(Port { host: host as u32, interface }, &packet, None, Loss::QueueFull, now);
+                        upper.handle_drop(Port { host: host as u32, interface }, packet, None, Loss::QueueFull, now);
                     }
                     host_timers.set(index, wires[index].poll_timeout());
                 }

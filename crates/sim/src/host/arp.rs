@@ -29,7 +29,7 @@ impl Resolution {
 
     /// The packets that wait for an address.
     pub(super) fn waiting(&self) -> impl Iterator<Item = &Packet> {
-        self.0.iter().flat_map(Arp::waiting).map(|transmit| &transmit.packet)
+        self.0.iter().flat_map(Arp::waiting).map(|transmit| &*transmit.packet)
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
@@ -128,7 +128,7 @@ impl Host {
                 }
                 Output::Dropped { packet: Transmit { hop, packet }, cause: arp::DropCause::Unresolved } => {
                     let to = Neighbour { interface: hop.interface, node: hop.node };
-                    self.handle_unsent(packet, to, Undelivered::Dropped, DropCause::ArpTimeout, cx);
+                    self.handle_unsent(&packet, to, Undelivered::Dropped, DropCause::ArpTimeout, cx);
                     self.wake_stalled(cx.now);
                 }
             }
@@ -167,7 +167,8 @@ impl Host {
             Operation::Reply => cx.counters.arp_replies += 1,
             Operation::Unknown(_) => {}
         }
-        self.ready.push_back(Transmit { hop, packet: Packet { ip, body: Body::Arp(message), tag, part: None } });
+        let packet = cx.pool.share(Packet { ip, body: Body::Arp(message), tag, part: None });
+        self.ready.push_back(Transmit { hop, packet });
     }
 }
 

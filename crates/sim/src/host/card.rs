@@ -18,6 +18,7 @@ use super::{Neighbour, Transmit};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::StationId;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Parameters of a card.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,7 +72,7 @@ pub struct Copied {
     /// The neighbour that it comes from, and the radio.
     pub from: Neighbour,
     /// The packet.
-    pub packet: Packet,
+    pub packet: Arc<Packet>,
 }
 
 impl Cards {
@@ -109,7 +110,7 @@ impl Cards {
 
     /// A packet has come from the air; gives it back if all receive buffers are taken.
     #[must_use]
-    pub fn handle_received(&mut self, from: Neighbour, packet: Packet, now: Instant) -> Option<Packet> {
+    pub fn handle_received(&mut self, from: Neighbour, packet: Arc<Packet>, now: Instant) -> Option<Arc<Packet>> {
         let card = &mut self.cards[from.interface as usize];
         if card.receiving >= self.config.receive_buffers {
             return Some(packet);
@@ -127,7 +128,7 @@ impl Cards {
     }
 
     /// Takes all packets for a station out of the queue before a card, the oldest first.
-    pub fn purge(&mut self, interface: u32, station: StationId) -> Vec<Packet> {
+    pub fn purge(&mut self, interface: u32, station: StationId) -> Vec<Arc<Packet>> {
         let queue = &mut self.cards[interface as usize].queue;
         let (purged, kept): (Vec<_>, Vec<_>) =
             queue.drain(..).partition(|transmit| transmit.hop.station == Some(station));
@@ -170,20 +171,20 @@ impl Cards {
     /// Packets that the host has given away, and that no radio has yet.
     pub fn outgoing(&self) -> impl Iterator<Item = &Packet> {
         let copied = self.copying.iter().filter_map(|(copy, _)| match copy {
-            Copy::Out(transmit) => Some(&transmit.packet),
+            Copy::Out(transmit) => Some(&*transmit.packet),
             Copy::In(..) => None,
         });
         let waiting = self.copied.iter().chain(self.cards.iter().flat_map(|card| &card.queue));
-        copied.chain(waiting.map(|transmit| &transmit.packet))
+        copied.chain(waiting.map(|transmit| &*transmit.packet))
     }
 
     /// Packets that have come from the air, and that the host has not yet.
     pub fn incoming(&self) -> impl Iterator<Item = &Packet> {
         let copied = self.copying.iter().filter_map(|(copy, _)| match copy {
-            Copy::In(copied) => Some(&copied.packet),
+            Copy::In(copied) => Some(&*copied.packet),
             Copy::Out(_) => None,
         });
-        copied.chain(self.cards.iter().flat_map(|card| &card.received).map(|copied| &copied.packet))
+        copied.chain(self.cards.iter().flat_map(|card| &card.received).map(|copied| &*copied.packet))
     }
 
     /// Packets in the queues before the cards.

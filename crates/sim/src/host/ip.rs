@@ -25,21 +25,18 @@ impl Host {
             count_host_drop(&datagram, 1, self.unrouted, cx);
             return None;
         };
-        let mtu = self.config.interfaces[hop.interface as usize].mtu;
-        for packet in Fragments::new(datagram, mtu) {
-            cx.counters.originated += 1;
-            self.give(Transmit { hop, packet }, cx);
-        }
+        cx.counters.originated += self.give_in_pieces(hop, datagram, cx);
         Some(id)
     }
 
     /// A packet for another host.
-    pub(super) fn forward(&mut self, mut packet: Packet, from: Neighbour, cx: &mut Context<'_>) {
+    pub(super) fn forward(&mut self, packet: &Packet, from: Neighbour, cx: &mut Context<'_>) {
         // RFC 1812, section 5.3.1: a router that would send a packet on with a time to live of zero discards it.
-        packet.ip.ttl = packet.ip.ttl.saturating_sub(1);
-        if packet.ip.ttl == 0 {
-            return count_host_drop(&packet, 1, DropCause::TtlExpired, cx);
+        let ttl = packet.ip.ttl.saturating_sub(1);
+        if ttl == 0 {
+            return count_host_drop(packet, 1, DropCause::TtlExpired, cx);
         }
+        let packet = Packet { ip: Ipv4 { ttl, ..packet.ip }, ..packet.clone() };
         if self.router.is_some() {
             return self.forward_routed(packet, from, cx);
         }
@@ -51,34 +48,44 @@ impl Host {
 
     /// Gives a packet that may have come from another host to an interface, in pieces if that needs it.
     pub(super) fn push(&mut self, hop: Hop, packet: Packet, cx: &mut Context<'_>) {
+        // If the packet becomes several, the host has made all but the first.
+        cx.counters.refragmented += self.give_in_pieces(hop, packet, cx) - 1;
+    }
+
+    /// Gives a packet to an interface, cut if it is longer than that takes. Returns how many it has become.
+    fn give_in_pieces(&mut self, hop: Hop, packet: Packet, cx: &mut Context<'_>) -> u64 {
         // A routing protocol's part before the data is no reason to cut: 802.11 carries 2304 octets (IEEE 802.11-2020, 9.2.3).
         let octets = IPV4_HEADER + u32::from(packet.ip.payload);
-        match self.config.interfaces[hop.interface as usize].mtu {
-            Some(mtu) if octets > mtu => {
-                // The packet becomes several, of which the host has made all but the first.
-                cx.counters.refragmented +=
-                    u64::from(super::fragment::count(u32::from(packet.ip.payload), Some(mtu))) - 1;
-                for packet in Fragments::new(packet, Some(mtu)) {
-                    self.give(Transmit { hop, packet }, cx);
-                }
-            }
-            _ => self.give(Transmit { hop, packet }, cx),
+        let mtu = self.config.interfaces[hop.interface as usize].mtu;
+        if mtu.is_none_or(|mtu| octets <= mtu) {
+            let packet = cx.pool.share(packet);
+            self.give(Transmit { hop, packet }, cx);
+            return 1;
         }
+        let mut count = 0;
+        for packet in Fragments::new(packet, mtu) {
+            let packet = cx.pool.share(packet);
+            self.give(Transmit { hop, packet }, cx);
+            count += 1;
+        }
+        count
     }
 
     /// A packet for this host.
-    pub(super) fn receive(&mut self, packet: Packet, cx: &mut Context<'_>) {
+    pub(super) fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         if !packet.is_fragment() {
             return self.deliver(packet, 1, cx);
         }
         let mut complete = None;
-        self.reassembly.handle_fragment(packet, cx.now, |outcome| match outcome {
+        // What a routing protocol has put before the data has done its part.
+        let fragment = Packet { part: None, ..packet.clone() };
+        self.reassembly.handle_fragment(fragment, cx.now, |outcome| match outcome {
             Outcome::Complete { datagram, packets } => complete = Some((datagram, packets)),
             Outcome::Dropped { sample, packets, cause } => count_fragments_drop(&sample, packets, cause, cx),
         });
         self.timers.set(Slot::Reassembly.index(), self.reassembly.poll_timeout());
         if let Some((datagram, packets)) = complete {
-            self.deliver(datagram, packets, cx);
+            self.deliver(&datagram, packets, cx);
         }
     }
 
@@ -105,17 +112,17 @@ impl Host {
     }
 
     /// Hands a whole datagram, which came in so many packets, to its socket.
-    fn deliver(&mut self, datagram: Packet, packets: u32, cx: &mut Context<'_>) {
+    fn deliver(&mut self, datagram: &Packet, packets: u32, cx: &mut Context<'_>) {
         let socket = datagram.body.destination_port().wrapping_sub(FIRST_PORT);
         match (self.sockets.get(usize::from(socket)), &datagram.body) {
-            (Some(Socket::Udp(_)), Body::Udp { .. }) => self.deliver_udp(u32::from(socket), &datagram, packets, cx),
+            (Some(Socket::Udp(_)), Body::Udp { .. }) => self.deliver_udp(u32::from(socket), datagram, packets, cx),
             (Some(Socket::Tcp(_)), Body::Tcp { segment, source_port, .. }) => {
                 cx.counters.delivered += u64::from(packets);
                 let from = Endpoint { node: datagram.ip.source, port: *source_port };
                 self.deliver_segment(u32::from(socket), segment, from, cx);
             }
-            (Some(Socket::Dccp(_)), Body::Dccp(_)) => self.deliver_dccp(u32::from(socket), &datagram, packets, cx),
-            _ => count_host_drop(&datagram, packets, DropCause::NoSocket, cx),
+            (Some(Socket::Dccp(_)), Body::Dccp(_)) => self.deliver_dccp(u32::from(socket), datagram, packets, cx),
+            _ => count_host_drop(datagram, packets, DropCause::NoSocket, cx),
         }
     }
 }

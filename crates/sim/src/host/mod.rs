@@ -23,6 +23,7 @@ mod dccp;
 mod fragment;
 mod ip;
 pub mod packet;
+mod pool;
 mod program;
 mod reassembly;
 pub mod router;
@@ -34,6 +35,7 @@ mod udp;
 mod tests;
 
 pub use dccp::DccpOptions;
+pub use pool::PacketPool;
 pub use reassembly::{REASSEMBLY_MEMORY, REASSEMBLY_TIMEOUT};
 pub use router::{Neighbour, ROUTE_QUEUE_PACKETS, ROUTE_QUEUE_TIMEOUT, Router};
 pub use routes::{Hop, Routes};
@@ -53,6 +55,7 @@ use program::Program;
 use reassembly::Reassembly;
 use router::Undelivered;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use tcp::TcpSocket;
 use udp::UdpSocket;
 
@@ -114,6 +117,8 @@ pub struct Context<'a> {
     pub flows: &'a mut FlowTable,
     /// The counters of this node.
     pub counters: &'a mut Counters,
+    /// The packets of all nodes.
+    pub pool: &'a mut PacketPool,
 }
 
 /// A packet for an interface.
@@ -122,7 +127,7 @@ pub struct Transmit {
     /// The interface, and the neighbour that is to receive it.
     pub hop: Hop,
     /// What it receives.
-    pub packet: Packet,
+    pub packet: Arc<Packet>,
 }
 
 /// One end of a UDP association or of a connection.
@@ -187,7 +192,7 @@ impl Host {
 
     /// The interface received a packet for this host from a neighbour, to be used here or passed on.
     #[inline]
-    pub fn handle_packet(&mut self, packet: Packet, from: Neighbour, cx: &mut Context<'_>) {
+    pub fn handle_packet(&mut self, packet: &Packet, from: Neighbour, cx: &mut Context<'_>) {
         cx.counters.received += 1;
         if let Body::Arp(message) = &packet.body {
             return self.handle_arp(message, from, cx);
@@ -205,9 +210,10 @@ impl Host {
     }
 
     /// The interface has sent `packet`: its frame was acknowledged, or needed no acknowledgement.
-    pub fn handle_sent(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+    pub fn handle_sent(&mut self, packet: Arc<Packet>, cx: &mut Context<'_>) {
         cx.counters.sent += 1;
-        self.release(packet, cx.now);
+        self.release(&packet, cx.now);
+        cx.pool.take_back(packet);
     }
 
     /// `packet`, which the interface has sent without acknowledgement, did not arrive.
@@ -217,14 +223,16 @@ impl Host {
 
     /// The interface dropped `packet`, which was for `to`, on its queue or after its last attempt. A routing protocol hears of
     /// the latter, and may take the packet back.
-    pub fn handle_drop(&mut self, packet: &Packet, to: Neighbour, cause: DropCause, cx: &mut Context<'_>) {
+    pub fn handle_drop(&mut self, packet: Arc<Packet>, to: Neighbour, cause: DropCause, cx: &mut Context<'_>) {
         let is_link_lost = matches!(cause, DropCause::RetryLimitShort | DropCause::RetryLimitLong);
         if is_link_lost && self.router.is_some() {
-            return self.handle_undelivered(packet, to, Undelivered::Dropped, cause, cx);
+            self.handle_undelivered(&packet, to, Undelivered::Dropped, cause, cx);
+        } else {
+            cx.counters.interface_dropped += 1;
+            count_drop(&packet, 1, cause, Some((self.node, to.node)), cx);
+            self.release(&packet, cx.now);
         }
-        cx.counters.interface_dropped += 1;
-        count_drop(packet, 1, cause, Some((self.node, to.node)), cx);
-        self.release(packet, cx.now);
+        cx.pool.take_back(packet);
     }
 
     /// It is [`Self::poll_timeout`], or later.
@@ -296,7 +304,7 @@ impl Host {
 
     /// Enters the datagrams that this host holds, whole or in part, in `census`. Those in the interface are not among them.
     pub fn count_in_flight(&self, census: &mut Census) {
-        let packets = self.ready.iter().map(|transmit| &transmit.packet).chain(self.reassembly.datagrams());
+        let packets = self.ready.iter().map(|transmit| &*transmit.packet).chain(self.reassembly.datagrams());
         let packets = packets.chain(self.router.iter().flat_map(|router| router.waiting()));
         let packets = packets.chain(self.resolution.iter().flat_map(|resolution| resolution.waiting()));
         packets.for_each(|packet| census.insert(packet.tag.flow, packet.tag.seq));

@@ -38,7 +38,7 @@ pub struct Router {
     /// The most packets that wait.
     queue_packets: usize,
     /// Copies that the protocol may want sent again.
-    held: BTreeMap<Token, Transmit>,
+    held: BTreeMap<Token, (Hop, Packet)>,
     /// Neighbours of whose packets the interfaces are to be freed.
     purges: VecDeque<(u32, StationId)>,
     /// Connections that want to know of the routes to their other ends.
@@ -218,7 +218,7 @@ impl Host {
     }
 
     /// A packet has come to this host, which has a routing protocol.
-    pub(super) fn handle_routed(&mut self, mut packet: Packet, from: Neighbour, cx: &mut Context<'_>) {
+    pub(super) fn handle_routed(&mut self, packet: &Packet, from: Neighbour, cx: &mut Context<'_>) {
         let router = self.router.as_mut().expect("the caller has looked");
         let is_for_this_host = packet.ip.destination == self.node || packet.ip.destination == NodeId::ALL;
         match packet.body {
@@ -231,13 +231,12 @@ impl Host {
                         self.handle_shown(hop, cx);
                     }
                     let router = self.router.as_mut().expect("the caller has looked");
-                    router.protocol.handle_message(&view(&packet, Some(from.as_next_hop())), cx.now);
+                    router.protocol.handle_message(&view(packet, Some(from.as_next_hop())), cx.now);
                     self.settle_router(cx);
                 }
             }
             _ if is_for_this_host => {
-                router.protocol.handle_arrival(&view(&packet, Some(from.as_next_hop())), cx.now);
-                packet.part = None;
+                router.protocol.handle_arrival(&view(packet, Some(from.as_next_hop())), cx.now);
                 self.settle_router(cx);
                 self.receive(packet, cx);
             }
@@ -311,20 +310,20 @@ impl Host {
     /// `packet`, which was for `to`, has not got to the interface; unless the protocol takes it back, it is dropped for `cause`.
     pub(super) fn handle_unsent(
         &mut self,
-        packet: Packet,
+        packet: &Packet,
         to: Neighbour,
         how: Undelivered,
         cause: DropCause,
         cx: &mut Context<'_>,
     ) {
         let verdict = match self.router {
-            Some(_) => self.report_undelivered(&packet, to, how, cx.now),
+            Some(_) => self.report_undelivered(packet, to, how, cx.now),
             None => Verdict::Drop,
         };
         if !packet.body.has_data() || verdict == Verdict::Drop {
-            self.drop_own(&packet, cause, cx);
+            self.drop_own(packet, cause, cx);
         } else {
-            self.carry_out(verdict, packet, None, cx);
+            self.carry_out(verdict, packet.clone(), None, cx);
         }
     }
 
@@ -356,7 +355,7 @@ impl Host {
                     return false;
                 };
                 if let Some(token) = held {
-                    router.held.insert(token, Transmit { hop, packet: packet.clone() });
+                    router.held.insert(token, (hop, packet.clone()));
                 }
                 self.put(hop, packet, cx);
                 true
@@ -404,7 +403,7 @@ impl Host {
                 Output::Purge(hop) => {
                     for Transmit { hop, packet } in self.purge_resolution(hop, cx.now) {
                         let to = Neighbour { interface: hop.interface, node: hop.node };
-                        self.handle_unsent(packet, to, Undelivered::Purged, DropCause::NoRoute, cx);
+                        self.handle_unsent(&packet, to, Undelivered::Purged, DropCause::NoRoute, cx);
                     }
                     self.wake_stalled(cx.now);
                     let router = self.router.as_mut().expect("it has spoken");
@@ -413,7 +412,7 @@ impl Host {
                 }
                 Output::Resend(token) => {
                     let router = self.router.as_ref().expect("it has spoken");
-                    if let Some(Transmit { hop, packet }) = router.held.get(&token).cloned() {
+                    if let Some((hop, packet)) = router.held.get(&token).cloned() {
                         cx.counters.repeated += 1;
                         self.put(hop, packet, cx);
                     }
@@ -423,7 +422,7 @@ impl Host {
                 }
                 Output::Recall(token) => {
                     let held = self.router.as_mut().and_then(|router| router.held.remove(&token));
-                    if let Some(Transmit { hop, packet }) = held {
+                    if let Some((hop, packet)) = held {
                         self.recall(&packet, Neighbour { interface: hop.interface, node: hop.node }, cx);
                     }
                 }

@@ -147,8 +147,8 @@ type Heard = (Instant, Option<Power>);
 /// Data frames that n0 sends and n1 receives.
 struct Ears(Arc<Mutex<Vec<Heard>>>);
 
-impl Tap<Packet> for Ears {
-    fn on_frame(&mut self, station: StationId, frame: &Frame<Packet>, start: Instant, received: Option<&Link>) {
+impl Tap<Arc<Packet>> for Ears {
+    fn on_frame(&mut self, station: StationId, frame: &Frame<Arc<Packet>>, start: Instant, received: Option<&Link>) {
         if frame.transmitter == StationId(0) && frame.payload.is_some() {
             let sent = match received {
                 Some(link) if station == StationId(1) => Instant::from_nanos(start.as_nanos() - link.delay.as_nanos()),

@@ -57,8 +57,8 @@ struct Sent(Arc<Mutex<Vec<(Instant, u32)>>>);
 /// MAC header, LLC and FCS; IPv4 and UDP.
 const HEADERS: u32 = FrameKind::DATA_OVERHEAD_OCTETS + 28;
 
-impl Tap<Packet> for Sent {
-    fn on_frame(&mut self, station: StationId, frame: &Frame<Packet>, start: Instant, received: Option<&Link>) {
+impl Tap<Arc<Packet>> for Sent {
+    fn on_frame(&mut self, station: StationId, frame: &Frame<Arc<Packet>>, start: Instant, received: Option<&Link>) {
         if frame.kind == FrameKind::Data && station == StationId(0) && received.is_none() && !frame.retry {
             self.0.lock().expect("no thread panics").push((start, frame.octets - HEADERS));
         }

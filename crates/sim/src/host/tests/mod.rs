@@ -26,6 +26,7 @@ struct Bench {
     hosts: Vec<Host>,
     counters: Vec<Counters>,
     flows: FlowTable,
+    pool: PacketPool,
     now: Instant,
 }
 
@@ -44,22 +45,23 @@ impl Bench {
                 player: None,
                 is_monitored: false,
             }]),
+            pool: PacketPool::default(),
             now: at(0),
         }
     }
 
     fn with<R>(&mut self, node: usize, call: impl FnOnce(&mut Host, &mut Context<'_>) -> R) -> R {
-        let Self { hosts, counters, flows, now } = self;
-        call(&mut hosts[node], &mut Context { now: *now, flows, counters: &mut counters[node] })
+        let Self { hosts, counters, flows, pool, now } = self;
+        call(&mut hosts[node], &mut Context { now: *now, flows, counters: &mut counters[node], pool })
     }
 
     /// All packets that come out while the interface has `room` places.
-    fn take(&mut self, node: usize, room: usize) -> Vec<Packet> {
+    fn take(&mut self, node: usize, room: usize) -> Vec<Arc<Packet>> {
         self.take_by(node, |_, taken| Room::shared(room.saturating_sub(taken.len())))
     }
 
     /// The same where the room is that for a priority after what was taken.
-    fn take_by(&mut self, node: usize, room: impl Fn(UserPriority, &[Packet]) -> Room) -> Vec<Packet> {
+    fn take_by(&mut self, node: usize, room: impl Fn(UserPriority, &[Arc<Packet>]) -> Room) -> Vec<Arc<Packet>> {
         let mut packets = Vec::new();
         while let Some(transmit) =
             self.with(node, |host, cx| host.poll_output(|_, priority| room(priority, &packets), cx))
@@ -79,11 +81,15 @@ impl Bench {
     }
 
     fn give(&mut self, node: usize, packet: &Packet) {
-        self.with(node, |host, cx| host.handle_packet(packet.clone(), NEIGHBOUR, cx));
+        self.with(node, |host, cx| host.handle_packet(packet, NEIGHBOUR, cx));
     }
 
-    fn sent(&mut self, node: usize, packet: &Packet) {
-        self.with(node, |host, cx| host.handle_sent(packet, cx));
+    fn sent(&mut self, node: usize, packet: &Arc<Packet>) {
+        self.with(node, |host, cx| host.handle_sent(Arc::clone(packet), cx));
+    }
+
+    fn dropped(&mut self, node: usize, packet: &Arc<Packet>, cause: DropCause) {
+        self.with(node, |host, cx| host.handle_drop(Arc::clone(packet), NEIGHBOUR, cause, cx));
     }
 
     fn check(&self) {
@@ -121,7 +127,7 @@ fn a_unit_of_sixteen_kilobytes_is_twelve_packets_and_arrives_with_the_last() {
     bench.advance(0);
     let packets = bench.take(0, 50);
     assert_eq!(packets.len(), 12);
-    assert_eq!(packets.iter().map(Packet::octets).sum::<u32>(), 16_384 + 8 + 12 * 20);
+    assert_eq!(packets.iter().map(|packet| packet.octets()).sum::<u32>(), 16_384 + 8 + 12 * 20);
     for packet in &packets {
         assert_eq!(bench.flows[FLOW].summary(bench.now).received_packets, 0);
         bench.advance(5_000);
@@ -140,7 +146,7 @@ fn one_lost_fragment_loses_the_unit() {
     bench.advance(0);
     for (index, packet) in bench.take(0, 50).iter().enumerate() {
         if index == 4 {
-            bench.with(0, |host, cx| host.handle_drop(packet, NEIGHBOUR, DropCause::RetryLimitLong, cx));
+            bench.dropped(0, packet, DropCause::RetryLimitLong);
         } else {
             bench.sent(0, packet);
             bench.give(1, packet);
@@ -170,7 +176,7 @@ fn a_blocking_write_waits_until_the_interface_is_done_with_the_unit_before() {
         assert_eq!(bench.take(0, 50), []);
     }
     // A fragment that is dropped releases its place as well.
-    bench.with(0, |host, cx| host.handle_drop(&packets[11], NEIGHBOUR, DropCause::RetryLimitShort, cx));
+    bench.dropped(0, &packets[11], DropCause::RetryLimitShort);
     assert_eq!(bench.take(0, 50).len(), 12);
     bench.check();
 }
@@ -217,7 +223,7 @@ fn a_blocking_write_waits_for_room_in_the_queue_of_its_category() {
     }
     bench.advance(0);
     assert_eq!(bench.take(0, 5), [], "the large unit keeps its turn in the only queue");
-    let by_category = |priority, taken: &[Packet]| {
+    let by_category = |priority, taken: &[Arc<Packet>]| {
         let queued = taken.iter().filter(|packet| packet.tag.priority == priority).count();
         Room { places: 5 - queued, category: Some(AccessCategory::of_user_priority(priority)) }
     };
@@ -354,7 +360,7 @@ fn the_time_to_live_falls_with_each_hop_and_ends_the_way() {
     let forwarded = bench.take(1, 50);
     assert_eq!(forwarded[0].ip.ttl, packets[0].ip.ttl - 1);
     assert_eq!(bench.counters[1].forwarded, 1);
-    let mut dying = packets[1].clone();
+    let mut dying = (*packets[1]).clone();
     dying.ip.ttl = 1;
     bench.give(1, &dying);
     assert_eq!(bench.take(1, 50), []);
@@ -379,7 +385,7 @@ fn without_a_route_a_write_fails_and_the_program_ends() {
 fn a_port_without_a_socket_takes_nothing() {
     let mut bench = direct(2, 100_000, units(1000, 0, Some(1000)));
     bench.advance(0);
-    let mut packet = bench.take(0, 50).swap_remove(0);
+    let mut packet = (*bench.take(0, 50)[0]).clone();
     let packet::Body::Udp { destination_port, .. } = &mut packet.body else { unreachable!("the source is one of UDP") };
     *destination_port = 80;
     bench.give(1, &packet);
@@ -388,7 +394,7 @@ fn a_port_without_a_socket_takes_nothing() {
 }
 
 /// A source, a relay and a sink; the first host's packets, all given to the relay.
-fn relay(units_sent: u64) -> (Bench, Vec<Packet>) {
+fn relay(units_sent: u64) -> (Bench, Vec<Arc<Packet>>) {
     let mut bench = Bench::new(3, 3_000);
     bench.hosts[0].config.socket_buffer = 100_000;
     let port = bench.hosts[2].add_udp_sink(FLOW);

@@ -24,6 +24,7 @@ pub(super) struct Net<F> {
     pub(super) hosts: Vec<Host>,
     pub(super) counters: Vec<Counters>,
     pub(super) flows: FlowTable,
+    pool: PacketPool,
     pub(super) now: Instant,
     queues: Vec<VecDeque<Transmit>>,
     capacity: usize,
@@ -51,6 +52,7 @@ impl<F: FnMut(&Packet) -> Fate> Net<F> {
             now: Instant::START,
             hosts,
             flows,
+            pool: PacketPool::default(),
             per_octet,
             fate,
         }
@@ -97,14 +99,14 @@ impl<F: FnMut(&Packet) -> Fate> Net<F> {
     }
 
     fn with(&mut self, node: usize, call: impl FnOnce(&mut Host, &mut Context<'_>)) {
-        let (flows, counters) = (&mut self.flows, &mut self.counters[node]);
-        let mut cx = Context { now: self.now, flows, counters };
+        let (flows, counters, pool) = (&mut self.flows, &mut self.counters[node], &mut self.pool);
+        let mut cx = Context { now: self.now, flows, counters, pool };
         let (host, queue) = (&mut self.hosts[node], &mut self.queues[node]);
         call(host, &mut cx);
         let idle = queue.is_empty();
         while let Some(transmit) = host.poll_output(|_, _| Room::shared(self.capacity - queue.len()), &mut cx) {
             if queue.len() == self.capacity {
-                host.handle_drop(&transmit.packet, NEIGHBOUR, DropCause::QueueFull, &mut cx);
+                host.handle_drop(transmit.packet, NEIGHBOUR, DropCause::QueueFull, &mut cx);
             } else {
                 queue.push_back(transmit);
             }
@@ -127,9 +129,10 @@ impl<F: FnMut(&Packet) -> Fate> Net<F> {
         let fate = (self.fate)(&packet);
         // The wire goes on first, so that what the host puts into an empty queue starts it only once.
         self.start(node);
+        let sent = Arc::clone(&packet);
         self.with(node, |host, cx| match fate {
-            Fate::Arrives | Fate::ArrivesTwice => host.handle_sent(&packet, cx),
-            Fate::Lost | Fate::ArrivesUnknown => host.handle_drop(&packet, NEIGHBOUR, DropCause::RetryLimitShort, cx),
+            Fate::Arrives | Fate::ArrivesTwice => host.handle_sent(sent, cx),
+            Fate::Lost | Fate::ArrivesUnknown => host.handle_drop(sent, NEIGHBOUR, DropCause::RetryLimitShort, cx),
         });
         let copies = match fate {
             Fate::Lost => 0,
@@ -137,7 +140,7 @@ impl<F: FnMut(&Packet) -> Fate> Net<F> {
             Fate::ArrivesTwice => 2,
         };
         for _ in 0..copies {
-            self.with(hop.node.0 as usize, |host, cx| host.handle_packet(packet.clone(), NEIGHBOUR, cx));
+            self.with(hop.node.0 as usize, |host, cx| host.handle_packet(&packet, NEIGHBOUR, cx));
         }
     }
 }

@@ -1,0 +1,61 @@
+//! Packets that are shared by all that hold them, and whose memory is used again.
+
+use std::sync::Arc;
+
+use super::packet::Packet;
+
+/// The memory of packets that nobody holds any more: that a packet is made, or changed on its way, allocates nothing once as many
+/// have been on their way at a time.
+#[derive(Debug, Default)]
+pub struct PacketPool {
+    free: Vec<Arc<Packet>>,
+}
+
+impl PacketPool {
+    /// Makes a packet one that several can hold: the interfaces of its sender, the medium, and whoever receives it.
+    #[inline]
+    pub fn share(&mut self, packet: Packet) -> Arc<Packet> {
+        let Some(mut shared) = self.free.pop() else { return Arc::new(packet) };
+        match Arc::get_mut(&mut shared) {
+            Some(place) => {
+                *place = packet;
+                shared
+            }
+            None => Arc::new(packet),
+        }
+    }
+
+    /// Takes a packet back from its last holder; where there is another one, it is that one's.
+    #[inline]
+    pub fn take_back(&mut self, packet: Arc<Packet>) {
+        if Arc::strong_count(&packet) == 1 {
+            self.free.push(packet);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fragment::tests::datagram;
+    use super::*;
+
+    #[test]
+    fn memory_that_nobody_holds_is_used_again() {
+        let mut pool = PacketPool::default();
+        let first = pool.share(datagram(100, 1, 0));
+        let place = Arc::as_ptr(&first);
+        pool.take_back(first);
+        let second = pool.share(datagram(200, 2, 1));
+        assert_eq!((Arc::as_ptr(&second), second.ip.id), (place, 2));
+    }
+
+    #[test]
+    fn a_packet_that_another_holds_stays_as_it_is() {
+        let mut pool = PacketPool::default();
+        let first = pool.share(datagram(100, 1, 0));
+        let held = Arc::clone(&first);
+        pool.take_back(first);
+        let second = pool.share(datagram(200, 2, 1));
+        assert_eq!((held.ip.id, second.ip.id), (1, 2));
+    }
+}
