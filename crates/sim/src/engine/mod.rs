@@ -345,12 +345,13 @@ impl<U: Upper> Engine<U> {
     }
 
     /// Follows a frame's start from receiver to receiver for as long as nothing else comes first. A medium that turns busy makes
-    /// no timer earlier, so that the bound stands.
+    /// no timer earlier, so that the bound stands. Most end: they are taken out at once, rather than to be found moved when they
+    /// would come.
     fn walk_leading(&mut self, after_end: Instant) {
         let id = self.leading.pop();
         let number = self.medium.transmission(id).number;
         let bound = self.leading_bound(number).min(after_end);
-        let Self { medium, stations, now, events, log, .. } = self;
+        let Self { medium, stations, station_timers, now, events, log, .. } = self;
         let next = medium.follow_leading(id, bound, |receiver, time, turns_busy| {
             *now = time;
             *events += 1;
@@ -358,7 +359,9 @@ impl<U: Upper> Engine<U> {
                 log(Event { key: Key::new(time, Rank::Leading, number), place: receiver.0 });
             }
             if turns_busy {
-                stations[receiver.0 as usize].handle_busy(time);
+                let station = &mut stations[receiver.0 as usize];
+                station.handle_busy(time);
+                station_timers.set(receiver.0 as usize, station.poll_timeout());
             }
         });
         if let Some(time) = next {
