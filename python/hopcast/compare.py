@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -137,7 +138,9 @@ def load(path: str | os.PathLike[str]) -> Run:
     if isinstance(document, dict) and "cases" in document:
         raise NotComparable(f"{file}: holds all cases of a plan; name the folder of one, below that of --out")
     flows = document.get("flows") if isinstance(document, dict) else None
-    if not isinstance(flows, list) or not all(isinstance(flow, dict) and isinstance(flow.get("name"), str) for flow in flows):
+    if not isinstance(flows, list) or not all(
+        isinstance(flow, dict) and isinstance(flow.get("name"), str) for flow in flows
+    ):
         raise NotComparable(f'{file}: is not what hopcast writes: an object with a list of "flows" is expected')
     origin = document.get("provenance")
     kind = origin.get("kind") if isinstance(origin, dict) else None
@@ -166,4 +169,4 @@ def _labels(runs: tuple[Run, Run]) -> tuple[str, str]:
 
 
 def _heights(values: Sequence[tuple[float | None, float | None]]) -> tuple[list[float], list[float]]:
-    return [value or 0.0 for value, _ in values], [interval or 0.0 for _, interval in values]
+    return [math.nan if value is None else value for value, _ in values], [interval or 0.0 for _, interval in values]
