@@ -21,7 +21,8 @@ ARROWS = {
     "hopcast-protocols": {"hopcast-wire"},
     "hopcast-radio": {"hopcast-wire", "hopcast-protocols"},
     "hopcast-sim": {"hopcast-wire", "hopcast-protocols", "hopcast-radio"},
-    "hopcast-py": {"hopcast-protocols", "hopcast-radio", "hopcast-sim"},
+    "hopcast-live": {"hopcast-wire", "hopcast-protocols", "hopcast-sim"},
+    "hopcast-py": {"hopcast-live", "hopcast-protocols", "hopcast-radio", "hopcast-sim"},
     # hopcast's TCP against the kernel's: tests and a measurement, which need a clock and sockets.
     "kernel-peer": {"hopcast-wire", "hopcast-protocols"},
     # An example of a crate of a user's own.

@@ -1,6 +1,7 @@
 //! The Python module `hopcast._core`: conversion, nothing else. People import `hopcast`.
 
 mod error;
+mod live;
 mod meter;
 mod models;
 mod result;
@@ -10,6 +11,8 @@ mod scenario;
 /// The simulator. Conversion only: what people use is `hopcast`.
 #[pyo3::pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::live::live;
     #[pymodule_export]
     use super::models::{
         frame_error_rates, frame_fading, gilbert_elliott_states, link_shadowing, log_distance_gains, path_fading,

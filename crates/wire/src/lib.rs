@@ -6,7 +6,7 @@
 //! * `Repr` is the meaning: a plain value that is made by [parsing](ipv4::Repr::parse) a view and becomes octets again when
 //!   it is [emitted](ipv4::Repr::emit). What a simulated node handles is a `Repr`; octets appear for captures and real hosts.
 //!
-//! A `Repr` describes the header alone. `buffer_len` is the length of that header, `emit` writes exactly these octets, and the
+//! A `Repr` describes the header alone (that of [`probe`] also what stands behind the payload). `buffer_len` is the length of that header, `emit` writes exactly these octets, and the
 //! payload is written behind them by whoever has it. Where a checksum covers the payload, `emit` is handed the payload as a
 //! slice; what the slice lacks up to `payload_len` counts as zeros, so that a payload of zeros is the empty slice.
 //!
@@ -46,6 +46,7 @@ pub mod llc;
 mod mac_address;
 pub mod olsr;
 pub mod pcapng;
+pub mod probe;
 pub mod radiotap;
 pub mod rtp;
 pub mod tcp;

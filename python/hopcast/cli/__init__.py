@@ -19,7 +19,7 @@ DONE, FAILED, WRONG_INPUT = 0, 1, 2
 class Commands(click.Group):
     """The commands by name, each in a module of its own that is loaded when it is called."""
 
-    names = ("run", "study", "report", "schema")
+    names = ("run", "study", "report", "compare", "emulate", "node", "probe", "stream", "schema")
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(self.names)
@@ -31,8 +31,14 @@ class Commands(click.Group):
             from hopcast.cli.study import command
         elif name == "report":
             from hopcast.cli.report import command
+        elif name == "compare":
+            from hopcast.cli.compare import command
         elif name == "schema":
             from hopcast.cli.schema import command
+        elif name in ("emulate", "node", "probe", "stream"):
+            from hopcast.cli import live
+
+            return live.command(name)
         else:
             return None
         return command

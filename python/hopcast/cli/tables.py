@@ -8,10 +8,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from hopcast.numbers import with_interval
+from hopcast.numbers import significant, with_interval
 from hopcast.statistics import ci95, mean
 
 if TYPE_CHECKING:
+    from hopcast.compare import Comparison
     from hopcast.results import Result
     from hopcast.studies.rows import Row
 
@@ -51,6 +52,32 @@ def print_result(result: Result) -> None:
         )
     console.print(table)
     console.print(_summary(result), highlight=False)
+
+
+def print_comparison(comparison: Comparison) -> None:
+    """Two runs: a row for each flow and quantity, and their ratio."""
+    console = Console()
+    table = Table()
+    table.add_column("flow")
+    table.add_column("quantity")
+    for column in (*comparison.labels, "ratio"):
+        table.add_column(Text(column), justify="right")
+    last = None
+    for line in comparison.lines:
+        cells = [
+            "–" if value is None else with_interval(value, interval)
+            for value, interval in ((line.first, line.first_ci95), (line.second, line.second_ci95))
+        ]
+        ratio = "–" if line.ratio is None else significant(line.ratio, 3)
+        if last not in (None, line.flow):
+            table.add_section()
+        name = line.flow if line.flow != last else ""
+        table.add_row(Text(name), f"{line.quantity}, {line.unit}", *cells, ratio)
+        last = line.flow
+    console.print(table)
+    for label, lonely in zip(comparison.labels, comparison.lonely, strict=True):
+        if lonely:
+            console.print(Text(f"Only in {label}: {', '.join(lonely)}"))
 
 
 def print_rows(rows: list[Row]) -> None:

@@ -10,7 +10,7 @@ use hdrhistogram::Histogram;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::adtfrc;
 use hopcast_radio::mac::edca::UserPriority;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::ops::{Index, IndexMut};
 
@@ -75,7 +75,7 @@ struct StreamWrite {
 }
 
 /// What the connections of a flow did, added up over its hops.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct TcpStatistics {
     /// Segments sent again.
     pub retransmitted_segments: u64,
@@ -86,7 +86,7 @@ pub struct TcpStatistics {
 }
 
 /// A flow in figures. Times are in seconds, rates in bit/s; `None` where nothing arrived to be measured.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct FlowSummary {
     /// Packets (see [`FlowMetrics`]) that the application wrote, refused ones included.
     pub sent_packets: u64,
@@ -128,7 +128,7 @@ pub struct FlowSummary {
     #[serde(flatten)]
     pub player: PlayerSummary,
     /// Of ADTFRC: what its losses were, and what it took them for.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", skip_deserializing)]
     pub identification: Option<Identification>,
 }
 
@@ -171,6 +171,20 @@ impl FlowMetrics {
             playout,
             series,
         }
+    }
+
+    /// A flow between real hosts, which starts at [`Instant::START`] and whose end nobody knows beforehand: samples are as
+    /// close as those of a run of `expected`, and as many as it takes.
+    pub fn live(expected: Duration) -> Self {
+        let spec = FlowSpec {
+            start: Instant::START,
+            stop: None,
+            end: Instant::MAX,
+            priority: UserPriority::BEST_EFFORT,
+            player: None,
+            is_monitored: false,
+        };
+        Self { series: Series::new(expected), ..Self::new(spec) }
     }
 
     /// Sequence number of the datagram that the application writes next.

@@ -2,7 +2,7 @@
 
 use hopcast_protocols::application::{Player, PlayerConfig, Timeline};
 use hopcast_protocols::time::{Duration, Instant};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Who shows a flow's media, and how far each write takes it.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,7 +14,7 @@ pub struct PlayerSpec {
 }
 
 /// A player in figures, in seconds; all `None` for a flow that nobody shows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct PlayerSummary {
     /// From the flow's start to the first picture or sound; `None`: there has been none.
     pub start_up_s: Option<f64>,

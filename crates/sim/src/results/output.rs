@@ -1,7 +1,7 @@
 //! Files that are written whole or not at all.
 
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
@@ -31,7 +31,7 @@ impl OutputError {
 }
 
 /// What the system says is wrong, without the number that it has for it.
-pub(crate) fn cause(error: &io::Error) -> String {
+pub fn cause(error: &io::Error) -> String {
     let text = error.to_string();
     text.find(" (os error ").map_or(text.as_str(), |end| &text[..end]).to_owned()
 }
@@ -89,6 +89,16 @@ pub fn write_tables(folder: &Path, results: &[RunResult]) -> Result<(), OutputEr
         parts.push(part);
     }
     commit_all(parts)
+}
+
+/// Writes `text` to the file at `path`, which gets its name when all of it is on the disk.
+///
+/// # Errors
+/// That it could not be written; what was there before still is.
+pub fn write_text(path: &Path, text: &str) -> Result<(), OutputError> {
+    let (part, mut file) = Part::create(path)?;
+    file.write_all(text.as_bytes()).map_err(|error| part.error(error))?;
+    commit_all(vec![part])
 }
 
 /// A file in the making: it has another name in the same folder, and gets its own when it is complete. One that is given up
@@ -172,7 +182,6 @@ fn into_io(error: ParquetError) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
 
     /// A folder of this test's own, gone with it.
     struct Folder(PathBuf);

@@ -1,0 +1,69 @@
+//! The command line: one subcommand a world.
+
+#![expect(clippy::print_stderr, reason = "this is where messages reach the person at the terminal")]
+
+use std::ffi::OsString;
+
+use clap::Parser;
+
+use crate::failure::Failure;
+
+/// Media streaming over wireless ad hoc networks, between real hosts.
+#[derive(Debug, Parser)]
+#[command(name = "hopcast", version, about)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[cfg(target_os = "linux")]
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    Emulate(crate::emulate::Command),
+    Node(crate::node::Command),
+    Probe(crate::probe::Command),
+    Stream(crate::stream::Command),
+}
+
+#[cfg(not(target_os = "linux"))]
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Emulation and the live commands.
+    #[command(external_subcommand)]
+    Live(Vec<OsString>),
+}
+
+/// Runs the command that `arguments` (the name of the program first) ask for, and returns its exit status: 0 done, 1
+/// failed while running, 2 the input is wrong and nothing was run, 130 interrupted (143 by SIGTERM).
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Clap's own status: 0 after help, 2 after a mistake. A closed terminal takes no message.
+            let _ = error.print();
+            return u8::try_from(error.exit_code()).unwrap_or(2);
+        }
+    };
+    match run(arguments.command) {
+        Ok(()) => 0,
+        Err(failure) => {
+            eprintln!("hopcast: {failure}");
+            failure.status()
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn run(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Emulate(command) => command.run(),
+        Command::Node(command) => command.run(),
+        Command::Probe(command) => command.run(),
+        Command::Stream(command) => command.run(),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn run(_command: Command) -> Result<(), Failure> {
+    Err(Failure::Input("emulation and the live commands need Linux".into()))
+}

@@ -1,0 +1,26 @@
+//! hopcast on real hosts, with the protocol code of the simulator.
+//!
+//! | what | module |
+//! |---|---|
+//! | the command line | [`command`] |
+//! | real network stacks and programs on the simulated radio | [`emulate`] |
+//! | the router | [`node`] |
+//! | the measurement of links and paths | [`probe`] |
+//! | media over ADTFRC | [`stream`] |
+//! | the platform: clock, signals, devices, the kernel's tables | [`platform`] |
+//!
+//! All of it needs Linux, and says so elsewhere.
+
+pub mod command;
+pub mod failure;
+
+#[cfg(target_os = "linux")]
+pub mod emulate;
+#[cfg(target_os = "linux")]
+pub mod node;
+#[cfg(target_os = "linux")]
+pub mod platform;
+#[cfg(target_os = "linux")]
+pub mod probe;
+#[cfg(target_os = "linux")]
+pub mod stream;

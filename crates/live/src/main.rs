@@ -1,0 +1,7 @@
+//! The live commands as a program of its own, for hosts without Python.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ExitCode::from(hopcast_live::command::main(std::env::args_os()))
+}

@@ -1,0 +1,18 @@
+//! The router.
+
+use crate::failure::Failure;
+
+/// The router.
+#[derive(Debug, clap::Args)]
+pub struct Command {}
+
+impl Command {
+    /// Runs it.
+    ///
+    /// # Errors
+    ///
+    /// See [`Failure`].
+    pub fn run(self) -> Result<(), Failure> {
+        Err(Failure::Input("not built yet".into()))
+    }
+}

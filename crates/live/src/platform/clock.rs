@@ -1,0 +1,43 @@
+//! The machine's monotonic clock as the time of the protocols.
+
+#![expect(clippy::disallowed_types, reason = "between real hosts, time is that of the machine's clock")]
+
+use hopcast_protocols::time::Instant;
+
+/// Time since the clock was made. It is monotonic (`CLOCK_MONOTONIC`): setting the machine's date does not move it.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    start: std::time::Instant,
+}
+
+impl Clock {
+    /// A clock that starts now.
+    #[expect(clippy::new_without_default, reason = "a clock is not a default value of anything")]
+    pub fn new() -> Self {
+        Self { start: std::time::Instant::now() }
+    }
+
+    /// The time since the start, in nanoseconds.
+    pub fn now(&self) -> Instant {
+        Instant::from_nanos(u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    /// How long to wait for `until`: `None` if for nothing, zero if it has passed.
+    pub fn wait(&self, until: Option<Instant>) -> Option<std::time::Duration> {
+        until.map(|until| std::time::Duration::from_nanos(until.saturating_since(self.now()).as_nanos()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_passed_is_not_waited_for() {
+        let clock = Clock::new();
+        assert_eq!(clock.wait(None), None);
+        assert_eq!(clock.wait(Some(Instant::START)), Some(std::time::Duration::ZERO));
+        let hour = clock.wait(Some(Instant::from_nanos(3_600_000_000_000))).expect("there is something to wait for");
+        assert!(hour.as_secs() >= 3599 && hour.as_secs() <= 3600);
+    }
+}

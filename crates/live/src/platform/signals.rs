@@ -1,0 +1,77 @@
+//! SIGINT, SIGTERM and SIGHUP as something to wait for.
+
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::{SigId, flag, low_level};
+
+/// The signals that end a program, caught from the making of this to its end. One that comes while another is handled
+/// changes nothing: putting things in order takes a short, bounded time.
+#[derive(Debug)]
+pub struct Signals {
+    last: Arc<AtomicUsize>,
+    wake: UnixStream,
+    handlers: Vec<SigId>,
+}
+
+impl Signals {
+    /// Starts to listen.
+    ///
+    /// # Errors
+    ///
+    /// The platform's, where a handler can't be installed.
+    pub fn listen() -> io::Result<Self> {
+        let (wake, waker) = UnixStream::pair()?;
+        wake.set_nonblocking(true)?;
+        let mut signals = Self { last: Arc::new(AtomicUsize::new(0)), wake, handlers: Vec::new() };
+        for signal in [SIGHUP, SIGINT, SIGTERM] {
+            let number = usize::try_from(signal).expect("numbers of signals are positive");
+            // In this order: whoever is woken finds the number.
+            signals.handlers.push(flag::register_usize(signal, Arc::clone(&signals.last), number)?);
+            signals.handlers.push(low_level::pipe::register(signal, waker.try_clone()?)?);
+        }
+        Ok(signals)
+    }
+
+    /// Becomes readable once a signal has come, and stays so.
+    pub fn fd(&self) -> RawFd {
+        self.wake.as_raw_fd()
+    }
+
+    /// The number of the last signal, if one has come.
+    pub fn received(&self) -> Option<i32> {
+        match self.last.load(Ordering::SeqCst) {
+            0 => None,
+            signal => i32::try_from(signal).ok(),
+        }
+    }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        for handler in self.handlers.drain(..) {
+            low_level::unregister(handler);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nix::sys::signal::{Signal, raise};
+
+    use super::*;
+
+    #[test]
+    fn a_signal_is_seen_and_wakes() {
+        let signals = Signals::listen().expect("handlers can be installed");
+        assert_eq!(signals.received(), None);
+        raise(Signal::SIGHUP).expect("a process may signal itself");
+        assert_eq!(signals.received(), Some(SIGHUP));
+        let mut octet = [0];
+        assert_eq!(io::Read::read(&mut &signals.wake, &mut octet).expect("readable"), 1);
+    }
+}

@@ -1,0 +1,218 @@
+//! What listens: a relay or a receiver, for any number of flows one after the other, and for some at a time.
+
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::thread;
+
+use hopcast_protocols::time::Duration;
+use hopcast_sim::results::cause;
+
+use super::control::{ANSWER_TIME, Control, Event, Message, VERSION};
+use super::flow::Desk;
+use super::plan::{FlowPlan, MAX_HOPS};
+use super::socket::{LOOK, is_transient};
+use super::{control, flow, receiver, relay};
+use crate::failure::Failure;
+use crate::platform::clock::Clock;
+use crate::platform::wait;
+
+/// The most flows at a time, so that strangers can't take all memory; a choice of ours. Each takes up to 2 MiB.
+pub const MAX_SESSIONS: usize = 64;
+/// A flow whose source says nothing for so long is given up; it pings each second.
+pub const SILENCE: Duration = Duration::from_secs(30);
+
+/// What a host does for flows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Whatever their path has it do: pass on to the next host, which may be fixed, receive, or send.
+    Relay {
+        /// The next host of all flows that are not told one.
+        to: Option<String>,
+    },
+    /// Receive, and nothing else.
+    Receiver,
+}
+
+/// A relay or a receiver.
+#[derive(Debug)]
+pub struct Daemon {
+    listener: TcpListener,
+    shared: Shared,
+}
+
+#[derive(Debug)]
+struct Shared {
+    role: Role,
+    clock: Clock,
+    sessions: AtomicUsize,
+    refused: AtomicU64,
+    stop: AtomicBool,
+}
+
+impl Daemon {
+    /// Listens at `address`.
+    ///
+    /// # Errors
+    ///
+    /// That the address can't be had.
+    pub fn bind(address: SocketAddr, role: Role) -> Result<Self, Failure> {
+        let input = |error: std::io::Error| Failure::Input(format!("--listen {address}: {}", cause(&error)));
+        let listener = TcpListener::bind(address).map_err(input)?;
+        listener.set_nonblocking(true).map_err(input)?;
+        let shared = Shared {
+            role,
+            clock: Clock::new(),
+            sessions: AtomicUsize::new(0),
+            refused: AtomicU64::new(0),
+            stop: AtomicBool::new(false),
+        };
+        Ok(Self { listener, shared })
+    }
+
+    /// Where it listens.
+    ///
+    /// # Errors
+    ///
+    /// The system's.
+    pub fn address(&self) -> std::io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// How many who asked for something were sent away: strangers, and those who came while too many were served.
+    pub fn refused(&self) -> u64 {
+        self.shared.refused.load(Ordering::Relaxed)
+    }
+
+    /// Serves whoever comes, until `is_over` says so. Tells `log` of each flow that began, with who asked, and of each that
+    /// failed.
+    pub fn run(&self, is_over: impl Fn() -> bool, log: impl Fn(&str) + Sync) {
+        let (shared, log) = (&self.shared, &log);
+        thread::scope(|scope| {
+            while !is_over() {
+                match self.listener.accept() {
+                    Ok((stream, peer)) => {
+                        let session = Session::begin(shared);
+                        // A thread that can't be had is a connection that is closed.
+                        let _ = thread::Builder::new().spawn_scoped(scope, move || session.serve(stream, peer, log));
+                    }
+                    Err(error) if is_transient(&error) => {
+                        wait::readable(&self.listener, LOOK);
+                    }
+                    // Too many open files, say: others will be closed.
+                    Err(_) => wait::sleep(LOOK),
+                }
+            }
+            shared.stop.store(true, Ordering::Relaxed);
+        });
+    }
+}
+
+/// One that is served, counted as long as it is.
+struct Session<'a> {
+    shared: &'a Shared,
+    is_one_too_many: bool,
+}
+
+impl<'a> Session<'a> {
+    fn begin(shared: &'a Shared) -> Self {
+        let before = shared.sessions.fetch_add(1, Ordering::Relaxed);
+        Self { shared, is_one_too_many: before >= MAX_SESSIONS }
+    }
+
+    fn serve(self, stream: TcpStream, peer: SocketAddr, log: &impl Fn(&str)) {
+        let Ok(mut control) = Control::new(stream) else { return };
+        let outcome = if self.is_one_too_many {
+            Err(format!("{MAX_SESSIONS} flows are served already"))
+        } else {
+            self.answer(&mut control, peer, log)
+        };
+        if let Err(reason) = outcome {
+            self.shared.refused.fetch_add(1, Ordering::Relaxed);
+            log(&format!("{peer}: {reason}"));
+            // Who has gone is not told.
+            let _ = control.send(&Message::Refused(reason));
+        }
+    }
+
+    /// Does what the first message asks for.
+    fn answer(&self, control: &mut Control, peer: SocketAddr, log: &impl Fn(&str)) -> Result<(), String> {
+        let shared = self.shared;
+        match (control.receive_for(ANSWER_TIME), &shared.role) {
+            (Event::Message(Message::Open(open)), role) => {
+                if open.version != VERSION {
+                    return Err(format!("version {} is spoken here, and not {}", VERSION, open.version));
+                }
+                if open.path.len() > MAX_HOPS {
+                    return Err(format!("the path goes on for more than {MAX_HOPS} hosts"));
+                }
+                let next = match (role, open.path.first()) {
+                    (Role::Relay { to: Some(to) }, None) => Some(to),
+                    (Role::Relay { to: Some(to) }, Some(_)) => {
+                        return Err(format!("this relay passes on to {to} alone; it takes no path"));
+                    }
+                    (Role::Relay { to: None }, next) => next,
+                    (Role::Receiver, None) => None,
+                    (Role::Receiver, Some(_)) => return Err("this is a receiver; it passes nothing on".into()),
+                };
+                let what = next.map_or_else(|| "receiving".into(), |next| format!("passing on to {next}"));
+                log(&format!("{peer}: {what}, {} in units of {} B", open.protocol, open.size));
+                match next {
+                    Some(next) => relay::serve(control, &open, next, shared.clock, &shared.stop),
+                    None => receiver::serve(control, &open, shared.clock, &shared.stop),
+                }
+            }
+            (Event::Message(Message::Source(plan)), Role::Relay { to: None }) => {
+                let plan = plan.checked().map_err(|wrong| wrong.to_string())?;
+                log(&format!("{peer}: sending to {}", plan.path.last().map_or("", |host| &host.address)));
+                send(control, &plan, shared)
+            }
+            (Event::Message(Message::Source(_)), _) => Err("nothing is sent from here".into()),
+            (Event::Message(_), _) => Err("a flow begins with another message".into()),
+            (Event::Garbage(problem), _) => Err(problem),
+            (Event::Idle | Event::Closed, _) => Err("nothing was asked for".into()),
+        }
+    }
+}
+
+impl Drop for Session<'_> {
+    fn drop(&mut self) {
+        self.shared.sessions.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Is the source of a flow for who runs the plan.
+fn send(control: &mut Control, plan: &FlowPlan, shared: &Shared) -> Result<(), String> {
+    let mut desk = Elsewhere { control, stop: &shared.stop, is_stopped: false };
+    let mut outcome = flow::run(plan, shared.clock, &mut desk)?;
+    outcome.is_final = true;
+    // Who asked may have gone.
+    let _ = desk.control.send(&Message::Outcome(Box::new(outcome)));
+    Ok(())
+}
+
+/// Who runs the plan, at the other end of a connection.
+struct Elsewhere<'a> {
+    control: &'a mut Control,
+    stop: &'a AtomicBool,
+    is_stopped: bool,
+}
+
+impl Desk for Elsewhere<'_> {
+    fn ready(&mut self) -> bool {
+        self.control.send(&Message::Ready).is_ok()
+            && matches!(self.control.receive_for(control::START_TIME), Event::Message(Message::Go))
+    }
+
+    fn handle_outcome(&mut self, outcome: &flow::Outcome) {
+        self.is_stopped |= self.control.send(&Message::Outcome(Box::new(outcome.clone()))).is_err();
+    }
+
+    fn is_stopped(&mut self) -> bool {
+        // Whatever is said now, or that nobody is there any more, ends the flow.
+        if !self.is_stopped {
+            let is_quiet = matches!(self.control.receive(std::time::Duration::ZERO), Event::Idle);
+            self.is_stopped = !is_quiet || self.stop.load(Ordering::Relaxed);
+        }
+        self.is_stopped
+    }
+}

@@ -1,0 +1,109 @@
+//! The measurement of links and paths: application data units from a sender over relays to a receiver.
+//!
+//! | what | module |
+//! |---|---|
+//! | what is to be measured, and its file | [`plan`] |
+//! | a run of flows at the same time, wherever they begin | [`run`], [`flow`] |
+//! | what hosts say to each other | [`control`] |
+//! | how far two clocks are apart | [`clock_offset`] |
+//! | writing units, passing them on, reading them | [`source`], [`relay`], [`receiver`] |
+//! | the receiver's measurement, which is the simulator's | [`sink`] |
+//! | who listens, and for whom | [`daemon`] |
+//! | sockets, datagrams by the dozen, units out of a stream | [`socket`], [`datagrams`], [`units`] |
+//! | what comes of it, as the simulator would tell it | [`record`], [`statistics`], [`table`] |
+//!
+//! One flow takes one control connection from host to host along its path, and a socket for its units on each hop. The source
+//! tells each relay the rest of the path; no host gets a unit that it has not made ready for.
+
+pub mod clock_offset;
+pub mod control;
+pub mod daemon;
+pub mod datagrams;
+pub mod flow;
+pub mod plan;
+pub mod receiver;
+pub mod record;
+pub mod relay;
+pub mod run;
+mod send;
+pub mod sink;
+pub mod socket;
+pub mod source;
+pub mod statistics;
+pub mod table;
+pub mod units;
+
+use std::io::Write;
+use std::net::SocketAddr;
+
+use crate::failure::Failure;
+use crate::platform::signals::Signals;
+use daemon::{Daemon, Role};
+
+/// Measure links and paths between hosts.
+///
+/// Run `receive` at the end of a path and `relay` at each host on it, then `send`.
+#[derive(Debug, clap::Args)]
+pub struct Command {
+    #[command(subcommand)]
+    part: Part,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Part {
+    Send(send::Arguments),
+    /// Pass units on to the next host of their path, until Ctrl-C. Also receives and sends where a plan has it do so.
+    Relay {
+        #[command(flatten)]
+        listen: Listen,
+        /// The next host of every flow, whatever path it asks for. Without it, senders tell where to.
+        #[arg(long, value_name = "HOST[:PORT]")]
+        to: Option<String>,
+    },
+    /// Receive units and report what was measured, until Ctrl-C.
+    Receive {
+        #[command(flatten)]
+        listen: Listen,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+struct Listen {
+    /// Where to listen for senders and relays. Units come in at a free port of the same address, another one for each flow.
+    #[arg(long, value_name = "ADDR:PORT", default_value = "0.0.0.0:47300")]
+    listen: SocketAddr,
+}
+
+impl Command {
+    /// Runs it.
+    ///
+    /// # Errors
+    ///
+    /// See [`Failure`].
+    pub fn run(self) -> Result<(), Failure> {
+        match self.part {
+            Part::Send(arguments) => send::run(&arguments),
+            Part::Relay { listen, to } => serve(listen.listen, Role::Relay { to }),
+            Part::Receive { listen } => serve(listen.listen, Role::Receiver),
+        }
+    }
+}
+
+fn serve(listen: SocketAddr, role: Role) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| Failure::Run(error.to_string());
+    let signals = Signals::listen().map_err(failed)?;
+    let daemon = Daemon::bind(listen, role)?;
+    say(&format!("listening at {}", daemon.address().map_err(failed)?));
+    daemon.run(|| signals.received().is_some(), say);
+    match daemon.refused() {
+        0 => {}
+        refused => say(&format!("{refused} who asked for something were sent away")),
+    }
+    Err(Failure::Interrupted { signal: signals.received().unwrap_or_default() })
+}
+
+/// A line for whoever looks on.
+fn say(line: &str) {
+    // A terminal that has gone is no reason to stop.
+    let _ = writeln!(std::io::stderr().lock(), "hopcast: {line}");
+}

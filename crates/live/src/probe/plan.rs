@@ -1,0 +1,548 @@
+//! What is to be measured: flows over paths, and the file that lists them.
+
+use core::fmt;
+use std::collections::BTreeMap;
+
+use hopcast_sim::scenario::quantity::{Dimension, Size, Time};
+use hopcast_wire::probe::{MAX_LEN, MIN_LEN};
+use serde::{Deserialize, Serialize};
+
+/// What carries the units of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// A unit is a datagram.
+    Udp,
+    /// Units stand one behind the other, in a connection for each hop.
+    Tcp,
+}
+
+impl Protocol {
+    /// As results name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Udp => "udp",
+            Self::Tcp => "tcp",
+        }
+    }
+
+    /// The longest unit, in octets: what a datagram of IPv4 leaves behind the headers of IP and UDP (RFC 791, RFC 768), or
+    /// what a relay holds.
+    pub fn longest_unit(self) -> u32 {
+        match self {
+            Self::Udp => 65_535 - 20 - 8,
+            Self::Tcp => MAX_LEN as u32,
+        }
+    }
+}
+
+impl fmt::Display for Protocol {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+/// A host on a path.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Host {
+    /// In results.
+    pub name: String,
+    /// `HOST[:PORT]`; of the host where the plan is run, which needs none, empty.
+    pub address: String,
+}
+
+/// One flow.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct FlowPlan {
+    /// In results.
+    pub name: String,
+    /// Where it begins.
+    pub source: Host,
+    /// The relays, and the receiver last.
+    pub path: Vec<Host>,
+    /// What carries it.
+    pub protocol: Protocol,
+    /// Octets of a unit; the last may be shorter.
+    pub size: u32,
+    /// Between the return of one write and the start of the next, in nanoseconds.
+    pub wait: u64,
+    /// Octets of all units.
+    pub bytes: u64,
+    /// Size of each socket's buffers in octets; `None`: the system's default.
+    pub socket_buffer: Option<u32>,
+}
+
+/// The longest wait between two units, in seconds; a choice of ours.
+const MAX_WAIT: f64 = 60.0;
+/// The most units of a flow: it is a day of the shortest ones at 10 000 in a second; a choice of ours.
+const MAX_UNITS: u64 = 1_000_000_000;
+/// The most hosts behind the source. A control connection goes through all of them; a choice of ours.
+pub const MAX_HOPS: usize = 16;
+/// The most flows at a time; a choice of ours.
+const MAX_FLOWS: usize = 64;
+/// The most runs of a plan; a choice of ours.
+const MAX_RUNS: usize = 100_000;
+
+impl FlowPlan {
+    /// Sees that the flow can be, and cuts a last unit that would be too short for its header.
+    ///
+    /// # Errors
+    ///
+    /// The key and what is wrong with it.
+    pub fn checked(mut self) -> Result<Self, Wrong> {
+        let (least, most) = (MIN_LEN as u32, self.protocol.longest_unit());
+        if !(least..=most).contains(&self.size) {
+            let size = self.size;
+            let text = format!("{size} B is no size of a unit over {}; expected {least} B to {most} B", self.protocol);
+            return Err(Wrong::new("size", text));
+        }
+        let last = self.bytes % u64::from(self.size);
+        if last < u64::from(least) {
+            self.bytes -= last;
+        }
+        if self.bytes == 0 {
+            return Err(Wrong::new("bytes", format!("it is less than a unit; expected at least {least} B")));
+        }
+        if self.units() > MAX_UNITS {
+            let text = format!("it takes {} units; expected at most {MAX_UNITS}", self.units());
+            return Err(Wrong::new("bytes", text));
+        }
+        if self.path.is_empty() || self.path.len() > MAX_HOPS {
+            let text = format!("it has {} hosts behind the source; expected 1 to {MAX_HOPS}", self.path.len());
+            return Err(Wrong::new("path", text));
+        }
+        Ok(self)
+    }
+
+    /// How many units it has.
+    pub fn units(&self) -> u64 {
+        self.bytes.div_ceil(u64::from(self.size).max(1))
+    }
+}
+
+/// What is wrong with a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wrong {
+    /// The key.
+    pub key: String,
+    /// What is wrong, and what would be right.
+    pub problem: String,
+}
+
+impl Wrong {
+    fn new(key: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self { key: key.into(), problem: problem.into() }
+    }
+
+    /// The same, of a key below `parent`.
+    fn below(self, parent: &str) -> Self {
+        Self { key: format!("{parent}.{}", self.key), ..self }
+    }
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.key, self.problem)
+    }
+}
+
+/// Flows that run at the same time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Case {
+    /// For people, and for the folder's name.
+    pub name: String,
+    /// The flows.
+    pub flows: Vec<FlowPlan>,
+}
+
+/// Cases, each measured several times.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Plan {
+    /// In the order of the file.
+    pub cases: Vec<Case>,
+    /// How often each is measured.
+    pub repetitions: u32,
+    /// In which order.
+    pub order: Order,
+}
+
+/// In which order the runs of a plan come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// All cases once, then all of them again, so that what changes slowly on the air meets all of them alike.
+    #[default]
+    Interleaved,
+    /// All repetitions of a case, then those of the next.
+    CaseByCase,
+}
+
+impl Plan {
+    /// The runs in their order: a case each.
+    pub fn runs(&self) -> Vec<usize> {
+        let (cases, times) = (self.cases.len(), self.repetitions as usize);
+        let place = |run: usize| match self.order {
+            Order::Interleaved => run % cases,
+            Order::CaseByCase => run / times,
+        };
+        (0..cases * times).map(place).collect()
+    }
+
+    /// Reads a plan file, whose name is `file`.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, with the file and the key.
+    pub fn parse(text: &str, file: &str) -> Result<Self, String> {
+        let written: File =
+            toml::from_str(text).map_err(|error| format!("{file}: {}", error.to_string().trim_end()))?;
+        written.resolve().map_err(|wrong| format!("{file}: {wrong}"))
+    }
+}
+
+/// A plan as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default = "once")]
+    repetitions: u32,
+    #[serde(default)]
+    order: Order,
+    hosts: BTreeMap<String, String>,
+    experiments: Vec<Experiment>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Experiment {
+    name: String,
+    transports: Vec<Protocol>,
+    sizes: Vec<Size>,
+    #[serde(default = "no_wait")]
+    waits: Vec<Time>,
+    bytes: Size,
+    socket_buffer: Option<Size>,
+    flows: Vec<Flow>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Flow {
+    name: Option<String>,
+    path: Vec<String>,
+    transport: Option<Protocol>,
+}
+
+/// The address of the host where the plan is run.
+const HERE: &str = "here";
+
+fn once() -> u32 {
+    1
+}
+
+fn no_wait() -> Vec<Time> {
+    vec![Time(0.0)]
+}
+
+impl File {
+    fn resolve(self) -> Result<Plan, Wrong> {
+        if self.repetitions == 0 {
+            return Err(Wrong::new("repetitions", "0 measures nothing; expected at least 1"));
+        }
+        for (name, address) in &self.hosts {
+            if address.trim().is_empty() {
+                return Err(Wrong::new(format!("hosts.{name}"), format!("expected HOST[:PORT], or {HERE:?}")));
+            }
+        }
+        let mut cases: Vec<Case> = Vec::new();
+        for (index, experiment) in self.experiments.iter().enumerate() {
+            let key = format!("experiments[{index}]");
+            cases.extend(experiment.cases(&self.hosts).map_err(|wrong| wrong.below(&key))?);
+            if cases.len().saturating_mul(self.repetitions as usize) > MAX_RUNS {
+                return Err(Wrong::new(key, format!("there are too many runs; expected at most {MAX_RUNS}")));
+            }
+        }
+        if cases.is_empty() {
+            return Err(Wrong::new("experiments", "there is none; expected at least one, with a transport and a size"));
+        }
+        let mut folders = BTreeMap::new();
+        for case in &cases {
+            if let Some(other) = folders.insert(case.folder(), &case.name) {
+                let problem =
+                    format!("{other:?} and {:?} would have the same folder; give them other names", case.name);
+                return Err(Wrong::new("experiments", problem));
+            }
+        }
+        Ok(Plan { cases, repetitions: self.repetitions, order: self.order })
+    }
+}
+
+impl Experiment {
+    /// Every transport with every size and every wait.
+    fn cases(&self, hosts: &BTreeMap<String, String>) -> Result<Vec<Case>, Wrong> {
+        for (key, count) in
+            [("transports", self.transports.len()), ("sizes", self.sizes.len()), ("waits", self.waits.len())]
+        {
+            if count == 0 {
+                return Err(Wrong::new(key, "the list is empty; expected at least one"));
+            }
+        }
+        if self.flows.is_empty() || self.flows.len() > MAX_FLOWS {
+            return Err(Wrong::new("flows", format!("expected 1 to {MAX_FLOWS}")));
+        }
+        let bytes = whole(self.bytes.0, "bytes", Dimension::Size)?;
+        let socket_buffer = self.socket_buffer.map(|size| buffer(size.0)).transpose()?;
+        let mut cases = Vec::new();
+        for &transport in &self.transports {
+            for &size in &self.sizes {
+                for &wait in &self.waits {
+                    let (octets, nanos) = (unit(size.0, "sizes")?, waiting(wait.0, "waits")?);
+                    let mut flows: Vec<FlowPlan> = Vec::new();
+                    for (index, flow) in self.flows.iter().enumerate() {
+                        let key = format!("flows[{index}]");
+                        let name = flow.name.clone().unwrap_or_else(|| format!("stream{index}"));
+                        if flows.iter().any(|other| other.name == name) {
+                            return Err(Wrong::new(format!("{key}.name"), format!("there are two flows {name:?}")));
+                        }
+                        let mut path = flow.hosts(hosts).map_err(|wrong| wrong.below(&key))?.into_iter();
+                        let Some(source) = path.next() else {
+                            return Err(Wrong::new(format!("{key}.path"), "expected at least two hosts"));
+                        };
+                        let plan = FlowPlan {
+                            name,
+                            source,
+                            path: path.collect(),
+                            protocol: flow.transport.unwrap_or(transport),
+                            size: octets,
+                            wait: nanos,
+                            bytes,
+                            socket_buffer,
+                        };
+                        flows.push(plan.checked().map_err(|wrong| wrong.below(&key))?);
+                    }
+                    let name = format!("{} {transport} {size} {wait}", self.name);
+                    cases.push(Case { name, flows });
+                }
+            }
+        }
+        Ok(cases)
+    }
+}
+
+impl Flow {
+    /// The hosts of the path, each known and only the first one here.
+    fn hosts(&self, known: &BTreeMap<String, String>) -> Result<Vec<Host>, Wrong> {
+        let mut hosts = Vec::new();
+        for (place, name) in self.path.iter().enumerate() {
+            let Some(address) = known.get(name) else {
+                let names: Vec<&str> = known.keys().map(String::as_str).collect();
+                let problem = format!("there is no host {name:?}; expected one of {}", names.join(", "));
+                return Err(Wrong::new("path", problem));
+            };
+            let is_here = address == HERE;
+            if is_here && place > 0 {
+                let problem = format!("{name:?} is where the plan is run, which can only send");
+                return Err(Wrong::new("path", problem));
+            }
+            let address = if is_here { String::new() } else { address.clone() };
+            hosts.push(Host { name: name.clone(), address });
+        }
+        Ok(hosts)
+    }
+}
+
+impl Case {
+    /// The name as that of a folder: small letters, digits, dots and dashes.
+    pub fn folder(&self) -> String {
+        let plain = |letter: char| if letter.is_ascii_alphanumeric() || letter == '.' { letter } else { '-' };
+        let dashed: String = self.name.to_lowercase().chars().map(plain).collect();
+        let parts: Vec<&str> = dashed.split('-').filter(|part| !part.is_empty()).collect();
+        // What begins with a dot is hidden, or another folder.
+        match parts.join("-").trim_start_matches('.') {
+            "" => "case".into(),
+            name => name.into(),
+        }
+    }
+}
+
+/// A size of units from its value in octets.
+///
+/// # Errors
+///
+/// That it is none, for `key`.
+pub fn unit(octets: f64, key: &str) -> Result<u32, Wrong> {
+    let octets = whole(octets, key, Dimension::Size)?;
+    u32::try_from(octets).map_err(|_| Wrong::new(key, format!("{octets} B is too large; expected at most {MAX_LEN} B")))
+}
+
+/// A wait in nanoseconds from its value in seconds.
+///
+/// # Errors
+///
+/// That it is none, for `key`.
+pub fn waiting(seconds: f64, key: &str) -> Result<u64, Wrong> {
+    if !(0.0..=MAX_WAIT).contains(&seconds) {
+        return Err(Wrong::new(key, format!("{seconds} s is no wait; expected 0 s to {MAX_WAIT} s")));
+    }
+    whole((seconds * 1e9).round(), key, Dimension::Time)
+}
+
+/// An amount in octets from its value.
+///
+/// # Errors
+///
+/// That it is none, for `key`.
+pub fn amount(octets: f64, key: &str) -> Result<u64, Wrong> {
+    whole(octets, key, Dimension::Size)
+}
+
+/// The size of a buffer from its value in octets.
+///
+/// # Errors
+///
+/// That it is none.
+pub fn buffer(octets: f64) -> Result<u32, Wrong> {
+    const MOST: u32 = 1 << 30;
+    let octets = whole(octets, "socket_buffer", Dimension::Size)?;
+    u32::try_from(octets)
+        .ok()
+        .filter(|octets| (1..=MOST).contains(octets))
+        .ok_or_else(|| Wrong::new("socket_buffer", format!("{octets} B is no buffer; expected 1 B to {MOST} B")))
+}
+
+fn whole(value: f64, key: &str, dimension: Dimension) -> Result<u64, Wrong> {
+    // Up to 2^53 every whole number is one of floating point.
+    const MOST: f64 = 9_007_199_254_740_992.0;
+    if value < 0.0 {
+        return Err(Wrong::new(key, format!("{} is below zero", dimension.display(value))));
+    }
+    if value > MOST || value.fract() != 0.0 {
+        return Err(Wrong::new(key, format!("{} is not a whole number, or too large", dimension.display(value))));
+    }
+    Ok(value as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const PLAN: &str = r#"
+        repetitions = 2
+        [hosts]
+        n1 = "here"
+        n2 = "10.0.0.2"
+        n3 = "10.0.0.3:5000"
+        [[experiments]]
+        name = "1:2-hop"
+        transports = ["udp", "tcp"]
+        sizes = ["1 KiB", "4 KiB"]
+        waits = ["0 s", "1 ms"]
+        bytes = "1 MB"
+        socket_buffer = "8 KiB"
+        [[experiments.flows]]
+        path = ["n1", "n2", "n3"]
+        [[experiments.flows]]
+        name = "back"
+        path = ["n3", "n2"]
+        transport = "udp"
+    "#;
+
+    fn error(from: &str, to: &str) -> String {
+        let text = PLAN.replacen(from, to, 1);
+        assert_ne!(text, PLAN, "{from}");
+        Plan::parse(&text, "p.toml").unwrap_err()
+    }
+
+    #[test]
+    fn every_transport_comes_with_every_size_and_wait() {
+        let plan = Plan::parse(PLAN, "p.toml").unwrap();
+        assert_eq!(plan.cases.len(), 8);
+        let case = &plan.cases[1];
+        assert_eq!((case.name.as_str(), case.folder().as_str()), ("1:2-hop udp 1 KiB 1 ms", "1-2-hop-udp-1-kib-1-ms"));
+        let [first, back] = &case.flows[..] else { panic!("two flows") };
+        assert_eq!((first.name.as_str(), first.size, first.wait, first.bytes), ("stream0", 1024, 1_000_000, 1_000_000));
+        assert_eq!((first.source.address.as_str(), first.socket_buffer), ("", Some(8192)));
+        let addresses: Vec<&str> = first.path.iter().map(|host| host.address.as_str()).collect();
+        assert_eq!(addresses, ["10.0.0.2", "10.0.0.3:5000"]);
+        assert_eq!((back.name.as_str(), back.source.address.as_str()), ("back", "10.0.0.3:5000"));
+        assert_eq!(
+            plan.cases[4].flows.iter().map(|flow| flow.protocol).collect::<Vec<_>>(),
+            [Protocol::Tcp, Protocol::Udp]
+        );
+    }
+
+    #[test]
+    fn runs_are_interleaved_unless_they_are_not() {
+        let mut plan = Plan::parse(PLAN, "p.toml").unwrap();
+        plan.cases.truncate(3);
+        assert_eq!(plan.runs(), [0, 1, 2, 0, 1, 2]);
+        plan.order = Order::CaseByCase;
+        assert_eq!(plan.runs(), [0, 0, 1, 1, 2, 2]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        assert_eq!(
+            error("repetitions = 2", "repetitions = 0"),
+            "p.toml: repetitions: 0 measures nothing; expected at least 1"
+        );
+        assert_eq!(
+            error(r#""n1", "n2", "n3""#, r#""n1", "n4""#),
+            r#"p.toml: experiments[0].flows[0].path: there is no host "n4"; expected one of n1, n2, n3"#
+        );
+        assert_eq!(
+            error(r#""n3", "n2"]"#, r#""n3", "n1"]"#),
+            r#"p.toml: experiments[0].flows[1].path: "n1" is where the plan is run, which can only send"#
+        );
+        assert_eq!(
+            error("1 KiB", "64 KiB"),
+            "p.toml: experiments[0].flows[0].size: 65536 B is no size of a unit over udp; expected 32 B to 65507 B"
+        );
+        assert_eq!(error("1 ms", "-1 ms"), "p.toml: experiments[0].waits: -0.001 s is no wait; expected 0 s to 60 s");
+        assert_eq!(
+            error(r#"sizes = ["1 KiB", "4 KiB"]"#, "sizes = []"),
+            "p.toml: experiments[0].sizes: the list is empty; expected at least one"
+        );
+        assert!(error("name = \"back\"", "name = \"stream0\"").contains("two flows"));
+        assert!(error("sizes", "size").contains("unknown field `size`"));
+        assert!(error("\"1 MB\"", "\"1 Mb/s\"").contains("is a rate, not a size"));
+        assert!(error("4 KiB", "1024 B").contains("same folder"));
+    }
+
+    #[test]
+    fn a_unit_too_short_for_its_header_is_left_out() {
+        let flow = |bytes| Plan::parse(PLAN, "p.toml").map(|plan| FlowPlan { bytes, ..plan.cases[0].flows[0].clone() });
+        let checked = |bytes| flow(bytes).unwrap().checked().map(|flow| (flow.bytes, flow.units()));
+        assert_eq!(checked(2 * 1024 + 31), Ok((2048, 2)));
+        assert_eq!(checked(2 * 1024 + 32), Ok((2080, 3)));
+        assert_eq!(checked(32), Ok((32, 1)));
+        assert_eq!(checked(0).unwrap_err().key, "bytes");
+        assert_eq!(checked(31).unwrap_err().key, "bytes");
+        assert_eq!(checked(u64::MAX).unwrap_err().key, "bytes");
+    }
+
+    #[test]
+    fn absurd_values_are_refused() {
+        for octets in [-1.0, 0.5, 1e18, f64::MAX] {
+            assert!(unit(octets, "size").is_err(), "{octets}");
+        }
+        assert!(unit(5e9, "size").is_err());
+        assert!(waiting(f64::NAN, "wait").is_err() && waiting(61.0, "wait").is_err() && waiting(60.0, "wait").is_ok());
+        assert!(buffer(0.0).is_err() && buffer(2e9).is_err() && buffer(8192.0).is_ok());
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_text_never_panics(text in "\\PC{0,200}") {
+            let _ = Plan::parse(&text, "p.toml");
+        }
+
+        #[test]
+        fn folders_have_plain_names(name in "\\PC{0,20}") {
+            let folder = Case { name, flows: Vec::new() }.folder();
+            prop_assert!(!folder.is_empty() && !folder.starts_with('.'));
+            prop_assert!(folder.bytes().all(|octet| octet.is_ascii_alphanumeric() || b".-".contains(&octet)));
+        }
+    }
+}

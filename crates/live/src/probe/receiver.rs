@@ -1,0 +1,170 @@
+//! The end of a path: reads units as soon as they come, and measures.
+
+use std::io;
+use std::net::{IpAddr, TcpListener, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use hopcast_protocols::time::{Duration, Instant};
+use nix::errno::Errno;
+
+use super::control::{Control, Event, Message, Open};
+use super::daemon::SILENCE;
+use super::datagrams::Datagrams;
+use super::plan::Protocol;
+use super::sink::Sink;
+use super::socket::{Input, LOOK, accept, is_transient};
+use super::units::Units;
+use crate::platform::clock::Clock;
+use crate::platform::wait;
+
+/// Between two reports, while the flow goes on.
+const REPORT_INTERVAL: Duration = Duration::from_secs(1);
+/// When nothing has come for so long after the source's last word, nothing will: what relays and queues hold of datagrams has
+/// left them; a stream may have to retransmit.
+const QUIET: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(10)];
+/// How often it looks whether all has come, once the source has ended.
+const LOOK_AT_END: std::time::Duration = std::time::Duration::from_millis(5);
+
+/// Serves one flow from `open` to its end, or until `stop` is set.
+///
+/// # Errors
+///
+/// Why it can't be served, in a clause.
+pub fn serve(control: &mut Control, open: &Open, clock: Clock, stop: &AtomicBool) -> Result<(), String> {
+    let sink = Mutex::new(Sink::new(open).ok_or("units of that size are not taken")?);
+    let address = control.local().map_err(|error| error.to_string())?.ip();
+    let source = control.peer().map_err(|error| error.to_string())?.ip();
+    let input = Input::bind(open.protocol, address, open.socket_buffer).map_err(|error| error.to_string())?;
+    let port = input.port().map_err(|error| error.to_string())?;
+    control.send(&Message::Opened { port }).map_err(|error| error.to_string())?;
+    let ended = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let (sink, ended) = (&sink, &ended);
+        let size = open.size as usize;
+        scope.spawn(move || match input {
+            Input::Udp(socket) => read_datagrams(&socket, size, sink, clock, ended),
+            // A connection that breaks ends the stream; what is missing is lost.
+            Input::Tcp(listener) => drop(read_stream(&listener, source, size, sink, clock, ended)),
+        });
+        talk(control, open.protocol, sink, clock, stop);
+        ended.store(true, Ordering::Relaxed);
+    });
+    Ok(())
+}
+
+/// The control connection of a flow, until its other end goes.
+fn talk(control: &mut Control, protocol: Protocol, sink: &Mutex<Sink>, clock: Clock, stop: &AtomicBool) {
+    let mut heard = clock.now();
+    let mut next_report: Option<Instant> = None;
+    let mut is_reported = false;
+    while !stop.load(Ordering::Relaxed) {
+        let look = if lock(sink).is_ending() { LOOK_AT_END } else { LOOK };
+        let event = control.receive(look);
+        let now = clock.now();
+        let mut answer = None;
+        match event {
+            Event::Message(message) => {
+                heard = now;
+                match message {
+                    Message::Ping { sent } => {
+                        let nanos = now.as_nanos();
+                        answer = Some(Message::Pong { sent, received: nanos, replied: clock.now().as_nanos() });
+                    }
+                    Message::Start { at, offset } => {
+                        lock(sink).handle_start(at, offset);
+                        next_report = Some(now + REPORT_INTERVAL);
+                        answer = Some(Message::Started);
+                    }
+                    Message::Offset(offset) => lock(sink).handle_offset(offset),
+                    Message::Sent { packets } => lock(sink).handle_sent(packets, now),
+                    // Nothing else is said down here.
+                    _ => lock(sink).handle_garbage(),
+                }
+            }
+            Event::Idle => {}
+            Event::Closed | Event::Garbage(_) => return,
+        }
+        if now.saturating_since(heard) > SILENCE {
+            return;
+        }
+        if answer.is_none() && !is_reported && next_report.is_some() {
+            let mut sink = lock(sink);
+            let quiet = now.saturating_since(sink.last()) > QUIET[usize::from(protocol == Protocol::Tcp)];
+            if sink.is_complete() || (sink.is_ending() && quiet) {
+                sink.finish(now);
+                is_reported = true;
+                answer = Some(Message::Report(Box::new(sink.report(now, true))));
+            } else if next_report.is_some_and(|next| next <= now) {
+                next_report = Some(now + REPORT_INTERVAL);
+                answer = Some(Message::Report(Box::new(sink.report(now, false))));
+            }
+        }
+        if answer.is_some_and(|answer| control.send(&answer).is_err()) {
+            return;
+        }
+    }
+}
+
+fn lock(sink: &Mutex<Sink>) -> MutexGuard<'_, Sink> {
+    // A sink whose thread panicked is as good as it was before.
+    sink.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn read_datagrams(socket: &UdpSocket, size: usize, sink: &Mutex<Sink>, clock: Clock, ended: &AtomicBool) {
+    // One octet more, so that longer ones are seen to be.
+    let mut datagrams = Datagrams::new(size + 1);
+    while !ended.load(Ordering::Relaxed) {
+        match datagrams.receive(socket) {
+            Ok(()) => {
+                let now = clock.now();
+                let mut sink = lock(sink);
+                for octets in datagrams.received() {
+                    sink.handle_unit(octets, now);
+                }
+            }
+            Err(Errno::EAGAIN | Errno::EINTR) => {
+                wait::readable(socket, LOOK);
+            }
+            Err(_) => return,
+        }
+    }
+}
+
+fn read_stream(
+    listener: &TcpListener,
+    source: IpAddr,
+    size: usize,
+    sink: &Mutex<Sink>,
+    clock: Clock,
+    ended: &AtomicBool,
+) -> io::Result<()> {
+    let Some(mut stream) = accept(listener, source, ended, || lock(sink).handle_garbage())? else { return Ok(()) };
+    let mut units = Units::new(size);
+    while !ended.load(Ordering::Relaxed) {
+        match units.read(&mut stream) {
+            Ok(0) => return Ok(()),
+            Ok(_) => {
+                let now = clock.now();
+                let mut sink = lock(sink);
+                loop {
+                    match units.poll_unit() {
+                        Ok(Some(unit)) if sink.handle_unit(unit, now) => {}
+                        Ok(None) => break,
+                        Ok(Some(_)) => return Ok(()),
+                        Err(_) => {
+                            sink.handle_garbage();
+                            return Ok(());
+                        }
+                    }
+                }
+            }
+            Err(error) if is_transient(&error) => {
+                wait::readable(&stream, LOOK);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,139 @@
+//! One run of a case: all its flows at the same time, wherever they begin.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use super::control::{Control, Event, Message, START_TIME};
+use super::daemon::SILENCE;
+use super::flow::{self, Desk, Outcome};
+use super::plan::{Case, FlowPlan};
+use super::socket::LOOK;
+use crate::platform::clock::Clock;
+
+/// Runs the flows of `case` and returns what became of each, in their order. They start together, when the paths of all are
+/// there, and end early when `is_stopped` says so.
+///
+/// # Errors
+///
+/// Why the first of them that failed could not start; none has been run.
+pub fn run(case: &Case, clock: Clock, is_stopped: &(dyn Fn() -> bool + Sync)) -> Result<Vec<Outcome>, String> {
+    let gate = Gate { state: Mutex::default(), changed: Condvar::new(), flows: case.flows.len(), is_stopped };
+    thread::scope(|scope| {
+        let start = |plan| {
+            let gate = &gate;
+            scope.spawn(move || {
+                let mut desk = Here { gate };
+                let outcome = run_flow(plan, clock, &mut desk);
+                if let Err(problem) = &outcome {
+                    gate.fail(format!("{}: {problem}", plan.name));
+                }
+                outcome
+            })
+        };
+        let flows: Vec<_> = case.flows.iter().map(start).collect();
+        let outcomes = flows.into_iter().map(|flow| flow.join().expect("a flow returns its errors"));
+        let outcomes: Result<Vec<Outcome>, String> = outcomes.collect();
+        outcomes.map_err(|problem| gate.lock().failed.clone().unwrap_or(problem))
+    })
+}
+
+fn run_flow(plan: &FlowPlan, clock: Clock, desk: &mut dyn Desk) -> Result<Outcome, String> {
+    if plan.source.address.is_empty() { flow::run(plan, clock, desk) } else { run_elsewhere(plan, clock, desk) }
+}
+
+/// Has another host send a flow.
+fn run_elsewhere(plan: &FlowPlan, clock: Clock, desk: &mut dyn Desk) -> Result<Outcome, String> {
+    let host = plan.source.address.as_str();
+    let mut control = Control::connect(host)?;
+    let broken = |error: std::io::Error| format!("{host}: {error}");
+    control.send(&Message::Source(Box::new(plan.clone()))).map_err(broken)?;
+    match control.answer(host, plan.path.len() + 1)? {
+        Message::Ready => {}
+        _ => return Err(format!("{host}: does not answer as hopcast probe does")),
+    }
+    if !desk.ready() {
+        return Err("the flow was not started".into());
+    }
+    control.send(&Message::Go).map_err(broken)?;
+    let mut outcome = Outcome::default();
+    let mut heard = clock.now();
+    let mut is_told_to_stop = false;
+    let problem = loop {
+        if !is_told_to_stop && desk.is_stopped() {
+            is_told_to_stop = true;
+            // What fails here is heard of below.
+            let _ = control.send(&Message::Stop);
+        }
+        match control.receive(LOOK) {
+            Event::Message(Message::Outcome(told)) => {
+                outcome = *told;
+                if outcome.is_final {
+                    return Ok(outcome);
+                }
+                desk.handle_outcome(&outcome);
+                heard = clock.now();
+            }
+            Event::Message(Message::Refused(reason)) => break reason,
+            // It gives up a silent path before.
+            Event::Idle if clock.now().saturating_since(heard) <= SILENCE + SILENCE => {}
+            Event::Idle => break format!("{host}: does not answer any more"),
+            Event::Closed => break format!("{host}: has closed the connection"),
+            Event::Message(_) => break format!("{host}: does not answer as hopcast probe does"),
+            Event::Garbage(problem) => break format!("{host}: {problem}"),
+        }
+    };
+    Ok(Outcome { problem: Some(problem), ..outcome })
+}
+
+/// What holds flows back until all are ready.
+struct Gate<'a> {
+    state: Mutex<State>,
+    changed: Condvar,
+    flows: usize,
+    is_stopped: &'a (dyn Fn() -> bool + Sync),
+}
+
+#[derive(Debug, Default)]
+struct State {
+    ready: usize,
+    failed: Option<String>,
+}
+
+impl Gate<'_> {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn fail(&self, problem: String) {
+        self.lock().failed.get_or_insert(problem);
+        self.changed.notify_all();
+    }
+}
+
+/// A flow of this process.
+struct Here<'a> {
+    gate: &'a Gate<'a>,
+}
+
+impl Desk for Here<'_> {
+    fn ready(&mut self) -> bool {
+        let gate = self.gate;
+        let mut state = gate.lock();
+        state.ready += 1;
+        gate.changed.notify_all();
+        let mut left = START_TIME;
+        while state.ready < gate.flows && state.failed.is_none() && !left.is_zero() && !(gate.is_stopped)() {
+            state = gate.changed.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+            left = left.saturating_sub(LOOK);
+        }
+        state.ready == gate.flows && state.failed.is_none()
+    }
+
+    fn handle_outcome(&mut self, _outcome: &Outcome) {
+        // It is returned at last, however the flow ends.
+    }
+
+    fn is_stopped(&mut self) -> bool {
+        (self.gate.is_stopped)()
+    }
+}

@@ -1,0 +1,247 @@
+//! `hopcast probe send`: from its arguments to what it prints and writes.
+
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use hopcast_sim::results::{cause, check_folder};
+use hopcast_sim::scenario::quantity::Dimension;
+use serde_json::{Value, json};
+
+use super::plan::{Case, FlowPlan, Host, Order, Plan, Protocol, Wrong, amount, buffer, unit, waiting};
+use super::record::{Measured, Repetition};
+use super::table::table;
+use super::{run, say};
+use crate::failure::Failure;
+use crate::platform::clock::Clock;
+use crate::platform::signals::Signals;
+
+/// Send units along a path, and print what their receiver measured. Ctrl-C ends it early and prints what there is.
+///
+/// A size is a number of octets or has a unit (B, kB, MB, KiB, MiB); a time has one (us, ms, s).
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// The receiver, whose port is 47300 unless it is told.
+    #[arg(long, value_name = "HOST[:PORT]", required_unless_present = "plan")]
+    to: Option<String>,
+    /// The relays on the way, in their order.
+    #[arg(long, value_name = "HOST[:PORT],…", value_delimiter = ',', requires = "to")]
+    via: Vec<String>,
+    /// Octets of a unit, its header of 32 octets included: up to 65507 over UDP, up to 1 MiB over TCP.
+    #[arg(long, value_name = "SIZE", default_value = "1 kB", value_parser = size, allow_hyphen_values = true)]
+    size: f64,
+    /// From the return of one write to the start of the next; 0 s sends as much as the socket takes.
+    #[arg(long, value_name = "TIME", default_value = "0 s", value_parser = time, allow_hyphen_values = true)]
+    wait: f64,
+    /// Octets of all units.
+    #[arg(long, value_name = "SIZE", default_value = "10 MB", value_parser = size, allow_hyphen_values = true)]
+    bytes: f64,
+    /// What carries the units.
+    #[arg(long, value_enum, default_value = "udp")]
+    transport: Protocol,
+    /// Size of the send and receive buffers of each socket on the way.  [default: the system's]
+    #[arg(long, value_name = "SIZE", value_parser = size, allow_hyphen_values = true)]
+    socket_buffer: Option<f64>,
+    /// How often it is measured; beyond one, numbers are means, with 95 % confidence intervals.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    repetitions: u32,
+    /// A file that lists hosts, flows, sizes and waits (docs/probe.md), in place of all of the above.
+    #[arg(
+        long, value_name = "PLAN.toml",
+        conflicts_with_all = ["to", "via", "size", "wait", "bytes", "transport", "socket_buffer", "repetitions"]
+    )]
+    plan: Option<PathBuf>,
+    /// Print one JSON object, as `hopcast run --json` does.
+    #[arg(long)]
+    json: bool,
+    /// Write run.json and tables to this folder; of a plan, to a folder in it for each case.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+fn size(text: &str) -> Result<f64, String> {
+    quantity(text, Dimension::Size)
+}
+
+fn time(text: &str) -> Result<f64, String> {
+    quantity(text, Dimension::Time)
+}
+
+fn quantity(text: &str, dimension: Dimension) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok(dimension.from_bare(number)),
+        _ => dimension.parse(text),
+    }
+}
+
+/// Runs it.
+///
+/// # Errors
+///
+/// See [`Failure`].
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let plan = plan(arguments)?;
+    let folders = folders(arguments, &plan)?;
+    let signals = Signals::listen().map_err(|error| Failure::Run(error.to_string()))?;
+    let is_stopped = || signals.received().is_some();
+    let mut measured: Vec<Measured<'_>> =
+        plan.cases.iter().map(|case| Measured { case, repetitions: Vec::new() }).collect();
+    let failed = measure(&plan, &mut measured, &is_stopped).err();
+    measured.retain(|measured| !measured.repetitions.is_empty());
+    let mut failures: Vec<String> = failed.into_iter().collect();
+    for measured in &measured {
+        failures.extend(measured.problems());
+        let folder = folders.iter().find(|(case, _)| *case == measured.case);
+        if let Some(Err(error)) = folder.map(|(_, folder)| write(measured, folder)) {
+            failures.push(error);
+        }
+    }
+    if let Err(error) = print(arguments, &measured) {
+        failures.push(format!("can't write the output: {error}"));
+    }
+    // A folder in which nothing was written is no result.
+    folders.iter().for_each(|(_, folder)| drop(fs::remove_dir(folder)));
+    match (signals.received(), failures.is_empty()) {
+        (Some(signal), _) => Err(Failure::Interrupted { signal }),
+        (None, true) => Ok(()),
+        (None, false) => Err(Failure::Run(failures.join("\nhopcast: "))),
+    }
+}
+
+/// Measures until all is done or is to stop. What was measured stands in `measured`, however it ends.
+fn measure(plan: &Plan, measured: &mut [Measured<'_>], is_stopped: &(dyn Fn() -> bool + Sync)) -> Result<(), String> {
+    let clock = Clock::new();
+    let runs = plan.runs();
+    for (index, &at) in runs.iter().enumerate() {
+        if is_stopped() {
+            return Ok(());
+        }
+        let case = &plan.cases[at];
+        if runs.len() > 1 {
+            say(&format!("run {} of {}: {}", index + 1, runs.len(), case.name));
+        }
+        let began = clock.now();
+        let outcomes = match run::run(case, clock, is_stopped) {
+            // What was stopped before it began is nothing.
+            Err(_) if is_stopped() => return Ok(()),
+            outcomes => outcomes.map_err(|problem| format!("{}: {problem}", case.name))?,
+        };
+        let repetitions = &mut measured[at].repetitions;
+        // One that was cut short is no repetition like the others, but better than nothing.
+        if !is_stopped() || repetitions.is_empty() {
+            let wall_s = (clock.now() - began).as_secs_f64();
+            let has_failed = outcomes.iter().any(|outcome| outcome.problem.is_some());
+            repetitions.push(Repetition { number: repetitions.len() as u64 + 1, outcomes, wall_s });
+            if has_failed {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn plan(arguments: &Arguments) -> Result<Plan, Failure> {
+    if let Some(path) = &arguments.plan {
+        let name = path.display().to_string();
+        let text = fs::read_to_string(path).map_err(|error| Failure::Input(format!("{name}: {}", cause(&error))))?;
+        return Plan::parse(&text, &name).map_err(Failure::Input);
+    }
+    let wrong = |wrong: Wrong| {
+        let option = if wrong.key == "path" { "via".into() } else { wrong.key.replace('_', "-") };
+        Failure::Input(format!("--{option}: {}", wrong.problem))
+    };
+    let host = |address: &String| Host { name: address.clone(), address: address.clone() };
+    let flow = FlowPlan {
+        name: "stream0".into(),
+        source: Host { name: "here".into(), address: String::new() },
+        path: arguments.via.iter().chain(&arguments.to).map(host).collect(),
+        protocol: arguments.transport,
+        size: unit(arguments.size, "size").map_err(wrong)?,
+        wait: waiting(arguments.wait, "wait").map_err(wrong)?,
+        bytes: amount(arguments.bytes, "bytes").map_err(wrong)?,
+        socket_buffer: arguments.socket_buffer.map(buffer).transpose().map_err(wrong)?,
+    };
+    let flow = flow.checked().map_err(wrong)?;
+    let to = arguments.to.as_deref().unwrap_or_default();
+    let case = Case { name: format!("{} to {to}", flow.protocol), flows: vec![flow] };
+    Ok(Plan { cases: vec![case], repetitions: arguments.repetitions, order: Order::default() })
+}
+
+/// The folder of each case, made, so that nothing is measured that can't be written.
+fn folders<'a>(arguments: &Arguments, plan: &'a Plan) -> Result<Vec<(&'a Case, PathBuf)>, Failure> {
+    let Some(out) = &arguments.out else { return Ok(Vec::new()) };
+    let mut folders = Vec::new();
+    for case in &plan.cases {
+        let folder = if arguments.plan.is_some() { out.join(case.folder()) } else { out.clone() };
+        let wrong = |problem: String| Failure::Input(format!("{}: {problem}", folder.display()));
+        let system = |error: std::io::Error| wrong(format!("can't write results there: {}", cause(&error)));
+        fs::create_dir_all(&folder).map_err(system)?;
+        let attempt = folder.join(format!(".hopcast.{}.part", std::process::id()));
+        fs::File::create(&attempt).and_then(|_| fs::remove_file(&attempt)).map_err(system)?;
+        check_folder(&folder, |_| false).map_err(|error| Failure::Input(error.to_string()))?;
+        folders.push((case, folder));
+    }
+    Ok(folders)
+}
+
+fn write(measured: &Measured<'_>, folder: &Path) -> Result<(), String> {
+    measured.write(folder).map_err(|error| error.to_string())
+}
+
+/// One object for one case, a list of them for a plan; or tables.
+fn print(arguments: &Arguments, measured: &[Measured<'_>]) -> std::io::Result<()> {
+    if measured.is_empty() {
+        return Ok(());
+    }
+    let mut text = String::new();
+    if arguments.json {
+        let document = if arguments.plan.is_some() {
+            json!({ "cases": measured.iter().map(case).collect::<Vec<_>>() })
+        } else {
+            measured[0].document()
+        };
+        text = document.to_string() + "\n";
+    } else {
+        for measured in measured {
+            let document = measured.document();
+            let times = measured.repetitions.len();
+            let mean = if times > 1 {
+                format!(", {times} repetitions, mean ± half of the 95 % interval")
+            } else {
+                String::new()
+            };
+            text += &format!("{}{mean}\n{}", measured.case.name, table(&document));
+            for warning in document["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+                say(&format!("warning: {warning}"));
+            }
+        }
+        if let Some(out) = &arguments.out {
+            text += &format!("Written to {}\n", out.display());
+        }
+    }
+    let mut output = std::io::stdout().lock();
+    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
+        // Whoever read our output has seen enough.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        outcome => outcome,
+    }
+}
+
+/// The object of a case of a plan: what was asked for, and what came of it.
+fn case(measured: &Measured<'_>) -> Value {
+    let mut document = measured.document();
+    let asked = |flow: &FlowPlan| {
+        json!({
+            "name": flow.name,
+            "protocol": flow.protocol.name(),
+            "size_bytes": flow.size,
+            "wait_s": flow.wait as f64 * 1e-9,
+            "bytes": flow.bytes,
+            "hops": flow.path.len(),
+        })
+    };
+    document["case"] = measured.case.name.as_str().into();
+    document["folder"] = measured.case.folder().into();
+    document["plan"] = measured.case.flows.iter().map(asked).collect();
+    document
+}

@@ -1,0 +1,374 @@
+//! The receiver's measurement: the simulator's ([`FlowMetrics`]), fed with what arrives.
+
+use hopcast_protocols::time::{Duration, Instant};
+use hopcast_sim::metrics::FlowMetrics;
+use hopcast_wire::probe::Packet;
+
+use super::control::{Open, Report, Samples};
+use super::plan::Protocol;
+
+/// A datagram that comes so many behind a newer one is a duplicate or late; before that, it is only not there yet. At the
+/// 1470 octets of a saturated link of 1 Gb/s, a third of a second.
+const REORDERING: u64 = 1 << 15;
+/// Samples are 100 ms apart, however long the flow will go on.
+const EXPECTED: Duration = Duration::from_secs(100);
+/// The most samples of a report.
+const MAX_SAMPLES: usize = 1000;
+
+/// The end of one flow. Times that it is handed are those of its host's clock; its own count from the flow's start.
+#[derive(Debug)]
+pub struct Sink {
+    metrics: FlowMetrics,
+    protocol: Protocol,
+    session: u64,
+    size: u64,
+    bytes: u64,
+    units: u64,
+    /// Units that are known to have been sent: all up to the newest that came.
+    known: u64,
+    received: u64,
+    garbage: u64,
+    start: Option<Start>,
+    /// How many units the source has sent in all, once it says so.
+    sent: Option<u64>,
+    last: Instant,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Start {
+    /// By this host's clock, in nanoseconds; may be before that began to count.
+    at: i128,
+    /// This host's clock less the source's, in nanoseconds.
+    offset: i64,
+}
+
+impl Sink {
+    /// The end of the flow that `open` tells of. `None` if there can be no such flow.
+    pub fn new(open: &Open) -> Option<Self> {
+        let (size, bytes) = (u64::from(open.size), open.bytes);
+        if size == 0 || open.size > open.protocol.longest_unit() {
+            return None;
+        }
+        Some(Self {
+            metrics: FlowMetrics::live(EXPECTED),
+            protocol: open.protocol,
+            session: open.session,
+            size,
+            bytes,
+            units: bytes.div_ceil(size),
+            known: 0,
+            received: 0,
+            garbage: 0,
+            start: None,
+            sent: None,
+            last: Instant::START,
+        })
+    }
+
+    /// The flow starts at `at`, in nanoseconds of the source's clock, which this host's is `offset` nanoseconds ahead of.
+    pub fn handle_start(&mut self, at: u64, offset: i64) {
+        self.start = Some(Start { at: i128::from(at) + i128::from(offset), offset });
+    }
+
+    /// The clocks are known better, or anew.
+    pub fn handle_offset(&mut self, offset: i64) {
+        if let Some(start) = &mut self.start {
+            start.offset = offset;
+        }
+    }
+
+    /// The source has sent so many units and sends no more.
+    pub fn handle_sent(&mut self, packets: u64, now: Instant) {
+        self.sent = Some(packets.min(self.units).max(self.known));
+        self.last = self.last.max(now);
+    }
+
+    /// Something came that can't be of this flow.
+    pub fn handle_garbage(&mut self) {
+        self.garbage += 1;
+    }
+
+    /// `octets` arrived at `now`, as one datagram or as one unit of the stream. False if they are no unit of this flow.
+    pub fn handle_unit(&mut self, octets: &[u8], now: Instant) -> bool {
+        let is_ours = self.unit(octets, now).is_some();
+        self.garbage += u64::from(!is_ours);
+        is_ours
+    }
+
+    fn unit(&mut self, octets: &[u8], now: Instant) -> Option<()> {
+        let start = self.start?;
+        let packet = Packet::new_checked(octets).ok()?;
+        let sequence = packet.sequence();
+        let is_ours = packet.session() == self.session
+            && sequence < self.sent.unwrap_or(self.units)
+            && octets.len() as u64 == self.len_of(sequence);
+        if !is_ours {
+            return None;
+        }
+        let arrived = self.time(start, i128::from(now.as_nanos()));
+        let created = self.time(start, i128::from(packet.sent()) + i128::from(start.offset)).min(arrived);
+        let length = octets.len() as u32;
+        match self.protocol {
+            Protocol::Udp => {
+                self.advance(sequence + 1);
+                self.metrics.handle_datagram_received(sequence, length, created, arrived);
+            }
+            Protocol::Tcp => {
+                // A stream neither loses nor reorders: anything else is no stream of units.
+                if sequence != self.known {
+                    return None;
+                }
+                self.known += 1;
+                self.metrics.handle_stream_written(length, true, created);
+                self.metrics.handle_stream_read(length, arrived);
+            }
+        }
+        self.received += 1;
+        self.last = now;
+        Some(())
+    }
+
+    /// The time of the flow at `nanos` of this host's clock.
+    fn time(&self, start: Start, nanos: i128) -> Instant {
+        Instant::from_nanos(u64::try_from((nanos - start.at).max(0)).unwrap_or(u64::MAX))
+    }
+
+    /// All datagrams before `next` have been sent. Those far behind are lost, so that none is kept in mind for ever.
+    fn advance(&mut self, next: u64) {
+        while self.known < next {
+            let length = self.len_of(self.known) as u32;
+            let sequence = self.metrics.handle_datagram_sent(length);
+            self.known += 1;
+            if let Some(behind) = sequence.checked_sub(REORDERING) {
+                self.metrics.handle_datagram_lost(behind);
+            }
+        }
+    }
+
+    /// Octets of a unit; the last is cut short.
+    fn len_of(&self, sequence: u64) -> u64 {
+        (self.bytes - (sequence * self.size).min(self.bytes)).min(self.size)
+    }
+
+    /// Whether all has come that was sent.
+    pub fn is_complete(&self) -> bool {
+        self.sent.is_some_and(|sent| self.received >= sent)
+    }
+
+    /// Whether the source has sent all that it will.
+    pub fn is_ending(&self) -> bool {
+        self.sent.is_some()
+    }
+
+    /// When something last came, or the source said that it ends.
+    pub fn last(&self) -> Instant {
+        self.last
+    }
+
+    /// Nothing more is waited for: what has not come is lost.
+    pub fn finish(&mut self, now: Instant) {
+        let sent = self.sent.unwrap_or(self.known);
+        match self.protocol {
+            Protocol::Udp => {
+                self.advance(sent);
+                let missing: Vec<u64> = self.metrics.datagrams_in_flight().collect();
+                missing.into_iter().for_each(|sequence| self.metrics.handle_datagram_lost(sequence));
+            }
+            Protocol::Tcp => {
+                while self.known < sent {
+                    let length = self.len_of(self.known) as u32;
+                    self.metrics.handle_stream_written(length, true, self.elapsed(now));
+                    self.known += 1;
+                }
+                self.metrics.handle_stream_abandoned();
+            }
+        }
+        self.metrics.handle_source_finished();
+        self.metrics.finish(self.elapsed(now));
+    }
+
+    /// The time of the flow at `now`.
+    fn elapsed(&self, now: Instant) -> Instant {
+        self.start.map_or(Instant::START, |start| self.time(start, i128::from(now.as_nanos())))
+    }
+
+    /// What is known at `now`; with samples only if this `is_final`, after [`Self::finish`].
+    pub fn report(&self, now: Instant, is_final: bool) -> Report {
+        let intervals = if is_final { self.intervals() } else { Vec::new() };
+        let mut samples = Samples { doublings: 0, intervals };
+        while samples.intervals.len() > MAX_SAMPLES {
+            samples.double();
+        }
+        let summary = self.metrics.summary(self.elapsed(now));
+        Report { summary, samples, garbage: self.garbage, relays: Vec::new(), is_final }
+    }
+
+    fn intervals(&self) -> Vec<[u64; 3]> {
+        let samples = self.metrics.series().samples().iter();
+        samples.map(|sample| [sample.received_bytes, sample.arrivals.into(), sample.delay_sum.as_nanos()]).collect()
+    }
+}
+
+impl Samples {
+    /// Puts every two intervals together; of a half at the end nothing is told.
+    pub fn double(&mut self) {
+        let add = |pair: &[[u64; 3]]| [0, 1, 2].map(|field| pair[0][field].saturating_add(pair[1][field]));
+        self.intervals = self.intervals.chunks_exact(2).map(add).collect();
+        self.doublings += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hopcast_wire::probe::Repr;
+    use proptest::prelude::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::from_nanos(millis * 1_000_000)
+    }
+
+    fn open(protocol: Protocol) -> Open {
+        Open { version: 1, session: 7, protocol, size: 100, bytes: 1_050, socket_buffer: None, path: Vec::new() }
+    }
+
+    /// A sink whose clock is 5 s ahead of the source's, for a flow that starts at 10 s of the former.
+    fn sink(protocol: Protocol) -> Sink {
+        let mut sink = Sink::new(&open(protocol)).unwrap();
+        sink.handle_start(5_000_000_000, 5_000_000_000);
+        sink
+    }
+
+    fn unit(sequence: u64, sent: Instant) -> Vec<u8> {
+        let length = if sequence == 10 { 50 } else { 100 };
+        let repr = Repr { session: 7, sequence, sent: sent.as_nanos(), payload_len: length - 32 };
+        let mut octets = vec![0; length];
+        repr.emit(&mut Packet::new_unchecked(&mut octets[..]));
+        octets
+    }
+
+    #[test]
+    fn delay_is_between_clocks_that_differ() {
+        let mut sink = sink(Protocol::Udp);
+        assert!(sink.handle_unit(&unit(0, at(5_000)), at(10_020)));
+        assert!(sink.handle_unit(&unit(1, at(5_100)), at(10_140)));
+        let summary = sink.report(at(10_200), false).summary;
+        assert!((summary.delay_mean_s.unwrap() - 0.030).abs() < 1e-12);
+        assert!((summary.first_arrival_s.unwrap() - 0.020).abs() < 1e-12);
+        // What is known of the clocks now holds for what comes from now on.
+        sink.handle_offset(5_010_000_000);
+        assert!(sink.handle_unit(&unit(2, at(5_200)), at(10_240)));
+        let summary = sink.report(at(10_300), false).summary;
+        assert!((summary.delay_mean_s.unwrap() - 0.030).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_did_not_come_is_lost_and_copies_are_duplicates() {
+        let mut sink = sink(Protocol::Udp);
+        for sequence in [0, 2, 1, 1, 5] {
+            assert!(sink.handle_unit(&unit(sequence, at(5_000)), at(10_100)));
+        }
+        let summary = sink.report(at(10_200), false).summary;
+        assert_eq!((summary.sent_packets, summary.received_packets, summary.in_flight_packets), (6, 4, 2));
+        assert!(!sink.is_complete());
+        sink.handle_sent(11, at(10_300));
+        sink.finish(at(11_000));
+        let summary = sink.report(at(11_000), true).summary;
+        assert_eq!((summary.sent_packets, summary.sent_bytes), (11, 1_050));
+        assert_eq!((summary.received_packets, summary.lost_packets, summary.duplicate_packets), (4, 7, 1));
+        // Until the last arrival, 100 ms after the start.
+        assert_eq!(summary.goodput_bps, 400.0 * 8.0 / 0.1);
+    }
+
+    #[test]
+    fn it_is_complete_with_the_last_unit() {
+        for protocol in [Protocol::Udp, Protocol::Tcp] {
+            let mut sink = sink(protocol);
+            for sequence in 0..11 {
+                assert!(sink.handle_unit(&unit(sequence, at(5_000)), at(10_100)));
+                assert!(!sink.is_complete());
+            }
+            sink.handle_sent(11, at(10_200));
+            assert!(sink.is_complete());
+            sink.finish(at(10_200));
+            let summary = sink.report(at(10_200), true).summary;
+            assert_eq!((summary.received_packets, summary.received_bytes, summary.lost_packets), (11, 1_050, 0));
+        }
+    }
+
+    #[test]
+    fn a_stream_that_broke_has_lost_what_was_written() {
+        let mut sink = sink(Protocol::Tcp);
+        assert!(sink.handle_unit(&unit(0, at(5_000)), at(10_100)));
+        assert!(!sink.handle_unit(&unit(2, at(5_000)), at(10_100)), "a gap");
+        sink.handle_sent(4, at(10_200));
+        sink.finish(at(10_300));
+        let summary = sink.report(at(10_300), true).summary;
+        assert_eq!((summary.sent_packets, summary.received_packets, summary.lost_packets), (4, 1, 3));
+    }
+
+    #[test]
+    fn what_is_not_of_this_flow_is_counted_and_nothing_else() {
+        let mut sink = Sink::new(&open(Protocol::Udp)).unwrap();
+        assert!(!sink.handle_unit(&unit(0, at(0)), at(1)), "before the start");
+        sink.handle_start(0, 0);
+        let mut other = unit(0, at(0));
+        other[8] = 1;
+        for octets in [&other[..], &unit(10, at(0))[..49], &unit(11, at(0)), &unit(u64::MAX, at(0)), b"hello"] {
+            assert!(!sink.handle_unit(octets, at(1)));
+        }
+        let report = sink.report(at(2), false);
+        assert_eq!((report.garbage, report.summary.sent_packets, report.summary.received_packets), (6, 0, 0));
+    }
+
+    #[test]
+    fn a_flow_without_units_is_refused() {
+        let right = open(Protocol::Udp);
+        assert!(Sink::new(&Open { size: 0, ..right.clone() }).is_none());
+        assert!(Sink::new(&Open { size: 65_508, ..right.clone() }).is_none());
+        assert!(Sink::new(&Open { size: 65_507, ..right }).is_some());
+    }
+
+    #[test]
+    fn samples_are_no_more_than_a_thousand() {
+        let mut sink = sink(Protocol::Udp);
+        sink.handle_unit(&unit(0, at(5_000)), at(10_050));
+        sink.handle_unit(&unit(1, at(5_000)), at(10_150));
+        sink.handle_sent(2, at(10_200));
+        // 250 s: 2500 samples of 100 ms.
+        sink.finish(at(260_000));
+        let samples = sink.report(at(260_000), true).samples;
+        assert_eq!((samples.doublings, samples.intervals.len()), (2, 625));
+        assert_eq!(samples.intervals[0], [200, 2, 200_000_000]);
+    }
+
+    proptest! {
+        #[test]
+        fn sent_is_received_and_lost_and_in_flight(
+            arrivals in prop::collection::vec((0_u64..14, 0_u64..20_000, 0_u64..20_000), 0..40),
+            sent in 0_u64..20,
+            offset: i64,
+        ) {
+            let mut sink = sink(Protocol::Udp);
+            sink.handle_offset(offset);
+            for (sequence, sent, now) in arrivals {
+                sink.handle_unit(&unit(sequence, at(sent)), at(now));
+                let summary = sink.report(at(now), false).summary;
+                let settled = summary.received_packets + summary.lost_packets + summary.in_flight_packets;
+                prop_assert_eq!(summary.sent_packets, settled);
+            }
+            sink.handle_sent(sent, at(30_000));
+            sink.finish(at(30_000));
+            let summary = sink.report(at(30_000), true).summary;
+            prop_assert_eq!(summary.in_flight_packets, 0);
+            prop_assert_eq!(summary.sent_packets, summary.received_packets + summary.lost_packets);
+        }
+
+        #[test]
+        fn arbitrary_octets_never_panic(octets in prop::collection::vec(any::<u8>(), 0..200), start: u64, offset: i64, now: u64) {
+            let mut sink = Sink::new(&open(Protocol::Tcp)).unwrap();
+            sink.handle_start(start, offset);
+            prop_assert!(!sink.handle_unit(&octets, Instant::from_nanos(now)));
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Sockets for the units of a flow.
+
+use std::io::{self, ErrorKind, Write};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use nix::sys::socket::{setsockopt, sockopt};
+
+use super::control::ANSWER_TIME;
+use super::plan::Protocol;
+use crate::platform::wait;
+
+/// How often a thread that waits looks whether it is to stop.
+pub const LOOK: Duration = Duration::from_millis(100);
+
+/// Where units come in.
+#[derive(Debug)]
+pub enum Input {
+    /// Datagrams.
+    Udp(UdpSocket),
+    /// The stream that will come.
+    Tcp(TcpListener),
+}
+
+/// Where units go out.
+#[derive(Debug)]
+pub enum Output {
+    /// A connected socket.
+    Udp(UdpSocket),
+    /// A connection.
+    Tcp(TcpStream),
+}
+
+impl Input {
+    /// Any free port of `address`, for `protocol`, with buffers of `buffer` octets.
+    ///
+    /// # Errors
+    ///
+    /// The system's.
+    pub fn bind(protocol: Protocol, address: IpAddr, buffer: Option<u32>) -> io::Result<Self> {
+        let any = SocketAddr::new(address, 0);
+        Ok(match protocol {
+            Protocol::Udp => {
+                let socket = UdpSocket::bind(any)?;
+                socket.set_nonblocking(true)?;
+                set_buffers(&socket, buffer)?;
+                Self::Udp(socket)
+            }
+            Protocol::Tcp => {
+                let listener = TcpListener::bind(any)?;
+                listener.set_nonblocking(true)?;
+                // Those of the listener are those of its connections.
+                set_buffers(&listener, buffer)?;
+                Self::Tcp(listener)
+            }
+        })
+    }
+
+    /// The port.
+    ///
+    /// # Errors
+    ///
+    /// The system's.
+    pub fn port(&self) -> io::Result<u16> {
+        let address = match self {
+            Self::Udp(socket) => socket.local_addr(),
+            Self::Tcp(listener) => listener.local_addr(),
+        };
+        address.map(|address| address.port())
+    }
+}
+
+impl Output {
+    /// Connects `local` to `remote`.
+    ///
+    /// # Errors
+    ///
+    /// The system's.
+    pub fn connect(protocol: Protocol, local: IpAddr, remote: SocketAddr, buffer: Option<u32>) -> io::Result<Self> {
+        Ok(match protocol {
+            Protocol::Udp => {
+                let socket = UdpSocket::bind(SocketAddr::new(local, 0))?;
+                socket.connect(remote)?;
+                socket.set_nonblocking(true)?;
+                set_buffers(&socket, buffer)?;
+                Self::Udp(socket)
+            }
+            Protocol::Tcp => {
+                let stream = TcpStream::connect_timeout(&remote, ANSWER_TIME)?;
+                stream.set_nonblocking(true)?;
+                set_buffers(&stream, buffer)?;
+                Self::Tcp(stream)
+            }
+        })
+    }
+}
+
+fn set_buffers(socket: &impl AsFd, octets: Option<u32>) -> io::Result<()> {
+    if let Some(octets) = octets {
+        let octets = octets as usize;
+        setsockopt(socket, sockopt::SndBuf, &octets)?;
+        setsockopt(socket, sockopt::RcvBuf, &octets)?;
+    }
+    Ok(())
+}
+
+/// Waits for the connection that `from` opens; those of others are closed, and told to `stranger`. `None` if `stop` is set
+/// before it comes.
+pub fn accept(
+    listener: &TcpListener,
+    from: IpAddr,
+    stop: &AtomicBool,
+    mut stranger: impl FnMut(),
+) -> io::Result<Option<TcpStream>> {
+    while !stop.load(Ordering::Relaxed) {
+        match listener.accept() {
+            Ok((stream, address)) if address.ip() == from => {
+                stream.set_nonblocking(true)?;
+                return Ok(Some(stream));
+            }
+            Ok(_) => stranger(),
+            Err(error) if is_transient(&error) => {
+                wait::readable(listener, LOOK);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(None)
+}
+
+/// Writes all of `octets`, waiting as long as it takes; false if `stop` is set before.
+///
+/// # Errors
+///
+/// The system's.
+pub fn write_all(stream: &mut TcpStream, mut octets: &[u8], stop: &AtomicBool) -> io::Result<bool> {
+    while !octets.is_empty() {
+        match stream.write(octets) {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(written) => octets = &octets[written..],
+            Err(error) if is_transient(&error) => {
+                wait::writable(stream, LOOK);
+                if stop.load(Ordering::Relaxed) {
+                    return Ok(false);
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(true)
+}
+
+/// Whether it is worth trying again.
+pub fn is_transient(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted | ErrorKind::ConnectionAborted)
+}

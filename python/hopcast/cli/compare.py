@@ -1,0 +1,78 @@
+"""`hopcast compare`: a measured and a simulated run side by side."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from hopcast.cli.signals import INTERRUPTION
+
+if TYPE_CHECKING:
+    from hopcast.compare import Comparison
+
+FORMATS = (".svg", ".png", ".pdf")
+"""What a figure can be written as; anything else names a folder."""
+
+
+@click.command("compare")
+@click.argument("first", metavar="A", type=click.Path())
+@click.argument("second", metavar="B", type=click.Path())
+@click.option(
+    "--out",
+    metavar="FIGURE|DIR",
+    type=click.Path(),
+    help="Draw goodput, loss and delay of both to this file (.svg, .png, .pdf), or compare.svg and compare.json to this folder.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(first: str, second: str, out: str | None, as_json: bool) -> None:
+    """Set two runs side by side, such as a measured and a simulated one.
+
+    A and B are folders of `run --out` or `probe send --out`, or files with what `--json` printed. Flows belong together
+    by their names. The last column is A by B.
+    """
+    from hopcast.compare import NotComparable, compare
+
+    try:
+        comparison = compare(first, second)
+    except NotComparable as error:
+        raise click.UsageError(str(error)) from None
+    if out is not None:
+        _write(comparison, out)
+    with INTERRUPTION.waits():
+        _print(comparison, as_json, out)
+
+
+def _write(comparison: Comparison, out: str) -> None:
+    from hopcast.output import prepared, write, write_json
+
+    kind = os.path.splitext(out)[1].lower()
+    is_figure = kind in FORMATS and not os.path.isdir(out)
+    folder, name = os.path.split(out) if is_figure else (out, "compare.svg")
+    names = [name] if is_figure else [name, "compare.json"]
+    with prepared(folder or os.curdir, names):
+        figure = comparison.plot()
+        format_ = kind[1:] if is_figure else "svg"
+        # The same bytes each time: a figure does not say when it was drawn.
+        metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(format_)
+        write(
+            os.path.join(folder, name),
+            lambda file: figure.savefig(file, format=format_, metadata=metadata, dpi=200),
+        )
+        if not is_figure:
+            write_json(os.path.join(folder, "compare.json"), comparison.document())
+
+
+def _print(comparison: Comparison, as_json: bool, out: str | None) -> None:
+    if as_json:
+        click.echo(json.dumps(comparison.document(), ensure_ascii=False, allow_nan=False).encode())
+    else:
+        from hopcast.cli.tables import print_comparison
+
+        print_comparison(comparison)
+        if out is not None:
+            click.echo(f"Written to {out}")
+    sys.stdout.flush()

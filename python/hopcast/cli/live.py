@@ -1,0 +1,29 @@
+"""`hopcast emulate`, `node`, `probe` and `stream`: real hosts. Their arguments are read where they run, in Rust."""
+
+from __future__ import annotations
+
+import click
+
+from hopcast import _core
+from hopcast.cli.signals import INTERRUPTION
+
+SUMMARIES = {
+    "emulate": "Put real hosts and programs on the simulated radio.",
+    "node": "Route on real interfaces.",
+    "probe": "Measure links and paths between real hosts.",
+    "stream": "Carry media between real hosts.",
+}
+
+
+def command(name: str) -> click.Command:
+    """The live command of this name."""
+    settings = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+
+    @click.command(name, context_settings=settings, add_help_option=False, short_help=SUMMARIES[name])
+    @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+    def run(arguments: tuple[str, ...]) -> int:
+        # From here on it listens to signals itself.
+        INTERRUPTION.ignore()
+        return _core.live(["hopcast", name, *arguments])
+
+    return run
