@@ -1,5 +1,6 @@
 //! The platform, each part of it in one place: what nothing else in the crate may touch by itself.
 
 pub mod clock;
+pub mod netlink;
 pub mod signals;
 pub mod wait;

@@ -70,6 +70,12 @@ pub trait Routing: fmt::Debug + Send {
     /// nothing.
     fn next_hop(&self, destination: Ipv4Addr, now: Instant) -> Option<NextHop>;
 
+    /// All destinations to which [`Self::next_hop`] tells the way now, in the order of their addresses: for whoever keeps the
+    /// routes outside. A protocol that gives each packet a way of its own has none.
+    fn routes(&self, _now: Instant) -> Vec<Route> {
+        Vec::new()
+    }
+
     /// Length of the header that a packet of this node for `destination` would get before its data now, in octets: a packet that is
     /// cut into fragments leaves room for it in each. 0 where there is no route, and unless it is [`Encapsulation::Ip`].
     fn header_len(&mut self, _destination: Ipv4Addr, _now: Instant) -> usize {
@@ -100,6 +106,17 @@ pub struct NextHop {
     pub interface: u32,
     /// The neighbour.
     pub address: Ipv4Addr,
+}
+
+/// The way to a destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// Where it leads.
+    pub destination: Ipv4Addr,
+    /// The neighbour on the way.
+    pub hop: NextHop,
+    /// Hops to the destination, as far as this node knows.
+    pub hops: u32,
 }
 
 /// How the messages of a protocol travel.
@@ -242,4 +259,38 @@ pub enum LinkEvent<'a> {
     },
     /// The interface says that a neighbour has gone.
     NeighbourLost(NextHop),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::aodv::Aodv;
+    use super::dsdv::Dsdv;
+    use super::network::{Network, address, hop_to};
+    use super::olsr::Olsr;
+    use super::*;
+    use crate::time::Duration;
+
+    /// Five nodes in a line, a packet from end to end, and what each node lists then.
+    fn lists_what_it_tells<R: Routing>(mut network: Network<R>) {
+        network.run_for(Duration::from_secs(60));
+        assert_eq!(network.path(0, 4, Duration::from_secs(2)), Some(vec![0, 1, 2, 3, 4]));
+        for (at, node) in network.nodes.iter().enumerate() {
+            let told = (0..6).filter_map(|to| Some((to, node.next_hop(address(to), network.now)?)));
+            let expected: Vec<_> =
+                told.map(|(to, hop)| Route { destination: address(to), hop, hops: to.abs_diff(at) as u32 }).collect();
+            assert_eq!(node.routes(network.now), expected, "node {at}");
+            assert!(expected.iter().any(|route| route.destination == address(4)) || at == 4, "node {at}");
+        }
+        network.disconnect(3, 4);
+        let lost = LinkEvent::NeighbourLost(hop_to(4));
+        network.nodes[3].handle_link_event(&lost, network.now);
+        assert!(network.nodes[3].routes(network.now).iter().all(|route| route.destination != address(4)));
+    }
+
+    #[test]
+    fn every_protocol_lists_the_next_hops_that_it_tells() {
+        lists_what_it_tells(Network::line(5, 1, |node| Aodv::new(aodv::Config::rfc3561(), node, Instant::START)));
+        lists_what_it_tells(Network::line(5, 1, |node| Dsdv::new(dsdv::Config::default(), node)));
+        lists_what_it_tells(Network::line(5, 1, |node| Olsr::new(olsr::Config::default(), node)));
+    }
 }

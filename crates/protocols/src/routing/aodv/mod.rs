@@ -345,4 +345,11 @@ impl Routing for Aodv {
     fn next_hop(&self, destination: Ipv4Addr, now: Instant) -> Option<NextHop> {
         self.table.valid(destination).filter(|route| now < route.expires()).map(|route| route.hop)
     }
+
+    fn routes(&self, now: Instant) -> Vec<super::Route> {
+        let valid = self.table.iter().filter(|(_, route)| route.is_valid() && now < route.expires());
+        valid
+            .map(|(destination, route)| super::Route { destination, hop: route.hop, hops: route.hops.into() })
+            .collect()
+    }
 }

@@ -229,7 +229,7 @@ impl Table {
         }
     }
 
-    #[cfg(test)]
+    /// All that is known, in the order of addresses.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Ipv4Addr, &Route)> {
         self.routes.iter().map(|(&destination, route)| (destination, route))
     }

@@ -30,7 +30,7 @@ use hopcast_wire::dsdv::{self, ENTRY_LEN, Entry, HEADER_LEN, Kind};
 pub use self::config::Config;
 use self::neighbours::Neighbours;
 use self::table::{Claim, Table};
-use super::{Encapsulation, Forward, LinkEvent, Message, NextHop, Node, Output, Packet, Routing, Verdict};
+use super::{Encapsulation, Forward, LinkEvent, Message, NextHop, Node, Output, Packet, Route, Routing, Verdict};
 use crate::random::Stream;
 use crate::time::{Duration, Instant};
 
@@ -228,6 +228,10 @@ impl Routing for Dsdv {
 
     fn next_hop(&self, destination: Ipv4Addr, _now: Instant) -> Option<NextHop> {
         self.table.next_hop(destination)
+    }
+
+    fn routes(&self, _now: Instant) -> Vec<Route> {
+        self.table.routes().collect()
     }
 }
 

@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 use hopcast_wire::dsdv::{Entry, INFINITE};
 
 use super::config::Config;
-use crate::routing::NextHop;
+use crate::routing::{self, NextHop};
 use crate::time::{Duration, Instant};
 
 /// The most destinations that are known at a time; what is heard of more is ignored. Five times the nodes of the largest
@@ -78,6 +78,12 @@ impl Table {
     /// The first hop of the way to a destination, if it isn't broken.
     pub(super) fn next_hop(&self, destination: Ipv4Addr) -> Option<NextHop> {
         self.routes.get(&destination).filter(|route| !route.claim.is_broken()).map(|route| route.hop)
+    }
+
+    /// All ways that aren't broken, in the order of addresses.
+    pub(super) fn routes(&self) -> impl Iterator<Item = routing::Route> {
+        let whole = self.routes.iter().filter(|(_, route)| !route.claim.is_broken());
+        whole.map(|(&destination, route)| routing::Route { destination, hop: route.hop, hops: route.claim.metric })
     }
 
     /// Takes in what is claimed of the way over `hop`, the hop there counted. Returns whether there is a way where there was

@@ -29,7 +29,7 @@ mod routes;
 mod tests;
 mod topology;
 
-use core::cell::RefCell;
+use core::cell::{Ref, RefCell};
 use std::collections::VecDeque;
 use std::net::Ipv4Addr;
 
@@ -44,7 +44,7 @@ use self::routes::Routes;
 use self::topology::Topology;
 #[cfg(doc)]
 use super::Message;
-use super::{Encapsulation, Forward, LinkEvent, NextHop, Node, Output, Packet, Routing, Verdict};
+use super::{Encapsulation, Forward, LinkEvent, NextHop, Node, Output, Packet, Route, Routing, Verdict};
 use crate::random::Stream;
 use crate::time::{Duration, Instant};
 
@@ -172,6 +172,17 @@ impl Olsr {
     fn lose(&mut self, hop: NextHop, now: Instant) {
         let changes = self.neighbourhood.lose(hop, now);
         self.apply(changes, now);
+    }
+
+    /// The routes, calculated anew if something has changed.
+    fn calculated(&self, now: Instant) -> Ref<'_, Routes> {
+        let holds = |routes: &Option<Routes>| routes.as_ref().is_some_and(|routes| routes.hold(now));
+        if !holds(&self.routes.borrow()) {
+            let (neighbourhood, topology, interfaces) = (&self.neighbourhood, &self.topology, &self.interfaces);
+            let calculated = Routes::calculate(self.address, neighbourhood, topology, interfaces, now);
+            *self.routes.borrow_mut() = Some(calculated);
+        }
+        Ref::map(self.routes.borrow(), |routes| routes.as_ref().expect("they were calculated"))
     }
 
     fn route(&self, destination: Ipv4Addr, now: Instant) -> Verdict {
@@ -334,12 +345,11 @@ impl Routing for Olsr {
     }
 
     fn next_hop(&self, destination: Ipv4Addr, now: Instant) -> Option<NextHop> {
-        let mut routes = self.routes.borrow_mut();
-        if !routes.as_ref().is_some_and(|routes| routes.hold(now)) {
-            let (neighbourhood, topology, interfaces) = (&self.neighbourhood, &self.topology, &self.interfaces);
-            *routes = Some(Routes::calculate(self.address, neighbourhood, topology, interfaces, now));
-        }
-        routes.as_ref().and_then(|routes| routes.next_hop(destination))
+        self.calculated(now).next_hop(destination)
+    }
+
+    fn routes(&self, now: Instant) -> Vec<Route> {
+        self.calculated(now).iter().collect()
     }
 }
 

@@ -6,15 +6,22 @@ use std::net::Ipv4Addr;
 use super::interfaces::Interfaces;
 use super::neighbourhood::Neighbourhood;
 use super::topology::Topology;
-use crate::routing::NextHop;
+use crate::routing::{NextHop, Route};
 use crate::time::Instant;
 
-/// First hops of shortest paths.
+/// First hops and lengths of shortest paths.
 #[derive(Debug)]
 pub(super) struct Routes {
-    hops: BTreeMap<Ipv4Addr, NextHop>,
+    ways: BTreeMap<Ipv4Addr, Way>,
     /// A tuple that a route rests on passes then.
     until: Instant,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    first: NextHop,
+    /// Hops to the destination.
+    hops: u32,
 }
 
 impl Routes {
@@ -28,32 +35,35 @@ impl Routes {
         interfaces: &Interfaces,
         now: Instant,
     ) -> Self {
-        let mut hops = BTreeMap::new();
+        let mut ways = BTreeMap::new();
+        let mut hops = 1;
         let mut until = Instant::MAX;
         // Step 2. The node's own address is no destination: it is taken out at the end.
         for (address, links) in neighbourhood.symmetric_neighbours() {
-            hops.entry(address).or_insert(links[0]);
+            ways.entry(address).or_insert(Way { first: links[0], hops });
         }
         // Step 3: what lies at two hops is known from the neighbours themselves.
+        hops += 1;
         let mut frontier = Vec::new();
         for (address, links) in neighbourhood.symmetric_neighbours() {
             for node in neighbourhood.two_hops(address).filter(|&node| node != own) {
-                hops.entry(node).or_insert_with(|| {
+                ways.entry(node).or_insert_with(|| {
                     frontier.push(node);
-                    links[0]
+                    Way { first: links[0], hops }
                 });
             }
         }
         // And from there on, hop by hop.
         while !frontier.is_empty() {
+            hops += 1;
             let mut next = Vec::new();
             for last in frontier {
-                let hop = hops[&last];
+                let Way { first, .. } = ways[&last];
                 for (node, tuple_until) in topology.advertised(last, now).filter(|&(node, _)| node != own) {
-                    hops.entry(node).or_insert_with(|| {
+                    ways.entry(node).or_insert_with(|| {
                         next.push(node);
                         until = until.min(tuple_until);
-                        hop
+                        Way { first, hops }
                     });
                 }
             }
@@ -62,23 +72,28 @@ impl Routes {
         // Further addresses: of neighbours as their links have them, of others as they have told (step 4).
         for (_, links) in neighbourhood.symmetric_neighbours() {
             for &hop in links {
-                hops.entry(hop.address).or_insert(hop);
+                ways.entry(hop.address).or_insert(Way { first: hop, hops: 1 });
             }
         }
         for (address, main, tuple_until) in interfaces.iter(now).filter(|&(address, _, _)| address != own) {
-            if let Some(&hop) = hops.get(&main) {
-                hops.entry(address).or_insert_with(|| {
+            if let Some(&way) = ways.get(&main) {
+                ways.entry(address).or_insert_with(|| {
                     until = until.min(tuple_until);
-                    hop
+                    way
                 });
             }
         }
-        Self { hops, until }
+        Self { ways, until }
     }
 
     /// The first hop towards a destination.
     pub(super) fn next_hop(&self, destination: Ipv4Addr) -> Option<NextHop> {
-        self.hops.get(&destination).copied()
+        self.ways.get(&destination).map(|way| way.first)
+    }
+
+    /// All of them, in the order of addresses.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Route> {
+        self.ways.iter().map(|(&destination, way)| Route { destination, hop: way.first, hops: way.hops })
     }
 
     /// Whether no tuple that a route rests on has passed.
