@@ -18,7 +18,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 # A Python module leaves the symbols of the interpreter open, so it can't be linked into a test program: pytest tests it.
 TESTED := --workspace --exclude hopcast-py --locked
 
-.PHONY: help install build demo test test-full lint format docs bench bench-peers bench-kernel clean
+.PHONY: help install build demo test test-full lint format docs bench bench-peers bench-kernel bench-probe clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,6 +64,9 @@ bench-peers: $(BUILT) ## run the same scenarios in hopcast, ns-2 and ns-3, side 
 
 bench-kernel: ## measure the goodput of hopcast's TCP beside the Linux kernel's, as root
 	cargo bench -p kernel-peer --locked
+
+bench-probe: ## measure hopcast probe beside iperf3 over virtual Ethernet, as root
+	cargo bench -p hopcast-live --bench probe --locked
 
 clean: ## remove what was built, installed or written
 	cargo clean

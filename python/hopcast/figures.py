@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import matplotlib
 from matplotlib.figure import Figure
@@ -173,6 +173,14 @@ def svg(figure: Figure, prefix: str = "") -> str:
     # The page sets the size; the view box keeps the proportions.
     head, body = text.split(">", 1)
     return re.sub(r' (width|height)="[^"]*"', "", head) + ">" + body
+
+
+def save(figure: Figure, file: IO[bytes], kind: str) -> None:
+    """Write the figure to an open file as `"svg"`, `"png"` or `"pdf"`: the same bytes each time."""
+    # A figure does not say when it was drawn.
+    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    with matplotlib.rc_context(STYLE):
+        figure.savefig(file, format=kind, metadata=undated.get(kind), dpi=200)
 
 
 @contextmanager

@@ -47,6 +47,7 @@ def command(first: str, second: str, out: str | None, as_json: bool) -> None:
 
 
 def _write(comparison: Comparison, out: str) -> None:
+    from hopcast.figures import save
     from hopcast.output import prepared, write, write_json
 
     kind = os.path.splitext(out)[1].lower()
@@ -55,13 +56,7 @@ def _write(comparison: Comparison, out: str) -> None:
     names = [name] if is_figure else [name, "compare.json"]
     with prepared(folder or os.curdir, names):
         figure = comparison.plot()
-        format_ = kind[1:] if is_figure else "svg"
-        # The same bytes each time: a figure does not say when it was drawn.
-        metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(format_)
-        write(
-            os.path.join(folder, name),
-            lambda file: figure.savefig(file, format=format_, metadata=metadata, dpi=200),
-        )
+        write(os.path.join(folder, name), lambda file: save(figure, file, kind[1:] if is_figure else "svg"))
         if not is_figure:
             write_json(os.path.join(folder, "compare.json"), comparison.document())
 

@@ -4,3 +4,4 @@
 mod loopback;
 mod namespaces;
 mod processes;
+mod wire;

@@ -1,13 +1,27 @@
 //! Between network namespaces, over wires that lose and delay. They need root.
 #![expect(clippy::print_stdout, reason = "a skipped test says so")]
 
+use std::io::ErrorKind;
+
+use hopcast_protocols::time::Duration;
 use serde_json::Value;
 
 use crate::processes::{Line, Missing};
+use crate::wire::{Quality, Wire};
 
-/// So many namespaces, or a word on why not.
-fn line(count: usize) -> Option<Line> {
-    usable(Line::new(count))
+/// Namespaces with such wires between them, or a word on why not.
+fn wired(wires: &[Quality]) -> Option<(Line, Vec<Wire>)> {
+    let line = usable(Line::apart(wires.len() + 1))?;
+    let mut laid = Vec::new();
+    for (place, &quality) in wires.iter().enumerate() {
+        let wire = Wire::lay(line.ends(place), ["right", "left"], quality).map_err(|error| {
+            assert_ne!(error.kind(), ErrorKind::InvalidInput, "{error}");
+            Missing { is_program: false, what: format!("a TUN device: {error}") }
+        });
+        laid.push(usable(wire)?);
+        line.address(place);
+    }
+    Some((line, laid))
 }
 
 fn usable<T>(made: Result<T, Missing>) -> Option<T> {
@@ -28,36 +42,28 @@ fn number(flow: &Value, field: &str) -> f64 {
 
 #[test]
 fn losses_are_those_of_the_wire() {
-    let Some(line) = line(2) else { return };
-    if usable(line.shape(0, "right", &["loss", "5%"])).is_none() {
-        return;
-    }
+    let Some((line, wires)) = wired(&[Quality { loss: 0.05, ..Quality::default() }]) else { return };
     let _receiver = line.place(1).daemon(&["receive"]);
     let flow = ["--to", "10.88.0.2", "--size", "500 B", "--wait", "100us", "--bytes", "5 MB"];
     let document = line.place(0).measure(&flow);
     let flow = &document["flows"][0];
-    assert_eq!(flow["sent_packets"], 10_000);
+    assert_eq!((&flow["sent_packets"], &flow["lost_packets"]), (&10_000.into(), &wires[0].lost().into()));
     // Five standard deviations of a binomial share: 5 sqrt(0.05 · 0.95 / 10 000) = 0.0109.
     let loss = number(flow, "loss_ratio");
     assert!((loss - 0.05).abs() < 0.0109, "{loss}");
-    assert_eq!(number(flow, "received_packets") + number(flow, "lost_packets"), 10_000.0);
 }
 
 #[test]
 fn delays_are_those_of_the_wire() {
-    let Some(line) = line(2) else { return };
-    let delayed =
-        [(0, "right"), (1, "left")].map(|(place, device)| usable(line.shape(place, device, &["delay", "40ms"])));
-    if delayed.iter().any(Option::is_none) {
-        return;
-    }
+    let quality = Quality { delay: Duration::from_millis(40), ..Quality::default() };
+    let Some((line, _wires)) = wired(&[quality]) else { return };
     let _receiver = line.place(1).daemon(&["receive"]);
     for transport in ["udp", "tcp"] {
         let flow = ["--to", "10.88.0.2", "--size", "500 B", "--wait", "10 ms", "--bytes", "50 kB"];
         let document = line.place(0).measure(&[&flow[..], &["--transport", transport]].concat());
         let flow = &document["flows"][0];
         assert_eq!(flow["received_packets"], 100);
-        // The machine may be busy: what a packet waits for its processor comes on top.
+        // The machine may be busy: what a packet waits for a processor comes on top, and the clocks are known to half of that.
         let [delay, uncertainty] = ["delay_mean_s", "clock_uncertainty_s"].map(|field| number(flow, field));
         assert!((0.035..0.070).contains(&delay), "{transport}: {delay}");
         // Half of the round trip: nobody can tell how the two ways share it.
@@ -67,7 +73,7 @@ fn delays_are_those_of_the_wire() {
 
 #[test]
 fn a_path_goes_where_its_ends_do_not_hear_each_other() {
-    let Some(line) = line(4) else { return };
+    let Some(line) = usable(Line::new(4)) else { return };
     let _relays = [1, 2].map(|place| line.place(place).daemon(&["relay"]));
     let _receiver = line.place(3).daemon(&["receive"]);
     for (transport, wait) in [("udp", "300us"), ("tcp", "0 s")] {
@@ -80,20 +86,16 @@ fn a_path_goes_where_its_ends_do_not_hear_each_other() {
 
 #[test]
 fn units_lost_on_one_hop_are_missing_behind_it() {
-    let Some(line) = line(3) else { return };
-    if usable(line.shape(1, "right", &["loss", "10%"])).is_none() {
-        return;
-    }
+    let wires = [Quality::default(), Quality { loss: 0.3, ..Quality::default() }];
+    let Some((line, wires)) = wired(&wires) else { return };
     let _relay = line.place(1).daemon(&["relay"]);
     let _receiver = line.place(2).daemon(&["receive"]);
     let path = ["--via", "10.88.0.2", "--to", "10.88.1.2", "--size", "500 B", "--wait", "300us", "--bytes", "1 MB"];
     let document = line.place(0).measure(&path);
     let relay = &document["nodes"].as_array().expect("a list")[0];
-    assert_eq!(
-        (&relay["name"], &relay["received"], &relay["forwarded"]),
-        (&"10.88.0.2".into(), &2_000.into(), &2_000.into())
-    );
-    // Five standard deviations: 5 sqrt(0.1 · 0.9 / 2000) = 0.0335.
+    assert_eq!((&relay["name"], &relay["forwarded"]), (&"10.88.0.2".into(), &2_000.into()));
+    assert_eq!(document["flows"][0]["lost_packets"], wires[1].lost());
+    // Five standard deviations: 5 sqrt(0.3 · 0.7 / 2000) = 0.0512.
     let loss = number(&document["flows"][0], "loss_ratio");
-    assert!((loss - 0.1).abs() < 0.0335, "{loss}");
+    assert!((loss - 0.3).abs() < 0.0512, "{loss}");
 }

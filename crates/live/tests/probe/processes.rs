@@ -84,19 +84,30 @@ impl Drop for Daemon {
     }
 }
 
-/// Namespaces in a line, each with a wire to the next: the one number i has 10.88.i.1 towards the next, which has 10.88.i.2.
+/// Namespaces in a line, each with a wire to the next: number i has 10.88.i.1 towards the next one, which has 10.88.i.2. They
+/// pass no packets on.
 pub(crate) struct Line {
     names: Vec<String>,
 }
 
 impl Line {
-    /// So many of them; or which program or right is missing.
+    /// So many of them, with virtual Ethernet between; or which program or right is missing.
     pub(crate) fn new(count: usize) -> Result<Self, Missing> {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        for (program, argument) in [("ip", "-Version"), ("tc", "-Version")] {
-            let output = Command::new(program).arg(argument).output();
-            output.map_err(|error| Missing { is_program: true, what: format!("{program}: {error}") })?;
+        let line = Self::apart(count)?;
+        for place in 0..count.saturating_sub(1) {
+            let far = &line.names[place + 1];
+            let wire = ["ip", "link", "add", "right", "type", "veth", "peer", "name", "left", "netns", far];
+            run(line.place(place), &wire).expect("root may");
+            line.address(place);
         }
+        Ok(line)
+    }
+
+    /// So many of them, without wires.
+    pub(crate) fn apart(count: usize) -> Result<Self, Missing> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let output = Command::new("ip").arg("-Version").output();
+        output.map_err(|error| Missing { is_program: true, what: format!("ip: {error}") })?;
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let names = (0..count).map(|place| format!("hopcast-probe-{}-{number}-{place}", std::process::id()));
         let line = Self { names: names.collect() };
@@ -105,30 +116,26 @@ impl Line {
             added.map_err(|what| Missing { is_program: false, what: format!("a network namespace: {what}") })?;
             run(Place(Some(name)), &["ip", "link", "set", "lo", "up"]).expect("root may");
         }
-        for place in 0..count.saturating_sub(1) {
-            let [near, far] = [line.place(place), line.place(place + 1)];
-            let peer = &line.names[place + 1];
-            let wire = ["ip", "link", "add", "right", "type", "veth", "peer", "name", "left", "netns", peer];
-            run(near, &wire).expect("root may");
-            for (side, device, host) in [(near, "right", 1), (far, "left", 2)] {
-                let address = format!("10.88.{place}.{host}/24");
-                run(side, &["ip", "address", "add", &address, "dev", device]).expect("root may");
-                run(side, &["ip", "link", "set", device, "up"]).expect("root may");
-            }
-        }
         Ok(line)
+    }
+
+    /// Gives the ends of the wire behind number `place`, `right` here and `left` there, their addresses.
+    pub(crate) fn address(&self, place: usize) {
+        for (side, device, host) in [(self.place(place), "right", 1), (self.place(place + 1), "left", 2)] {
+            let address = format!("10.88.{place}.{host}/24");
+            run(side, &["ip", "address", "add", &address, "dev", device]).expect("root may");
+            run(side, &["ip", "link", "set", device, "up"]).expect("root may");
+        }
+    }
+
+    /// The names of the namespaces at both ends of the wire behind number `place`.
+    pub(crate) fn ends(&self, place: usize) -> [&str; 2] {
+        [&self.names[place], &self.names[place + 1]]
     }
 
     /// The namespace number `index`.
     pub(crate) fn place(&self, index: usize) -> Place<'_> {
         Place(Some(&self.names[index]))
-    }
-
-    /// Puts a queueing discipline on what the namespace `index` sends through `device`.
-    pub(crate) fn shape(&self, index: usize, device: &str, netem: &[&str]) -> Result<(), Missing> {
-        let add = ["tc", "qdisc", "add", "dev", device, "root", "netem"];
-        run(self.place(index), &[&add, netem].concat())
-            .map_err(|what| Missing { is_program: false, what: format!("netem: {what}") })
     }
 }
 
