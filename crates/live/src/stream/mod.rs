@@ -1,4 +1,22 @@
 //! Media over ADTFRC.
+//!
+//! | what | module |
+//! |---|---|
+//! | the two ends, as machines without sockets | `sender`, `receiver` |
+//! | what both agree upon | `session` |
+
+mod envelope;
+mod media;
+mod outbox;
+mod receiver;
+mod reorder;
+mod sender;
+pub mod session;
+
+pub use media::MediaReport;
+pub use receiver::{Receiver, ReceiverConfig, ReceiverOutput, ReceiverReport};
+pub use reorder::Counts;
+pub use sender::{Sender, SenderConfig, SenderOutput, SenderReport};
 
 use crate::failure::Failure;
 
@@ -16,3 +34,6 @@ impl Command {
         Err(Failure::Input("not built yet".into()))
     }
 }
+
+#[cfg(test)]
+mod tests;
