@@ -20,6 +20,7 @@ struct Arguments {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     Emulate(crate::emulate::Command),
+    Key(crate::key::command::Command),
     Node(crate::node::Command),
     Probe(crate::probe::Command),
     Stream(crate::stream::Command),
@@ -57,6 +58,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Emulate(command) => command.run(),
+        Command::Key(command) => command.run(),
         Command::Node(command) => command.run(),
         Command::Probe(command) => command.run(),
         Command::Stream(command) => command.run(),

@@ -7,6 +7,7 @@
 //! | the router | [`node`] |
 //! | the measurement of links and paths | [`probe`] |
 //! | media over ADTFRC | [`stream`] |
+//! | the network key | [`key`] |
 //! | the platform: clock, signals, devices, the kernel's tables | [`platform`] |
 //!
 //! All of it needs Linux, and says so elsewhere.
@@ -16,6 +17,8 @@ pub mod failure;
 
 #[cfg(target_os = "linux")]
 pub mod emulate;
+#[cfg(target_os = "linux")]
+pub mod key;
 #[cfg(target_os = "linux")]
 pub mod node;
 #[cfg(target_os = "linux")]

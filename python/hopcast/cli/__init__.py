@@ -19,7 +19,7 @@ DONE, FAILED, WRONG_INPUT = 0, 1, 2
 class Commands(click.Group):
     """The commands by name, each in a module of its own that is loaded when it is called."""
 
-    names = ("run", "study", "report", "emulate", "node", "probe", "stream", "schema")
+    names = ("run", "study", "report", "emulate", "node", "probe", "stream", "key", "schema")
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(self.names)
@@ -33,7 +33,7 @@ class Commands(click.Group):
             from hopcast.cli.report import command
         elif name == "schema":
             from hopcast.cli.schema import command
-        elif name in ("emulate", "node", "probe", "stream"):
+        elif name in ("emulate", "node", "probe", "stream", "key"):
             from hopcast.cli import live
 
             return live.command(name)

@@ -1,4 +1,4 @@
-"""`hopcast emulate`, `node`, `probe` and `stream`: real hosts. Their arguments are read where they run, in Rust."""
+"""`hopcast emulate`, `node`, `probe`, `stream` and `key`: real hosts. Their arguments are read where they run, in Rust."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ SUMMARIES = {
     "node": "Route on real interfaces.",
     "probe": "Measure links and paths between real hosts.",
     "stream": "Carry media between real hosts.",
+    "key": "Make a network key.",
 }
 
 

@@ -1,0 +1,155 @@
+//! A key in a file.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use super::{KEY_LEN, NetworkKey};
+
+/// Bits of a file's mode that open it to others than its owner.
+const OTHERS: u32 = 0o077;
+/// Longest file that is read, in octets: the digits, and room for white space around them.
+const MAX_FILE: u64 = 256;
+
+/// Why there is no key.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    /// The platform refuses.
+    #[error("key file {}: {source}", .path.display())]
+    Platform {
+        /// The file.
+        path: PathBuf,
+        /// What it says.
+        source: io::Error,
+    },
+    /// Others could read it.
+    #[error("key file {}: mode {mode:03o} lets others read it; chmod 600 makes it the owner's alone", .path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// It contains something else.
+    #[error("key file {}: {found}; a key is {} hexadecimal digits, as `hopcast key` writes them", .path.display(), KEY_LEN * 2)]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong; nothing of the contents.
+        found: String,
+    },
+}
+
+pub(super) fn read(path: &Path) -> Result<NetworkKey, KeyError> {
+    let platform = |source| KeyError::Platform { path: path.to_owned(), source };
+    let file = File::open(path).map_err(platform)?;
+    // The file that is open, not one that has taken its name since.
+    let mode = file.metadata().map_err(platform)?.mode() & 0o777;
+    if mode & OTHERS != 0 {
+        return Err(KeyError::Open { path: path.to_owned(), mode });
+    }
+    let mut contents = Vec::new();
+    file.take(MAX_FILE + 1).read_to_end(&mut contents).map_err(platform)?;
+    parse(&contents).map_err(|found| KeyError::Malformed { path: path.to_owned(), found })
+}
+
+pub(super) fn write_new(path: &Path, key: &NetworkKey) -> Result<(), KeyError> {
+    let platform = |source| KeyError::Platform { path: path.to_owned(), source };
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(platform)?;
+    let mut digits: String = key.0.iter().map(|octet| format!("{octet:02x}")).collect();
+    digits.push('\n');
+    file.write_all(digits.as_bytes()).and_then(|()| file.sync_all()).map_err(|source| {
+        // Half a key is of no use. If it can't be removed either, the first error is what matters.
+        let _ = std::fs::remove_file(path);
+        platform(source)
+    })
+}
+
+/// The key that these octets spell.
+fn parse(contents: &[u8]) -> Result<NetworkKey, String> {
+    if contents.len() as u64 > MAX_FILE {
+        return Err(format!("it is longer than {MAX_FILE} octets"));
+    }
+    let digits = contents.trim_ascii();
+    if digits.len() != KEY_LEN * 2 {
+        return Err(format!("it has {} characters", digits.len()));
+    }
+    let mut key = [0; KEY_LEN];
+    for (place, digit) in digits.iter().enumerate() {
+        let value = char::from(*digit).to_digit(16).ok_or(format!("character {} is no such digit", place + 1))?;
+        // A digit is below 16.
+        key[place / 2] = key[place / 2] << 4 | value as u8;
+    }
+    Ok(NetworkKey(key))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A folder that goes with the test.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("hopcast-key-{name}-{}", std::process::id()));
+            std::fs::create_dir_all(&path).expect("a folder can be made");
+            Self(path)
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn a_key_is_read_as_it_was_written_and_never_overwritten() {
+        let folder = Folder::new("written");
+        let (path, key) = (folder.0.join("key"), NetworkKey::new(std::array::from_fn(|place| place as u8 * 7)));
+        key.write_new(&path).expect("there is room");
+        assert_eq!(std::fs::metadata(&path).expect("it is there").mode() & 0o777, 0o600);
+        assert_eq!(NetworkKey::read(&path).expect("it is a key"), key);
+        let error = NetworkKey::new([1; KEY_LEN]).write_new(&path).expect_err("there is a key already");
+        assert!(error.to_string().contains("exists"), "{error}");
+        assert_eq!(NetworkKey::read(&path).expect("it is still the same"), key);
+    }
+
+    #[test]
+    fn a_key_that_others_can_read_is_refused() {
+        let folder = Folder::new("open");
+        let path = folder.0.join("key");
+        NetworkKey::new([7; KEY_LEN]).write_new(&path).expect("there is room");
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).expect("it is ours");
+        let error = NetworkKey::read(&path).expect_err("the group can read it").to_string();
+        assert!(error.contains("mode 640") && error.contains("chmod 600"), "{error}");
+    }
+
+    #[test]
+    fn a_missing_key_is_named() {
+        let error = NetworkKey::read(Path::new("/nowhere/key")).expect_err("it is not there").to_string();
+        assert!(error.contains("/nowhere/key"), "{error}");
+    }
+
+    #[test]
+    fn what_is_no_key_is_told_without_showing_it() {
+        let short = parse(b"c0ffee\n").expect_err("too short");
+        assert_eq!(short, "it has 6 characters");
+        let wrong = parse(&[b'g'; 64]).expect_err("no digits");
+        assert_eq!(wrong, "character 1 is no such digit");
+        assert_eq!(parse(&[b'0'; 300]).expect_err("too long"), "it is longer than 256 octets");
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_contents_are_read_or_refused(contents in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let _ = parse(&contents);
+        }
+    }
+}

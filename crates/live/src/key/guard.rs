@@ -1,0 +1,745 @@
+//! Sealing and opening of datagrams, and the proof that a sender lives now.
+//!
+//! A datagram of an epoch that is not known waits, while its sender is asked by a **control** datagram. The answer to it, another
+//! one, names epoch and counter of the question, and says from which counter on everything of its own sender is new. So three of
+//! them make two nodes known to each other:
+//!
+//! ```text
+//! A                                             B
+//! | data of epoch A, counter 7  --------------> |  A is unknown: 7 waits
+//! | <----------------------- B's 0: who are you |  B is unknown, too
+//! | A's 8: to B's 0, new from 5; who are you -> |  answers what B has asked: B knows A, and takes 7
+//! | <------------------ B's 1: to A's 8, from 0 |  answers what A has asked: A knows B
+//! ```
+//!
+//! Only a holder of the key can make datagrams that pass, and a recording never answers a question that was asked after it.
+//! Therefore neither garbage nor recordings get into the list of known senders. Recordings can make a bounded number of datagrams
+//! wait, and be answered one for one.
+
+use std::collections::BTreeMap;
+
+use chacha20poly1305::{AeadInOut as _, ChaCha20Poly1305, Nonce, Tag};
+use hopcast_protocols::time::{Duration, Instant};
+use serde::Serialize;
+
+use super::window::Window;
+use super::{EPOCH_LEN, Epoch, NetworkKey, Purpose};
+
+/// Length of kind, epoch and counter, in octets.
+const HEADER_LEN: usize = 1 + EPOCH_LEN + 8;
+/// Length of a tag (RFC 8439, section 2.5), in octets.
+const TAG_LEN: usize = 16;
+/// By how much a datagram is longer than what is in it, in octets.
+pub const OVERHEAD: usize = HEADER_LEN + TAG_LEN;
+
+/// Kind of a datagram with something of its user in it.
+const DATA: u8 = 0x10;
+/// Kind of a datagram that makes its sender known. The upper half is the version of the format.
+const CONTROL: u8 = 0x11;
+/// Bit of the first octet of a control datagram: it asks who its receiver is.
+const ASKS: u8 = 1;
+/// The same: it answers.
+const ANSWERS: u8 = 2;
+/// Length of what a control datagram says, in octets: the bits; epoch and counter of what it answers; the least counter that is
+/// new.
+const CONTROL_LEN: usize = 1 + EPOCH_LEN + 8 + 8;
+
+/// An answer vouches for all that its sender has sent in this time, and for nothing older than three times this. A first datagram
+/// is taken if the answer comes within it: RFC 6298, section 2, takes it for the longest usual round trip.
+const FRESHNESS: Duration = Duration::from_secs(1);
+/// The same sender is asked again after this time.
+const ASK_INTERVAL: Duration = Duration::from_millis(200);
+/// The most senders that are known; of more, those heard last. Above what a network of some hundred nodes needs.
+const MAX_SENDERS: usize = 1 << 10;
+/// The most senders that are being asked, each with one datagram that waits.
+const MAX_ASKED: usize = 1 << 6;
+
+/// Seals what one program sends, and opens what the others send to it.
+///
+/// With each datagram goes what its receiver knows of it beside its octets (from where it came, for example), a `C`: one that has
+/// waited comes back with its own.
+#[derive(Debug)]
+pub struct Guard<C> {
+    key: NetworkKey,
+    purpose: Purpose,
+    epoch: Epoch,
+    cipher: Cipher,
+    next_counter: u64,
+    /// Counters at the last two marks, and when the last was set: the first of them is at least [`FRESHNESS`] ago.
+    marks: [u64; 2],
+    marked: Instant,
+    senders: BTreeMap<Epoch, Sender>,
+    asked: BTreeMap<Epoch, Asked<C>>,
+    /// What is to be answered to the datagram that was opened last.
+    answer: Option<Answer>,
+    counters: Counters,
+}
+
+/// What became of the datagrams.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counters {
+    /// Sealed, control datagrams among them.
+    pub sealed: u64,
+    /// Opened, control datagrams among them.
+    pub opened: u64,
+    /// Refused: they have not this form.
+    pub malformed: u64,
+    /// Refused: sealed with another key, or altered on the way.
+    pub unauthentic: u64,
+    /// Refused: come before, or older than the window.
+    pub replayed: u64,
+    /// Of senders that are not known yet: kept for a moment, or not taken.
+    pub unproven: u64,
+}
+
+/// Why nothing was taken from a datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// It has not the form of one.
+    #[error("{len} octets that are no sealed datagram")]
+    Malformed {
+        /// Its length, in octets.
+        len: usize,
+    },
+    /// Sealed with another key, or altered on the way.
+    #[error("sealed with another key, or altered")]
+    Unauthentic,
+    /// It has come before, or is older than the window.
+    #[error("number {counter} of its sender, a replay")]
+    Replayed {
+        /// Its number.
+        counter: u64,
+    },
+    /// Its sender has not shown yet that it lives now.
+    #[error("its sender is not known yet")]
+    Unproven,
+}
+
+#[derive(Debug)]
+struct Sender {
+    cipher: Cipher,
+    window: Window,
+    heard: Instant,
+}
+
+#[derive(Debug)]
+struct Asked<C> {
+    /// When it was asked last.
+    at: Instant,
+    /// Counter of the first question.
+    first: u64,
+    waits: Option<Waiting<C>>,
+}
+
+#[derive(Debug)]
+struct Waiting<C> {
+    counter: u64,
+    payload: Vec<u8>,
+    context: C,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Control {
+    asks: bool,
+    answers: Option<(Epoch, u64)>,
+    /// Whatever has this counter or a higher one was sent lately.
+    floor: u64,
+}
+
+/// What is to be sent back.
+#[derive(Clone, Copy, Debug)]
+struct Answer {
+    to: Epoch,
+    asks: bool,
+    answers: Option<u64>,
+}
+
+/// A cipher that does not show its key.
+struct Cipher(ChaCha20Poly1305);
+
+impl core::fmt::Debug for Cipher {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        formatter.write_str("Cipher(…)")
+    }
+}
+
+impl<C> Guard<C> {
+    /// A guard for one life of one program, in which `epoch` was never used before: see [`Epoch::draw`].
+    pub fn new(key: &NetworkKey, purpose: Purpose, epoch: Epoch, now: Instant) -> Self {
+        Self {
+            key: key.clone(),
+            purpose,
+            epoch,
+            cipher: Cipher(key.cipher(purpose, epoch)),
+            next_counter: 0,
+            marks: [0; 2],
+            marked: now,
+            senders: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            answer: None,
+            counters: Counters::default(),
+        }
+    }
+
+    /// Puts `payload`, sealed, into `datagram`, in place of what is there. It is longer by [`OVERHEAD`].
+    pub fn seal(&mut self, now: Instant, payload: &[u8], datagram: &mut Vec<u8>) {
+        self.seal_as(DATA, now, payload, datagram);
+    }
+
+    /// Puts what `datagram` has sealed into `payload`, in place of what is there, and returns the `context` of it.
+    ///
+    /// It may be another datagram than this one: one that has waited for this. It is `None` if there is nothing for the user; what
+    /// `payload` holds then, or after a refusal, means nothing. In any case [`Self::poll_answer`] is to be asked next.
+    ///
+    /// # Errors
+    ///
+    /// See [`Refusal`].
+    pub fn open(
+        &mut self,
+        now: Instant,
+        datagram: &[u8],
+        context: C,
+        payload: &mut Vec<u8>,
+    ) -> Result<Option<C>, Refusal> {
+        self.answer = None;
+        let opened = self.open_any(now, datagram, context, payload);
+        match &opened {
+            Ok(_) => self.counters.opened += 1,
+            Err(Refusal::Malformed { .. }) => self.counters.malformed += 1,
+            Err(Refusal::Unauthentic) => self.counters.unauthentic += 1,
+            Err(Refusal::Replayed { .. }) => self.counters.replayed += 1,
+            Err(Refusal::Unproven) => self.counters.unproven += 1,
+        }
+        opened
+    }
+
+    /// Puts what is to be answered to the datagram opened last into `datagram`; whether there is something. It goes to where that
+    /// one came from.
+    pub fn poll_answer(&mut self, now: Instant, datagram: &mut Vec<u8>) -> bool {
+        let Some(answer) = self.answer.take() else { return false };
+        if answer.asks
+            && let Some(asked) = self.asked.get_mut(&answer.to)
+        {
+            asked.first = asked.first.min(self.next_counter);
+        }
+        self.mark(now);
+        let answers = answer.answers.map(|counter| (answer.to, counter));
+        let control = Control { asks: answer.asks, answers, floor: self.marks[0] };
+        self.seal_as(CONTROL, now, &control.to_octets(), datagram);
+        true
+    }
+
+    /// What became of the datagrams so far.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// Senders that are known.
+    pub fn senders(&self) -> usize {
+        self.senders.len()
+    }
+
+    fn seal_as(&mut self, kind: u8, now: Instant, payload: &[u8], datagram: &mut Vec<u8>) {
+        self.mark(now);
+        let counter = self.next_counter;
+        self.next_counter = counter.checked_add(1).expect("a sender at a billion datagrams a second takes centuries");
+        self.counters.sealed += 1;
+        datagram.clear();
+        datagram.push(kind);
+        datagram.extend_from_slice(&self.epoch.0);
+        datagram.extend_from_slice(&counter.to_be_bytes());
+        datagram.extend_from_slice(payload);
+        let (header, sealed) = datagram.split_at_mut(HEADER_LEN);
+        let tag = self.cipher.0.encrypt_inout_detached(&nonce(counter), header, sealed.into());
+        datagram.extend_from_slice(&tag.expect("a datagram is below the 256 GiB of RFC 8439, section 2.8"));
+    }
+
+    /// Sets the marks: what was sent in the last [`FRESHNESS`] has a counter at or above the first; what was sent three times as
+    /// long ago, one below.
+    fn mark(&mut self, now: Instant) {
+        let since = now.saturating_since(self.marked);
+        if since >= FRESHNESS {
+            let earlier = if since >= FRESHNESS * 2 { self.next_counter } else { self.marks[1] };
+            self.marks = [earlier, self.next_counter];
+            self.marked = now;
+        }
+    }
+
+    fn open_any(
+        &mut self,
+        now: Instant,
+        datagram: &[u8],
+        context: C,
+        payload: &mut Vec<u8>,
+    ) -> Result<Option<C>, Refusal> {
+        let Some(parts) = Parts::split(datagram) else { return Err(Refusal::Malformed { len: datagram.len() }) };
+        // One's own come back where somebody reflects them.
+        if parts.epoch == self.epoch {
+            return Err(Refusal::Replayed { counter: parts.counter });
+        }
+        if let Some(sender) = self.senders.get_mut(&parts.epoch) {
+            parts.open(&sender.cipher, payload)?;
+            if !sender.window.accept(parts.counter) {
+                return Err(Refusal::Replayed { counter: parts.counter });
+            }
+            sender.heard = now;
+            if parts.kind == DATA {
+                return Ok(Some(context));
+            }
+            let control = Control::parse(payload).ok_or(Refusal::Malformed { len: datagram.len() })?;
+            let answers = Some(parts.counter);
+            self.answer = control.asks.then_some(Answer { to: parts.epoch, asks: false, answers });
+            return Ok(None);
+        }
+        let cipher = Cipher(self.key.cipher(self.purpose, parts.epoch));
+        parts.open(&cipher, payload)?;
+        if parts.kind == DATA {
+            let payload = std::mem::take(payload);
+            self.ask(now, parts.epoch, Some(Waiting { counter: parts.counter, payload, context }));
+            return Err(Refusal::Unproven);
+        }
+        let control = Control::parse(payload).ok_or(Refusal::Malformed { len: datagram.len() })?;
+        let answers = control.asks.then_some(parts.counter);
+        if !self.is_answered(parts.epoch, &control) {
+            if control.asks {
+                let asks = self.ask(now, parts.epoch, None);
+                self.answer = Some(Answer { to: parts.epoch, asks, answers });
+            }
+            return Err(Refusal::Unproven);
+        }
+        let mut window = Window::new(control.floor);
+        if !window.accept(parts.counter) {
+            return Err(Refusal::Malformed { len: datagram.len() });
+        }
+        self.answer = answers.map(|_| Answer { to: parts.epoch, asks: false, answers });
+        let waited = self.asked.remove(&parts.epoch).and_then(|asked| asked.waits);
+        let waited = waited.filter(|waiting| window.accept(waiting.counter));
+        self.learn(parts.epoch, Sender { cipher, window, heard: now });
+        Ok(waited.map(|waiting| {
+            *payload = waiting.payload;
+            waiting.context
+        }))
+    }
+
+    /// Whether this answers a question that was put to `epoch`.
+    fn is_answered(&self, epoch: Epoch, control: &Control) -> bool {
+        let Some((to, counter)) = control.answers else { return false };
+        to == self.epoch
+            && self.asked.get(&epoch).is_some_and(|asked| (asked.first..self.next_counter).contains(&counter))
+    }
+
+    /// Asks a sender who it is, unless it or too many others have just been asked; whether it is asked. Of its datagrams the last
+    /// waits.
+    fn ask(&mut self, now: Instant, epoch: Epoch, waits: Option<Waiting<C>>) -> bool {
+        let is_long_ago = |at: Instant| now.saturating_since(at) >= ASK_INTERVAL;
+        if let Some(asked) = self.asked.get_mut(&epoch) {
+            asked.waits = waits.or(asked.waits.take());
+            let is_due = is_long_ago(asked.at);
+            if is_due {
+                asked.at = now;
+                self.answer = Some(Answer { to: epoch, asks: true, answers: None });
+            }
+            return is_due;
+        }
+        if self.asked.len() >= MAX_ASKED {
+            let oldest = self.asked.iter().min_by_key(|(_, asked)| asked.at).map(|(&epoch, asked)| (epoch, asked.at));
+            match oldest {
+                Some((oldest, at)) if is_long_ago(at) => self.asked.remove(&oldest),
+                _ => return false,
+            };
+        }
+        self.asked.insert(epoch, Asked { at: now, first: u64::MAX, waits });
+        self.answer = Some(Answer { to: epoch, asks: true, answers: None });
+        true
+    }
+
+    /// Adds a sender, in place of the one that was silent for longest if there are too many.
+    fn learn(&mut self, epoch: Epoch, sender: Sender) {
+        if self.senders.len() >= MAX_SENDERS
+            && let Some(oldest) = self.senders.iter().min_by_key(|(_, sender)| sender.heard).map(|(&epoch, _)| epoch)
+        {
+            self.senders.remove(&oldest);
+        }
+        self.senders.insert(epoch, sender);
+    }
+}
+
+/// A datagram in parts.
+struct Parts<'a> {
+    kind: u8,
+    epoch: Epoch,
+    counter: u64,
+    header: &'a [u8],
+    sealed: &'a [u8],
+    tag: Tag,
+}
+
+impl<'a> Parts<'a> {
+    fn split(datagram: &'a [u8]) -> Option<Self> {
+        let (header, rest) = datagram.split_at_checked(HEADER_LEN)?;
+        let (sealed, tag) = rest.split_last_chunk::<TAG_LEN>()?;
+        let (&[kind], rest) = header.split_first_chunk()?;
+        let (&epoch, rest) = rest.split_first_chunk()?;
+        let (&counter, _) = rest.split_first_chunk()?;
+        let is_known = matches!(kind, DATA | CONTROL);
+        let (epoch, counter, tag) = (Epoch(epoch), u64::from_be_bytes(counter), Tag::from(*tag));
+        is_known.then_some(Self { kind, epoch, counter, header, sealed, tag })
+    }
+
+    fn open(&self, cipher: &Cipher, payload: &mut Vec<u8>) -> Result<(), Refusal> {
+        payload.clear();
+        payload.extend_from_slice(self.sealed);
+        let opened = cipher.0.decrypt_inout_detached(
+            &nonce(self.counter),
+            self.header,
+            payload.as_mut_slice().into(),
+            &self.tag,
+        );
+        opened.map_err(|_| Refusal::Unauthentic)
+    }
+}
+
+impl Control {
+    fn to_octets(self) -> [u8; CONTROL_LEN] {
+        let (to, counter) = self.answers.unwrap_or((Epoch([0; EPOCH_LEN]), 0));
+        let mut octets = [0; CONTROL_LEN];
+        octets[0] = if self.asks { ASKS } else { 0 } | if self.answers.is_some() { ANSWERS } else { 0 };
+        octets[1..1 + EPOCH_LEN].copy_from_slice(&to.0);
+        octets[1 + EPOCH_LEN..9 + EPOCH_LEN].copy_from_slice(&counter.to_be_bytes());
+        octets[9 + EPOCH_LEN..].copy_from_slice(&self.floor.to_be_bytes());
+        octets
+    }
+
+    fn parse(octets: &[u8]) -> Option<Self> {
+        let octets: &[u8; CONTROL_LEN] = octets.try_into().ok()?;
+        let (&[bits], rest) = octets.split_first_chunk()?;
+        let (&to, rest) = rest.split_first_chunk()?;
+        let (&counter, rest) = rest.split_first_chunk()?;
+        let (&floor, _) = rest.split_first_chunk()?;
+        let answers = (bits & ANSWERS != 0).then_some((Epoch(to), u64::from_be_bytes(counter)));
+        Some(Self { asks: bits & ASKS != 0, answers, floor: u64::from_be_bytes(floor) })
+    }
+}
+
+/// The counter as a nonce (RFC 8439, section 2.3): four octets of zeros before it, as the key is for one sender alone.
+fn nonce(counter: u64) -> Nonce {
+    let mut octets = [0; 12];
+    octets[4..].copy_from_slice(&counter.to_be_bytes());
+    Nonce::from(octets)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::KEY_LEN;
+    use super::*;
+
+    type Peer = Guard<u32>;
+
+    fn at(millis: u64) -> Instant {
+        Instant::START + Duration::from_millis(millis)
+    }
+
+    fn peer_with(key: u8, epoch: u8) -> Peer {
+        Guard::new(&NetworkKey::new([key; KEY_LEN]), Purpose::Stream, Epoch([epoch; EPOCH_LEN]), at(0))
+    }
+
+    fn peer(epoch: u8) -> Peer {
+        peer_with(1, epoch)
+    }
+
+    fn sealed(from: &mut Peer, now: Instant, payload: &[u8]) -> Vec<u8> {
+        let mut datagram = Vec::new();
+        from.seal(now, payload, &mut datagram);
+        datagram
+    }
+
+    /// What `to` takes from a datagram: its octets and its context.
+    fn opened(to: &mut Peer, now: Instant, datagram: &[u8], context: u32) -> Result<Option<(Vec<u8>, u32)>, Refusal> {
+        let mut payload = Vec::new();
+        Ok(to.open(now, datagram, context, &mut payload)?.map(|context| (payload, context)))
+    }
+
+    fn answer(from: &mut Peer, now: Instant) -> Option<Vec<u8>> {
+        let mut datagram = Vec::new();
+        from.poll_answer(now, &mut datagram).then_some(datagram)
+    }
+
+    /// Makes two peers known to each other.
+    fn introduce(a: &mut Peer, b: &mut Peer, now: Instant) {
+        let first = sealed(a, now, b"first");
+        assert_eq!(opened(b, now, &first, 0), Err(Refusal::Unproven));
+        let question = answer(b, now).expect("b asks");
+        assert_eq!(opened(a, now, &question, 0), Err(Refusal::Unproven));
+        let both = answer(a, now).expect("a answers, and asks");
+        assert_eq!(opened(b, now, &both, 0), Ok(Some((b"first".to_vec(), 0))));
+        let last = answer(b, now).expect("b answers");
+        assert_eq!(opened(a, now, &last, 0), Ok(None));
+        assert_eq!(answer(a, now), None, "that is all");
+        assert_eq!((a.senders(), b.senders()), (1, 1));
+    }
+
+    #[test]
+    fn what_waited_for_the_proof_comes_with_its_own_context() {
+        let (mut a, mut b) = (peer(1), peer(2));
+        let first = sealed(&mut a, at(10), b"hello");
+        assert_eq!(opened(&mut b, at(11), &first, 7), Err(Refusal::Unproven));
+        let question = answer(&mut b, at(11)).expect("b asks");
+        assert_eq!(opened(&mut a, at(12), &question, 0), Err(Refusal::Unproven));
+        let both = answer(&mut a, at(12)).expect("a answers");
+        assert_eq!(opened(&mut b, at(13), &both, 8), Ok(Some((b"hello".to_vec(), 7))));
+        assert_eq!(opened(&mut b, at(14), &first, 9), Err(Refusal::Replayed { counter: 0 }), "it has come");
+        assert_eq!(a.senders(), 0, "b has not answered a yet");
+    }
+
+    #[test]
+    fn a_datagram_is_longer_by_the_overhead_and_shows_nothing() {
+        let datagram = sealed(&mut peer(1), at(0), b"attack at dawn");
+        assert_eq!(datagram.len(), 14 + OVERHEAD);
+        assert!(!datagram.windows(6).any(|window| window == b"attack"));
+    }
+
+    /// Computed by another program, in Python, that gives the AEAD test vector of RFC 8439, section 2.8.2.
+    #[test]
+    fn the_octets_are_those_of_the_standards() {
+        let datagram = sealed(&mut peer(2), at(0), b"hopcast");
+        let hex: String = datagram.iter().map(|octet| format!("{octet:02x}")).collect();
+        assert_eq!(
+            hex,
+            concat!(
+                "10",
+                "02020202020202020202020202020202",
+                "0000000000000000",
+                "1886a41ed9637c",
+                "f13aa499c89beb1f0b76b6c801e5795b"
+            )
+        );
+    }
+
+    #[test]
+    fn peers_that_know_each_other_take_everything_once_and_in_any_order() {
+        let (mut a, mut b) = (peer(1), peer(2));
+        introduce(&mut a, &mut b, at(0));
+        let datagrams: Vec<_> = (0..5).map(|number: u8| sealed(&mut a, at(5), &[number])).collect();
+        for place in [3, 0, 4, 2, 1] {
+            let expected = Ok(Some((vec![place as u8], place)));
+            assert_eq!(opened(&mut b, at(6), &datagrams[place as usize], place), expected);
+            assert!(matches!(opened(&mut b, at(6), &datagrams[place as usize], 0), Err(Refusal::Replayed { .. })));
+            assert_eq!(answer(&mut b, at(6)), None);
+        }
+        assert_eq!(b.counters().replayed, 5);
+        let back = sealed(&mut b, at(6), b"back");
+        assert_eq!(opened(&mut a, at(7), &back, 1), Ok(Some((b"back".to_vec(), 1))));
+    }
+
+    #[test]
+    fn another_key_is_not_heard_and_not_answered() {
+        let (mut a, mut b) = (peer_with(1, 1), peer_with(2, 2));
+        let datagram = sealed(&mut a, at(0), b"hello");
+        assert_eq!(opened(&mut b, at(0), &datagram, 0), Err(Refusal::Unauthentic));
+        assert_eq!(answer(&mut b, at(0)), None);
+        assert_eq!((b.senders(), b.asked.len()), (0, 0), "nothing is remembered");
+    }
+
+    #[test]
+    fn another_purpose_is_not_heard() {
+        let key = NetworkKey::new([1; KEY_LEN]);
+        let mut aodv: Peer = Guard::new(&key, Purpose::Node("aodv"), Epoch([1; EPOCH_LEN]), at(0));
+        let datagram = sealed(&mut aodv, at(0), b"hello");
+        for purpose in [Purpose::Node("olsr"), Purpose::Stream] {
+            let mut other: Peer = Guard::new(&key, purpose, Epoch([2; EPOCH_LEN]), at(0));
+            assert_eq!(opened(&mut other, at(0), &datagram, 0), Err(Refusal::Unauthentic));
+        }
+    }
+
+    #[test]
+    fn recordings_of_an_earlier_life_are_not_taken_by_a_receiver_that_restarts() {
+        let (mut a, mut b) = (peer(1), peer(2));
+        let first = sealed(&mut a, at(0), b"first");
+        let _ = opened(&mut b, at(0), &first, 0);
+        let question = answer(&mut b, at(0)).expect("b asks");
+        let _ = opened(&mut a, at(0), &question, 0);
+        let both = answer(&mut a, at(0)).expect("a answers");
+        // b forgets all, and starts anew; everything is played to it again.
+        let mut b = peer(3);
+        for datagram in [&first, &both, &first] {
+            assert_eq!(opened(&mut b, at(5000), datagram, 0), Err(Refusal::Unproven));
+        }
+        assert_eq!(b.senders(), 0);
+        // Even if a lives still, and answers: what it sent long ago is not taken.
+        let question = {
+            let mut fresh = peer(4);
+            assert_eq!(opened(&mut fresh, at(5000), &first, 0), Err(Refusal::Unproven));
+            let question = answer(&mut fresh, at(5000)).expect("it asks");
+            b = fresh;
+            question
+        };
+        let _ = opened(&mut a, at(5001), &question, 0);
+        let both = answer(&mut a, at(5001)).expect("a answers");
+        assert_eq!(opened(&mut b, at(5002), &both, 0), Ok(None), "a is known, its old datagram not taken");
+        assert_eq!(opened(&mut b, at(5002), &first, 0), Err(Refusal::Replayed { counter: 0 }));
+    }
+
+    #[test]
+    fn an_answer_from_before_a_sender_was_forgotten_proves_nothing() {
+        let (mut a, mut b) = (peer(1), peer(2));
+        let first = sealed(&mut a, at(0), b"first");
+        let _ = opened(&mut b, at(0), &first, 0);
+        let question = answer(&mut b, at(0)).expect("b asks");
+        let _ = opened(&mut a, at(0), &question, 0);
+        let both = answer(&mut a, at(0)).expect("a answers");
+        assert!(opened(&mut b, at(0), &both, 0).is_ok());
+        b.senders.clear();
+        assert_eq!(opened(&mut b, at(1), &both, 0), Err(Refusal::Unproven), "nobody was asked since");
+        assert!(answer(&mut b, at(1)).is_some(), "now a is asked");
+        assert_eq!(opened(&mut b, at(3), &both, 0), Err(Refusal::Unproven), "it answers an earlier question");
+        assert_eq!(opened(&mut b, at(3), &first, 0), Err(Refusal::Unproven));
+    }
+
+    #[test]
+    fn a_lost_question_is_asked_again_but_not_at_once() {
+        let (mut a, mut b) = (peer(1), peer(2));
+        for (millis, asks) in [(0, true), (1, false), (199, false), (200, true), (399, false), (400, true)] {
+            let datagram = sealed(&mut a, at(millis), &[0]);
+            assert_eq!(opened(&mut b, at(millis), &datagram, 0), Err(Refusal::Unproven));
+            assert_eq!(answer(&mut b, at(millis)).is_some(), asks, "after {millis} ms");
+        }
+    }
+
+    #[test]
+    fn an_answer_to_an_earlier_question_is_good_enough() {
+        let (mut a, mut b) = (peer(1), peer(2));
+        let _ = opened(&mut b, at(0), &sealed(&mut a, at(0), b"1"), 1);
+        let question = answer(&mut b, at(0)).expect("b asks");
+        let _ = opened(&mut b, at(300), &sealed(&mut a, at(300), b"2"), 2);
+        assert!(answer(&mut b, at(300)).is_some(), "b asks again");
+        let _ = opened(&mut a, at(350), &question, 0);
+        let late = answer(&mut a, at(350)).expect("a answers");
+        assert_eq!(opened(&mut b, at(400), &late, 0), Ok(Some((b"2".to_vec(), 2))), "the last waits");
+    }
+
+    #[test]
+    fn recordings_fill_no_more_than_their_place() {
+        let mut b = peer(200);
+        for number in 0..2000u32 {
+            let mut epoch = [0; EPOCH_LEN];
+            epoch[..4].copy_from_slice(&number.to_be_bytes());
+            let key = NetworkKey::new([1; KEY_LEN]);
+            let mut old: Peer = Guard::new(&key, Purpose::Stream, Epoch(epoch), at(0));
+            let datagram = sealed(&mut old, at(0), &[0; 100]);
+            assert_eq!(opened(&mut b, at(u64::from(number)), &datagram, 0), Err(Refusal::Unproven));
+        }
+        assert_eq!((b.senders(), b.asked.len()), (0, MAX_ASKED));
+    }
+
+    #[test]
+    fn of_too_many_senders_the_silent_ones_are_forgotten() {
+        let mut b = peer(2);
+        for number in 0..MAX_SENDERS as u32 + 10 {
+            let mut epoch = [9; EPOCH_LEN];
+            epoch[..4].copy_from_slice(&number.to_be_bytes());
+            let cipher = Cipher(b.key.cipher(Purpose::Stream, Epoch(epoch)));
+            b.learn(Epoch(epoch), Sender { cipher, window: Window::new(0), heard: at(u64::from(number)) });
+        }
+        assert_eq!(b.senders(), MAX_SENDERS);
+        assert_eq!(b.senders.values().map(|sender| sender.heard).min(), Some(at(10)));
+    }
+
+    #[test]
+    fn what_was_sent_lately_is_vouched_for_and_nothing_old() {
+        let mut a = peer(1);
+        let mut sent = Vec::new();
+        for millis in (0..20_000).step_by(70) {
+            let _ = sealed(&mut a, at(millis), &[0]);
+            sent.push(at(millis));
+            let floor = a.marks[0] as usize;
+            let is_old = |place: usize| at(millis).saturating_since(sent[place]);
+            assert!(floor == 0 || is_old(floor - 1) >= FRESHNESS, "what is not vouched for is old");
+            assert!(is_old(floor) <= FRESHNESS * 3, "what is vouched for is not");
+        }
+    }
+
+    #[test]
+    fn ones_own_datagrams_are_not_taken() {
+        let mut a = peer(1);
+        let datagram = sealed(&mut a, at(0), b"echo");
+        assert_eq!(opened(&mut a, at(0), &datagram, 0), Err(Refusal::Replayed { counter: 0 }));
+        assert_eq!(answer(&mut a, at(0)), None);
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_octets_are_refused(datagram in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let mut b = peer(2);
+            prop_assert!(opened(&mut b, at(0), &datagram, 0).is_err());
+            prop_assert_eq!(answer(&mut b, at(0)), None);
+            prop_assert_eq!(b.asked.len(), 0);
+        }
+
+        #[test]
+        fn one_altered_bit_or_a_missing_end_is_noticed(
+            payload in proptest::collection::vec(any::<u8>(), 0..64),
+            place in any::<proptest::sample::Index>(),
+            bit in 0u8..8,
+            cut in any::<proptest::sample::Index>(),
+        ) {
+            let (mut a, mut b) = (peer(1), peer(2));
+            introduce(&mut a, &mut b, at(0));
+            let datagram = sealed(&mut a, at(1), &payload);
+            let mut altered = datagram.clone();
+            altered[place.index(datagram.len())] ^= 1 << bit;
+            prop_assert!(opened(&mut b, at(1), &altered, 0).is_err());
+            prop_assert!(opened(&mut b, at(1), &datagram[..cut.index(datagram.len())], 0).is_err());
+            prop_assert_eq!(answer(&mut b, at(1)), None);
+            prop_assert_eq!(opened(&mut b, at(1), &datagram, 3), Ok(Some((payload, 3))));
+        }
+
+        /// Datagrams of two peers that start unknown to each other, lost, repeated and overtaking: none is taken twice, none
+        /// that was not sent, and once nothing is lost both come to know each other.
+        #[test]
+        fn no_payload_is_taken_twice_or_invented(
+            steps in proptest::collection::vec((any::<bool>(), 0u8..4, any::<proptest::sample::Index>()), 1..120),
+        ) {
+            let mut peers = [peer(1), peer(2)];
+            let mut air: Vec<(usize, Vec<u8>)> = Vec::new();
+            let mut taken: [Vec<u32>; 2] = Default::default();
+            let mut sent = [0u32; 2];
+            let mut deliver = |to: usize, datagram: &[u8], peers: &mut [Peer; 2], now| {
+                let got = opened(&mut peers[to], now, datagram, 0);
+                if let Ok(Some((payload, _))) = got {
+                    taken[to].push(u32::from_be_bytes(payload.try_into().expect("what was sealed")));
+                }
+                answer(&mut peers[to], now).map(|answer| (1 - to, answer))
+            };
+            for (place, (from, what, which)) in steps.into_iter().enumerate() {
+                let (from, now) = (usize::from(from), at(place as u64 * 20));
+                if what == 0 {
+                    air.push((1 - from, sealed(&mut peers[from], now, &sent[from].to_be_bytes())));
+                    sent[from] += 1;
+                } else if !air.is_empty() {
+                    // Whatever was ever sent may come at any time, and any number of times.
+                    let (to, datagram) = air[which.index(air.len())].clone();
+                    air.extend(deliver(to, &datagram, &mut peers, now));
+                }
+            }
+            let later = at(10_000);
+            for from in [0, 1, 0, 1] {
+                let mut next = Some((1 - from, sealed(&mut peers[from], later, &sent[from].to_be_bytes())));
+                sent[from] += 1;
+                while let Some((to, datagram)) = next {
+                    next = deliver(to, &datagram, &mut peers, later);
+                }
+            }
+            prop_assert_eq!((peers[0].senders(), peers[1].senders()), (1, 1));
+            for to in [0, 1] {
+                let mut numbers = taken[to].clone();
+                numbers.sort_unstable();
+                numbers.dedup();
+                prop_assert_eq!(numbers.len(), taken[to].len(), "none is taken twice");
+                prop_assert!(numbers.iter().all(|&number| number < sent[1 - to]));
+                prop_assert!(numbers.contains(&(sent[1 - to] - 1)), "the last one came through");
+            }
+        }
+    }
+}

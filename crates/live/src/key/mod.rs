@@ -1,0 +1,151 @@
+//! The network key: who does not have it reads nothing, changes nothing and uses up nothing.
+//!
+//! Each life of a program (an [`Epoch`], drawn at its start) has a key of its own, derived from the network key by
+//! HKDF-SHA-256 (RFC 5869), so that no restart and no second sender ever uses a nonce again. Under it each datagram is
+//! encrypted and authenticated by ChaCha20-Poly1305 (RFC 8439), with a counter as nonce:
+//!
+//! ```text
+//! octets   1      16      8         n        16
+//!        +------+-------+---------+--------+-----+
+//!        | kind | epoch | counter | sealed | tag |     kind, epoch and counter are authenticated too
+//!        +------+-------+---------+--------+-----+
+//! ```
+//!
+//! A receiver takes each counter of an epoch once, and none far behind the newest ([`window`]). What stops recordings of
+//! earlier lives is a proof: nothing of an epoch that is new to a receiver is taken until its sender has named the receiver's
+//! own epoch, which no recording from before can contain ([`Guard`]). So it takes no clock that both agree on, and no memory
+//! beyond a restart.
+//!
+//! # What it does not do
+//!
+//! * Everybody who has the key can say anything, in the name of any address. A key that gets known opens recordings, too.
+//! * Lengths and times of datagrams are visible. Who can jam, delay or relay the air still can: a datagram that was kept from
+//!   its receiver can be delivered later, as long as its sender has sent fewer than [`window::WINDOW`] others since.
+
+pub mod command;
+mod file;
+mod guard;
+pub mod window;
+
+use core::fmt;
+use std::path::Path;
+
+use chacha20poly1305::{ChaCha20Poly1305, KeyInit};
+use hkdf::Hkdf;
+use sha2::Sha256;
+
+pub use self::file::KeyError;
+pub use self::guard::{Counters, Guard, OVERHEAD, Refusal};
+
+/// Length of a network key, in octets: that of a key of ChaCha20 (RFC 8439, section 2.3).
+pub const KEY_LEN: usize = 32;
+/// Length of the name of an epoch, in octets: as long as what HKDF is to be salted with to be drawn at random without two ever
+/// being the same.
+pub const EPOCH_LEN: usize = 16;
+
+/// Name of one life of one sender.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Epoch(pub [u8; EPOCH_LEN]);
+
+impl Epoch {
+    /// A new one, drawn from the platform's source of randomness.
+    ///
+    /// # Errors
+    ///
+    /// The platform's, where it has no randomness to give.
+    pub fn draw() -> Result<Self, getrandom::Error> {
+        let mut octets = [0; EPOCH_LEN];
+        getrandom::fill(&mut octets)?;
+        Ok(Self(octets))
+    }
+}
+
+impl fmt::Debug for Epoch {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|octet| write!(formatter, "{octet:02x}"))
+    }
+}
+
+/// What a key is used for: datagrams of one purpose mean nothing to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Messages of this routing protocol.
+    Node(&'static str),
+    /// Media.
+    Stream,
+}
+
+/// The key that the nodes of a network share.
+#[derive(Clone, PartialEq, Eq)]
+pub struct NetworkKey([u8; KEY_LEN]);
+
+impl NetworkKey {
+    /// The key of these octets, which nobody else may be able to guess.
+    pub const fn new(octets: [u8; KEY_LEN]) -> Self {
+        Self(octets)
+    }
+
+    /// A new one, drawn from the platform's source of randomness.
+    ///
+    /// # Errors
+    ///
+    /// The platform's, where it has no randomness to give.
+    pub fn draw() -> Result<Self, getrandom::Error> {
+        let mut octets = [0; KEY_LEN];
+        getrandom::fill(&mut octets)?;
+        Ok(Self(octets))
+    }
+
+    /// Reads the key in `path`: 64 hexadecimal digits, in a file that is open to its owner alone.
+    ///
+    /// # Errors
+    ///
+    /// See [`KeyError`].
+    pub fn read(path: &Path) -> Result<Self, KeyError> {
+        file::read(path)
+    }
+
+    /// Writes the key into a new file that is open to its owner alone.
+    ///
+    /// # Errors
+    ///
+    /// See [`KeyError`]; there is no file then.
+    pub fn write_new(&self, path: &Path) -> Result<(), KeyError> {
+        file::write_new(path, self)
+    }
+
+    /// The cipher of an epoch, and of nothing else.
+    fn cipher(&self, purpose: Purpose, epoch: Epoch) -> ChaCha20Poly1305 {
+        let (what, protocol) = match purpose {
+            Purpose::Node(protocol) => ("node ", protocol),
+            Purpose::Stream => ("stream", ""),
+        };
+        let mut key = chacha20poly1305::Key::default();
+        Hkdf::<Sha256>::new(Some(&epoch.0), &self.0)
+            .expand_multi_info(&[b"hopcast 1 ", what.as_bytes(), protocol.as_bytes()], &mut key)
+            .expect("HKDF-SHA-256 gives up to 255 times 32 octets");
+        ChaCha20Poly1305::new(&key)
+    }
+}
+
+impl fmt::Debug for NetworkKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("NetworkKey(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_does_not_show_itself() {
+        assert_eq!(format!("{:?}", NetworkKey::new([0xab; KEY_LEN])), "NetworkKey(…)");
+    }
+
+    #[test]
+    fn what_is_drawn_differs() {
+        assert_ne!(NetworkKey::draw().expect("randomness"), NetworkKey::draw().expect("randomness"));
+        assert_ne!(Epoch::draw().expect("randomness"), Epoch::draw().expect("randomness"));
+    }
+}
