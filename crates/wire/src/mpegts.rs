@@ -143,6 +143,19 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
     }
 }
 
+/// The packet identifier of the map of the first program that a program association section names (2.4.4.3), of the payload
+/// of the packet in which it starts; `None` if it names none in that packet.
+pub fn first_program_map(payload: &[u8]) -> Option<u16> {
+    // A pointer to the section, then 8 octets of its header, of which 3 come before what the length counts.
+    let section = payload.get(1 + usize::from(*payload.first()?)..)?;
+    let length = usize::from(u16::from_be_bytes([*section.get(1)?, *section.get(2)?]) & 0x0fff);
+    // The sum at the end has 4 octets.
+    let programs = section.get(8..(3 + length).checked_sub(4)?)?;
+    let entries = programs.chunks_exact(4).map(|entry| [array::<2>(entry, 0), array(entry, 2)].map(u16::from_be_bytes));
+    // Program 0 is the network's information.
+    entries.into_iter().find(|&[program, _]| program != 0).map(|[_, identifier]| identifier & NULL)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -199,7 +212,21 @@ mod tests {
         assert_eq!(error(&octets), "MPEG-TS: sync at octet 0 is 72, should be 71");
     }
 
+    #[test]
+    fn table_2_30_the_map_of_the_first_program() {
+        // Program 0 with 0x10, program 1 with 0x1000, and the sum.
+        let section = [0, 0, 0xb0, 17, 0, 1, 0xc1, 0, 0, 0, 0, 0xe0, 0x10, 0, 1, 0xf0, 0, 1, 2, 3, 4];
+        assert_eq!(first_program_map(&section), Some(0x1000));
+        assert_eq!(first_program_map(&section[..12]), None);
+        assert_eq!(first_program_map(&[]), None);
+    }
+
     proptest! {
+        #[test]
+        fn arbitrary_tables_never_panic(octets in prop::collection::vec(any::<u8>(), 0..188)) {
+            let _ = first_program_map(&octets);
+        }
+
         #[test]
         fn arbitrary_octets_never_panic(mut octets in prop::collection::vec(any::<u8>(), 188), sync in any::<bool>()) {
             if sync {

@@ -2,8 +2,8 @@
 //! `UDP_SEGMENT` and `UDP_GRO`), and one datagram a call where the kernel has neither.
 
 use std::io::{self, IoSlice, IoSliceMut};
-use std::net::{SocketAddr, UdpSocket as Socket};
-use std::os::fd::{AsRawFd, RawFd};
+use std::net::{IpAddr, SocketAddr, UdpSocket as Socket};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use nix::errno::Errno;
 use nix::sys::socket::{
@@ -15,6 +15,8 @@ use nix::sys::socket::{
 const BUFFER: usize = 4 << 20;
 /// The longest UDP datagram, and so the most that one call moves, in octets.
 const MAX_LEN: usize = 65_507;
+/// The most that one call brings, in octets.
+const MOST_AT_ONCE: usize = 1 << 16;
 /// Most segments of one call (the kernel's UDP_MAX_SEGMENTS).
 const MAX_SEGMENTS: usize = 64;
 
@@ -31,7 +33,6 @@ pub struct UdpSocket {
     segment: usize,
     /// The last of them was shorter, and so the last.
     is_complete: bool,
-    buffer: Vec<u8>,
 }
 
 /// Datagrams of one peer that came together.
@@ -76,8 +77,16 @@ impl UdpSocket {
             to: None,
             segment: 0,
             is_complete: false,
-            buffer: vec![0; 1 << 16],
         })
+    }
+
+    /// A socket at a port that the platform chooses, to speak with `peer`.
+    ///
+    /// # Errors
+    ///
+    /// The platform's.
+    pub fn bind_for(peer: SocketAddr) -> io::Result<Self> {
+        Self::bind((if peer.is_ipv4() { IpAddr::from([0; 4]) } else { IpAddr::from([0_u16; 8]) }, 0).into())
     }
 
     /// Only `peer` is heard from now on, and what it refuses by ICMP is told as an error.
@@ -100,20 +109,16 @@ impl UdpSocket {
         self.socket.local_addr()
     }
 
-    /// To wait for it to become readable.
-    pub fn fd(&self) -> RawFd {
-        self.socket.as_raw_fd()
-    }
-
-    /// What has come; `None` if nothing has.
+    /// What has come, in `buffer`; `None` if nothing has.
     ///
     /// # Errors
     ///
     /// The platform's; those by ICMP, such as `ConnectionRefused`, say nothing about what comes later.
-    pub fn receive(&mut self) -> io::Result<Option<Received<'_>>> {
+    pub fn receive<'a>(&self, buffer: &'a mut Vec<u8>) -> io::Result<Option<Received<'a>>> {
         let fd = self.socket.as_raw_fd();
         let mut control = [0; 64];
-        let mut parts = [IoSliceMut::new(&mut self.buffer)];
+        buffer.resize(MOST_AT_ONCE, 0);
+        let mut parts = [IoSliceMut::new(buffer)];
         let message = match recvmsg::<SockaddrStorage>(fd, &mut parts, Some(&mut control), MsgFlags::empty()) {
             Ok(message) => message,
             Err(Errno::EAGAIN | Errno::EINTR) => return Ok(None),
@@ -128,7 +133,7 @@ impl UdpSocket {
             Some(from) => from,
             None => self.socket.peer_addr()?,
         };
-        Ok(Some(Received { from, octets: &self.buffer[..len], segment: segment.unwrap_or(len) }))
+        Ok(Some(Received { from, octets: &buffer[..len], segment: segment.unwrap_or(len) }))
     }
 
     /// A datagram is to be sent, with the next [`flush`](Self::flush) at the latest.
@@ -187,11 +192,18 @@ impl UdpSocket {
 
     fn transmit_once(&self, to: SocketAddr, octets: &[u8], control: &[ControlMessage<'_>]) -> nix::Result<()> {
         let to = (!self.is_connected).then(|| SockaddrStorage::from(to));
-        match sendmsg(self.fd(), &[IoSlice::new(octets)], control, MsgFlags::empty(), to.as_ref()) {
+        match sendmsg(self.socket.as_raw_fd(), &[IoSlice::new(octets)], control, MsgFlags::empty(), to.as_ref()) {
             // The queue is full: the network loses what it can't carry.
             Ok(_) | Err(Errno::EAGAIN | Errno::ENOBUFS) => Ok(()),
             Err(error) => Err(error),
         }
+    }
+}
+
+impl AsFd for UdpSocket {
+    /// To wait for it to become readable.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
     }
 }
 
@@ -208,11 +220,11 @@ mod tests {
         SocketAddr::from(([127, 0, 0, 1], 0))
     }
 
-    fn receive_all(socket: &mut UdpSocket, count: usize) -> Vec<(SocketAddr, Vec<u8>)> {
-        let mut all = Vec::new();
+    fn receive_all(socket: &UdpSocket, count: usize) -> Vec<(SocketAddr, Vec<u8>)> {
+        let (mut all, mut buffer) = (Vec::new(), Vec::new());
         // Loopback delivers before the call that sends returns.
         while all.len() < count
-            && let Some(received) = socket.receive().expect("it can be read")
+            && let Some(received) = socket.receive(&mut buffer).expect("it can be read")
         {
             all.extend(received.datagrams().map(|datagram| (received.from, datagram.to_vec())));
         }
@@ -221,7 +233,7 @@ mod tests {
 
     #[test]
     fn datagrams_of_any_lengths_arrive_one_by_one_and_in_order() {
-        let (mut one, mut other) = (UdpSocket::bind(here()).expect("bound"), UdpSocket::bind(here()).expect("bound"));
+        let (mut one, other) = (UdpSocket::bind(here()).expect("bound"), UdpSocket::bind(here()).expect("bound"));
         let (from, to) = (one.local_addr().expect("bound"), other.local_addr().expect("bound"));
         let lengths = [100, 100, 100, 30, 100, 200, 200, 1, 1, 1400, 1400, 1399, 1400, 60_000, 60_000];
         let sent: Vec<_> = (0..).zip(lengths).map(|(nth, len)| (from, vec![nth; len])).collect();
@@ -229,19 +241,19 @@ mod tests {
             one.send(to, datagram).expect("sent");
         }
         one.flush().expect("sent");
-        assert_eq!(receive_all(&mut other, sent.len()), sent);
-        assert!(other.receive().expect("it can be read").is_none());
+        assert_eq!(receive_all(&other, sent.len()), sent);
+        assert!(other.receive(&mut Vec::new()).expect("it can be read").is_none());
     }
 
     #[test]
     fn more_than_one_call_can_move_is_split() {
-        let (mut one, mut other) = (UdpSocket::bind(here()).expect("bound"), UdpSocket::bind(here()).expect("bound"));
+        let (mut one, other) = (UdpSocket::bind(here()).expect("bound"), UdpSocket::bind(here()).expect("bound"));
         let to = other.local_addr().expect("bound");
         for nth in 0..150_u8 {
             one.send(to, &[nth; 1300]).expect("sent");
         }
         one.flush().expect("sent");
-        let received = receive_all(&mut other, 150);
+        let received = receive_all(&other, 150);
         assert!((0..150).zip(&received).all(|(nth, (_, datagram))| *datagram == [nth; 1300]));
         assert_eq!(received.len(), 150);
     }
@@ -256,10 +268,10 @@ mod tests {
             socket.send(first, b"hello").expect("sent");
             socket.flush().expect("sent");
         }
-        assert_eq!(receive_all(&mut one, 2), [(to, b"hello".to_vec())]);
+        assert_eq!(receive_all(&one, 2), [(to, b"hello".to_vec())]);
         drop(other);
         one.send(to, b"gone").expect("it waits");
         one.flush().expect("nobody has refused it yet");
-        assert_eq!(one.receive().expect_err("refused").kind(), io::ErrorKind::ConnectionRefused);
+        assert_eq!(one.receive(&mut Vec::new()).expect_err("refused").kind(), io::ErrorKind::ConnectionRefused);
     }
 }

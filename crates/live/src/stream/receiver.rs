@@ -10,10 +10,11 @@ use hopcast_wire::checksum::Policy;
 use hopcast_wire::dccp::{self as wire, Body, PacketType};
 use hopcast_wire::{rtcp, rtp};
 
-use super::envelope::Envelope;
+use super::envelope::{Envelope, Sealing};
 use super::media::{Media, MediaReport};
 use super::outbox::Outbox;
 use super::session::{self, DCCP_PORT, SERVICE_CODE_FEC, Variant};
+use crate::key::Counters;
 
 /// Connections that have not been accepted yet, at the most: what strangers can make a receiver remember.
 const HALF_OPEN: usize = 8;
@@ -32,12 +33,14 @@ pub struct ReceiverConfig {
     /// The playout buffer of the viewer: how long a missing packet is waited for, and how much media is there before the
     /// display begins.
     pub playout: Duration,
+    /// The network's key; with it, nobody else is heard.
+    pub sealing: Option<Sealing>,
 }
 
 impl Default for ReceiverConfig {
     /// ADTFRC, and 300 ms: what ITU-T G.114 leaves of its 400 ms to a path of 100 ms.
     fn default() -> Self {
-        Self { variant: Variant::default(), playout: Duration::from_millis(300) }
+        Self { variant: Variant::default(), playout: Duration::from_millis(300), sealing: None }
     }
 }
 
@@ -81,12 +84,17 @@ pub struct ReceiverReport {
     pub connections: u64,
     /// Datagrams that were no packet, of nobody, or not sealed with the key.
     pub rejected: u64,
+    /// What became of sealed datagrams, if there is a key.
+    pub sealing: Option<Counters>,
 }
 
 /// What waits to be taken out.
 #[derive(Clone, Copy, Debug)]
 enum Label {
+    /// To be sealed.
     Transmit(SocketAddr),
+    /// To be sent as it is.
+    Answer(SocketAddr),
     Deliver,
     Connected(SocketAddr),
     Finished(SocketAddr),
@@ -112,7 +120,7 @@ struct Session {
 pub struct Receiver {
     config: ReceiverConfig,
     draws: Stream,
-    envelope: Envelope,
+    envelope: Envelope<SocketAddr>,
     /// The connection whose media is taken.
     open: Option<Session>,
     /// Connections that were asked for, the oldest first.
@@ -132,7 +140,7 @@ impl Receiver {
     pub fn new(config: ReceiverConfig, seed: u64, now: Instant) -> Self {
         Self {
             draws: Stream::new(seed, Purpose::InitialSequence, 0, 1),
-            envelope: Envelope::Open,
+            envelope: Envelope::new(config.sealing.as_ref(), now),
             open: None,
             asked: Vec::new(),
             sender: None,
@@ -149,13 +157,17 @@ impl Receiver {
     /// A datagram has come.
     pub fn handle_datagram(&mut self, from: SocketAddr, datagram: &[u8], now: Instant) {
         let mut opened = core::mem::take(&mut self.opened);
-        let taken = match self.envelope.open(datagram, &mut opened, now) {
-            Ok(octets) if self.config.variant == Variant::Udp => self.handle_plain(from, octets, now),
-            Ok(octets) => self.handle_packet(from, octets, now),
+        let taken = match self.envelope.open(datagram, from, &mut opened, now) {
+            Ok(None) => true,
+            Ok(Some((from, octets))) if self.config.variant == Variant::Udp => self.handle_plain(from, octets, now),
+            Ok(Some((from, octets))) => self.handle_packet(from, octets, now),
             Err(_) => false,
         };
         self.opened = opened;
         self.report.rejected += u64::from(!taken);
+        if self.envelope.poll_answer(&mut self.sealed, now) {
+            self.outbox.push(Label::Answer(from), |octets| octets.extend_from_slice(&self.sealed));
+        }
     }
 
     /// The user wants the end: the sender is told, and what is held is delivered.
@@ -183,14 +195,14 @@ impl Receiver {
     }
 
     /// Takes out one thing. `None` when nothing is left.
-    pub fn poll_output(&mut self) -> Option<ReceiverOutput<'_>> {
+    pub fn poll_output(&mut self, now: Instant) -> Option<ReceiverOutput<'_>> {
         let (label, octets) = self.outbox.pop()?;
         Some(match label {
             Label::Transmit(to) => {
-                self.sealed.clear();
-                self.envelope.seal([octets, &[], &[]], &mut self.sealed);
+                self.envelope.seal([octets, &[]], &mut self.sealed, now);
                 ReceiverOutput::Transmit(to, &self.sealed)
             }
+            Label::Answer(to) => ReceiverOutput::Transmit(to, octets),
             Label::Deliver => ReceiverOutput::Deliver(octets),
             Label::Connected(peer) => ReceiverOutput::Connected(peer),
             Label::Finished(peer) => ReceiverOutput::Finished(peer),
@@ -206,7 +218,8 @@ impl Receiver {
 
     /// What it counted and measured up to `now`.
     pub fn report(&self, now: Instant) -> ReceiverReport {
-        let mut report = ReceiverReport { media: self.media.report(now), ..self.report };
+        let (media, sealing) = (self.media.report(now), self.envelope.counters());
+        let mut report = ReceiverReport { media, sealing, ..self.report };
         report.peer = self.sender.map(|(peer, ..)| peer);
         if let Some(Session { peer, connection, .. }) = &self.open {
             let receiver = connection.receiver();
@@ -222,9 +235,14 @@ impl Receiver {
         report
     }
 
-    /// Whether a connection is there, or was asked for.
+    /// Whether there is a stream.
     pub fn is_serving(&self) -> bool {
-        self.open.is_some()
+        self.open.is_some() || self.sender.is_some()
+    }
+
+    /// Connections that were asked for and not accepted yet.
+    pub fn half_open(&self) -> usize {
+        self.asked.len()
     }
 }
 

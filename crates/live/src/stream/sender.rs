@@ -10,8 +10,9 @@ use hopcast_protocols::transport::dccp::{self, CloseReason, Connection, Payload,
 use hopcast_wire::rtp::{self, Contributors};
 use hopcast_wire::{dccp as wire, rtcp};
 
-use super::envelope::Envelope;
+use super::envelope::{Envelope, Sealing};
 use super::session::{self, DCCP_PORT, MAX_PACKET, QUEUE, REPAIR_TYPE, SERVICE_CODE_FEC, Variant};
+use crate::key::Counters;
 
 /// Packets that wait for their connection. At the rate of a video of 8 Mb/s, a quarter of a second.
 const CAPACITY: usize = 192;
@@ -38,6 +39,8 @@ pub struct SenderConfig {
     pub fec: Option<fec::Config>,
     /// How old a packet may become before it leaves; what is older is dropped. `None` for media that wait, such as a file.
     pub patience: Option<Duration>,
+    /// The network's key; without it, everybody can read and change what is sent.
+    pub sealing: Option<Sealing>,
 }
 
 /// What a sender wants done.
@@ -86,6 +89,8 @@ pub struct SenderReport {
     pub probes: u64,
     /// Datagrams that came and were nothing for this sender.
     pub rejected: u64,
+    /// What became of sealed datagrams, if there is a key.
+    pub sealing: Option<Counters>,
 }
 
 /// A packet that waits, or that the connection has been offered.
@@ -110,7 +115,8 @@ enum Carrier {
 pub struct Sender {
     config: SenderConfig,
     draws: Stream,
-    envelope: Envelope,
+    envelope: Envelope<()>,
+    opened: Vec<u8>,
     carrier: Carrier,
     encoder: Option<Encoder<Octets>>,
     /// Source and next number of the repair packets.
@@ -132,6 +138,8 @@ pub struct Sender {
     retry: Duration,
     event: Option<Event>,
     datagram: Vec<u8>,
+    /// The envelope's answer to what came is in `datagram`.
+    has_answer: bool,
     report: SenderReport,
 }
 
@@ -153,11 +161,13 @@ impl Sender {
         };
         let is_udp = config.variant == Variant::Udp;
         let encoder = config.fec.as_ref().filter(|_| !is_udp).map(|fec| Encoder::new(fec, Octets));
+        let envelope = Envelope::new(config.sealing.as_ref(), now);
         let repair = (draws.next_u64() as u32, draws.next_u64() as u16);
         let mut sender = Self {
             config,
             draws,
-            envelope: Envelope::Open,
+            envelope,
+            opened: Vec::new(),
             carrier,
             encoder,
             repair,
@@ -174,6 +184,7 @@ impl Sender {
             retry: FIRST_RETRY,
             event: None,
             datagram: Vec::new(),
+            has_answer: false,
             report: SenderReport::default(),
         };
         sender.connect(now);
@@ -233,9 +244,10 @@ impl Sender {
 
     /// A datagram of the peer has come.
     pub fn handle_datagram(&mut self, datagram: &[u8], now: Instant) {
-        let opened = self.envelope.open(datagram, &mut self.datagram, now);
+        let opened = self.envelope.open(datagram, (), &mut self.opened, now);
         let taken = match (opened, &mut self.carrier) {
-            (Ok(octets), Carrier::Dccp { connection: Some(connection), port, .. }) => {
+            (Ok(None), _) => true,
+            (Ok(Some(((), octets))), Carrier::Dccp { connection: Some(connection), port, .. }) => {
                 let ports = |packet: wire::Packet<&[u8]>| [packet.source_port(), packet.destination_port()];
                 let is_ours = wire::Packet::new_checked(octets).is_ok_and(|packet| ports(packet) == [DCCP_PORT, *port]);
                 let unacceptable = connection.statistics().unacceptable;
@@ -250,6 +262,7 @@ impl Sender {
         } else {
             self.report.rejected += 1;
         }
+        self.has_answer = self.envelope.poll_answer(&mut self.datagram, now);
     }
 
     /// Time has come to `now`: does what is due.
@@ -278,6 +291,9 @@ impl Sender {
 
     /// Takes out one thing. `None` when nothing is left.
     pub fn poll_output(&mut self, now: Instant) -> Option<SenderOutput<'_>> {
+        if core::mem::take(&mut self.has_answer) {
+            return Some(SenderOutput::Transmit(&self.datagram));
+        }
         if self.event.is_none() && !self.finished {
             let transmit = match self.carrier {
                 Carrier::Dccp { .. } => self.poll_connection(now),
@@ -311,7 +327,7 @@ impl Sender {
 
     /// What it counted and measured so far.
     pub fn report(&self) -> SenderReport {
-        let mut report = SenderReport { waiting: self.units.len(), ..self.report };
+        let mut report = SenderReport { waiting: self.units.len(), sealing: self.envelope.counters(), ..self.report };
         report.repair_packets = self.encoder.as_ref().map_or(0, |encoder| encoder.statistics().repair_packets);
         if let Some(connection) = self.connection() {
             let (sender, tfrc) = (connection.sender(), connection.sender().tfrc());
@@ -495,18 +511,17 @@ impl Sender {
 
     /// Writes the datagram of a packet.
     fn emit(&mut self, packet: &dccp::Packet, now: Instant) {
-        self.datagram.clear();
         if packet.payload.len == 0 {
             if self.ended && self.units.is_empty() {
                 // The close wants an answer.
                 self.expecting.get_or_insert(now);
             }
-            self.envelope.seal([&packet.header, &[], &[]], &mut self.datagram);
+            self.envelope.seal([&packet.header, &[]], &mut self.datagram, now);
             return;
         }
         let unit = self.units.front().expect("a connection sends what it was offered");
         debug_assert_eq!(packet.payload.unit, self.first, "a connection sends in order");
-        self.envelope.seal([&packet.header, &unit.octets, &[]], &mut self.datagram);
+        self.envelope.seal([&packet.header, &unit.octets], &mut self.datagram, now);
         self.report.packets_sent += 1;
         self.report.octets_sent += unit.octets.len() as u64;
         self.expecting.get_or_insert(now);
@@ -534,9 +549,8 @@ impl Sender {
 
     /// Whether there is a datagram to send over UDP.
     fn poll_udp(&mut self, now: Instant) -> bool {
-        self.datagram.clear();
         if let Some(unit) = self.units.front() {
-            self.envelope.seal([&unit.octets, &[], &[]], &mut self.datagram);
+            self.envelope.seal([&unit.octets, &[]], &mut self.datagram, now);
             self.report.packets_sent += 1;
             self.report.octets_sent += unit.octets.len() as u64;
             self.drop_first();
@@ -552,7 +566,7 @@ impl Sender {
         }
         *goodbyes += 1;
         *due = Some(now + GOODBYE_INTERVAL);
-        self.envelope.seal([&rtcp::goodbye(self.source), &[], &[]], &mut self.datagram);
+        self.envelope.seal([&rtcp::goodbye(self.source), &[]], &mut self.datagram, now);
         true
     }
 

@@ -2,7 +2,7 @@
 
 use hopcast_protocols::time::Duration;
 use hopcast_protocols::transport::adtfrc;
-use hopcast_protocols::transport::dccp::{Config, Congestion};
+use hopcast_protocols::transport::dccp::{CloseReason, Config, Congestion, ResetCode};
 use hopcast_protocols::transport::tfrc;
 use hopcast_wire::mpegts;
 use hopcast_wire::rtp;
@@ -29,6 +29,9 @@ pub const MAX_PACKET: usize = 64_000;
 pub const MAX_DATAGRAM: usize = 65_507;
 /// Five times the packets of a round trip (RFC 4340, 7.5.2), for 1 Gb/s in packets of [`TRANSPORT_LEN`] over 20 ms.
 const SEQUENCE_WINDOW: u64 = 10_000;
+/// How late a process may be woken on a busy host: the tick of the usual Unix clock (RFC 5348, 8.3), which also is a time slice of
+/// Linux's schedulers within a factor of three.
+const GRANULARITY: Duration = Duration::from_millis(10);
 /// Packets that a connection holds: what a host that wakes up 1 ms late makes up for at 1 Gb/s, in half.
 pub(super) const QUEUE: usize = 64;
 
@@ -47,24 +50,20 @@ pub enum Variant {
 impl Variant {
     /// The congestion control of its connections; none over UDP.
     pub(super) fn congestion(self) -> Option<Congestion> {
-        let with_segment = |config| tfrc::Config { segment: TRANSPORT_LEN as u32, ..config };
+        let live = |config| tfrc::Config { segment: TRANSPORT_LEN as u32, granularity: GRANULARITY, ..config };
         match self {
             Self::Adtfrc => {
                 let config = adtfrc::Config::default();
-                Some(Congestion::Adtfrc(adtfrc::Config { tfrc: with_segment(config.tfrc), ..config }))
+                Some(Congestion::Adtfrc(adtfrc::Config { tfrc: live(config.tfrc), ..config }))
             }
-            Self::Tfrc => Some(Congestion::Tfrc(with_segment(tfrc::Config::default()))),
+            Self::Tfrc => Some(Congestion::Tfrc(live(tfrc::Config::default()))),
             Self::Udp => None,
         }
     }
 
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Adtfrc => "adtfrc",
-            Self::Tfrc => "tfrc",
-            Self::Udp => "udp",
-        }
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        <Self as clap::ValueEnum>::from_str(name, false).ok()
     }
 }
 
@@ -87,4 +86,18 @@ pub(super) fn connection(congestion: Congestion, service_code: u32, ports: [u16;
 pub(super) fn is_served(service_code: u32) -> bool {
     use rtp::service_code::{AUDIO, OTHER, TEXT, VIDEO};
     [AUDIO, OTHER, TEXT, VIDEO, SERVICE_CODE_FEC].contains(&service_code)
+}
+
+/// Why a connection ended, in words that follow a colon.
+pub fn describe(reason: CloseReason) -> String {
+    match reason {
+        CloseReason::Aborted => "given up".into(),
+        CloseReason::Finished => "closed by both ends".into(),
+        CloseReason::Reset(ResetCode::NoConnection) => "the other end does not know it any more".into(),
+        CloseReason::Reset(ResetCode::TooBusy) => "the receiver serves another sender".into(),
+        CloseReason::Reset(ResetCode::BadServiceCode) => "the receiver does not serve RTP".into(),
+        CloseReason::Reset(code) => format!("reset by the other end ({code:?})"),
+        CloseReason::Refused(code) => format!("the other end makes no sense ({code:?})"),
+        CloseReason::TimedOut => "the other end does not answer".into(),
+    }
 }

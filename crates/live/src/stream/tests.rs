@@ -102,7 +102,7 @@ impl Pair {
             self.carry(To::Receiver, octets);
         }
         loop {
-            let octets = match self.receiver.poll_output() {
+            let octets = match self.receiver.poll_output(now) {
                 Some(ReceiverOutput::Transmit(to, octets)) if to == address(1) => octets.to_vec(),
                 Some(ReceiverOutput::Transmit(..)) => continue,
                 Some(ReceiverOutput::Deliver(octets)) => {
@@ -164,6 +164,11 @@ impl Pair {
     }
 }
 
+/// Loses each nth datagram towards the receiver, but for the handshake and the close.
+fn losing(each: u64) -> impl FnMut(To, u64) -> Option<Duration> {
+    move |to, nth| (to == To::Sender || nth < 20 || nth > 500 || nth % each != 0).then_some(Duration::ZERO)
+}
+
 fn config(variant: Variant) -> SenderConfig {
     SenderConfig { variant, ..SenderConfig::default() }
 }
@@ -214,31 +219,29 @@ fn each_end_reports_the_congestion_control_of_both() {
 
 #[test]
 fn what_is_lost_is_counted_and_the_rest_goes_on() {
-    // Of the media, each tenth; nothing of the handshake and the close.
-    let fate = |to, nth: u64| (to == To::Sender || nth < 20 || nth > 400 || nth % 10 != 0).then_some(Duration::ZERO);
-    for variant in [Variant::Adtfrc, Variant::Tfrc, Variant::Udp] {
-        let mut pair = Pair::new(config(variant), variant, fate);
+    for (variant, each) in [(Variant::Adtfrc, 10), (Variant::Tfrc, 20), (Variant::Udp, 10)] {
+        let mut pair = Pair::new(config(variant), variant, losing(each));
         pair.play(0, 500);
         pair.end();
         let counts = pair.receiver.report(pair.now).media.packets;
         assert_eq!(counts.delivered as usize, pair.delivered.len());
         assert_eq!(counts.delivered + counts.lost, 500, "{variant:?}");
-        assert!((10..=40).contains(&counts.lost), "{variant:?}: {counts:?}");
+        assert!((10..=45).contains(&counts.lost), "{variant:?}: {counts:?}");
         assert!(sequences(&pair.delivered).is_sorted());
     }
 }
 
 #[test]
 fn correction_gives_back_what_is_lost() {
-    let fate = |to, nth: u64| (to == To::Sender || nth < 20 || nth > 500 || nth % 10 != 0).then_some(Duration::ZERO);
     let fec = Some(fec::Config::default());
-    for variant in [Variant::Adtfrc, Variant::Tfrc] {
-        let mut pair = Pair::new(SenderConfig { fec: fec.clone(), ..config(variant) }, variant, fate);
+    // At a tenth, the equation would allow TFRC less than the media needs.
+    for (variant, each) in [(Variant::Adtfrc, 10), (Variant::Tfrc, 50)] {
+        let mut pair = Pair::new(SenderConfig { fec: fec.clone(), ..config(variant) }, variant, losing(each));
         pair.play(0, 500);
         pair.end();
         assert_eq!(sequences(&pair.delivered), (0..500).collect::<Vec<_>>(), "{variant:?}");
         let (sent, received) = (pair.sender.report(), pair.receiver.report(pair.now).media);
-        assert!(received.recovered > 10);
+        assert!(received.recovered > 5);
         assert_eq!((received.packets.lost, received.malformed), (0, 0));
         // One repair packet for five.
         assert_eq!(sent.repair_packets, 100);
@@ -250,6 +253,8 @@ fn packets_that_overtake_each_other_are_put_in_order() {
     let fate = |to, nth: u64| Some(Duration::from_millis(if to == To::Receiver && nth % 7 == 0 { 25 } else { 0 }));
     let mut pair = Pair::new(config(Variant::Adtfrc), Variant::Adtfrc, fate);
     pair.play(0, 300);
+    // What comes behind the Close is for nobody.
+    pair.run_until(pair.now + Duration::from_millis(100));
     pair.end();
     assert_eq!(sequences(&pair.delivered), (0..300).collect::<Vec<_>>());
 }
@@ -321,7 +326,7 @@ fn a_stranger_is_refused_while_a_stream_flows_and_served_after_it() {
     let Some(SenderOutput::Transmit(request)) = stranger.poll_output(pair.now) else { panic!("a Request") };
     let request = request.to_vec();
     pair.receiver.handle_datagram(address(2), &request, pair.now);
-    let Some(ReceiverOutput::Transmit(to, reset)) = pair.receiver.poll_output() else { panic!("a Reset") };
+    let Some(ReceiverOutput::Transmit(to, reset)) = pair.receiver.poll_output(pair.now) else { panic!("a Reset") };
     assert_eq!(to, address(2));
     stranger.handle_datagram(reset, pair.now);
     let refused = SenderOutput::Lost(CloseReason::Reset(ResetCode::TooBusy));
@@ -339,10 +344,10 @@ fn strangers_cannot_make_a_receiver_remember_more_than_eight() {
         let mut stranger = Sender::new(SenderConfig::default(), nth, Instant::START);
         let Some(SenderOutput::Transmit(request)) = stranger.poll_output(Instant::START) else { panic!("a Request") };
         receiver.handle_datagram(SocketAddr::from(([10, 0, 1, 1], nth as u16)), request, Instant::START);
-        while receiver.poll_output().is_some() {}
-        assert!(receiver.asked.len() <= 8);
+        while receiver.poll_output(Instant::START).is_some() {}
+        assert!(receiver.half_open() <= 8);
     }
-    assert!(receiver.open.is_none());
+    assert!(!receiver.is_serving());
 }
 
 #[test]
@@ -355,7 +360,7 @@ fn a_packet_without_a_connection_draws_few_resets() {
     let mut resets = 0;
     for _ in 0..100 {
         receiver.handle_datagram(address(1), data, ms(5));
-        while receiver.poll_output().is_some() {
+        while receiver.poll_output(ms(5)).is_some() {
             resets += 1;
         }
     }
@@ -446,6 +451,6 @@ proptest! {
             }
         }
         pair.run_until(pair.now + Duration::from_secs(1));
-        prop_assert!(pair.receiver.asked.len() <= 8);
+        prop_assert!(pair.receiver.half_open() <= 8);
     }
 }
