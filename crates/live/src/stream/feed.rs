@@ -225,3 +225,142 @@ impl Rung {
         self.next = Some((octets, time));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use hopcast_wire::mpegts::CLOCK_RATE;
+    use hopcast_wire::rtp;
+
+    use super::super::transport_stream::tests::transport_packet;
+    use super::*;
+
+    const VIDEO: u16 = 0x100;
+
+    /// Media of `seconds`: tables and a random access point each second, `per_second` packets of `fill` in each.
+    fn rendition(seconds: u64, per_second: u64, fill: u8) -> Vec<u8> {
+        let mut octets = Vec::new();
+        let mut counter = 0;
+        for second in 0..seconds {
+            octets.extend(table(0, fill));
+            octets.extend(table(0x1000, fill));
+            for nth in 0..per_second {
+                let ticks = CLOCK_RATE * second + CLOCK_RATE * nth / per_second;
+                let mut packet = transport_packet(VIDEO, (nth % 10 == 0).then_some(ticks), nth == 0, fill);
+                Packet::new_checked(&mut packet[..]).expect("a packet").set_continuity(counter);
+                counter += 1;
+                octets.extend(packet);
+            }
+        }
+        octets
+    }
+
+    /// The tables: that of programs names 0x1000 as the map of program 1.
+    fn table(identifier: u16, fill: u8) -> [u8; PACKET_LEN] {
+        let mut octets = [fill; PACKET_LEN];
+        let [high, low] = identifier.to_be_bytes();
+        octets[..4].copy_from_slice(&[0x47, 0x40 | high, low, 0x10]);
+        octets[4..21].copy_from_slice(&[0, 0, 0xb0, 13, 0, 1, 0xc1, 0, 0, 0, 1, 0xf0, 0, 1, 2, 3, 4]);
+        octets
+    }
+
+    /// Plays renditions; `allowed` is asked before each RTP packet, with the seconds of media so far. Returns the transport
+    /// packets that were sent.
+    fn play(renditions: &[(f64, Vec<u8>)], mut allowed: impl FnMut(u64) -> f64) -> (Vec<[u8; PACKET_LEN]>, Feed) {
+        let rates: Vec<f64> = renditions.iter().map(|&(rate, _)| rate).collect();
+        let mut feed = Feed::new(&rates, Packetizer::new(1, 2, 3), false);
+        let mut left: Vec<&[u8]> = renditions.iter().map(|(_, octets)| &octets[..]).collect();
+        let mut sent = Vec::new();
+        for _ in 0..100_000 {
+            for (nth, left) in left.iter_mut().enumerate() {
+                while feed.is_hungry(nth) {
+                    let read = |buffer: &mut [u8]| {
+                        let (now, later) = left.split_at(left.len().min(buffer.len()).min(4000));
+                        buffer[..now.len()].copy_from_slice(now);
+                        *left = later;
+                        Ok::<_, ()>(now.len())
+                    };
+                    feed.fill(nth, read).expect("it is read");
+                }
+            }
+            if feed.is_finished() {
+                return (sent, feed);
+            }
+            feed.handle_rate(allowed(feed.position.as_nanos() / 1_000_000_000));
+            if feed.poll_due(Instant::START).is_some() {
+                let packet = feed.packet().expect("it is due");
+                let payload = rtp::Packet::new_checked(packet).expect("RTP").payload();
+                sent.extend(payload.chunks(PACKET_LEN).map(|packet| <[u8; PACKET_LEN]>::try_from(packet).expect("whole")));
+                feed.advance();
+            }
+        }
+        panic!("it never ends");
+    }
+
+    fn video(sent: &[[u8; PACKET_LEN]]) -> impl Iterator<Item = Packet<&[u8]>> {
+        let packets = sent.iter().map(|octets| Packet::new_checked(&octets[..]).expect("a packet"));
+        packets.filter(|packet| packet.identifier() == VIDEO)
+    }
+
+    #[test]
+    fn one_stream_goes_through_as_it_is() {
+        let film = rendition(3, 30, 7);
+        let (sent, feed) = play(&[(0.0, film.clone())], |_| 0.0);
+        assert_eq!(sent.concat(), film);
+        assert_eq!((feed.rung(), feed.switches(), feed.skipped()), (None, 0, 0));
+    }
+
+    #[test]
+    fn the_rung_follows_the_rate_and_changes_where_a_decoder_may_begin() {
+        let ladder = [(1e6, rendition(12, 40, 1)), (2e6, rendition(12, 80, 2))];
+        // Up after 3 s of media, down after 7.
+        let (sent, feed) = play(&ladder, |second| if (3..7).contains(&second) { 2.5e6 } else { 1.5e6 });
+        assert_eq!((feed.rung(), feed.switches()), (Some(1e6), 2));
+        let fills: Vec<u8> = video(&sent).map(|packet| packet.payload()[100]).collect();
+        // Each change comes with the next random access point: at 4 s and at 8 s.
+        let runs: Vec<(u8, usize)> = fills.chunk_by(|one, other| one == other).map(|run| (run[0], run.len())).collect();
+        assert_eq!(runs, [(1, 4 * 40), (2, 4 * 80), (1, 4 * 40)]);
+        for (before, after) in sent.windows(2).filter(|pair| pair[0][150] != pair[1][150]).map(|pair| (pair[0], pair[1])) {
+            // Tables come first, those of the new rung.
+            let first = Packet::new_checked(&after[..]).expect("a packet");
+            assert_eq!(first.identifier(), mpegts::PROGRAM_ASSOCIATION, "after {}", before[150]);
+        }
+        // No decoder sees a gap.
+        let counters: Vec<u8> = video(&sent).map(|packet| packet.continuity()).collect();
+        assert!(counters.windows(2).all(|pair| (pair[0] + 1) % 16 == pair[1]), "{counters:?}");
+    }
+
+    #[test]
+    fn below_the_lowest_rung_the_lowest_is_sent() {
+        let ladder = [(1e6, rendition(3, 40, 1)), (2e6, rendition(3, 80, 2))];
+        let (sent, feed) = play(&ladder, |_| 1e3);
+        assert!(video(&sent).all(|packet| packet.payload()[100] == 1));
+        assert_eq!(feed.switches(), 0);
+    }
+
+    #[test]
+    fn media_is_due_at_its_time() {
+        let film = rendition(2, 50, 1);
+        let mut feed = Feed::new(&[0.0], Packetizer::new(1, 2, 3), true);
+        let mut left = &film[..];
+        let (mut due, begin) = (Vec::new(), Instant::from_nanos(5_000_000_000));
+        while !feed.is_finished() {
+            if feed.is_hungry(0) {
+                let read = |buffer: &mut [u8]| {
+                    let (now, later) = left.split_at(left.len().min(buffer.len()));
+                    buffer[..now.len()].copy_from_slice(now);
+                    left = later;
+                    Ok::<_, ()>(now.len())
+                };
+                feed.fill(0, read).expect("it is read");
+            }
+            if let Some(at) = feed.poll_due(begin) {
+                due.push((at - begin).as_secs_f64());
+                feed.advance();
+            }
+        }
+        // 104 packets in 15 of RTP, over 2 s.
+        assert_eq!(due.len(), 15);
+        assert!(due.is_sorted() && due[0] == 0.0);
+        assert!((due[14] - 98.0 / 52.0).abs() < 0.05, "{due:?}");
+    }
+}
