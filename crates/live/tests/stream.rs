@@ -287,7 +287,8 @@ fn garbage_changes_nothing() {
     let sender = Program::start(&["send", "--to", &address, "--input", &film]);
     let stranger = UdpSocket::bind("127.0.0.1:0").expect("a port");
     for nth in 0..2000_u32 {
-        let garbage: Vec<u8> = (0..nth % 97).map(|at| (nth.wrapping_mul(2_654_435_761).wrapping_add(at * 40_503) >> 11) as u8).collect();
+        let garbage: Vec<u8> =
+            (0..nth % 97).map(|at| (nth.wrapping_mul(2_654_435_761).wrapping_add(at * 40_503) >> 11) as u8).collect();
         stranger.send_to(&garbage, &address).expect("sent");
         if nth % 50 == 0 {
             pause(Duration::from_millis(10));
@@ -304,7 +305,10 @@ fn what_is_wrong_is_told_and_nothing_is_run() {
     let text = folder.path("text");
     fs::write(&text, "no film").expect("there is room");
     for (arguments, wrong) in [
-        (&["send", "--to", "127.0.0.1:9", "--input", &text][..], "no MPEG transport stream: octet 0 is 0x6e, should be 0x47"),
+        (
+            &["send", "--to", "127.0.0.1:9", "--input", &text][..],
+            "no MPEG transport stream: octet 0 is 0x6e, should be 0x47",
+        ),
         (&["send", "--to", "127.0.0.1:9", "--input", "/nowhere"], "/nowhere: No such file"),
         (&["send", "--to", "127.0.0.1:many", "--input", &text], "HOST:PORT is wanted"),
         (&["send", "--to", "127.0.0.1", "--input", &text, "--fec", "0+3"], "SOURCE+REPAIR is wanted"),
@@ -364,7 +368,9 @@ fn statistics_are_lines_of_json() {
     feedback.read_line(&mut line).expect("text");
     let told: serde_json::Value = serde_json::from_str(&line).expect("JSON");
     assert!(told["allowed_rate_bps"].as_f64().is_some_and(|rate| rate > 1e5), "{told}");
-    let read = |text: String| text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect::<Vec<serde_json::Value>>();
+    let read = |text: String| {
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect::<Vec<serde_json::Value>>()
+    };
     let mut text = String::new();
     sender.stdout().read_to_string(&mut text).expect("text");
     let sent = read(text);

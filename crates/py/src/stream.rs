@@ -150,7 +150,8 @@ impl StreamReceiver {
 }
 
 fn named(variant: &str) -> PyResult<Variant> {
-    Variant::named(variant).ok_or_else(|| PyValueError::new_err(format!("variant {variant}: adtfrc, tfrc or udp is wanted")))
+    Variant::named(variant)
+        .ok_or_else(|| PyValueError::new_err(format!("variant {variant}: adtfrc, tfrc or udp is wanted")))
 }
 
 fn failure(failure: Failure) -> PyErr {

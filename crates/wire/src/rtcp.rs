@@ -15,7 +15,8 @@ const GOODBYE: u8 = 203;
 /// Whether a packet is of the control protocol, where it comes by the port of the media (RFC 5761, 4): its second octet is in
 /// a range that payload types keep clear of.
 pub fn is_control(octets: &[u8]) -> bool {
-    octets.first().is_some_and(|octet| octet >> 6 == 2) && octets.get(1).is_some_and(|octet| (192..=223).contains(octet))
+    octets.first().is_some_and(|octet| octet >> 6 == 2)
+        && octets.get(1).is_some_and(|octet| (192..=223).contains(octet))
 }
 
 /// The goodbye of `source`.

@@ -44,7 +44,9 @@ impl Endpoint {
 /// The address of `HOST:PORT`, or of `HOST` if there is a usual port.
 pub(super) fn resolve(text: &str, usual_port: Option<u16>) -> Result<SocketAddr, String> {
     let with_port = match usual_port {
-        Some(port) if text.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_ipv6()) => format!("[{text}]:{port}"),
+        Some(port) if text.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_ipv6()) => {
+            format!("[{text}]:{port}")
+        }
         Some(port) if !text.contains(':') => format!("{text}:{port}"),
         _ => text.to_owned(),
     };
@@ -62,7 +64,11 @@ pub(super) fn parse_time(text: &str) -> Result<f64, String> {
 pub(super) fn parse_rung(text: &str) -> Result<(f64, PathBuf), String> {
     let (rate, path) = text.split_once('=').ok_or("RATE=FILE is wanted, such as 2Mb/s=high.ts")?;
     let rate = Dimension::Rate.parse(rate).map_err(|wrong| format!("rate {rate}: {wrong}"))?;
-    if rate > 0.0 && !path.is_empty() { Ok((rate, path.into())) } else { Err("a rate above 0 and a file are wanted".into()) }
+    if rate > 0.0 && !path.is_empty() {
+        Ok((rate, path.into()))
+    } else {
+        Err("a rate above 0 and a file are wanted".into())
+    }
 }
 
 /// Octets to read: a file or a pipe.
@@ -127,7 +133,9 @@ impl Output {
     pub(super) fn open(endpoint: &Endpoint) -> io::Result<Self> {
         let (file, name) = match endpoint {
             Endpoint::File(path) => (File::create(path)?, path.display().to_string()),
-            Endpoint::Standard => (File::from(io::stdout().as_fd().try_clone_to_owned()?), "standard output".to_owned()),
+            Endpoint::Standard => {
+                (File::from(io::stdout().as_fd().try_clone_to_owned()?), "standard output".to_owned())
+            }
             Endpoint::Rtp(address) => return Err(io::Error::other(format!("{address} is no file"))),
         };
         let (full, batches) = sync_channel::<Vec<u8>>(WAITING);
@@ -193,7 +201,10 @@ mod tests {
     fn endpoints_are_told_by_their_spelling() {
         assert_eq!(Endpoint::parse("-"), Ok(Endpoint::Standard));
         assert_eq!(Endpoint::parse("film.ts"), Ok(Endpoint::File("film.ts".into())));
-        assert_eq!(Endpoint::parse("rtp://127.0.0.1:5004"), Ok(Endpoint::Rtp(SocketAddr::from(([127, 0, 0, 1], 5004)))));
+        assert_eq!(
+            Endpoint::parse("rtp://127.0.0.1:5004"),
+            Ok(Endpoint::Rtp(SocketAddr::from(([127, 0, 0, 1], 5004))))
+        );
         let error = Endpoint::parse("rtp://127.0.0.1").expect_err("no port");
         assert!(error.contains("HOST:PORT is wanted"), "{error}");
         assert!(Endpoint::parse("").is_err());

@@ -289,7 +289,9 @@ mod tests {
             if feed.poll_due(Instant::START).is_some() {
                 let packet = feed.packet().expect("it is due");
                 let payload = rtp::Packet::new_checked(packet).expect("RTP").payload();
-                sent.extend(payload.chunks(PACKET_LEN).map(|packet| <[u8; PACKET_LEN]>::try_from(packet).expect("whole")));
+                sent.extend(
+                    payload.chunks(PACKET_LEN).map(|packet| <[u8; PACKET_LEN]>::try_from(packet).expect("whole")),
+                );
                 feed.advance();
             }
         }
@@ -319,7 +321,9 @@ mod tests {
         // Each change comes with the next random access point: at 4 s and at 8 s.
         let runs: Vec<(u8, usize)> = fills.chunk_by(|one, other| one == other).map(|run| (run[0], run.len())).collect();
         assert_eq!(runs, [(1, 4 * 40), (2, 4 * 80), (1, 4 * 40)]);
-        for (before, after) in sent.windows(2).filter(|pair| pair[0][150] != pair[1][150]).map(|pair| (pair[0], pair[1])) {
+        for (before, after) in
+            sent.windows(2).filter(|pair| pair[0][150] != pair[1][150]).map(|pair| (pair[0], pair[1]))
+        {
             // Tables come first, those of the new rung.
             let first = Packet::new_checked(&after[..]).expect("a packet");
             assert_eq!(first.identifier(), mpegts::PROGRAM_ASSOCIATION, "after {}", before[150]);

@@ -71,12 +71,15 @@ impl Receive {
     ///
     /// See [`Failure`].
     pub fn run(self) -> Result<(), Failure> {
-        let listen = resolve(&self.listen, Some(UDP_PORT)).map_err(|wrong| Failure::Input(format!("--listen: {wrong}")))?;
+        let listen =
+            resolve(&self.listen, Some(UDP_PORT)).map_err(|wrong| Failure::Input(format!("--listen: {wrong}")))?;
         let wrong = |wrong| Failure::Input(format!("--playout {}: {wrong}", self.playout));
         let playout = Duration::from_secs_f64(parse_time(&self.playout).map_err(wrong)?);
         let endpoint = Endpoint::parse(&self.output).map_err(|wrong| Failure::Input(format!("--output: {wrong}")))?;
         if self.json && endpoint == Endpoint::Standard {
-            return Err(Failure::Input("--json: standard output is where the media goes; name another --output".into()));
+            return Err(Failure::Input(
+                "--json: standard output is where the media goes; name another --output".into(),
+            ));
         }
         let config = ReceiverConfig { variant: self.variant, playout, sealing: read_sealing(self.key.as_deref())? };
         let socket = UdpSocket::bind(listen).map_err(|error| Failure::Input(format!("--listen {listen}: {error}")))?;
@@ -85,7 +88,10 @@ impl Receive {
                 let socket = UdpSocket::bind_for(address);
                 Sink::Rtp(socket.map_err(|error| Failure::Run(format!("can't open a UDP socket: {error}")))?, address)
             }
-            endpoint => Sink::Output(Output::open(&endpoint).map_err(|error| Failure::Input(format!("--output {}: {error}", self.output)))?),
+            endpoint => Sink::Output(
+                Output::open(&endpoint)
+                    .map_err(|error| Failure::Input(format!("--output {}: {error}", self.output)))?,
+            ),
         };
         let clock = Clock::new();
         let now = clock.now();
@@ -272,7 +278,9 @@ impl Driver {
             Sink::Output(output) => {
                 let name = output.name.clone();
                 match output.finish() {
-                    Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Run(format!("{name}: {error}"))),
+                    Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                        Err(Failure::Run(format!("{name}: {error}")))
+                    }
                     _ => Ok(()),
                 }
             }

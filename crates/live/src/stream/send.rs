@@ -136,14 +136,16 @@ impl Send {
     fn open_supply(&self, seed: u64) -> Result<Supply, Failure> {
         let named = |path: &str, error: io::Error| Failure::Input(format!("--input {path}: {error}"));
         if self.ladder.is_empty()
-            && let Endpoint::Rtp(address) = Endpoint::parse(&self.input).map_err(|wrong| Failure::Input(format!("--input: {wrong}")))?
+            && let Endpoint::Rtp(address) =
+                Endpoint::parse(&self.input).map_err(|wrong| Failure::Input(format!("--input: {wrong}")))?
         {
             return Ok(Supply::Rtp(UdpSocket::bind(address).map_err(|error| named(&self.input, error))?));
         }
         let mut rungs = Vec::new();
         for rung in &self.ladder {
             let (rate, path) = parse_rung(rung).map_err(|wrong| Failure::Input(format!("--ladder {rung}: {wrong}")))?;
-            let input = Input::open(&Endpoint::File(path)).map_err(|error| Failure::Input(format!("--ladder {rung}: {error}")))?;
+            let input = Input::open(&Endpoint::File(path))
+                .map_err(|error| Failure::Input(format!("--ladder {rung}: {error}")))?;
             rungs.push((rate, input));
         }
         if rungs.is_empty() {
@@ -166,7 +168,8 @@ impl Send {
         if self.variant == Variant::Udp {
             return Err(Failure::Input("--fec: over udp nothing tells the receiver of it; take adtfrc or tfrc".into()));
         }
-        let wrong = || Failure::Input(format!("--fec {text}: SOURCE+REPAIR is wanted, such as 20+4, 255 in all at the most"));
+        let wrong =
+            || Failure::Input(format!("--fec {text}: SOURCE+REPAIR is wanted, such as 20+4, 255 in all at the most"));
         let (source, repair) = text.split_once('+').ok_or_else(wrong)?;
         let (source, repair): (u8, u8) = (source.parse().map_err(|_| wrong())?, repair.parse().map_err(|_| wrong())?);
         if source == 0 || repair == 0 || source.checked_add(repair).is_none() {
@@ -178,7 +181,8 @@ impl Send {
     fn read_patience(&self, supply: &Supply) -> Result<Option<Duration>, Failure> {
         match (&self.patience, supply) {
             (Some(text), _) => {
-                let seconds = parse_time(text).map_err(|wrong| Failure::Input(format!("--patience {text}: {wrong}")))?;
+                let seconds =
+                    parse_time(text).map_err(|wrong| Failure::Input(format!("--patience {text}: {wrong}")))?;
                 Ok(Some(Duration::from_secs_f64(seconds)))
             }
             // What comes later than the receiver's buffer lasts is of no use there.

@@ -312,7 +312,8 @@ fn a_sender_that_was_killed_and_comes_back_is_served() {
         let delivered = sequences(&pair.delivered);
         assert!(delivered.len() > 250 && delivered.ends_with(&[1799]), "{variant:?}: {}", delivered.len());
         if variant != Variant::Udp {
-            let served = pair.events.iter().find(|(at, event)| *at > killed && event == "sender: Connected").expect("it is").0;
+            let served =
+                pair.events.iter().find(|(at, event)| *at > killed && event == "sender: Connected").expect("it is").0;
             assert!(served - killed < Duration::from_secs(8), "{variant:?}: {}", served - killed);
         }
     }

@@ -91,7 +91,8 @@ pub(super) struct ProgramClock {
 impl ProgramClock {
     /// The time of the next packet. Between references it is carried on at the last pace.
     pub(super) fn time_of(&mut self, packet: &Packet<&[u8]>) -> Duration {
-        let reference = packet.clock().filter(|_| *self.identifier.get_or_insert(packet.identifier()) == packet.identifier());
+        let reference =
+            packet.clock().filter(|_| *self.identifier.get_or_insert(packet.identifier()) == packet.identifier());
         self.since += 1;
         let time = match (reference, self.last) {
             (None, None) => return self.now,
@@ -195,7 +196,12 @@ pub(super) mod tests {
     use proptest::prelude::*;
 
     /// A packet of identifier 0x100 with a reference of so many ticks, if any, and random access, if so; `fill` fills it.
-    pub(crate) fn transport_packet(identifier: u16, ticks: Option<u64>, random_access: bool, fill: u8) -> [u8; PACKET_LEN] {
+    pub(crate) fn transport_packet(
+        identifier: u16,
+        ticks: Option<u64>,
+        random_access: bool,
+        fill: u8,
+    ) -> [u8; PACKET_LEN] {
         let mut octets = [fill; PACKET_LEN];
         let [high, low] = identifier.to_be_bytes();
         octets[..6].copy_from_slice(&[SYNC, high, low, 0x30, 7, if random_access { 0x40 } else { 0 }]);

@@ -332,8 +332,7 @@ fn timers_and_credit_are_no_finer_than_the_host() {
     let mut sender = Sender::new(Config { granularity, oscillation_control: false, ..Config::default() });
     sender.on_handshake(Duration::from_millis(1));
     sender.on_sent(1000, ms(0), true, ms(0));
-    let feedback =
-        Feedback { sent: Some(ms(0)), delay: Duration::ZERO, receive_rate: 1e6, loss_event_rate: 0.0 };
+    let feedback = Feedback { sent: Some(ms(0)), delay: Duration::ZERO, receive_rate: 1e6, loss_event_rate: 0.0 };
     sender.handle_feedback(&feedback, Response::Adapt, ms(1));
     // Four round trips would be 4 ms.
     assert_eq!(sender.poll_timeout(), Some(ms(41)));
