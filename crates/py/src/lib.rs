@@ -7,6 +7,8 @@ mod models;
 mod result;
 mod run;
 mod scenario;
+#[cfg(target_os = "linux")]
+mod stream;
 
 /// The simulator. Conversion only: what people use is `hopcast`.
 #[pyo3::pymodule]
@@ -24,6 +26,10 @@ mod _core {
     use super::run::run;
     #[pymodule_export]
     use super::scenario::{PyScenario, json_schema};
+
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use super::stream::{StreamReceiver, StreamSender};
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "Python's name for it")]

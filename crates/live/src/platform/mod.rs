@@ -4,3 +4,4 @@ pub mod clock;
 pub mod netlink;
 pub mod signals;
 pub mod wait;
+pub mod udp;

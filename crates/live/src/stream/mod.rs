@@ -1,10 +1,57 @@
-//! Media over ADTFRC.
+//! Media over ADTFRC: from a file, a pipe or a local port of RTP, over DCCP in UDP (RFC 4340, RFC 6773) as RTP (RFC 5762), to
+//! a pipe, a file or a local port of RTP.
+//!
+//! | what | module |
+//! |---|---|
+//! | the two ends, as machines without sockets | `sender`, `receiver` |
+//! | what both agree upon | [`session`] |
+//! | what is around datagrams: the network's key | `envelope` |
+//! | from payload to media in its order | `media`, `reorder` |
+//! | from an MPEG transport stream, or several, to RTP | `transport_stream`, `feed` |
+//! | the commands, which drive the machines with sockets | `send`, `receive` |
+//! | files, pipes and ports; waiting; statistics; feedback to encoders | `endpoint`, `wait`, `statistics`, `feedback` |
+
+mod endpoint;
+mod envelope;
+mod feed;
+mod feedback;
+mod media;
+mod outbox;
+mod receive;
+mod receiver;
+mod reorder;
+mod send;
+mod sender;
+pub mod session;
+mod statistics;
+mod transport_stream;
+mod wait;
+
+use std::path::Path;
+
+pub use envelope::Sealing;
+pub use media::MediaReport;
+pub use receive::Receive;
+pub use receiver::{Receiver, ReceiverConfig, ReceiverOutput, ReceiverReport};
+pub use reorder::Counts;
+pub use send::Send;
+pub use sender::{Sender, SenderConfig, SenderOutput, SenderReport};
 
 use crate::failure::Failure;
+use crate::key::{Epoch, NetworkKey};
 
-/// Media over ADTFRC.
+/// Carry media between real hosts, at the rate of ADTFRC.
 #[derive(Debug, clap::Args)]
-pub struct Command {}
+pub struct Command {
+    #[command(subcommand)]
+    end: End,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum End {
+    Send(Box<Send>),
+    Receive(Receive),
+}
 
 impl Command {
     /// Runs it.
@@ -13,6 +60,33 @@ impl Command {
     ///
     /// See [`Failure`].
     pub fn run(self) -> Result<(), Failure> {
-        Err(Failure::Input("not built yet".into()))
+        match self.end {
+            End::Send(send) => send.run(),
+            End::Receive(receive) => receive.run(),
+        }
     }
 }
+
+/// A seed for the identifiers of one life of one end, from the platform's source of randomness.
+///
+/// # Errors
+///
+/// [`Failure::Run`], where there is none.
+pub fn draw_seed() -> Result<u64, Failure> {
+    getrandom::u64().map_err(|error| Failure::Run(format!("no randomness: {error}")))
+}
+
+/// The key in `path`, if there is to be one, for one life of one end.
+///
+/// # Errors
+///
+/// [`Failure::Input`], where `path` holds no key.
+pub fn read_sealing(path: Option<&Path>) -> Result<Option<Sealing>, Failure> {
+    let Some(path) = path else { return Ok(None) };
+    let key = NetworkKey::read(path).map_err(|error| Failure::Input(error.to_string()))?;
+    let epoch = Epoch::draw().map_err(|error| Failure::Run(format!("no randomness: {error}")))?;
+    Ok(Some(Sealing { key, epoch }))
+}
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 
 use super::super::tfrc::{self, Data, Report, Timing};
 use super::{Config, Detector, Metrics, Sample, States};
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 
 /// What goes with a report to a sender that knows of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +17,7 @@ pub struct Notice {
 #[derive(Clone, Debug)]
 pub struct Receiver {
     tfrc: tfrc::Receiver,
+    granularity: Duration,
     metrics: Metrics,
     detector: Detector,
     /// The state at the last packet; `None` if the sender is plain TFRC.
@@ -33,6 +34,7 @@ impl Receiver {
     pub fn new(config: Config) -> Self {
         Self {
             tfrc: tfrc::Receiver::new(config.tfrc),
+            granularity: config.tfrc.granularity,
             metrics: Metrics::new(),
             detector: Detector::new(config.identification),
             states: None,
@@ -55,7 +57,7 @@ impl Receiver {
             return;
         }
         let lost = arrival.lost + core::mem::take(&mut self.lost);
-        let sample = self.metrics.on_packet(timestamp, lost, data.rtt, now);
+        let sample = self.metrics.on_packet(timestamp, lost, data.rtt.max(self.granularity), now);
         let states = self.detector.identify(&sample);
         self.sample = Some(sample);
         self.states = Some(states);

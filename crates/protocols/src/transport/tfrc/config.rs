@@ -26,12 +26,21 @@ pub struct Config {
     pub small_packets: bool,
     /// Whether the rate follows the square root of the round-trip time within its average (RFC 5348, section 4.5).
     pub oscillation_control: bool,
+    /// How late the host may be to act: t_gran (RFC 5348, section 8.3); zero where timers are exact. Over paths with a shorter
+    /// round trip, timers and what is measured over a round trip go by this in its place, and delays up to it are made up for.
+    pub granularity: Duration,
 }
 
 impl Default for Config {
-    /// 1000 octets, as ns-2 has it; RFC 5348; oscillations damped.
+    /// 1000 octets, as ns-2 has it; RFC 5348; oscillations damped; exact timers.
     fn default() -> Self {
-        Self { segment: 1000, edition: Edition::Rfc5348, small_packets: false, oscillation_control: true }
+        Self {
+            segment: 1000,
+            edition: Edition::Rfc5348,
+            small_packets: false,
+            oscillation_control: true,
+            granularity: Duration::ZERO,
+        }
     }
 }
 

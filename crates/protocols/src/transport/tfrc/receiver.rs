@@ -63,6 +63,11 @@ pub struct Receiver {
     pending: bool,
     /// The loss event rate of the last feedback.
     reported: f64,
+    /// Octets since the last feedback, and when that was.
+    since_report: u64,
+    reported_at: Instant,
+    /// By how much the timer was late that the feedback follows.
+    overdue: Duration,
     /// The greatest receive rate of any feedback.
     greatest_rate: f64,
 }
@@ -83,6 +88,9 @@ impl Receiver {
             news: false,
             pending: false,
             reported: 0.0,
+            since_report: 0,
+            reported_at: Instant::START,
+            overdue: Duration::ZERO,
             greatest_rate: 0.0,
             config,
         }
@@ -94,7 +102,8 @@ impl Receiver {
         if timing != Timing::Stale {
             self.rtt = data.rtt;
             self.segment = SIZE_MEMORY * self.segment + (1.0 - SIZE_MEMORY) * f64::from(data.len);
-            self.receipts.add(1, u64::from(data.len), data.rtt, now);
+            self.receipts.add(1, u64::from(data.len), self.span(), now);
+            self.since_report += u64::from(data.len);
             self.news = true;
         }
         if timing == Timing::Revived {
@@ -122,7 +131,7 @@ impl Receiver {
     pub fn settle(&mut self, counted: bool, now: Instant) {
         let mut event = false;
         if counted && !self.reception.lost().is_empty() {
-            self.receipts.forget(self.rtt, now);
+            self.receipts.forget(self.span(), now);
             let target = self.greatest_rate.max(self.receive_rate());
             let (config, segment, rtt) = (self.config, self.segment, self.rtt.as_secs_f64());
             for loss in self.reception.lost() {
@@ -143,7 +152,8 @@ impl Receiver {
 
     /// Time has come to `now`: the feedback timer may be due.
     pub fn handle_timeout(&mut self, now: Instant) {
-        if self.timer.is_some_and(|due| due <= now) {
+        if let Some(due) = self.timer.filter(|&due| due <= now) {
+            self.overdue = now - due;
             self.expire(now);
         }
     }
@@ -159,7 +169,7 @@ impl Receiver {
         self.silent = !self.news;
         self.news = false;
         // With nothing to say it needs no timer to go on waiting.
-        self.timer = (!self.silent).then(|| now + self.rtt.max(SHORTEST_TIMER));
+        self.timer = (!self.silent).then(|| now + self.span());
     }
 
     /// Takes out the feedback that is to be sent, if any.
@@ -167,8 +177,16 @@ impl Receiver {
         if !core::mem::take(&mut self.pending) {
             return None;
         }
-        self.receipts.forget(self.rtt, now);
-        let receive_rate = self.receive_rate();
+        // A host that is late must not take what arrived in time for old.
+        let overdue = core::mem::take(&mut self.overdue);
+        self.receipts.forget(self.span().saturating_add(overdue), now);
+        let receive_rate = if self.receipts.octets() > 0 {
+            self.receive_rate()
+        } else {
+            // The round trip has become shorter meanwhile: then since the last report (RFC 4342, section 8.3).
+            self.since_report as f64 / now.saturating_since(self.reported_at).max(self.span()).as_secs_f64()
+        };
+        (self.since_report, self.reported_at) = (0, now);
         self.greatest_rate = self.greatest_rate.max(receive_rate);
         self.reported = self.loss_event_rate();
         Some(Report { receive_rate, loss_event_rate: self.reported })
@@ -191,9 +209,14 @@ impl Receiver {
         (next - end, self.history.intervals(end))
     }
 
+    /// What is measured over, and the time between two reports: a round trip, unless the host is slower than that.
+    fn span(&self) -> Duration {
+        self.rtt.max(self.config.granularity).max(SHORTEST_TIMER)
+    }
+
     /// Octets per second over the last round trip.
     fn receive_rate(&self) -> f64 {
-        self.receipts.octets() as f64 / self.rtt.max(SHORTEST_TIMER).as_secs_f64()
+        self.receipts.octets() as f64 / self.span().as_secs_f64()
     }
 }
 

@@ -116,7 +116,8 @@ impl Sender {
     /// A packet of `len` octets leaves, offered at `offered`; `more` wait behind it.
     pub fn on_sent(&mut self, len: u32, offered: Instant, more: bool, now: Instant) {
         let nominal = self.departure(offered);
-        self.pacer.on_sent(len, nominal, Duration::from_secs_f64(self.rtt.unwrap_or(0.0)), now);
+        let credit = Duration::from_secs_f64(self.rtt.unwrap_or(0.0)).max(self.config.granularity);
+        self.pacer.on_sent(len, nominal, credit, now);
         self.segment = MEMORY * self.segment + (1.0 - MEMORY) * f64::from(len.max(1));
         if nominal > offered || more {
             self.limit.on_not_limited(now);
@@ -196,7 +197,10 @@ impl Sender {
         let after = match self.rtt {
             // Until the first feedback it waits two seconds, or for two packets at a rate that was halved since.
             _ if !self.heard => INITIAL_TIMER.max(Duration::from_secs_f64(2.0 * self.segment / self.rate)),
-            Some(rtt) => Duration::from_secs_f64((4.0 * rtt).max(2.0 * self.segment / self.rate)),
+            Some(rtt) => {
+                let rtt = rtt.max(self.config.granularity.as_secs_f64());
+                Duration::from_secs_f64((4.0 * rtt).max(2.0 * self.segment / self.rate))
+            }
             None => INITIAL_TIMER,
         };
         self.timer = Some(Instant::from_nanos(now.as_nanos().saturating_add(after.as_nanos())));

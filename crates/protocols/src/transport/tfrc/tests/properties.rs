@@ -11,6 +11,7 @@ fn configs() -> impl Strategy<Value = Config> {
         edition: if old { Edition::Rfc3448 } else { Edition::Rfc5348 },
         small_packets: small,
         oscillation_control: damped,
+        granularity: Duration::ZERO,
     })
 }
 

@@ -131,3 +131,37 @@ fn rfc_4342_section_8_6_undecided_packets_are_skipped() {
     let intervals: Vec<_> = intervals.map(|one| (one.lossy, one.lossless)).collect();
     assert_eq!(intervals[0], (1, 19));
 }
+
+#[test]
+fn a_host_that_is_late_still_counts_what_came_in_time() {
+    let config = Config { granularity: Duration::from_millis(10), ..Config::default() };
+    let mut receiver = Receiver::new(config);
+    let mut packet = |number, at| {
+        receiver.on_packet(&Data { number, len: 1000, without_data: 0, rtt: Duration::from_millis(1) }, ms(at));
+        receiver.settle(true, ms(at));
+        receiver.poll_report(ms(at))
+    };
+    assert!(packet(0, 0).is_some(), "the first packet is answered at once");
+    assert_eq!([packet(1, 1), packet(2, 5)], [None, None]);
+    // Not a round trip later, but what the host can keep to.
+    assert_eq!(receiver.poll_timeout(), Some(ms(10)));
+    receiver.handle_timeout(ms(14));
+    let report = receiver.poll_report(ms(14)).expect("it is due");
+    // The first packet is ten milliseconds old when the timer is due; the other two in those ten.
+    assert_eq!(report.receive_rate, 2000.0 / 0.01);
+}
+
+#[test]
+fn rfc_4342_section_8_3_a_round_trip_that_shrinks_leaves_no_rate_of_nothing() {
+    let mut receiver = Receiver::new(Config::default());
+    for (number, at, rtt) in [(0, 0, 100), (1, 10, 100), (2, 20, 20)] {
+        let rtt = Duration::from_millis(rtt);
+        receiver.on_packet(&Data { number, len: 1000, without_data: 0, rtt }, ms(at));
+        receiver.settle(true, ms(at));
+        receiver.poll_report(ms(at));
+    }
+    receiver.handle_timeout(ms(100));
+    let report = receiver.poll_report(ms(100)).expect("it is due");
+    // Nothing in the last 20 ms; two packets since the report 100 ms ago.
+    assert_eq!(report.receive_rate, 2000.0 / 0.1);
+}

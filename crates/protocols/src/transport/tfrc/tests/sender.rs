@@ -325,3 +325,23 @@ fn a_response_may_hold_the_rate_or_limit_it_to_what_arrives() {
     bench.feedback(15_000.0, 0.0, Response::Limit).expect_rate(15_000.0);
     bench.feedback(0.0, 0.0, Response::Limit).expect_rate(1000.0 / 64.0);
 }
+
+#[test]
+fn timers_and_credit_are_no_finer_than_the_host() {
+    let granularity = Duration::from_millis(10);
+    let mut sender = Sender::new(Config { granularity, oscillation_control: false, ..Config::default() });
+    sender.on_handshake(Duration::from_millis(1));
+    sender.on_sent(1000, ms(0), true, ms(0));
+    let feedback = Feedback { sent: Some(ms(0)), delay: Duration::ZERO, receive_rate: 1e6, loss_event_rate: 0.0 };
+    sender.handle_feedback(&feedback, Response::Adapt, ms(1));
+    // Four round trips would be 4 ms.
+    assert_eq!(sender.poll_timeout(), Some(ms(41)));
+    // A millisecond late over a path of one: all that was due leaves, not a round trip's worth.
+    let per_packet = 1000.0 / sender.rate();
+    let mut left = 0;
+    while sender.departure(ms(1)) <= ms(9) {
+        sender.on_sent(1000, ms(1), true, ms(9));
+        left += 1;
+    }
+    assert!((f64::from(left) - 8e-3 / per_packet).abs() <= 2.0, "{left} packets, one each {per_packet} s");
+}

@@ -1,0 +1,256 @@
+//! What stands at the ends of a stream: files, pipes, and ports of RTP on this host.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
+use std::thread::{Builder, JoinHandle};
+
+use hopcast_sim::scenario::quantity::Dimension;
+use hopcast_wire::mpegts::SYNC;
+
+use crate::failure::Failure;
+
+/// Batches that may wait for a slow reader, each of what came at once: up to 64 KiB or a little more.
+const WAITING: usize = 64;
+/// What stands before the address of a port of RTP.
+const RTP_SCHEME: &str = "rtp://";
+
+/// Where media comes from or goes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Endpoint {
+    /// A file, or a pipe with a name.
+    File(PathBuf),
+    /// Standard input or output.
+    Standard,
+    /// RTP over UDP, at or to this address.
+    Rtp(SocketAddr),
+}
+
+impl Endpoint {
+    /// Reads `-`, `rtp://ADDRESS:PORT`, or the path of a file.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        match text.strip_prefix(RTP_SCHEME) {
+            Some(address) => Ok(Self::Rtp(resolve(address, None)?)),
+            None if text == "-" => Ok(Self::Standard),
+            None if text.is_empty() => Err("a path, `-` or rtp://ADDRESS:PORT is missing".into()),
+            None => Ok(Self::File(text.into())),
+        }
+    }
+}
+
+/// The address of `HOST:PORT`, or of `HOST` if there is a usual port.
+pub(super) fn resolve(text: &str, usual_port: Option<u16>) -> Result<SocketAddr, String> {
+    let with_port = match usual_port {
+        Some(port) if text.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_ipv6()) => {
+            format!("[{text}]:{port}")
+        }
+        Some(port) if !text.contains(':') => format!("{text}:{port}"),
+        _ => text.to_owned(),
+    };
+    let found = with_port.to_socket_addrs().map_err(|error| format!("{text}: {error}; HOST:PORT is wanted"))?.next();
+    found.ok_or_else(|| format!("{text} has no address"))
+}
+
+/// A time with its unit, in seconds.
+pub(super) fn parse_time(text: &str) -> Result<f64, String> {
+    let seconds = Dimension::Time.parse(text)?;
+    if seconds >= 0.0 { Ok(seconds) } else { Err("a time is not negative".into()) }
+}
+
+/// A rung of a ladder: `RATE=FILE`.
+pub(super) fn parse_rung(text: &str) -> Result<(f64, PathBuf), String> {
+    let (rate, path) = text.split_once('=').ok_or("RATE=FILE is wanted, such as 2Mb/s=high.ts")?;
+    let rate = Dimension::Rate.parse(rate).map_err(|wrong| format!("rate {rate}: {wrong}"))?;
+    if rate > 0.0 && !path.is_empty() {
+        Ok((rate, path.into()))
+    } else {
+        Err("a rate above 0 and a file are wanted".into())
+    }
+}
+
+/// Octets to read: a file or a pipe.
+#[derive(Debug)]
+pub(super) struct Input {
+    file: File,
+    /// A file has all of it at once; a pipe has what was written to it so far.
+    pub(super) is_file: bool,
+    pub(super) name: String,
+    is_fresh: bool,
+}
+
+impl Input {
+    pub(super) fn open(endpoint: &Endpoint) -> io::Result<Self> {
+        let (file, name) = match endpoint {
+            Endpoint::File(path) => (File::open(path)?, path.display().to_string()),
+            Endpoint::Standard => (File::from(io::stdin().as_fd().try_clone_to_owned()?), "standard input".to_owned()),
+            Endpoint::Rtp(address) => return Err(io::Error::other(format!("{address} is no file"))),
+        };
+        let metadata = file.metadata()?;
+        if metadata.is_dir() {
+            return Err(io::Error::other("it is a folder"));
+        }
+        Ok(Self { is_file: metadata.is_file(), file, name, is_fresh: true })
+    }
+
+    /// Reads once. Of a pipe, when it is known to be readable.
+    pub(super) fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Failure> {
+        let count = loop {
+            match self.file.read(buffer) {
+                Ok(count) => break count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(Failure::Run(format!("{}: {error}", self.name))),
+            }
+        };
+        if std::mem::take(&mut self.is_fresh) && count > 0 && buffer[0] != SYNC {
+            let (name, found) = (&self.name, buffer[0]);
+            return Err(Failure::Input(format!(
+                "{name} is no MPEG transport stream: octet 0 is {found:#04x}, should be {SYNC:#04x}"
+            )));
+        }
+        Ok(count)
+    }
+}
+
+impl AsFd for Input {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+/// A file or a pipe to write to, by a thread of its own: a slow disk or a player that pauses must not keep packets waiting.
+#[derive(Debug)]
+pub(super) struct Output {
+    full: Option<SyncSender<Vec<u8>>>,
+    empty: Receiver<Vec<u8>>,
+    writer: Option<JoinHandle<io::Result<()>>>,
+    pub(super) name: String,
+}
+
+impl Output {
+    pub(super) fn open(endpoint: &Endpoint) -> io::Result<Self> {
+        let (file, name) = match endpoint {
+            Endpoint::File(path) => (File::create(path)?, path.display().to_string()),
+            Endpoint::Standard => {
+                (File::from(io::stdout().as_fd().try_clone_to_owned()?), "standard output".to_owned())
+            }
+            Endpoint::Rtp(address) => return Err(io::Error::other(format!("{address} is no file"))),
+        };
+        let (full, batches) = sync_channel::<Vec<u8>>(WAITING);
+        let (give_back, empty) = sync_channel(WAITING);
+        let mut file = file;
+        let write = move || {
+            while let Ok(mut batch) = batches.recv() {
+                file.write_all(&batch)?;
+                batch.clear();
+                // Where there are enough, it goes.
+                let _ = give_back.try_send(batch);
+            }
+            Ok(())
+        };
+        let writer = Builder::new().name("output".into()).spawn(write)?;
+        Ok(Self { full: Some(full), empty, writer: Some(writer), name })
+    }
+
+    /// Hands `octets` over and leaves an empty buffer. `false` if there is no room: they are lost then.
+    pub(super) fn write(&mut self, octets: &mut Vec<u8>) -> bool {
+        let next = match self.empty.try_recv() {
+            Ok(next) => next,
+            Err(TryRecvError::Empty | TryRecvError::Disconnected) => Vec::new(),
+        };
+        let batch = std::mem::replace(octets, next);
+        let sent = self.full.as_ref().map_or(Err(TrySendError::Disconnected(Vec::new())), |full| full.try_send(batch));
+        match sent {
+            Ok(()) => true,
+            Err(TrySendError::Full(batch)) => {
+                *octets = batch;
+                octets.clear();
+                false
+            }
+            // Why, `poll_end` tells.
+            Err(TrySendError::Disconnected(_)) => true,
+        }
+    }
+
+    /// Why nothing more can be written, if that is so.
+    pub(super) fn poll_end(&mut self) -> Option<io::Error> {
+        if self.writer.as_ref().is_none_or(|writer| !writer.is_finished()) {
+            return None;
+        }
+        Some(self.finish().err().unwrap_or_else(|| io::Error::other("it ended")))
+    }
+
+    /// Waits until all is written.
+    pub(super) fn finish(&mut self) -> io::Result<()> {
+        self.full = None;
+        match self.writer.take().map(JoinHandle::join) {
+            Some(Ok(result)) => result,
+            Some(Err(_)) => Err(io::Error::other("the thread that writes has panicked")),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endpoints_are_told_by_their_spelling() {
+        assert_eq!(Endpoint::parse("-"), Ok(Endpoint::Standard));
+        assert_eq!(Endpoint::parse("film.ts"), Ok(Endpoint::File("film.ts".into())));
+        assert_eq!(
+            Endpoint::parse("rtp://127.0.0.1:5004"),
+            Ok(Endpoint::Rtp(SocketAddr::from(([127, 0, 0, 1], 5004))))
+        );
+        let error = Endpoint::parse("rtp://127.0.0.1").expect_err("no port");
+        assert!(error.contains("HOST:PORT is wanted"), "{error}");
+        assert!(Endpoint::parse("").is_err());
+    }
+
+    #[test]
+    fn the_usual_port_is_added_where_none_is() {
+        let port = |text: &str| resolve(text, Some(6511)).map(|address| address.to_string());
+        assert_eq!(port("127.0.0.1"), Ok("127.0.0.1:6511".into()));
+        assert_eq!(port("127.0.0.1:7"), Ok("127.0.0.1:7".into()));
+        assert_eq!(port("::1"), Ok("[::1]:6511".into()));
+        assert_eq!(port("[::1]:7"), Ok("[::1]:7".into()));
+    }
+
+    #[test]
+    fn rungs_and_times_have_units() {
+        assert_eq!(parse_rung("2 Mb/s=high.ts"), Ok((2e6, "high.ts".into())));
+        assert!(parse_rung("high.ts").is_err() && parse_rung("2 m=high.ts").is_err() && parse_rung("0 b/s=x").is_err());
+        assert_eq!(parse_time("300 ms"), Ok(0.3));
+        assert!(parse_time("-1 s").is_err() && parse_time("soon").is_err());
+    }
+
+    #[test]
+    fn what_is_written_is_in_the_file_at_the_end() {
+        let path = std::env::temp_dir().join(format!("hopcast-output-{}", std::process::id()));
+        let mut output = Output::open(&Endpoint::File(path.clone())).expect("it can be made");
+        let mut batch = b"one".to_vec();
+        assert!(output.write(&mut batch) && batch.is_empty());
+        batch.extend_from_slice(b"two");
+        assert!(output.write(&mut batch));
+        assert!(output.poll_end().is_none());
+        output.finish().expect("written");
+        assert_eq!(std::fs::read(&path).expect("it is there"), b"onetwo");
+        let _ = std::fs::remove_file(path);
+    }
+
+    #[test]
+    fn a_full_disk_is_told() {
+        let mut output = Output::open(&Endpoint::File("/dev/full".into())).expect("it is always there");
+        output.write(&mut vec![0; 10]);
+        let error = loop {
+            if let Some(error) = output.poll_end() {
+                break error;
+            }
+            std::thread::yield_now();
+        };
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+    }
+}

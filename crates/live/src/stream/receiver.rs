@@ -1,0 +1,454 @@
+//! The receiving end of a stream, as a machine without sockets.
+
+use std::net::SocketAddr;
+
+use hopcast_protocols::random::{Purpose, Stream};
+use hopcast_protocols::time::{Duration, Instant};
+use hopcast_protocols::transport::adtfrc::{self, Sample, States};
+use hopcast_protocols::transport::dccp::{self, CloseReason, Connection, ResetCode, State};
+use hopcast_wire::checksum::Policy;
+use hopcast_wire::dccp::{self as wire, Body, PacketType};
+use hopcast_wire::{rtcp, rtp};
+
+use super::envelope::{Envelope, Sealing};
+use super::media::{Media, MediaReport};
+use super::outbox::Outbox;
+use super::session::{self, DCCP_PORT, SERVICE_CODE_FEC, Variant};
+use crate::key::Counters;
+
+/// Connections that have not been accepted yet, at the most: what strangers can make a receiver remember.
+const HALF_OPEN: usize = 8;
+/// A connection whose sender was silent for so long gives way to another sender: three of the longest intervals between two
+/// feedbacks at usual round trips, and less than a sender waits before it gives up.
+const SILENCE: Duration = Duration::from_secs(3);
+/// At most so many answers in a second to packets that prove nothing (RFC 4340, 8.1.3, wants them limited).
+const ANSWERS: u32 = 8;
+const ANSWERS_INTERVAL: Duration = Duration::from_secs(1);
+
+/// What a user sets.
+#[derive(Clone, Debug)]
+pub struct ReceiverConfig {
+    /// What carries the media. Over DCCP, either kind of receiver serves either kind of sender.
+    pub variant: Variant,
+    /// The playout buffer of the viewer: how long a missing packet is waited for, and how much media is there before the
+    /// display begins.
+    pub playout: Duration,
+    /// The network's key; with it, nobody else is heard.
+    pub sealing: Option<Sealing>,
+}
+
+impl Default for ReceiverConfig {
+    /// ADTFRC, and 300 ms: what ITU-T G.114 leaves of its 400 ms to a path of 100 ms.
+    fn default() -> Self {
+        Self { variant: Variant::default(), playout: Duration::from_millis(300), sealing: None }
+    }
+}
+
+/// What a receiver wants done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReceiverOutput<'a> {
+    /// Send these octets to this address, in a UDP datagram.
+    Transmit(SocketAddr, &'a [u8]),
+    /// An RTP packet, in its order, or one of RTCP.
+    Deliver(&'a [u8]),
+    /// A stream begins, or goes on over a new connection.
+    Connected(SocketAddr),
+    /// The stream has ended as its sender wished; all of it was delivered.
+    Finished(SocketAddr),
+    /// The connection is gone, but its sender has not said that this was all.
+    Lost(SocketAddr, CloseReason),
+}
+
+/// What a receiver counted and measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ReceiverReport {
+    /// Whose stream it is.
+    pub peer: Option<SocketAddr>,
+    /// Where the connection stands; `None` without one, and over UDP.
+    pub state: Option<State>,
+    /// The states of the network; `None` before the first packet, or if the sender is no ADTFRC.
+    pub network: Option<States>,
+    /// IDD, STT, POR and PLR of the last packet.
+    pub sample: Option<Sample>,
+    /// The loss event rate.
+    pub loss_event_rate: f64,
+    /// The sender's round-trip time, as its packets tell it.
+    pub rtt: Option<Duration>,
+    /// The media.
+    pub media: MediaReport,
+    /// Packets of DCCP that came, and those with feedback that left.
+    pub packets_received: u64,
+    /// See `packets_received`.
+    pub feedback_sent: u64,
+    /// Streams begun, or gone on with after a connection was lost.
+    pub connections: u64,
+    /// Datagrams that were no packet, of nobody, or not sealed with the key.
+    pub rejected: u64,
+    /// What became of sealed datagrams, if there is a key.
+    pub sealing: Option<Counters>,
+}
+
+/// What waits to be taken out.
+#[derive(Clone, Copy, Debug)]
+enum Label {
+    /// To be sealed.
+    Transmit(SocketAddr),
+    /// To be sent as it is.
+    Answer(SocketAddr),
+    Deliver,
+    Connected(SocketAddr),
+    Finished(SocketAddr),
+    Lost(SocketAddr, CloseReason),
+}
+
+/// One connection of DCCP.
+#[derive(Debug)]
+struct Session {
+    peer: SocketAddr,
+    /// The peer's port of DCCP.
+    port: u16,
+    with_correction: bool,
+    connection: Connection,
+    heard: Instant,
+}
+
+/// The receiving end. It follows the [contract of every machine](hopcast_protocols): change it, drain
+/// [`poll_output`](Self::poll_output), read [`poll_timeout`](Self::poll_timeout).
+///
+/// It serves one stream at a time, and remembers of strangers at most eight connections that they have begun.
+#[derive(Debug)]
+pub struct Receiver {
+    config: ReceiverConfig,
+    draws: Stream,
+    envelope: Envelope<SocketAddr>,
+    /// The connection whose media is taken.
+    open: Option<Session>,
+    /// Connections that were asked for, the oldest first.
+    asked: Vec<Session>,
+    /// Over UDP: whose stream it is, its source, and when it was heard last.
+    sender: Option<(SocketAddr, u32, Instant)>,
+    media: Media,
+    outbox: Outbox<Label>,
+    opened: Vec<u8>,
+    sealed: Vec<u8>,
+    answers: (Instant, u32),
+    report: ReceiverReport,
+}
+
+impl Receiver {
+    /// A receiver that listens from `now` on. `seed` is random: initial sequence numbers come from it.
+    pub fn new(config: ReceiverConfig, seed: u64, now: Instant) -> Self {
+        Self {
+            draws: Stream::new(seed, Purpose::InitialSequence, 0, 1),
+            envelope: Envelope::new(config.sealing.as_ref(), now),
+            open: None,
+            asked: Vec::new(),
+            sender: None,
+            media: Media::new(config.playout, now),
+            outbox: Outbox::new(),
+            opened: Vec::new(),
+            sealed: Vec::new(),
+            answers: (now, 0),
+            report: ReceiverReport::default(),
+            config,
+        }
+    }
+
+    /// A datagram has come.
+    pub fn handle_datagram(&mut self, from: SocketAddr, datagram: &[u8], now: Instant) {
+        let mut opened = core::mem::take(&mut self.opened);
+        let taken = match self.envelope.open(datagram, from, &mut opened, now) {
+            Ok(None) => true,
+            Ok(Some((from, octets))) if self.config.variant == Variant::Udp => self.handle_plain(from, octets, now),
+            Ok(Some((from, octets))) => self.handle_packet(from, octets, now),
+            Err(_) => false,
+        };
+        self.opened = opened;
+        self.report.rejected += u64::from(!taken);
+        if self.envelope.poll_answer(&mut self.sealed, now) {
+            self.outbox.push(Label::Answer(from), |octets| octets.extend_from_slice(&self.sealed));
+        }
+    }
+
+    /// The user wants the end: the sender is told, and what is held is delivered.
+    pub fn handle_stop(&mut self, now: Instant) {
+        if let Some(mut session) = self.open.take() {
+            session.connection.handle_close(now);
+            self.settle(session, None, now);
+        }
+        self.asked.clear();
+        let outbox = &mut self.outbox;
+        self.media.handle_end(now, &mut |octets| deliver(outbox, octets));
+    }
+
+    /// Time has come to `now`: does what is due.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        let outbox = &mut self.outbox;
+        self.media.handle_timeout(now, &mut |octets| deliver(outbox, octets));
+        let is_due = |session: &Session| session.connection.poll_timeout().is_some_and(|due| due <= now);
+        let open = self.open.take_if(|session| is_due(session));
+        let asked: Vec<Session> = self.asked.extract_if(.., |session| is_due(session)).collect();
+        for mut session in open.into_iter().chain(asked) {
+            session.connection.handle_timeout(now);
+            self.settle(session, None, now);
+        }
+    }
+
+    /// Takes out one thing. `None` when nothing is left.
+    pub fn poll_output(&mut self, now: Instant) -> Option<ReceiverOutput<'_>> {
+        let (label, octets) = self.outbox.pop()?;
+        Some(match label {
+            Label::Transmit(to) => {
+                self.envelope.seal([octets, &[]], &mut self.sealed, now);
+                ReceiverOutput::Transmit(to, &self.sealed)
+            }
+            Label::Answer(to) => ReceiverOutput::Transmit(to, octets),
+            Label::Deliver => ReceiverOutput::Deliver(octets),
+            Label::Connected(peer) => ReceiverOutput::Connected(peer),
+            Label::Finished(peer) => ReceiverOutput::Finished(peer),
+            Label::Lost(peer, reason) => ReceiverOutput::Lost(peer, reason),
+        })
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is to be called next, and [`poll_output`](Self::poll_output) after it.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let sessions = self.open.iter().chain(&self.asked);
+        sessions.filter_map(|session| session.connection.poll_timeout()).chain(self.media.poll_timeout()).min()
+    }
+
+    /// What it counted and measured up to `now`.
+    pub fn report(&self, now: Instant) -> ReceiverReport {
+        let (media, sealing) = (self.media.report(now), self.envelope.counters());
+        let mut report = ReceiverReport { media, sealing, ..self.report };
+        report.peer = self.sender.map(|(peer, ..)| peer);
+        if let Some(Session { peer, connection, .. }) = &self.open {
+            let receiver = connection.receiver();
+            report.peer = Some(*peer);
+            report.state = Some(connection.state());
+            report.network = receiver.adtfrc().and_then(adtfrc::Receiver::states);
+            report.sample = receiver.adtfrc().and_then(|receiver| receiver.sample().copied());
+            report.loss_event_rate = receiver.tfrc().loss_event_rate();
+            report.rtt = Some(connection.peer_rtt());
+            report.packets_received += connection.statistics().packets_received;
+            report.feedback_sent += connection.statistics().feedback_sent;
+        }
+        report
+    }
+
+    /// Whether there is a stream.
+    pub fn is_serving(&self) -> bool {
+        self.open.is_some() || self.sender.is_some()
+    }
+
+    /// Connections that were asked for and not accepted yet.
+    pub fn half_open(&self) -> usize {
+        self.asked.len()
+    }
+}
+
+fn deliver(outbox: &mut Outbox<Label>, octets: &[u8]) {
+    outbox.push(Label::Deliver, |waiting| waiting.extend_from_slice(octets));
+}
+
+/// Over DCCP.
+impl Receiver {
+    /// Octets that were in a datagram; `false` if they are of no use.
+    fn handle_packet(&mut self, from: SocketAddr, octets: &[u8], now: Instant) -> bool {
+        let Ok(view) = wire::Packet::new_checked(octets) else { return false };
+        let port = view.source_port();
+        if view.destination_port() != DCCP_PORT {
+            return false;
+        }
+        let is_its = |session: &Session| session.peer == from && session.port == port;
+        let session = match self.open.take_if(|session| is_its(session)) {
+            Some(session) => Some(session),
+            None => self.asked.iter().position(is_its).map(|nth| self.asked.remove(nth)),
+        };
+        let mut session = match session {
+            Some(session) => session,
+            None if view.packet_type() == PacketType::Request => {
+                let Some(session) = self.begin(from, &view, now) else { return false };
+                session
+            }
+            None => {
+                self.answer_with_reset(from, octets, ResetCode::NoConnection, now);
+                return false;
+            }
+        };
+        let unacceptable = session.connection.statistics().unacceptable;
+        // It was read above.
+        let _ = session.connection.handle_datagram(octets, now);
+        let taken = session.connection.statistics().unacceptable == unacceptable;
+        if taken {
+            session.heard = now;
+        }
+        self.settle(session, Some(view.payload()), now);
+        taken
+    }
+
+    /// A connection that a Request may begin, if there is one to serve.
+    fn begin(&mut self, from: SocketAddr, request: &wire::Packet<&[u8]>, now: Instant) -> Option<Session> {
+        let nobody = std::net::Ipv4Addr::UNSPECIFIED;
+        let service_code = match wire::Repr::parse(request, nobody, nobody, Policy::Ignore).ok()?.body {
+            Body::Request { service_code } => service_code,
+            _ => return None,
+        };
+        if self.is_busy(now) {
+            self.reset(from, request, ResetCode::TooBusy, now);
+            return None;
+        }
+        // What is not served, the connection refuses.
+        let served = if session::is_served(service_code) { service_code } else { rtp::service_code::VIDEO };
+        let config = session::connection(self.config.variant.congestion()?, served, [DCCP_PORT, 0]);
+        if self.asked.len() == HALF_OPEN {
+            self.asked.remove(0);
+        }
+        Some(Session {
+            peer: from,
+            port: request.source_port(),
+            with_correction: service_code == SERVICE_CODE_FEC,
+            connection: Connection::listen(config, self.draws.next_u64()),
+            heard: now,
+        })
+    }
+
+    /// Whether there is a stream whose sender was heard of late.
+    fn is_busy(&self, now: Instant) -> bool {
+        self.open.as_ref().is_some_and(|session| now.saturating_since(session.heard) < SILENCE)
+    }
+
+    /// Does all that a connection wants done, and puts it where it belongs. `payload` is what the packet that came carries.
+    fn settle(&mut self, mut session: Session, payload: Option<&[u8]>, now: Instant) {
+        let peer = session.peer;
+        let mut is_open = !matches!(session.connection.state(), State::Listen | State::Respond) && self.open.is_none();
+        while let Some(output) = session.connection.poll_output(now) {
+            match output {
+                // A receiver sends no data.
+                dccp::Output::Transmit(packet) => {
+                    self.outbox.push(Label::Transmit(peer), |octets| octets.extend_from_slice(&packet.header));
+                }
+                dccp::Output::Connected => {
+                    if self.is_busy(now) {
+                        session.connection.handle_abort(now);
+                        continue;
+                    }
+                    if let Some(silent) = self.open.take() {
+                        self.retire(&silent);
+                        self.outbox.push(Label::Lost(silent.peer, CloseReason::TimedOut), |_| {});
+                    }
+                    is_open = true;
+                    self.report.connections += 1;
+                    self.media.handle_connection(session.with_correction);
+                    self.outbox.push(Label::Connected(peer), |_| {});
+                }
+                dccp::Output::Deliver(_) => {
+                    let outbox = &mut self.outbox;
+                    let payload = payload.unwrap_or_default();
+                    self.media.handle_payload(payload, now, &mut |octets| deliver(outbox, octets));
+                }
+                dccp::Output::Writable => {}
+                dccp::Output::Closed(reason) if is_open => self.handle_closed(peer, reason, now),
+                dccp::Output::Closed(_) => {}
+            }
+        }
+        match session.connection.state() {
+            State::Closed | State::TimeWait => self.retire_if(is_open, &session),
+            // A connection that came to nothing.
+            State::Listen => {}
+            _ if is_open => self.open = Some(session),
+            _ => self.asked.push(session),
+        }
+    }
+
+    fn handle_closed(&mut self, peer: SocketAddr, reason: CloseReason, now: Instant) {
+        if reason != CloseReason::Finished {
+            self.outbox.push(Label::Lost(peer, reason), |_| {});
+            return;
+        }
+        let outbox = &mut self.outbox;
+        self.media.handle_end(now, &mut |octets| deliver(outbox, octets));
+        self.outbox.push(Label::Finished(peer), |_| {});
+    }
+
+    fn retire_if(&mut self, is_open: bool, session: &Session) {
+        if is_open {
+            self.retire(session);
+        }
+    }
+
+    /// What a connection counted outlives it.
+    fn retire(&mut self, session: &Session) {
+        self.report.packets_received += session.connection.statistics().packets_received;
+        self.report.feedback_sent += session.connection.statistics().feedback_sent;
+    }
+
+    /// Answers a packet that belongs to no connection (RFC 4340, 8.3.1).
+    fn answer_with_reset(&mut self, to: SocketAddr, octets: &[u8], code: ResetCode, now: Instant) {
+        let Ok(view) = wire::Packet::new_checked(octets) else { return };
+        if view.packet_type() != PacketType::Reset {
+            self.reset(to, &view, code, now);
+        }
+    }
+
+    fn reset(&mut self, to: SocketAddr, about: &wire::Packet<&[u8]>, code: ResetCode, now: Instant) {
+        let (since, count) = &mut self.answers;
+        if now.saturating_since(*since) >= ANSWERS_INTERVAL {
+            (*since, *count) = (now, 0);
+        }
+        *count += 1;
+        if *count > ANSWERS {
+            return;
+        }
+        let repr = wire::Repr {
+            source_port: about.destination_port(),
+            destination_port: about.source_port(),
+            ccval: 0,
+            checksum_coverage: 0,
+            extended: true,
+            // One more than the peer has acknowledged, so that it lies in the peer's window.
+            sequence: about.acknowledgement().map_or(0, |acknowledged| acknowledged + 1),
+            body: Body::Reset { acknowledgement: about.sequence(), code, data: [0; 3] },
+            options: wire::Options::NONE,
+            payload_len: 0,
+        };
+        self.outbox.push(Label::Transmit(to), |octets| {
+            let start = octets.len();
+            octets.resize(start + repr.buffer_len(), 0);
+            repr.emit(&mut wire::Packet::new_unchecked(&mut octets[start..]));
+        });
+    }
+}
+
+/// Over UDP.
+impl Receiver {
+    /// Octets that were in a datagram; `false` if they are of no use.
+    fn handle_plain(&mut self, from: SocketAddr, octets: &[u8], now: Instant) -> bool {
+        if rtcp::is_control(octets) {
+            let said = rtcp::parse_goodbye(octets);
+            let is_its = self.sender.is_some_and(|(peer, source, _)| peer == from && said == Ok(source));
+            if is_its {
+                self.sender = None;
+                self.handle_closed(from, CloseReason::Finished, now);
+            }
+            // Its copies follow, and other packets of the protocol are for nobody here.
+            return said.is_ok();
+        }
+        let Ok(packet) = rtp::Packet::new_checked(octets) else { return false };
+        match &mut self.sender {
+            Some((peer, source, heard)) if *peer == from => (*source, *heard) = (packet.source(), now),
+            Some((_, _, heard)) if now.saturating_since(*heard) < SILENCE => return false,
+            sender => {
+                let before = sender.replace((from, packet.source(), now));
+                if let Some((peer, ..)) = before {
+                    self.outbox.push(Label::Lost(peer, CloseReason::TimedOut), |_| {});
+                }
+                self.report.connections += 1;
+                self.media.handle_connection(false);
+                self.outbox.push(Label::Connected(from), |_| {});
+            }
+        }
+        let outbox = &mut self.outbox;
+        self.media.handle_payload(octets, now, &mut |octets| deliver(outbox, octets));
+        true
+    }
+}

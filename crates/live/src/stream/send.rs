@@ -1,0 +1,437 @@
+//! `hopcast stream send`: a sender with its socket, its input and its clock.
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::PathBuf;
+
+use hopcast_protocols::fec;
+use hopcast_protocols::time::{Duration, Instant};
+use hopcast_protocols::transport::dccp::CloseReason;
+
+use super::endpoint::{Endpoint, Input, parse_rung, parse_time, resolve};
+use super::feed::Feed;
+use super::feedback::RateFeedback;
+use super::session::{UDP_PORT, Variant, describe};
+use super::statistics::{Display, SendLine, mean_rate};
+use super::transport_stream::Packetizer;
+use super::wait::{be_punctual, wait};
+use super::{ReceiverConfig, Sender, SenderConfig, SenderOutput, SenderReport, draw_seed, read_sealing};
+use crate::failure::Failure;
+use crate::platform::clock::Clock;
+use crate::platform::signals::Signals;
+use crate::platform::udp::UdpSocket;
+
+/// How long a first connection is tried for (RFC 4340, 8.1.1).
+const CONNECT_LIMIT: Duration = Duration::from_secs(180);
+/// How long a close is waited for once a signal has come.
+const STOP_LIMIT: Duration = Duration::from_secs(1);
+/// Datagrams taken in between two looks at the clock, in calls of up to 64.
+const CALLS: usize = 16;
+
+/// Send media to a receiver.
+///
+/// The input is an MPEG transport stream in a file or a pipe, or RTP that a program on this host sends to a local port. A file is
+/// sent at the pace of its media (its program clock), a pipe as fast as the rate allows. While the receiver can't be
+/// reached, the sender tries again; a pipe then waits, RTP is dropped once it is too old.
+#[derive(Debug, clap::Args)]
+pub struct Send {
+    /// The receiver's UDP address; port 6511 unless named.
+    #[arg(long, value_name = "HOST[:PORT]")]
+    to: String,
+    /// A file, `-` for standard input, or rtp://ADDRESS:PORT to listen there.
+    #[arg(long, value_name = "FILE|-|rtp://ADDRESS:PORT", default_value = "-", conflicts_with = "ladder")]
+    input: String,
+    /// The same media at several rates, each with its rate in bit/s: 500kb/s=low.ts. The highest that fits the allowed rate is
+    /// sent; the change is made where a decoder may begin.
+    #[arg(long, value_name = "RATE=FILE", value_delimiter = ',')]
+    ladder: Vec<String>,
+    /// What carries the media.
+    #[arg(long, value_enum, default_value_t)]
+    variant: Variant,
+    /// When a packet of a file or a pipe is sent: at its time in the media, or as soon as the rate allows. Default: `media` for
+    /// files, `allowed` for pipes.
+    #[arg(long, value_enum)]
+    pace: Option<PaceChoice>,
+    /// Forward error correction: so many repair packets for each block of so many (Reed–Solomon, RFC 6865), such as 20+4.
+    #[arg(long, value_name = "SOURCE+REPAIR")]
+    fec: Option<String>,
+    /// How old media may become before it is sent, with its unit: older packets are dropped. Default: 300ms for RTP, without
+    /// end for files and pipes.
+    #[arg(long, value_name = "TIME")]
+    patience: Option<String>,
+    /// The network's key, as `hopcast key` makes it: encrypts and authenticates. Both ends need it.
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+    /// A local socket to be made, on which encoders are told the allowed rate in bit/s, in a line of JSON each 0.1 s.
+    #[arg(long, value_name = "SOCKET")]
+    rate_feedback: Option<PathBuf>,
+    /// Statistics as lines of JSON on standard output, one a second.
+    #[arg(long)]
+    json: bool,
+}
+
+/// When packets of a file or a pipe are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum PaceChoice {
+    /// At their times in the media.
+    Media,
+    /// As soon as the rate allows.
+    Allowed,
+}
+
+/// Where RTP packets come from.
+enum Supply {
+    Feed { feed: Box<Feed>, inputs: Vec<Input> },
+    Rtp(UdpSocket),
+}
+
+impl Send {
+    /// Runs it.
+    ///
+    /// # Errors
+    ///
+    /// See [`Failure`].
+    pub fn run(self) -> Result<(), Failure> {
+        let peer = resolve(&self.to, Some(UDP_PORT)).map_err(|wrong| Failure::Input(format!("--to: {wrong}")))?;
+        let clock = Clock::new();
+        let now = clock.now();
+        let seed = draw_seed()?;
+        let supply = self.open_supply(seed)?;
+        let config = SenderConfig {
+            variant: self.variant,
+            fec: self.read_fec()?,
+            patience: self.read_patience(&supply)?,
+            sealing: read_sealing(self.key.as_deref())?,
+        };
+        let feedback = self.rate_feedback.as_deref().map(|path| RateFeedback::listen(path, now)).transpose();
+        let feedback = feedback.map_err(|error| Failure::Input(format!("--rate-feedback: {error}")))?;
+        let socket = UdpSocket::bind_for(peer);
+        let mut socket = socket.map_err(|error| Failure::Run(format!("can't open a UDP socket: {error}")))?;
+        // Without a route yet, the address can be set later.
+        let connected = socket.connect(peer).is_ok();
+        let display = Display::new(self.json, now);
+        if config.sealing.is_none() {
+            display.warn("no --key: whoever is on the way can read and change what is sent");
+        }
+        let sender = Sender::new(config, seed, now);
+        let (readable, buffer) = (Vec::new(), Vec::new());
+        let driver = Driver {
+            sender,
+            socket,
+            connected,
+            peer,
+            supply,
+            feedback,
+            display,
+            clock,
+            complaint: None,
+            readable,
+            buffer,
+            ended: None,
+        };
+        driver.run()
+    }
+
+    fn open_supply(&self, seed: u64) -> Result<Supply, Failure> {
+        let named = |path: &str, error: io::Error| Failure::Input(format!("--input {path}: {error}"));
+        if self.ladder.is_empty()
+            && let Endpoint::Rtp(address) =
+                Endpoint::parse(&self.input).map_err(|wrong| Failure::Input(format!("--input: {wrong}")))?
+        {
+            return Ok(Supply::Rtp(UdpSocket::bind(address).map_err(|error| named(&self.input, error))?));
+        }
+        let mut rungs = Vec::new();
+        for rung in &self.ladder {
+            let (rate, path) = parse_rung(rung).map_err(|wrong| Failure::Input(format!("--ladder {rung}: {wrong}")))?;
+            let input = Input::open(&Endpoint::File(path))
+                .map_err(|error| Failure::Input(format!("--ladder {rung}: {error}")))?;
+            rungs.push((rate, input));
+        }
+        if rungs.is_empty() {
+            let endpoint = Endpoint::parse(&self.input).map_err(|wrong| Failure::Input(format!("--input: {wrong}")))?;
+            rungs.push((0.0, Input::open(&endpoint).map_err(|error| named(&self.input, error))?));
+        }
+        rungs.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let is_paced = match self.pace {
+            Some(choice) => choice == PaceChoice::Media,
+            None => rungs.iter().all(|(_, input)| input.is_file),
+        };
+        // Bits that nothing else is drawn from.
+        let packetizer = Packetizer::new((seed >> 32) as u32, (seed >> 16) as u16, seed as u32);
+        let (rates, inputs): (Vec<f64>, Vec<Input>) = rungs.into_iter().unzip();
+        Ok(Supply::Feed { feed: Box::new(Feed::new(&rates, packetizer, is_paced)), inputs })
+    }
+
+    fn read_fec(&self) -> Result<Option<fec::Config>, Failure> {
+        let Some(text) = &self.fec else { return Ok(None) };
+        if self.variant == Variant::Udp {
+            return Err(Failure::Input("--fec: over udp nothing tells the receiver of it; take adtfrc or tfrc".into()));
+        }
+        let wrong =
+            || Failure::Input(format!("--fec {text}: SOURCE+REPAIR is wanted, such as 20+4, 255 in all at the most"));
+        let (source, repair) = text.split_once('+').ok_or_else(wrong)?;
+        let (source, repair): (u8, u8) = (source.parse().map_err(|_| wrong())?, repair.parse().map_err(|_| wrong())?);
+        if source == 0 || repair == 0 || source.checked_add(repair).is_none() {
+            return Err(wrong());
+        }
+        Ok(Some(fec::Config { source, repair, ..fec::Config::default() }))
+    }
+
+    fn read_patience(&self, supply: &Supply) -> Result<Option<Duration>, Failure> {
+        match (&self.patience, supply) {
+            (Some(text), _) => {
+                let seconds =
+                    parse_time(text).map_err(|wrong| Failure::Input(format!("--patience {text}: {wrong}")))?;
+                Ok(Some(Duration::from_secs_f64(seconds)))
+            }
+            // What comes later than the receiver's buffer lasts is of no use there.
+            (None, Supply::Rtp(_)) => Ok(Some(ReceiverConfig::default().playout)),
+            (None, Supply::Feed { .. }) => Ok(None),
+        }
+    }
+}
+
+/// A sender at work.
+struct Driver {
+    sender: Sender,
+    socket: UdpSocket,
+    connected: bool,
+    peer: SocketAddr,
+    supply: Supply,
+    feedback: Option<RateFeedback>,
+    display: Display,
+    clock: Clock,
+    /// What was last complained about.
+    complaint: Option<io::ErrorKind>,
+    /// Pipes that can be read without waiting.
+    readable: Vec<usize>,
+    buffer: Vec<u8>,
+    ended: Option<CloseReason>,
+}
+
+impl Driver {
+    fn run(mut self) -> Result<(), Failure> {
+        let signals = Signals::listen().map_err(|error| Failure::Run(format!("can't listen to signals: {error}")))?;
+        be_punctual();
+        let mut stop_by: Option<Instant> = None;
+        loop {
+            let mut now = self.clock.now();
+            self.receive(now);
+            if stop_by.is_none() {
+                self.supply(now)?;
+            }
+            now = self.clock.now();
+            if self.sender.poll_timeout().is_some_and(|due| due <= now) {
+                self.sender.handle_timeout(now);
+            }
+            self.drain(now);
+            self.report_result(|driver| driver.socket.flush());
+            if signals.received().is_some() && stop_by.is_none() {
+                stop_by = Some(now + STOP_LIMIT);
+                self.sender.handle_stop(now);
+                self.drain(now);
+                self.report_result(|driver| driver.socket.flush());
+            }
+            self.show(now);
+            let interrupted = stop_by.is_some().then(|| signals.received()).flatten();
+            if self.ended.is_some() || stop_by.is_some_and(|limit| limit <= now) {
+                return self.finish(interrupted, now);
+            }
+            let report = self.sender.report();
+            if report.connections == 0 && report.state.is_some() && now >= Instant::START + CONNECT_LIMIT {
+                return Err(Failure::Run(format!("{} has not answered for {CONNECT_LIMIT}", self.peer)));
+            }
+            self.wait(&signals, stop_by)?;
+        }
+    }
+
+    /// What the peer has sent.
+    fn receive(&mut self, now: Instant) {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        for _ in 0..CALLS {
+            match self.socket.receive(&mut buffer) {
+                Ok(Some(received)) if received.from == self.peer => {
+                    for datagram in received.datagrams() {
+                        self.sender.handle_datagram(datagram, now);
+                        self.drain(now);
+                    }
+                }
+                Ok(Some(_)) => {}
+                Ok(None) => break,
+                Err(error) => self.complain(&error),
+            }
+        }
+        self.buffer = buffer;
+    }
+
+    /// Takes in media while there is room.
+    fn supply(&mut self, now: Instant) -> Result<(), Failure> {
+        match &mut self.supply {
+            Supply::Rtp(_) => {
+                self.supply_rtp(now);
+                Ok(())
+            }
+            Supply::Feed { .. } => self.supply_feed(now),
+        }
+    }
+
+    fn supply_rtp(&mut self, now: Instant) {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        // Errors of a port that only listens are those of answers that nobody sent.
+        for _ in 0..CALLS {
+            let Supply::Rtp(port) = &self.supply else { break };
+            let Ok(Some(received)) = port.receive(&mut buffer) else { break };
+            for datagram in received.datagrams() {
+                self.sender.handle_packet(datagram, now);
+                self.drain(now);
+            }
+        }
+        self.buffer = buffer;
+    }
+
+    fn supply_feed(&mut self, now: Instant) -> Result<(), Failure> {
+        let mut readable = std::mem::take(&mut self.readable);
+        loop {
+            let Self { supply: Supply::Feed { feed, inputs }, sender, .. } = self else { return Ok(()) };
+            if sender.room() == 0 {
+                return Ok(());
+            }
+            for (nth, input) in inputs.iter_mut().enumerate() {
+                while feed.is_hungry(nth) && (input.is_file || readable.contains(&nth)) {
+                    // One read of a pipe is known not to block.
+                    readable.retain(|&other| other != nth);
+                    feed.fill(nth, |buffer| input.read(buffer))?;
+                }
+            }
+            match feed.poll_due(now) {
+                Some(due) if due <= now => {
+                    if let Some(packet) = feed.packet() {
+                        sender.handle_packet(packet, now);
+                    }
+                    feed.advance();
+                }
+                Some(_) => return Ok(()),
+                None if feed.is_finished() => {
+                    sender.handle_end(now);
+                    self.drain(now);
+                    return Ok(());
+                }
+                None if (0..inputs.len()).any(|nth| feed.is_hungry(nth) && inputs[nth].is_file) => continue,
+                None => return Ok(()),
+            }
+            self.drain(now);
+        }
+    }
+
+    /// Does all that the sender wants done.
+    fn drain(&mut self, now: Instant) {
+        loop {
+            let Self { sender, socket, peer, .. } = self;
+            let result = match sender.poll_output(now) {
+                Some(SenderOutput::Transmit(octets)) => socket.send(*peer, octets),
+                Some(SenderOutput::Connected) => {
+                    self.complaint = None;
+                    self.display.tell("connected", *peer, None, &format!("connected to {peer}"), now);
+                    Ok(())
+                }
+                Some(SenderOutput::Lost(reason)) => {
+                    let text = format!("connection to {peer} lost: {}; trying again", describe(reason));
+                    self.display.tell("lost", *peer, Some(reason), &text, now);
+                    Ok(())
+                }
+                Some(SenderOutput::Finished(reason)) => {
+                    self.ended = Some(reason);
+                    Ok(())
+                }
+                None => return,
+            };
+            if let Err(error) = result {
+                self.complain(&error);
+            }
+        }
+    }
+
+    fn report_result(&mut self, act: impl FnOnce(&mut Self) -> io::Result<()>) {
+        if let Err(error) = act(self) {
+            self.complain(&error);
+        }
+    }
+
+    /// The network refuses: it is told once, and may pass.
+    fn complain(&mut self, error: &io::Error) {
+        if self.complaint.replace(error.kind()) != Some(error.kind()) {
+            self.display.warn(&format!("{}: {error}; trying again", self.peer));
+        }
+        if !self.connected {
+            self.connected = self.socket.connect(self.peer).is_ok();
+        }
+    }
+
+    fn line(&mut self, report: &SenderReport, rate: f64, now: Instant) -> SendLine {
+        let line = SendLine::new(report, rate, now);
+        match &self.supply {
+            Supply::Feed { feed, .. } => line.with_input(feed.rung(), feed.switches(), feed.skipped()),
+            Supply::Rtp(_) => line,
+        }
+    }
+
+    /// Statistics and feedback that are due.
+    fn show(&mut self, now: Instant) {
+        if self.feedback.as_ref().is_some_and(|feedback| feedback.due() <= now) {
+            let line = self.line(&self.sender.report(), 0.0, now);
+            if let Some(feedback) = &mut self.feedback {
+                feedback.handle_timeout(&line, now);
+            }
+        }
+        if let Supply::Feed { feed, .. } = &mut self.supply
+            && feed.rung().is_some()
+            && let Some(rate) = self.sender.report().allowed_rate
+        {
+            feed.handle_rate(rate);
+        }
+        if self.display.due() <= now {
+            let report = self.sender.report();
+            let rate = self.display.rate(report.octets_sent, now);
+            let line = self.line(&report, rate, now);
+            self.display.show(&line, &line.text());
+        }
+    }
+
+    /// Waits for what comes next.
+    fn wait(&mut self, signals: &Signals, stop_by: Option<Instant>) -> Result<(), Failure> {
+        let now = self.clock.now();
+        let takes = self.sender.room() > 0 && stop_by.is_none();
+        let media = match &mut self.supply {
+            Supply::Feed { feed, .. } if takes => feed.poll_due(now),
+            Supply::Feed { .. } | Supply::Rtp(_) => None,
+        };
+        let mut descriptors: Vec<BorrowedFd<'_>> = vec![self.socket.as_fd(), signals.as_fd()];
+        let mut pipes = Vec::new();
+        match &self.supply {
+            Supply::Rtp(port) => descriptors.push(port.as_fd()),
+            Supply::Feed { feed, inputs } if takes => {
+                pipes.extend((0..inputs.len()).filter(|&nth| feed.is_hungry(nth)));
+                descriptors.extend(pipes.iter().map(|&nth| inputs[nth].as_fd()));
+            }
+            Supply::Feed { .. } => {}
+        }
+        let feedback = self.feedback.as_ref().map(RateFeedback::due);
+        let timers = [self.sender.poll_timeout(), media, feedback, Some(self.display.due()), stop_by];
+        let readable = wait(&descriptors, timers.into_iter().flatten().min(), &self.clock)?;
+        let pipes = pipes.into_iter().zip(readable.into_iter().skip(2));
+        self.readable = pipes.filter_map(|(nth, is_readable)| is_readable.then_some(nth)).collect();
+        Ok(())
+    }
+
+    fn finish(mut self, interrupted: Option<i32>, now: Instant) -> Result<(), Failure> {
+        let report = self.sender.report();
+        let line = self.line(&report, mean_rate(report.octets_sent, now), now).at_end();
+        self.display.show_end(&line, &line.text());
+        match (interrupted, self.ended) {
+            (Some(signal), _) => Err(Failure::Interrupted { signal }),
+            (None, Some(CloseReason::Finished) | None) => Ok(()),
+            (None, Some(reason)) => Err(Failure::Run(format!("{}: {}", self.peer, describe(reason)))),
+        }
+    }
+}

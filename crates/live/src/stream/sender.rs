@@ -1,0 +1,578 @@
+//! The sending end of a stream, as a machine without sockets.
+
+use std::collections::VecDeque;
+
+use hopcast_protocols::fec::{self, Encoder, Octets};
+use hopcast_protocols::random::{Purpose, Stream};
+use hopcast_protocols::time::{Duration, Instant};
+use hopcast_protocols::transport::adtfrc;
+use hopcast_protocols::transport::dccp::{self, CloseReason, Connection, Payload, State};
+use hopcast_wire::rtp::{self, Contributors};
+use hopcast_wire::{dccp as wire, rtcp};
+
+use super::envelope::{Envelope, Sealing};
+use super::session::{self, DCCP_PORT, MAX_PACKET, QUEUE, REPAIR_TYPE, SERVICE_CODE_FEC, Variant};
+use crate::key::Counters;
+
+/// Packets that wait for their connection. At the rate of a video of 8 Mb/s, a quarter of a second.
+const CAPACITY: usize = 192;
+/// The connection is offered what leaves within this time, so that a host that wakes up late finds what to make up for.
+const OFFERED: Duration = Duration::from_millis(2);
+/// A connection is asked for anew after this, so that Requests stay close together (RFC 4340, 8.1.1, lets their intervals grow
+/// to 64 s) and a receiver that comes back is found within the third of them.
+const ATTEMPT: Duration = Duration::from_secs(8);
+/// A peer that was sent data and says nothing for so long is gone: several of TCP's least timeouts (RFC 6298, 2.4: 1 s).
+const SILENCE: Duration = Duration::from_secs(10);
+/// The first wait before a connection that was refused is tried again, and the longest.
+const FIRST_RETRY: Duration = Duration::from_secs(1);
+const LONGEST_RETRY: Duration = Duration::from_secs(8);
+/// Goodbyes over UDP, where none is acknowledged, and the time between them.
+const GOODBYES: u8 = 3;
+const GOODBYE_INTERVAL: Duration = Duration::from_millis(20);
+
+/// What a user sets.
+#[derive(Clone, Debug, Default)]
+pub struct SenderConfig {
+    /// What carries the media.
+    pub variant: Variant,
+    /// Forward error correction; not over UDP.
+    pub fec: Option<fec::Config>,
+    /// How old a packet may become before it leaves; what is older is dropped. `None` for media that wait, such as a file.
+    pub patience: Option<Duration>,
+    /// The network's key; without it, everybody can read and change what is sent.
+    pub sealing: Option<Sealing>,
+}
+
+/// What a sender wants done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SenderOutput<'a> {
+    /// Send these octets to the peer, in a UDP datagram.
+    Transmit(&'a [u8]),
+    /// The receiver has accepted the stream, for the first time or again.
+    Connected,
+    /// The connection is gone; another one is tried.
+    Lost(CloseReason),
+    /// All has been sent, and the receiver knows that it was all, unless the reason says otherwise. Nothing follows.
+    Finished(CloseReason),
+}
+
+/// What a sender counted and measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SenderReport {
+    /// Where the connection stands; `None` over UDP, and between two connections.
+    pub state: Option<State>,
+    /// X: what the congestion control allows, in bit/s of payload; `None` where nothing limits.
+    pub allowed_rate: Option<f64>,
+    /// The round-trip time, once measured.
+    pub rtt: Option<Duration>,
+    /// The loss event rate of the last feedback.
+    pub loss_event_rate: f64,
+    /// The states of the network that the receiver reported; `None` without ADTFRC on both sides.
+    pub network: Option<adtfrc::States>,
+    /// ADTFRC takes the path for gone, and probes it.
+    pub probing: bool,
+    /// RTP packets that were handed over.
+    pub packets_offered: u64,
+    /// Packets with media or repair symbols that have left.
+    pub packets_sent: u64,
+    /// Octets of their payload.
+    pub octets_sent: u64,
+    /// RTP packets that were dropped here: too old, too long, or no room.
+    pub packets_dropped: u64,
+    /// Repair packets made.
+    pub repair_packets: u64,
+    /// Packets that wait.
+    pub waiting: usize,
+    /// Connections that were accepted.
+    pub connections: u64,
+    /// Packets sent to see whether the path is back.
+    pub probes: u64,
+    /// Datagrams that came and were nothing for this sender.
+    pub rejected: u64,
+    /// What became of sealed datagrams, if there is a key.
+    pub sealing: Option<Counters>,
+}
+
+/// A packet that waits, or that the connection has been offered.
+#[derive(Debug)]
+struct Unit {
+    written: Instant,
+    octets: Vec<u8>,
+}
+
+/// The way to the receiver.
+#[derive(Debug)]
+enum Carrier {
+    /// A connection and its port, or the instant at which the next one is tried.
+    Dccp { connection: Option<Box<Connection>>, port: u16, retry_at: Instant },
+    /// Goodbyes sent, and when the next one is due.
+    Udp { goodbyes: u8, due: Option<Instant> },
+}
+
+/// The sending end. It follows the [contract of every machine](hopcast_protocols): change it, drain
+/// [`poll_output`](Self::poll_output), read [`poll_timeout`](Self::poll_timeout).
+#[derive(Debug)]
+pub struct Sender {
+    config: SenderConfig,
+    draws: Stream,
+    envelope: Envelope<()>,
+    opened: Vec<u8>,
+    carrier: Carrier,
+    encoder: Option<Encoder<Octets>>,
+    /// Source and next number of the repair packets.
+    repair: (u32, u16),
+    /// What waits; the first `offered` of it are the connection's. Its first has the number `first`.
+    units: VecDeque<Unit>,
+    offered: usize,
+    first: u64,
+    spare: Vec<Vec<u8>>,
+    /// The source of the media, for the goodbye.
+    source: u32,
+    ended: bool,
+    finished: bool,
+    /// When this connection was asked for, and when it was accepted.
+    begun: Instant,
+    accepted: Option<Instant>,
+    /// The first data that left since the peer was heard last.
+    expecting: Option<Instant>,
+    retry: Duration,
+    event: Option<Event>,
+    datagram: Vec<u8>,
+    /// The envelope's answer to what came is in `datagram`.
+    has_answer: bool,
+    report: SenderReport,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    Connected,
+    Lost(CloseReason),
+    Finished(CloseReason),
+}
+
+impl Sender {
+    /// A sender that begins at `now`. `seed` is random: initial sequence numbers and identifiers come from it. Correction over
+    /// UDP is left out.
+    pub fn new(config: SenderConfig, seed: u64, now: Instant) -> Self {
+        let mut draws = Stream::new(seed, Purpose::InitialSequence, 0, 0);
+        let carrier = match config.variant {
+            Variant::Udp => Carrier::Udp { goodbyes: 0, due: None },
+            Variant::Adtfrc | Variant::Tfrc => Carrier::Dccp { connection: None, port: 0, retry_at: now },
+        };
+        let is_udp = config.variant == Variant::Udp;
+        let encoder = config.fec.as_ref().filter(|_| !is_udp).map(|fec| Encoder::new(fec, Octets));
+        let envelope = Envelope::new(config.sealing.as_ref(), now);
+        let repair = (draws.next_u64() as u32, draws.next_u64() as u16);
+        let mut sender = Self {
+            config,
+            draws,
+            envelope,
+            opened: Vec::new(),
+            carrier,
+            encoder,
+            repair,
+            units: VecDeque::new(),
+            offered: 0,
+            first: 0,
+            spare: Vec::new(),
+            source: 0,
+            ended: false,
+            finished: false,
+            begun: now,
+            accepted: None,
+            expecting: None,
+            retry: FIRST_RETRY,
+            event: None,
+            datagram: Vec::new(),
+            has_answer: false,
+            report: SenderReport::default(),
+        };
+        sender.connect(now);
+        sender
+    }
+
+    /// How many RTP packets [`handle_packet`](Self::handle_packet) has room for.
+    pub fn room(&self) -> usize {
+        CAPACITY.saturating_sub(self.units.len())
+    }
+
+    /// An RTP packet is to be carried, or one of RTCP that goes with it. `false` if it was dropped: there was no room, or it is
+    /// too long, or is a repair packet's look-alike.
+    pub fn handle_packet(&mut self, packet: &[u8], now: Instant) -> bool {
+        self.report.packets_offered += 1;
+        let view = rtp::Packet::new_checked(packet).ok().filter(|_| !rtcp::is_control(packet));
+        let is_repair = |view: &rtp::Packet<&[u8]>| view.payload_type() == REPAIR_TYPE;
+        let confusing = self.encoder.is_some() && view.as_ref().is_some_and(is_repair);
+        if self.room() == 0 || packet.is_empty() || packet.len() > MAX_PACKET || confusing || self.ended {
+            self.report.packets_dropped += 1;
+            return false;
+        }
+        if let Some(view) = view {
+            self.source = view.source();
+        }
+        match &mut self.encoder {
+            Some(encoder) => {
+                encoder.handle_adu(packet.to_vec(), now);
+                self.take_encoded(now);
+            }
+            None => self.push(now, |octets| octets.extend_from_slice(packet)),
+        }
+        true
+    }
+
+    /// There is no more media: once all has left, the stream is closed.
+    pub fn handle_end(&mut self, now: Instant) {
+        if !core::mem::replace(&mut self.ended, true)
+            && let Some(encoder) = &mut self.encoder
+        {
+            encoder.handle_end();
+            self.take_encoded(now);
+        }
+    }
+
+    /// The user wants the end at once: what waits is dropped, and the stream closed.
+    pub fn handle_stop(&mut self, now: Instant) {
+        self.handle_end(now);
+        self.withdraw();
+        self.report.packets_dropped += self.units.len() as u64;
+        (0..self.units.len()).for_each(|_| self.drop_first());
+        if matches!(self.carrier, Carrier::Dccp { .. }) && self.accepted.is_none() {
+            // Nobody is there to close it with.
+            self.finish(CloseReason::Aborted);
+        }
+    }
+
+    /// A datagram of the peer has come.
+    pub fn handle_datagram(&mut self, datagram: &[u8], now: Instant) {
+        let opened = self.envelope.open(datagram, (), &mut self.opened, now);
+        let taken = match (opened, &mut self.carrier) {
+            (Ok(None), _) => true,
+            (Ok(Some(((), octets))), Carrier::Dccp { connection: Some(connection), port, .. }) => {
+                let ports = |packet: wire::Packet<&[u8]>| [packet.source_port(), packet.destination_port()];
+                let is_ours = wire::Packet::new_checked(octets).is_ok_and(|packet| ports(packet) == [DCCP_PORT, *port]);
+                let unacceptable = connection.statistics().unacceptable;
+                is_ours
+                    && connection.handle_datagram(octets, now).is_ok()
+                    && connection.statistics().unacceptable == unacceptable
+            }
+            _ => false,
+        };
+        if taken {
+            self.expecting = None;
+        } else {
+            self.report.rejected += 1;
+        }
+        self.has_answer = self.envelope.poll_answer(&mut self.datagram, now);
+    }
+
+    /// Time has come to `now`: does what is due.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        if let Some(encoder) = self.encoder.as_mut().filter(|encoder| is_due(encoder.poll_timeout(), now)) {
+            encoder.handle_timeout(now);
+            self.take_encoded(now);
+        }
+        self.drop_old(now);
+        let Carrier::Dccp { connection, retry_at, .. } = &mut self.carrier else { return };
+        match connection {
+            Some(connection) => {
+                if is_due(connection.poll_timeout(), now) {
+                    connection.handle_timeout(now);
+                }
+                if is_due(self.attempt_ends(), now) {
+                    self.connect(now);
+                } else if is_due(self.silence_ends(), now) {
+                    self.handle_closed(CloseReason::TimedOut, now);
+                }
+            }
+            None if *retry_at <= now && !self.finished => self.connect(now),
+            None => {}
+        }
+    }
+
+    /// Takes out one thing. `None` when nothing is left.
+    pub fn poll_output(&mut self, now: Instant) -> Option<SenderOutput<'_>> {
+        if core::mem::take(&mut self.has_answer) {
+            return Some(SenderOutput::Transmit(&self.datagram));
+        }
+        if self.event.is_none() && !self.finished {
+            let transmit = match self.carrier {
+                Carrier::Dccp { .. } => self.poll_connection(now),
+                Carrier::Udp { .. } => self.poll_udp(now),
+            };
+            if transmit {
+                return Some(SenderOutput::Transmit(&self.datagram));
+            }
+        }
+        Some(match self.event.take()? {
+            Event::Connected => SenderOutput::Connected,
+            Event::Lost(reason) => SenderOutput::Lost(reason),
+            Event::Finished(reason) => SenderOutput::Finished(reason),
+        })
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is to be called next, and [`poll_output`](Self::poll_output) after it.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        if self.finished {
+            return None;
+        }
+        let carrier = match &self.carrier {
+            Carrier::Dccp { connection: Some(connection), .. } => connection.poll_timeout(),
+            Carrier::Dccp { retry_at, .. } => Some(*retry_at),
+            Carrier::Udp { due, .. } => *due,
+        };
+        let encoder = self.encoder.as_ref().and_then(Encoder::poll_timeout);
+        let timers = [carrier, encoder, self.attempt_ends(), self.silence_ends(), self.oldest_expires()];
+        timers.into_iter().flatten().min()
+    }
+
+    /// What it counted and measured so far.
+    pub fn report(&self) -> SenderReport {
+        let mut report = SenderReport { waiting: self.units.len(), sealing: self.envelope.counters(), ..self.report };
+        report.repair_packets = self.encoder.as_ref().map_or(0, |encoder| encoder.statistics().repair_packets);
+        if let Some(connection) = self.connection() {
+            let (sender, tfrc) = (connection.sender(), connection.sender().tfrc());
+            report.state = Some(connection.state());
+            report.allowed_rate = Some(tfrc.rate() * 8.0);
+            report.rtt = tfrc.rtt();
+            report.loss_event_rate = tfrc.loss_event_rate();
+            report.network = sender.adtfrc().and_then(adtfrc::Sender::states);
+            report.probing = sender.adtfrc().is_some_and(adtfrc::Sender::is_probing);
+            report.probes += connection.statistics().probes_sent;
+        }
+        report
+    }
+
+    fn connection(&self) -> Option<&Connection> {
+        match &self.carrier {
+            Carrier::Dccp { connection, .. } => connection.as_deref(),
+            Carrier::Udp { .. } => None,
+        }
+    }
+
+    /// When this attempt to connect is given up.
+    fn attempt_ends(&self) -> Option<Instant> {
+        let asking = self.connection().is_some_and(|connection| connection.state() == State::Request);
+        asking.then(|| self.begun + ATTEMPT)
+    }
+
+    /// When a peer that says nothing is taken for gone. ADTFRC's probes have a limit of their own.
+    fn silence_ends(&self) -> Option<Instant> {
+        let sender = self.connection().filter(|_| self.accepted.is_some())?.sender();
+        let probing = sender.adtfrc().is_some_and(adtfrc::Sender::is_probing);
+        self.expecting.filter(|_| !probing).map(|since| since + SILENCE)
+    }
+
+    /// When the first packet is too old to be sent.
+    fn oldest_expires(&self) -> Option<Instant> {
+        Some(self.units.front()?.written + self.config.patience?)
+    }
+}
+
+fn is_due(timer: Option<Instant>, now: Instant) -> bool {
+    timer.is_some_and(|due| due <= now)
+}
+
+/// What waits.
+impl Sender {
+    fn push(&mut self, now: Instant, write: impl FnOnce(&mut Vec<u8>)) {
+        let mut octets = self.spare.pop().unwrap_or_default();
+        octets.clear();
+        write(&mut octets);
+        self.units.push_back(Unit { written: now, octets });
+    }
+
+    /// Packets of the encoder: source packets with their identifiers, repair packets in RTP.
+    fn take_encoded(&mut self, now: Instant) {
+        while let Some(packet) = self.encoder.as_mut().and_then(Encoder::poll_output) {
+            let body = packet.to_octets();
+            let fec::Packet::Repair(..) = packet else {
+                self.push(now, |octets| octets.extend_from_slice(&body));
+                continue;
+            };
+            let (source, sequence) = &mut self.repair;
+            let repr = rtp::Repr {
+                marker: false,
+                payload_type: REPAIR_TYPE,
+                sequence: *sequence,
+                // When it was made, by a clock of 90 kHz.
+                timestamp: (now.as_nanos() / 100_000 * 9) as u32,
+                source: *source,
+                contributors: Contributors::NONE,
+                extension: None,
+                payload_len: body.len(),
+                padding_len: 0,
+            };
+            *sequence = sequence.wrapping_add(1);
+            self.push(now, |octets| {
+                octets.resize(rtp::HEADER_LEN, 0);
+                repr.emit(&mut rtp::Packet::new_unchecked(&mut octets[..]));
+                octets.extend_from_slice(&body);
+            });
+        }
+    }
+
+    /// The first packet leaves the queue, sent or not.
+    fn drop_first(&mut self) {
+        if let Some(unit) = self.units.pop_front() {
+            self.first += 1;
+            self.spare.push(unit.octets);
+        }
+    }
+
+    /// Takes back what the connection was offered.
+    fn withdraw(&mut self) {
+        if let Carrier::Dccp { connection: Some(connection), .. } = &mut self.carrier {
+            connection.handle_flush();
+        }
+        self.offered = 0;
+    }
+
+    /// Drops what is too old to be of use.
+    fn drop_old(&mut self, now: Instant) {
+        if is_due(self.oldest_expires(), now) {
+            self.withdraw();
+        }
+        while is_due(self.oldest_expires(), now) {
+            self.report.packets_dropped += 1;
+            self.drop_first();
+        }
+    }
+}
+
+/// The way to the receiver.
+impl Sender {
+    fn connect(&mut self, now: Instant) {
+        self.keep_counters();
+        let Some(congestion) = self.config.variant.congestion() else { return };
+        let Carrier::Dccp { connection, port, .. } = &mut self.carrier else { return };
+        // Dynamic ports (RFC 6335, section 6).
+        *port = 0xc000 | self.draws.next_u64() as u16;
+        let service_code = if self.encoder.is_some() { SERVICE_CODE_FEC } else { rtp::service_code::VIDEO };
+        let config = session::connection(congestion, service_code, [*port, DCCP_PORT]);
+        *connection = Some(Box::new(Connection::connect(config, self.draws.next_u64())));
+        (self.begun, self.accepted, self.expecting, self.offered) = (now, None, None, 0);
+    }
+
+    /// What the connection counted outlives it.
+    fn keep_counters(&mut self) {
+        let probes = self.connection().map_or(0, |connection| connection.statistics().probes_sent);
+        self.report.probes += probes;
+    }
+
+    /// Lets the connection have what it may send soon, and closes it behind the last.
+    fn offer(&mut self, now: Instant) {
+        let Carrier::Dccp { connection: Some(connection), .. } = &mut self.carrier else { return };
+        let tfrc = connection.sender().tfrc();
+        let soon = tfrc.payload_rate() * OFFERED.as_secs_f64() / tfrc.segment();
+        // A float becomes the nearest number there is.
+        let depth = (soon as usize).clamp(2, QUEUE);
+        while connection.queued() < depth
+            && let Some(unit) = self.units.get(self.offered)
+        {
+            let payload = Payload { unit: self.first + self.offered as u64, len: unit.octets.len() as u32 };
+            if !connection.handle_write(payload, now) {
+                break;
+            }
+            self.offered += 1;
+        }
+        if self.ended && self.offered == self.units.len() && self.accepted.is_some() {
+            connection.handle_close(now);
+        }
+    }
+
+    /// Whether there is a datagram to send.
+    fn poll_connection(&mut self, now: Instant) -> bool {
+        if self.ended && self.units.is_empty() && self.accepted.is_none() && self.report.packets_sent == 0 {
+            self.finish(CloseReason::Finished);
+            return false;
+        }
+        while self.event.is_none() {
+            self.offer(now);
+            let Carrier::Dccp { connection: Some(connection), .. } = &mut self.carrier else { break };
+            match connection.poll_output(now) {
+                Some(dccp::Output::Transmit(packet)) => {
+                    self.emit(&packet, now);
+                    return true;
+                }
+                Some(dccp::Output::Connected) => {
+                    self.accepted = Some(now);
+                    self.retry = FIRST_RETRY;
+                    self.report.connections += 1;
+                    self.event = Some(Event::Connected);
+                }
+                Some(dccp::Output::Closed(reason)) => self.handle_closed(reason, now),
+                // Receivers send no media.
+                Some(dccp::Output::Deliver(_) | dccp::Output::Writable) => {}
+                None => break,
+            }
+        }
+        false
+    }
+
+    /// Writes the datagram of a packet.
+    fn emit(&mut self, packet: &dccp::Packet, now: Instant) {
+        if packet.payload.len == 0 {
+            if self.ended && self.units.is_empty() {
+                // The close wants an answer.
+                self.expecting.get_or_insert(now);
+            }
+            self.envelope.seal([&packet.header, &[]], &mut self.datagram, now);
+            return;
+        }
+        let unit = self.units.front().expect("a connection sends what it was offered");
+        debug_assert_eq!(packet.payload.unit, self.first, "a connection sends in order");
+        self.envelope.seal([&packet.header, &unit.octets], &mut self.datagram, now);
+        self.report.packets_sent += 1;
+        self.report.octets_sent += unit.octets.len() as u64;
+        self.expecting.get_or_insert(now);
+        self.offered = self.offered.saturating_sub(1);
+        self.drop_first();
+    }
+
+    fn handle_closed(&mut self, reason: CloseReason, now: Instant) {
+        self.keep_counters();
+        let lasted = self.accepted.take().is_some_and(|at| now.saturating_since(at) >= FIRST_RETRY);
+        self.offered = 0;
+        self.expecting = None;
+        let Carrier::Dccp { connection, retry_at, .. } = &mut self.carrier else { return };
+        *connection = None;
+        if self.ended && self.units.is_empty() {
+            self.finish(reason);
+            return;
+        }
+        *retry_at = if lasted { now } else { now + self.retry };
+        if !lasted {
+            self.retry = self.retry.saturating_add(self.retry).min(LONGEST_RETRY);
+        }
+        self.event = Some(Event::Lost(reason));
+    }
+
+    /// Whether there is a datagram to send over UDP.
+    fn poll_udp(&mut self, now: Instant) -> bool {
+        if let Some(unit) = self.units.front() {
+            self.envelope.seal([&unit.octets, &[]], &mut self.datagram, now);
+            self.report.packets_sent += 1;
+            self.report.octets_sent += unit.octets.len() as u64;
+            self.drop_first();
+            return true;
+        }
+        let Carrier::Udp { goodbyes, due } = &mut self.carrier else { return false };
+        if !self.ended || due.is_some_and(|due| due > now) {
+            return false;
+        }
+        if *goodbyes == GOODBYES {
+            self.finish(CloseReason::Finished);
+            return false;
+        }
+        *goodbyes += 1;
+        *due = Some(now + GOODBYE_INTERVAL);
+        self.envelope.seal([&rtcp::goodbye(self.source), &[]], &mut self.datagram, now);
+        true
+    }
+
+    fn finish(&mut self, reason: CloseReason) {
+        if !core::mem::replace(&mut self.finished, true) {
+            self.event = Some(Event::Finished(reason));
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! What people and programs are shown of a stream while it goes on.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is where statistics reach people and programs")]
+
+use std::io::{IsTerminal, Write};
+use std::net::SocketAddr;
+
+use hopcast_protocols::time::{Duration, Instant};
+use hopcast_protocols::transport::adtfrc::States;
+use hopcast_protocols::transport::dccp::CloseReason;
+use serde::Serialize;
+
+use super::session::describe;
+use super::{ReceiverReport, SenderReport};
+use crate::key::Counters;
+
+/// Between two lines of statistics.
+pub(super) const INTERVAL: Duration = Duration::from_secs(1);
+
+/// One line of `hopcast stream send --json`.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct SendLine {
+    event: &'static str,
+    time_s: f64,
+    state: Option<String>,
+    network: Option<&'static str>,
+    allowed_rate_bps: Option<f64>,
+    rate_bps: f64,
+    rtt_s: Option<f64>,
+    loss_event_rate: f64,
+    packets_offered: u64,
+    packets_sent: u64,
+    octets_sent: u64,
+    packets_dropped: u64,
+    repair_packets: u64,
+    waiting: usize,
+    connections: u64,
+    probes: u64,
+    rejected: u64,
+    rung_bps: Option<f64>,
+    rung_switches: u64,
+    octets_skipped: u64,
+    sealing: Option<Counters>,
+}
+
+/// One line of `hopcast stream receive --json`.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct ReceiveLine {
+    event: &'static str,
+    time_s: f64,
+    peer: Option<SocketAddr>,
+    state: Option<String>,
+    network: Option<&'static str>,
+    rate_bps: f64,
+    rtt_s: Option<f64>,
+    loss_event_rate: f64,
+    idd_s: Option<f64>,
+    stt_pps: Option<f64>,
+    por: Option<f64>,
+    plr: Option<f64>,
+    packets_delivered: u64,
+    octets_delivered: u64,
+    packets_lost: u64,
+    packets_late: u64,
+    packets_duplicate: u64,
+    packets_recovered: u64,
+    packets_overrun: u64,
+    malformed: u64,
+    feedback_sent: u64,
+    connections: u64,
+    rejected: u64,
+    start_up_delay_s: Option<f64>,
+    hiccups: u64,
+    stalled_s: f64,
+    longest_hiccup_s: f64,
+    played_s: f64,
+    sealing: Option<Counters>,
+}
+
+/// Something that happened, as a line of `--json`.
+#[derive(Clone, Debug, Serialize)]
+struct EventLine<'a> {
+    event: &'a str,
+    time_s: f64,
+    peer: SocketAddr,
+    reason: Option<String>,
+}
+
+/// Shows lines: as JSON on standard output, or to people on standard error.
+#[derive(Debug)]
+pub(super) struct Display {
+    json: bool,
+    is_terminal: bool,
+    /// When the last line was shown, and octets until then.
+    last: (Instant, u64),
+}
+
+impl Display {
+    pub(super) fn new(json: bool, now: Instant) -> Self {
+        Self { json, is_terminal: std::io::stderr().is_terminal(), last: (now, 0) }
+    }
+
+    /// When the next line is due.
+    pub(super) fn due(&self) -> Instant {
+        self.last.0 + INTERVAL
+    }
+
+    /// The rate since the last line, in bit/s, of a counter of octets.
+    pub(super) fn rate(&mut self, octets: u64, now: Instant) -> f64 {
+        let (at, before) = std::mem::replace(&mut self.last, (now, octets));
+        let passed = now.saturating_since(at).as_secs_f64();
+        if passed > 0.0 { 8.0 * octets.saturating_sub(before) as f64 / passed } else { 0.0 }
+    }
+
+    /// A line while the stream goes on: for people at a terminal over the one before.
+    pub(super) fn show(&self, line: &impl Serialize, text: &str) {
+        if self.json {
+            print_json(line);
+        } else if self.is_terminal {
+            eprint!("\r\x1b[K{text}");
+            // A terminal that is gone takes no line.
+            let _ = std::io::stderr().flush();
+        }
+    }
+
+    /// The last line.
+    pub(super) fn show_end(&self, line: &impl Serialize, text: &str) {
+        if self.json {
+            print_json(line);
+        } else {
+            eprintln!("{}{text}", if self.is_terminal { "\r\x1b[K" } else { "" });
+        }
+    }
+
+    /// Something has happened between this host and `peer`.
+    pub(super) fn tell(&self, event: &str, peer: SocketAddr, reason: Option<CloseReason>, text: &str, now: Instant) {
+        if self.json {
+            let reason = reason.map(describe);
+            print_json(&EventLine { event, time_s: now.as_secs_f64(), peer, reason });
+        } else {
+            self.warn(text);
+        }
+    }
+
+    /// A message for people, on standard error in any case.
+    pub(super) fn warn(&self, text: &str) {
+        eprintln!("{}hopcast: {text}", if self.is_terminal && !self.json { "\r\x1b[K" } else { "" });
+    }
+}
+
+fn print_json(line: &impl Serialize) {
+    // Who reads it may have gone.
+    let _ = writeln!(std::io::stdout(), "{}", json(line));
+}
+
+fn json(line: &impl Serialize) -> String {
+    serde_json::to_string(line).expect("numbers and names are JSON")
+}
+
+impl SenderReport {
+    /// The same as a line of `hopcast stream send --json`, with the mean rate since the start.
+    pub fn to_json(&self, now: Instant) -> String {
+        json(&SendLine::new(self, mean_rate(self.octets_sent, now), now))
+    }
+}
+
+impl ReceiverReport {
+    /// The same as a line of `hopcast stream receive --json`, with the mean rate since the start.
+    pub fn to_json(&self, now: Instant) -> String {
+        json(&ReceiveLine::new(self, mean_rate(self.media.octets, now), 0, now))
+    }
+}
+
+/// The rate since the start, in bit/s.
+pub(super) fn mean_rate(octets: u64, now: Instant) -> f64 {
+    if now > Instant::START { 8.0 * octets as f64 / now.as_secs_f64() } else { 0.0 }
+}
+
+/// The states of the network in a word.
+fn network(states: Option<States>, probing: bool) -> Option<&'static str> {
+    let states = states?;
+    Some(match (probing, states.congestion, states.route_change, states.channel_error) {
+        (true, ..) => "disconnected",
+        (_, true, ..) => "congestion",
+        (_, _, true, true) => "route change and channel error",
+        (_, _, true, false) => "route change",
+        (_, _, false, true) => "channel error",
+        _ => "normal",
+    })
+}
+
+impl SendLine {
+    pub(super) fn new(report: &SenderReport, rate: f64, now: Instant) -> Self {
+        Self {
+            event: "statistics",
+            time_s: now.as_secs_f64(),
+            state: report.state.map(|state| state.to_string()),
+            network: network(report.network, report.probing),
+            allowed_rate_bps: report.allowed_rate,
+            rate_bps: rate,
+            rtt_s: report.rtt.map(Duration::as_secs_f64),
+            loss_event_rate: report.loss_event_rate,
+            packets_offered: report.packets_offered,
+            packets_sent: report.packets_sent,
+            octets_sent: report.octets_sent,
+            packets_dropped: report.packets_dropped,
+            repair_packets: report.repair_packets,
+            waiting: report.waiting,
+            connections: report.connections,
+            probes: report.probes,
+            rejected: report.rejected,
+            rung_bps: None,
+            rung_switches: 0,
+            octets_skipped: 0,
+            sealing: report.sealing,
+        }
+    }
+
+    /// The same with what is known of the input.
+    pub(super) fn with_input(self, rung: Option<f64>, switches: u64, skipped: u64) -> Self {
+        Self { rung_bps: rung, rung_switches: switches, octets_skipped: skipped, ..self }
+    }
+
+    /// The same as the last line.
+    pub(super) fn at_end(self) -> Self {
+        Self { event: "end", ..self }
+    }
+
+    /// What encoders are told: a line of JSON.
+    pub(super) fn feedback(&self) -> String {
+        let Self { allowed_rate_bps, network, .. } = self;
+        serde_json::json!({ "allowed_rate_bps": allowed_rate_bps, "network": network }).to_string() + "\n"
+    }
+
+    pub(super) fn text(&self) -> String {
+        let state = self.state.as_deref().unwrap_or(if self.allowed_rate_bps.is_none() { "UDP" } else { "-" });
+        let allowed = self.allowed_rate_bps.map_or(String::new(), |rate| format!(" of {} allowed", megabits(rate)));
+        let rtt = self.rtt_s.map_or(String::new(), |rtt| format!(", round trip {:.1} ms", rtt * 1e3));
+        let network = self.network.map_or(String::new(), |network| format!(", {network}"));
+        let rung = self.rung_bps.map_or(String::new(), |rate| format!(", rung {}", megabits(rate)));
+        format!(
+            "{:.0} s, {state}: {}{allowed}{rtt}, loss event rate {:.4}{network}{rung}; {} packets sent, {} dropped, {} waiting",
+            self.time_s,
+            megabits(self.rate_bps),
+            self.loss_event_rate,
+            self.packets_sent,
+            self.packets_dropped,
+            self.waiting,
+        )
+    }
+}
+
+impl ReceiveLine {
+    pub(super) fn new(report: &ReceiverReport, rate: f64, overrun: u64, now: Instant) -> Self {
+        let (media, sample) = (&report.media, report.sample.as_ref());
+        let (packets, player) = (&media.packets, &media.player);
+        Self {
+            event: "statistics",
+            time_s: now.as_secs_f64(),
+            peer: report.peer,
+            state: report.state.map(|state| state.to_string()),
+            network: network(report.network, false),
+            rate_bps: rate,
+            rtt_s: report.rtt.map(Duration::as_secs_f64),
+            loss_event_rate: report.loss_event_rate,
+            idd_s: sample.and_then(|sample| sample.delay_difference).map(|nanos| nanos as f64 * 1e-9),
+            stt_pps: sample.map(|sample| sample.throughput),
+            por: sample.map(|sample| sample.reordered),
+            plr: sample.map(|sample| sample.lost),
+            packets_delivered: packets.delivered,
+            octets_delivered: media.octets,
+            packets_lost: packets.lost,
+            packets_late: packets.late,
+            packets_duplicate: packets.duplicates,
+            packets_recovered: media.recovered,
+            packets_overrun: overrun,
+            malformed: media.malformed,
+            feedback_sent: report.feedback_sent,
+            connections: report.connections,
+            rejected: report.rejected,
+            start_up_delay_s: player.start_up_delay.map(Duration::as_secs_f64),
+            hiccups: player.hiccups,
+            stalled_s: player.stalled.as_secs_f64(),
+            longest_hiccup_s: player.longest.as_secs_f64(),
+            played_s: player.played.as_secs_f64(),
+            sealing: report.sealing,
+        }
+    }
+
+    /// The same as the last line.
+    pub(super) fn at_end(self) -> Self {
+        Self { event: "end", ..self }
+    }
+
+    pub(super) fn text(&self) -> String {
+        let peer = self.peer.map_or("nobody yet".to_owned(), |peer| peer.to_string());
+        let state = self.state.as_deref().map_or(String::new(), |state| format!(", {state}"));
+        let network = self.network.map_or(String::new(), |network| format!(", {network}"));
+        let metrics = match (self.idd_s, self.stt_pps, self.por, self.plr) {
+            (idd, Some(stt), Some(por), Some(plr)) => {
+                format!(", IDD {:.2} ms, STT {stt:.0}/s, POR {por:.3}, PLR {plr:.3}", idd.unwrap_or(0.0) * 1e3)
+            }
+            _ => String::new(),
+        };
+        format!(
+            "{:.0} s, {peer}{state}: {}{network}{metrics}; {} packets delivered, {} lost, {} late, {} recovered; {} hiccups, {:.1} s",
+            self.time_s,
+            megabits(self.rate_bps),
+            self.packets_delivered,
+            self.packets_lost,
+            self.packets_late,
+            self.packets_recovered,
+            self.hiccups,
+            self.stalled_s,
+        )
+    }
+}
+
+fn megabits(rate: f64) -> String {
+    format!("{:.2} Mb/s", rate * 1e-6)
+}

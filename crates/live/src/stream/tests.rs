@@ -1,0 +1,457 @@
+//! Both ends over a wire in the process, at exact instants.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use hopcast_protocols::fec;
+use hopcast_protocols::time::{Duration, Instant};
+use hopcast_protocols::transport::dccp::{CloseReason, ResetCode, State};
+use hopcast_wire::{rtcp, rtp};
+use proptest::prelude::*;
+
+use super::*;
+use crate::stream::session::Variant;
+
+const DELAY: Duration = Duration::from_millis(10);
+
+fn address(host: u8) -> SocketAddr {
+    SocketAddr::from(([10, 0, 0, host], 6000))
+}
+
+fn ms(n: u64) -> Instant {
+    Instant::START + Duration::from_millis(n)
+}
+
+/// An RTP packet of payload type 33 with 100 octets of payload.
+fn packet(nth: u16) -> Vec<u8> {
+    let repr = rtp::Repr {
+        marker: false,
+        payload_type: 33,
+        sequence: nth,
+        timestamp: u32::from(nth) * 900,
+        source: 77,
+        contributors: rtp::Contributors::NONE,
+        extension: None,
+        payload_len: 100,
+        padding_len: 0,
+    };
+    let mut octets = vec![nth as u8; rtp::HEADER_LEN + 100];
+    repr.emit(&mut rtp::Packet::new_unchecked(&mut octets[..]));
+    octets
+}
+
+fn sequences(delivered: &[Vec<u8>]) -> Vec<u16> {
+    delivered.iter().map(|octets| rtp::Packet::new_checked(octets).unwrap().sequence()).collect()
+}
+
+/// Who gets a datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum To {
+    Sender,
+    Receiver,
+}
+
+/// What a wire does with its nth datagram towards an end: `None` loses it, else it takes this much longer.
+type Fate = Box<dyn FnMut(To, u64) -> Option<Duration>>;
+
+struct Pair {
+    now: Instant,
+    sender: Sender,
+    receiver: Receiver,
+    fate: Fate,
+    carried: u64,
+    wire: BTreeMap<(Instant, u64), (To, Vec<u8>)>,
+    delivered: Vec<Vec<u8>>,
+    events: Vec<(Instant, String)>,
+}
+
+impl Pair {
+    fn new(sender: SenderConfig, receiver: Variant, fate: impl FnMut(To, u64) -> Option<Duration> + 'static) -> Self {
+        let now = Instant::START;
+        let config = ReceiverConfig { variant: receiver, ..ReceiverConfig::default() };
+        Self {
+            now,
+            sender: Sender::new(sender, 1, now),
+            receiver: Receiver::new(config, 2, now),
+            fate: Box::new(fate),
+            carried: 0,
+            wire: BTreeMap::new(),
+            delivered: Vec::new(),
+            events: Vec::new(),
+        }
+    }
+
+    fn carry(&mut self, to: To, octets: Vec<u8>) {
+        self.carried += 1;
+        if let Some(more) = (self.fate)(to, self.carried) {
+            self.wire.insert((self.now + DELAY + more, self.carried), (to, octets));
+        }
+    }
+
+    fn drain(&mut self) {
+        let now = self.now;
+        loop {
+            let octets = match self.sender.poll_output(now) {
+                Some(SenderOutput::Transmit(octets)) => octets.to_vec(),
+                Some(other) => {
+                    self.events.push((now, format!("sender: {other:?}")));
+                    continue;
+                }
+                None => break,
+            };
+            self.carry(To::Receiver, octets);
+        }
+        loop {
+            let octets = match self.receiver.poll_output(now) {
+                Some(ReceiverOutput::Transmit(to, octets)) if to == address(1) => octets.to_vec(),
+                Some(ReceiverOutput::Transmit(..)) => continue,
+                Some(ReceiverOutput::Deliver(octets)) => {
+                    self.delivered.push(octets.to_vec());
+                    continue;
+                }
+                Some(other) => {
+                    self.events.push((now, format!("receiver: {other:?}")));
+                    continue;
+                }
+                None => break,
+            };
+            self.carry(To::Sender, octets);
+        }
+    }
+
+    /// Until `end`, or until nothing is left to do.
+    fn run_until(&mut self, end: Instant) {
+        for _ in 0..1_000_000 {
+            self.drain();
+            let timers = [self.sender.poll_timeout(), self.receiver.poll_timeout()];
+            let arrival = self.wire.first_key_value().map(|(&(at, _), _)| at);
+            let Some(next) = timers.into_iter().chain([arrival]).flatten().min().filter(|&next| next <= end) else {
+                self.now = end;
+                return;
+            };
+            self.now = self.now.max(next);
+            if arrival.is_some_and(|at| at <= self.now) {
+                let (_, (to, octets)) = self.wire.pop_first().expect("there is an arrival");
+                match to {
+                    To::Sender => self.sender.handle_datagram(&octets, self.now),
+                    To::Receiver => self.receiver.handle_datagram(address(1), &octets, self.now),
+                }
+                continue;
+            }
+            self.sender.handle_timeout(self.now);
+            self.drain();
+            self.receiver.handle_timeout(self.now);
+        }
+        panic!("it never comes to rest: {:?} {:?}", self.sender.poll_timeout(), self.receiver.poll_timeout());
+    }
+
+    /// Hands over `count` packets, one each 10 ms from now on.
+    fn play(&mut self, first: u16, count: u16) {
+        let start = self.now;
+        for nth in 0..count {
+            self.run_until(start + Duration::from_millis(10) * u64::from(nth));
+            self.sender.handle_packet(&packet(first + nth), self.now);
+        }
+    }
+
+    fn end(&mut self) {
+        self.sender.handle_end(self.now);
+        self.run_until(self.now + Duration::from_secs(30));
+    }
+
+    fn has_event(&self, text: &str) -> bool {
+        self.events.iter().any(|(_, event)| event == text)
+    }
+}
+
+/// Loses each nth datagram towards the receiver, but for the handshake and the close.
+fn losing(each: u64) -> impl FnMut(To, u64) -> Option<Duration> {
+    move |to, nth| (to == To::Sender || nth < 20 || nth > 500 || nth % each != 0).then_some(Duration::ZERO)
+}
+
+fn config(variant: Variant) -> SenderConfig {
+    SenderConfig { variant, ..SenderConfig::default() }
+}
+
+#[test]
+fn all_arrives_in_order_and_both_ends_know_the_end_over_each_pairing() {
+    let kinds = [Variant::Adtfrc, Variant::Tfrc];
+    let pairings = kinds.into_iter().flat_map(|one| kinds.map(|other| (one, other)));
+    for (sender, receiver) in pairings.chain([(Variant::Udp, Variant::Udp)]) {
+        let mut pair = Pair::new(config(sender), receiver, |_, _| Some(Duration::ZERO));
+        pair.play(0, 300);
+        pair.end();
+        assert_eq!(sequences(&pair.delivered), (0..300).collect::<Vec<_>>(), "{sender:?} {receiver:?}");
+        assert_eq!(pair.delivered[7], packet(7));
+        assert!(pair.has_event("sender: Finished(Finished)"), "{:?}", pair.events);
+        assert!(pair.has_event("receiver: Finished(10.0.0.1:6000)"), "{:?}", pair.events);
+        let (sent, received) = (pair.sender.report(), pair.receiver.report(pair.now));
+        assert_eq!((sent.packets_sent, sent.packets_dropped, sent.rejected), (300, 0, 0));
+        assert_eq!((received.rejected, received.connections), (0, 1));
+        assert_eq!(received.media.packets, Counts { delivered: 300, ..Counts::default() });
+        // A live stream over a steady path: the buffer never runs empty before the end.
+        assert_eq!(received.media.player.hiccups, 0);
+        assert_eq!(pair.sender.poll_timeout(), None);
+    }
+}
+
+#[test]
+fn each_end_reports_the_congestion_control_of_both() {
+    for (sender, receiver, both) in [
+        (Variant::Adtfrc, Variant::Adtfrc, true),
+        (Variant::Adtfrc, Variant::Tfrc, false),
+        (Variant::Tfrc, Variant::Adtfrc, false),
+    ] {
+        let mut pair = Pair::new(config(sender), receiver, |_, _| Some(Duration::ZERO));
+        pair.play(0, 200);
+        let (sent, received) = (pair.sender.report(), pair.receiver.report(pair.now));
+        assert_eq!(sent.state, Some(State::Open));
+        assert_eq!(received.peer, Some(address(1)));
+        let rtt = sent.rtt.expect("it was measured").as_secs_f64();
+        assert!((0.019..0.025).contains(&rtt), "{rtt}");
+        assert_eq!(sent.network.is_some(), both, "states need both ends");
+        assert_eq!(received.network.is_some(), both);
+        assert_eq!(received.sample.is_some(), both);
+        // As much as was sent, at least.
+        assert!(sent.allowed_rate.is_some_and(|rate| rate > 112.0 * 8.0 * 100.0));
+    }
+}
+
+#[test]
+fn what_is_lost_is_counted_and_the_rest_goes_on() {
+    for (variant, each) in [(Variant::Adtfrc, 10), (Variant::Tfrc, 20), (Variant::Udp, 10)] {
+        let mut pair = Pair::new(config(variant), variant, losing(each));
+        pair.play(0, 500);
+        pair.end();
+        let counts = pair.receiver.report(pair.now).media.packets;
+        assert_eq!(counts.delivered as usize, pair.delivered.len());
+        assert_eq!(counts.delivered + counts.lost, 500, "{variant:?}");
+        assert!((10..=45).contains(&counts.lost), "{variant:?}: {counts:?}");
+        assert!(sequences(&pair.delivered).is_sorted());
+    }
+}
+
+#[test]
+fn correction_gives_back_what_is_lost() {
+    let fec = Some(fec::Config::default());
+    // At a tenth, the equation would allow TFRC less than the media needs.
+    for (variant, each) in [(Variant::Adtfrc, 10), (Variant::Tfrc, 50)] {
+        let mut pair = Pair::new(SenderConfig { fec: fec.clone(), ..config(variant) }, variant, losing(each));
+        pair.play(0, 500);
+        pair.end();
+        assert_eq!(sequences(&pair.delivered), (0..500).collect::<Vec<_>>(), "{variant:?}");
+        let (sent, received) = (pair.sender.report(), pair.receiver.report(pair.now).media);
+        assert!(received.recovered > 5);
+        assert_eq!((received.packets.lost, received.malformed), (0, 0));
+        // One repair packet for five.
+        assert_eq!(sent.repair_packets, 100);
+    }
+}
+
+#[test]
+fn packets_that_overtake_each_other_are_put_in_order() {
+    let fate = |to, nth: u64| Some(Duration::from_millis(if to == To::Receiver && nth % 7 == 0 { 25 } else { 0 }));
+    let mut pair = Pair::new(config(Variant::Adtfrc), Variant::Adtfrc, fate);
+    pair.play(0, 300);
+    // What comes behind the Close is for nobody.
+    pair.run_until(pair.now + Duration::from_millis(100));
+    pair.end();
+    assert_eq!(sequences(&pair.delivered), (0..300).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_receiver_that_was_killed_and_comes_back_is_found() {
+    for variant in [Variant::Adtfrc, Variant::Tfrc] {
+        let mut pair = Pair::new(config(variant), variant, |_, _| Some(Duration::ZERO));
+        pair.play(0, 100);
+        pair.receiver = Receiver::new(ReceiverConfig { variant, ..ReceiverConfig::default() }, 3, pair.now);
+        let killed = pair.now;
+        pair.play(100, 200);
+        pair.end();
+        let back = pair.events.iter().find(|(at, event)| *at > killed && event == "sender: Connected").expect("back").0;
+        assert!(back - killed < Duration::from_millis(100), "{variant:?}: {}", back - killed);
+        assert!(pair.has_event(&format!("sender: Lost({:?})", CloseReason::Reset(ResetCode::NoConnection))));
+        assert!(pair.has_event("sender: Finished(Finished)"));
+        let delivered = sequences(&pair.delivered);
+        assert!(delivered.len() > 280 && delivered.ends_with(&[297, 298, 299]), "{variant:?}: {}", delivered.len());
+    }
+}
+
+#[test]
+fn a_receiver_that_is_away_for_a_while_is_found_within_seconds() {
+    for variant in [Variant::Adtfrc, Variant::Tfrc] {
+        // Nothing passes from the hundredth datagram on, until the receiver is back.
+        let open = std::rc::Rc::new(std::cell::Cell::new(true));
+        let gate = std::rc::Rc::clone(&open);
+        let mut pair = Pair::new(config(variant), variant, move |_, _| gate.get().then_some(Duration::ZERO));
+        pair.play(0, 100);
+        open.set(false);
+        pair.play(100, 6000);
+        pair.receiver = Receiver::new(ReceiverConfig { variant, ..ReceiverConfig::default() }, 3, pair.now);
+        open.set(true);
+        let back_at = pair.now;
+        pair.play(6100, 800);
+        let back = pair.events.iter().find(|(at, event)| *at > back_at && event == "sender: Connected");
+        let wait = back.expect("it is found").0 - back_at;
+        assert!(wait < Duration::from_secs(5), "{variant:?}: {wait}");
+        // What waited meanwhile has gone, what was too much was dropped.
+        assert!(pair.sender.report().packets_dropped > 5000);
+    }
+}
+
+#[test]
+fn a_sender_that_was_killed_and_comes_back_is_served() {
+    for variant in [Variant::Adtfrc, Variant::Tfrc, Variant::Udp] {
+        let mut pair = Pair::new(config(variant), variant, |_, _| Some(Duration::ZERO));
+        pair.play(0, 100);
+        pair.wire.clear();
+        pair.sender = Sender::new(config(variant), 4, pair.now);
+        let killed = pair.now;
+        pair.play(1000, 800);
+        pair.end();
+        let delivered = sequences(&pair.delivered);
+        assert!(delivered.len() > 250 && delivered.ends_with(&[1799]), "{variant:?}: {}", delivered.len());
+        if variant != Variant::Udp {
+            let served =
+                pair.events.iter().find(|(at, event)| *at > killed && event == "sender: Connected").expect("it is").0;
+            assert!(served - killed < Duration::from_secs(8), "{variant:?}: {}", served - killed);
+        }
+    }
+}
+
+#[test]
+fn a_stranger_is_refused_while_a_stream_flows_and_served_after_it() {
+    let mut pair = Pair::new(config(Variant::Adtfrc), Variant::Adtfrc, |_, _| Some(Duration::ZERO));
+    pair.play(0, 50);
+    let mut stranger = Sender::new(config(Variant::Tfrc), 9, pair.now);
+    let Some(SenderOutput::Transmit(request)) = stranger.poll_output(pair.now) else { panic!("a Request") };
+    let request = request.to_vec();
+    pair.receiver.handle_datagram(address(2), &request, pair.now);
+    let Some(ReceiverOutput::Transmit(to, reset)) = pair.receiver.poll_output(pair.now) else { panic!("a Reset") };
+    assert_eq!(to, address(2));
+    stranger.handle_datagram(reset, pair.now);
+    let refused = SenderOutput::Lost(CloseReason::Reset(ResetCode::TooBusy));
+    // It has nothing to send, but may yet get something.
+    assert_eq!(stranger.poll_output(pair.now), Some(refused));
+    pair.play(50, 50);
+    pair.end();
+    assert_eq!(pair.delivered.len(), 100);
+}
+
+#[test]
+fn strangers_cannot_make_a_receiver_remember_more_than_eight() {
+    let mut receiver = Receiver::new(ReceiverConfig::default(), 1, Instant::START);
+    for nth in 0..1000 {
+        let mut stranger = Sender::new(SenderConfig::default(), nth, Instant::START);
+        let Some(SenderOutput::Transmit(request)) = stranger.poll_output(Instant::START) else { panic!("a Request") };
+        receiver.handle_datagram(SocketAddr::from(([10, 0, 1, 1], nth as u16)), request, Instant::START);
+        while receiver.poll_output(Instant::START).is_some() {}
+        assert!(receiver.half_open() <= 8);
+    }
+    assert!(!receiver.is_serving());
+}
+
+#[test]
+fn a_packet_without_a_connection_draws_few_resets() {
+    let mut receiver = Receiver::new(ReceiverConfig::default(), 1, Instant::START);
+    let mut peer = Pair::new(SenderConfig::default(), Variant::Adtfrc, |_, _| Some(Duration::ZERO));
+    peer.play(0, 20);
+    peer.sender.handle_packet(&packet(20), peer.now);
+    let Some(SenderOutput::Transmit(data)) = peer.sender.poll_output(peer.now) else { panic!("data") };
+    let mut resets = 0;
+    for _ in 0..100 {
+        receiver.handle_datagram(address(1), data, ms(5));
+        while receiver.poll_output(ms(5)).is_some() {
+            resets += 1;
+        }
+    }
+    assert_eq!(resets, 8);
+    assert_eq!(receiver.report(ms(5)).rejected, 100);
+}
+
+#[test]
+fn media_that_is_too_old_is_dropped_rather_than_sent() {
+    let patience = Some(Duration::from_millis(200));
+    let mut pair = Pair::new(SenderConfig { patience, ..config(Variant::Adtfrc) }, Variant::Adtfrc, |_, _| None);
+    pair.play(0, 100);
+    let report = pair.sender.report();
+    // Nobody answers: those of the last 200 ms wait.
+    assert_eq!((report.waiting, report.packets_dropped, report.packets_sent), (20, 80, 0));
+}
+
+#[test]
+fn what_cannot_be_carried_is_dropped() {
+    let mut sender = Sender::new(config(Variant::Adtfrc), 1, Instant::START);
+    assert!(!sender.handle_packet(&[], Instant::START));
+    assert!(!sender.handle_packet(&vec![0x80; 64_001], Instant::START));
+    assert!(sender.handle_packet(&rtcp::goodbye(7), Instant::START));
+    while sender.room() > 0 {
+        assert!(sender.handle_packet(&packet(1), Instant::START));
+    }
+    assert!(!sender.handle_packet(&packet(1), Instant::START));
+    assert_eq!(sender.report().packets_dropped, 3);
+}
+
+#[test]
+fn a_stop_closes_at_once_and_delivers_nothing_more() {
+    let mut pair = Pair::new(config(Variant::Adtfrc), Variant::Adtfrc, |_, _| Some(Duration::ZERO));
+    pair.play(0, 50);
+    pair.sender.handle_stop(pair.now);
+    pair.run_until(pair.now + Duration::from_secs(1));
+    assert!(pair.has_event("sender: Finished(Finished)"), "{:?}", pair.events);
+    assert!(pair.has_event("receiver: Finished(10.0.0.1:6000)"));
+    // The receiver closes: its sender is told, and tries again.
+    let mut pair = Pair::new(config(Variant::Tfrc), Variant::Tfrc, |_, _| Some(Duration::ZERO));
+    pair.play(0, 50);
+    pair.receiver.handle_stop(pair.now);
+    pair.run_until(pair.now + Duration::from_millis(100));
+    assert!(pair.has_event("sender: Lost(Finished)"), "{:?}", pair.events);
+}
+
+#[test]
+fn nothing_to_send_is_an_end_too() {
+    for variant in [Variant::Adtfrc, Variant::Udp] {
+        let mut pair = Pair::new(config(variant), variant, |_, _| Some(Duration::ZERO));
+        pair.sender.handle_end(pair.now);
+        pair.run_until(ms(1000));
+        assert!(pair.has_event("sender: Finished(Finished)"), "{variant:?}: {:?}", pair.events);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn garbage_is_counted_and_ignored(datagrams in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..80), 1..50)) {
+        for variant in [Variant::Adtfrc, Variant::Udp] {
+            let mut pair = Pair::new(config(variant), variant, |_, _| Some(Duration::ZERO));
+            pair.play(0, 10);
+            for datagram in &datagrams {
+                pair.receiver.handle_datagram(address(9), datagram, pair.now);
+                pair.sender.handle_datagram(datagram, pair.now);
+                pair.drain();
+            }
+            pair.play(10, 10);
+            pair.end();
+            prop_assert_eq!(sequences(&pair.delivered), (0..20).collect::<Vec<_>>());
+        }
+    }
+
+    /// Octets of real packets, changed at will: nothing panics, and the stream comes to its end or is taken up anew.
+    #[test]
+    fn damaged_packets_never_panic(damage in prop::collection::vec((0_usize..60, any::<u8>()), 1..40), seed in any::<u64>()) {
+        let mut pair = Pair::new(config(Variant::Adtfrc), Variant::Adtfrc, |_, _| Some(Duration::ZERO));
+        let mut state = seed;
+        for (nth, (place, octet)) in damage.into_iter().enumerate() {
+            pair.play(10 * nth as u16, 3);
+            for (_, octets) in pair.wire.values_mut() {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                if state >> 62 == 0 && let Some(place) = octets.get_mut(place) {
+                    *place = octet;
+                }
+            }
+        }
+        pair.run_until(pair.now + Duration::from_secs(1));
+        prop_assert!(pair.receiver.half_open() <= 8);
+    }
+}

@@ -1,0 +1,470 @@
+//! `hopcast stream` over loopback: programs, files, pipes and ports, as a user has them.
+#![cfg(target_os = "linux")]
+#![expect(clippy::print_stdout, reason = "a skipped test says so")]
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::UdpSocket;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+/// A folder that goes with the test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("hopcast-stream-{}-{number}", std::process::id()));
+        fs::create_dir_all(&path).expect("a folder can be made");
+        Self(path)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+
+    /// A transport stream of so many packets at 4 Mb/s, a clock reference each 20 ms, and its file.
+    fn film(&self, name: &str, packets: u64) -> (String, Vec<u8>) {
+        let octets = film(packets);
+        fs::write(self.0.join(name), &octets).expect("there is room");
+        (self.path(name), octets)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+const PACKET: usize = 188;
+
+fn film(packets: u64) -> Vec<u8> {
+    // 188 octets each 376 µs: 4 Mb/s.
+    let ticks = |nth: u64| nth * 27 * 376;
+    (0..packets).flat_map(|nth| transport_packet(nth, (nth % 53 == 0).then(|| ticks(nth)))).collect()
+}
+
+/// The packet of this number; none is like another.
+fn transport_packet(nth: u64, clock: Option<u64>) -> [u8; PACKET] {
+    let mut octets = [(nth % 251) as u8; PACKET];
+    octets[..6].copy_from_slice(&[0x47, 0x01, 0x00, 0x30 | (nth % 16) as u8, 7, 0]);
+    if let Some(ticks) = clock {
+        octets[5] = 0x10;
+        octets[6..12].copy_from_slice(&((ticks / 300) << 15 | 0x7e00 | ticks % 300).to_be_bytes()[2..]);
+    }
+    octets[180..].copy_from_slice(&nth.to_be_bytes());
+    octets
+}
+
+/// A program that is killed with the test.
+struct Program(Child);
+
+impl Program {
+    fn start(arguments: &[&str]) -> Self {
+        let program = Command::new(env!("CARGO_BIN_EXE_hopcast-live"))
+            .arg("stream")
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn();
+        Self(program.expect("it is built"))
+    }
+
+    /// A receiver on loopback, and the address at which it listens.
+    fn receive(arguments: &[&str]) -> (Self, String) {
+        Self::receive_at("127.0.0.1:0", arguments)
+    }
+
+    fn receive_at(listen: &str, arguments: &[&str]) -> (Self, String) {
+        let mut program = Self::start(&[&["receive", "--listen", listen], arguments].concat());
+        let mut lines = BufReader::new(program.0.stderr.take().expect("it has one"));
+        let address = loop {
+            let mut line = String::new();
+            assert!(lines.read_line(&mut line).expect("text") > 0, "it ended");
+            if let Some(address) = line.trim().strip_prefix("hopcast: listening at ") {
+                break address.to_owned();
+            }
+        };
+        // What is not read does not hold it up.
+        std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
+        (program, address)
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(self.0.id() as i32), signal).expect("it is ours");
+    }
+
+    /// Its status within `limit`; what it wrote to standard error since.
+    fn end(mut self, limit: Duration) -> (Option<i32>, String) {
+        let step = Duration::from_millis(5);
+        let mut waited = Duration::ZERO;
+        let status = loop {
+            if let Some(status) = self.0.try_wait().expect("it is ours") {
+                break status;
+            }
+            assert!(waited < limit, "it goes on after {limit:?}");
+            pause(step);
+            waited += step;
+        };
+        let mut text = String::new();
+        if let Some(mut stderr) = self.0.stderr.take() {
+            stderr.read_to_string(&mut text).expect("text");
+        }
+        (status.code(), text)
+    }
+
+    fn stdout(&mut self) -> ChildStdout {
+        self.0.stdout.take().expect("it has one")
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "programs run in real time")]
+fn pause(time: Duration) {
+    std::thread::sleep(time);
+}
+
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// Sends a file from one program to another; what came out.
+fn carry(send: &[&str], receive: &[&str], film: &str, folder: &Folder) -> Vec<u8> {
+    let output = folder.path("out.ts");
+    let (receiver, address) = Program::receive(&[&["--output", &output], receive].concat());
+    let sender = Program::start(&[&["send", "--to", &address, "--input", film], send].concat());
+    let (status, text) = sender.end(LIMIT);
+    assert_eq!(status, Some(0), "{text}");
+    assert_eq!(receiver.end(LIMIT).0, Some(0));
+    fs::read(output).expect("it was written")
+}
+
+#[test]
+fn a_file_arrives_as_it_was_over_each_variant_and_pairing() {
+    let folder = Folder::new();
+    // 0.75 s of media; not a whole number of RTP packets.
+    let (film, octets) = folder.film("film.ts", 2000);
+    for (send, receive) in
+        [("adtfrc", "adtfrc"), ("adtfrc", "tfrc"), ("tfrc", "adtfrc"), ("tfrc", "tfrc"), ("udp", "udp")]
+    {
+        let found = carry(&["--variant", send], &["--variant", receive], &film, &folder);
+        assert!(found == octets, "{send} to {receive}: {} of {} octets", found.len(), octets.len());
+    }
+}
+
+#[test]
+fn a_file_arrives_as_it_was_with_a_key_and_with_correction() {
+    let folder = Folder::new();
+    let (film, octets) = folder.film("film.ts", 1000);
+    let key = folder.path("key");
+    let made = Command::new(env!("CARGO_BIN_EXE_hopcast-live")).args(["key", &key]).status().expect("it is built");
+    assert!(made.success());
+    let found = carry(&["--key", &key], &["--key", &key], &film, &folder);
+    assert!(found == octets, "with a key: {} octets", found.len());
+    let found = carry(&["--fec", "10+2", "--key", &key], &["--key", &key], &film, &folder);
+    assert!(found == octets, "with both: {} octets", found.len());
+}
+
+#[test]
+fn who_has_no_key_gets_nothing_and_changes_nothing() {
+    let folder = Folder::new();
+    let (film, _) = folder.film("film.ts", 1000);
+    let [key, other] = ["key", "other"].map(|name| {
+        let path = folder.path(name);
+        Command::new(env!("CARGO_BIN_EXE_hopcast-live")).args(["key", &path]).status().expect("it is built");
+        path
+    });
+    let output = folder.path("out.ts");
+    let (receiver, address) = Program::receive(&["--output", &output, "--key", &key]);
+    for wrong in [&["--key", &other][..], &[]] {
+        let sender = Program::start(&[&["send", "--to", &address, "--input", &film], wrong].concat());
+        pause(Duration::from_millis(300));
+        sender.signal(Signal::SIGINT);
+        assert_eq!(sender.end(LIMIT).0, Some(130));
+    }
+    receiver.signal(Signal::SIGTERM);
+    assert_eq!(receiver.end(LIMIT).0, Some(143));
+    assert_eq!(fs::read(output).expect("it was made").len(), 0);
+}
+
+#[test]
+fn a_pipe_is_sent_as_fast_as_the_rate_allows_and_waits_while_nobody_listens() {
+    let folder = Folder::new();
+    let octets = film(5000);
+    // A port that nobody has yet.
+    let address = UdpSocket::bind("127.0.0.1:0").expect("a port").local_addr().expect("bound").to_string();
+    let mut sender = Program::start(&["send", "--to", &address]);
+    let mut pipe = sender.0.stdin.take().expect("it has one");
+    let written = octets.clone();
+    let writer = std::thread::spawn(move || pipe.write_all(&written));
+    pause(Duration::from_millis(300));
+    let (mut receiver, _) = Program::receive_at(&address, &[]);
+    let mut found = Vec::new();
+    receiver.stdout().read_to_end(&mut found).expect("it is read");
+    writer.join().expect("no panic").expect("all is written");
+    assert_eq!(sender.end(LIMIT).0, Some(0));
+    assert!(found == octets, "{} of {} octets", found.len(), octets.len());
+    drop(folder);
+}
+
+#[test]
+fn rtp_goes_from_port_to_port_as_it_is() {
+    let player = UdpSocket::bind("127.0.0.1:0").expect("a port");
+    player.set_read_timeout(Some(Duration::from_secs(10))).expect("set");
+    let output = format!("rtp://{}", player.local_addr().expect("bound"));
+    let (receiver, address) = Program::receive(&["--output", &output]);
+    let encoder = UdpSocket::bind("127.0.0.1:0").expect("a port");
+    let port = UdpSocket::bind("127.0.0.1:0").expect("a port").local_addr().expect("bound");
+    let sender = Program::start(&["send", "--to", &address, "--input", &format!("rtp://{port}")]);
+    pause(Duration::from_millis(200));
+    let mut packets: Vec<Vec<u8>> = (0..50_u8)
+        .map(|nth| {
+            let mut packet = vec![nth; 100 + usize::from(nth)];
+            packet[..12].copy_from_slice(&[0x80, 96, 0, nth, 0, 0, nth, 0, 1, 2, 3, 4]);
+            packet
+        })
+        .collect();
+    // RTCP that comes by the same port.
+    packets.push(vec![0x80, 200, 0, 6, 1, 2, 3, 4, 0, 0, 0, 0]);
+    let mut buffer = [0; 2000];
+    for packet in &packets {
+        encoder.send_to(packet, port).expect("sent");
+        let len = player.recv(&mut buffer).expect("it arrives");
+        assert_eq!(buffer[..len], packet[..]);
+    }
+    sender.signal(Signal::SIGINT);
+    let (status, text) = sender.end(LIMIT);
+    assert_eq!(status, Some(130), "{text}");
+    assert!(text.contains("51 packets sent, 0 dropped"), "{text}");
+    // The close reached the receiver.
+    assert_eq!(receiver.end(LIMIT).0, Some(0));
+}
+
+#[test]
+fn a_receiver_that_was_killed_is_found_again_and_so_is_a_sender() {
+    let folder = Folder::new();
+    // 8 s of media.
+    let (film, octets) = folder.film("film.ts", 21_000);
+    let [first, second, third] = ["1.ts", "2.ts", "3.ts"].map(|name| folder.path(name));
+    let (receiver, address) = Program::receive(&["--output", &first]);
+    let sender = Program::start(&["send", "--to", &address, "--input", &film]);
+    pause(Duration::from_millis(700));
+    receiver.signal(Signal::SIGKILL);
+    receiver.end(LIMIT);
+    let (receiver, _) = Program::receive_at(&address, &["--output", &second]);
+    pause(Duration::from_millis(1000));
+    sender.signal(Signal::SIGKILL);
+    sender.end(LIMIT);
+    let sender = Program::start(&["send", "--to", &address, "--input", &film, "--pace", "allowed"]);
+    let (status, text) = sender.end(LIMIT);
+    assert_eq!(status, Some(0), "{text}");
+    assert_eq!(receiver.end(LIMIT).0, Some(0));
+    let found = fs::read(&second).expect("it was made");
+    // The whole of the film at the end, and some of the first sender's before it.
+    assert!(found.len() > octets.len() + 100_000 && found.ends_with(&octets), "{}", found.len());
+    assert!(!Path::new(&third).exists());
+}
+
+#[test]
+fn garbage_changes_nothing() {
+    let folder = Folder::new();
+    let (film, octets) = folder.film("film.ts", 2000);
+    let output = folder.path("out.ts");
+    let (receiver, address) = Program::receive(&["--output", &output]);
+    let sender = Program::start(&["send", "--to", &address, "--input", &film]);
+    let stranger = UdpSocket::bind("127.0.0.1:0").expect("a port");
+    for nth in 0..2000_u32 {
+        let garbage: Vec<u8> =
+            (0..nth % 97).map(|at| (nth.wrapping_mul(2_654_435_761).wrapping_add(at * 40_503) >> 11) as u8).collect();
+        stranger.send_to(&garbage, &address).expect("sent");
+        if nth % 50 == 0 {
+            pause(Duration::from_millis(10));
+        }
+    }
+    assert_eq!(sender.end(LIMIT).0, Some(0));
+    assert_eq!(receiver.end(LIMIT).0, Some(0));
+    assert!(fs::read(output).expect("it was made") == octets);
+}
+
+#[test]
+fn what_is_wrong_is_told_and_nothing_is_run() {
+    let folder = Folder::new();
+    let text = folder.path("text");
+    fs::write(&text, "no film").expect("there is room");
+    for (arguments, wrong) in [
+        (
+            &["send", "--to", "127.0.0.1:9", "--input", &text][..],
+            "no MPEG transport stream: octet 0 is 0x6e, should be 0x47",
+        ),
+        (&["send", "--to", "127.0.0.1:9", "--input", "/nowhere"], "/nowhere: No such file"),
+        (&["send", "--to", "127.0.0.1:many", "--input", &text], "HOST:PORT is wanted"),
+        (&["send", "--to", "127.0.0.1", "--input", &text, "--fec", "0+3"], "SOURCE+REPAIR is wanted"),
+        (&["send", "--to", "127.0.0.1", "--input", &text, "--fec", "20+4", "--variant", "udp"], "over udp"),
+        (&["send", "--to", "127.0.0.1", "--ladder", "fast=a.ts"], "rate fast"),
+        (&["send", "--to", "127.0.0.1", "--input", &text, "--key", "/nowhere"], "key file /nowhere"),
+        (&["receive", "--listen", "192.0.2.1:5"], "192.0.2.1:5"),
+        (&["receive", "--output", "/nowhere/x"], "/nowhere/x"),
+        (&["receive", "--json"], "standard output is where the media goes"),
+        (&["receive", "--playout", "soon", "--output", "/dev/null"], "--playout soon"),
+    ] {
+        let (status, text) = Program::start(arguments).end(LIMIT);
+        assert_eq!(status, Some(2), "{arguments:?}: {text}");
+        assert!(text.contains(wrong), "{arguments:?}: {text}");
+    }
+}
+
+#[test]
+fn a_closed_pipe_is_an_end_and_a_full_disk_a_failure() {
+    let folder = Folder::new();
+    let (film, _) = folder.film("film.ts", 3000);
+    let (mut receiver, address) = Program::receive(&[]);
+    drop(receiver.stdout());
+    let sender = Program::start(&["send", "--to", &address, "--input", &film]);
+    assert_eq!(receiver.end(LIMIT).0, Some(0));
+    sender.signal(Signal::SIGINT);
+    assert_eq!(sender.end(LIMIT).0, Some(130));
+    let mut receiver = Program::start(&["receive", "--listen", "127.0.0.1:0", "--output", "/dev/full", "--json"]);
+    let mut line = String::new();
+    BufReader::new(receiver.stdout()).read_line(&mut line).expect("text");
+    let event: serde_json::Value = serde_json::from_str(&line).expect("JSON");
+    let address = event["peer"].as_str().expect("its address").to_owned();
+    let sender = Program::start(&["send", "--to", &address, "--input", &film]);
+    let (status, text) = receiver.end(LIMIT);
+    assert_eq!(status, Some(1), "{text}");
+    assert!(text.contains("/dev/full: No space left on device"), "{text}");
+    drop(sender);
+}
+
+#[test]
+fn statistics_are_lines_of_json() {
+    let folder = Folder::new();
+    let (film, octets) = folder.film("film.ts", 4000);
+    let output = folder.path("out.ts");
+    let mut receiver = Program::start(&["receive", "--listen", "127.0.0.1:0", "--output", &output, "--json"]);
+    let mut received = BufReader::new(receiver.stdout());
+    let mut line = String::new();
+    received.read_line(&mut line).expect("text");
+    let event: serde_json::Value = serde_json::from_str(&line).expect("JSON");
+    let address = event["peer"].as_str().expect("its address").to_owned();
+    let socket = folder.path("rate");
+    let arguments = ["send", "--to", &address, "--input", &film, "--json", "--rate-feedback", &socket];
+    let mut sender = Program::start(&arguments);
+    pause(Duration::from_millis(500));
+    let mut feedback = BufReader::new(UnixStream::connect(&socket).expect("it listens"));
+    let mut line = String::new();
+    feedback.read_line(&mut line).expect("text");
+    let told: serde_json::Value = serde_json::from_str(&line).expect("JSON");
+    assert!(told["allowed_rate_bps"].as_f64().is_some_and(|rate| rate > 1e5), "{told}");
+    let read = |text: String| {
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect::<Vec<serde_json::Value>>()
+    };
+    let mut text = String::new();
+    sender.stdout().read_to_string(&mut text).expect("text");
+    let sent = read(text);
+    let mut text = String::new();
+    received.read_to_string(&mut text).expect("text");
+    let received = read(text);
+    assert!(!Path::new(&socket).exists(), "it goes with the sender");
+    let packets = octets.len().div_ceil(7 * PACKET) as u64;
+    let end = sent.last().expect("a line");
+    assert_eq!((&end["event"], end["packets_sent"].as_u64()), (&"end".into(), Some(packets)));
+    let end = received.last().expect("a line");
+    assert_eq!((&end["event"], end["packets_delivered"].as_u64()), (&"end".into(), Some(packets)));
+    assert_eq!((end["packets_lost"].as_u64(), end["hiccups"].as_u64()), (Some(0), Some(0)));
+    // 1.5 s of media: one line of each in between, at least.
+    let line = received.iter().find(|line| line["event"] == "statistics").expect("one a second");
+    assert!(line["stt_pps"].as_f64().is_some_and(|rate| rate > 1.0), "{line}");
+    assert!(line["rtt_s"].as_f64().is_some_and(|rtt| rtt > 0.0 && rtt < 0.2), "{line}");
+    let line = sent.iter().find(|line| line["event"] == "statistics").expect("one a second");
+    assert_eq!(line["state"], "OPEN");
+}
+
+/// tshark, or why there is none.
+fn tshark() -> bool {
+    let found = Command::new("tshark").arg("--version").stdout(Stdio::null()).status().is_ok();
+    assert!(found || std::env::var_os("HOPCAST_REQUIRE_TOOLS").is_none(), "tshark is missing");
+    if !found {
+        println!("skipped: tshark is missing");
+    }
+    found
+}
+
+#[test]
+fn tshark_reads_what_is_sent() {
+    if !tshark() {
+        return;
+    }
+    let folder = Folder::new();
+    let (film, octets) = folder.film("film.ts", 700);
+    // What a sender and a receiver say to each other, by way of the test.
+    let output = folder.path("out.ts");
+    let (receiver, address) = Program::receive(&["--output", &output]);
+    let relay = UdpSocket::bind("127.0.0.1:0").expect("a port");
+    relay.set_read_timeout(Some(Duration::from_millis(500))).expect("set");
+    let here = relay.local_addr().expect("bound").to_string();
+    let sender = Program::start(&["send", "--to", &here, "--input", &film]);
+    let mut capture = Vec::new();
+    let (mut client, mut buffer) = (None, vec![0; 1 << 16]);
+    while let Ok((len, from)) = relay.recv_from(&mut buffer) {
+        let is_server = from.to_string() == address;
+        capture.push((is_server, buffer[..len].to_vec()));
+        if is_server {
+            relay.send_to(&buffer[..len], client.expect("it has spoken")).expect("sent");
+        } else {
+            client = Some(from);
+            relay.send_to(&buffer[..len], &address).expect("sent");
+        }
+    }
+    assert_eq!(sender.end(LIMIT).0, Some(0));
+    assert_eq!(receiver.end(LIMIT).0, Some(0));
+    assert!(fs::read(output).expect("it was made") == octets);
+    let path = folder.path("capture.pcap");
+    fs::write(&path, pcap(&capture)).expect("there is room");
+    let read = Command::new("tshark")
+        .args(["-r", &path, "-d", "dccp.port==5004,rtp", "-T", "fields"])
+        .args(["-e", "dccp.type", "-e", "dccp.service_code", "-e", "rtp.p_type", "-e", "_ws.malformed"])
+        .output()
+        .expect("it runs");
+    let text = String::from_utf8(read.stdout).expect("text");
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split('\t').collect()).collect();
+    assert_eq!(lines.len(), capture.len(), "{text}");
+    assert!(lines.iter().all(|fields| fields[3].is_empty()), "{text}");
+    let of_type = |kind: &str| lines.iter().filter(|fields| fields[0] == kind).count();
+    // Request, Response, data, Close, Reset.
+    assert_eq!((of_type("0"), of_type("1"), of_type("6"), of_type("7")), (1, 1, 1, 1), "{text}");
+    assert_eq!(of_type("2") + of_type("4"), 100, "{text}");
+}
+
+/// A capture of what is in datagrams between 10.0.0.1 and 10.0.0.2, straight in IPv4: tshark looks for DCCP there alone.
+fn pcap(datagrams: &[(bool, Vec<u8>)]) -> Vec<u8> {
+    let mut file = Vec::new();
+    for word in [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 65_535, 101] {
+        file.extend(word.to_le_bytes());
+    }
+    for (nth, (is_server, payload)) in (0_u32..).zip(datagrams) {
+        let len = 20 + payload.len();
+        for word in [nth / 1000, nth % 1000 * 1000, len as u32, len as u32] {
+            file.extend(word.to_le_bytes());
+        }
+        let (client, server) = ([10, 0, 0, 1], [10, 0, 0, 2]);
+        let ends = if *is_server { [server, client] } else { [client, server] };
+        let [high, low] = (len as u16).to_be_bytes();
+        file.extend([0x45, 0, high, low, 0, 0, 0x40, 0, 64, 33, 0, 0]);
+        file.extend(ends.concat());
+        file.extend(payload);
+    }
+    file
+}

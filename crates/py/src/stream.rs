@@ -1,0 +1,162 @@
+//! Both ends of a stream for `hopcast.stream`, which gives them sockets and a clock.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use hopcast_live::failure::Failure;
+use hopcast_live::stream::session::{Variant, describe};
+use hopcast_live::stream::{
+    Receiver, ReceiverConfig, ReceiverOutput, Sender, SenderConfig, SenderOutput, draw_seed, read_sealing,
+};
+use hopcast_protocols::fec;
+use hopcast_protocols::time::{Duration, Instant};
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+/// What a machine wants done: a word, octets, a peer, a reason.
+type Wish<'py> = (&'static str, Option<Bound<'py, PyBytes>>, Option<(String, u16)>, Option<String>);
+
+/// The sending end. Times are nanoseconds by one clock that never goes back.
+#[pyclass(name = "StreamSender", module = "hopcast._core")]
+pub(crate) struct StreamSender(Mutex<Sender>);
+
+#[pymethods]
+impl StreamSender {
+    #[new]
+    fn new(
+        variant: &str,
+        correction: Option<(u8, u8)>,
+        patience_s: Option<f64>,
+        key: Option<PathBuf>,
+        now: u64,
+    ) -> PyResult<Self> {
+        let config = SenderConfig {
+            variant: named(variant)?,
+            fec: correction.map(|(source, repair)| fec::Config { source, repair, ..fec::Config::default() }),
+            patience: patience_s.map(Duration::from_secs_f64),
+            sealing: read_sealing(key.as_deref()).map_err(failure)?,
+        };
+        Ok(Self(Mutex::new(Sender::new(config, draw_seed().map_err(failure)?, Instant::from_nanos(now)))))
+    }
+
+    fn room(&mut self) -> usize {
+        self.machine().room()
+    }
+
+    fn handle_packet(&mut self, packet: &[u8], now: u64) -> bool {
+        self.machine().handle_packet(packet, Instant::from_nanos(now))
+    }
+
+    fn handle_datagram(&mut self, datagram: &[u8], now: u64) {
+        self.machine().handle_datagram(datagram, Instant::from_nanos(now));
+    }
+
+    fn handle_end(&mut self, now: u64) {
+        self.machine().handle_end(Instant::from_nanos(now));
+    }
+
+    fn handle_stop(&mut self, now: u64) {
+        self.machine().handle_stop(Instant::from_nanos(now));
+    }
+
+    fn handle_timeout(&mut self, now: u64) {
+        self.machine().handle_timeout(Instant::from_nanos(now));
+    }
+
+    fn poll_timeout(&mut self) -> Option<u64> {
+        self.machine().poll_timeout().map(Instant::as_nanos)
+    }
+
+    fn poll_output<'py>(&mut self, py: Python<'py>, now: u64) -> Option<Wish<'py>> {
+        Some(match self.machine().poll_output(Instant::from_nanos(now))? {
+            SenderOutput::Transmit(octets) => ("transmit", Some(PyBytes::new(py, octets)), None, None),
+            SenderOutput::Connected => ("connected", None, None, None),
+            SenderOutput::Lost(reason) => ("lost", None, None, Some(describe(reason))),
+            SenderOutput::Finished(reason) => ("finished", None, None, Some(describe(reason))),
+        })
+    }
+
+    /// Statistics as JSON.
+    fn statistics(&mut self, now: u64) -> String {
+        self.machine().report().to_json(Instant::from_nanos(now))
+    }
+}
+
+impl StreamSender {
+    fn machine(&mut self) -> &mut Sender {
+        // A panic inside has gone to Python by then.
+        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The receiving end. Times are nanoseconds by one clock that never goes back.
+#[pyclass(name = "StreamReceiver", module = "hopcast._core")]
+pub(crate) struct StreamReceiver(Mutex<Receiver>);
+
+#[pymethods]
+impl StreamReceiver {
+    #[new]
+    fn new(variant: &str, playout_s: f64, key: Option<PathBuf>, now: u64) -> PyResult<Self> {
+        let config = ReceiverConfig {
+            variant: named(variant)?,
+            playout: Duration::from_secs_f64(playout_s),
+            sealing: read_sealing(key.as_deref()).map_err(failure)?,
+        };
+        Ok(Self(Mutex::new(Receiver::new(config, draw_seed().map_err(failure)?, Instant::from_nanos(now)))))
+    }
+
+    fn handle_datagram(&mut self, host: &str, port: u16, datagram: &[u8], now: u64) -> PyResult<()> {
+        let host: IpAddr = host.parse().map_err(|_| PyValueError::new_err(format!("{host} is no address")))?;
+        self.machine().handle_datagram(SocketAddr::from((host, port)), datagram, Instant::from_nanos(now));
+        Ok(())
+    }
+
+    fn handle_stop(&mut self, now: u64) {
+        self.machine().handle_stop(Instant::from_nanos(now));
+    }
+
+    fn handle_timeout(&mut self, now: u64) {
+        self.machine().handle_timeout(Instant::from_nanos(now));
+    }
+
+    fn poll_timeout(&mut self) -> Option<u64> {
+        self.machine().poll_timeout().map(Instant::as_nanos)
+    }
+
+    fn poll_output<'py>(&mut self, py: Python<'py>, now: u64) -> Option<Wish<'py>> {
+        let address = |peer: SocketAddr| Some((peer.ip().to_string(), peer.port()));
+        Some(match self.machine().poll_output(Instant::from_nanos(now))? {
+            ReceiverOutput::Transmit(to, octets) => ("transmit", Some(PyBytes::new(py, octets)), address(to), None),
+            ReceiverOutput::Deliver(octets) => ("deliver", Some(PyBytes::new(py, octets)), None, None),
+            ReceiverOutput::Connected(peer) => ("connected", None, address(peer), None),
+            ReceiverOutput::Finished(peer) => ("finished", None, address(peer), None),
+            ReceiverOutput::Lost(peer, reason) => ("lost", None, address(peer), Some(describe(reason))),
+        })
+    }
+
+    /// Statistics as JSON.
+    fn statistics(&mut self, now: u64) -> String {
+        let now = Instant::from_nanos(now);
+        self.machine().report(now).to_json(now)
+    }
+}
+
+impl StreamReceiver {
+    fn machine(&mut self) -> &mut Receiver {
+        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn named(variant: &str) -> PyResult<Variant> {
+    Variant::named(variant)
+        .ok_or_else(|| PyValueError::new_err(format!("variant {variant}: adtfrc, tfrc or udp is wanted")))
+}
+
+fn failure(failure: Failure) -> PyErr {
+    match failure {
+        Failure::Input(message) => PyValueError::new_err(message),
+        other => PyOSError::new_err(other.to_string()),
+    }
+}

@@ -1,0 +1,80 @@
+//! The goodbye of the RTP control protocol (RFC 3550, 6.6), which ends a session that has nothing else to end it.
+
+use crate::ParseError;
+use crate::bytes::{array, put};
+use crate::error::Layer;
+
+const LAYER: Layer = Layer("RTCP");
+
+/// Length of a goodbye of one source without a reason, in octets.
+pub const GOODBYE_LEN: usize = 8;
+/// Version 2, one source.
+const FLAGS: u8 = 0x81;
+const GOODBYE: u8 = 203;
+
+/// Whether a packet is of the control protocol, where it comes by the port of the media (RFC 5761, 4): its second octet is in
+/// a range that payload types keep clear of.
+pub fn is_control(octets: &[u8]) -> bool {
+    octets.first().is_some_and(|octet| octet >> 6 == 2)
+        && octets.get(1).is_some_and(|octet| (192..=223).contains(octet))
+}
+
+/// The goodbye of `source`.
+///
+/// ```text
+///  0                   1                   2                   3
+///  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+/// +---+-+---------+---------------+-------------------------------+
+/// |V=2|P|  SC = 1 |   PT = 203    |          Length = 1           |
+/// +---+-+---------+---------------+-------------------------------+
+/// |                             Source                            |
+/// +---------------------------------------------------------------+
+/// ```
+///
+/// It goes alone, not in a compound packet (RFC 5506, 3.4.2).
+pub fn goodbye(source: u32) -> [u8; GOODBYE_LEN] {
+    let mut octets = [FLAGS, GOODBYE, 0, 1, 0, 0, 0, 0];
+    put(&mut octets, 4, source.to_be_bytes());
+    octets
+}
+
+/// Who says goodbye: the first source of a packet of that type.
+pub fn parse_goodbye(octets: &[u8]) -> Result<u32, ParseError> {
+    LAYER.require(octets.len() >= GOODBYE_LEN, "length", 0, octets.len(), "at least 8")?;
+    LAYER.require(octets[0] >> 6 == 2, "version", 0, octets[0] >> 6, "2")?;
+    LAYER.require(octets[0] & 0x1f > 0, "source count", 0, octets[0] & 0x1f, "at least 1")?;
+    LAYER.require(octets[1] == GOODBYE, "packet type", 1, octets[1], "203")?;
+    Ok(u32::from_be_bytes(array(octets, 4)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn section_6_6_octet_by_octet() {
+        let octets = goodbye(0x0102_0304);
+        assert_eq!(octets, [0x81, 0xcb, 0, 1, 1, 2, 3, 4]);
+        assert_eq!(parse_goodbye(&octets), Ok(0x0102_0304));
+        assert!(is_control(&octets));
+        // Media with a marker and payload type 33, and nothing at all.
+        assert!(!is_control(&[0x80, 0xa1]) && !is_control(&[]));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let error = |octets: &[u8]| parse_goodbye(octets).unwrap_err().to_string();
+        assert_eq!(error(&[0x81; 7]), "RTCP: length at octet 0 is 7, should be at least 8");
+        assert_eq!(error(&[0; 8]), "RTCP: version at octet 0 is 0, should be 2");
+        assert_eq!(error(&[0x80; 8]), "RTCP: source count at octet 0 is 0, should be at least 1");
+        assert_eq!(error(&[0x81; 8]), "RTCP: packet type at octet 1 is 129, should be 203");
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_octets_never_panic(octets in prop::collection::vec(any::<u8>(), 0..40)) {
+            let _ = (is_control(&octets), parse_goodbye(&octets));
+        }
+    }
+}

@@ -1,0 +1,354 @@
+"""Media over ADTFRC between real hosts, for asyncio.
+
+The two ends of `hopcast stream`, for programs that have RTP packets rather than files::
+
+    import hopcast.stream
+
+    async with hopcast.stream.Sender("192.0.2.7:6511") as sender:
+        for packet in packets:
+            await sender.send(packet)
+
+    async with hopcast.stream.Receiver("0.0.0.0:6511") as receiver:
+        async for packet in receiver:
+            ...
+
+The protocol is a machine in Rust, the same that the command drives; sockets and timers are asyncio's. Linux only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import struct
+import time
+from collections import deque
+from collections.abc import Callable
+from os import PathLike, fspath
+from types import TracebackType
+from typing import Any, Literal, Self, cast
+
+from hopcast import _core
+from hopcast.errors import HopcastError
+
+__all__ = ["Receiver", "Sender", "StreamError", "rtp_packet"]
+
+PORT = 6511
+"""The UDP port that carries DCCP unless another is named (RFC 6773, section 3.8)."""
+
+Variant = Literal["adtfrc", "tfrc", "udp"]
+
+
+class StreamError(HopcastError):
+    """A stream came to an end that its user did not wish."""
+
+
+def rtp_packet(
+    payload: bytes, *, sequence: int, timestamp: int, source: int, payload_type: int = 33, marker: bool = False
+) -> bytes:
+    """An RTP packet (RFC 3550, section 5.1) without extension and contributing sources.
+
+    `sequence` counts modulo 2^16, `timestamp` modulo 2^32 in ticks of the payload type's clock. Payload type 33 is an MPEG
+    transport stream, of which `payload` holds whole packets of 188 octets.
+    """
+    kind = (0x80 if marker else 0) | payload_type & 0x7F
+    return struct.pack("!BBHII", 0x80, kind, sequence & 0xFFFF, timestamp & 0xFFFFFFFF, source & 0xFFFFFFFF) + payload
+
+
+class _Machine(asyncio.DatagramProtocol):
+    """Gives a machine its socket and its clock."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._start = time.monotonic_ns()
+        self._timer: asyncio.TimerHandle | None = None
+        self._transport: asyncio.DatagramTransport | None = None
+
+    def _now(self) -> int:
+        return time.monotonic_ns() - self._start
+
+    def _settle(self, machine: _core.StreamSender | _core.StreamReceiver) -> None:
+        """Does all that the machine wants done, and sets its timer."""
+        while (wish := machine.poll_output(self._now())) is not None:
+            self._take(*wish)
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        due = machine.poll_timeout()
+        if due is not None:
+            self._timer = self._loop.call_later(max(0.0, (due - self._now()) / 1e9), self._expire, machine)
+
+    def _expire(self, machine: _core.StreamSender | _core.StreamReceiver) -> None:
+        self._timer = None
+        machine.handle_timeout(self._now())
+        self._settle(machine)
+
+    def _take(self, what: str, octets: bytes | None, peer: tuple[str, int] | None, reason: str | None) -> None:
+        raise NotImplementedError
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Called by asyncio."""
+        self._transport = cast("asyncio.DatagramTransport", transport)
+
+    def error_received(self, exc: Exception) -> None:
+        """Called by asyncio: the network refuses, which may pass."""
+
+    def _close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._transport is not None:
+            self._transport.close()
+
+
+class _SendingMachine(_Machine):
+    def __init__(self, machine: _core.StreamSender) -> None:
+        super().__init__()
+        self.machine = machine
+        self.connected = asyncio.Event()
+        self.room = asyncio.Event()
+        self.finished = asyncio.Event()
+        self.reason: str | None = None
+
+    def datagram_received(self, data: bytes, addr: tuple[str | Any, int]) -> None:
+        self.machine.handle_datagram(data, self._now())
+        self.settle()
+
+    def settle(self) -> None:
+        self._settle(self.machine)
+        if self.machine.room() > 0:
+            self.room.set()
+
+    def _expire(self, machine: _core.StreamSender | _core.StreamReceiver) -> None:
+        super()._expire(machine)
+        if self.machine.room() > 0:
+            self.room.set()
+
+    def _take(self, what: str, octets: bytes | None, peer: tuple[str, int] | None, reason: str | None) -> None:
+        if what == "transmit" and self._transport is not None and octets is not None:
+            self._transport.sendto(octets)
+        elif what == "connected":
+            self.connected.set()
+        elif what == "lost":
+            self.connected.clear()
+        elif what == "finished":
+            self.reason = reason
+            self.finished.set()
+
+    def now(self) -> int:
+        return self._now()
+
+    def close(self) -> None:
+        self._close()
+
+
+class Sender:
+    """Sends a stream of RTP packets to a receiver at `to`, HOST or HOST:PORT; the port is 6511 unless named.
+
+    `correction` adds so many repair packets to each block of so many, `(20, 4)` for example; `patience`, in seconds, is how
+    old a packet may become before it is sent, without end by default; `key` is a file that `hopcast key` has made. At the end
+    of the `async with` block what waits is sent and the stream closed; after an exception it is given up.
+
+    Raises ValueError where an argument is wrong, OSError where there is no socket to be had.
+    """
+
+    def __init__(
+        self,
+        to: str,
+        *,
+        variant: Variant = "adtfrc",
+        correction: tuple[int, int] | None = None,
+        patience: float | None = None,
+        key: str | PathLike[str] | None = None,
+    ) -> None:
+        self._peer = _address(to)
+        path = None if key is None else fspath(key)
+        self._make: Callable[[], _core.StreamSender] = lambda: _core.StreamSender(
+            variant, correction, patience, path, 0
+        )
+        self._protocol: _SendingMachine | None = None
+
+    async def __aenter__(self) -> Self:
+        protocol = _SendingMachine(self._make())
+        loop = asyncio.get_running_loop()
+        await loop.create_datagram_endpoint(lambda: protocol, remote_addr=self._peer)
+        self._protocol = protocol
+        protocol.settle()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        protocol = self._open()
+        try:
+            if kind is None:
+                protocol.machine.handle_end(protocol.now())
+                protocol.settle()
+                await protocol.finished.wait()
+            else:
+                protocol.machine.handle_stop(protocol.now())
+                protocol.settle()
+        finally:
+            protocol.close()
+        if kind is None and protocol.reason is not None:
+            raise StreamError(protocol.reason)
+
+    async def connected(self) -> None:
+        """Waits until the receiver has accepted the stream; over UDP nobody ever does."""
+        await self._open().connected.wait()
+
+    async def send(self, packet: bytes) -> None:
+        """Hands over an RTP packet, or one of RTCP that goes with it; waits until there is room.
+
+        Raises ValueError if it can't be carried, since it is empty or longer than 64000 octets.
+        """
+        protocol = self._open()
+        while protocol.machine.room() == 0:
+            protocol.room.clear()
+            await protocol.room.wait()
+        if not protocol.machine.handle_packet(packet, protocol.now()):
+            raise ValueError(f"a packet of {len(packet)} octets can't be carried")
+        protocol.settle()
+
+    def send_now(self, packet: bytes) -> bool:
+        """Hands over a packet if there is room, for media that doesn't wait. False if it was dropped."""
+        protocol = self._open()
+        taken = protocol.machine.handle_packet(packet, protocol.now())
+        protocol.settle()
+        return taken
+
+    @property
+    def statistics(self) -> dict[str, Any]:
+        """What `hopcast stream send --json` shows, `allowed_rate_bps` for example, which encoders want to know."""
+        protocol = self._open()
+        found: dict[str, Any] = json.loads(protocol.machine.statistics(protocol.now()))
+        return found
+
+    def _open(self) -> _SendingMachine:
+        if self._protocol is None:
+            raise RuntimeError("a Sender is used in an `async with` block")
+        return self._protocol
+
+
+class _ReceivingMachine(_Machine):
+    def __init__(self, machine: _core.StreamReceiver, capacity: int) -> None:
+        super().__init__()
+        self.machine = machine
+        self.capacity = capacity
+        self.packets: deque[bytes] = deque()
+        self.overrun = 0
+        self.news = asyncio.Event()
+        self.finished = False
+
+    def datagram_received(self, data: bytes, addr: tuple[str | Any, int]) -> None:
+        self.machine.handle_datagram(addr[0], addr[1], data, self._now())
+        self._settle(self.machine)
+
+    def _take(self, what: str, octets: bytes | None, peer: tuple[str, int] | None, reason: str | None) -> None:
+        if what == "transmit" and self._transport is not None and octets is not None:
+            self._transport.sendto(octets, peer)
+        elif what == "deliver" and octets is not None:
+            if len(self.packets) == self.capacity:
+                self.packets.popleft()
+                self.overrun += 1
+            self.packets.append(octets)
+            self.news.set()
+        elif what == "connected":
+            self.finished = False
+        elif what == "finished":
+            self.finished = True
+            self.news.set()
+
+    def local(self) -> tuple[str, int]:
+        if self._transport is None:
+            raise RuntimeError("there is no socket")
+        host, port, *_ = self._transport.get_extra_info("sockname")
+        return host, port
+
+    def now(self) -> int:
+        return self._now()
+
+    def stop(self) -> None:
+        self.machine.handle_stop(self._now())
+        self._settle(self.machine)
+        self._close()
+
+
+class Receiver:
+    """Receives a stream of RTP packets at `listen`, ADDRESS or ADDRESS:PORT; the port is 6511 unless named.
+
+    Iterating it gives the packets in their order, and ends with the stream. `playout`, in seconds, is how long a missing packet
+    is waited for, and the viewer's buffer, for which hiccups are counted; `key` is a file that `hopcast key` has made. Of
+    packets that are not taken, the latest `capacity` are kept.
+
+    Raises ValueError where an argument is wrong, OSError where the address can't be had.
+    """
+
+    def __init__(
+        self,
+        listen: str = "0.0.0.0",
+        *,
+        variant: Variant = "adtfrc",
+        playout: float = 0.3,
+        key: str | PathLike[str] | None = None,
+        capacity: int = 4096,
+    ) -> None:
+        self._local = _address(listen)
+        path = None if key is None else fspath(key)
+        self._make: Callable[[], _core.StreamReceiver] = lambda: _core.StreamReceiver(variant, playout, path, 0)
+        self._capacity = max(1, capacity)
+        self._protocol: _ReceivingMachine | None = None
+
+    async def __aenter__(self) -> Self:
+        protocol = _ReceivingMachine(self._make(), self._capacity)
+        loop = asyncio.get_running_loop()
+        await loop.create_datagram_endpoint(lambda: protocol, local_addr=self._local)
+        self._protocol = protocol
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open().stop()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> bytes:
+        protocol = self._open()
+        while not protocol.packets:
+            if protocol.finished:
+                raise StopAsyncIteration
+            protocol.news.clear()
+            await protocol.news.wait()
+        return protocol.packets.popleft()
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Where it listens."""
+        return self._open().local()
+
+    @property
+    def statistics(self) -> dict[str, Any]:
+        """What `hopcast stream receive --json` shows: lost packets, hiccups, the metrics of ADTFRC."""
+        protocol = self._open()
+        found: dict[str, Any] = json.loads(protocol.machine.statistics(protocol.now()))
+        return {**found, "packets_overrun": protocol.overrun}
+
+    def _open(self) -> _ReceivingMachine:
+        if self._protocol is None:
+            raise RuntimeError("a Receiver is used in an `async with` block")
+        return self._protocol
+
+
+def _address(text: str) -> tuple[str, int]:
+    """Host and port of HOST, HOST:PORT, or with brackets around the host."""
+    if text.startswith("["):
+        host, _, rest = text[1:].partition("]")
+        port = rest.removeprefix(":")
+    elif text.count(":") == 1:
+        host, _, port = text.partition(":")
+    else:
+        host, port = text, ""
+    if not host or (port and not port.isdecimal()) or int(port or PORT) > 0xFFFF:
+        raise ValueError(f"{text}: HOST or HOST:PORT is wanted")
+    return host, int(port or PORT)

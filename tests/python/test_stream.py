@@ -1,0 +1,102 @@
+"""`hopcast.stream`: both ends in one event loop, over loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hopcast.stream import Receiver, Sender, StreamError, rtp_packet
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="live commands need Linux")
+
+
+def packets(count: int) -> list[bytes]:
+    return [rtp_packet(bytes([n % 256]) * 188, sequence=65_500 + n, timestamp=n * 900, source=7) for n in range(count)]
+
+
+async def carry(sent: list[bytes], **options: object) -> tuple[list[bytes], dict[str, object], dict[str, object]]:
+    """Sends packets from one end to the other: what arrived, and the statistics of both ends."""
+    common = {name: value for name, value in options.items() if name in ("variant", "key")}
+    async with Receiver("127.0.0.1:0", **common) as receiver:  # type: ignore[arg-type]
+        host, port = receiver.address
+
+        async def take() -> list[bytes]:
+            return [packet async for packet in receiver]
+
+        taken = asyncio.create_task(take())
+        async with Sender(f"{host}:{port}", **options) as sender:  # type: ignore[arg-type]
+            for packet in sent:
+                await sender.send(packet)
+                await asyncio.sleep(0.001)
+            statistics = sender.statistics
+        return await asyncio.wait_for(taken, 20), statistics, receiver.statistics
+
+
+@pytest.mark.parametrize("variant", ["adtfrc", "tfrc", "udp"])
+def test_packets_arrive_as_they_were_and_in_order(variant: str) -> None:
+    sent = packets(150)
+    found, sender, receiver = asyncio.run(carry(sent, variant=variant))
+    assert found == sent
+    assert sender["packets_offered"] == 150
+    assert (receiver["packets_delivered"], receiver["packets_lost"], receiver["packets_overrun"]) == (150, 0, 0)
+    assert (sender["allowed_rate_bps"] is None) == (variant == "udp")
+
+
+def test_a_key_and_correction_change_nothing_for_the_user(tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    subprocess.run([sys.executable, "-m", "hopcast", "key", str(key)], check=True)
+    sent = packets(100)
+    found, _, receiver = asyncio.run(carry(sent, key=key, correction=(10, 2)))
+    assert found == sent
+    sealing = receiver["sealing"]
+    assert isinstance(sealing, dict)
+    assert sealing["unauthentic"] == 0
+
+
+def test_wrong_arguments_are_named() -> None:
+    with pytest.raises(ValueError, match="HOST:PORT is wanted"):
+        Sender("nowhere:port")
+
+    async def enter(end: Sender | Receiver) -> None:
+        async with end:
+            pass
+
+    with pytest.raises(ValueError, match="adtfrc, tfrc or udp"):
+        asyncio.run(enter(Sender("127.0.0.1", variant="fast")))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="key file /nowhere"):
+        asyncio.run(enter(Receiver("127.0.0.1:0", key="/nowhere")))
+    with pytest.raises(RuntimeError, match="async with"):
+        Sender("127.0.0.1").send_now(b"")
+
+
+def test_a_packet_that_cannot_be_carried_is_refused() -> None:
+    async def run() -> None:
+        async with Receiver("127.0.0.1:0") as receiver:
+            host, port = receiver.address
+            async with Sender(f"{host}:{port}") as sender:
+                with pytest.raises(ValueError, match="0 octets"):
+                    await sender.send(b"")
+                await asyncio.wait_for(sender.connected(), 5)
+
+    asyncio.run(run())
+
+
+def test_an_exception_gives_the_stream_up_at_once() -> None:
+    async def run() -> None:
+        with contextlib.suppress(KeyError):
+            async with Sender("127.0.0.1:9") as sender:
+                assert sender.send_now(packets(1)[0])
+                raise KeyError
+
+    asyncio.run(asyncio.wait_for(run(), 5))
+
+
+def test_errors_are_hopcasts() -> None:
+    from hopcast import HopcastError
+
+    assert issubclass(StreamError, HopcastError)
