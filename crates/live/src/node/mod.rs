@@ -1,10 +1,58 @@
-//! The router.
+//! The router: AODV, DSDV or OLSR on real interfaces.
+//!
+//! One thread waits for everything ([`daemon`]): messages on the interfaces ([`port`]), sealed if there is a key ([`envelope`]),
+//! packets without a route from the TUN device, what the kernel tells of links and neighbours, and those who ask for the state
+//! ([`serve`]). What they mean is decided without sockets ([`router`]); the routes go into the kernel's tables ([`kernel`]), and
+//! what a next life must know into a file ([`record`]).
 
+mod daemon;
+mod envelope;
+mod icmp;
+mod kernel;
+mod log;
+mod metrics;
+mod options;
+mod port;
+mod prefix;
+mod protocol;
+mod record;
+mod router;
+mod serve;
+mod status;
+
+use std::io::Write as _;
+
+use self::options::Options;
+use self::record::Record;
+use self::serve::Server;
 use crate::failure::Failure;
+use crate::platform::netlink::Netlink;
 
-/// The router.
+/// Route on real interfaces.
+///
+/// Runs a routing protocol on the interfaces named, until SIGINT or SIGTERM: routes to other hosts appear in the kernel's table
+/// 654, and packets without a route wait while one is looked for. It takes root, or the capabilities CAP_NET_ADMIN, CAP_NET_RAW
+/// and CAP_NET_BIND_SERVICE. Without --key, anybody within reach can change routes.
 #[derive(Debug, clap::Args)]
-pub struct Command {}
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true, disable_help_subcommand = true)]
+pub struct Command {
+    #[command(subcommand)]
+    action: Option<Action>,
+    #[command(flatten)]
+    options: Option<Options>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Show interfaces, routes, neighbours and counters of the router that runs in this network namespace
+    Status {
+        /// As one line of JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove what a router that was killed has left: routes, rules and settings of interfaces
+    Clean,
+}
 
 impl Command {
     /// Runs it.
@@ -13,6 +61,51 @@ impl Command {
     ///
     /// See [`Failure`].
     pub fn run(self) -> Result<(), Failure> {
-        Err(Failure::Input("not built yet".into()))
+        match (self.action, self.options) {
+            (Some(Action::Status { json }), _) => status(json),
+            (Some(Action::Clean), _) => clean(),
+            (None, Some(options)) => daemon::run(&options),
+            (None, None) => Err(Failure::Input("name an interface to route on: --interface NAME".into())),
+        }
     }
+}
+
+fn status(json: bool) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| Failure::Run(format!("the router does not answer: {error}"));
+    let Some(status) = status::ask().map_err(failed)? else {
+        return Err(Failure::Run("no hopcast node runs in this network namespace".into()));
+    };
+    let text = if json { format!("{status}\n") } else { status::print(&status) };
+    let written = std::io::stdout().write_all(text.as_bytes()).and_then(|()| std::io::stdout().flush());
+    written.map_err(|error| Failure::Run(format!("can't write the output: {error}")))
+}
+
+fn clean() -> Result<(), Failure> {
+    // Nobody can start meanwhile, and who runs is left alone.
+    let _server = listen()?;
+    let mut netlink = Netlink::open().map_err(|error| failure("open a netlink socket", &error))?;
+    kernel::clean(&mut netlink).map_err(|error| failure("remove the routes", &error))?;
+    let (mut record, _) = Record::open(hopcast_protocols::time::Duration::from_nanos(0))
+        .map_err(|error| failure("read what the last router left", &error))?;
+    record.restore();
+    record.write_ended().map_err(|error| failure("write that nothing is left", &error))
+}
+
+/// Makes this the only router in the network namespace.
+fn listen() -> Result<Server, Failure> {
+    Server::listen_locally().map_err(|error| match error.kind() {
+        std::io::ErrorKind::AddrInUse => Failure::Run("a hopcast node runs in this network namespace already".into()),
+        _ => failure("listen on the local socket", &error),
+    })
+}
+
+/// What could not be done, and what it takes.
+fn failure(what: &str, error: &std::io::Error) -> Failure {
+    let hint = match error.kind() {
+        std::io::ErrorKind::PermissionDenied => {
+            ": it takes root, or the capabilities CAP_NET_ADMIN, CAP_NET_RAW and CAP_NET_BIND_SERVICE"
+        }
+        _ => "",
+    };
+    Failure::Run(format!("can't {what}: {error}{hint}"))
 }

@@ -3,7 +3,7 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
-use std::os::fd::{AsRawFd as _, RawFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
 use hopcast_wire::MacAddress;
 use netlink_packet_core::{
@@ -350,11 +350,6 @@ impl Events {
         Ok(Self { socket })
     }
 
-    /// Readable when there are notices.
-    pub fn fd(&self) -> RawFd {
-        self.socket.as_raw_fd()
-    }
-
     /// Some of the notices that have come; `None` if there are none.
     ///
     /// # Errors
@@ -366,6 +361,13 @@ impl Events {
             Err(error) if error.raw_os_error() == Some(nix::libc::ENOBUFS) => Ok(Some(vec![Event::Overrun])),
             Err(error) => Err(error),
         }
+    }
+}
+
+/// Readable when there are notices.
+impl AsFd for Events {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
     }
 }
 

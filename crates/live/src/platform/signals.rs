@@ -51,6 +51,7 @@ impl Signals {
     }
 }
 
+/// Readable as [`Signals::fd`] is.
 impl AsFd for Signals {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.wake.as_fd()

@@ -29,7 +29,12 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use crate::random::Stream;
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
+
+/// Packets of a host that wait for a route (ns-2.35, `aodv/aodv_rqueue.h`, and RFC 4728, section 9).
+pub const ROUTE_QUEUE_PACKETS: u32 = 64;
+/// For how long a packet waits for a route (SendBufferTimeout of RFC 4728, section 9; the same in ns-2.35's AODV).
+pub const ROUTE_QUEUE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// One routing protocol at one node.
 ///
@@ -268,7 +273,6 @@ mod tests {
     use super::network::{Network, address, hop_to};
     use super::olsr::Olsr;
     use super::*;
-    use crate::time::Duration;
 
     /// Five nodes in a line, a packet from end to end, and what each node lists then.
     fn lists_what_it_tells<R: Routing>(mut network: Network<R>) {

@@ -16,17 +16,14 @@ use crate::scenario::model::{FlowId, NodeId};
 use hopcast_protocols::routing::{
     self, Encapsulation, Forward, LinkEvent, Message, NextHop, Output, Routing, Token, Verdict,
 };
-use hopcast_protocols::time::{Duration, Instant};
+use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::StationId;
 use hopcast_radio::mac::edca::UserPriority;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-/// Packets of a host that wait for a route (ns-2.35, `aodv/aodv_rqueue.h`, and RFC 4728, section 9).
-pub const ROUTE_QUEUE_PACKETS: u32 = 64;
-/// For how long a packet waits for a route (SendBufferTimeout of RFC 4728, section 9; the same in ns-2.35's AODV).
-pub const ROUTE_QUEUE_TIMEOUT: Duration = Duration::from_secs(30);
+pub use hopcast_protocols::routing::{ROUTE_QUEUE_PACKETS, ROUTE_QUEUE_TIMEOUT};
 
 /// The protocol of a host, and what waits for it.
 #[derive(Debug)]

@@ -1,0 +1,36 @@
+//! Logs go to standard error; where that is full or closed, they are lost, and nothing else.
+
+use std::io::{self, IsTerminal as _, Write};
+
+use tracing::Level;
+
+/// Logs from here on what has this level or a more severe one.
+pub(super) fn start(level: Level) {
+    let builder = tracing_subscriber::fmt()
+        .with_max_level(level)
+        .with_ansi(io::stderr().is_terminal())
+        .with_target(false)
+        .log_internal_errors(false)
+        .with_writer(|| Lossy);
+    // The journal has the time already (systemd.exec(5), "JOURNAL_STREAM"). A program that logs already goes on as it does.
+    let _ = match std::env::var_os("JOURNAL_STREAM") {
+        Some(_) => builder.without_time().try_init(),
+        None => builder.try_init(),
+    };
+}
+
+/// Standard error, where what can't be written is lost.
+#[derive(Debug)]
+struct Lossy;
+
+impl Write for Lossy {
+    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        let _ = io::stderr().write_all(octets);
+        Ok(octets.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let _ = io::stderr().flush();
+        Ok(())
+    }
+}

@@ -1,0 +1,109 @@
+//! What a router leaves behind for its next life: settings of the kernel to be put back, and when it ended.
+//!
+//! One file for each network namespace, below `/run`, which is gone with the machine's next start, as the settings are.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
+
+use hopcast_protocols::time::Duration;
+use nix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
+
+/// Where records are kept.
+const FOLDER: &str = "/run/hopcast";
+/// Where the kernel's settings are.
+const SETTINGS: &str = "/proc/sys/net/ipv4/conf";
+/// What interfaces of a router need, by name: to pass packets on; to take them whatever way their answers would go, as ways of
+/// both directions differ; not to send or take advice on ways.
+const NEEDED: [(&str, &str); 4] =
+    [("forwarding", "1"), ("rp_filter", "0"), ("send_redirects", "0"), ("accept_redirects", "0")];
+
+/// The record of this network namespace.
+#[derive(Debug)]
+pub(super) struct Record {
+    path: PathBuf,
+    contents: Contents,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Contents {
+    /// Time since the machine's start at which the last router ended in order, in nanoseconds.
+    ended_ns: Option<u64>,
+    /// What interfaces had before: by interface and name.
+    settings: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+impl Record {
+    /// The record, and whether an earlier router may have ended less than `silence` ago: its neighbours may still have routes
+    /// over it.
+    pub(super) fn open(silence: Duration) -> io::Result<(Self, bool)> {
+        let inode = std::fs::metadata("/proc/thread-self/ns/net")?.ino();
+        let path = PathBuf::from(format!("{FOLDER}/node-{inode}.json"));
+        let up = uptime()?;
+        let (contents, since): (Contents, u64) = match std::fs::read(&path) {
+            // One that can't be read was cut short, by a full disk perhaps: there was somebody.
+            Ok(octets) => {
+                let contents: Contents = serde_json::from_slice(&octets).unwrap_or_default();
+                let since = contents.ended_ns.map_or(0, |ended| up.saturating_sub(ended));
+                (contents, since)
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => (Contents::default(), up),
+            Err(error) => return Err(error),
+        };
+        Ok((Self { path, contents }, since < silence.as_nanos()))
+    }
+
+    /// Gives an interface the settings of a router, and remembers what it had.
+    pub(super) fn prepare(&mut self, interface: &str) -> io::Result<()> {
+        for (name, value) in NEEDED {
+            let path = format!("{SETTINGS}/{interface}/{name}");
+            let had = std::fs::read_to_string(&path)?.trim().to_owned();
+            if had != value {
+                // What was remembered first is what there was before any router.
+                let remembered = self.contents.settings.entry(interface.into()).or_default();
+                remembered.entry(name.into()).or_insert(had);
+                std::fs::write(&path, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts back what interfaces had; those that are gone have taken their settings along.
+    pub(super) fn restore(&mut self) {
+        for (interface, settings) in std::mem::take(&mut self.contents.settings) {
+            for (name, value) in settings {
+                let _ = std::fs::write(format!("{SETTINGS}/{interface}/{name}"), value);
+            }
+        }
+    }
+
+    /// Writes that a router runs.
+    pub(super) fn write_running(&mut self) -> io::Result<()> {
+        self.contents.ended_ns = None;
+        self.write()
+    }
+
+    /// Writes that it has ended.
+    pub(super) fn write_ended(&mut self) -> io::Result<()> {
+        self.contents.ended_ns = Some(uptime()?);
+        self.write()
+    }
+
+    fn write(&self) -> io::Result<()> {
+        std::fs::create_dir_all(FOLDER)?;
+        let octets = serde_json::to_vec(&self.contents).expect("a record is plain data");
+        // Whole or not at all.
+        let draft = self.path.with_extension("draft");
+        std::fs::write(&draft, octets).and_then(|()| std::fs::rename(&draft, &self.path)).inspect_err(|_| {
+            let _ = std::fs::remove_file(&draft);
+        })
+    }
+}
+
+/// Time since the machine's start, in nanoseconds; the time that it was suspended counts.
+fn uptime() -> io::Result<u64> {
+    let time = clock_gettime(ClockId::CLOCK_BOOTTIME)?;
+    Ok(std::time::Duration::from(time).as_nanos().try_into().unwrap_or(u64::MAX))
+}

@@ -1,0 +1,417 @@
+//! A routing protocol at a real host: what it is told, and what it wants done. It knows no socket.
+//!
+//! The kernel forwards packets by itself, along the routes that the protocol has; only packets without a route come here
+//! ([`Router::handle_stray`]), and wait. What the kernel forwards is merely seen ([`Router::handle_sight`]), so that the protocol
+//! keeps routes that are used.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::net::Ipv4Addr;
+
+use hopcast_protocols::routing::{
+    self, Encapsulation, LinkEvent, Message, NextHop, ROUTE_QUEUE_PACKETS, ROUTE_QUEUE_TIMEOUT, Route, Routing, Verdict,
+};
+use hopcast_protocols::time::{Duration, Instant};
+use hopcast_wire::ipv4;
+use serde::Serialize;
+
+use super::icmp;
+use super::prefix::Prefix;
+
+/// The most sources of which is known over whom their packets come, and neighbours that are listed.
+const MAX_KNOWN: usize = 1 << 10;
+/// A neighbour is listed for this time after it was heard: longer than any of the protocols is silent, DSDV's period of 15 s
+/// times three.
+const NEIGHBOUR_LISTED: Duration = Duration::from_secs(60);
+/// The most messages of ICMP in a second (RFC 1812, 4.3.2.8, asks for a limit; 100 is of the order of Linux's
+/// `icmp_ratelimit`, a millisecond each to a host, and `icmp_msgs_per_sec`, 1000 to all).
+const ICMP_PER_SECOND: u32 = 100;
+
+/// The protocol and what waits for it.
+#[derive(Debug)]
+pub(super) struct Router {
+    protocol: Box<dyn Routing>,
+    is_wellformed: fn(&[u8]) -> bool,
+    address: Ipv4Addr,
+    networks: Vec<Prefix>,
+    waiting: VecDeque<Waiting>,
+    /// By source of packets that this host passes on: the neighbour that they come over.
+    came_over: BTreeMap<Ipv4Addr, NextHop>,
+    heard: BTreeMap<NextHop, Instant>,
+    icmp_second: Instant,
+    icmp_sent: u32,
+    outputs: VecDeque<Output>,
+    counters: Counters,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    packet: Vec<u8>,
+    destination: Ipv4Addr,
+    from: Option<NextHop>,
+    until: Instant,
+}
+
+/// What is to be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Output {
+    /// A message of the protocol.
+    Send(Message),
+    /// A packet that has waited goes to this neighbour.
+    Forward {
+        /// The neighbour.
+        hop: NextHop,
+        /// The packet, its header included.
+        packet: Vec<u8>,
+    },
+    /// A packet of this host's own, to wherever the kernel's routes lead.
+    Tell(Vec<u8>),
+}
+
+/// A packet that the kernel has sent, forwarded or taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Sight {
+    /// Its source address.
+    pub(super) source: Ipv4Addr,
+    /// Its destination address.
+    pub(super) destination: Ipv4Addr,
+    /// Protocol of its payload.
+    pub(super) protocol: u8,
+    /// The neighbour that it has come from; `None`: this host has made it.
+    pub(super) from: Option<NextHop>,
+}
+
+/// What has happened, since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub(super) struct Counters {
+    /// Messages of the protocol that were sent; one on several interfaces counts once.
+    pub(super) messages_sent: u64,
+    /// Messages of the protocol that have come.
+    pub(super) messages_received: u64,
+    /// Datagrams to the protocol's port that are no messages of it.
+    pub(super) messages_malformed: u64,
+    /// Messages from addresses that are no neighbour's: out of the network, or this host's own.
+    pub(super) messages_foreign: u64,
+    /// Packets that came without a route.
+    pub(super) packets_without_route: u64,
+    /// Of them: sent once there was one.
+    pub(super) packets_released: u64,
+    /// Of them: dropped, as none was found, or none was looked for.
+    pub(super) packets_unreachable: u64,
+    /// Of them: dropped after their time.
+    pub(super) packets_timed_out: u64,
+    /// Of them: dropped, as too many waited.
+    pub(super) packets_overflowed: u64,
+    /// Of them: dropped, as they are nothing for a single host in the network.
+    pub(super) packets_foreign: u64,
+    /// Neighbours that the kernel has lost.
+    pub(super) neighbours_lost: u64,
+}
+
+impl Router {
+    /// `protocol` at the host with this `address`, for destinations in `networks`. Of what comes to it, messages are what
+    /// `is_wellformed` says.
+    pub(super) fn new(
+        protocol: Box<dyn Routing>,
+        is_wellformed: fn(&[u8]) -> bool,
+        address: Ipv4Addr,
+        networks: Vec<Prefix>,
+    ) -> Self {
+        Self {
+            protocol,
+            is_wellformed,
+            address,
+            networks,
+            waiting: VecDeque::new(),
+            came_over: BTreeMap::new(),
+            heard: BTreeMap::new(),
+            icmp_second: Instant::START,
+            icmp_sent: 0,
+            outputs: VecDeque::new(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// The UDP port of the protocol's messages.
+    pub(super) fn port(&self) -> u16 {
+        match self.protocol.encapsulation() {
+            Encapsulation::Udp { port } => port,
+            other => unreachable!("protocols that a node may run travel in UDP, not by {other:?}"),
+        }
+    }
+
+    /// The routes to hosts of the network.
+    pub(super) fn routes(&self, now: Instant) -> impl Iterator<Item = Route> + '_ {
+        self.protocol.routes(now).into_iter().filter(|route| self.is_within(route.destination))
+    }
+
+    /// Neighbours of which messages have come lately, and when the last did.
+    pub(super) fn neighbours(&self, now: Instant) -> impl Iterator<Item = (NextHop, Instant)> + '_ {
+        let lately = move |at: &Instant| now.saturating_since(*at) < NEIGHBOUR_LISTED;
+        self.heard.iter().filter(move |(_, at)| lately(at)).map(|(&hop, &at)| (hop, at))
+    }
+
+    /// Packets that wait for a route.
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// What has happened.
+    pub(super) fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// A datagram has come to the protocol's port, with this destination and time to live in its IP header.
+    pub(super) fn handle_message(
+        &mut self,
+        from: NextHop,
+        destination: Ipv4Addr,
+        ttl: u8,
+        octets: &[u8],
+        now: Instant,
+    ) {
+        if !self.is_within(from.address) {
+            self.counters.messages_foreign += 1;
+            return;
+        }
+        if !(self.is_wellformed)(octets) {
+            self.counters.messages_malformed += 1;
+            return;
+        }
+        self.counters.messages_received += 1;
+        self.hear(from, now);
+        let packet = routing::Packet {
+            source: from.address,
+            destination,
+            ttl,
+            from: Some(from),
+            octets,
+            has_data: false,
+            protocol: 0,
+            identification: 0,
+            fragment_offset: 0,
+        };
+        self.protocol.handle_message(&packet, now);
+        self.settle(now);
+    }
+
+    /// The kernel had no route for this packet, made by this host or passed on, its time to live counted down.
+    pub(super) fn handle_stray(&mut self, packet: Vec<u8>, now: Instant) {
+        let Ok(view) = ipv4::Packet::new_checked(&packet[..]) else {
+            // IPv6 and the like, which interfaces send by themselves.
+            return;
+        };
+        self.counters.packets_without_route += 1;
+        let (source, destination) = (view.source(), view.destination());
+        if !self.is_within(destination) {
+            self.counters.packets_foreign += 1;
+            return;
+        }
+        let from = if source == self.address { None } else { self.came_over.get(&source).copied() };
+        if self.waiting.len() >= ROUTE_QUEUE_PACKETS as usize {
+            // As in a host of the simulator, the oldest makes room.
+            self.waiting.pop_front();
+            self.counters.packets_overflowed += 1;
+        }
+        self.waiting.push_back(Waiting { packet, destination, from, until: now + ROUTE_QUEUE_TIMEOUT });
+        self.ask_again(self.waiting.len() - 1, now);
+        self.settle(now);
+    }
+
+    /// The kernel has sent, forwarded or taken a packet.
+    pub(super) fn handle_sight(&mut self, sight: Sight, now: Instant) {
+        let Sight { source, destination, protocol, from } = sight;
+        let packet = routing::Packet {
+            source,
+            destination,
+            ttl: u8::MAX,
+            from,
+            octets: &[],
+            has_data: true,
+            protocol,
+            identification: 0,
+            fragment_offset: 0,
+        };
+        if destination == self.address {
+            self.protocol.handle_arrival(&packet, now);
+            return self.settle(now);
+        }
+        if !self.is_within(destination) {
+            return;
+        }
+        if let Some(from) = from
+            && (self.came_over.len() < MAX_KNOWN || self.came_over.contains_key(&source))
+        {
+            self.came_over.insert(source, from);
+        }
+        // Without a route it comes as a stray, and is asked about then.
+        if self.protocol.next_hop(destination, now).is_some() {
+            self.protocol.handle_packet(&packet, now);
+            self.settle(now);
+        }
+    }
+
+    /// The kernel has lost a neighbour: it does not answer, or its interface is gone.
+    pub(super) fn handle_neighbour_lost(&mut self, hop: NextHop, now: Instant) {
+        self.counters.neighbours_lost += 1;
+        self.heard.remove(&hop);
+        self.protocol.handle_link_event(&LinkEvent::NeighbourLost(hop), now);
+        self.settle(now);
+    }
+
+    /// An interface is gone, and all neighbours there with it.
+    pub(super) fn handle_interface_lost(&mut self, interface: u32, now: Instant) {
+        let heard = self.heard.keys().copied();
+        let used = self.protocol.routes(now).into_iter().map(|route| route.hop);
+        let mut lost: Vec<_> = heard.chain(used).filter(|hop| hop.interface == interface).collect();
+        lost.sort_unstable();
+        lost.dedup();
+        lost.into_iter().for_each(|hop| self.handle_neighbour_lost(hop, now));
+    }
+
+    /// It is [`Self::poll_timeout`], or later.
+    pub(super) fn handle_timeout(&mut self, now: Instant) {
+        while self.waiting.front().is_some_and(|waiting| waiting.until <= now)
+            && let Some(waiting) = self.waiting.pop_front()
+        {
+            self.counters.packets_timed_out += 1;
+            self.tell(&waiting.packet, now);
+        }
+        if self.protocol.poll_timeout().is_some_and(|due| due <= now) {
+            self.protocol.handle_timeout(now);
+        }
+        self.settle(now);
+    }
+
+    /// When [`Self::handle_timeout`] is due.
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        let expiry = self.waiting.front().map(|waiting| waiting.until);
+        self.protocol.poll_timeout().into_iter().chain(expiry).min()
+    }
+
+    /// The next thing to be done. The routes are to be those of now first.
+    pub(super) fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    fn is_within(&self, address: Ipv4Addr) -> bool {
+        let is_host = !(address.is_multicast() || address.is_broadcast() || address.is_unspecified());
+        is_host && address != self.address && self.networks.iter().any(|network| network.contains(address))
+    }
+
+    fn hear(&mut self, from: NextHop, now: Instant) {
+        if self.heard.len() >= MAX_KNOWN && !self.heard.contains_key(&from) {
+            self.heard.retain(|_, at| now.saturating_since(*at) < NEIGHBOUR_LISTED);
+            if self.heard.len() >= MAX_KNOWN {
+                return;
+            }
+        }
+        self.heard.insert(from, now);
+    }
+
+    /// Does what the protocol says.
+    fn settle(&mut self, now: Instant) {
+        while let Some(output) = self.protocol.poll_output() {
+            match output {
+                routing::Output::Send(message) => {
+                    self.counters.messages_sent += 1;
+                    self.outputs.push_back(Output::Send(message));
+                }
+                routing::Output::Found(destination) => {
+                    let mut place = 0;
+                    while place < self.waiting.len() {
+                        let is_for_it = self.waiting[place].destination == destination;
+                        if !is_for_it || !self.ask_again(place, now) {
+                            place += 1;
+                        }
+                    }
+                }
+                routing::Output::NotFound(destination) => {
+                    let all = std::mem::take(&mut self.waiting);
+                    let (lost, left): (Vec<_>, Vec<_>) =
+                        all.into_iter().partition(|waiting| waiting.destination == destination);
+                    self.waiting = left.into();
+                    for waiting in lost {
+                        self.counters.packets_unreachable += 1;
+                        self.tell(&waiting.packet, now);
+                    }
+                }
+                // What waits in the kernel for a lost neighbour finds its way through the routes, or comes here.
+                routing::Output::Purge(_) => {}
+                // Only for protocols with a header of their own before the data.
+                routing::Output::Resend(_) | routing::Output::Release(_) | routing::Output::Recall(_) => {}
+            }
+        }
+    }
+
+    /// Asks the protocol about the packet that waits at this place; whether it waits no more.
+    fn ask_again(&mut self, place: usize, now: Instant) -> bool {
+        let waiting = &self.waiting[place];
+        let view = ipv4::Packet::new_unchecked(&waiting.packet[..]);
+        let packet = routing::Packet {
+            source: view.source(),
+            destination: view.destination(),
+            ttl: view.time_to_live(),
+            from: waiting.from,
+            octets: &[],
+            has_data: true,
+            protocol: view.protocol().into(),
+            identification: view.identification(),
+            fragment_offset: view.fragment_offset(),
+        };
+        let verdict = self.protocol.handle_packet(&packet, now);
+        if verdict == Verdict::Wait {
+            return false;
+        }
+        let packet = self.waiting.remove(place).expect("the caller has looked").packet;
+        if let Verdict::Forward(forward) = verdict {
+            self.counters.packets_released += 1;
+            self.outputs.push_back(Output::Forward { hop: forward.hop, packet });
+        } else {
+            self.counters.packets_unreachable += 1;
+            self.tell(&packet, now);
+        }
+        true
+    }
+
+    /// Tells the sender that its packet can't be delivered.
+    fn tell(&mut self, packet: &[u8], now: Instant) {
+        if now.saturating_since(self.icmp_second) >= Duration::from_secs(1) {
+            (self.icmp_second, self.icmp_sent) = (now, 0);
+        }
+        if self.icmp_sent < ICMP_PER_SECOND
+            && let Some(message) = icmp::host_unreachable(packet, self.address)
+        {
+            self.icmp_sent += 1;
+            self.outputs.push_back(Output::Tell(message));
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod test {
+    //! Packets for tests.
+
+    use super::*;
+
+    /// A packet with eight octets in it.
+    pub(in super::super) fn packet(source: Ipv4Addr, destination: Ipv4Addr, protocol: ipv4::Protocol) -> Vec<u8> {
+        let repr = ipv4::Repr {
+            type_of_service: 0,
+            identification: 7,
+            dont_fragment: false,
+            more_fragments: false,
+            fragment_offset: 0,
+            time_to_live: 64,
+            protocol,
+            source,
+            destination,
+            payload_len: 8,
+        };
+        let mut octets = vec![0; 28];
+        repr.emit(&mut ipv4::Packet::new_unchecked(&mut octets));
+        octets
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,208 @@
+use hopcast_protocols::random::{Purpose, Stream};
+use hopcast_protocols::routing::Node;
+use hopcast_protocols::routing::aodv::{Aodv, Config};
+use hopcast_wire::aodv::{Extensions, ReplyFlags, ReplyRepr, Repr};
+use hopcast_wire::ipv4::Protocol;
+use proptest::prelude::*;
+
+use super::test::packet;
+use super::*;
+
+const OWN: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
+const FAR: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 9);
+const NEXT: NextHop = NextHop { interface: 1, address: Ipv4Addr::new(10, 0, 0, 2) };
+
+fn at(millis: u64) -> Instant {
+    Instant::START + Duration::from_millis(millis)
+}
+
+fn router() -> Router {
+    let random = Stream::new(1, Purpose::Routing, 0, 0);
+    let node = Node { address: OWN, interfaces: 2, random };
+    let aodv = Aodv::new(Config::rfc3561(), node, Instant::START);
+    let networks = vec!["10.0.0.0/24".parse().expect("a network")];
+    Router::new(Box::new(aodv), |octets| Repr::parse(octets).is_ok(), OWN, networks)
+}
+
+fn outputs(router: &mut Router) -> Vec<Output> {
+    std::iter::from_fn(|| router.poll_output()).collect()
+}
+
+/// Lets all timers up to `end` come.
+fn run_until(router: &mut Router, end: Instant) -> Vec<Output> {
+    let mut done = outputs(router);
+    while let Some(due) = router.poll_timeout().filter(|due| *due <= end) {
+        router.handle_timeout(due);
+        done.extend(outputs(router));
+    }
+    done
+}
+
+/// A reply that makes a route to `FAR` over `NEXT`, `hops` away.
+fn reply(hops: u8) -> Vec<u8> {
+    Repr::Reply(ReplyRepr {
+        flags: ReplyFlags::default(),
+        prefix_size: 0,
+        hop_count: hops - 1,
+        destination: FAR,
+        destination_sequence: 7,
+        originator: OWN,
+        lifetime: 3000,
+        extensions: Extensions::default(),
+    })
+    .to_octets()
+}
+
+fn routes(router: &Router, now: Instant) -> Vec<(Ipv4Addr, NextHop, u32)> {
+    router.routes(now).map(|route| (route.destination, route.hop, route.hops)).collect()
+}
+
+#[test]
+fn packets_wait_for_their_route_and_go_in_order() {
+    let mut router = router();
+    let packets: Vec<_> = [Protocol::Udp, Protocol::Tcp].map(|protocol| packet(OWN, FAR, protocol)).into();
+    for packet in &packets {
+        router.handle_stray(packet.clone(), at(0));
+    }
+    let asked = outputs(&mut router);
+    assert!(matches!(&asked[..], [Output::Send(message)] if message.destination.is_broadcast()), "{asked:?}");
+    assert_eq!(router.waiting(), 2);
+    router.handle_message(NEXT, OWN, 1, &reply(2), at(30));
+    let sent: Vec<_> = packets.into_iter().map(|packet| Output::Forward { hop: NEXT, packet }).collect();
+    assert_eq!(outputs(&mut router), sent);
+    assert_eq!(routes(&router, at(30)), [(NEXT.address, NEXT, 1), (FAR, NEXT, 2)]);
+    assert_eq!((router.waiting(), router.counters().packets_released), (0, 2));
+}
+
+#[test]
+fn a_sender_is_told_when_no_route_is_found() {
+    let mut router = router();
+    router.handle_stray(packet(OWN, FAR, Protocol::Udp), at(0));
+    let done = run_until(&mut router, at(29_000));
+    let told: Vec<_> = done.iter().filter(|output| matches!(output, Output::Tell(_))).collect();
+    assert_eq!(told.len(), 1, "{done:?}");
+    assert_eq!((router.waiting(), router.counters().packets_unreachable), (0, 1));
+}
+
+#[test]
+fn what_is_seen_keeps_a_route_and_silence_loses_it() {
+    let mut router = router();
+    router.handle_stray(packet(OWN, FAR, Protocol::Udp), at(0));
+    router.handle_message(NEXT, OWN, 1, &reply(2), at(0));
+    let sight = Sight { source: OWN, destination: FAR, protocol: 17, from: None };
+    for second in 1..10 {
+        run_until(&mut router, at(second * 1000));
+        // A hello of the neighbour, without which its link would be lost.
+        router.handle_sight(sight, at(second * 1000));
+        assert_eq!(router.routes(at(second * 1000)).count(), 2, "after {second} s");
+    }
+    run_until(&mut router, at(20_000));
+    assert_eq!(router.routes(at(20_000)).count(), 0);
+}
+
+#[test]
+fn a_route_goes_with_its_neighbour_and_with_its_interface() {
+    for is_interface in [false, true] {
+        let mut router = router();
+        router.handle_stray(packet(OWN, FAR, Protocol::Udp), at(0));
+        router.handle_message(NEXT, OWN, 1, &reply(2), at(0));
+        match is_interface {
+            true => router.handle_interface_lost(1, at(100)),
+            false => router.handle_neighbour_lost(NEXT, at(100)),
+        }
+        assert_eq!(router.routes(at(100)).count(), 0);
+        assert_eq!(router.neighbours(at(100)).count(), 0);
+    }
+}
+
+#[test]
+fn the_way_of_strays_that_are_passed_on_is_known_by_their_source() {
+    let mut router = router();
+    let source = Ipv4Addr::new(10, 0, 0, 5);
+    router.handle_sight(Sight { source, destination: FAR, protocol: 17, from: Some(NEXT) }, at(0));
+    router.handle_stray(packet(source, FAR, Protocol::Udp), at(1));
+    // Nobody repairs a route that was never there: the neighbour is told by an error, the sender by ICMP.
+    let done = run_until(&mut router, at(50));
+    assert!(done.iter().any(|output| matches!(output, Output::Send(message) if message.destination == NEXT.address || message.destination.is_broadcast())), "{done:?}");
+    assert!(done.iter().any(|output| matches!(output, Output::Tell(_))), "{done:?}");
+}
+
+#[test]
+fn no_more_packets_wait_than_there_is_room_for() {
+    let mut router = router();
+    for _ in 0..ROUTE_QUEUE_PACKETS + 10 {
+        router.handle_stray(packet(OWN, FAR, Protocol::Udp), at(0));
+    }
+    assert_eq!(router.waiting(), ROUTE_QUEUE_PACKETS as usize);
+    assert_eq!(router.counters().packets_overflowed, 10);
+}
+
+#[test]
+fn what_is_not_of_the_network_is_counted_and_left() {
+    let mut router = router();
+    for destination in [Ipv4Addr::new(192, 0, 2, 1), Ipv4Addr::new(224, 0, 0, 251), Ipv4Addr::BROADCAST, OWN] {
+        router.handle_stray(packet(OWN, destination, Protocol::Udp), at(0));
+    }
+    router.handle_stray(vec![0x60; 40], at(0));
+    assert_eq!(router.counters().packets_foreign, 4);
+    let outsider = NextHop { interface: 0, address: Ipv4Addr::new(192, 0, 2, 1) };
+    router.handle_message(outsider, OWN, 1, &reply(2), at(0));
+    router.handle_message(NextHop { interface: 0, address: OWN }, OWN, 1, &reply(2), at(0));
+    assert_eq!(router.counters().messages_foreign, 2);
+    assert_eq!(outputs(&mut router), []);
+    assert_eq!(router.routes(at(0)).count(), 0);
+}
+
+#[test]
+fn no_route_out_of_the_network_is_taken_over() {
+    let mut router = router();
+    let far = Repr::Reply(ReplyRepr {
+        flags: ReplyFlags::default(),
+        prefix_size: 0,
+        hop_count: 1,
+        destination: Ipv4Addr::new(192, 0, 2, 1),
+        destination_sequence: 7,
+        originator: OWN,
+        lifetime: 3000,
+        extensions: Extensions::default(),
+    });
+    router.handle_message(NEXT, OWN, 1, &far.to_octets(), at(0));
+    assert_eq!(routes(&router, at(0)), [(NEXT.address, NEXT, 1)]);
+}
+
+#[test]
+fn senders_are_told_a_bounded_number_of_times_in_a_second() {
+    let mut router = router();
+    let source = Ipv4Addr::new(10, 0, 0, 5);
+    for _ in 0..500 {
+        router.handle_stray(packet(source, FAR, Protocol::Udp), at(0));
+    }
+    let told = outputs(&mut router).into_iter().filter(|output| matches!(output, Output::Tell(_))).count();
+    assert_eq!(told, ICMP_PER_SECOND as usize);
+}
+
+proptest! {
+    /// Garbage from any address: nothing panics, nothing is sent, no route is made, and no neighbour is listed.
+    #[test]
+    fn garbage_changes_nothing(
+        datagrams in proptest::collection::vec((any::<u32>(), proptest::collection::vec(any::<u8>(), 0..40)), 1..50),
+    ) {
+        let mut router = router();
+        for (address, octets) in datagrams {
+            let from = NextHop { interface: 0, address: Ipv4Addr::from_bits(0x0a00_0000 | address & 0xff) };
+            if Repr::parse(&octets).is_err() {
+                router.handle_message(from, Ipv4Addr::BROADCAST, 1, &octets, at(0));
+            }
+        }
+        prop_assert_eq!(outputs(&mut router), []);
+        prop_assert_eq!(router.routes(at(0)).count(), 0);
+        prop_assert_eq!(router.neighbours(at(0)).count(), 0);
+    }
+
+    #[test]
+    fn arbitrary_strays_never_panic(octets in proptest::collection::vec(any::<u8>(), 0..80)) {
+        let mut router = router();
+        router.handle_stray(octets, at(0));
+        let _ = outputs(&mut router);
+    }
+}

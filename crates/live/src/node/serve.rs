@@ -1,0 +1,164 @@
+//! Answers to those who ask for the state: one line of JSON on the local socket, metrics over HTTP (RFC 9112).
+
+use std::io::{self, Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::{AsFd as _, BorrowedFd};
+use std::os::unix::net::{UnixListener, UnixStream};
+
+use hopcast_protocols::time::{Duration, Instant};
+use nix::poll::PollFlags;
+
+use super::metrics;
+use super::status::{self, Status};
+
+/// The most that are answered at a time; others wait in the kernel's queue.
+const MAX_CONNECTIONS: usize = 8;
+/// Who has not read its answer after this time gets no more of it.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The longest request that is read, in octets.
+const MAX_REQUEST: usize = 4096;
+
+/// The listeners and those who have come.
+#[derive(Debug)]
+pub(super) struct Server {
+    local: UnixListener,
+    http: Option<TcpListener>,
+    connections: Vec<Connection>,
+}
+
+#[derive(Debug)]
+struct Connection {
+    stream: Stream,
+    request: Vec<u8>,
+    /// What is left to be sent; `None`: the request is not read yet.
+    reply: Option<Vec<u8>>,
+    until: Instant,
+}
+
+#[derive(Debug)]
+enum Stream {
+    Local(UnixStream),
+    Http(TcpStream),
+}
+
+impl Server {
+    /// Listens on the local socket, and for HTTP on `http`.
+    ///
+    /// # Errors
+    ///
+    /// The platform's. [`io::ErrorKind::AddrInUse`] for the local socket: there is a router in this network namespace already.
+    pub(super) fn listen_locally() -> io::Result<Self> {
+        let local = UnixListener::bind_addr(&status::socket())?;
+        local.set_nonblocking(true)?;
+        Ok(Self { local, http: None, connections: Vec::new() })
+    }
+
+    /// Gives metrics over HTTP on `address` too.
+    ///
+    /// # Errors
+    ///
+    /// The platform's.
+    pub(super) fn listen_for_http(&mut self, address: SocketAddr) -> io::Result<()> {
+        let http = TcpListener::bind(address)?;
+        http.set_nonblocking(true)?;
+        self.http = Some(http);
+        Ok(())
+    }
+
+    /// What is to be waited for.
+    pub(super) fn fds(&self) -> impl Iterator<Item = (BorrowedFd<'_>, PollFlags)> {
+        let has_room = self.connections.len() < MAX_CONNECTIONS;
+        let local = has_room.then_some((self.local.as_fd(), PollFlags::POLLIN));
+        let http = self.http.as_ref().filter(|_| has_room).map(|http| (http.as_fd(), PollFlags::POLLIN));
+        let open = self.connections.iter().map(|connection| {
+            let flags = if connection.reply.is_some() { PollFlags::POLLOUT } else { PollFlags::POLLIN };
+            match &connection.stream {
+                Stream::Local(stream) => (stream.as_fd(), flags),
+                Stream::Http(stream) => (stream.as_fd(), flags),
+            }
+        });
+        local.into_iter().chain(http).chain(open)
+    }
+
+    /// When somebody's patience ends.
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        self.connections.iter().map(|connection| connection.until).min()
+    }
+
+    /// Does what can be done without waiting.
+    pub(super) fn serve(&mut self, now: Instant, status: impl Fn() -> Status) {
+        while self.connections.len() < MAX_CONNECTIONS
+            && let Some((stream, reply)) = self.accept(&status)
+        {
+            self.connections.push(Connection { stream, request: Vec::new(), reply, until: now + PATIENCE });
+        }
+        self.connections
+            .retain_mut(|connection| connection.until > now && connection.proceed(&status).unwrap_or(false));
+    }
+
+    fn accept(&self, status: impl Fn() -> Status) -> Option<(Stream, Option<Vec<u8>>)> {
+        if let Ok((stream, _)) = self.local.accept()
+            && stream.set_nonblocking(true).is_ok()
+        {
+            let mut line = serde_json::to_vec(&status()).expect("the state is plain data");
+            line.push(b'\n');
+            return Some((Stream::Local(stream), Some(line)));
+        }
+        let (stream, _) = self.http.as_ref()?.accept().ok()?;
+        stream.set_nonblocking(true).ok()?;
+        Some((Stream::Http(stream), None))
+    }
+}
+
+impl Connection {
+    /// Reads and writes what can be; whether something is left to do.
+    fn proceed(&mut self, status: impl Fn() -> Status) -> io::Result<bool> {
+        while self.reply.is_none() {
+            let mut octets = [0; 512];
+            let read = match &mut self.stream {
+                Stream::Local(stream) => stream.read(&mut octets),
+                Stream::Http(stream) => stream.read(&mut octets),
+            };
+            match read {
+                Ok(0) => return Ok(false),
+                Ok(len) => self.request.extend_from_slice(&octets[..len]),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(true),
+                Err(error) => return Err(error),
+            }
+            self.reply = answer(&self.request, &status);
+        }
+        let Some(reply) = &mut self.reply else { return Ok(true) };
+        while !reply.is_empty() {
+            let written = match &mut self.stream {
+                Stream::Local(stream) => stream.write(reply),
+                Stream::Http(stream) => stream.write(reply),
+            };
+            match written {
+                Ok(len) => drop(reply.drain(..len)),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(true),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// The reply to a request over HTTP; `None` while it is not all there.
+fn answer(request: &[u8], status: impl Fn() -> Status) -> Option<Vec<u8>> {
+    let is_whole = request.windows(4).any(|octets| octets == b"\r\n\r\n");
+    if !is_whole && request.len() < MAX_REQUEST {
+        return None;
+    }
+    let mut words = request.split(|&octet| matches!(octet, b' ' | b'\r' | b'\n'));
+    let (code, kind, body) = match (words.next(), words.next()) {
+        _ if !is_whole => ("431 Request Header Fields Too Large", "text/plain", String::new()),
+        (Some(b"GET"), Some(b"/metrics")) => ("200 OK", metrics::CONTENT_TYPE, metrics::text(&status())),
+        (Some(b"GET"), _) => ("404 Not Found", "text/plain", "the metrics are at /metrics\n".into()),
+        _ => ("405 Method Not Allowed", "text/plain", String::new()),
+    };
+    let head = format!(
+        "HTTP/1.1 {code}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        body.len()
+    );
+    Some([head.as_bytes(), body.as_bytes()].concat())
+}

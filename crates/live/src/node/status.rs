@@ -1,0 +1,190 @@
+//! What a running router says of itself.
+
+use std::fmt::Write as _;
+use std::io::{self, Read as _};
+use std::net::Ipv4Addr;
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::net::{SocketAddr, UnixStream};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::prefix::Prefix;
+use super::router::Counters;
+use crate::key;
+
+/// Name of the socket, in the abstract namespace of unix(7): each network namespace has its own, and it goes with its router.
+const SOCKET: &[u8] = b"hopcast-node";
+/// For how long an answer is waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The state of a router.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Status {
+    /// Version of hopcast.
+    pub(super) version: &'static str,
+    /// Name of the protocol.
+    pub(super) protocol: &'static str,
+    /// Address of this host.
+    pub(super) address: Ipv4Addr,
+    /// The networks in which routes are looked for.
+    pub(super) networks: Vec<Prefix>,
+    /// Whether messages are sealed with a network key.
+    pub(super) sealed: bool,
+    /// Time since the start, in seconds.
+    pub(super) uptime_s: f64,
+    /// The interfaces.
+    pub(super) interfaces: Vec<Interface>,
+    /// Routes to hosts.
+    pub(super) routes: Vec<Route>,
+    /// Neighbours that were heard lately.
+    pub(super) neighbours: Vec<Neighbour>,
+    /// Packets that wait for a route.
+    pub(super) waiting: usize,
+    /// What has happened since the start.
+    pub(super) counters: Counters,
+    /// What has happened to messages on the interfaces.
+    pub(super) traffic: Traffic,
+    /// What has happened to sealed datagrams; null without a key.
+    pub(super) seals: Option<key::Counters>,
+    /// Senders whose sealed datagrams are known; null without a key.
+    pub(super) senders: Option<usize>,
+}
+
+/// An interface.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Interface {
+    /// Its name.
+    pub(super) name: String,
+    /// Whether the router runs on it now; if not, why.
+    pub(super) state: State,
+}
+
+/// Whether an interface can be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum State {
+    /// It can.
+    Running,
+    /// There is none of this name.
+    Missing,
+    /// It is down, or has no carrier.
+    Down,
+    /// The node's address belongs to no interface of this host.
+    NoAddress,
+    /// Its sockets can't be opened.
+    Failed,
+}
+
+/// A route to a host.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Route {
+    /// The host.
+    pub(super) destination: Ipv4Addr,
+    /// The neighbour on the way.
+    pub(super) next_hop: Ipv4Addr,
+    /// Name of the interface that leads to it.
+    pub(super) interface: String,
+    /// Length of the way, in hops.
+    pub(super) hops: u32,
+    /// Whether it is in the kernel's table.
+    pub(super) installed: bool,
+}
+
+/// A neighbour.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Neighbour {
+    /// Its address.
+    pub(super) address: Ipv4Addr,
+    /// Name of the interface that leads to it.
+    pub(super) interface: String,
+    /// Time since its last message, in seconds.
+    pub(super) heard_s: f64,
+}
+
+/// Sums over the interfaces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub(super) struct Traffic {
+    /// Datagrams sent.
+    pub(super) datagrams_sent: u64,
+    /// Datagrams that could not be sent.
+    pub(super) datagrams_unsent: u64,
+    /// Datagrams received, whatever was in them.
+    pub(super) datagrams_received: u64,
+    /// Packets that have waited for a route, and could not be sent then.
+    pub(super) packets_unsent: u64,
+}
+
+/// The address of the socket.
+pub(super) fn socket() -> SocketAddr {
+    SocketAddr::from_abstract_name(SOCKET).expect("the name is short enough")
+}
+
+/// Asks the router of this network namespace; `None` if there is none.
+///
+/// # Errors
+///
+/// The platform's; the router does not answer.
+pub(super) fn ask() -> io::Result<Option<serde_json::Value>> {
+    let mut stream = match UnixStream::connect_addr(&socket()) {
+        Ok(stream) => stream,
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    stream.set_read_timeout(Some(PATIENCE))?;
+    let mut octets = Vec::new();
+    stream.read_to_end(&mut octets)?;
+    Ok(Some(serde_json::from_slice(&octets)?))
+}
+
+/// The state in lines for people.
+pub(super) fn print(status: &serde_json::Value) -> String {
+    let text = |value: &serde_json::Value| match value {
+        serde_json::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let list = |name: &str| status[name].as_array().cloned().unwrap_or_default();
+    let mut out = String::new();
+    // Writing to a string does not fail.
+    let _ = writeln!(
+        out,
+        "{} at {} in {}, {}, for {:.0} s",
+        text(&status["protocol"]),
+        text(&status["address"]),
+        list("networks").iter().map(text).collect::<Vec<_>>().join(", "),
+        if status["sealed"] == true { "sealed with a network key" } else { "without a network key" },
+        status["uptime_s"].as_f64().unwrap_or(0.0),
+    );
+    for interface in list("interfaces") {
+        let _ = writeln!(out, "interface {}: {}", text(&interface["name"]), text(&interface["state"]));
+    }
+    let _ = writeln!(out, "\n{:<16} {:<16} {:<15} {:>4}", "route to", "over", "interface", "hops");
+    for route in list("routes") {
+        let _ = writeln!(
+            out,
+            "{:<16} {:<16} {:<15} {:>4}{}",
+            text(&route["destination"]),
+            text(&route["next_hop"]),
+            text(&route["interface"]),
+            text(&route["hops"]),
+            if route["installed"] == true { "" } else { "  not in the kernel" },
+        );
+    }
+    let _ = writeln!(out, "\n{:<16} {:<15} last heard", "neighbour", "interface");
+    for neighbour in list("neighbours") {
+        let _ = writeln!(
+            out,
+            "{:<16} {:<15} {:.1} s ago",
+            text(&neighbour["address"]),
+            text(&neighbour["interface"]),
+            neighbour["heard_s"].as_f64().unwrap_or(0.0),
+        );
+    }
+    let _ = writeln!(out, "\npackets that wait for a route: {}", text(&status["waiting"]));
+    for group in ["counters", "traffic", "seals"] {
+        for (name, value) in status[group].as_object().into_iter().flatten() {
+            let _ = writeln!(out, "{}: {}", name.replace('_', " "), text(value));
+        }
+    }
+    out
+}

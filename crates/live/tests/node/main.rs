@@ -1,0 +1,338 @@
+//! `hopcast node` in network namespaces: routers in a line and in a ring, each a process of its own, between real network stacks.
+//!
+//! It takes root, iproute2 and, for one test, tshark; without, tests are skipped, and say so.
+#![cfg(target_os = "linux")]
+
+mod net;
+
+use std::net::UdpSocket;
+use std::process::Stdio;
+use std::time::Duration;
+
+use self::net::{Net, Shape, address, binary, flow, has_program, is_available};
+
+/// A second between packets is too long to miss a repair, and as many as this in one take no time.
+const GAP: Duration = Duration::from_millis(10);
+
+#[test]
+fn a_line_of_five_finds_its_way_holds_what_waits_and_forgets() {
+    if !is_available() {
+        return;
+    }
+    let mut net = Net::new("line", 5, Shape::Line);
+    (0..5).for_each(|node| net.start(node, &[]));
+    let capture = has_program("tshark").then(|| net.capture(2, "l2"));
+    let fates = flow(&net, 0, 4, GAP, Duration::from_secs(5));
+    let lost = fates.iter().filter(|fate| fate.is_none()).count();
+    assert_eq!(lost, 0, "packets wait for the route, and none is lost");
+    let first = fates[0].expect("it has arrived");
+    eprintln!("line of five: the first packet and its answer took {:.1} ms", first.as_secs_f64() * 1e3);
+    // Rings of 1, 3 and 5 hops, of which the first two wait in vain: RING_TRAVERSAL_TIME of RFC 3561, section 10, is 80 ms for
+    // each hop and two more. Beyond it come the jitter of each hop, and a machine with other things to do.
+    assert!(first >= Duration::from_millis(240 + 400) && first < Duration::from_millis(2500), "{first:?}");
+    let status = net.status(0);
+    let route = |to: usize| {
+        status["routes"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .find(|route| route["destination"] == address(to).to_string())
+            .cloned()
+    };
+    let far = route(4).expect("there is a route to the far end");
+    assert_eq!((&far["hops"], &far["installed"]), (&4.into(), &true.into()));
+    assert_eq!(far["next_hop"], address(1).to_string());
+    assert!(net.routes(2).contains(&address(4).to_string()), "{}", net.routes(2));
+    // MY_ROUTE_TIMEOUT, twice ACTIVE_ROUTE_TIMEOUT, and not kept by anything that is seen.
+    net.wait_until(Duration::from_secs(15), "routes without traffic end", |net| !net.routes(0).contains("via"));
+
+    let Some(capture) = capture else { return };
+    let (messages, malformed) = capture.finish();
+    assert!(messages.contains("RREQ") || messages.contains("Route Request"), "{messages}");
+    assert!(messages.contains("Route Reply"), "{messages}");
+    assert_eq!(malformed, "", "tshark finds fault with messages");
+}
+
+#[test]
+fn a_ring_of_five_goes_the_other_way_round_when_a_link_goes_down() {
+    if !is_available() {
+        return;
+    }
+    let mut net = Net::new("ring", 5, Shape::Ring);
+    (0..5).for_each(|node| net.start(node, &[]));
+    let (there, repaired) = std::thread::scope(|scope| {
+        let flow = scope.spawn(|| flow(&net, 0, 2, GAP, Duration::from_secs(10)));
+        std::thread::sleep(Duration::from_secs(4));
+        net.ip(1, &["link", "set", "r1", "down"]);
+        (net.status(0), flow.join().expect("the flow ends"))
+    });
+    assert!(there["routes"].to_string().contains(&address(2).to_string()));
+    let lost = repaired.iter().filter(|fate| fate.is_none()).count();
+    let gap = GAP * u32::try_from(lost).expect("few");
+    let slowest = repaired[300..].iter().flatten().max().expect("some arrive");
+    eprintln!("ring of five, link down: {lost} packets lost ({gap:?}), the slowest waited {slowest:?}");
+    // The node before the break looks for 200 ms and more itself, then tells; the source looks in rings.
+    assert!(gap + *slowest < Duration::from_secs(4), "{gap:?} {slowest:?}");
+    assert!(repaired[900..].iter().all(Option::is_some), "the other way round carries everything");
+    let over = net.routes(0);
+    assert!(over.contains(&format!("{} via {}", address(2), address(4))), "{over}");
+}
+
+#[test]
+fn a_link_that_loses_everything_in_silence_is_missed_by_its_hellos() {
+    if !is_available() {
+        return;
+    }
+    let mut net = Net::new("mute", 5, Shape::Ring);
+    if !net.try_ip_exec(1, &["tc", "qdisc", "add", "dev", "r1", "root", "netem", "loss", "0%"]) {
+        eprintln!("skipped: the kernel has no netem");
+        return;
+    }
+    (0..5).for_each(|node| net.start(node, &[]));
+    let fates = std::thread::scope(|scope| {
+        let flow = scope.spawn(|| flow(&net, 0, 2, GAP, Duration::from_secs(12)));
+        std::thread::sleep(Duration::from_secs(3));
+        for (node, device) in [(1, "r1"), (2, "l2")] {
+            net.try_ip_exec(node, &["tc", "qdisc", "replace", "dev", device, "root", "netem", "loss", "100%"]);
+        }
+        flow.join().expect("the flow ends")
+    });
+    let lost = fates.iter().filter(|fate| fate.is_none()).count();
+    let gap = GAP * u32::try_from(lost).expect("few");
+    eprintln!("ring of five, silent link: {lost} packets lost ({gap:?})");
+    // ALLOWED_HELLO_LOSS times HELLO_INTERVAL is 2 s; a repair and a discovery come on top.
+    assert!(gap >= Duration::from_secs(1) && gap < Duration::from_secs(7), "{gap:?}");
+    assert!(fates[1100..].iter().all(Option::is_some));
+}
+
+#[test]
+fn dsdv_and_olsr_lead_over_a_line_too() {
+    if !is_available() {
+        return;
+    }
+    for protocol in ["dsdv", "olsr"] {
+        let mut net = Net::new(protocol, 3, Shape::Line);
+        (0..3).for_each(|node| net.start(node, &["--protocol", protocol]));
+        let far = format!("{} via {}", address(2), address(1));
+        net.wait_until(Duration::from_secs(40), "both ends know each other", |net| net.routes(0).contains(&far));
+        net.wait_until(Duration::from_secs(40), "both ends know each other", |net| net.routes(2).contains("via"));
+        let fates = flow(&net, 0, 2, GAP, Duration::from_secs(1));
+        assert!(fates.iter().all(Option::is_some), "{protocol}");
+    }
+}
+
+#[test]
+fn with_a_key_routes_are_found_and_who_has_another_one_is_not_heard() {
+    if !is_available() {
+        return;
+    }
+    let mut net = Net::new("key", 4, Shape::Line);
+    let (ours, theirs) = (net.make_key("ours"), net.make_key("theirs"));
+    (0..3).for_each(|node| net.start(node, &["--key", &ours]));
+    net.start(3, &["--key", &theirs]);
+    let fates = flow(&net, 0, 2, GAP, Duration::from_secs(3));
+    assert!(fates.iter().all(Option::is_some), "a key changes nothing for those who have it");
+    let fates = flow(&net, 2, 3, GAP, Duration::from_secs(2));
+    assert!(fates.iter().all(Option::is_none), "a neighbour with another key is none");
+    let status = net.status(3);
+    assert_eq!(status["routes"], serde_json::json!([]));
+    assert!(status["seals"]["unauthentic"].as_u64().is_some_and(|count| count > 0), "{status}");
+    assert_eq!(status["senders"], 0);
+    assert_eq!(net.status(1)["senders"], 2);
+}
+
+#[test]
+fn garbage_and_replays_change_no_route_and_use_up_no_memory() {
+    if !is_available() {
+        return;
+    }
+    let mut net = Net::new("flood", 3, Shape::Line);
+    let key = net.make_key("key");
+    (0..2).for_each(|node| net.start(node, &["--key", &key]));
+    // Node 2 runs no router: it is the attacker, beside node 1. What node 0 and 1 say to each other it has recorded elsewhere:
+    // here, it repeats what it hears of node 1.
+    let heard = net.inside(2, || {
+        let socket = UdpSocket::bind("0.0.0.0:60654").expect("nobody has the port");
+        socket.set_read_timeout(Some(Duration::from_secs(10))).expect("it can wait");
+        socket
+    });
+    let fates = flow(&net, 0, 1, GAP, Duration::from_secs(2));
+    assert!(fates.iter().all(Option::is_some));
+    let mut recorded = vec![0; 2000];
+    let (len, _) = heard.recv_from(&mut recorded).expect("node 1 says hello to all");
+    recorded.truncate(len);
+    net.ip(2, &["route", "add", &format!("{}/32", address(1)), "dev", "l2"]);
+    let (before, memory) = (net.routes(1), net.memory(1));
+    net.inside(2, || {
+        let socket = UdpSocket::bind("0.0.0.0:0").expect("a port is free");
+        let to = (address(1), 60654);
+        socket.connect(to).expect("it is on the link");
+        let mut garbage = vec![0u8; 1200];
+        for round in 0..40_000u32 {
+            let number = round.wrapping_mul(2_654_435_761);
+            garbage[..4].copy_from_slice(&number.to_be_bytes());
+            // Of the right form, from ever new senders; and what was heard before.
+            garbage[0] = 0x10;
+            let _ = socket.send(&garbage[..100 + (number % 1000) as usize]);
+            let _ = socket.send(&recorded);
+        }
+    });
+    let status = net.status(1);
+    let grown = net.memory(1).saturating_sub(memory);
+    let count = |name: &str| status["seals"][name].as_u64().unwrap_or(0);
+    eprintln!(
+        "flood: {} refused as garbage, {} as replays; {grown} kB more memory",
+        count("unauthentic"),
+        count("replayed")
+    );
+    assert!(count("unauthentic") > 1000, "{status}");
+    assert!(count("replayed") + count("unproven") > 1000, "{status}");
+    assert!(grown < 2048, "{grown} kB");
+    assert!(before.contains(&address(0).to_string()));
+    let changed = net.routes(1).lines().filter(|line| !before.contains(*line)).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(changed, Vec::<String>::new(), "no route was changed or added");
+    let fates = flow(&net, 0, 1, GAP, Duration::from_secs(1));
+    assert!(fates.iter().all(Option::is_some), "and it works on");
+}
+
+#[test]
+fn who_is_killed_is_cleaned_up_after_and_comes_back() {
+    if !is_available() {
+        return;
+    }
+    let mut net = Net::new("kill", 3, Shape::Line);
+    (0..3).for_each(|node| net.start(node, &[]));
+    assert!(flow(&net, 0, 2, GAP, Duration::from_secs(2)).iter().all(Option::is_some));
+    net.kill(1);
+    assert!(!net.routes(1).is_empty(), "routes over interfaces outlive the router");
+    assert_eq!(net.setting(1, "r1", "forwarding"), "1");
+    let cleaned = net.run(1, &["clean"]);
+    assert!(cleaned.status.success(), "{cleaned:?}");
+    assert_eq!((net.routes(1).as_str(), net.rules(1)), ("", 0));
+    assert_eq!(net.setting(1, "r1", "forwarding"), "0", "settings are as they were");
+    net.start(1, &[]);
+    // Its neighbours may still have routes over it, so it says nothing for 15 s (RFC 3561, section 6.13), and longer while they
+    // do: they hear no hellos, and lose it.
+    net.wait_until(Duration::from_secs(40), "its neighbours find their way over it again", |net| {
+        flow(net, 0, 2, GAP, Duration::from_millis(500)).iter().any(Option::is_some)
+    });
+}
+
+#[test]
+fn after_sigterm_the_machine_is_as_it_was() {
+    if !is_available() {
+        return;
+    }
+    let mut net = Net::new("term", 2, Shape::Line);
+    let (rules, routes) = (net.ip(0, &["rule"]), net.ip(0, &["-4", "route", "show", "table", "all"]));
+    (0..2).for_each(|node| net.start(node, &[]));
+    assert!(flow(&net, 0, 1, GAP, Duration::from_secs(1)).iter().all(Option::is_some));
+    assert_eq!((net.rules(0), net.setting(0, "r0", "forwarding").as_str()), (1, "1"));
+    let second = net.run(0, &["--interface", "r0", "--network", "10.0.0.0/24"]);
+    let said = String::from_utf8_lossy(&second.stderr).into_owned();
+    assert!(!second.status.success() && said.contains("runs in this network namespace already"), "{said}");
+    assert_eq!(net.stop(0), Some(0));
+    assert_eq!((net.ip(0, &["rule"]), net.ip(0, &["-4", "route", "show", "table", "all"])), (rules, routes));
+    assert_eq!(net.setting(0, "r0", "forwarding"), "0");
+    assert!(!net.ip(0, &["link"]).contains("hopcast-node"));
+    let none = net.run(0, &["status"]);
+    assert!(!none.status.success());
+    assert!(String::from_utf8_lossy(&none.stderr).contains("no hopcast node runs"), "{none:?}");
+}
+
+#[test]
+fn an_interface_that_disappears_is_waited_for() {
+    if !is_available() {
+        return;
+    }
+    let mut net = Net::new("gone", 2, Shape::Line);
+    (0..2).for_each(|node| net.start(node, &[]));
+    assert!(flow(&net, 0, 1, GAP, Duration::from_secs(1)).iter().all(Option::is_some));
+    net.ip(0, &["link", "del", "r0"]);
+    net.wait_until(Duration::from_secs(5), "both ends notice", |net| {
+        (0..2).all(|node| net.status(node)["interfaces"][0]["state"] == "missing" && !net.routes(node).contains(" 1 "))
+    });
+    assert_eq!(net.status(0)["routes"], serde_json::json!([]));
+    net.connect(0, 1);
+    net.wait_until(Duration::from_secs(5), "both ends run again", |net| {
+        (0..2).all(|node| net.status(node)["interfaces"][0]["state"] == "running")
+    });
+    let fates = flow(&net, 0, 1, GAP, Duration::from_secs(2));
+    assert!(fates.iter().all(Option::is_some));
+}
+
+#[test]
+fn metrics_and_status_tell_the_same() {
+    if !is_available() {
+        return;
+    }
+    let mut net = Net::new("tell", 2, Shape::Line);
+    net.start(0, &["--metrics", "127.0.0.1:9654"]);
+    net.start(1, &[]);
+    assert!(flow(&net, 0, 1, GAP, Duration::from_secs(1)).iter().all(Option::is_some));
+    let metrics = net.inside(0, || net::http("127.0.0.1:9654", "/metrics"));
+    assert!(metrics.starts_with("HTTP/1.1 200 OK"), "{metrics}");
+    for line in ["hopcast_node_routes 1", "hopcast_node_interfaces_running 1", "# EOF"] {
+        assert!(metrics.contains(line), "{line} is not in {metrics}");
+    }
+    assert!(metrics.contains("hopcast_node_packets_released_total 1"), "{metrics}");
+    let elsewhere = net.inside(0, || net::http("127.0.0.1:9654", "/"));
+    assert!(elsewhere.starts_with("HTTP/1.1 404"), "{elsewhere}");
+    let people = String::from_utf8(net.run(0, &["status"]).stdout).expect("text");
+    assert!(people.contains("aodv at 10.0.0.1") && people.contains("10.0.0.2"), "{people}");
+}
+
+#[test]
+fn a_full_disk_behind_the_log_stops_nothing() {
+    if !is_available() {
+        return;
+    }
+    let mut net = Net::new("full", 2, Shape::Line);
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+    net.start_with(0, &["--log", "debug"], Stdio::from(full));
+    net.start(1, &[]);
+    assert!(flow(&net, 0, 1, GAP, Duration::from_secs(1)).iter().all(Option::is_some));
+    assert_eq!(net.stop(0), Some(0));
+}
+
+#[test]
+fn without_privileges_it_says_what_it_takes() {
+    use std::os::unix::process::CommandExt as _;
+    if !is_available() {
+        return;
+    }
+    // Somewhere that everybody may read.
+    let program = std::env::temp_dir().join(format!("hopcast-node-{}", std::process::id()));
+    std::fs::copy(binary(), &program).expect("there is room");
+    let mut command = std::process::Command::new(&program);
+    command.args(["node", "--interface", "lo", "--network", "10.0.0.0/24"]).uid(65_534).gid(65_534);
+    let output = command.output().expect("it can be run");
+    std::fs::remove_file(&program).expect("it is ours");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("CAP_NET_ADMIN"), "{said}");
+}
+
+#[test]
+fn wrong_input_is_told_with_what_would_be_right() {
+    if !is_available() {
+        return;
+    }
+    let net = Net::new("wrong", 2, Shape::Line);
+    for (arguments, says) in [
+        (&["--interface", "wlan7"][..], "there is no interface wlan7; there are r0"),
+        (&["--interface", "r0"], "--network 10.0.0.0/24"),
+        (&["--interface", "r0", "--interface", "r0", "--network", "10.0.0.0/24"], "given twice"),
+        (&["--interface", "r0", "--address", "10.0.0.77", "--network", "10.0.0.0/24"], "has the address 10.0.0.77"),
+        (&["--interface", "r0", "--network", "10.0.0.1/24"], "its network is 10.0.0.0/24"),
+        (&["--interface", "r0", "--key", "/nowhere"], "/nowhere"),
+        (&["--interface", "r0", "--metrics", "0.0.0.0:9654"], "loopback"),
+        (&["--interface", "r0", "--protocol", "rip"], "aodv, dsdv, olsr"),
+    ] {
+        let output = net.run(0, arguments);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(says), "{arguments:?}: {said}");
+    }
+    assert_eq!((net.rules(0), net.routes(0).as_str()), (0, ""));
+}
