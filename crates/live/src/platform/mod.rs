@@ -2,4 +2,6 @@
 
 pub mod clock;
 pub mod netlink;
+pub mod netns;
 pub mod signals;
+pub mod tap;

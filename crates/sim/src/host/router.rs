@@ -237,7 +237,7 @@ impl Host {
             }
             _ if is_for_this_host => {
                 router.protocol.handle_arrival(&view(&packet, Some(from.as_next_hop())), cx.now);
-                packet.part = None;
+                packet.strip_routing();
                 self.settle_router(cx);
                 self.receive(packet, cx);
             }
@@ -260,6 +260,13 @@ impl Host {
         }
         self.settle_router(cx);
         is_routed
+    }
+
+    /// Sends a packet that a real host in place of this one has made, the same way.
+    pub(super) fn send_made(&mut self, packet: Packet, cx: &mut Context<'_>) {
+        cx.counters.originated += 1;
+        self.route(packet, None, cx);
+        self.settle_router(cx);
     }
 
     /// The protocol's timer is due, or a packet has waited for too long.
@@ -350,7 +357,12 @@ impl Host {
         match verdict {
             Verdict::Forward(Forward { hop, header, held }) => {
                 let encapsulation = router.encapsulation;
-                packet.part = header.map(|octets| Arc::new(Part::Routing(RoutingPart { encapsulation, octets })));
+                match header {
+                    Some(octets) => {
+                        packet.part = Some(Arc::new(Part::Routing(RoutingPart { encapsulation, octets })));
+                    }
+                    None => packet.strip_routing(),
+                }
                 let Some(hop) = router.hop(self.node, hop) else {
                     self.drop_own(&packet, DropCause::NoRoute, cx);
                     return false;

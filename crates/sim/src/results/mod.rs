@@ -8,7 +8,7 @@ mod series;
 mod table;
 
 pub use cost::{Cost, Meter, Spent};
-pub use output::{OutputError, check_folder, write_tables};
+pub use output::{OutputError, check_folder, write_object, write_tables};
 pub use record::{Drops, FlowRecord, NodeRecord, Provenance, RadioRecord, Totals};
 pub use replication::Replication;
 pub use series::{QueueSample, RateSample, RunSeries};

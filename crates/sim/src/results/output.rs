@@ -1,7 +1,7 @@
 //! Files that are written whole or not at all.
 
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
@@ -43,7 +43,7 @@ type Rows = fn(&RunResult) -> RecordBatch;
 const TABLES: [(&str, Rows); 3] =
     [("flows.parquet", flow_table), ("nodes.parquet", node_table), ("series.parquet", series_table)];
 
-/// The object of a run, which the caller of the core writes beside the tables.
+/// The object of a run, beside the tables.
 const OBJECT: &str = "run.json";
 
 /// Looks for folders in `folder`, which must be there, that are in the way of the files of a run: the tables, the object,
@@ -89,6 +89,16 @@ pub fn write_tables(folder: &Path, results: &[RunResult]) -> Result<(), OutputEr
         parts.push(part);
     }
     commit_all(parts)
+}
+
+/// Writes the JSON object of a run as `run.json` to `folder`, which must be there.
+///
+/// # Errors
+/// That it could not be written.
+pub fn write_object(folder: &Path, object: &str) -> Result<(), OutputError> {
+    let (part, mut file) = Part::create(&folder.join(OBJECT))?;
+    writeln!(file, "{object}").map_err(|error| part.error(error))?;
+    commit_all(vec![part])
 }
 
 /// A file in the making: it has another name in the same folder, and gets its own when it is complete. One that is given up
@@ -172,7 +182,6 @@ fn into_io(error: ParquetError) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
 
     /// A folder of this test's own, gone with it.
     struct Folder(PathBuf);
