@@ -1,5 +1,7 @@
 //! Programs at real hosts: started at their instants, their output passed on, ended with the run.
 
+#![expect(clippy::disallowed_methods, reason = "programs are waited for in the machine's time")]
+
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};

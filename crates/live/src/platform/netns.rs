@@ -1,5 +1,7 @@
 //! Network namespaces with names, as `ip netns` has them: a file in `/run/netns` for each.
 
+#![expect(clippy::disallowed_methods, reason = "processes of others are waited for in the machine's time")]
+
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -39,7 +41,7 @@ impl Namespace {
         share_folder()?;
         let path = path(name);
         // As ip-netns(8) makes them: nobody opens the file itself, only what is mounted on it.
-        OpenOptions::new().write(true).create_new(true).mode(0).open(&path)?;
+        OpenOptions::new().write(true).create_new(true).mode(0o0).open(&path)?;
         let target = path.clone();
         let mounted = run_thread(move || -> io::Result<()> {
             unshare(CloneFlags::CLONE_NEWNET)?;
