@@ -19,7 +19,7 @@ struct Arguments {
 #[cfg(target_os = "linux")]
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    Emulate(crate::emulate::Command),
+    Emulate(Box<crate::emulate::Command>),
     Key(crate::key::command::Command),
     Node(crate::node::Command),
     Probe(crate::probe::Command),

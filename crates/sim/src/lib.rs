@@ -10,6 +10,7 @@
 //! | set up hosts, programs and forwarding tables | [`traffic`], [`host`] |
 //! | carry packets over wires | [`wired`] |
 //! | run all events in their order | [`engine`], driven by [`run`] |
+//! | let real hosts stand in for simulated ones | [`real`] |
 //! | measure, and check that nothing vanished | [`metrics`] |
 //! | capture every frame | [`capture`] |
 //! | turn one run into records, tables and files | [`results`] |
@@ -54,6 +55,7 @@ pub mod metrics;
 pub mod mobility;
 pub mod network;
 pub mod paths;
+pub mod real;
 pub mod registry;
 pub mod results;
 pub mod run;

@@ -16,13 +16,14 @@ use crate::association::{Associations, Change, Counts};
 use crate::engine::{Attachment, Engine, Event, Loss, Outgoing, Port, Ports, Tap, Upper};
 use crate::host::card::{Cards, Copied};
 use crate::host::packet::Packet;
-use crate::host::{ConservationError, Context, Hop, Host, Neighbour, PacketPool, Transmit};
+use crate::host::{ConservationError, Context, Hop, Host, Listener, Neighbour, PacketPool, Transmit};
 use crate::metrics::{Census, Counters, DropCause, FlowTable, Loss as FlowLoss, PathState, Truth, Unjudged};
 use crate::mobility::Motion;
 use crate::network::{self, Network};
+use crate::real::{Delivery, RealHosts, Refusal, read_frame};
 use crate::scenario::model::{Errors, FlowId, LossLevel, NodeId, NodeRadio, Rules, Scenario};
 use crate::topology::{Connectivity, Topology};
-use crate::traffic::{Machines, TrafficError, is_adtfrc, machines};
+use crate::traffic::{Hosting, Machines, TrafficError, is_adtfrc, machines};
 use crate::wired::Wire;
 
 // At a large power of two, the parts of all stations that an event looks at would share a few sets of the processor's cache.
@@ -55,6 +56,8 @@ pub struct Hosts {
     /// Sees the whole network, for flows whose losses are judged.
     observer: Option<Observer>,
     associations: Associations,
+    /// Where real hosts stand in for simulated ones.
+    real: Option<Box<RealHosts>>,
 }
 
 /// What is known of the network beyond what any host knows.
@@ -164,12 +167,35 @@ impl Simulation {
     /// # Errors
     /// As [`Self::new`].
     pub fn new_while(scenario: &Scenario, seed: u64, goes_on: &dyn Fn() -> bool) -> Result<Option<Self>, TrafficError> {
+        Self::with(scenario, seed, Hosting::Simulated, goes_on)
+    }
+
+    /// A run in which real hosts stand at the nodes that are to have them: what they send comes in by [`Self::handle_frame`],
+    /// and what is for them goes out by [`Self::poll_delivery`].
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn emulated(scenario: &Scenario, seed: u64) -> Result<Self, TrafficError> {
+        let simulation = Self::with(scenario, seed, Hosting::Real, &|| true);
+        simulation.map(|simulation| simulation.expect("nothing stops it"))
+    }
+
+    fn with(
+        scenario: &Scenario,
+        seed: u64,
+        hosting: Hosting,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<Option<Self>, TrafficError> {
         let radio = &scenario.radio;
         let radios = network::stations(scenario);
         let motion = Motion::new(scenario, seed);
         let Some(topology) = Topology::new_while(radio, &radios, motion, seed, goes_on) else { return Ok(None) };
         let Some(network) = Network::new_while(scenario, &topology, goes_on) else { return Ok(None) };
-        let Machines { mut hosts, flows, warnings } = machines(scenario, &network, seed)?;
+        let Machines { mut hosts, flows, warnings, listeners } = machines(scenario, &network, seed, hosting)?;
+        let real = match hosting {
+            Hosting::Simulated => None,
+            Hosting::Real => Some(Box::new(RealHosts::new(scenario, listeners))),
+        };
         let counters = vec![Counters::default(); hosts.len()];
         let code = match radio.errors {
             Errors::GilbertElliott { fec, .. } => fec,
@@ -232,7 +258,9 @@ impl Simulation {
             network::dissociate(scenario, &mut hosts);
         }
         let pool = PacketPool::default();
-        let hosts = Hosts { hosts, counters, flows, pool, errors, ports: ports.clone(), cards, observer, associations };
+        let ports_of_hosts = ports.clone();
+        let hosts =
+            Hosts { hosts, counters, flows, pool, errors, ports: ports_of_hosts, cards, observer, associations, real };
         let mut engine = Engine::with_ports(topology.into_medium(), stations, wires, ports, hosts);
         if !radio.standard.acknowledges() {
             engine.set_unacknowledged();
@@ -279,6 +307,38 @@ impl Simulation {
             host.finish(&mut hosts.flows);
         }
         hosts.flows.finish(self.end);
+    }
+
+    /// The real host at `node` sends an Ethernet frame over one of its interfaces, now.
+    ///
+    /// # Errors
+    /// Why the frame goes nowhere; nothing has happened.
+    pub fn handle_frame(&mut self, node: NodeId, interface: u32, octets: &[u8]) -> Result<(), Refusal> {
+        let (port, now) = (Port { host: node.0, interface }, self.engine.now());
+        let is_routed = self.engine.upper().hosts[node.0 as usize].router().is_some();
+        let (hop, packet) = read_frame(octets, port, self.engine.ports(), is_routed, now)?;
+        self.engine.intervene(node.0, |hosts, now| hosts.handle_sent_by_real(node, hop, packet, now));
+        Ok(())
+    }
+
+    /// The next frame for a real host.
+    pub fn poll_delivery(&mut self) -> Option<Delivery> {
+        self.engine.upper_mut().real.as_mut()?.poll_delivery()
+    }
+
+    /// Where simulated nodes listen to flows from real hosts.
+    pub fn listeners(&self) -> &[Listener] {
+        self.engine.upper().real.as_ref().map_or(&[], |real| &real.listeners)
+    }
+
+    /// The way of what a node has for another one, as its forwarding table says now.
+    pub fn hop_towards(&self, node: NodeId, destination: NodeId) -> Option<Hop> {
+        self.engine.upper().hosts[node.0 as usize].hop_towards(destination)
+    }
+
+    /// When the next event may be due; [`Instant::MAX`]: never, unless a real host sends something.
+    pub fn next_event(&self) -> Instant {
+        self.engine.next_event()
     }
 
     /// How far the run has come.
@@ -584,11 +644,26 @@ impl Hosts {
         let number = self.counters[host as usize].received;
         let by_radio = || matches!(self.ports.attachment(host as usize, from.interface), Attachment::Station(_));
         let is_lost = self.errors.as_ref().is_some_and(|errors| by_radio() && errors.is_lost(number, host, now));
-        let (host, mut context) = self.at(host, now);
+        let (receiver, mut context) = self.at(host, now);
         if is_lost {
-            return host.handle_lost(packet, DropCause::Corrupted, &mut context);
+            return receiver.handle_lost(packet, DropCause::Corrupted, &mut context);
         }
-        host.handle_packet(packet, from, &mut context);
+        receiver.handle_packet(packet, from, &mut context);
+        if let Some(real) = &mut self.real {
+            real.collect(&mut self.hosts[host as usize], now);
+        }
+    }
+
+    /// The real host at `node` sends `packet` to the neighbour behind `hop`.
+    fn handle_sent_by_real(&mut self, node: NodeId, hop: Hop, mut packet: Packet, now: Instant) {
+        let listeners = self.real.iter().flat_map(|real| &real.listeners);
+        let flow = listeners.copied().find(|listener| listener.hears(&packet, node)).map(|listener| listener.flow);
+        let (host, mut context) = self.at(node.0, now);
+        if let Some(flow) = flow {
+            Host::number_datagram(&mut packet, flow, &mut context);
+        }
+        host.handle_sent_by_real(hop, packet, &mut context);
+        self.observe(now);
     }
 
     /// The neighbour behind an interface: the one with this station, or the other end of a wire.

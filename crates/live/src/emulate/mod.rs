@@ -1,10 +1,94 @@
-//! Real hosts and programs on the simulated radio.
+//! Real hosts and programs on the simulated radio, in real time.
+//!
+//! | step | module |
+//! |---|---|
+//! | find out what a scenario needs, and whether that can be had | `plan` |
+//! | make namespaces, devices, addresses and routes, and remove them | `hosts` |
+//! | run the simulation with frames of real hosts | `session` |
+//! | keep it in step with the clock | `driver`, `lag` |
+//! | run programs | `programs` |
+//! | write down what comes in, and have it again | `recording` |
+//! | tell what happened | `report` |
+
+mod driver;
+mod hosts;
+mod lag;
+mod plan;
+mod programs;
+mod recording;
+mod report;
+mod session;
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use hopcast_protocols::time::{Duration, Instant};
+use hopcast_sim::address::ip_address;
+use hopcast_sim::capture::{Capture, Names};
+use hopcast_sim::results::{self, Replication, RunResult, Spent};
+use hopcast_sim::scenario::{Scenario, Source};
 
 use crate::failure::Failure;
+use crate::platform::clock::Clock;
+use crate::platform::signals::Signals;
+use driver::{Driver, End};
+use hosts::Hosts;
+use plan::RealNode;
+use programs::{Output, ProgramRecord, Programs, Wanted};
+use recording::{Header, Recorder, Recording};
+use report::{EmulationRecord, Report};
+use session::Session;
 
-/// Real hosts and programs on the simulated radio.
+/// Put real hosts and programs on the simulated radio.
+///
+/// Each node with `real = true` becomes a network namespace with an interface wlan0, whose frames go through the simulated radio
+/// in real time; all other nodes are simulated. Needs root.
 #[derive(Debug, clap::Args)]
-pub struct Command {}
+pub struct Command {
+    /// The scenario.
+    #[arg(value_name = "SCENARIO.toml", required_unless_present = "clean")]
+    scenario: Option<PathBuf>,
+    /// Change one value; may be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    overrides: Vec<String>,
+    /// Seed of every draw.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Run a command at a real node; may be repeated. The emulation ends when all commands have ended.
+    #[arg(long, num_args = 2, value_names = ["NODE", "COMMAND"])]
+    exec: Vec<String>,
+    /// Open a shell at a real node. The emulation ends with it.
+    #[arg(long, value_name = "NODE", conflicts_with = "json")]
+    shell: Option<String>,
+    /// Don't end when the scenario's duration is over, but on Ctrl-C.
+    #[arg(long)]
+    forever: bool,
+    /// Where to look for traces; may be repeated.
+    #[arg(long, value_name = "DIR")]
+    traces: Vec<PathBuf>,
+    /// Write results, and what --pcap asks for, to this folder.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Capture every frame, in a file for each node.
+    #[arg(long, requires = "out")]
+    pcap: bool,
+    /// Print one JSON object; what programs print goes to standard error.
+    #[arg(long)]
+    json: bool,
+    /// Write down all that real hosts send, for --replay.
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Have a recorded emulation again, without real hosts, as fast as possible; what they are sent must be the same.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "exec", "shell", "forever", "record"])]
+    replay: Option<PathBuf>,
+    /// Remove what emulations have left behind that were killed; run nothing.
+    #[arg(long, exclusive = true)]
+    clean: bool,
+}
+
+/// As long as a scenario may last: ten years.
+const FOREVER: Duration = Duration::from_secs(315_576_000);
 
 impl Command {
     /// Runs it.
@@ -13,6 +97,280 @@ impl Command {
     ///
     /// See [`Failure`].
     pub fn run(self) -> Result<(), Failure> {
-        Err(Failure::Input("not built yet".into()))
+        if self.clean {
+            return clean();
+        }
+        let path = self.scenario.clone().unwrap_or_default();
+        let mut scenario = self.load(&path)?;
+        let left =
+            plan::prepare(&mut scenario).map_err(|problem| Failure::Input(format!("{}: {problem}", path.display())))?;
+        if self.forever {
+            scenario.duration = FOREVER;
+        }
+        if let Some(folder) = &self.out {
+            self.prepare_folder(folder, &scenario)?;
+        }
+        match &self.replay {
+            Some(recording) => self.replay(&path, &scenario, left, recording),
+            None => self.emulate(&path, &scenario, left),
+        }
     }
+
+    fn load(&self, path: &Path) -> Result<Scenario, Failure> {
+        let name = path.display().to_string();
+        let text =
+            fs::read_to_string(path).map_err(|error| Failure::Input(format!("{name}: can't be read: {error}")))?;
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut trace_dirs = self.traces.clone();
+        trace_dirs.extend(std::env::var_os("HOPCAST_TRACES").iter().flat_map(std::env::split_paths));
+        let source = Source { text, name, directory: parent.into(), trace_dirs, ..Source::default() };
+        let loaded = Scenario::parse(&source, &self.overrides).map_err(|errors| Failure::Input(errors.to_string()))?;
+        Ok(loaded.scenario)
+    }
+
+    fn prepare_folder(&self, folder: &Path, scenario: &Scenario) -> Result<(), Failure> {
+        let problem = |error: String| Failure::Input(error);
+        fs::create_dir_all(folder)
+            .map_err(|error| problem(format!("{}: can't be written: {error}", folder.display())))?;
+        let names = self.captures(scenario);
+        results::check_folder(folder, |name| names.contains(name)).map_err(|error| problem(error.to_string()))
+    }
+
+    /// The names of the captures.
+    fn captures<'s>(&self, scenario: &'s Scenario) -> Names<'s> {
+        Names::new(scenario, Some(None).filter(|_| self.pcap))
+    }
+
+    /// In real time, with real hosts.
+    fn emulate(&self, path: &Path, scenario: &Scenario, left: Vec<String>) -> Result<(), Failure> {
+        let seed = self.seed.unwrap_or(scenario.seed);
+        let mut session = session(path, scenario, seed)?;
+        let plans = plan::real_nodes(scenario, session.replication.simulation());
+        let wanted = self.wanted(scenario, &plans)?;
+        let header =
+            Header { hopcast: env!("CARGO_PKG_VERSION").into(), scenario_sha256: scenario.sha256.clone(), seed };
+        let recorder = self.record.as_deref().map(|file| {
+            Recorder::create(file, &header)
+                .map_err(|error| Failure::Input(format!("{}: can't be written: {error}", file.display())))
+        });
+        let mut recorder = recorder.transpose()?;
+        let capture = self.capture(scenario, &mut session.replication)?;
+        // From here on, whatever happens, things are put in order.
+        let signals = Signals::listen().map_err(|error| Failure::Run(format!("signals can't be caught: {error}")))?;
+        let hosts = Hosts::create(&plans)?;
+        announce(&hosts, &session, scenario)?;
+        let output = Output { keeps_stdout: self.json, has_names: wanted.len() > 1 };
+        let mut programs = Programs::new(wanted, output);
+        let clock = Clock::new();
+        let driven = Driver::new(&mut session, &hosts.hosts, recorder.as_mut())
+            .and_then(|mut driver| driver.run(&mut programs, &signals).map(|(end, lag)| (end, lag.clone())));
+        let wall = clock.now().as_secs_f64();
+        let records = programs.finish();
+        drop(hosts);
+        let (end, lag) = driven.map_err(|error| Failure::Run(format!("the emulation failed: {error}")))?;
+
+        let outputs = session.outputs();
+        if let (Some(recorder), Some(file)) = (recorder, &self.record) {
+            let written = recorder.finish(session.now(), &outputs);
+            written.map_err(|error| Failure::Run(format!("{}: can't be written: {error}", file.display())))?;
+        }
+        let mut record = EmulationRecord::new((session.accepted, session.refused), &outputs, left);
+        let failed: Vec<String> = records.iter().filter_map(ProgramRecord::failure).collect();
+        record.programs = records;
+        let summary = lag.summary(scenario.emulation.lag_limit);
+        record.lag = Some(summary);
+        let spent = Spent { wall_s: Some(wall), ..Spent::default() };
+        self.conclude(scenario, session, record, spent, capture)?;
+        match end {
+            End::Signal(signal) if !self.forever => return Err(Failure::Interrupted { signal }),
+            _ => {}
+        }
+        if summary.exceeds_limit() {
+            let [p99, limit] = [summary.p99_s.unwrap_or(0.0), summary.limit_s].map(|seconds| seconds * 1e3);
+            return Err(Failure::Run(format!(
+                "the emulation fell behind real time: 99 % of frames left within {p99:.3} ms of their instants, more than \
+                 emulation.lag_limit of {limit:.3} ms"
+            )));
+        }
+        if failed.is_empty() { Ok(()) } else { Err(Failure::Run(failed.join("; "))) }
+    }
+
+    /// As fast as possible, with what real hosts once sent.
+    fn replay(&self, path: &Path, scenario: &Scenario, left: Vec<String>, file: &Path) -> Result<(), Failure> {
+        let Recording { header, inputs, end, outputs: recorded } = Recording::read(file).map_err(Failure::Input)?;
+        if header.scenario_sha256 != scenario.sha256 {
+            let problem = "is of another scenario, or one with other values set";
+            return Err(Failure::Input(format!("{}: {problem} than {}", file.display(), path.display())));
+        }
+        if let Some(input) = inputs.iter().find(|input| !is_interface(scenario, input)) {
+            let (node, interface) = (input.node.0, input.interface);
+            let problem =
+                format!("has a frame from interface {interface} of node {node}, which is none of a real host");
+            return Err(Failure::Input(format!("{}: {problem}", file.display())));
+        }
+        // It may have been emulated for longer than the scenario's duration.
+        let mut scenario = scenario.clone();
+        scenario.duration = scenario.duration.max(end.saturating_since(Instant::START));
+        let mut session = session(path, &scenario, header.seed)?;
+        let capture = self.capture(&scenario, &mut session.replication)?;
+        let clock = Clock::new();
+        let outputs = replay(&mut session, &inputs, end);
+        let record = EmulationRecord::new((session.accepted, session.refused), &outputs, left);
+        let spent = Spent { wall_s: Some(clock.now().as_secs_f64()), ..Spent::default() };
+        self.conclude(&scenario, session, record, spent, capture)?;
+        if outputs == recorded {
+            return Ok(());
+        }
+        Err(Failure::Run(format!(
+            "{}: the replay differs: {} frames with SHA-256 {} were delivered, {} with {} were recorded by hopcast {}",
+            file.display(),
+            outputs.frames,
+            outputs.digest,
+            recorded.frames,
+            recorded.digest,
+            header.hopcast,
+        )))
+    }
+
+    /// What is to run where: as the scenario and the command line say.
+    fn wanted(&self, scenario: &Scenario, real: &[RealNode]) -> Result<Vec<Wanted>, Failure> {
+        let names: Vec<&String> = node_names(scenario).collect();
+        let of_scenario = scenario.emulation.programs.iter().map(|program| Wanted {
+            node: names[program.node.0 as usize].clone(),
+            command: Some(program.command.clone()),
+            start: program.start,
+        });
+        let start = Instant::START;
+        let of_line = self.exec.chunks_exact(2).map(|pair| Wanted {
+            node: pair[0].clone(),
+            command: Some(pair[1].clone()),
+            start,
+        });
+        let shell = self.shell.iter().map(|node| Wanted { node: node.clone(), command: None, start });
+        let wanted: Vec<Wanted> = of_scenario.chain(of_line).chain(shell).collect();
+        for Wanted { node, command, .. } in &wanted {
+            if !real.iter().any(|real| real.name == *node) {
+                let all: Vec<&str> = real.iter().map(|real| real.name.as_str()).collect();
+                return Err(Failure::Input(format!("no real node is called \"{node}\"; there are {}", all.join(", "))));
+            }
+            if let Some(line) = command.as_ref().filter(|line| !programs::is_known(line)) {
+                let word = line.split_whitespace().next().unwrap_or_default();
+                return Err(Failure::Input(format!("node {node}: `{line}`: the command \"{word}\" is not found")));
+            }
+        }
+        Ok(wanted)
+    }
+
+    fn capture(&self, scenario: &Scenario, replication: &mut Replication<'_>) -> Result<Option<Capture>, Failure> {
+        let Some(folder) = self.out.as_deref().filter(|_| self.pcap) else { return Ok(None) };
+        let capture = Capture::create(folder, scenario, None).map_err(|error| Failure::Input(error.to_string()))?;
+        replication.simulation_mut().set_tap(capture.tap());
+        Ok(Some(capture))
+    }
+
+    /// Checks, writes and prints what was measured.
+    fn conclude(
+        &self,
+        scenario: &Scenario,
+        session: Session<'_>,
+        record: EmulationRecord,
+        spent: Spent,
+        capture: Option<Capture>,
+    ) -> Result<(), Failure> {
+        let failed = |error: String| Failure::Run(error);
+        session.replication.simulation().check().map_err(|error| failed(error.to_string()))?;
+        let result = session.replication.finish(spent);
+        let report = Report { run: &result, emulation: record };
+        if let Some(folder) = &self.out {
+            self.write(folder, scenario, &result, &report, capture).map_err(|error| failed(error.to_string()))?;
+        }
+        for warning in &result.warnings {
+            say(&format!("hopcast: warning: {warning}"))?;
+        }
+        let mut stdout = io::stdout().lock();
+        let printed = match self.json {
+            true => writeln!(stdout, "{}", report.to_json()),
+            false => report.print(&mut stdout),
+        };
+        match printed.and_then(|()| stdout.flush()) {
+            // Whoever read our output has seen enough.
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                Err(failed(format!("can't write the output: {error}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn write(
+        &self,
+        folder: &Path,
+        scenario: &Scenario,
+        result: &RunResult,
+        report: &Report<'_>,
+        capture: Option<Capture>,
+    ) -> Result<(), results::OutputError> {
+        results::write_tables(folder, std::slice::from_ref(result))?;
+        capture.map_or(Ok(()), Capture::commit)?;
+        results::write_text(&folder.join("run.json"), &(report.to_json() + "\n"))?;
+        self.captures(scenario).remove_others(folder)
+    }
+}
+
+fn clean() -> Result<(), Failure> {
+    let removed = hosts::clean();
+    let removed =
+        removed.map_err(|error| Failure::Run(hosts::because(&error, "what emulations have left can't be removed")))?;
+    for name in &removed {
+        say(&format!("removed network namespace {name}"))?;
+    }
+    if removed.is_empty() { say("nothing is left behind") } else { Ok(()) }
+}
+
+fn session<'s>(path: &Path, scenario: &'s Scenario, seed: u64) -> Result<Session<'s>, Failure> {
+    let file = path.display().to_string();
+    Session::new(scenario, seed).map_err(|error| Failure::Input(error.in_file(&file).to_string()))
+}
+
+/// Gives in what was recorded, at the same instants, up to `end`.
+fn replay(session: &mut Session<'_>, inputs: &[session::Input], end: Instant) -> session::Outputs {
+    for input in inputs {
+        if input.at > session.now() {
+            session.run_until(input.at);
+            while session.poll_delivery().is_some() {}
+        }
+        session.handle_frame(input.node, input.interface, &input.octets);
+    }
+    session.run_until(end);
+    while session.poll_delivery().is_some() {}
+    session.outputs()
+}
+
+/// Whether an input is from an interface of a real host.
+fn is_interface(scenario: &Scenario, input: &session::Input) -> bool {
+    let mut groups = scenario.groups.iter().flat_map(|group| group.node_names.iter().map(move |_| group));
+    let group = groups.nth(input.node.0 as usize);
+    group.is_some_and(|group| group.is_real && (input.interface as usize) < group.radios.len())
+}
+
+/// Names of all nodes, by index.
+fn node_names(scenario: &Scenario) -> impl Iterator<Item = &String> {
+    scenario.groups.iter().flat_map(|group| &group.node_names)
+}
+
+/// Tells people where they find what was made.
+fn announce(hosts: &Hosts, session: &Session<'_>, scenario: &Scenario) -> Result<(), Failure> {
+    for host in &hosts.hosts {
+        let plan = &host.plan;
+        say(&format!("{}: {}, network namespace {}", plan.name, plan.address, host.namespace.name()))?;
+    }
+    for listener in session.replication.simulation().listeners() {
+        let flow = &scenario.flows[listener.flow.0 as usize].name;
+        say(&format!("flow {flow}: goes to UDP port {} of {}", listener.port, ip_address(listener.to)))?;
+    }
+    Ok(())
+}
+
+/// Tells people something beside the results.
+fn say(text: &str) -> Result<(), Failure> {
+    writeln!(io::stderr(), "{text}").map_err(|error| Failure::Run(format!("standard error can't be written: {error}")))
 }

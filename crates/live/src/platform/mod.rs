@@ -2,6 +2,8 @@
 
 pub mod clock;
 pub mod netlink;
+pub mod netns;
 pub mod signals;
 pub mod wait;
 pub mod udp;
+pub mod tap;

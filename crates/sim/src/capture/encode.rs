@@ -8,12 +8,13 @@ use hopcast_radio::mac::edca::UserPriority;
 use hopcast_radio::mac::{Frame, FrameKind};
 use hopcast_radio::medium::Link;
 use hopcast_radio::standard::{DataRate, Modulation, Standard};
+use hopcast_wire::checksum::Policy;
 use hopcast_wire::ieee80211::{Addressing, DataSubtype, Flags, ManagementSubtype, SequenceControl, fcs, management};
 use hopcast_wire::radiotap::{Channel, ChannelFlags};
-use hopcast_wire::{MacAddress, arp, dccp, ieee80211, ipv4, llc, radiotap, tcp, udp};
+use hopcast_wire::{MacAddress, arp, dccp, ethernet, ieee80211, ipv4, llc, radiotap, tcp, udp};
 
 use crate::address::{BSSID, ip_address, mac_address};
-use crate::host::packet::{Body, IPV4_HEADER, Packet, RoutingPart};
+use crate::host::packet::{Body, IPV4_HEADER, Packet, RealPart, RoutingPart};
 use crate::network::{self, Station};
 use crate::scenario::model::{Propagation, Role, Scenario};
 
@@ -21,7 +22,7 @@ use crate::scenario::model::{Propagation, Role, Scenario};
 const MANAGEMENT_HEADER: u64 = 24;
 
 /// Makes octets of frames, one at a time.
-pub(super) struct Encoder {
+pub(crate) struct Encoder {
     /// By station: the centre of its channel in MHz, and what its node is.
     stations: Vec<(u16, Role)>,
     short_preamble: bool,
@@ -33,7 +34,7 @@ pub(super) struct Encoder {
 }
 
 impl Encoder {
-    pub(super) fn new(scenario: &Scenario) -> Self {
+    pub(crate) fn new(scenario: &Scenario) -> Self {
         let radio = &scenario.radio;
         let carrier = match radio.propagation {
             Propagation::Range { .. } => radio.standard.default_frequency(),
@@ -70,7 +71,7 @@ impl Encoder {
                 let travelled = received.map_or(Duration::ZERO, |link| link.delay);
                 let sent = Instant::START + start.saturating_since(Instant::START + travelled);
                 self.push_management(body, frame, sent, packet.tag.created);
-            } else if let Some(message) = arp_message(packet, frame) {
+            } else if let Some(message) = arp_message(packet, frame).filter(|_| packet.real().is_none()) {
                 self.push_arp(&message, packet);
             } else {
                 self.push_packet(packet);
@@ -106,7 +107,7 @@ impl Encoder {
     fn push_header(&mut self, frame: &Frame<Arc<Packet>>) {
         // The field holds whole microseconds, 15 bits of them (9.2.4.2).
         let duration = (frame.duration.as_nanos() / 1_000).min(32_767) as u16;
-        let receiver = frame.receiver.map_or(MacAddress::BROADCAST, mac_address);
+        let receiver = destination(frame);
         let transmitter = mac_address(frame.transmitter);
         let flags = Flags { retry: frame.retry, ..Flags::NONE };
         let repr = match frame.kind {
@@ -166,7 +167,7 @@ impl Encoder {
 
     /// Access points forward by IP: a data frame goes to the access point itself, or comes from it.
     fn addressing(&self, frame: &Frame<Arc<Packet>>) -> Addressing {
-        let destination = frame.receiver.map_or(MacAddress::BROADCAST, mac_address);
+        let destination = destination(frame);
         let source = mac_address(frame.transmitter);
         match self.stations[frame.transmitter.0 as usize].1 {
             Role::Station => Addressing::ToAccessPoint { bssid: destination, source, destination },
@@ -192,10 +193,37 @@ impl Encoder {
         }
     }
 
-    /// LLC/SNAP, then IP.
+    /// LLC/SNAP, then IP, or what else a real host sends.
     fn push_packet(&mut self, packet: &Packet) {
-        self.push_snap(llc::EtherType::Ipv4);
+        self.push_snap(packet.real().map_or(llc::EtherType::Ipv4, |part| part.ether_type));
         self.push_ip(packet);
+    }
+
+    /// The Ethernet frame that brings a packet to a real host; `None` for what such a host has no use for.
+    pub(crate) fn encode_ethernet(
+        &mut self,
+        packet: &Packet,
+        destination: MacAddress,
+        source: MacAddress,
+    ) -> Option<&[u8]> {
+        self.octets.clear();
+        let ether_type = match (&packet.body, packet.real()) {
+            (_, Some(part)) => part.ether_type,
+            (Body::Arp(_), None) => llc::EtherType::Arp,
+            (_, None) if packet.is_ip() => llc::EtherType::Ipv4,
+            _ => return None,
+        };
+        let header = ethernet::Repr { destination, source, ether_type };
+        let room = self.grow(header.buffer_len());
+        header.emit(&mut ethernet::Packet::new_unchecked(room));
+        match &packet.body {
+            Body::Arp(message) => {
+                let room = self.grow(message.buffer_len());
+                message.emit(&mut arp::Packet::new_unchecked(room));
+            }
+            _ => self.push_ip(packet),
+        }
+        Some(&self.octets)
     }
 
     fn push_snap(&mut self, kind: llc::EtherType) {
@@ -206,6 +234,9 @@ impl Encoder {
 
     /// The IP header, and the part of the datagram that this packet carries.
     fn push_ip(&mut self, packet: &Packet) {
+        if let Some(part) = packet.real() {
+            return self.push_real(part, packet);
+        }
         let ip = ip_header(packet);
         let room = self.grow(ip.buffer_len());
         ip.emit(&mut ipv4::Packet::new_unchecked(room));
@@ -218,6 +249,26 @@ impl Encoder {
         let (end_of_headers, payload) = (self.octets.len(), usize::from(packet.ip.payload));
         self.octets.extend_from_slice(&self.transport[first..end]);
         self.octets.resize(end_of_headers + payload, 0);
+    }
+
+    /// What a real host sent, with the header as it has become.
+    fn push_real(&mut self, part: &RealPart, packet: &Packet) {
+        let sent = ipv4::Repr::parse(&ipv4::Packet::new_unchecked(&part.octets), Policy::Ignore);
+        match (&packet.body, sent) {
+            (Body::Real { protocol: Some(_), .. }, Ok(sent)) => {
+                let ip = ipv4::Repr {
+                    more_fragments: packet.ip.more_fragments,
+                    fragment_offset: packet.ip.offset,
+                    time_to_live: packet.ip.ttl,
+                    payload_len: packet.ip.payload,
+                    ..sent
+                };
+                let room = self.grow(ip.buffer_len());
+                ip.emit(&mut ipv4::Packet::new_unchecked(room));
+                self.octets.extend_from_slice(part.payload(&packet.ip));
+            }
+            _ => self.octets.extend_from_slice(&part.octets),
+        }
     }
 
     /// A routing protocol's part of a packet.
@@ -235,6 +286,15 @@ impl Encoder {
         let start = self.octets.len();
         self.octets.resize(start + count, 0);
         &mut self.octets[start..]
+    }
+}
+
+/// Whom a frame is for: a station, or all, or the group that a real host has named.
+fn destination(frame: &Frame<Arc<Packet>>) -> MacAddress {
+    match (frame.receiver, frame.payload.as_ref().and_then(|packet| packet.real())) {
+        (Some(receiver), _) => mac_address(receiver),
+        (None, Some(part)) if part.destination.is_group() => part.destination,
+        (None, _) => MacAddress::BROADCAST,
     }
 }
 
@@ -327,7 +387,7 @@ fn emit_transport_header(body: &Body, ip: &ipv4::Repr, octets: &mut Vec<u8>) {
             let payload_len = packet.payload.len as u16;
             dccp::Packet::new_unchecked(octets).fill_checksum(ip.source, ip.destination, &[], payload_len);
         }
-        Body::Message | Body::Arp(_) => {}
+        Body::Message | Body::Arp(_) | Body::Real { .. } => {}
     }
 }
 

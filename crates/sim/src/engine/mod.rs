@@ -283,6 +283,20 @@ impl<U: Upper> Engine<U> {
         self.now = self.now.max(end);
     }
 
+    /// Something happens to a host now that no event of the run has led to: `change` tells the layer above, and what comes of
+    /// it is carried out.
+    pub fn intervene(&mut self, host: u32, change: impl FnOnce(&mut U, Instant)) {
+        change(&mut self.upper, self.now);
+        self.settle_host(host as usize, None, self.now);
+        self.settle_touched(self.now);
+    }
+
+    /// When the next event is due, or something that may lead to one; [`Instant::MAX`]: none ever.
+    pub fn next_event(&self) -> Instant {
+        let timers = self.station_timers.first().min(self.host_timers.first());
+        timers.min(self.trailing.first()).min(self.leading.first())
+    }
+
     /// How far the run has come.
     pub fn now(&self) -> Instant {
         self.now

@@ -74,6 +74,11 @@ impl Ports {
         self.first.len()
     }
 
+    /// Number of stations.
+    pub fn stations(&self) -> usize {
+        self.of_station.len()
+    }
+
     /// Whose interface a station is.
     pub fn of_station(&self, station: StationId) -> Port {
         self.of_station[station.0 as usize]

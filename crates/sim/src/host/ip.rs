@@ -16,17 +16,22 @@ impl Host {
         let payload = body.octets() as u16;
         let ip =
             Ipv4 { source: self.node, destination, id, offset: 0, payload, more_fragments: false, ttl: DEFAULT_TTL };
-        let datagram = Packet { ip, body, tag, part: None };
+        self.send_datagram(Packet { ip, body, tag, part: None }, cx).then_some(id)
+    }
+
+    /// Sends a datagram of this host; false if there is no route.
+    pub(super) fn send_datagram(&mut self, datagram: Packet, cx: &mut Context<'_>) -> bool {
+        let destination = datagram.ip.destination;
         if self.router.is_some() {
-            return self.send_routed(datagram, cx).then_some(id);
+            return self.send_routed(datagram, cx);
         }
         let Some(&hop) = self.routes.get(destination) else {
             cx.counters.originated += 1;
             count_host_drop(&datagram, 1, self.unrouted, cx);
-            return None;
+            return false;
         };
         cx.counters.originated += self.give_in_pieces(hop, datagram, cx);
-        Some(id)
+        true
     }
 
     /// A packet for another host.
@@ -73,12 +78,17 @@ impl Host {
 
     /// A packet for this host.
     pub(super) fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        if self.real.is_some() {
+            let from = Neighbour { interface: 0, node: packet.ip.source };
+            return self.hand_out(packet, from, cx);
+        }
         if !packet.is_fragment() {
             return self.deliver(packet, 1, cx);
         }
         let mut complete = None;
         // What a routing protocol has put before the data has done its part.
-        let fragment = Packet { part: None, ..packet.clone() };
+        let mut fragment = packet.clone();
+        fragment.strip_routing();
         self.reassembly.handle_fragment(fragment, cx.now, |outcome| match outcome {
             Outcome::Complete { datagram, packets } => complete = Some((datagram, packets)),
             Outcome::Dropped { sample, packets, cause } => count_fragments_drop(&sample, packets, cause, cx),
@@ -111,17 +121,25 @@ impl Host {
         }
     }
 
+    /// The index of the socket that a datagram is for, if there is one with it.
+    pub(super) fn socket_of(&self, datagram: &Packet) -> u16 {
+        datagram.body.destination_port().wrapping_sub(FIRST_PORT)
+    }
+
     /// Hands a whole datagram, which came in so many packets, to its socket.
     fn deliver(&mut self, datagram: &Packet, packets: u32, cx: &mut Context<'_>) {
-        let socket = datagram.body.destination_port().wrapping_sub(FIRST_PORT);
+        let socket = self.socket_of(datagram);
         match (self.sockets.get(usize::from(socket)), &datagram.body) {
-            (Some(Socket::Udp(_)), Body::Udp { .. }) => self.deliver_udp(u32::from(socket), datagram, packets, cx),
+            (Some(Socket::Udp(_)), &Body::Udp { length, .. }) => {
+                self.deliver_udp(u32::from(socket), datagram, u32::from(length), packets, cx);
+            }
             (Some(Socket::Tcp(_)), Body::Tcp { segment, source_port, .. }) => {
                 cx.counters.delivered += u64::from(packets);
                 let from = Endpoint { node: datagram.ip.source, port: *source_port };
                 self.deliver_segment(u32::from(socket), segment, from, cx);
             }
             (Some(Socket::Dccp(_)), Body::Dccp(_)) => self.deliver_dccp(u32::from(socket), datagram, packets, cx),
+            (_, Body::Real { .. }) => self.deliver_real(datagram, packets, cx),
             _ => count_host_drop(datagram, packets, DropCause::NoSocket, cx),
         }
     }

@@ -25,6 +25,7 @@ mod ip;
 pub mod packet;
 mod pool;
 mod program;
+mod real;
 mod reassembly;
 pub mod router;
 mod routes;
@@ -36,6 +37,7 @@ mod tests;
 
 pub use dccp::DccpOptions;
 pub use pool::PacketPool;
+pub use real::{Arrival, Listener, RealFrame};
 pub use reassembly::{REASSEMBLY_MEMORY, REASSEMBLY_TIMEOUT};
 pub use router::{Neighbour, ROUTE_QUEUE_PACKETS, ROUTE_QUEUE_TIMEOUT, Router};
 pub use routes::{Hop, Routes};
@@ -52,6 +54,7 @@ use hopcast_radio::mac::edca::UserPriority;
 use hopcast_radio::mac::{Room, StationId};
 use packet::{Body, Packet};
 use program::Program;
+use real::Real;
 use reassembly::Reassembly;
 use router::Undelivered;
 use std::collections::VecDeque;
@@ -71,6 +74,8 @@ pub struct Host {
     router: Option<Box<Router>>,
     /// Where addresses of neighbours' radios are not known beforehand.
     resolution: Option<Box<Resolution>>,
+    /// Where a real host stands in.
+    real: Option<Box<Real>>,
     sockets: Vec<Socket>,
     programs: Vec<Program>,
     /// Packets for the interfaces, in order.
@@ -163,6 +168,7 @@ impl Host {
             routes,
             unrouted: DropCause::NoRoute,
             router: None,
+            real: None,
             sockets: Vec::new(),
             programs: Vec::new(),
             ready: VecDeque::new(),
@@ -194,8 +200,13 @@ impl Host {
     #[inline]
     pub fn handle_packet(&mut self, packet: &Packet, from: Neighbour, cx: &mut Context<'_>) {
         cx.counters.received += 1;
-        if let Body::Arp(message) = &packet.body {
-            return self.handle_arp(message, from, cx);
+        if self.real.is_some() && self.router.is_none() {
+            return self.hand_out(packet, from, cx);
+        }
+        match &packet.body {
+            Body::Arp(message) => return self.handle_arp(message, from, cx),
+            Body::Real { .. } => return self.handle_real(packet, from, cx),
+            _ => {}
         }
         if self.router.is_some() {
             return self.handle_routed(packet, from, cx);

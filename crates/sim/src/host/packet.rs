@@ -7,8 +7,9 @@ use hopcast_protocols::time::Instant;
 use hopcast_protocols::transport::dccp;
 use hopcast_protocols::transport::tcp::Segment;
 use hopcast_radio::mac::edca::UserPriority;
-use hopcast_wire::arp;
 use hopcast_wire::ieee80211::management;
+use hopcast_wire::llc::EtherType;
+use hopcast_wire::{MacAddress, arp};
 use std::sync::Arc;
 
 /// Octets of an IPv4 header without options (RFC 791, section 3.1).
@@ -26,7 +27,8 @@ pub const MAX_UDP_PAYLOAD: u32 = MAX_IP_PAYLOAD - UDP_HEADER;
 /// Time to live of a new datagram (RFC 1700, "Assigned numbers", IP time to live parameter).
 pub const DEFAULT_TTL: u8 = 64;
 
-/// One IPv4 packet, or an ARP packet, of whose `ip` no octet is on the air. Octets of applications are not carried; a capture fills them in.
+/// One IPv4 packet, or an ARP packet, of whose `ip` no octet is on the air. Octets of applications are not carried, but those of
+/// real hosts; a capture fills them in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {
     /// The IP header.
@@ -46,6 +48,19 @@ pub enum Part {
     Routing(RoutingPart),
     /// It is no packet but the body of a management frame, and the IP header says no more than between whom it passes.
     Management(management::Repr),
+    /// It is what a real host sent.
+    Real(RealPart),
+}
+
+/// The octets of a frame of a real host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RealPart {
+    /// Whom the host's interface addressed: of a group, who is meant by a frame to all.
+    pub destination: MacAddress,
+    /// What they are.
+    pub ether_type: EtherType,
+    /// What follows the Ethernet header. Fields of an IPv4 header that change on the way are those of [`Packet::ip`].
+    pub octets: Box<[u8]>,
 }
 
 /// A message of a routing protocol, or its header before the data.
@@ -111,6 +126,15 @@ pub enum Body {
     },
     /// RFC 4340: its header is octets, ports and all.
     Dccp(dccp::Packet),
+    /// Of a real host: [`Part::Real`] has the octets.
+    Real {
+        /// The protocol number of an IPv4 datagram; `None`: it is no IPv4 that hosts of the simulation understand.
+        protocol: Option<u8>,
+        /// Source port; zero without one, and of a fragment.
+        source_port: u16,
+        /// Destination port, the same.
+        destination_port: u16,
+    },
     /// No data: the packet is a message of a routing protocol.
     Message,
     /// No data and no IP: RFC 826.
@@ -122,8 +146,8 @@ pub enum Body {
 pub struct Tag {
     /// Whose data, or whose acknowledgement.
     pub flow: FlowId,
-    /// Over UDP and DCCP the sequence number of the application's datagram in the flow, [`Tag::NO_DATAGRAM`] where there is
-    /// none in the packet; over TCP the octet's place in the stream.
+    /// Over UDP, DCCP and from real hosts the sequence number of the application's datagram in the flow, [`Tag::NO_DATAGRAM`]
+    /// where there is none in the packet; over TCP the octet's place in the stream.
     pub seq: u64,
     /// Over UDP and DCCP when the application wrote the datagram; otherwise when the packet was made.
     pub created: Instant,
@@ -136,7 +160,7 @@ pub struct Tag {
 }
 
 impl Tag {
-    /// [`Self::seq`] of a packet of DCCP that carries no data.
+    /// [`Self::seq`] of a packet of DCCP that carries no data, and of a real host's that belongs to no flow.
     pub const NO_DATAGRAM: u64 = u64::MAX;
 }
 
@@ -145,7 +169,7 @@ impl Packet {
     pub fn datagram(&self) -> Option<u64> {
         match self.body {
             Body::Udp { .. } => Some(self.tag.seq),
-            Body::Dccp(_) => Some(self.tag.seq).filter(|&seq| seq != Tag::NO_DATAGRAM),
+            Body::Dccp(_) | Body::Real { .. } => Some(self.tag.seq).filter(|&seq| seq != Tag::NO_DATAGRAM),
             Body::Tcp { .. } | Body::Message | Body::Arp(_) => None,
         }
     }
@@ -190,7 +214,7 @@ impl Packet {
     /// Octets of this packet, its IP header included; of the body of a management frame, its own.
     pub fn octets(&self) -> u32 {
         match (self.part.as_deref(), &self.body) {
-            (Some(Part::Management(_)), _) => u32::from(self.ip.payload),
+            (Some(Part::Management(_)), _) | (_, Body::Real { protocol: None, .. }) => u32::from(self.ip.payload),
             (None, Body::Arp(_)) => ARP_PACKET,
             _ => {
                 let ip = if self.is_ip() { IPV4_HEADER + u32::from(self.ip.payload) } else { 0 };
@@ -203,9 +227,10 @@ impl Packet {
     pub fn is_ip(&self) -> bool {
         match &self.body {
             Body::Udp { .. } | Body::Tcp { .. } | Body::Dccp(_) => true,
+            Body::Real { protocol, .. } => protocol.is_some(),
             Body::Message => match self.part.as_deref() {
                 Some(Part::Routing(part)) => part.encapsulation != Encapsulation::Arp,
-                Some(Part::Management(_)) => false,
+                Some(Part::Management(_) | Part::Real(_)) => false,
                 None => true,
             },
             Body::Arp(_) => false,
@@ -216,6 +241,21 @@ impl Packet {
     pub fn routing(&self) -> Option<&RoutingPart> {
         match self.part.as_deref() {
             Some(Part::Routing(part)) => Some(part),
+            _ => None,
+        }
+    }
+
+    /// Takes away what a routing protocol has put behind the IP header.
+    pub fn strip_routing(&mut self) {
+        if self.routing().is_some() {
+            self.part = None;
+        }
+    }
+
+    /// The octets of the real host that sent it.
+    pub fn real(&self) -> Option<&RealPart> {
+        match self.part.as_deref() {
+            Some(Part::Real(part)) => Some(part),
             _ => None,
         }
     }
@@ -250,7 +290,8 @@ impl Body {
             Self::Tcp { .. } => 6,
             Self::Dccp(_) => 33,
             Self::Udp { .. } | Self::Message => 17,
-            Self::Arp(_) => 0,
+            Self::Real { protocol: Some(protocol), .. } => *protocol,
+            Self::Real { protocol: None, .. } | Self::Arp(_) => 0,
         }
     }
 
@@ -258,7 +299,9 @@ impl Body {
     pub fn source_port(&self) -> u16 {
         match *self {
             Self::Message | Self::Arp(_) => 0,
-            Self::Udp { source_port, .. } | Self::Tcp { source_port, .. } => source_port,
+            Self::Udp { source_port, .. } | Self::Tcp { source_port, .. } | Self::Real { source_port, .. } => {
+                source_port
+            }
             Self::Dccp(ref packet) => hopcast_wire::dccp::Packet::new_unchecked(&packet.header[..]).source_port(),
         }
     }
@@ -267,24 +310,26 @@ impl Body {
     pub fn destination_port(&self) -> u16 {
         match *self {
             Self::Message | Self::Arp(_) => 0,
-            Self::Udp { destination_port, .. } | Self::Tcp { destination_port, .. } => destination_port,
+            Self::Udp { destination_port, .. }
+            | Self::Tcp { destination_port, .. }
+            | Self::Real { destination_port, .. } => destination_port,
             Self::Dccp(ref packet) => hopcast_wire::dccp::Packet::new_unchecked(&packet.header[..]).destination_port(),
         }
     }
 
-    /// Octets of the whole datagram behind its IP header: transport header, options and payload.
+    /// Octets of the whole datagram behind its IP header, which this host makes: transport header, options and payload.
     pub fn octets(&self) -> u32 {
         match self {
             Self::Udp { length, .. } => UDP_HEADER + u32::from(*length),
             Self::Tcp { segment, .. } => TCP_HEADER + segment.options_len() + u32::from(segment.payload_len),
             Self::Dccp(packet) => packet.header.len() as u32 + packet.payload.len,
-            Self::Message | Self::Arp(_) => 0,
+            Self::Message | Self::Arp(_) | Self::Real { .. } => 0,
         }
     }
 
     /// Whether it carries data of a transport protocol.
     pub const fn has_data(&self) -> bool {
-        matches!(self, Self::Udp { .. } | Self::Tcp { .. } | Self::Dccp(_))
+        matches!(self, Self::Udp { .. } | Self::Tcp { .. } | Self::Dccp(_) | Self::Real { protocol: Some(_), .. })
     }
 }
 

@@ -44,6 +44,8 @@ struct Incomplete {
     /// A fragment of it, with the facts that all of them share.
     sample: Packet,
     misassembled: bool,
+    /// What has come of a real host's, whose octets count.
+    pieces: Vec<Packet>,
     /// Octets of the whole, once the last fragment is here.
     total: Option<u32>,
     /// Octets that are here, as disjoint, sorted, half-open ranges that do not touch. Keeps its memory for the next.
@@ -258,6 +260,7 @@ impl Incomplete {
             deadline: Instant::START,
             sample,
             misassembled: false,
+            pieces: Vec::new(),
             total: None,
             ranges,
             octets: 0,
@@ -279,7 +282,12 @@ impl Incomplete {
         if !packet.ip.more_fragments {
             self.total = Some(end);
         }
-        self.misassembled |= packet.tag != self.sample.tag || packet.body != self.sample.body;
+        self.misassembled |= packet.body != self.sample.body;
+        if packet.real().is_some() {
+            self.pieces.push(packet.clone());
+        } else {
+            self.misassembled |= packet.tag != self.sample.tag;
+        }
         self.octets += end - start;
         self.packets += 1;
         true
@@ -311,6 +319,9 @@ impl Incomplete {
     }
 
     fn whole(&self) -> Packet {
+        if let Some(packet) = Packet::joined(self.pieces.clone()) {
+            return packet;
+        }
         let mut packet = self.sample.clone();
         packet.ip.offset = 0;
         packet.ip.more_fragments = false;

@@ -258,6 +258,13 @@ impl Host {
         is_routed
     }
 
+    /// Sends a packet that a real host in place of this one has made, the same way.
+    pub(super) fn send_made(&mut self, packet: Packet, cx: &mut Context<'_>) {
+        cx.counters.originated += 1;
+        self.route(packet, None, cx);
+        self.settle_router(cx);
+    }
+
     /// The protocol's timer is due, or a packet has waited for too long.
     pub(super) fn expire_router(&mut self, cx: &mut Context<'_>) {
         let Some(router) = &mut self.router else { return };
@@ -346,7 +353,12 @@ impl Host {
         match verdict {
             Verdict::Forward(Forward { hop, header, held }) => {
                 let encapsulation = router.encapsulation;
-                packet.part = header.map(|octets| Arc::new(Part::Routing(RoutingPart { encapsulation, octets })));
+                match header {
+                    Some(octets) => {
+                        packet.part = Some(Arc::new(Part::Routing(RoutingPart { encapsulation, octets })));
+                    }
+                    None => packet.strip_routing(),
+                }
                 let Some(hop) = router.hop(self.node, hop) else {
                     self.drop_own(&packet, DropCause::NoRoute, cx);
                     return false;

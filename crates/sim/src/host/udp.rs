@@ -136,11 +136,17 @@ impl Host {
         true
     }
 
-    /// A datagram for a socket of this host, in so many packets.
-    pub(super) fn deliver_udp(&mut self, socket: u32, datagram: &Packet, packets: u32, cx: &mut Context<'_>) {
-        let Body::Udp { length, .. } = datagram.body else { return };
+    /// A datagram for a socket of this host, of so many octets and in so many packets.
+    pub(super) fn deliver_udp(
+        &mut self,
+        socket: u32,
+        datagram: &Packet,
+        octets: u32,
+        packets: u32,
+        cx: &mut Context<'_>,
+    ) {
         let Tag { seq, created, expires, .. } = datagram.tag;
-        let unit = Unit { seq, created, expires, octets: u32::from(length) };
+        let unit = Unit { seq, created, expires, octets };
         let program = self.udp(socket).program;
         if let Activity::Sink = self.programs[program as usize].activity {
             // A sink reads at once.

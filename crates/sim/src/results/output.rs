@@ -43,7 +43,7 @@ type Rows = fn(&RunResult) -> RecordBatch;
 const TABLES: [(&str, Rows); 3] =
     [("flows.parquet", flow_table), ("nodes.parquet", node_table), ("series.parquet", series_table)];
 
-/// The object of a run, which the caller of the core writes beside the tables.
+/// The object of a run, beside the tables.
 const OBJECT: &str = "run.json";
 
 /// Looks for folders in `folder`, which must be there, that are in the way of the files of a run: the tables, the object,

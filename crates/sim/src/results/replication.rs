@@ -46,6 +46,14 @@ impl<'a> Replication<'a> {
         Ok(simulation.map(|simulation| Self::of(scenario, seed, simulation)))
     }
 
+    /// One with real hosts where the scenario has them, which somebody drives with [`Self::run_until`].
+    ///
+    /// # Errors
+    /// As [`Simulation::emulated`].
+    pub fn emulated(scenario: &'a Scenario, seed: u64) -> Result<Self, TrafficError> {
+        Ok(Self::of(scenario, seed, Simulation::emulated(scenario, seed)?))
+    }
+
     fn of(scenario: &'a Scenario, seed: u64, simulation: Simulation) -> Self {
         let interval = Series::new(scenario.duration).interval();
         Self {
@@ -76,14 +84,27 @@ impl<'a> Replication<'a> {
         }
         let slice_end = Instant::from_nanos(now.as_nanos().saturating_add(self.slice.as_nanos()));
         let events = self.simulation.events();
-        self.simulation.run_until(slice_end.min(self.next_sample).min(end));
+        self.run_slice(slice_end.min(end));
         self.fit_slice(self.simulation.events() - events);
+        self.simulation.now() < end
+    }
+
+    /// Runs until an instant, or the end of the run.
+    pub fn run_until(&mut self, until: Instant) {
+        let until = until.min(self.simulation.end());
+        while self.simulation.now() < until {
+            self.run_slice(until);
+        }
+    }
+
+    /// Runs until an instant, or the next sample.
+    fn run_slice(&mut self, until: Instant) {
+        self.simulation.run_until(until.min(self.next_sample));
         if self.simulation.now() == self.next_sample {
             self.series.sample(&self.simulation);
             self.next_sample =
                 Instant::from_nanos(self.next_sample.as_nanos().saturating_add(self.series.interval.as_nanos()));
         }
-        self.simulation.now() < end
     }
 
     /// What was measured until now. A run that is not at its end stops here.

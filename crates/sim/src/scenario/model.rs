@@ -57,8 +57,30 @@ pub struct Scenario {
     pub links: Vec<WiredLink>,
     /// Flows in the order of the file.
     pub flows: Vec<Flow>,
+    /// What holds where real hosts take part.
+    pub emulation: Emulation,
     /// Hexadecimal SHA-256 of the scenario with all overrides but the seed applied, in a canonical spelling.
     pub sha256: String,
+}
+
+/// Real hosts in real time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Emulation {
+    /// 99 of 100 frames must leave at most so long after their instants.
+    pub lag_limit: Duration,
+    /// What runs at real nodes.
+    pub programs: Vec<Program>,
+}
+
+/// A program at a real node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Program {
+    /// Where.
+    pub node: NodeId,
+    /// What the shell is told.
+    pub command: String,
+    /// When it starts.
+    pub start: Instant,
 }
 
 /// The radio and its medium access.
@@ -269,11 +291,15 @@ pub struct Group {
     pub relay: Relay,
     /// Send and receive buffer of each UDP socket, and each direction of a TCP connection without `window`, in bytes.
     pub socket_buffer: u32,
+    /// Whether real hosts stand there in an emulation.
+    pub is_real: bool,
 }
 
 /// How nodes find routes.
 #[derive(Clone, Debug)]
 pub enum Routing {
+    /// Not at all: the programs of a real host do.
+    None,
     /// Shortest paths, known from the start.
     Static,
     /// A protocol finds them.

@@ -43,6 +43,38 @@ pub(super) struct Document {
     /// Streams of data between nodes. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flows: Option<Vec<Flow>>,
+    /// What holds where real hosts take part (`hopcast emulate`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub emulation: Option<Emulation>,
+}
+
+/// Real hosts in real time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Emulation {
+    /// 99 of 100 frames must leave for their real hosts at most so long after their instants; else the emulation counts as
+    /// failed. Default: 10 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1e-6, "maximum" = 3600))]
+    pub lag_limit: Option<Time>,
+    /// What runs at real nodes. Default: nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub programs: Option<Vec<Program>>,
+}
+
+/// A program at a real node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Program {
+    /// Name of the node, which is real.
+    pub node: String,
+    /// A line for the shell (`sh -c`).
+    #[schemars(extend("maxLength" = 4096))]
+    pub command: String,
+    /// When it starts. Default: 0 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
+    pub start: Option<Time>,
 }
 
 /// The radio and its medium access.
@@ -565,6 +597,9 @@ pub(super) struct Nodes {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1, "maximum" = 1_073_741_824))]
     pub socket_buffer: Option<Size>,
+    /// In an emulation real hosts, each with a network namespace of its own; in the simulator nodes like all others. Default: false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub real: Option<bool>,
 }
 
 /// What a node is.

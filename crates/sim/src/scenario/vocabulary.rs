@@ -12,6 +12,6 @@ pub(super) fn is_later_value(path: &str, value: &str) -> bool {
     LATER_VALUES.iter().any(|(key, values)| *key == path && values.contains(&value))
 }
 
-const LATER_KEYS: &[&str] = &["nodes.real"];
+const LATER_KEYS: &[&str] = &[];
 
 const LATER_VALUES: &[(&str, &[&str])] = &[];

@@ -4,7 +4,7 @@ pub mod video_trace;
 
 use crate::address::ip_address;
 use crate::host::packet::MAX_UDP_PAYLOAD;
-use crate::host::{DccpOptions, Endpoint, Host, HostConfig, MAX_SOCKETS, Router, Routes, TcpOptions};
+use crate::host::{DccpOptions, Endpoint, Host, HostConfig, Listener, MAX_SOCKETS, Router, Routes, TcpOptions};
 use crate::metrics::{FlowSpec, FlowTable, PlayerSpec};
 use crate::network::{Neighbours, Network};
 use crate::paths::Paths;
@@ -32,6 +32,17 @@ pub struct Machines {
     pub flows: FlowTable,
     /// What users should know of the paths that the flows take.
     pub warnings: Vec<String>,
+    /// Where flows from real hosts are listened to.
+    pub listeners: Vec<Listener>,
+}
+
+/// Who stands at the nodes that are marked as real.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hosting {
+    /// A simulated host, as at all others.
+    Simulated,
+    /// A real one.
+    Real,
 }
 
 /// Why a scenario's flows can't be set up.
@@ -136,7 +147,7 @@ impl TrafficError {
 
 /// Sets up the machines of `scenario`, which pass packets on along the paths of `network`, or as the flows' `via` say, for a
 /// run with `seed`.
-pub fn machines(scenario: &Scenario, network: &Network, seed: u64) -> Result<Machines, TrafficError> {
+pub fn machines(scenario: &Scenario, network: &Network, seed: u64, hosting: Hosting) -> Result<Machines, TrafficError> {
     let routes = &network.paths;
     let nodes = Nodes {
         groups: scenario.groups.iter().flat_map(|g| g.node_names.iter().map(move |_| g)).collect(),
@@ -159,11 +170,12 @@ pub fn machines(scenario: &Scenario, network: &Network, seed: u64) -> Result<Mac
                 arp: group.arp,
                 socket_buffer: group.socket_buffer,
             };
-            match &group.routing {
+            let mut host = match &group.routing {
                 Routing::Static => {
                     let routes = network.table(node, |to| next_hops.get(to.0 as usize).copied().flatten());
                     Host::new(node, config, routes)
                 }
+                Routing::None => Host::new(node, config, Routes::default()),
                 Routing::Protocol(protocol) => {
                     let random = Stream::new(seed, Purpose::Routing, u64::from(node.0), 0);
                     let interfaces = config.interfaces.len() as u32;
@@ -172,16 +184,21 @@ pub fn machines(scenario: &Scenario, network: &Network, seed: u64) -> Result<Mac
                     host.set_router(Router::new(machine, Arc::clone(&neighbours), group.route_queue));
                     host
                 }
+            };
+            if group.is_real && hosting == Hosting::Real {
+                host.set_real();
             }
+            host
         })
         .collect();
+    let mut listeners = Vec::new();
     for ((flow, path), id) in scenario.flows.iter().zip(&paths).zip(0_u32..) {
         let stops = path.stops();
         if let Some(node) = stops.iter().find(|&&node| !hosts[node as usize].has_room_for_sockets(2)) {
             return Err(TrafficError::TooManySockets { node: nodes.name(*node) });
         }
         match &flow.transport {
-            Transport::Udp => add_udp(&mut hosts, seed, FlowId(id), flow, &stops)?,
+            Transport::Udp => listeners.extend(add_udp(&mut hosts, seed, FlowId(id), flow, &stops)?),
             transport @ (Transport::Tcp(_) | Transport::Dccp(_)) => {
                 // Acknowledgements need a way back, over each leg.
                 for leg in stops.windows(2).filter(|leg| !nodes.is_routed(leg[1])) {
@@ -210,7 +227,7 @@ pub fn machines(scenario: &Scenario, network: &Network, seed: u64) -> Result<Mac
     let specs = scenario.flows.iter().zip(&paths).map(spec);
     let flows = FlowTable::new(specs);
     let warnings = scenario.flows.iter().zip(&paths).filter_map(|(flow, path)| path.warning(flow, &nodes, routes));
-    Ok(Machines { hosts, flows, warnings: warnings.collect() })
+    Ok(Machines { hosts, flows, warnings: warnings.collect(), listeners })
 }
 
 /// Whether ADTFRC finds the rate of a flow.
@@ -229,9 +246,9 @@ impl Nodes<'_> {
         self.names.get(node as usize).map_or_else(|| format!("{node}"), |name| (*name).to_owned())
     }
 
-    /// Whether a routing protocol finds the routes of a node.
+    /// Whether something else than the paths of the network decides about the ways of a node's packets.
     fn is_routed(&self, node: u32) -> bool {
-        matches!(self.groups[node as usize].routing, Routing::Protocol(_))
+        !matches!(self.groups[node as usize].routing, Routing::Static)
     }
 
     fn unreachable(&self, flow: &Flow, from: u32, to: u32) -> TrafficError {
@@ -349,8 +366,15 @@ fn forwarding_tables(
     Ok(tables)
 }
 
-/// `stops`: the nodes whose programs handle the flow, source and sink included.
-fn add_udp(hosts: &mut [Host], seed: u64, id: FlowId, flow: &Flow, stops: &[u32]) -> Result<(), TrafficError> {
+/// `stops`: the nodes whose programs handle the flow, source and sink included. Of a flow that comes from a real host, where it is
+/// listened to.
+fn add_udp(
+    hosts: &mut [Host],
+    seed: u64,
+    id: FlowId,
+    flow: &Flow,
+    stops: &[u32],
+) -> Result<Option<Listener>, TrafficError> {
     let octets = largest_write(&flow.application);
     if octets > MAX_UDP_PAYLOAD {
         return Err(TrafficError::DatagramTooLarge { flow: flow.name.clone(), octets });
@@ -361,6 +385,9 @@ fn add_udp(hosts: &mut [Host], seed: u64, id: FlowId, flow: &Flow, stops: &[u32]
         let host = &mut hosts[node as usize];
         let port = match next {
             None => host.add_udp_sink(id),
+            Some(Endpoint { node: to, port }) if node == flow.from.0 && host.is_real() => {
+                return Ok(Some(Listener { flow: id, from: flow.from, to, port }));
+            }
             Some(remote) if node == flow.from.0 => {
                 host.add_udp_source(id, source(flow, id, seed), flow.stop, remote);
                 break;
@@ -369,7 +396,7 @@ fn add_udp(hosts: &mut [Host], seed: u64, id: FlowId, flow: &Flow, stops: &[u32]
         };
         next = Some(Endpoint { node: NodeId(node), port });
     }
-    Ok(())
+    Ok(None)
 }
 
 fn add_tcp(hosts: &mut [Host], groups: &[&Group], seed: u64, id: FlowId, flow: &Flow, tcp: &Tcp, stops: &[u32]) {
@@ -464,7 +491,7 @@ fn dccp_config(dccp: &Dccp, source: &Source, application: &Application, socket_b
 }
 
 /// Octets of the largest write of an application.
-fn largest_write(application: &Application) -> u32 {
+pub fn largest_write(application: &Application) -> u32 {
     match application {
         Application::Bulk { packet, .. }
         | Application::Cbr { packet, .. }

@@ -4,7 +4,7 @@ use super::*;
 use crate::metrics::FlowSummary;
 use crate::network::Network;
 use crate::scenario::model::Scenario;
-use crate::traffic::{Machines, machines};
+use crate::traffic::{Hosting, Machines, machines};
 use std::collections::BTreeMap;
 
 /// What a wire does to a packet.
@@ -43,7 +43,7 @@ impl<F: FnMut(&Packet) -> Fate> Net<F> {
         let interface = Interface { mtu: scenario.mtu, queue_packets: scenario.radio.queue_packets };
         let network = Network::of_neighbours(&neighbours, interface);
         let Machines { hosts, flows, .. } =
-            machines(scenario, &network, scenario.seed).expect("a line reaches everyone");
+            machines(scenario, &network, scenario.seed, Hosting::Simulated).expect("a line reaches everyone");
         Self {
             counters: vec![Counters::default(); hosts.len()],
             queues: vec![VecDeque::new(); hosts.len()],

@@ -5,7 +5,7 @@ use super::streams::{PER_OCTET, scenario, tcp};
 use super::*;
 use crate::network::Network;
 use crate::scenario::model::{Application, Relay, Transport};
-use crate::traffic::{TrafficError, machines};
+use crate::traffic::{Hosting, TrafficError, machines};
 
 fn bulk(packet: u32) -> Application {
     Application::Bulk { bytes: Some(200_000), packet }
@@ -17,7 +17,7 @@ fn network(neighbours: &[Vec<u32>]) -> Network {
 
 fn error(transport: Transport, application: Application, neighbours: &[Vec<u32>]) -> String {
     let scenario = scenario(neighbours.len() as u32, Relay::Application, transport, application);
-    machines(&scenario, &network(neighbours), 1).expect_err("can't be set up").to_string()
+    machines(&scenario, &network(neighbours), 1, Hosting::Simulated).expect_err("can't be set up").to_string()
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn acknowledgements_need_a_way_back() {
     let text = error(tcp(None), bulk(1000), &one_way);
     assert_eq!(text, "flow \"flow\": no path leads from n1 to n0");
     let scenario = scenario(3, Relay::Application, Transport::Udp, bulk(1000));
-    assert!(machines(&scenario, &network(&one_way), 1).is_ok(), "datagrams need none");
+    assert!(machines(&scenario, &network(&one_way), 1, Hosting::Simulated).is_ok(), "datagrams need none");
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn a_datagram_that_no_header_can_describe_is_refused_but_not_a_write_to_a_stream
 fn a_flow_to_its_own_node_has_no_path() {
     let mut scenario = scenario(2, Relay::Os, Transport::Udp, bulk(1000));
     scenario.flows[0].to = scenario.flows[0].from;
-    let refused = machines(&scenario, &network(&[vec![1], vec![0]]), 1);
+    let refused = machines(&scenario, &network(&[vec![1], vec![0]]), 1, Hosting::Simulated);
     assert!(matches!(refused, Err(TrafficError::Unreachable { .. })));
 }
 
@@ -60,7 +60,7 @@ fn a_flow_to_its_own_node_has_no_path() {
 fn sockets_run_out_with_a_message() {
     let mut scenario = scenario(2, Relay::Os, Transport::Udp, bulk(1000));
     scenario.flows = vec![scenario.flows[0].clone(); MAX_SOCKETS + 1];
-    let refused = machines(&scenario, &network(&[vec![1], vec![0]]), 1);
+    let refused = machines(&scenario, &network(&[vec![1], vec![0]]), 1, Hosting::Simulated);
     assert_eq!(refused.err(), Some(TrafficError::TooManySockets { node: "n0".to_owned() }));
 }
 

@@ -3,8 +3,8 @@
 use super::net::{Fate, Net};
 use super::*;
 use crate::scenario::model::{
-    Application, Errors, Flow, Group, Mobility, Placement, Propagation, Radio, Reception, Relay, Role, Routing, Rules,
-    Scenario, Tcp, Transport,
+    Application, Emulation, Errors, Flow, Group, Mobility, Placement, Propagation, Radio, Reception, Relay, Role,
+    Routing, Rules, Scenario, Tcp, Transport,
 };
 use hopcast_protocols::transport::tcp;
 use hopcast_radio::mac::Protection;
@@ -18,6 +18,7 @@ pub(super) fn scenario(count: u32, relay: Relay, transport: Transport, applicati
     Scenario {
         name: "line".to_owned(),
         duration: Duration::from_secs(60),
+        emulation: Emulation { lag_limit: Duration::ZERO, programs: Vec::new() },
         seed: 1,
         radio: Radio {
             channel: 2.412e9,
@@ -65,6 +66,7 @@ pub(super) fn scenario(count: u32, relay: Relay, transport: Transport, applicati
             arp: None,
             relay,
             socket_buffer: 8192,
+            is_real: false,
         }],
         flows: vec![Flow {
             priority: UserPriority::BEST_EFFORT,

@@ -511,7 +511,7 @@ impl<'a> Directory<'a> {
     }
 
     /// The group of a node.
-    fn group(&self, node: NodeId) -> &'a model::Group {
+    pub(super) fn group(&self, node: NodeId) -> &'a model::Group {
         let mut nodes = self.groups.iter().flat_map(|group| group.node_names.iter().map(move |_| group));
         nodes.nth(node.0 as usize).expect("a node was found in a group")
     }

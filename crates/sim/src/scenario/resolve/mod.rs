@@ -3,6 +3,7 @@
 mod arp;
 mod association;
 mod card;
+mod emulation;
 mod flows;
 mod links;
 mod mobility;
@@ -53,12 +54,14 @@ pub(super) fn resolve(
     // Without nodes, all that can be said of flows follows from that.
     let flows = document.flows.as_deref().filter(|_| !groups.is_empty()).unwrap_or_default();
     let flows = resolver.flows(flows, &groups, flows::Surroundings { duration, mtu, profile });
+    let emulation = resolver.emulation(document.emulation.as_ref(), &groups);
 
     let Resolver { ledger, errors, .. } = resolver;
     if !errors.is_empty() {
         return Err(errors);
     }
-    let scenario = Scenario { name, duration, seed, radio, mtu, groups, links, flows, sha256: String::new() };
+    let sha256 = String::new();
+    let scenario = Scenario { name, duration, seed, radio, mtu, groups, links, flows, emulation, sha256 };
     Ok((scenario, ledger.rows))
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::super::model;
 use super::super::quantity::{Length, Size};
 use super::super::schema::{self, NodeRadio, Nodes, Placement, Profile};
-use super::{Resolver, exact, word};
+use super::{Resolver, exact, show, word};
 
 /// Nodes in all.
 const MAX_NODES: u64 = 10_000;
@@ -89,6 +89,15 @@ impl Resolver<'_> {
         let arp = self.arp(&index, group.arp, role, profile);
         let relay =
             self.ledger.pick(&at("relay"), group.relay, word, || (schema::Relay::Os, "default: IP forwarding".into()));
+        let is_real = self.ledger.pick(&at("real"), group.real, show, || (false, "default: simulated".into()));
+        if matches!(routing, model::Routing::None) && !is_real {
+            let path = ["nodes", index.as_str(), "routing", "protocol"];
+            self.report(
+                &path,
+                "leaves routes to programs, which simulated nodes don't have",
+                "another one, or real = true",
+            );
+        }
         let socket_buffer = self.ledger.pick(&at("socket_buffer"), group.socket_buffer, exact, || {
             (Size(LINUX_SOCKET_BUFFER), "default: net.core.wmem_default of Linux".into())
         });
@@ -109,6 +118,7 @@ impl Resolver<'_> {
             },
             // The schema keeps it below 1 GiB.
             socket_buffer: socket_buffer.0 as u32,
+            is_real,
         }
     }
 

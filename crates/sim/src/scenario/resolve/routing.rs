@@ -61,6 +61,10 @@ impl Resolver<'_> {
                 self.ledger.note_given(&path);
                 model::Routing::Static
             }
+            Some(Routing::None {}) => {
+                self.ledger.note_given(&path);
+                model::Routing::None
+            }
             Some(Routing::Aodv(aodv)) => {
                 let config = self.aodv(index, aodv, profile);
                 protocol("aodv", move |node| Aodv::new(config.clone(), node, Instant::START))

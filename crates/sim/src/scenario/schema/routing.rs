@@ -11,6 +11,8 @@ use super::super::quantity::Time;
 pub(in super::super) enum Routing {
     /// Shortest paths, known from the start.
     Static {},
+    /// Not at all: in an emulation the programs of real nodes do, babeld say.
+    None {},
     /// Ad hoc on-demand distance vectors (RFC 3561).
     Aodv(Aodv),
     /// Destination-sequenced distance vectors (Perkins and Bhagwat, 1994).

@@ -1,0 +1,211 @@
+//! Real time: events of the run happen when the machine's clock says so, frames go in and out as they come.
+//!
+//! One thread does it all. It runs the engine up to now, gives frames to real hosts, takes theirs, and sleeps until the next
+//! event is due or a frame comes. A frame is taken at an instant that lies behind all events so far: at no instant does a frame
+//! come after something has happened then, so that whoever runs the same up to that instant and gives in the same frames gets
+//! the same run.
+
+use std::io;
+use std::os::fd::AsRawFd;
+
+use hopcast_protocols::time::{Duration, Instant};
+use hopcast_sim::scenario::model::NodeId;
+use mio::unix::SourceFd;
+use mio::{Events, Interest, Poll, Token};
+use nix::sys::time::TimeSpec;
+use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+use tun_rs::SyncDevice;
+
+use super::hosts::RealHost;
+use super::lag::Lag;
+use super::programs::Programs;
+use super::recording::Recorder;
+use super::session::Session;
+use crate::platform::clock::Clock;
+use crate::platform::signals::Signals;
+
+/// The least time between two looks at the engine while only events are due: a tenth of the millisecond within which frames
+/// are to leave, and long against the few microseconds that a look costs.
+const QUANTUM: Duration = Duration::from_micros(100);
+/// The engine runs so far before frames are given out, when it is behind.
+const SLICE: Duration = Duration::from_millis(1);
+/// The longest sleep: how soon the end of a program is noticed.
+const LONGEST_SLEEP: Duration = Duration::from_millis(20);
+/// Frames that are taken from one interface before the others have their turn.
+const BATCH: usize = 64;
+/// No frame is longer: the MTU of a radio is at most 2296 octets.
+const FRAME: usize = 4_096;
+
+const TIMER: Token = Token(usize::MAX);
+const SIGNAL: Token = Token(usize::MAX - 1);
+
+/// Why the run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// Its time was over.
+    Duration,
+    /// All programs had ended.
+    Programs,
+    /// A signal came.
+    Signal(i32),
+}
+
+/// An interface of a real host.
+struct Port<'a> {
+    node: NodeId,
+    interface: u32,
+    device: &'a SyncDevice,
+    /// There may be a frame to read.
+    is_readable: bool,
+}
+
+/// Drives a session in real time.
+pub(super) struct Driver<'a, 's> {
+    session: &'a mut Session<'s>,
+    hosts: &'a [RealHost],
+    recorder: Option<&'a mut Recorder>,
+    ports: Vec<Port<'a>>,
+    lag: Lag,
+    poll: Poll,
+    timer: TimerFd,
+    buffer: Vec<u8>,
+}
+
+impl<'a, 's> Driver<'a, 's> {
+    pub(super) fn new(
+        session: &'a mut Session<'s>,
+        hosts: &'a [RealHost],
+        recorder: Option<&'a mut Recorder>,
+    ) -> io::Result<Self> {
+        let ports = hosts.iter().flat_map(|host| {
+            let devices = host.devices.iter().zip(0..);
+            let node = host.plan.node;
+            devices.map(move |(device, interface)| Port { node, interface, device, is_readable: true })
+        });
+        let ports: Vec<Port<'a>> = ports.collect();
+        let poll = Poll::new()?;
+        for (place, port) in ports.iter().enumerate() {
+            let fd = port.device.as_raw_fd();
+            poll.registry().register(&mut SourceFd(&fd), Token(place), Interest::READABLE)?;
+        }
+        let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC)?;
+        let fd = std::os::fd::AsFd::as_fd(&timer).as_raw_fd();
+        poll.registry().register(&mut SourceFd(&fd), TIMER, Interest::READABLE)?;
+        Ok(Self { session, hosts, recorder, ports, lag: Lag::new(), poll, timer, buffer: vec![0; FRAME] })
+    }
+
+    /// Runs to the end of the session, or until `programs`, if there are any, have ended, or a signal comes. Time begins now.
+    pub(super) fn run(&mut self, programs: &mut Programs, signals: &Signals) -> io::Result<(End, &Lag)> {
+        self.poll.registry().register(&mut SourceFd(&signals.fd()), SIGNAL, Interest::READABLE)?;
+        let clock = Clock::new();
+        let mut events = Events::with_capacity(self.ports.len() + 2);
+        let mut look = Instant::START;
+        let end = loop {
+            if let Some(signal) = signals.received() {
+                break End::Signal(signal);
+            }
+            let next = self.session.now() + Duration::from_nanos(1);
+            let now = clock.now().max(next).min(self.session.end());
+            self.run_until(now, &clock)?;
+            if now == self.session.end() {
+                break End::Duration;
+            }
+            if now >= look {
+                look = now + LONGEST_SLEEP;
+                if programs.advance(self.hosts, now)? {
+                    break End::Programs;
+                }
+            }
+            self.read(now)?;
+            self.deliver(&clock)?;
+            if self.ports.iter().any(|port| port.is_readable) {
+                continue;
+            }
+            let due = self.session.next_event().max(now + QUANTUM).min(look).min(self.session.end());
+            self.sleep(due.saturating_since(clock.now()), &mut events)?;
+        };
+        self.deliver(&clock)?;
+        Ok((end, &self.lag))
+    }
+
+    /// Runs the engine up to `now`, and gives out what has come for real hosts.
+    fn run_until(&mut self, now: Instant, clock: &Clock) -> io::Result<()> {
+        while self.session.now() < now {
+            self.session.run_until((self.session.now() + SLICE).min(now));
+            self.deliver(clock)?;
+        }
+        Ok(())
+    }
+
+    fn deliver(&mut self, clock: &Clock) -> io::Result<()> {
+        while let Some(delivery) = self.session.poll_delivery() {
+            let is_its = |port: &&Port<'_>| (port.node, port.interface) == (delivery.node, delivery.interface);
+            let Some(port) = self.ports.iter().find(is_its) else { continue };
+            match port.device.send(&delivery.octets) {
+                Ok(_) => self.lag.record(clock.now().saturating_since(delivery.at)),
+                // Its host has switched the interface off, or has no memory for the frame: it is lost there.
+                Err(error) if is_lost(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes frames of all real hosts, up to a batch from each interface.
+    fn read(&mut self, now: Instant) -> io::Result<()> {
+        for port in self.ports.iter_mut().filter(|port| port.is_readable) {
+            for _ in 0..BATCH {
+                let octets = match port.device.recv(&mut self.buffer) {
+                    Ok(len) => &self.buffer[..len],
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                        port.is_readable = false;
+                        break;
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                    // Nobody sends over an interface that is off.
+                    Err(error) if is_lost(&error) => {
+                        port.is_readable = false;
+                        break;
+                    }
+                    Err(error) => return Err(error),
+                };
+                if let Some(recorder) = &mut self.recorder {
+                    recorder.record(now, port.node, port.interface, octets)?;
+                }
+                self.session.handle_frame(port.node, port.interface, octets);
+            }
+        }
+        Ok(())
+    }
+
+    fn sleep(&mut self, time: Duration, events: &mut Events) -> io::Result<()> {
+        if time == Duration::ZERO {
+            return Ok(());
+        }
+        let expiration = Expiration::OneShot(TimeSpec::from_duration(std::time::Duration::from_nanos(time.as_nanos())));
+        self.timer.set(expiration, TimerSetTimeFlags::empty())?;
+        match self.poll.poll(events, None) {
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
+            _ => {}
+        }
+        for event in &*events {
+            if let Some(port) = self.ports.get_mut(event.token().0) {
+                port.is_readable = true;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a frame is lost with an error that concerns nothing but the interface as it is now.
+fn is_lost(error: &io::Error) -> bool {
+    // EIO: the interface is off; ENOBUFS, ENOMEM: no memory; EBADFD: it was removed.
+    let errors = [
+        nix::errno::Errno::EIO,
+        nix::errno::Errno::ENOBUFS,
+        nix::errno::Errno::ENOMEM,
+        nix::errno::Errno::EBADFD,
+        nix::errno::Errno::EAGAIN,
+    ];
+    errors.iter().any(|&known| error.raw_os_error() == Some(known as i32))
+}

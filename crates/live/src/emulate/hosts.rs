@@ -1,0 +1,237 @@
+//! Real hosts: for each a network namespace with a TAP device a radio, addresses and routes.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+
+use nix::fcntl::{Flock, FlockArg};
+use tun_rs::SyncDevice;
+
+use super::plan::{RealNode, Routes};
+use crate::failure::Failure;
+use crate::platform::netlink::{Address, LinkChange, Netlink, Route};
+use crate::platform::netns::{self, Namespace};
+use crate::platform::tap;
+
+/// Where emulations that run hold their locks.
+const LOCKS: &str = "/run/hopcast";
+/// What the names of our namespaces and of those locks begin with.
+const PREFIX: &str = "hopcast-";
+
+/// `RTPROT_STATIC` of rtnetlink(7): a route that an administrator has entered.
+const STATIC_ROUTE: u8 = 4;
+/// All addresses of nodes (`hopcast_sim::address`) are in this network.
+const NETWORK: (Ipv4Addr, u8) = (Ipv4Addr::new(10, 0, 0, 0), 8);
+
+/// The real hosts of an emulation. Dropped, they are gone.
+pub(super) struct Hosts {
+    pub(super) hosts: Vec<RealHost>,
+    // After the hosts: as long as they are there, they have an owner.
+    _lock: Lock,
+}
+
+/// One real host.
+pub(super) struct RealHost {
+    pub(super) plan: RealNode,
+    pub(super) namespace: Namespace,
+    /// By interface.
+    pub(super) devices: Vec<SyncDevice>,
+}
+
+impl Hosts {
+    /// Makes them all, or leaves nothing behind.
+    pub(super) fn create(plans: &[RealNode]) -> Result<Self, Failure> {
+        let id = std::process::id();
+        let lock = Lock::take(id).map_err(|error| Failure::Input(because(&error, "an emulation can't be set up")))?;
+        let hosts = plans.iter().map(|plan| {
+            let host = RealHost::create(id, plan);
+            host.map_err(|error| Failure::Input(because(&error, &format!("node {}: can't be set up", plan.name))))
+        });
+        let hosts = hosts.collect::<Result<Vec<_>, _>>()?;
+        Ok(Self { hosts, _lock: lock })
+    }
+}
+
+impl Drop for Hosts {
+    fn drop(&mut self) {
+        for host in &self.hosts {
+            // What is still there then is found by `--clean`.
+            let _ = netns::end_processes(host.namespace.name());
+        }
+    }
+}
+
+impl RealHost {
+    fn create(id: u32, plan: &RealNode) -> io::Result<Self> {
+        let namespace = Namespace::create(&format!("{PREFIX}{id}-{}", plan.name))?;
+        let devices = namespace.run(|| set_up(plan))??;
+        Ok(Self { plan: plan.clone(), namespace, devices })
+    }
+}
+
+/// Sets up the namespace of the calling thread.
+fn set_up(plan: &RealNode) -> io::Result<Vec<SyncDevice>> {
+    let mut netlink = Netlink::open()?;
+    let up = LinkChange { up: Some(true), ..LinkChange::default() };
+    if let Some(loopback) = netlink.link("lo")? {
+        netlink.set_link(loopback.index, &up)?;
+    }
+    let is_router = plan.routes != Routes::Simulated;
+    let mut settings = vec![
+        ("ipv4/ip_forward".to_owned(), is_router),
+        ("ipv6/conf/all/forwarding".to_owned(), is_router),
+        // The way back need not be the way there.
+        ("ipv4/conf/all/rp_filter".to_owned(), false),
+        // Packets leave over the radio that they came from as a matter of course.
+        ("ipv4/conf/all/send_redirects".to_owned(), false),
+        ("ipv4/conf/all/accept_redirects".to_owned(), false),
+    ];
+    let (mut devices, mut indices) = (Vec::new(), Vec::new());
+    for interface in &plan.interfaces {
+        devices.push(tap::open(&interface.name)?);
+        let link = netlink.link(&interface.name)?.ok_or_else(|| io::Error::other("a TAP device without interface"))?;
+        let change = LinkChange {
+            mtu: Some(plan.mtu),
+            hardware: Some(interface.hardware),
+            arp: Some(is_router),
+            ..LinkChange::default()
+        };
+        netlink.set_link(link.index, &change)?;
+        indices.push(link.index);
+        for name in ["rp_filter", "send_redirects", "accept_redirects"] {
+            settings.push((format!("ipv4/conf/{}/{name}", interface.name), false));
+        }
+        // Addresses are made of the simulator's, which are unique: nobody need wait for an objection.
+        settings.push((format!("ipv6/conf/{}/accept_dad", interface.name), false));
+    }
+    for (name, value) in settings {
+        let path = format!("/proc/sys/net/{name}");
+        match fs::write(&path, if value { "1" } else { "0" }) {
+            // A kernel without IPv6.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && name.starts_with("ipv6/") => {}
+            outcome => outcome.map_err(|error| io::Error::new(error.kind(), format!("{path}: {error}")))?,
+        }
+    }
+    for &index in &indices {
+        netlink.set_link(index, &up)?;
+    }
+    if let Some(&first) = indices.first() {
+        netlink.add_address(&Address { interface: first, address: plan.address, prefix_len: 32 })?;
+    }
+    let route = |(destination, prefix_len), gateway, interface: u32| {
+        let (table, metric, protocol) = (MAIN_TABLE, 0, STATIC_ROUTE);
+        Route { table, destination, prefix_len, gateway, interface, metric, protocol, source: None }
+    };
+    match &plan.routes {
+        Routes::Static(routes) => {
+            for to in routes {
+                let Some(&index) = indices.get(to.interface) else { continue };
+                netlink.replace_route(&route((to.destination, 32), to.gateway, index))?;
+            }
+        }
+        Routes::Simulated => {
+            if let Some(&first) = indices.first() {
+                netlink.replace_route(&route(NETWORK, None, first))?;
+            }
+        }
+        Routes::Programs => {}
+    }
+    Ok(devices)
+}
+
+/// Says that this process emulates, for as long as it lives.
+struct Lock {
+    path: PathBuf,
+    _file: Flock<File>,
+}
+
+impl Lock {
+    fn take(id: u32) -> io::Result<Self> {
+        fs::create_dir_all(LOCKS)?;
+        let path = lock_path(id);
+        // What is there is of an earlier process with this number.
+        clean_process(id)?;
+        let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path)?;
+        let file = Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, error)| io::Error::from(error))?;
+        Ok(Self { path, _file: file })
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+fn lock_path(id: u32) -> PathBuf {
+    Path::new(LOCKS).join(format!("{PREFIX}{id}"))
+}
+
+/// Removes what emulations have left whose processes are gone; returns the names of the namespaces.
+pub(super) fn clean() -> io::Result<Vec<String>> {
+    let mut owners: Vec<u32> = netns::names(PREFIX)?.iter().filter_map(|name| owner(name)).collect();
+    if let Ok(entries) = fs::read_dir(LOCKS) {
+        owners.extend(entries.filter_map(|entry| owner(entry.ok()?.file_name().to_str()?)));
+    }
+    owners.sort_unstable();
+    owners.dedup();
+    let mut removed = Vec::new();
+    for id in owners {
+        removed.extend(clean_process(id)?);
+    }
+    Ok(removed)
+}
+
+/// Removes what the process with this number has left, if it is gone.
+fn clean_process(id: u32) -> io::Result<Vec<String>> {
+    let path = lock_path(id);
+    // Held until all is gone, so that no other cleans at the same time.
+    let _lock = match OpenOptions::new().write(true).open(&path) {
+        Ok(file) => match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+            Ok(lock) => Some(lock),
+            // It lives.
+            Err((_, nix::errno::Errno::EWOULDBLOCK)) => return Ok(Vec::new()),
+            Err((_, error)) => return Err(error.into()),
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    let names = netns::names(&format!("{PREFIX}{id}-"))?;
+    names.iter().try_for_each(|name| netns::remove(name))?;
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(names),
+    }
+}
+
+/// The process whose namespace or lock has this name.
+fn owner(name: &str) -> Option<u32> {
+    let rest = name.strip_prefix(PREFIX)?;
+    rest.split_once('-').map_or(rest, |(id, _)| id).parse().ok()
+}
+
+/// An error of the platform with what to do about it, where that is known.
+pub(super) fn because(error: &io::Error, what: &str) -> String {
+    let hint = match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            "; network namespaces and TAP devices need root, or CAP_SYS_ADMIN and CAP_NET_ADMIN"
+        }
+        io::ErrorKind::NotFound => "; is there a device /dev/net/tun? (modprobe tun)",
+        _ => "",
+    };
+    format!("{what}: {error}{hint}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_their_owners() {
+        assert_eq!(owner("hopcast-12-n0"), Some(12));
+        assert_eq!(owner("hopcast-12-a-b"), Some(12));
+        assert_eq!(owner("hopcast-12"), Some(12));
+        assert_eq!([owner("hopcast-test"), owner("hopcast-test-1"), owner("mine-12-n0")], [None; 3]);
+    }
+}

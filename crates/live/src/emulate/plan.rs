@@ -1,0 +1,155 @@
+//! What an emulation of a scenario needs: which nodes are real, what their interfaces are, where their routes lead.
+
+use std::net::Ipv4Addr;
+
+use hopcast_sim::address::{ip_address, mac_address};
+use hopcast_sim::network::Neighbours;
+use hopcast_sim::run::Simulation;
+use hopcast_sim::scenario::model::{Flow, Group, NodeId, Relay, Role, Routing, Scenario, Transport};
+use hopcast_wire::MacAddress;
+
+/// A real host to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct RealNode {
+    pub(super) node: NodeId,
+    pub(super) name: String,
+    pub(super) address: Ipv4Addr,
+    pub(super) interfaces: Vec<Interface>,
+    pub(super) routes: Routes,
+    /// Largest IP packet in octets.
+    pub(super) mtu: u32,
+}
+
+/// An interface of a real host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Interface {
+    pub(super) name: String,
+    pub(super) hardware: MacAddress,
+}
+
+/// Where a real host sends what is for others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Routes {
+    /// Along the paths of the simulator.
+    Static(Vec<RouteTo>),
+    /// Its programs decide.
+    Programs,
+    /// A routing protocol of the simulation stands before it, and takes everything.
+    Simulated,
+}
+
+/// A route to one node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct RouteTo {
+    pub(super) destination: Ipv4Addr,
+    /// The next node; `None`: it is the destination itself.
+    pub(super) gateway: Option<Ipv4Addr>,
+    /// Place among the interfaces of the node.
+    pub(super) interface: usize,
+}
+
+/// The MTU of real hosts where that of the scenario's radio is unlimited: that of Ethernet (RFC 894).
+const DEFAULT_MTU: u32 = 1_500;
+/// Headers of an IPv4 packet with a UDP datagram.
+const UDP_HEADERS: u32 = 28;
+
+/// Checks that `scenario` can be emulated, and leaves out of it the flows between two real hosts: those are the matter of
+/// programs. Their names are returned.
+pub(super) fn prepare(scenario: &mut Scenario) -> Result<Vec<String>, String> {
+    let nodes: Vec<(&Group, &String)> =
+        scenario.groups.iter().flat_map(|group| group.node_names.iter().map(move |name| (group, name))).collect();
+    let is_real = |node: NodeId| nodes[node.0 as usize].0.is_real;
+    let name = |node: NodeId| nodes[node.0 as usize].1.as_str();
+    if !nodes.iter().any(|(group, _)| group.is_real) {
+        return Err("no node is real; at least one needs real = true".into());
+    }
+    if scenario.radio.association.is_some() {
+        return Err(
+            "radio.association: real hosts don't associate over the air; only \"implicit\" can be emulated".into()
+        );
+    }
+    for (group, name) in &nodes {
+        if group.is_real && group.role == Role::Wired {
+            return Err(format!("node {name}: is real and has no radio; real nodes need one"));
+        }
+        if let Routing::Protocol(protocol) = &group.routing
+            && !CARRIES_AS_IT_IS.contains(&protocol.name.as_str())
+        {
+            let problem = "puts headers of its own before data, which real hosts don't know";
+            let known = CARRIES_AS_IT_IS.join("\", \"");
+            return Err(format!(
+                "node {name}: routing protocol \"{}\" {problem}; \"static\", \"none\", \"{known}\" can be emulated",
+                protocol.name
+            ));
+        }
+    }
+    if let Some(link) = scenario.links.iter().find(|link| link.between.iter().any(|&end| is_real(end))) {
+        let [a, b] = link.between.map(name);
+        return Err(format!("the link between {a} and {b} ends at a real node; real nodes have radios alone"));
+    }
+    let mtu = scenario.mtu;
+    let check = |flow: &Flow| -> Result<bool, String> {
+        let relays = flow.via.iter().copied();
+        let relay = relays.clone().find(|&node| is_real(node) && nodes[node.0 as usize].0.relay == Relay::Application);
+        if let Some(node) = relay {
+            let problem = format!("is passed on by an application at the real node {}", name(node));
+            return Err(format!("flow \"{}\": {problem}; simulated ones have such applications", flow.name));
+        }
+        let ends = [flow.from, flow.to].map(is_real);
+        if ends == [true, true] {
+            return Ok(false);
+        }
+        if ends.contains(&true) {
+            if flow.transport != Transport::Udp {
+                let problem = "runs between a real and a simulated node, which is possible over UDP alone";
+                return Err(format!("flow \"{}\": {problem}", flow.name));
+            }
+            let largest = hopcast_sim::traffic::largest_write(&flow.application);
+            if let Some(mtu) = mtu.filter(|mtu| largest + UDP_HEADERS > *mtu) {
+                let problem = format!("has datagrams of {largest} B, which would be cut");
+                let room = mtu - UDP_HEADERS;
+                return Err(format!("flow \"{}\": {problem}; to and from real nodes at most {room} B", flow.name));
+            }
+        }
+        Ok(true)
+    };
+    let kept: Vec<bool> = scenario.flows.iter().map(check).collect::<Result<_, _>>()?;
+    let mut kept = kept.into_iter();
+    let (own, left): (Vec<Flow>, Vec<Flow>) =
+        scenario.flows.drain(..).partition(|_| kept.next().expect("there is a verdict for each flow"));
+    scenario.flows = own;
+    Ok(left.into_iter().map(|flow| flow.name).collect())
+}
+
+/// Routing protocols that leave the headers of data as they are.
+const CARRIES_AS_IT_IS: [&str; 3] = ["aodv", "dsdv", "olsr"];
+
+/// The real hosts of a scenario that [`prepare`] has let pass, as `simulation` of it has laid out interfaces and routes.
+pub(super) fn real_nodes(scenario: &Scenario, simulation: &Simulation) -> Vec<RealNode> {
+    let neighbours = Neighbours::new(scenario);
+    let groups = scenario.groups.iter().flat_map(|group| group.node_names.iter().map(move |name| (group, name)));
+    let all: Vec<(NodeId, &Group, &String)> =
+        groups.zip(0..).map(|((group, name), node)| (NodeId(node), group, name)).collect();
+    let real = all.iter().filter(|(_, group, _)| group.is_real);
+    let make = |&(node, group, name): &(NodeId, &Group, &String)| {
+        let radios = neighbours.radios(node).map(mac_address).enumerate();
+        let interfaces = radios.map(|(place, hardware)| Interface { name: format!("wlan{place}"), hardware });
+        let routes = match group.routing {
+            Routing::None => Routes::Programs,
+            Routing::Protocol(_) => Routes::Simulated,
+            Routing::Static => {
+                let others = all.iter().filter(|(other, ..)| *other != node);
+                let routes = others.filter_map(|&(to, ..)| {
+                    let hop = simulation.hop_towards(node, to)?;
+                    let gateway = (hop.node != to).then(|| ip_address(hop.node));
+                    Some(RouteTo { destination: ip_address(to), gateway, interface: hop.interface as usize })
+                });
+                Routes::Static(routes.collect())
+            }
+        };
+        let mtu = scenario.mtu.unwrap_or(DEFAULT_MTU);
+        let (name, address) = (name.clone(), ip_address(node));
+        RealNode { node, name, address, interfaces: interfaces.collect(), routes, mtu }
+    };
+    real.map(make).collect()
+}

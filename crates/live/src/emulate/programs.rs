@@ -1,0 +1,267 @@
+//! Programs at real hosts: started at their instants, their output passed on, ended with the run.
+
+#![expect(clippy::disallowed_methods, reason = "programs are waited for in the machine's time")]
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use hopcast_protocols::time::Instant;
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use serde::Serialize;
+
+use super::hosts::RealHost;
+
+/// A program to be started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Wanted {
+    /// The name of its node.
+    pub(super) node: String,
+    /// A line for the shell; `None`: a shell for the person at the terminal.
+    pub(super) command: Option<String>,
+    pub(super) start: Instant,
+}
+
+/// What became of a program.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct ProgramRecord {
+    node: String,
+    command: String,
+    started_s: f64,
+    /// `None`: with the run.
+    ended_s: Option<f64>,
+    /// Its exit status, if it ended by itself.
+    status: Option<i32>,
+    /// The signal that ended it, if one did.
+    signal: Option<i32>,
+}
+
+impl ProgramRecord {
+    /// How it failed, if it did: by itself, before the run ended.
+    pub(super) fn failure(&self) -> Option<String> {
+        self.ended_s?;
+        let how = match (self.status, self.signal) {
+            (Some(0), _) => return None,
+            (Some(status), _) => format!("with status {status}"),
+            (None, Some(signal)) => format!("by signal {signal}"),
+            (None, None) => "nobody knows how".to_owned(),
+        };
+        Some(format!("node {}: `{}` ended {how}", self.node, self.command))
+    }
+}
+
+/// Where the output of programs goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Output {
+    /// Standard output holds an object for machines: what programs write there goes to standard error.
+    pub(super) keeps_stdout: bool,
+    /// Each line begins with the name of the node.
+    pub(super) has_names: bool,
+}
+
+/// The programs of an emulation.
+pub(super) struct Programs {
+    /// Latest first.
+    wanted: Vec<Wanted>,
+    running: Vec<Running>,
+    finished: Vec<ProgramRecord>,
+    output: Output,
+    /// Those that pass output on.
+    readers: Vec<JoinHandle<()>>,
+}
+
+struct Running {
+    record: ProgramRecord,
+    child: Child,
+    /// Whether it leads a process group of its own.
+    leads: bool,
+}
+
+/// How long programs have to end after they were told to.
+const PATIENCE: Duration = Duration::from_secs(2);
+const TICK: Duration = Duration::from_millis(10);
+
+/// Whether the shell knows the command that a line begins with; lines that begin with more than a word it must judge itself.
+pub(super) fn is_known(line: &str) -> bool {
+    let Some(word) = line.split_whitespace().next() else { return false };
+    if !word.chars().all(|c| c.is_ascii_alphanumeric() || "_-./+".contains(c)) {
+        return true;
+    }
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", "command -v -- \"$1\"", "sh", word]);
+    let status = shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
+}
+
+impl Programs {
+    pub(super) fn new(mut wanted: Vec<Wanted>, output: Output) -> Self {
+        // Stable: of those with one instant the first one starts first.
+        wanted.reverse();
+        wanted.sort_by_key(|wanted| std::cmp::Reverse(wanted.start));
+        Self { wanted, running: Vec::new(), finished: Vec::new(), output, readers: Vec::new() }
+    }
+
+    /// When the next one starts.
+    pub(super) fn next_start(&self) -> Option<Instant> {
+        self.wanted.last().map(|wanted| wanted.start)
+    }
+
+    /// Starts those whose time has come, and looks which ones have ended; true once there were some and all have.
+    pub(super) fn advance(&mut self, hosts: &[RealHost], now: Instant) -> io::Result<bool> {
+        while self.next_start().is_some_and(|start| start <= now)
+            && let Some(wanted) = self.wanted.pop()
+        {
+            self.start(wanted, hosts, now)?;
+        }
+        let mut place = 0;
+        while let Some(running) = self.running.get_mut(place) {
+            match running.child.try_wait()? {
+                Some(status) => {
+                    let running = self.running.remove(place);
+                    self.finished.push(running.ended(status, Some(now)));
+                }
+                None => place += 1,
+            }
+        }
+        Ok(self.wanted.is_empty() && self.running.is_empty() && !self.finished.is_empty())
+    }
+
+    fn start(&mut self, wanted: Wanted, hosts: &[RealHost], now: Instant) -> io::Result<()> {
+        let Wanted { node, command, .. } = wanted;
+        let Some(host) = hosts.iter().find(|host| host.plan.name == node) else {
+            return Err(io::Error::other(format!("node {node}: is no real host")));
+        };
+        let shell = std::env::var("SHELL").unwrap_or_else(|_| "/bin/sh".into());
+        let mut process = match &command {
+            Some(line) => {
+                let mut process = Command::new("/bin/sh");
+                process.args(["-c", line]).stdin(Stdio::null()).process_group(0);
+                if self.output.has_names {
+                    process.stdout(Stdio::piped()).stderr(Stdio::piped());
+                } else if self.output.keeps_stdout {
+                    process.stdout(io::stderr().as_fd().try_clone_to_owned()?);
+                }
+                process
+            }
+            // It stays in the foreground of the terminal.
+            None => Command::new(&shell),
+        };
+        process.env("HOPCAST_NODE", &node);
+        let mut child = host.namespace.run(|| process.spawn())??;
+        if let Some(stdout) = child.stdout.take() {
+            self.readers.push(pass_on(stdout, &node, self.output.keeps_stdout)?);
+        }
+        if let Some(stderr) = child.stderr.take() {
+            self.readers.push(pass_on(stderr, &node, true)?);
+        }
+        let leads = command.is_some();
+        let record = ProgramRecord {
+            node,
+            command: command.unwrap_or(shell),
+            started_s: now.as_secs_f64(),
+            ended_s: None,
+            status: None,
+            signal: None,
+        };
+        self.running.push(Running { record, child, leads });
+        Ok(())
+    }
+
+    /// The run is over: ends those that still run, and tells what became of all.
+    pub(super) fn finish(mut self) -> Vec<ProgramRecord> {
+        for signal in [Signal::SIGTERM, Signal::SIGKILL] {
+            for running in &self.running {
+                running.signal(signal);
+            }
+            let mut waited = Duration::ZERO;
+            while waited < PATIENCE && !self.running.is_empty() {
+                let mut place = 0;
+                while let Some(running) = self.running.get_mut(place) {
+                    match running.child.try_wait() {
+                        Ok(Some(status)) => {
+                            let running = self.running.remove(place);
+                            self.finished.push(running.ended(status, None));
+                        }
+                        _ => place += 1,
+                    }
+                }
+                thread::sleep(TICK);
+                waited += TICK;
+            }
+        }
+        // What programs have left in the background may hold their output for ever.
+        let mut waited = Duration::ZERO;
+        while waited < PATIENCE && !self.readers.iter().all(JoinHandle::is_finished) {
+            thread::sleep(TICK);
+            waited += TICK;
+        }
+        self.finished
+    }
+}
+
+impl Running {
+    fn signal(&self, signal: Signal) {
+        let Ok(process) = i32::try_from(self.child.id()).map(Pid::from_raw) else { return };
+        // That it has ended in the meantime is seen by whoever waits for it.
+        let _ = if self.leads { killpg(process, signal) } else { nix::sys::signal::kill(process, signal) };
+    }
+
+    fn ended(mut self, status: ExitStatus, at: Option<Instant>) -> ProgramRecord {
+        self.record.ended_s = at.map(Instant::as_secs_f64);
+        self.record.status = status.code();
+        self.record.signal = status.signal();
+        self.record
+    }
+}
+
+/// Passes on what a program writes, line by line, each with the name of its node.
+fn pass_on(from: impl Read + Send + 'static, node: &str, to_stderr: bool) -> io::Result<JoinHandle<()>> {
+    let node = node.to_owned();
+    let read = move || {
+        let mut reader = BufReader::new(from);
+        let mut line = Vec::new();
+        while reader.read_until(b'\n', &mut line).is_ok_and(|octets| octets > 0) {
+            if line.last() != Some(&b'\n') {
+                line.push(b'\n');
+            }
+            let whole = [node.as_bytes(), b": ", &line].concat();
+            // Nobody reads on: the program need not know.
+            let _ = if to_stderr { io::stderr().write_all(&whole) } else { io::stdout().write_all(&whole) };
+            line.clear();
+        }
+    };
+    thread::Builder::new().spawn(read)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shell_knows_what_it_could_run() {
+        for line in ["true", "  cd /", "/bin/sh -c true", "X=1 nothing", "(true)", "$SHELL"] {
+            assert!(is_known(line), "{line}");
+        }
+        for line in ["", "  ", "no-such-program-at-all -x", "/nowhere/at/all"] {
+            assert!(!is_known(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn they_start_in_order() {
+        let wanted = |node: &str, start| Wanted {
+            node: node.into(),
+            command: Some("true".into()),
+            start: Instant::from_nanos(start),
+        };
+        let output = Output { keeps_stdout: false, has_names: false };
+        let mut programs = Programs::new(vec![wanted("b", 5), wanted("a", 0), wanted("c", 5)], output);
+        assert_eq!(programs.next_start(), Some(Instant::START));
+        let order: Vec<String> = std::iter::from_fn(|| programs.wanted.pop()).map(|wanted| wanted.node).collect();
+        assert_eq!(order, ["a", "b", "c"]);
+    }
+}

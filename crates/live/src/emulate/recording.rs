@@ -1,0 +1,170 @@
+//! Recordings: everything that real hosts sent into a run, with the instants, so that the run can be had again without them.
+//!
+//! A recording is text. Its first line is a JSON object that says what was run; each further one is a frame: the instant in
+//! nanoseconds, the index of the node, the place of the interface, and the octets of the Ethernet frame in hexadecimal. The last
+//! line says when the run ended, how many frames were delivered to real hosts, and the SHA-256 of those.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::path::Path;
+
+use hopcast_protocols::time::Instant;
+use hopcast_sim::scenario::model::NodeId;
+use serde::{Deserialize, Serialize};
+
+use super::session::{Input, Outputs};
+
+/// What was run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Header {
+    /// Version of hopcast.
+    pub(super) hopcast: String,
+    pub(super) scenario_sha256: String,
+    pub(super) seed: u64,
+}
+
+/// Writes a recording.
+pub(super) struct Recorder {
+    file: BufWriter<File>,
+}
+
+impl Recorder {
+    pub(super) fn create(path: &Path, header: &Header) -> io::Result<Self> {
+        let mut file = BufWriter::new(File::create(path)?);
+        writeln!(file, "{}", serde_json::to_string(header)?)?;
+        Ok(Self { file })
+    }
+
+    pub(super) fn record(&mut self, at: Instant, node: NodeId, interface: u32, octets: &[u8]) -> io::Result<()> {
+        write!(self.file, "{} {} {interface} ", at.as_nanos(), node.0)?;
+        octets.iter().try_for_each(|octet| write!(self.file, "{octet:02x}"))?;
+        writeln!(self.file)
+    }
+
+    /// The run has ended.
+    pub(super) fn finish(mut self, end: Instant, outputs: &Outputs) -> io::Result<()> {
+        writeln!(self.file, "end {} {} {}", end.as_nanos(), outputs.frames, outputs.digest)?;
+        self.file.flush()?;
+        self.file.get_ref().sync_all()
+    }
+}
+
+/// A recording, read whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Recording {
+    pub(super) header: Header,
+    /// In their order.
+    pub(super) inputs: Vec<Input>,
+    pub(super) end: Instant,
+    pub(super) outputs: Outputs,
+}
+
+impl Recording {
+    /// Reads a file; what is wrong with it is told with its line.
+    pub(super) fn read(path: &Path) -> Result<Self, String> {
+        let problem = |error: io::Error| format!("{}: can't be read: {error}", path.display());
+        let lines = BufReader::new(File::open(path).map_err(problem)?).lines();
+        let lines = lines.collect::<Result<Vec<_>, _>>().map_err(problem)?;
+        Self::parse(&lines).map_err(|error| format!("{}: {error}", path.display()))
+    }
+
+    fn parse(lines: &[String]) -> Result<Self, String> {
+        let [first, frames @ .., last] = lines else {
+            return Err(
+                "is no recording: a first line that says what was run, and a last one that begins with \"end\", \
+                        are there at least"
+                    .into(),
+            );
+        };
+        let header = serde_json::from_str(first).map_err(|error| format!("line 1: {error}"))?;
+        let mut inputs = Vec::with_capacity(frames.len());
+        let mut before = Instant::START;
+        for (line, number) in frames.iter().zip(2..) {
+            let wrong = |field: &str, expected: &str| format!("line {number}: {field} is wrong: {expected}");
+            let mut fields = line.split(' ');
+            let mut next = || fields.next().unwrap_or_default();
+            let at = next().parse().map(Instant::from_nanos);
+            let at = at.ok().filter(|at| *at >= before).ok_or_else(|| wrong("the instant", "nanoseconds, in order"))?;
+            let node = next().parse().map(NodeId).map_err(|_| wrong("the node", "its index"))?;
+            let interface = next().parse().map_err(|_| wrong("the interface", "its place at the node"))?;
+            let octets = octets(next()).ok_or_else(|| wrong("the frame", "octets in hexadecimal"))?;
+            if fields.next().is_some() {
+                return Err(wrong("the end of the line", "four fields"));
+            }
+            before = at;
+            inputs.push(Input { at, node, interface, octets });
+        }
+        let number = lines.len();
+        let wrong = || format!("line {number}: should be \"end\", the instant, the number of frames and their SHA-256");
+        let fields: Vec<&str> = last.split(' ').collect();
+        let ["end", end, frames, digest] = fields[..] else { return Err(wrong()) };
+        let end = end.parse().map(Instant::from_nanos).ok().filter(|end| *end >= before).ok_or_else(wrong)?;
+        let frames = frames.parse().map_err(|_| wrong())?;
+        Ok(Self { header, inputs, end, outputs: Outputs { frames, digest: digest.to_owned() } })
+    }
+}
+
+fn octets(text: &str) -> Option<Vec<u8>> {
+    let digit = |digit: u8| char::from(digit).to_digit(16).map(|digit| digit as u8);
+    let pairs = text.as_bytes().chunks(2);
+    pairs.map(|pair| Some(digit(pair[0])? << 4 | digit(*pair.get(1)?)?)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn header() -> Header {
+        Header { hopcast: "0".into(), scenario_sha256: "ab".into(), seed: u64::MAX }
+    }
+
+    fn lines(text: &str) -> Vec<String> {
+        text.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_line() {
+        let first = serde_json::to_string(&header()).unwrap();
+        let parse = |rest: &str| Recording::parse(&lines(&format!("{first}\n{rest}")));
+        assert!(parse("end 5 0 ff").is_ok());
+        for (rest, problem) in [
+            ("5 0 0 ab\n4 0 0 ab\nend 9 0 ff", "line 3: the instant is wrong: nanoseconds, in order"),
+            ("5 x 0 ab\nend 9 0 ff", "line 2: the node is wrong: its index"),
+            ("5 0 -1 ab\nend 9 0 ff", "line 2: the interface is wrong: its place at the node"),
+            ("5 0 0 abc\nend 9 0 ff", "line 2: the frame is wrong: octets in hexadecimal"),
+            ("5 0 0 ab cd\nend 9 0 ff", "line 2: the end of the line is wrong: four fields"),
+            ("5 0 0 ab\nend 4 0 ff", "line 3: should be \"end\", the instant, the number of frames and their SHA-256"),
+        ] {
+            assert_eq!(parse(rest), Err(problem.to_owned()));
+        }
+        assert!(Recording::parse(&[]).is_err() && Recording::parse(&lines("{}\nend 1 0 ff")).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_recorded_is_read(
+            frames in prop::collection::vec((0_u64..1_000, 0_u32..9, 0_u32..3, prop::collection::vec(any::<u8>(), 0..40)), 0..8),
+        ) {
+            let path = std::env::temp_dir().join(format!("hopcast-recording-{}", std::process::id()));
+            let mut recorder = Recorder::create(&path, &header()).unwrap();
+            let mut at = Instant::START;
+            let mut inputs = Vec::new();
+            for (later, node, interface, octets) in frames {
+                at = Instant::from_nanos(at.as_nanos() + later);
+                recorder.record(at, NodeId(node), interface, &octets).unwrap();
+                inputs.push(Input { at, node: NodeId(node), interface, octets });
+            }
+            let outputs = Outputs { frames: 3, digest: "0f".into() };
+            recorder.finish(at, &outputs).unwrap();
+            let read = Recording::read(&path);
+            std::fs::remove_file(&path).unwrap();
+            prop_assert_eq!(read, Ok(Recording { header: header(), inputs, end: at, outputs }));
+        }
+
+        #[test]
+        fn arbitrary_text_never_panics(text in "[ -~\n]{0,200}") {
+            let _ = Recording::parse(&lines(&text));
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What an emulation tells: as an object for machines, as lines for people.
+
+use std::io::{self, Write};
+
+use hopcast_sim::results::RunResult;
+use serde::Serialize;
+
+use super::lag::LagSummary;
+use super::programs::ProgramRecord;
+use super::session::Outputs;
+
+/// A run with real hosts.
+#[derive(Debug, Serialize)]
+pub(super) struct Report<'a> {
+    /// As that of `hopcast run`.
+    #[serde(flatten)]
+    pub(super) run: &'a RunResult,
+    pub(super) emulation: EmulationRecord,
+}
+
+/// What concerns the real hosts.
+#[derive(Debug, Serialize)]
+pub(super) struct EmulationRecord {
+    /// Frames that real hosts sent.
+    pub(super) frames_taken: u64,
+    /// Of those, what no station could send: to addresses that nobody has, or from such.
+    pub(super) frames_refused: u64,
+    /// Frames for real hosts.
+    pub(super) frames_delivered: u64,
+    /// SHA-256 of those and their instants.
+    pub(super) delivered_sha256: String,
+    /// `None` of a replay, which knows no real time.
+    pub(super) lag: Option<LagSummary>,
+    pub(super) programs: Vec<ProgramRecord>,
+    /// Flows of the scenario between two real nodes, which are left to programs.
+    pub(super) flows_left: Vec<String>,
+}
+
+impl EmulationRecord {
+    /// That of a session in which so much has come in and out.
+    pub(super) fn new((accepted, refused): (u64, u64), outputs: &Outputs, flows_left: Vec<String>) -> Self {
+        Self {
+            frames_taken: accepted + refused,
+            frames_refused: refused,
+            frames_delivered: outputs.frames,
+            delivered_sha256: outputs.digest.clone(),
+            lag: None,
+            programs: Vec::new(),
+            flows_left,
+        }
+    }
+}
+
+impl Report<'_> {
+    pub(super) fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("a report holds nothing that JSON lacks")
+    }
+
+    /// A line for each flow, and the sums.
+    pub(super) fn print(&self, to: &mut impl Write) -> io::Result<()> {
+        for flow in &self.run.flows {
+            let summary = &flow.summary;
+            let delay = summary.delay_mean_s.map_or("-".to_owned(), |delay| format!("{:.3} ms", delay * 1e3));
+            writeln!(
+                to,
+                "flow {}, {} to {}, {}: {:.3} Mb/s, {:.2} % lost, delay {delay}",
+                flow.name,
+                flow.from,
+                flow.to,
+                flow.protocol,
+                summary.goodput_bps * 1e-6,
+                summary.loss_ratio * 1e2,
+            )?;
+        }
+        let EmulationRecord { frames_taken, frames_delivered, lag, .. } = &self.emulation;
+        let (time, totals) = (self.run.cost.simulated_s, &self.run.totals);
+        writeln!(
+            to,
+            "{time:.3} s: {frames_taken} frames from real hosts, {frames_delivered} to them, {} on the air",
+            totals.frames_sent
+        )?;
+        if let Some(LagSummary { within_1ms: Some(within), p99_s: Some(p99), max_s: Some(max), .. }) = lag {
+            writeln!(
+                to,
+                "lag behind real time: {:.2} % of frames within 1 ms, 99 % within {:.3} ms, all within {:.3} ms",
+                within * 1e2,
+                p99 * 1e3,
+                max * 1e3,
+            )?;
+        }
+        Ok(())
+    }
+}

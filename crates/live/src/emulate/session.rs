@@ -1,0 +1,89 @@
+//! A run with real hosts, whoever they are and however fast it goes: what comes in changes it, what goes out is summed up.
+
+use hopcast_protocols::time::Instant;
+use hopcast_sim::real::Delivery;
+use hopcast_sim::results::Replication;
+use hopcast_sim::scenario::model::{NodeId, Scenario};
+use hopcast_sim::traffic::TrafficError;
+use sha2::{Digest, Sha256};
+
+/// A frame that a real host sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Input {
+    pub(super) at: Instant,
+    pub(super) node: NodeId,
+    /// Place among the interfaces of the node.
+    pub(super) interface: u32,
+    /// The Ethernet frame.
+    pub(super) octets: Vec<u8>,
+}
+
+/// What has come out: equal for two sessions that delivered the same octets to the same interfaces at the same instants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Outputs {
+    pub(super) frames: u64,
+    /// Hexadecimal SHA-256 of instants, nodes, interfaces, lengths and octets.
+    pub(super) digest: String,
+}
+
+/// A run with real hosts.
+pub(super) struct Session<'a> {
+    pub(super) replication: Replication<'a>,
+    /// Frames of real hosts that were sent.
+    pub(super) accepted: u64,
+    /// Frames of real hosts that were for nobody.
+    pub(super) refused: u64,
+    delivered: u64,
+    digest: Sha256,
+}
+
+impl<'a> Session<'a> {
+    /// At the start. Fails as [`Replication::emulated`] does.
+    pub(super) fn new(scenario: &'a Scenario, seed: u64) -> Result<Self, TrafficError> {
+        let replication = Replication::emulated(scenario, seed)?;
+        Ok(Self { replication, accepted: 0, refused: 0, delivered: 0, digest: Sha256::new() })
+    }
+
+    pub(super) fn now(&self) -> Instant {
+        self.replication.simulation().now()
+    }
+
+    pub(super) fn end(&self) -> Instant {
+        self.replication.simulation().end()
+    }
+
+    /// When the next event is due.
+    pub(super) fn next_event(&self) -> Instant {
+        self.replication.simulation().next_event()
+    }
+
+    pub(super) fn run_until(&mut self, until: Instant) {
+        self.replication.run_until(until);
+    }
+
+    /// A real host sends a frame, now. One that no station could send goes nowhere, and is counted.
+    pub(super) fn handle_frame(&mut self, node: NodeId, interface: u32, octets: &[u8]) {
+        match self.replication.simulation_mut().handle_frame(node, interface, octets) {
+            Ok(()) => self.accepted += 1,
+            Err(_) => self.refused += 1,
+        }
+    }
+
+    /// The next frame for a real host.
+    pub(super) fn poll_delivery(&mut self) -> Option<Delivery> {
+        let delivery = self.replication.simulation_mut().poll_delivery()?;
+        self.delivered += 1;
+        self.digest.update(delivery.at.as_nanos().to_be_bytes());
+        self.digest.update(delivery.node.0.to_be_bytes());
+        self.digest.update(delivery.interface.to_be_bytes());
+        self.digest.update((delivery.octets.len() as u64).to_be_bytes());
+        self.digest.update(&delivery.octets);
+        Some(delivery)
+    }
+
+    /// All that has come out so far.
+    pub(super) fn outputs(&self) -> Outputs {
+        let digest = self.digest.clone().finalize();
+        Outputs { frames: self.delivered, digest: digest.iter().map(|octet| format!("{octet:02x}")).collect() }
+    }
+}

@@ -1,0 +1,389 @@
+//! Real hosts on the simulated radio: whole commands with real programs. Skipped, and said so, where namespaces or a program are
+//! missing; with `HOPCAST_REQUIRE_TOOLS=1` that is a failure.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::print_stdout, reason = "a skipped test says so")]
+#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "other processes are waited for")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use hopcast_sim::run::Simulation;
+use hopcast_sim::scenario::{Scenario, Source};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+/// One emulation at a time: each needs the machine to itself.
+static MACHINE: Mutex<()> = Mutex::new(());
+
+/// How far a goodput may be from the simulator's.
+const TOLERANCE: f64 = 0.10;
+
+/// A folder of one test's own, with the right to emulate; gone with it.
+struct Bench {
+    folder: PathBuf,
+    _machine: MutexGuard<'static, ()>,
+}
+
+impl Bench {
+    /// `None` where there are no privileges, or one of `tools` is missing.
+    fn new(name: &str, tools: &[&str]) -> Option<Self> {
+        let missing = if nix::unistd::geteuid().is_root() {
+            let is_missing = |tool: &&&str| {
+                let found = Command::new("sh").args(["-c", "command -v \"$0\"", tool]).stdout(Stdio::null()).status();
+                !found.is_ok_and(|status| status.success())
+            };
+            tools.iter().find(is_missing).map(|tool| (*tool).to_owned())
+        } else {
+            Some("root's rights".to_owned())
+        };
+        if let Some(missing) = missing {
+            let is_required = std::env::var_os("HOPCAST_REQUIRE_TOOLS").is_some_and(|value| value == "1");
+            assert!(!is_required, "HOPCAST_REQUIRE_TOOLS is set, but {missing} is missing");
+            println!("skipped: {missing} is missing");
+            return None;
+        }
+        let machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
+        let folder = std::env::temp_dir().join(format!("hopcast-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("there is room for a folder");
+        Some(Self { folder, _machine: machine })
+    }
+
+    fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.folder.join(name);
+        fs::write(&path, text).expect("there is room for a file");
+        path
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.folder.join(name).display().to_string()
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn emulate(scenario: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hopcast-live"));
+    command.arg("emulate").arg(scenario).args(arguments).stdin(Stdio::null());
+    command
+}
+
+fn run(command: &mut Command) -> Output {
+    command.output().expect("the program is there")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn object(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", stderr(output)))
+}
+
+/// Whether the emulation kept up with real time; if it did not, that was its error.
+fn kept_up(output: &Output) -> bool {
+    let lag = &object(output)["emulation"]["lag"];
+    let (p99, limit) = (lag["p99_s"].as_f64().unwrap_or(0.0), lag["limit_s"].as_f64().expect("there is a limit"));
+    if p99 > limit {
+        println!("not judged: the machine is busy, 99 % of frames left within {p99} s");
+        assert_eq!(output.status.code(), Some(1));
+        assert!(stderr(output).contains("fell behind real time"), "{}", stderr(output));
+        return false;
+    }
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
+    true
+}
+
+/// The names of namespaces that emulations have made.
+fn namespaces() -> Vec<String> {
+    let entries = fs::read_dir("/run/netns").into_iter().flatten();
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    names.filter(|name| name.strip_prefix("hopcast-").is_some_and(|rest| rest.starts_with(char::is_numeric))).collect()
+}
+
+/// Those of one process.
+fn namespaces_of(child: &Child) -> Vec<String> {
+    let prefix = format!("hopcast-{}-", child.id());
+    namespaces().into_iter().filter(|name| name.starts_with(&prefix)).collect()
+}
+
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < Duration::from_secs(30), "{what}: not within 30 s");
+        sleep(Duration::from_millis(20));
+    }
+}
+
+/// A line of four real nodes in which only neighbours hear each other, and a flow from the first to `to`.
+fn line(to: &str, transport: &str, application: &str) -> String {
+    format!(
+        r#"
+        duration = "5 s"
+        [radio]
+        standard = "802.11a"
+        data_rate = "12 Mb/s"
+        propagation = {{ model = "range", receive = "120 m", carrier_sense = "250 m" }}
+        [[nodes]]
+        name = "n"
+        count = 4
+        real = true
+        placement = {{ shape = "line", spacing = "100 m" }}
+        [[flows]]
+        name = "f"
+        from = "n0"
+        to = "{to}"
+        transport = {{ {transport} }}
+        application = {{ {application} }}
+        "#
+    )
+}
+
+/// What the simulator says of the flow, in bit/s.
+fn simulated(text: &str) -> f64 {
+    let source = Source { text: text.into(), name: "line.toml".into(), ..Source::default() };
+    let scenario = Scenario::parse(&source, &[]).expect("the scenario is right").scenario;
+    let mut simulation = Simulation::new(&scenario, scenario.seed).expect("the line reaches everyone");
+    simulation.run_until(simulation.end());
+    let flow = simulation.flows().iter().next().expect("there is one flow");
+    flow.summary(simulation.end()).goodput_bps
+}
+
+/// Compares the goodput of iperf3, from the first node to `hops` nodes on, with that of the simulator.
+fn compare(name: &str, hops: u32, text: &str, client: &str, goodput: impl Fn(&Value) -> f64) {
+    let Some(bench) = Bench::new(name, &["iperf3"]) else { return };
+    let scenario = bench.file("line.toml", text);
+    let (address, server, result) = (format!("10.0.0.{}", hops + 1), format!("n{hops}"), bench.path("iperf.json"));
+    let client = format!("sleep 0.3; exec iperf3 -c {address} -J -t 4 {client} > {result}");
+    let programs = ["--exec", &server, "exec iperf3 -s -1 > /dev/null", "--exec", "n0", &client];
+    let output = run(emulate(&scenario, &programs).args(["--json", "--set", "duration=20 s"]));
+    assert_eq!(object(&output)["emulation"]["flows_left"], serde_json::json!(["f"]));
+    if !kept_up(&output) {
+        return;
+    }
+    let iperf: Value = serde_json::from_str(&fs::read_to_string(&result).expect("iperf3 has written")).expect("JSON");
+    let (real, simulated) = (goodput(&iperf), simulated(text));
+    println!("{name}, {hops} hops: {:.3} Mb/s, simulated {:.3} Mb/s", real * 1e-6, simulated * 1e-6);
+    assert!((real / simulated - 1.0).abs() < TOLERANCE, "{real} bit/s, simulated {simulated} bit/s: {iperf}");
+}
+
+/// What Linux's TCP does by itself: full segments with timestamps.
+const LINUX: &str = "segment = \"1448 B\", timestamps = true";
+
+fn received(iperf: &Value) -> f64 {
+    iperf["end"]["sum_received"]["bits_per_second"].as_f64().expect("iperf3 has measured")
+}
+
+#[test]
+fn iperf3_over_reno_has_the_goodput_of_the_simulator() {
+    let text = line("n1", &format!("protocol = \"tcp\", variant = \"sack\", {LINUX}"), "kind = \"bulk\"");
+    compare("reno", 1, &text, "-C reno", received);
+}
+
+#[test]
+fn iperf3_over_cubic_has_the_goodput_of_the_simulator_over_three_hops() {
+    let text = line("n3", &format!("protocol = \"tcp\", variant = \"cubic\", {LINUX}"), "kind = \"bulk\"");
+    compare("cubic", 3, &text, "-C cubic", received);
+}
+
+#[test]
+fn iperf3_over_udp_has_the_goodput_of_the_simulator_over_two_hops() {
+    let application = "kind = \"cbr\", rate = \"3 Mb/s\", packet = \"1448 B\"";
+    let text = line("n2", "protocol = \"udp\"", application);
+    compare("udp", 2, &text, "-u -b 3M -l 1448", |iperf| {
+        let sum = &iperf["end"]["sum"];
+        let figure = |key: &str| sum[key].as_f64().expect("iperf3 has measured");
+        figure("bits_per_second") * (1.0 - figure("lost_percent") / 100.0)
+    });
+}
+
+/// A real node, and two simulated ones behind it, with a flow each way.
+const MIXED: &str = r#"
+    duration = "20 s"
+    [radio]
+    standard = "802.11a"
+    propagation = { model = "range", receive = "120 m", carrier_sense = "250 m" }
+    [[nodes]]
+    name = "r"
+    real = true
+    placement = { shape = "points", at = [["0 m", "0 m"]] }
+    [[nodes]]
+    name = "s"
+    count = 2
+    placement = { shape = "points", at = [["100 m", "0 m"], ["200 m", "0 m"]] }
+    [[flows]]
+    name = "up"
+    from = "r"
+    to = "s1"
+    transport = { protocol = "udp" }
+    application = { kind = "bulk" }
+    [[flows]]
+    name = "down"
+    from = "s1"
+    to = "r"
+    transport = { protocol = "udp" }
+    application = { kind = "cbr", rate = "80 kb/s", packet = "200 B" }
+"#;
+
+#[test]
+fn real_and_simulated_hosts_reach_each_other_and_a_recording_gives_the_same_again() {
+    let Some(bench) = Bench::new("mixed", &["ping", "bash"]) else { return };
+    let scenario = bench.file("mixed.toml", MIXED);
+    // Over a simulated router, in one packet and in fragments, which the simulated host puts together.
+    let program = "ping -c 3 -i 0.2 -W 5 10.0.0.3 && ping -c 2 -i 0.2 -W 5 -s 4000 10.0.0.3 && \
+                   for i in 1 2 3 4; do bash -c 'echo hello > /dev/udp/10.0.0.3/49152'; done";
+    let record = bench.path("recording");
+    let lag = ["--set", "emulation.lag_limit=1 s"];
+    let output = run(emulate(&scenario, &["--json", "--record", &record, "--exec", "r", program]).args(lag));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let told = stderr(&output);
+    assert!(told.contains("3 received") && told.contains("2 received"), "{told}");
+    assert!(told.contains("flow up: goes to UDP port 49152 of 10.0.0.3"), "{told}");
+    let live = object(&output);
+    let [up, down] = [&live["flows"][0], &live["flows"][1]];
+    assert_eq!([&up["received_packets"], &up["received_bytes"]], [4, 4 * 6]);
+    assert!(down["received_packets"].as_u64() > Some(10), "{down}");
+    assert!(down["sent_packets"].as_u64() <= down["received_packets"].as_u64().map(|count| count + 2), "{down}");
+
+    let replay = run(emulate(&scenario, &["--json", "--replay", &record]).args(lag));
+    assert_eq!(replay.status.code(), Some(0), "{}", stderr(&replay));
+    let again = object(&replay);
+    assert_eq!(again["emulation"]["delivered_sha256"], live["emulation"]["delivered_sha256"]);
+    assert_eq!([&again["flows"], &again["nodes"], &again["totals"]], [&live["flows"], &live["nodes"], &live["totals"]]);
+
+    // With one frame less it is another run.
+    let text = fs::read_to_string(&record).expect("it was recorded");
+    let shorter: Vec<&str> = text.lines().enumerate().filter(|(place, _)| *place != 4).map(|(_, line)| line).collect();
+    fs::write(&record, shorter.join("\n")).expect("there is room");
+    let other = run(emulate(&scenario, &["--json", "--replay", &record]).args(lag));
+    assert_eq!(other.status.code(), Some(1));
+    assert!(stderr(&other).contains("the replay differs"), "{}", stderr(&other));
+    assert_eq!(run(&mut emulate(&scenario, &["--replay", &record])).status.code(), Some(2), "other values are set");
+}
+
+#[test]
+fn hosts_behind_aodv_of_the_simulation_reach_each_other() {
+    let Some(bench) = Bench::new("aodv", &["ping"]) else { return };
+    let text = line("n1", "protocol = \"udp\"", "kind = \"bulk\"")
+        .replace("real = true", "real = true\nrouting = { protocol = \"aodv\" }");
+    let scenario = bench.file("aodv.toml", &text);
+    let programs = ["--exec", "n0", "ping -c 3 -i 0.2 -W 5 10.0.0.4", "--set", "emulation.lag_limit=1 s"];
+    let output = run(emulate(&scenario, &programs).args(["--set", "duration=20 s"]));
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(told.contains("3 received"), "{told} {}", stderr(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}
+
+#[test]
+fn babeld_finds_its_routes_over_the_radio() {
+    let Some(bench) = Bench::new("babeld", &["babeld", "ping"]) else { return };
+    let text = line("n1", "protocol = \"udp\"", "kind = \"bulk\"")
+        .replace("real = true", "real = true\nrouting = { protocol = \"none\" }");
+    let scenario = bench.file("babeld.toml", &text);
+    let babeld = |node: &str| {
+        let [pid, state] = ["pid", "state"].map(|kind| bench.path(&format!("{kind}-{node}")));
+        // A daemon: it goes on until the emulation is over.
+        format!("exec babeld -D -h 1 -M 0 -I {pid} -S {state} -L /dev/null wlan0")
+    };
+    let first = format!("{}\n", babeld("n0").replace("exec ", ""))
+        + "for i in $(seq 40); do ping -c 1 -W 1 10.0.0.4 && exec ip route; sleep 0.3; done; exit 1";
+    let commands = [("n0", first), ("n1", babeld("n1")), ("n2", babeld("n2")), ("n3", babeld("n3"))];
+    let programs: Vec<&str> = commands.iter().flat_map(|(node, command)| ["--exec", node, command.as_str()]).collect();
+    let output =
+        run(emulate(&scenario, &programs).args(["--set", "duration=60 s", "--set", "emulation.lag_limit=1 s"]));
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(told.contains("10.0.0.4 via 10.0.0.2 dev wlan0 proto babel"), "{told} {}", stderr(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(namespaces(), Vec::<String>::new(), "the daemons are gone with the namespaces");
+}
+
+#[test]
+fn an_interrupted_emulation_leaves_nothing_behind_and_a_killed_one_is_cleaned_up_after() {
+    let Some(bench) = Bench::new("clean", &["sleep"]) else { return };
+    let scenario = bench.file("line.toml", &line("n1", "protocol = \"udp\"", "kind = \"bulk\""));
+    let begin = |arguments: &[&str]| {
+        let mark = bench.path("mark");
+        let _ = fs::remove_file(&mark);
+        let program = format!("touch {mark}; exec sleep 1000");
+        let child = emulate(&scenario, &["--exec", "n2", &program, "--set", "duration=1000 s"])
+            .args(arguments)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program is there");
+        wait_until("the program starts", || Path::new(&mark).exists());
+        assert_eq!(namespaces_of(&child).len(), 4);
+        child
+    };
+    let signal = |child: &Child, signal| kill(Pid::from_raw(child.id() as i32), signal).expect("it runs");
+    for (sent, arguments, status) in
+        [(Signal::SIGINT, &[][..], 130), (Signal::SIGTERM, &[][..], 143), (Signal::SIGINT, &["--forever"][..], 0)]
+    {
+        let mut child = begin(arguments);
+        signal(&child, sent);
+        assert_eq!(child.wait().expect("it ends").code(), Some(status));
+        assert_eq!(namespaces_of(&child), Vec::<String>::new());
+    }
+    let mut child = begin(&[]);
+    let living = begin(&[]);
+    signal(&child, Signal::SIGKILL);
+    child.wait().expect("it ends");
+    assert_eq!(namespaces_of(&child).len(), 4, "nobody has put things in order");
+    let clean = run(Command::new(env!("CARGO_BIN_EXE_hopcast-live")).args(["emulate", "--clean"]));
+    assert_eq!(clean.status.code(), Some(0), "{}", stderr(&clean));
+    assert!(stderr(&clean).contains(&format!("removed network namespace hopcast-{}-n2", child.id())));
+    assert_eq!(namespaces_of(&child), Vec::<String>::new());
+    assert_eq!(namespaces_of(&living).len(), 4, "one that runs is left alone");
+    let mut living = living;
+    signal(&living, Signal::SIGINT);
+    living.wait().expect("it ends");
+}
+
+#[test]
+fn what_cannot_be_emulated_is_told_and_nothing_is_made() {
+    let Some(bench) = Bench::new("wrong", &[]) else { return };
+    let text = line("n1", "protocol = \"udp\"", "kind = \"bulk\"");
+    let scenario = bench.file("line.toml", &text);
+    let simulated = bench.file("simulated.toml", &text.replace("real = true", "real = false"));
+    let dsr = bench.file("dsr.toml", &text.replace("real = true", "real = true\nrouting = { protocol = \"dsr\" }"));
+    for (scenario, arguments, problem) in [
+        (&scenario, &["--exec", "m", "true"][..], "no real node is called \"m\"; there are n0, n1, n2, n3"),
+        (&scenario, &["--exec", "n0", "no-such-program -x"][..], "the command \"no-such-program\" is not found"),
+        (&scenario, &["--shell", "x"][..], "no real node is called \"x\""),
+        (&scenario, &["--replay", "/nowhere/at/all"][..], "/nowhere/at/all: can't be read"),
+        (&simulated, &[][..], "no node is real"),
+        (&dsr, &[][..], "routing protocol \"dsr\" puts headers of its own before data"),
+    ] {
+        let output = run(&mut emulate(scenario, arguments));
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        assert!(stderr(&output).contains(problem), "{}", stderr(&output));
+    }
+    assert_eq!(namespaces(), Vec::<String>::new());
+}
+
+#[test]
+fn captures_and_results_hold_what_real_hosts_sent() {
+    let Some(bench) = Bench::new("captures", &["ping"]) else { return };
+    let scenario = bench.file("line.toml", &line("n1", "protocol = \"udp\"", "kind = \"bulk\""));
+    let out = bench.path("out");
+    let programs = ["--exec", "n0", "ping -c 1 -p 686f7063617374 10.0.0.2", "--set", "emulation.lag_limit=1 s"];
+    let output = run(emulate(&scenario, &programs).args(["--out", &out, "--pcap", "--json"]));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let written: Value = serde_json::from_str(&fs::read_to_string(format!("{out}/run.json")).expect("it is written"))
+        .expect("it is JSON");
+    assert_eq!(written, object(&output));
+    let capture = fs::read(format!("{out}/n1.pcapng")).expect("it is written");
+    assert!(capture.windows(14).any(|octets| octets == b"hopcasthopcast"), "the pattern of the ping is on the air");
+    for table in ["flows.parquet", "nodes.parquet", "series.parquet"] {
+        assert!(Path::new(&out).join(table).exists(), "{table}");
+    }
+}

@@ -1,0 +1,330 @@
+//! A real host in place of a simulated one, and what simulated hosts do with the packets of real ones.
+//!
+//! A real host has its own IP, and all that is above it: what its interface sends goes to the station as it is, and what the
+//! station receives goes to it. Where a routing protocol of the simulation stands before it, that takes its packets as if they
+//! were of a socket here, and it is given those that are for it.
+//!
+//! Simulated hosts pass packets of real ones on, put their fragments together, answer their echo requests (RFC 1122, section
+//! 3.2.2.6), and read the datagrams of flows that come from them.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use hopcast_protocols::time::Instant;
+use hopcast_radio::mac::edca::UserPriority;
+use hopcast_wire::checksum::Policy;
+use hopcast_wire::llc::EtherType;
+use hopcast_wire::{MacAddress, arp, icmpv4, ipv4, udp};
+
+use super::packet::{Body, DEFAULT_TTL, IPV4_HEADER, Ipv4, Packet, Part, RealPart, Tag, UDP_HEADER};
+use super::{Context, Hop, Host, Neighbour, Socket, Transmit, count_host_drop};
+use crate::address::{ip_address, node_of};
+use crate::metrics::DropCause;
+use crate::scenario::model::{FlowId, NodeId};
+
+/// What waits to be taken by the real host.
+#[derive(Debug, Default)]
+pub(super) struct Real {
+    arrivals: VecDeque<Arrival>,
+}
+
+/// A packet for a real host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// The neighbour that it came from, and the interface that it came to.
+    pub from: Neighbour,
+    /// The packet.
+    pub packet: Packet,
+}
+
+/// What a packet of a real host is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct RealFrame<'a> {
+    /// Whom it is for.
+    pub destination: MacAddress,
+    /// What it carries.
+    pub ether_type: EtherType,
+    /// What follows the Ethernet header.
+    pub octets: &'a [u8],
+}
+
+/// Octets of an IPv4 header without options.
+const HEADER: usize = IPV4_HEADER as usize;
+
+impl RealPart {
+    /// The header of the IPv4 packet that it holds. That it has one was seen when it came.
+    pub fn ip(&self) -> ipv4::Packet<&[u8]> {
+        ipv4::Packet::new_unchecked(&self.octets[..HEADER])
+    }
+
+    /// What the packet with this header carries behind it: it may be a part of the one that it was.
+    pub fn payload(&self, ip: &Ipv4) -> &[u8] {
+        let first = HEADER + usize::from(ip.offset.saturating_sub(self.ip().fragment_offset()));
+        self.octets.get(first..first + usize::from(ip.payload)).unwrap_or_default()
+    }
+}
+
+impl Packet {
+    /// What a real host sends at `now`, from one node to another, or to all.
+    ///
+    /// Address resolution becomes what simulated hosts make of it themselves. IPv4 with options is carried, but nothing that a
+    /// simulated host could act on.
+    pub fn of_real(frame: &RealFrame<'_>, (source, destination): (NodeId, NodeId), now: Instant) -> Self {
+        let RealFrame { destination: address, ether_type, octets } = *frame;
+        let mut tag = Tag {
+            flow: FlowId::NONE,
+            seq: Tag::NO_DATAGRAM,
+            created: now,
+            socket: u16::MAX,
+            priority: priority(ether_type, octets),
+            expires: None,
+        };
+        // An interface has an MTU, which is below 65536.
+        let payload = octets.len() as u16;
+        let mut ip = Ipv4 { source, destination, id: 0, offset: 0, payload, more_fragments: false, ttl: 0 };
+        if ether_type == EtherType::Arp
+            && let Ok(message) = arp::Packet::new_checked(octets).and_then(|packet| arp::Repr::parse(&packet))
+        {
+            (ip.payload, tag.seq) = (0, 0);
+            return Self { ip, body: Body::Arp(message), tag, part: None };
+        }
+        let mut body = Body::Real { protocol: None, source_port: 0, destination_port: 0 };
+        let mut octets = octets;
+        if ether_type == EtherType::Ipv4
+            && let Ok(packet) = ipv4::Packet::new_checked(octets)
+            && packet.header_len() == HEADER
+            && let Ok(header) = ipv4::Repr::parse(&packet, Policy::Verify)
+        {
+            ip = Ipv4 {
+                source: node_of(header.source),
+                destination: node_of(header.destination),
+                id: header.identification,
+                offset: header.fragment_offset,
+                payload: header.payload_len,
+                more_fragments: header.more_fragments,
+                ttl: header.time_to_live,
+            };
+            // What a link pads is no part of the packet.
+            octets = &octets[..HEADER + usize::from(header.payload_len)];
+            let is_fragment = header.more_fragments || header.fragment_offset > 0;
+            let [source_port, destination_port] = ports(header.protocol.into(), &octets[HEADER..], is_fragment);
+            body = Body::Real { protocol: Some(header.protocol.into()), source_port, destination_port };
+        }
+        let part = RealPart { destination: address, ether_type, octets: octets.into() };
+        Self { ip, body, tag, part: Some(Arc::new(Part::Real(part))) }
+    }
+
+    /// Whether it is for no host alone, or nothing that a simulated host understands.
+    fn is_for_group(&self) -> bool {
+        let address = ip_address(self.ip.destination);
+        matches!(self.body, Body::Real { protocol: None, .. }) || address.is_multicast() || address.is_broadcast()
+    }
+
+    /// Whether the frame that brought it was one to a group.
+    pub(crate) fn is_group_addressed(&self) -> bool {
+        self.ip.destination == NodeId::ALL || self.is_for_group()
+    }
+
+    /// Octets that a real host's program wrote into this UDP datagram; `None` if it is a fragment, or nothing of the kind.
+    fn real_datagram(&self) -> Option<u32> {
+        let Body::Real { protocol: Some(UDP), .. } = self.body else { return None };
+        let length = u32::from(self.ip.payload).checked_sub(UDP_HEADER)?;
+        (!self.is_fragment()).then_some(length)
+    }
+
+    /// The whole datagram of which `pieces`, of real hosts, are the parts.
+    pub(super) fn joined(mut pieces: Vec<Self>) -> Option<Self> {
+        pieces.sort_by_key(|piece| piece.ip.offset);
+        let mut octets = Vec::new();
+        let first = pieces.first()?;
+        octets.extend_from_slice(first.real()?.octets.get(..HEADER)?);
+        for piece in &pieces {
+            let end = octets.len() - HEADER;
+            // Pieces may overlap.
+            let known = end.saturating_sub(usize::from(piece.ip.offset));
+            octets.extend_from_slice(piece.real()?.payload(&piece.ip).get(known..).unwrap_or_default());
+        }
+        let payload = u16::try_from(octets.len() - HEADER).ok()?;
+        let ip = Ipv4 { offset: 0, payload, more_fragments: false, ..first.ip };
+        let mut body = first.body.clone();
+        if let Body::Real { protocol: Some(protocol), source_port, destination_port } = &mut body {
+            [*source_port, *destination_port] = ports(*protocol, &octets[HEADER..], false);
+        }
+        let RealPart { destination, ether_type, .. } = *first.real()?;
+        let part = RealPart { destination, ether_type, octets: octets.into() };
+        Some(Self { ip, body, tag: first.tag, part: Some(Arc::new(Part::Real(part))) })
+    }
+}
+
+/// The protocol number of UDP.
+const UDP: u8 = 17;
+/// Those of transports whose headers begin with the ports: TCP, UDP, DCCP, SCTP and UDP-Lite ("Assigned internet protocol
+/// numbers", IANA).
+const WITH_PORTS: [u8; 5] = [6, UDP, 33, 132, 136];
+
+/// Source and destination port in the first octets behind an IP header.
+fn ports(protocol: u8, octets: &[u8], is_fragment: bool) -> [u16; 2] {
+    match *octets {
+        [a, b, c, d, ..] if !is_fragment && WITH_PORTS.contains(&protocol) => {
+            [u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])]
+        }
+        _ => [0, 0],
+    }
+}
+
+/// The precedence of an IP packet, which is its user priority where the network says no more (RFC 8325, section 2.3).
+fn priority(ether_type: EtherType, octets: &[u8]) -> UserPriority {
+    match (ether_type, octets) {
+        (EtherType::Ipv4, [_, service, ..]) => UserPriority::new(service >> 5),
+        (EtherType::Ipv6, [first, ..]) => UserPriority::new((first & 0x0f) >> 1),
+        _ => UserPriority::BEST_EFFORT,
+    }
+}
+
+impl Host {
+    /// From now on a real host stands here: what comes for it waits in [`Self::poll_arrival`].
+    pub fn set_real(&mut self) {
+        self.real = Some(Box::default());
+    }
+
+    /// Whether a real host stands here.
+    pub fn is_real(&self) -> bool {
+        self.real.is_some()
+    }
+
+    /// The next packet for the real host.
+    pub fn poll_arrival(&mut self) -> Option<Arrival> {
+        self.real.as_mut()?.arrivals.pop_front()
+    }
+
+    /// The real host has sent `packet` to the neighbour behind `hop`.
+    pub fn handle_sent_by_real(&mut self, hop: Hop, packet: Packet, cx: &mut Context<'_>) {
+        if self.router.is_some() && packet.is_ip() && !packet.is_for_group() {
+            self.send_made(packet, cx);
+            return;
+        }
+        cx.counters.originated += 1;
+        self.ready.push_back(Transmit { hop, packet: cx.pool.share(packet) });
+    }
+
+    /// Gives a packet that a real host sends, and that is one of `flow`, the next number of a datagram there.
+    pub fn number_datagram(packet: &mut Packet, flow: FlowId, cx: &mut Context<'_>) {
+        if let Some(octets) = packet.real_datagram() {
+            packet.tag.flow = flow;
+            packet.tag.seq = cx.flows[flow].handle_datagram_sent(octets);
+        }
+    }
+
+    /// Hands a packet to the real host. Its part in flows ends here.
+    #[cold]
+    pub(super) fn hand_out(&mut self, packet: &Packet, from: Neighbour, cx: &mut Context<'_>) {
+        cx.counters.delivered += 1;
+        if let (Body::Udp { length, .. }, false) = (&packet.body, packet.is_fragment())
+            && packet.ip.destination == self.node
+        {
+            let Tag { flow, seq, created, .. } = packet.tag;
+            cx.flows[flow].handle_datagram_received(seq, u32::from(*length), created, cx.now);
+        }
+        if let Some(real) = &mut self.real {
+            let mut packet = packet.clone();
+            packet.strip_routing();
+            real.arrivals.push_back(Arrival { from, packet });
+        }
+    }
+
+    /// A packet of a real host has come to this host.
+    #[cold]
+    pub(super) fn handle_real(&mut self, packet: &Packet, from: Neighbour, cx: &mut Context<'_>) {
+        if packet.is_for_group() {
+            match self.real {
+                Some(_) => self.hand_out(packet, from, cx),
+                // Nobody here listens to a group.
+                None => cx.counters.delivered += 1,
+            }
+        } else if self.router.is_some() {
+            self.handle_routed(packet, from, cx);
+        } else if packet.ip.destination == self.node {
+            self.receive(packet, cx);
+        } else {
+            self.forward(packet, from, cx);
+        }
+    }
+
+    /// A whole datagram of a real host, which came in so many packets, is for this host.
+    #[cold]
+    pub(super) fn deliver_real(&mut self, datagram: &Packet, packets: u32, cx: &mut Context<'_>) {
+        let socket = self.socket_of(datagram);
+        if let Body::Real { protocol: Some(icmpv4::PROTOCOL), .. } = datagram.body
+            && self.echo(datagram, cx)
+        {
+            cx.counters.delivered += u64::from(packets);
+        } else if let Some(octets) = datagram.real_datagram()
+            && let Some(Socket::Udp(own)) = self.sockets.get(usize::from(socket))
+            && own.flow == datagram.tag.flow
+        {
+            self.deliver_udp(u32::from(socket), datagram, octets, packets, cx);
+        } else {
+            count_host_drop(datagram, packets, DropCause::NoSocket, cx);
+        }
+    }
+
+    /// Answers an echo request; false if it is none.
+    fn echo(&mut self, datagram: &Packet, cx: &mut Context<'_>) -> bool {
+        let Some(part) = datagram.real() else { return false };
+        let Ok(request) = icmpv4::Packet::new_checked(part.payload(&datagram.ip)) else { return false };
+        let Ok(asked) = icmpv4::Repr::parse(&request).map(|asked| icmpv4::Repr { is_reply: true, ..asked }) else {
+            return false;
+        };
+        if icmpv4::Repr::parse(&request).is_ok_and(|asked| asked.is_reply) {
+            return false;
+        }
+        let id = self.next_id;
+        self.next_id = id.wrapping_add(1);
+        let to = datagram.ip.source;
+        let header = ipv4::Repr {
+            // RFC 1122, section 3.2.2.6: a reply has the type of service of its request.
+            type_of_service: part.ip().type_of_service(),
+            identification: id,
+            dont_fragment: false,
+            more_fragments: false,
+            fragment_offset: 0,
+            time_to_live: DEFAULT_TTL,
+            protocol: ipv4::Protocol::from(icmpv4::PROTOCOL),
+            source: ip_address(self.node),
+            destination: ip_address(to),
+            payload_len: datagram.ip.payload,
+        };
+        let mut octets = vec![0; HEADER + usize::from(datagram.ip.payload)];
+        header.emit(&mut ipv4::Packet::new_unchecked(&mut octets));
+        let message = &mut octets[HEADER..];
+        message[icmpv4::HEADER_LEN..].copy_from_slice(request.payload());
+        asked.emit(&mut icmpv4::Packet::new_unchecked(message), request.payload());
+        let frame = RealFrame { destination: MacAddress::BROADCAST, ether_type: EtherType::Ipv4, octets: &octets };
+        let reply = Packet::of_real(&frame, (self.node, to), cx.now);
+        self.send_datagram(reply, cx);
+        true
+    }
+}
+
+/// The ports of flows that come from real hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Listener {
+    /// Which flow.
+    pub flow: FlowId,
+    /// Where it comes from.
+    pub from: NodeId,
+    /// The node of its sink, or of its first relay.
+    pub to: NodeId,
+    /// The UDP port there.
+    pub port: u16,
+}
+
+impl Listener {
+    /// Whether a packet that the real host at `node` sends is one of this flow.
+    pub fn hears(&self, packet: &Packet, node: NodeId) -> bool {
+        let Body::Real { protocol: Some(UDP), destination_port, .. } = packet.body else { return false };
+        (node, packet.ip.destination, destination_port) == (self.from, self.to, self.port)
+    }
+}
+
+const _: () = assert!(udp::HEADER_LEN == UDP_HEADER as usize);

@@ -1,0 +1,126 @@
+//! Real hosts in a run: Ethernet frames in and out.
+
+use std::collections::VecDeque;
+
+use hopcast_protocols::time::Instant;
+use hopcast_radio::mac::StationId;
+use hopcast_wire::{MacAddress, ethernet};
+
+use crate::address::{mac_address, station_of};
+use crate::capture::encode::Encoder;
+use crate::engine::{Attachment, Port, Ports};
+use crate::host::packet::Packet;
+use crate::host::{Arrival, Hop, Host, Listener, Neighbour, RealFrame};
+use crate::network::Neighbours;
+use crate::scenario::model::{NodeId, Scenario};
+
+/// Why a frame of a real host is not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// It is no Ethernet frame with an EtherType.
+    #[error(transparent)]
+    Malformed(#[from] hopcast_wire::ParseError),
+    /// It comes from another address than that of the interface, as behind a bridge: a station sends for itself alone.
+    #[error("it comes from {0}, which is not the address of the interface")]
+    ForeignSource(MacAddress),
+    /// No other station has the address that it is for.
+    #[error("no other station has the address {0}")]
+    NoStation(MacAddress),
+}
+
+/// A frame for a real host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// When its station was done with it.
+    pub at: Instant,
+    /// Whose it is.
+    pub node: NodeId,
+    /// The interface that it came to, by its place among those of the node.
+    pub interface: u32,
+    /// The Ethernet frame.
+    pub octets: Vec<u8>,
+}
+
+/// What lies between the hosts of a run and real ones.
+pub(crate) struct RealHosts {
+    encoder: Encoder,
+    neighbours: Neighbours,
+    pub(crate) listeners: Vec<Listener>,
+    arrivals: VecDeque<(Instant, NodeId, Arrival)>,
+}
+
+impl core::fmt::Debug for RealHosts {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("RealHosts").field("listeners", &self.listeners).finish_non_exhaustive()
+    }
+}
+
+impl RealHosts {
+    pub(crate) fn new(scenario: &Scenario, listeners: Vec<Listener>) -> Self {
+        let neighbours = Neighbours::new(scenario);
+        Self { encoder: Encoder::new(scenario), neighbours, listeners, arrivals: VecDeque::new() }
+    }
+
+    /// Takes what has come to the host at its node.
+    pub(crate) fn collect(&mut self, host: &mut Host, now: Instant) {
+        while let Some(arrival) = host.poll_arrival() {
+            self.arrivals.push_back((now, host.node(), arrival));
+        }
+    }
+
+    /// The next frame for a real host, in the order in which they came.
+    pub(crate) fn poll_delivery(&mut self) -> Option<Delivery> {
+        loop {
+            let (at, node, Arrival { from, packet }) = self.arrivals.pop_front()?;
+            let own = self.neighbours.radios(node).nth(from.interface as usize).map(mac_address);
+            let own = own.unwrap_or(MacAddress::BROADCAST);
+            let destination = match packet.real().map(|part| part.destination) {
+                Some(group) if group.is_group() && packet.is_group_addressed() => group,
+                _ if packet.ip.destination == NodeId::ALL => MacAddress::BROADCAST,
+                _ => own,
+            };
+            let source = self.source(node, from).map_or(own, mac_address);
+            if let Some(octets) = self.encoder.encode_ethernet(&packet, destination, source) {
+                return Some(Delivery { at, node, interface: from.interface, octets: octets.to_vec() });
+            }
+        }
+    }
+
+    /// The station that `from` sent with.
+    fn source(&self, node: NodeId, from: Neighbour) -> Option<StationId> {
+        self.neighbours.hop(node, from.interface, from.node).and_then(|hop| hop.station)
+    }
+}
+
+/// Reads a frame that the real host at `port`, which has a routing protocol before it or not, sends: what it is, and whom it is
+/// for.
+pub(crate) fn read_frame(
+    octets: &[u8],
+    port: Port,
+    ports: &Ports,
+    is_routed: bool,
+    now: Instant,
+) -> Result<(Hop, Packet), Refusal> {
+    let packet = ethernet::Packet::new_checked(octets)?;
+    let header = ethernet::Repr::parse(&packet)?;
+    let own = match ports.attachment(port.host as usize, port.interface) {
+        Attachment::Station(station) => station,
+        Attachment::Wire(_) => return Err(Refusal::NoStation(header.destination)),
+    };
+    if header.source != mac_address(own) {
+        return Err(Refusal::ForeignSource(header.source));
+    }
+    let destination = header.destination;
+    // Behind a routing protocol of the simulation a host has no neighbours, and addresses itself.
+    let is_handed_over = is_routed && destination == header.source;
+    let station = if destination.is_group() || is_handed_over {
+        None
+    } else {
+        let is_other = |station: &StationId| *station != own && (station.0 as usize) < ports.stations();
+        Some(station_of(destination).filter(is_other).ok_or(Refusal::NoStation(destination))?)
+    };
+    let to = station.map_or(NodeId::ALL, |station| NodeId(ports.of_station(station).host));
+    let frame = RealFrame { destination, ether_type: header.ether_type, octets: packet.payload() };
+    let packet = Packet::of_real(&frame, (NodeId(port.host), to), now);
+    Ok((Hop { interface: port.interface, node: to, station }, packet))
+}
