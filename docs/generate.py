@@ -12,7 +12,7 @@ import channel
 import click
 import traffic
 
-from hopcast import Scenario, run
+from hopcast import Scenario, run, studies
 from hopcast.cli import hopcast
 from hopcast.figures import INK, svg
 
@@ -22,7 +22,12 @@ WIDTH = 100
 
 def pages() -> dict[str, str]:
     """Every generated file: name and text."""
-    drawn = {"figures/film-delay.svg": film_delay(), **channel.figures(), **traffic.figures()}
+    drawn = {
+        "figures/film-delay.svg": film_delay(),
+        "figures/your-own-study.svg": own_study(),
+        **channel.figures(),
+        **traffic.figures(),
+    }
     return {"command-line.md": command_line(), **drawn}
 
 
@@ -43,6 +48,12 @@ def film_delay() -> str:
     result = run(Scenario.from_toml(FOLDER.parent / "examples" / "film.toml"))
     # A picture on its own has no page whose ink it could take.
     return svg(result.plot("delay")).replace("currentColor", INK)
+
+
+def own_study() -> str:
+    """The figure of `your-own-study.md`."""
+    outcome = studies.load(str(FOLDER.parent / "examples" / "hidden_terminal.py")).run()
+    return svg(outcome.plot()).replace("currentColor", INK)
 
 
 def context(name: str, command: click.Command, parent: click.Context | None = None) -> click.Context:

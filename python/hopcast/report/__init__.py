@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from hopcast.figures import svg
 from hopcast.output import write_text
 from hopcast.report import html
 from hopcast.studies import AMOUNTS, EXPERIMENTS
-from hopcast.studies.experiment import Experiment, Table
+from hopcast.studies.experiment import Amount, Experiment, Table
 from hopcast.studies.rows import RANK, Row
 
 FILM = "film"
@@ -30,17 +30,20 @@ class NothingToReport(HopcastError):
     """A folder holds neither the results of a run nor those of a study."""
 
 
-def write_report(folder: str | os.PathLike[str]) -> str:
-    """Write `report.html` for the folder's results and return its path. Raises `NothingToReport`."""
+def write_report(folder: str | os.PathLike[str], own: Sequence[Experiment] = ()) -> str:
+    """Write `report.html` for the folder's results and return its path. `own` are experiments that are not hopcast's. Raises
+    `NothingToReport`."""
     root = Path(folder)
+    known = EXPERIMENTS | {experiment.id: experiment for experiment in own}
     study, run, film = (_load(path) for path in (root / "rows.json", root / "run.json", root / FILM / "run.json"))
     if study is None and run is None:
         raise NothingToReport(
             f"{root}: neither run.json nor rows.json is there; `hopcast run --out` and `hopcast study --out` write them"
         )
     body: list[str] = []
+    found = [] if study is None else _by_experiment(study, known)
     if study is not None:
-        body += _study_head(study)
+        body += _study_head(study, found)
     else:
         body += ["<h1>hopcast: a run</h1>"]
     if film is not None:
@@ -48,7 +51,7 @@ def write_report(folder: str | os.PathLike[str]) -> str:
     if run is not None:
         body += _run(root, run)
     if study is not None:
-        body += _experiments(study)
+        body += _experiments(AMOUNTS[study["amount"]], study["verdicts"], found)
     body += _provenance(study, [document for document in (film, run) if document is not None])
     path = root / "report.html"
     write_text(path, html.page("hopcast report", body))
@@ -74,11 +77,14 @@ def _load(path: Path) -> dict[str, Any] | None:
 # --- studies -------------------------------------------------------------------------------------------------------
 
 
-def _study_head(study: dict[str, Any]) -> list[str]:
-    rows = _rows(study)
+Found = Sequence[tuple[Experiment, Sequence[Row]]]
+"""Experiments with their rows."""
+
+
+def _study_head(study: dict[str, Any], found: Found) -> list[str]:
     amount = study["amount"]
     lines = []
-    for experiment, of_experiment in _by_experiment(rows):
+    for experiment, of_experiment in found:
         counts: Counter[str] = Counter(row.verdict for row in of_experiment)
         lines.append(
             [
@@ -107,12 +113,11 @@ def _study_head(study: dict[str, Any]) -> list[str]:
     ]
 
 
-def _experiments(study: dict[str, Any]) -> list[str]:
+def _experiments(amount: Amount, verdicts: Mapping[str, str], found: Found) -> list[str]:
     body = []
-    amount = AMOUNTS[study["amount"]]
-    for experiment, rows in _by_experiment(_rows(study)):
+    for experiment, rows in found:
         table = Table(rows)
-        verdict = html.verdict(study["verdicts"][experiment.id])
+        verdict = html.verdict(verdicts[experiment.id])
         parameters = [[escape(p.name), escape(p.value), escape(p.source)] for p in experiment.setup(amount)]
         drawn = [
             html.figure(title, svg(figure, f"{experiment.id}-{index}-"))
@@ -158,15 +163,17 @@ def _folded(summary: str, rows: Sequence[Row]) -> list[str]:
     return [f"<details><summary>{summary} ({len(rows)})</summary>", _row_table(rows), "</details>"]
 
 
-def _rows(study: dict[str, Any]) -> list[Row]:
-    return [Row(**row) for row in study["rows"]]
-
-
-def _by_experiment(rows: Iterable[Row]) -> list[tuple[Experiment, list[Row]]]:
-    found: dict[str, list[Row]] = {}
-    for row in rows:
-        found.setdefault(row.experiment, []).append(row)
-    return [(experiment, found[name]) for name, experiment in EXPERIMENTS.items() if name in found]
+def _by_experiment(study: dict[str, Any], known: Mapping[str, Experiment]) -> Found:
+    rows: dict[str, list[Row]] = {}
+    for fields in study["rows"]:
+        row = Row(**fields)
+        rows.setdefault(row.experiment, []).append(row)
+    unknown = [name for name in rows if name not in known]
+    if unknown:
+        raise NothingToReport(
+            f"{', '.join(unknown)}: not an experiment of hopcast; `hopcast report DIR --study FILE.py` takes it from its file"
+        )
+    return [(experiment, rows[name]) for name, experiment in known.items() if name in rows]
 
 
 # --- runs ----------------------------------------------------------------------------------------------------------
