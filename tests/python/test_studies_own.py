@@ -13,7 +13,7 @@ from conftest import ROOT, Hopcast
 from hopcast import ScenarioError, studies
 from hopcast.report import NothingToReport, write_report
 from hopcast.studies import AMOUNTS, EXPERIMENTS, StudyFileError, load_file
-from hopcast.studies.variant import with_values
+from hopcast.studies.change import with_values
 
 EXAMPLE = ROOT / "examples" / "hidden_terminal.py"
 GUIDE = ROOT / "docs" / "your-own-study.md"
@@ -44,7 +44,10 @@ def test_a_study_of_ones_own(hopcast: Hopcast, tmp_path: Path) -> None:
     assert "HIDDEN" in done.stderr
     assert "--study FILE.py" in done.stderr
     (out / "report.html").unlink()
-    assert hopcast("report", out, "--study", EXAMPLE).returncode == 0
+    assert hopcast("report", out, "--study", EXAMPLE, "--figures").returncode == 0
+    assert sorted(path.name for path in (out / "figures").iterdir()) == ["HIDDEN-1.pdf", "HIDDEN-1.svg"]
+    assert (out / "figures" / "HIDDEN-1.pdf").read_bytes().startswith(b"%PDF-")
+    assert "currentColor" not in (out / "figures" / "HIDDEN-1.svg").read_text()
     assert (out / "report.html").read_text() == page
 
 

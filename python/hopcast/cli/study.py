@@ -21,8 +21,12 @@ if TYPE_CHECKING:
     from hopcast.studies.kept import KeptRuns
 
 
+SENSITIVITY = "sensitivity"
+"""Names what the papers leave unsaid."""
+
+
 @click.command("study")
-@click.argument("which", metavar="[ID|LETTER|all|FILE.py]", default="all")
+@click.argument("which", metavar="[ID|LETTER|all|sensitivity|FILE.py]", default="all")
 @click.option("--quick", "amount", flag_value="quick", default=True, help="Less data, fewer seeds.  [default]")
 @click.option("--full", "amount", flag_value="full", help="As much data as the papers used.")
 @click.option("--threads", type=WholeNumber(1, 4096), help="Runs side by side.  [default: one a core]")
@@ -49,26 +53,31 @@ def command(
     """Run experiments of the papers, and set what is measured beside what they say.
 
     An experiment is named by its id (H2), a paper by its letter (H). Letter R are measurements of others: an experiment
-    whose data are not at hand is skipped. FILE.py is a study of your own.
+    whose data are not at hand is skipped. `sensitivity` tries other values of what the papers leave unsaid; it is a part of `all`.
+    FILE.py is a study of your own.
     """
     from hopcast.scenario import trace_folders
-    from hopcast.studies import AMOUNTS, StudyFailed, StudyInterrupted, run_experiments
+    from hopcast.studies import AMOUNTS, EXPERIMENTS, StudyFailed, StudyInterrupted, run_experiments, trials
 
-    experiments, demonstrates = _wanted(which), not which.endswith(".py")
+    experiments = _wanted(which)
+    tried = trials(EXPERIMENTS, AMOUNTS[amount]) if which.lower() in ("all", SENSITIVITY) else []
+    demonstrates = not which.endswith(".py")
     if traces:
         os.environ["HOPCAST_TRACES"] = os.pathsep.join(trace_folders(traces))
     lacking = [reason for experiment in experiments if (reason := experiment.missing())]
-    if len(lacking) == len(experiments):
+    if lacking and len(lacking) == len(experiments):
         raise click.UsageError(f"nothing can be run: {'; '.join(dict.fromkeys(lacking))}")
     with _prepared(out, film=demonstrates), _kept(out, fresh) as kept:
         failure: BaseException | None = None
         try:
             with progress_bar() as progress:
-                study = run_experiments(experiments, AMOUNTS[amount], threads=threads, progress=progress, kept=kept)
+                study = run_experiments(
+                    experiments, AMOUNTS[amount], threads=threads, progress=progress, kept=kept, trials=tried
+                )
         except (StudyFailed, StudyInterrupted) as stopped:
             study, failure = stopped.study, stopped
         try:
-            if out is not None and study.rows:
+            if out is not None and (study.rows or study.sensitivity):
                 _write(study, experiments, out, demonstrate=failure is None and demonstrates)
         except (RunError, KeyboardInterrupt) as error:
             # What was measured is told first.
@@ -128,11 +137,17 @@ def _print(study: Study, as_json: bool, out: str | None) -> None:
     if as_json:
         click.echo(json.dumps(study.document(), ensure_ascii=False, allow_nan=False).encode())
     else:
-        from hopcast.cli.tables import print_rows
+        from hopcast.cli.tables import print_rows, print_sensitivity
 
-        print_rows(study.rows)
+        if study.rows:
+            print_rows(study.rows)
+        if study.sensitivity:
+            print_sensitivity(study.sensitivity)
         for experiment, verdict in study.verdicts().items():
             click.echo(f"{experiment}: {verdict}")
+        if len(study.verdicts()) > 1:
+            for sentence in study.tally().sentences():
+                click.echo(sentence)
         for experiment, reason in study.skipped.items():
             click.echo(f"{experiment}: skipped, {reason}")
         if out is not None:
@@ -145,11 +160,13 @@ def _wanted(which: str) -> list[Experiment]:
 
     if which.endswith(".py"):
         return own_experiments(which)
+    if which.lower() == SENSITIVITY:
+        return []
     experiments = find(which)
     if not experiments:
         raise click.BadParameter(
             f"no experiment {which!r}; there are {_known()}, or a file of your own, FILE.py",
-            param_hint="[ID|LETTER|all|FILE.py]",
+            param_hint="[ID|LETTER|all|sensitivity|FILE.py]",
         )
     return experiments
 
@@ -167,4 +184,4 @@ def own_experiments(path: str) -> list[Experiment]:
 def _known() -> str:
     from hopcast.studies import EXPERIMENTS
 
-    return ", ".join([*EXPERIMENTS, *sorted({name[0] for name in EXPERIMENTS}), "all"])
+    return ", ".join([*EXPERIMENTS, *sorted({name[0] for name in EXPERIMENTS}), "all", SENSITIVITY])

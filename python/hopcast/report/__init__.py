@@ -8,18 +8,20 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from hopcast.errors import HopcastError
-from hopcast.figures import svg
-from hopcast.output import write_text
+from hopcast.figures import pdf, picture, svg
+from hopcast.output import prepared, write_bytes, write_text
 from hopcast.report import html
 from hopcast.studies import AMOUNTS, EXPERIMENTS
 from hopcast.studies.experiment import Amount, Experiment, Table
 from hopcast.studies.rows import RANK, Row
+from hopcast.studies.sensitivity import Sensitivity
+from hopcast.studies.tally import Tally
 
 FILM = "film"
 """The demonstration's folder beside the rows of a study."""
@@ -51,11 +53,30 @@ def write_report(folder: str | os.PathLike[str], own: Sequence[Experiment] = ())
     if run is not None:
         body += _run(root, run)
     if study is not None:
+        unsaid = [Sensitivity(**fields) for fields in study.get("sensitivity", ())]
+        body += _sensitivity(unsaid, {experiment.id for experiment, _ in found})
         body += _experiments(AMOUNTS[study["amount"]], study["verdicts"], found)
     body += _provenance(study, [document for document in (film, run) if document is not None])
     path = root / "report.html"
     write_text(path, html.page("hopcast report", body))
     return str(path)
+
+
+def write_figures(folder: str | os.PathLike[str], own: Sequence[Experiment] = ()) -> str:
+    """Write the figures of a study's experiments to the subfolder `figures`, each as SVG and as PDF, and return its path. Raises
+    `NothingToReport`, and `OutputError` where that folder can't be made."""
+    root = Path(folder)
+    study = _load(root / "rows.json")
+    if study is None:
+        raise NothingToReport(f"{root}: rows.json is not there; `hopcast study --out` writes it")
+    target = root / "figures"
+    with prepared(target):
+        for experiment, rows in _by_experiment(study, EXPERIMENTS | {one.id: one for one in own}):
+            for number, (title, figure) in enumerate(experiment.figures(Table(rows)), start=1):
+                document = pdf(figure, f"{experiment.id}: {title}")
+                write_text(target / f"{experiment.id}-{number}.svg", picture(figure))
+                write_bytes(target / f"{experiment.id}-{number}.pdf", document)
+    return str(target)
 
 
 def _load(path: Path) -> dict[str, Any] | None:
@@ -108,8 +129,51 @@ def _study_head(study: dict[str, Any], found: Found) -> list[str]:
         "<p>A <em>value</em> of a paper agrees (<em>within</em>) where the measured one is within a factor of 1.5, or within 5 "
         "points for a percentage. A <em>claim</em> <em>holds</em> where its inequality does. A cell is <em>inconclusive</em> "
         "where the 95 % confidence interval crosses the line. An experiment's verdict is that of its median cell.</p>",
-        html.table(head, lines, numbers=(3, 4, 5, 6)),
+        *(html.table(head, lines, numbers=(3, 4, 5, 6)) for _ in lines[:1]),
+        *(
+            f"<p>{escape(sentence)}</p>"
+            for sentence in Tally.of(rows for _, rows in found).sentences()
+            if len(found) > 1
+        ),
         *(f"<p>{escape(name)} was skipped: {escape(reason)}.</p>" for name, reason in study.get("skipped", {}).items()),
+    ]
+
+
+ANSWERS = {"depends": "fails", "does not": "holds", "open": "inconclusive"}
+"""What findings do under another value, and the verdict that has its colour."""
+
+
+def _sensitivity(found: Sequence[Sensitivity], known: Container[str]) -> list[str]:
+    if not found:
+        return []
+    lines = [
+        [
+            f'<a href="#{one.experiment}">{one.experiment}</a>' if one.experiment in known else one.experiment,
+            escape(one.parameter),
+            escape(one.chosen),
+            f'{escape(one.alternative)} <span class="note">{escape(one.why)}</span>',
+            f"{one.agree_chosen} → {one.agree} of {one.rows}",
+            html.verdict(ANSWERS[one.answer], one.answer),
+            f'<span class="note">{"<br>".join(map(escape, one.turned))}</span>',
+        ]
+        for one in found
+    ]
+    counts = Counter(one.answer for one in found)
+    return [
+        '<section id="sensitivity">',
+        "<h2>What the papers leave unsaid</h2>",
+        "<p>Where a paper does not state a parameter, an experiment runs with one value, named in its parameters. Here others that are "
+        "as plausible are tried, one at a time. A finding <em>depends</em> on it where it holds, or its values are within, under one of "
+        "the two and fails, or they differ, under the other (claims that test one sentence have one vote, and so have all values); it "
+        "is <em>open</em> where an interval crosses the line under one of the two.</p>",
+        f"<p>Of {len(found)} trials {counts['depends']} change a finding, {counts['does not']} change none, and of "
+        f"{counts['open']} it can't be said.</p>",
+        html.table(
+            ["", "unsaid", "in place of", "tried, and why", "rows that agree", "findings", "which turn"],
+            lines,
+            kind="rows",
+        ),
+        "</section>",
     ]
 
 
@@ -129,10 +193,8 @@ def _experiments(amount: Amount, verdicts: Mapping[str, str], found: Found) -> l
             f"<h2>{experiment.id} · {escape(experiment.title)} {verdict}</h2>",
             f"<p>{escape(experiment.paper)}</p>",
             *_grid(drawn),
-            "<ul>",
-            *notes,
-            "</ul>",
-            _row_table([row for row in rows if row.verdict in RANK]),
+            *(["<ul>", *notes, "</ul>"] if notes else []),
+            *_row_table([row for row in rows if row.verdict in RANK]),
             *_folded("Measured, without a number in the paper", [row for row in rows if row.verdict not in RANK]),
             "<details><summary>Parameters and their sources</summary>",
             html.table(["parameter", "value", "source"], parameters),
@@ -142,25 +204,29 @@ def _experiments(amount: Amount, verdicts: Mapping[str, str], found: Found) -> l
     return body
 
 
-def _row_table(rows: Sequence[Row]) -> str:
+def _row_table(rows: Sequence[Row]) -> list[str]:
+    if not rows:
+        return []
     lines = [
         [
             escape(row.case),
             escape(row.metric),
             escape(row.paper_text()),
             escape(row.measured_text()),
+            escape(row.compared_text()),
             html.verdict(row.verdict),
             f'<span class="note">{escape(row.note)}</span>',
         ]
         for row in rows
     ]
-    return html.table(["case", "metric", "paper", "measured", "verdict", ""], lines, numbers=(2, 3))
+    head = ["case", "metric", "paper", "measured", "beside the paper", "verdict", "note"]
+    return [html.table(head, lines, numbers=(2, 3, 4), kind="rows")]
 
 
 def _folded(summary: str, rows: Sequence[Row]) -> list[str]:
     if not rows:
         return []
-    return [f"<details><summary>{summary} ({len(rows)})</summary>", _row_table(rows), "</details>"]
+    return [f"<details><summary>{summary} ({len(rows)})</summary>", *_row_table(rows), "</details>"]
 
 
 def _by_experiment(study: dict[str, Any], known: Mapping[str, Experiment]) -> Found:

@@ -37,6 +37,7 @@ from hopcast.studies import (
 from hopcast.studies.experiment import Amount, Case, Experiment, Measured, Parameter, Table
 from hopcast.studies.own import StudyFileError, load_file
 from hopcast.studies.rows import Row, Sample, claim, value
+from hopcast.studies.sensitivity import Sensitivity, Trial, trials
 from hopcast.studies.study import Study, StudyFailed, StudyInterrupted, rows_table, run_experiments
 from hopcast.studies.variant import Outcome, Variant
 
@@ -51,11 +52,13 @@ __all__ = [
     "Parameter",
     "Row",
     "Sample",
+    "Sensitivity",
     "Study",
     "StudyFailed",
     "StudyFileError",
     "StudyInterrupted",
     "Table",
+    "Trial",
     "Variant",
     "claim",
     "find",
@@ -63,6 +66,7 @@ __all__ = [
     "load_file",
     "rows_table",
     "run_experiments",
+    "trials",
     "value",
 ]
 

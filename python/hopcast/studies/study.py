@@ -12,6 +12,8 @@ from hopcast.errors import HopcastError, RunError
 from hopcast.studies.experiment import Amount, Experiment, Measured, simulate
 from hopcast.studies.kept import KeptRuns
 from hopcast.studies.rows import Row, Verdict, experiment_verdict
+from hopcast.studies.sensitivity import Sensitivity, Trial, compare
+from hopcast.studies.tally import Tally
 
 if TYPE_CHECKING:
     import polars
@@ -29,15 +31,25 @@ class Study:
     """Of each experiment: the scenarios with their SHA-256 and the seeds."""
     skipped: dict[str, str] = field(default_factory=dict)
     """Of each experiment that was not run for want of data: what is missing."""
+    sensitivity: list[Sensitivity] = field(default_factory=list)
+    """What became of findings under other values of what the papers leave unsaid."""
 
     def document(self) -> dict[str, Any]:
         """The object of `hopcast study --json`."""
-        return {"rows": [row.as_dict() for row in self.rows], "skipped": self.skipped}
+        return {
+            "rows": [row.as_dict() for row in self.rows],
+            "skipped": self.skipped,
+            "sensitivity": [found.as_dict() for found in self.sensitivity],
+        }
 
     def verdicts(self) -> dict[str, Verdict]:
         """Of each experiment: that of its median cell."""
         ids = dict.fromkeys(row.experiment for row in self.rows)
         return {name: experiment_verdict([row for row in self.rows if row.experiment == name]) for name in ids}
+
+    def tally(self) -> Tally:
+        """How much of what the papers say was found."""
+        return Tally.of([row for row in self.rows if row.experiment == name] for name in self.verdicts())
 
     def write(self, folder: str | os.PathLike[str]) -> None:
         """Write `rows.json`, with what is needed to draw the report, and `rows.parquet`."""
@@ -76,23 +88,49 @@ def run_experiments(
     threads: int | None = None,
     progress: Progress | None = None,
     kept: KeptRuns | None = None,
+    trials: Sequence[Trial] = (),
 ) -> Study:
-    """Run experiments on `threads` (by default, one a core), but those whose data are missing. Runs that are `kept` are not
-    repeated. Raises `StudyInterrupted` on Ctrl-C and `StudyFailed` where a run fails."""
+    """Run experiments on `threads` (by default, one a core), but those whose data are missing, then `trials` of these or other
+    experiments. Runs that are `kept` are not repeated. Raises `StudyInterrupted` on Ctrl-C and `StudyFailed` where a run fails."""
     lacking = {experiment.id: experiment.missing() for experiment in experiments}
     study = Study(amount, [], {}, {name: reason for name, reason in lacking.items() if reason is not None})
     experiments = [experiment for experiment in experiments if experiment.id not in study.skipped]
+    wanted = {experiment.id: experiment for experiment in experiments}
+    compared = {trial.experiment.id: trial.experiment for trial in trials if trial.experiment.missing() is None}
+    originals = list((wanted | compared).values())
+    trials = [trial for trial in trials if trial.experiment.id in compared]
+    variants = {place: variant for place, trial in enumerate(trials) if (variant := trial.variant) is not None}
+    results: dict[str, Measured] = {}
+    tried: dict[int, list[Row]] = {}
+    places = iter([*(None for _ in originals), *variants])
 
     def on_finished(experiment: Experiment, measured: Measured) -> None:
-        study.rows.extend(experiment.rows(measured))
-        study.provenance[experiment.id] = _provenance(experiment, amount)
+        place = next(places)
+        if place is not None:
+            tried[place] = experiment.rows(measured)
+            return
+        results[experiment.id] = measured
+        if experiment.id in wanted:
+            study.rows.extend(experiment.rows(measured))
+            study.provenance[experiment.id] = _provenance(experiment, amount)
 
     try:
-        simulate(experiments, amount, threads=threads, progress=progress, kept=kept, on_finished=on_finished)
+        simulate(
+            [*originals, *variants.values()],
+            amount,
+            threads=threads,
+            progress=progress,
+            kept=kept,
+            on_finished=on_finished,
+        )
     except KeyboardInterrupt:
         raise StudyInterrupted(study, f"interrupted: {_finished(study, experiments)}") from None
     except RunError as error:
         raise StudyFailed(study, f"{error}; {_finished(study, experiments)}") from None
+    for place, trial in enumerate(trials):
+        rows, measured = trial.experiment.rows, results[trial.experiment.id]
+        other = tried[place] if place in tried else rows(trial.substituted(measured))
+        study.sensitivity.append(compare(trial, rows(measured), other))
     return study
 
 

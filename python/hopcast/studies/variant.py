@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hopcast.scenario import Scenario
+from hopcast.studies.change import Change, changed, matching, with_values
 from hopcast.studies.experiment import Amount, Case, Experiment, Table
 from hopcast.studies.rows import Verdict
 from hopcast.studies.study import Study, rows_table, run_experiments
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from hopcast.results import Progress
     from hopcast.studies.kept import KeptRuns
-
-Change = Callable[[Scenario], Scenario]
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ class Variant:
         """The changes, each of which some scenario has a place for."""
         scenarios = {case.scenario.sha256: case.scenario for case in self.cases.values()}
         for key in changes:
-            if "*" in key and not any(_matching(scenario, key) for scenario in scenarios.values()):
+            if "*" in key and not any(matching(scenario, key) for scenario in scenarios.values()):
                 raise ValueError(f"no scenario of {self.experiment.id} has a key {key!r}")
         return changes
 
@@ -118,32 +116,3 @@ class Outcome:
             titles = "; ".join(f"{number}: {title}" for number, (title, _) in enumerate(drawn)) or "none"
             raise IndexError(f"{self.experiment.id} has no figure {figure}; there are {titles}")
         return drawn[figure][1]
-
-
-def changed(experiment: Experiment, change: Change) -> Experiment:
-    """The same experiment, every scenario of which is what `change` makes of it."""
-    cases = experiment.cases
-
-    def made(amount: Amount) -> dict[str, Case]:
-        return {name: dataclasses.replace(case, scenario=change(case.scenario)) for name, case in cases(amount).items()}
-
-    return dataclasses.replace(experiment, cases=made)
-
-
-def with_values(scenario: Scenario, values: Mapping[str, object]) -> Scenario:
-    """A scenario with other values: one by one, or wherever a pattern with `*` fits a key that is in force."""
-    for key, value in values.items():
-        for found in _matching(scenario, key) if "*" in key else [key]:
-            scenario = scenario.set(found, value)
-    return scenario
-
-
-def _matching(scenario: Scenario, pattern: str) -> list[str]:
-    """The keys in force that a pattern fits, part by part."""
-    parts = [re.compile(re.escape(part).replace(r"\*", ".*")) for part in pattern.split(".")]
-    found = {key: key.split(".") for key, _, _ in scenario.explain()}
-    return [
-        key
-        for key, names in found.items()
-        if len(names) == len(parts) and all(part.fullmatch(name) for part, name in zip(parts, names, strict=True))
-    ]
