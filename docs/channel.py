@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from hopcast import _core
-from hopcast.figures import COLOURS, INK, STYLE, svg
+from hopcast.figures import COLOURS, STYLE, picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -173,7 +173,7 @@ def drawn(panels: int, draw: Callable[..., None]) -> str:
         figure = Figure(figsize=(6.4 if panels == 1 else 8.4, 3.4), layout="constrained")
         draw(*(figure.add_subplot(1, panels, panel + 1) for panel in range(panels)))
     # A picture on its own has no page whose ink it could take.
-    return svg(figure).replace("currentColor", INK)
+    return picture(figure)
 
 
 def legend(axes: Axes, columns: int = 4) -> None:

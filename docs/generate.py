@@ -12,9 +12,9 @@ import channel
 import click
 import traffic
 
-from hopcast import Scenario, run
+from hopcast import Scenario, run, studies
 from hopcast.cli import hopcast
-from hopcast.figures import INK, svg
+from hopcast.figures import picture
 
 FOLDER = Path(__file__).parent
 WIDTH = 100
@@ -22,7 +22,12 @@ WIDTH = 100
 
 def pages() -> dict[str, str]:
     """Every generated file: name and text."""
-    drawn = {"figures/film-delay.svg": film_delay(), **channel.figures(), **traffic.figures()}
+    drawn = {
+        "figures/film-delay.svg": film_delay(),
+        "figures/your-own-study.svg": own_study(),
+        **channel.figures(),
+        **traffic.figures(),
+    }
     return {"command-line.md": command_line(), **drawn}
 
 
@@ -41,8 +46,13 @@ def command_line() -> str:
 def film_delay() -> str:
     """The figure of the README: delay over time in `examples/film.toml`."""
     result = run(Scenario.from_toml(FOLDER.parent / "examples" / "film.toml"))
-    # A picture on its own has no page whose ink it could take.
-    return svg(result.plot("delay")).replace("currentColor", INK)
+    return picture(result.plot("delay"))
+
+
+def own_study() -> str:
+    """The figure of `your-own-study.md`."""
+    outcome = studies.load(str(FOLDER.parent / "examples" / "hidden_terminal.py")).run()
+    return picture(outcome.plot())
 
 
 def context(name: str, command: click.Command, parent: click.Context | None = None) -> click.Context:

@@ -92,7 +92,7 @@ class Comparison:
 
     def plot(self) -> Figure:
         """Goodput, loss and mean delay of each flow, with 95 % intervals where there are any."""
-        from hopcast.figures import panels
+        from hopcast.figures import Group, panels
 
         flows = list(dict.fromkeys(line.flow for line in self.lines))
         drawn = []
@@ -103,7 +103,7 @@ class Comparison:
                 (self.labels[1], _heights([(line.second, line.second_ci95) for line in lines])),
             ]
             label = f"{lines[0].quantity}, {lines[0].unit}"
-            drawn.append((label, [(name, heights, intervals) for name, (heights, intervals) in groups]))
+            drawn.append((label, [Group(name, *values) for name, values in groups]))
         return panels(flows, drawn)
 
 

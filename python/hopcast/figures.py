@@ -5,13 +5,15 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
 import matplotlib
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import TextPath
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from hopcast.numbers import significant
@@ -28,6 +30,12 @@ INK = "#6f7782"
 """Of text and axes: legible on white and on near-black. `svg` turns it into the ink of the page."""
 WIDTH, HEIGHT = 6.4, 3.4
 """Inches."""
+ROOM = WIDTH - 0.9
+"""Inches of the width that the numbers and the label of the axis leave."""
+GAP = 0.04
+"""Inches between a number or label and the middle between it and the next one."""
+PAPER = "paper"
+"""In legends."""
 
 STYLE: Any = {
     "figure.facecolor": "none",
@@ -66,65 +74,154 @@ class Line:
 
 @dataclass(frozen=True)
 class Curve:
-    """A labelled curve over time; `None` is a gap. `colour` is its place among the colours."""
+    """A labelled curve over time; `None` is a gap. `colour` is its place among the colours, `half_widths` those of the intervals
+    about the values, where there are several replications."""
 
     label: str
     seconds: Sequence[float]
     values: Sequence[float | None]
     colour: int
+    half_widths: Sequence[float | None] = ()
+
+
+@dataclass(frozen=True)
+class Group:
+    """Bars of one colour, one for each label of the axis: heights, half the widths of their intervals, and what a paper says of them."""
+
+    label: str
+    heights: Sequence[float]
+    half_widths: Sequence[float]
+    papers: Sequence[tuple[float, float] | None] = ()
+
+    @staticmethod
+    def of(label: str, rows: Sequence[Row]) -> Group:
+        """Rows of a study."""
+        return Group(
+            label,
+            [row.measured or 0.0 for row in rows],
+            [row.ci95 or 0.0 for row in rows],
+            [_paper(row) for row in rows],
+        )
 
 
 def lines(drawn: Sequence[Line], *, x: str, y: str, doubling: bool = False) -> Figure:
-    """Rows of a study against a parameter. `doubling` sets sizes that double each time at even distances."""
+    """Rows of a study against a parameter, and dotted what the paper says of them. `doubling` sets sizes that double each time at
+    even distances."""
     with _axes() as (figure, axes):
+        lowest, told = 0.0, False
         for index, line in enumerate(drawn):
             points = [(at, row) for at, row in line.points if row.measured is not None]
+            look: Any = {"color": COLOURS[index % len(COLOURS)], "marker": MARKERS[index % len(MARKERS)]}
             axes.errorbar(
                 [at for at, _ in points],
                 [row.measured or 0.0 for _, row in points],
                 yerr=[row.ci95 or 0.0 for _, row in points],
                 label=line.label,
-                color=COLOURS[index % len(COLOURS)],
-                marker=MARKERS[index % len(MARKERS)],
+                linestyle="-" if index < len(COLOURS) else "--",
+                **look,
             )
-        places = sorted({at for line in drawn for at, _ in line.points})
+            lowest = min([lowest, *(row.measured or 0.0 for _, row in points)])
+            papers = [(at, sum(paper) / 2.0) for at, row in line.points if (paper := _paper(row)) is not None]
+            if papers:
+                told = True
+                axes.plot(*zip(*papers, strict=True), linestyle=":", linewidth=1.0, markerfacecolor="none", **look)
+        if told:
+            axes.plot([], [], "o:", color=INK, linewidth=1.0, markerfacecolor="none", label=PAPER)
         if doubling:
             axes.set_xscale("log", base=2)
-        axes.xaxis.set_major_locator(FixedLocator(places))
+        places = sorted({at for line in drawn for at, _ in line.points})
+        axes.xaxis.set_major_locator(FixedLocator(_apart(places, doubling=doubling)))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        _finish(axes, x, y, len(drawn))
+        _finish(axes, x, y, lowest)
     return figure
 
 
 def curves(drawn: Sequence[Curve], *, y: str, step: bool = False) -> Figure:
     """Curves over the time of a run."""
     with _axes() as (figure, axes):
+        lowest = 0.0
         for curve in drawn:
+            colour = COLOURS[curve.colour % len(COLOURS)]
+            values = [math.nan if value is None else value for value in curve.values]
             axes.plot(
                 curve.seconds,
-                [math.nan if value is None else value for value in curve.values],
+                values,
                 label=curve.label,
-                color=COLOURS[curve.colour % len(COLOURS)],
+                color=colour,
                 drawstyle="steps-pre" if step else "default",
                 linewidth=1.1,
             )
+            if curve.half_widths:
+                halves = [half or 0.0 for half in curve.half_widths]
+                axes.fill_between(
+                    curve.seconds,
+                    [value - half for value, half in zip(values, halves, strict=True)],
+                    [value + half for value, half in zip(values, halves, strict=True)],
+                    step="pre" if step else None,
+                    color=colour,
+                    alpha=0.2,
+                    linewidth=0.0,
+                )
+            lowest = min([lowest, *(value for value in values if math.isfinite(value))])
         # From the start of the run, whatever is drawn: figures beside each other share their time.
         axes.set_xlim(0.0, max((curve.seconds[-1] for curve in drawn if curve.seconds), default=1.0))
-        _finish(axes, "time, s", y, len(drawn))
+        _finish(axes, "time, s", y, lowest)
     return figure
 
 
-Bars = Sequence[tuple[str, Sequence[float], Sequence[float]]]
-"""Bars of one look each: their label, their heights, and half the widths of their intervals."""
-
-
-def bars(labels: Sequence[str], groups: Bars, *, y: str) -> Figure:
-    """Bars side by side for each label; a group is its own label, its heights and half the widths of its intervals."""
+def bars(labels: Sequence[str], groups: Sequence[Group], *, y: str) -> Figure:
+    """Bars side by side for each label, and marks where a paper says how high they are."""
     with _axes() as (figure, axes):
         _bars(axes, labels, groups)
-        _finish(axes, "", y, len(groups))
+        _finish(axes, "", y, _lowest(groups))
     return figure
+
+
+def panels(labels: Sequence[str], drawn: Sequence[tuple[str, Sequence[Group]]]) -> Figure:
+    """Bars side by side for each label, once for each quantity, one below the other: its label and the groups of all."""
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(WIDTH, 0.75 * HEIGHT * len(drawn)), layout="constrained")
+        for index, (y, groups) in enumerate(drawn):
+            axes = figure.add_subplot(len(drawn), 1, index + 1)
+            _bars(axes, labels, groups)
+            # One legend is enough: what is side by side is the same in all of them.
+            _finish(axes, "", y, _lowest(groups), legend=index == 0)
+    return figure
+
+
+def _lowest(groups: Sequence[Group]) -> float:
+    return min(height for group in groups for height in group.heights)
+
+
+def _bars(axes: Axes, labels: Sequence[str], groups: Sequence[Group]) -> None:
+    width = 0.8 / len(groups)
+    marked = False
+    for index, group in enumerate(groups):
+        places = [at + (index - (len(groups) - 1) / 2) * width for at in range(len(labels))]
+        axes.bar(
+            places,
+            group.heights,
+            width * 0.92,
+            yerr=group.half_widths if any(group.half_widths) else None,
+            label=group.label,
+            color=COLOURS[index % len(COLOURS)],
+            ecolor=INK,
+        )
+        for place, paper in zip(places, group.papers, strict=False):
+            if paper is not None:
+                marked = True
+                axes.plot(
+                    [place, place], paper, "-D", color=INK, markersize=5.0, markerfacecolor="white", linewidth=1.0
+                )
+    if marked:
+        axes.plot([], [], "D", color=INK, markersize=5.0, markerfacecolor="white", label=PAPER)
+    axes.xaxis.set_major_locator(FixedLocator(list(range(len(labels)))))
+    folded = _folded(labels)
+    axes.set_xticklabels(
+        folded or labels, rotation=0 if folded else 30, ha="center" if folded else "right", rotation_mode="anchor"
+    )
+    axes.grid(visible=False, axis="x")
 
 
 def panels(labels: Sequence[str], drawn: Sequence[tuple[str, Bars]]) -> Figure:
@@ -175,12 +272,25 @@ def svg(figure: Figure, prefix: str = "") -> str:
     return re.sub(r' (width|height)="[^"]*"', "", head) + ">" + body
 
 
-def save(figure: Figure, file: IO[bytes], kind: str) -> None:
+def save(figure: Figure, file: IO[bytes], kind: str, title: str | None = None) -> None:
     """Write the figure to an open file as `"svg"`, `"png"` or `"pdf"`: the same bytes each time."""
     # A figure does not say when it was drawn.
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    metadata = undated.get(kind, {}) | ({} if title is None else {"Title": title})
     with matplotlib.rc_context(STYLE):
-        figure.savefig(file, format=kind, metadata=undated.get(kind), dpi=200)
+        figure.savefig(file, format=kind, metadata=metadata, dpi=200)
+
+
+def picture(figure: Figure) -> str:
+    """The figure as an SVG file of its own, which has no page whose ink it could take."""
+    return svg(figure).replace("currentColor", INK)
+
+
+def pdf(figure: Figure, title: str) -> bytes:
+    """The figure as a PDF document, the same bytes each time."""
+    buffer = io.BytesIO()
+    save(figure, buffer, "pdf", title)
+    return buffer.getvalue()
 
 
 @contextmanager
@@ -191,18 +301,85 @@ def _axes() -> Iterator[tuple[Figure, Axes]]:
         yield figure, figure.add_subplot()
 
 
-def _finish(axes: Axes, x: str, y: str, count: int) -> None:
+def _finish(axes: Axes, x: str, y: str, lowest: float, *, legend: bool = True) -> None:
+    """Labels, a legend, and an axis from zero, but for values (error bars apart) that are below."""
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     low, high = axes.get_ylim()
-    axes.set_ylim(min(low, 0.0) if low < -1e-12 and _dips(axes) else 0.0, high if high > 0.0 else 1.0)
+    axes.set_ylim(low if lowest < -1e-12 else 0.0, high if high > 0.0 else 1.0)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: significant(value, 6)))
-    if count > 1:
+    # What the paper says comes last.
+    entries = sorted(zip(*axes.get_legend_handles_labels(), strict=True), key=lambda entry: entry[1] == PAPER)
+    if legend and len(entries) > 1:
+        handles, labels = zip(*entries, strict=True)
         # Above the axes, where no curve can run through it.
-        axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=min(count, 4), borderaxespad=0.2)
+        place: Any = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
+        axes.legend(handles, labels, ncols=_legend_columns(labels), **place)
 
 
-def _dips(axes: Axes) -> bool:
-    """Whether anything drawn is below zero, error bars apart."""
-    data: list[Any] = [line.get_ydata() for line in axes.get_lines()]
-    return any(float(value) < 0.0 for values in data for value in values)
+def _paper(row: Row) -> tuple[float, float] | None:
+    """The ends of what a paper says of a value, both alike where it is one number."""
+    if row.kind != "value":
+        return None
+    if row.paper is not None:
+        return row.paper, row.paper
+    if row.paper_low is not None and row.paper_high is not None:
+        return row.paper_low, row.paper_high
+    return None
+
+
+def _legend_columns(labels: Sequence[str]) -> int:
+    """As many columns as there is room for, four at most."""
+    em = STYLE["font.size"] / 72.0
+    # The handle, the space after it, and that between columns: matplotlib's defaults.
+    beside = (2.0 + 0.8 + 2.0) * em
+    for columns in range(min(len(labels), 4), 1, -1):
+        rows = math.ceil(len(labels) / columns)
+        taken = [labels[start : start + rows] for start in range(0, len(labels), rows)]
+        if sum(max(map(_inches, column)) + beside for column in taken) <= ROOM:
+            return columns
+    return 1
+
+
+def _apart(places: Sequence[float], *, doubling: bool) -> list[float]:
+    """The places on the axis whose numbers don't touch those before them; the last one stays in any case."""
+    if len(places) < 2:
+        return list(places)
+    scale: Callable[[float], float] = math.log2 if doubling else float
+    first, last = scale(places[0]), scale(places[-1])
+    centres = [(scale(place) - first) / (last - first) * 0.9 * ROOM for place in places]
+    halves = [_inches(f"{place:g}") / 2.0 + GAP for place in places]
+    kept: list[int] = []
+    for index, (centre, half) in enumerate(zip(centres, halves, strict=True)):
+        while index == len(places) - 1 and kept and centres[kept[-1]] + halves[kept[-1]] > centre - half:
+            kept.pop()
+        if not kept or centres[kept[-1]] + halves[kept[-1]] <= centre - half:
+            kept.append(index)
+    return [places[index] for index in kept]
+
+
+def _folded(labels: Sequence[str]) -> list[str] | None:
+    """Labels in lines that fit beside each other, three at most; `None` if they don't."""
+    slot = ROOM / max(len(labels), 1) - GAP
+    folded = []
+    for label in labels:
+        rows: list[str] = []
+        for word in label.split(" "):
+            if _inches(word) > slot:
+                return None
+            if rows and _inches(f"{rows[-1]} {word}") <= slot:
+                rows[-1] += f" {word}"
+            else:
+                rows.append(word)
+        if len(rows) > 3:
+            return None
+        folded.append("\n".join(rows))
+    return folded
+
+
+def _inches(text: str) -> float:
+    """How wide a text is."""
+    if not text.strip():
+        return 0.0
+    path = TextPath((0.0, 0.0), text, size=STYLE["font.size"], prop=FontProperties(family=STYLE["font.family"]))
+    return float(path.get_extents().width) / 72.0

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 
+ROUNDING = 1e-9
+"""An interval that is narrower, in proportion, comes from the rounding of equal numbers."""
+
 
 def significant(value: float, digits: int = 4) -> str:
     """`value` with so many significant digits, never in exponent form, thousands parted by a thin space."""
@@ -20,6 +23,8 @@ def with_interval(value: float, half_width: float | None, digits: int = 4) -> st
     """`value ± half_width`; the value is shown no finer than its interval's second digit."""
     if half_width is None:
         return significant(value, digits)
+    if half_width < ROUNDING * abs(value):
+        half_width = 0.0
     if half_width == 0.0 or not math.isfinite(half_width):
         return f"{significant(value, digits)} ± {significant(half_width)}"
     # Never more than six digits of the value, however narrow the interval.

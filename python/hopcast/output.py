@@ -62,7 +62,12 @@ def write_json(path: str | os.PathLike[str], document: Any) -> None:
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write UTF-8 text."""
-    write(path, lambda file: file.write(text.encode()))
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: str | os.PathLike[str], octets: bytes) -> None:
+    """Write octets."""
+    write(path, lambda file: file.write(octets))
 
 
 def write(path: str | os.PathLike[str], fill: Callable[[IO[bytes]], object]) -> None:

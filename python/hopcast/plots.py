@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hopcast.figures import Curve, bars, curves
+from hopcast.figures import Curve, Group, bars, curves
 
 if TYPE_CHECKING:
     import polars
@@ -74,7 +74,7 @@ def columns(table: polars.DataFrame) -> dict[str, str]:
 def _of_flows(document: dict[str, Any], fields: list[tuple[str, str, float]], y: str) -> Figure:
     flows = document["flows"]
     groups = [
-        (
+        Group(
             label,
             [(flow[field] or 0.0) * factor for flow in flows],
             [(flow.get(f"{field}_ci95") or 0.0) * factor for flow in flows],

@@ -95,6 +95,14 @@ class Scenario:
         """Every value in force: its key, the value with its unit, and where it comes from."""
         return self._core.explain()
 
+    def files(self) -> list[str]:
+        """The paths at which there are files of the names that the scenario gives, in the order in which they are looked for; bundled
+        traces are not among them."""
+        named = dict.fromkeys(value for key, value, _ in self.explain() if key.endswith(".file"))
+        folders = (self._source.directory, *self._source.traces)
+        paths = [os.path.join(folder, name) for name in named for folder in folders]
+        return [path for path in paths if os.path.isfile(path)]
+
     @property
     def name(self) -> str:
         """For people."""

@@ -29,15 +29,20 @@ class _Bar:
     def __init__(self, unit: str) -> None:
         self._unit = unit
         self._start = time.monotonic()
+        self._found: float | None = None
         self._shown = False
 
     def show(self, done: float, total: float) -> None:
         elapsed = time.monotonic() - self._start
+        if self._found is None:
+            # What was there at the start took no time, and says nothing about the rest.
+            self._found = done
         if total <= 0.0 or elapsed < PATIENCE_S:
             return
         share = min(done / total, 1.0)
         filled = round(WIDTH * share)
-        left = f", {_clock(elapsed * (1.0 - share) / share)} left" if share > 0.0 else ""
+        fresh = done - self._found
+        left = f", {_clock(elapsed * max(total - done, 0.0) / fresh)} left" if fresh > 0.0 else ""
         bar = "█" * filled + "░" * (WIDTH - filled)
         self._write(f"\r{bar} {share:4.0%}  {done:.4g} of {total:.4g} {self._unit}{left}\x1b[K")
         self._shown = True

@@ -7,12 +7,17 @@ import click
 
 @click.command("report")
 @click.argument("folder", metavar="DIR", type=click.Path())
-def command(folder: str) -> None:
+@click.option("--study", metavar="FILE.py", type=click.Path(), help="The file of a study of your own.")
+@click.option("--figures", is_flag=True, help="Write the figures of a study to DIR/figures too, as SVG and PDF.")
+def command(folder: str, study: str | None, figures: bool) -> None:
     """Write report.html for what `run --out DIR` or `study --out DIR` left there."""
-    from hopcast.report import NothingToReport, write_report
+    from hopcast.cli.study import own_experiments
+    from hopcast.report import NothingToReport, write_figures, write_report
 
+    own = own_experiments(study) if study is not None else ()
     try:
-        path = write_report(folder)
+        written = [write_report(folder, own), *([write_figures(folder, own)] if figures else [])]
     except NothingToReport as error:
         raise click.UsageError(str(error)) from None
-    click.echo(f"Written to {path}")
+    for path in written:
+        click.echo(f"Written to {path}")

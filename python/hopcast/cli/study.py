@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -17,48 +17,68 @@ from hopcast.cli.signals import INTERRUPTION
 from hopcast.errors import RunError
 
 if TYPE_CHECKING:
-    from hopcast.studies import Study
+    from hopcast.studies import Experiment, Study
+    from hopcast.studies.kept import KeptRuns
+
+
+SENSITIVITY = "sensitivity"
+"""Names what the papers leave unsaid."""
 
 
 @click.command("study")
-@click.argument("which", metavar="[ID|LETTER|all]", default="all")
+@click.argument("which", metavar="[ID|LETTER|all|sensitivity|FILE.py]", default="all")
 @click.option("--quick", "amount", flag_value="quick", default=True, help="Less data, fewer seeds.  [default]")
 @click.option("--full", "amount", flag_value="full", help="As much data as the papers used.")
 @click.option("--threads", type=WholeNumber(1, 4096), help="Runs side by side.  [default: one a core]")
 @click.option(
     "--traces", metavar="DIR", multiple=True, type=click.Path(), help="Where to look for traces and measurements."
 )
-@click.option("--out", metavar="DIR", type=click.Path(), help="Write rows and a report to this folder.")
+@click.option(
+    "--out",
+    metavar="DIR",
+    type=click.Path(),
+    help="Write rows and a report to this folder, and keep each run there that has finished: it is not repeated.",
+)
+@click.option("--fresh", is_flag=True, help="Repeat also the runs that are kept in the folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
-    which: str, amount: str, threads: int | None, traces: tuple[str, ...], out: str | None, as_json: bool
+    which: str,
+    amount: str,
+    threads: int | None,
+    traces: tuple[str, ...],
+    out: str | None,
+    fresh: bool,
+    as_json: bool,
 ) -> None:
     """Run experiments of the papers, and set what is measured beside what they say.
 
     An experiment is named by its id (H2), a paper by its letter (H). Letter R are measurements of others: an experiment
-    whose data are not at hand is skipped.
+    whose data are not at hand is skipped. `sensitivity` tries other values of what the papers leave unsaid; it is a part of `all`.
+    FILE.py is a study of your own.
     """
     from hopcast.scenario import trace_folders
-    from hopcast.studies import AMOUNTS, StudyFailed, StudyInterrupted, find, run_experiments
+    from hopcast.studies import AMOUNTS, EXPERIMENTS, StudyFailed, StudyInterrupted, run_experiments, trials
 
-    experiments = find(which)
-    if not experiments:
-        raise click.BadParameter(f"no experiment {which!r}; there are {_known()}", param_hint="[ID|LETTER|all]")
+    experiments = _wanted(which)
+    tried = trials(EXPERIMENTS, AMOUNTS[amount]) if which.lower() in ("all", SENSITIVITY) else []
+    demonstrates = not which.endswith(".py")
     if traces:
         os.environ["HOPCAST_TRACES"] = os.pathsep.join(trace_folders(traces))
     lacking = [reason for experiment in experiments if (reason := experiment.missing())]
-    if len(lacking) == len(experiments):
+    if lacking and len(lacking) == len(experiments):
         raise click.UsageError(f"nothing can be run: {'; '.join(dict.fromkeys(lacking))}")
-    with _prepared(out):
+    with _prepared(out, film=demonstrates), _kept(out, fresh) as kept:
         failure: BaseException | None = None
         try:
             with progress_bar() as progress:
-                study = run_experiments(experiments, AMOUNTS[amount], threads=threads, progress=progress)
+                study = run_experiments(
+                    experiments, AMOUNTS[amount], threads=threads, progress=progress, kept=kept, trials=tried
+                )
         except (StudyFailed, StudyInterrupted) as stopped:
             study, failure = stopped.study, stopped
         try:
-            if out is not None and study.rows:
-                _write(study, out, demonstrate=failure is None)
+            if out is not None and (study.rows or study.sensitivity):
+                _write(study, experiments, out, demonstrate=failure is None and demonstrates)
         except (RunError, KeyboardInterrupt) as error:
             # What was measured is told first.
             failure = failure or error
@@ -70,27 +90,42 @@ def command(
 
 
 @contextmanager
-def _prepared(out: str | None) -> Iterator[None]:
-    """The folder with what is written to it, if there is one."""
-    if out is None:
-        yield
-        return
+def _prepared(out: str | None, *, film: bool) -> Iterator[None]:
+    """The folder with what is written to it, if there is one, and that of the demonstration if there is to be one."""
     from hopcast.output import prepared
 
-    with (
-        prepared(out, ("rows.json", "rows.parquet", "report.html")),
-        prepared(os.path.join(out, "film"), ("run.json",)),
-    ):
+    with ExitStack() as folders:
+        if out is not None:
+            folders.enter_context(prepared(out, ("rows.json", "rows.parquet", "report.html", "runs.sqlite")))
+            if film:
+                folders.enter_context(prepared(os.path.join(out, "film"), ("run.json",)))
         yield
 
 
-def _write(study: Study, out: str, *, demonstrate: bool) -> None:
+@contextmanager
+def _kept(out: str | None, fresh: bool) -> Iterator[KeptRuns | None]:
+    """The runs that are kept in the folder, if there is one."""
+    if out is None:
+        yield None
+        return
+    from hopcast.studies.kept import KeptRuns
+
+    kept = KeptRuns(out, fresh=fresh)
+    try:
+        yield kept
+    finally:
+        kept.close()
+        if kept.failure is not None:
+            click.echo(f"hopcast: warning: {kept.failure}", err=True)
+
+
+def _write(study: Study, experiments: Sequence[Experiment], out: str, *, demonstrate: bool) -> None:
     from hopcast.report import film, write_report
 
     study.write(out)
     if demonstrate:
         film.demonstrate(os.path.join(out, "film"))
-    write_report(out)
+    write_report(out, experiments)
 
 
 def _show(study: Study, as_json: bool, out: str | None) -> None:
@@ -102,11 +137,17 @@ def _print(study: Study, as_json: bool, out: str | None) -> None:
     if as_json:
         click.echo(json.dumps(study.document(), ensure_ascii=False, allow_nan=False).encode())
     else:
-        from hopcast.cli.tables import print_rows
+        from hopcast.cli.tables import print_rows, print_sensitivity
 
-        print_rows(study.rows)
+        if study.rows:
+            print_rows(study.rows)
+        if study.sensitivity:
+            print_sensitivity(study.sensitivity)
         for experiment, verdict in study.verdicts().items():
             click.echo(f"{experiment}: {verdict}")
+        if len(study.verdicts()) > 1:
+            for sentence in study.tally().sentences():
+                click.echo(sentence)
         for experiment, reason in study.skipped.items():
             click.echo(f"{experiment}: skipped, {reason}")
         if out is not None:
@@ -114,7 +155,33 @@ def _print(study: Study, as_json: bool, out: str | None) -> None:
     sys.stdout.flush()
 
 
+def _wanted(which: str) -> list[Experiment]:
+    from hopcast.studies import find
+
+    if which.endswith(".py"):
+        return own_experiments(which)
+    if which.lower() == SENSITIVITY:
+        return []
+    experiments = find(which)
+    if not experiments:
+        raise click.BadParameter(
+            f"no experiment {which!r}; there are {_known()}, or a file of your own, FILE.py",
+            param_hint="[ID|LETTER|all|sensitivity|FILE.py]",
+        )
+    return experiments
+
+
+def own_experiments(path: str) -> list[Experiment]:
+    """Those of a file, under ids that are not hopcast's own."""
+    from hopcast.studies import EXPERIMENTS, StudyFileError, load_file
+
+    try:
+        return load_file(path, frozenset(EXPERIMENTS))
+    except StudyFileError as error:
+        raise click.UsageError(str(error)) from error
+
+
 def _known() -> str:
     from hopcast.studies import EXPERIMENTS
 
-    return ", ".join([*EXPERIMENTS, *sorted({name[0] for name in EXPERIMENTS}), "all"])
+    return ", ".join([*EXPERIMENTS, *sorted({name[0] for name in EXPERIMENTS}), "all", SENSITIVITY])

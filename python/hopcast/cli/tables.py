@@ -12,9 +12,12 @@ from hopcast.numbers import significant, with_interval
 from hopcast.statistics import ci95, mean
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from hopcast.compare import Comparison
     from hopcast.results import Result
     from hopcast.studies.rows import Row
+    from hopcast.studies.sensitivity import Sensitivity
 
 VERDICT_STYLES = {
     "holds": "green",
@@ -24,6 +27,8 @@ VERDICT_STYLES = {
     "inconclusive": "yellow",
     "measured": "dim",
 }
+
+ANSWER_STYLES = {"depends": "red", "does not": "green", "open": "yellow"}
 
 
 def print_result(result: Result) -> None:
@@ -94,6 +99,23 @@ def print_rows(rows: list[Row]) -> None:
             verdict = Text(row.verdict, style=VERDICT_STYLES[row.verdict])
             table.add_row(row.experiment, row.case, row.metric, row.paper_text(), row.measured_text(), verdict)
     console.print(table)
+
+
+def print_sensitivity(found: Sequence[Sensitivity]) -> None:
+    """What became of findings under other values of what the papers leave unsaid."""
+    table = Table()
+    for column in ("experiment", "unsaid", "in place of", "tried", "agree", "its findings"):
+        table.add_column(column)
+    for one in found:
+        table.add_row(
+            one.experiment,
+            Text(one.parameter),
+            Text(one.chosen),
+            Text(one.alternative),
+            f"{one.agree_chosen} → {one.agree} of {one.rows}",
+            Text(one.answer, style=ANSWER_STYLES[one.answer]),
+        )
+    Console().print(table)
 
 
 def _title(result: Result) -> str:

@@ -8,18 +8,20 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from hopcast.errors import HopcastError
-from hopcast.figures import svg
-from hopcast.output import write_text
+from hopcast.figures import pdf, picture, svg
+from hopcast.output import prepared, write_bytes, write_text
 from hopcast.report import html
 from hopcast.studies import AMOUNTS, EXPERIMENTS
-from hopcast.studies.experiment import Experiment, Table
+from hopcast.studies.experiment import Amount, Experiment, Table
 from hopcast.studies.rows import RANK, Row
+from hopcast.studies.sensitivity import Sensitivity
+from hopcast.studies.tally import Tally
 
 FILM = "film"
 """The demonstration's folder beside the rows of a study."""
@@ -30,17 +32,20 @@ class NothingToReport(HopcastError):
     """A folder holds neither the results of a run nor those of a study."""
 
 
-def write_report(folder: str | os.PathLike[str]) -> str:
-    """Write `report.html` for the folder's results and return its path. Raises `NothingToReport`."""
+def write_report(folder: str | os.PathLike[str], own: Sequence[Experiment] = ()) -> str:
+    """Write `report.html` for the folder's results and return its path. `own` are experiments that are not hopcast's. Raises
+    `NothingToReport`."""
     root = Path(folder)
+    known = EXPERIMENTS | {experiment.id: experiment for experiment in own}
     study, run, film = (_load(path) for path in (root / "rows.json", root / "run.json", root / FILM / "run.json"))
     if study is None and run is None:
         raise NothingToReport(
             f"{root}: neither run.json nor rows.json is there; `hopcast run --out` and `hopcast study --out` write them"
         )
     body: list[str] = []
+    found = [] if study is None else _by_experiment(study, known)
     if study is not None:
-        body += _study_head(study)
+        body += _study_head(study, found)
     else:
         body += ["<h1>hopcast: a run</h1>"]
     if film is not None:
@@ -48,11 +53,30 @@ def write_report(folder: str | os.PathLike[str]) -> str:
     if run is not None:
         body += _run(root, run)
     if study is not None:
-        body += _experiments(study)
+        unsaid = [Sensitivity(**fields) for fields in study.get("sensitivity", ())]
+        body += _sensitivity(unsaid, {experiment.id for experiment, _ in found})
+        body += _experiments(AMOUNTS[study["amount"]], study["verdicts"], found)
     body += _provenance(study, [document for document in (film, run) if document is not None])
     path = root / "report.html"
     write_text(path, html.page("hopcast report", body))
     return str(path)
+
+
+def write_figures(folder: str | os.PathLike[str], own: Sequence[Experiment] = ()) -> str:
+    """Write the figures of a study's experiments to the subfolder `figures`, each as SVG and as PDF, and return its path. Raises
+    `NothingToReport`, and `OutputError` where that folder can't be made."""
+    root = Path(folder)
+    study = _load(root / "rows.json")
+    if study is None:
+        raise NothingToReport(f"{root}: rows.json is not there; `hopcast study --out` writes it")
+    target = root / "figures"
+    with prepared(target):
+        for experiment, rows in _by_experiment(study, EXPERIMENTS | {one.id: one for one in own}):
+            for number, (title, figure) in enumerate(experiment.figures(Table(rows)), start=1):
+                document = pdf(figure, f"{experiment.id}: {title}")
+                write_text(target / f"{experiment.id}-{number}.svg", picture(figure))
+                write_bytes(target / f"{experiment.id}-{number}.pdf", document)
+    return str(target)
 
 
 def _load(path: Path) -> dict[str, Any] | None:
@@ -74,11 +98,14 @@ def _load(path: Path) -> dict[str, Any] | None:
 # --- studies -------------------------------------------------------------------------------------------------------
 
 
-def _study_head(study: dict[str, Any]) -> list[str]:
-    rows = _rows(study)
+Found = Sequence[tuple[Experiment, Sequence[Row]]]
+"""Experiments with their rows."""
+
+
+def _study_head(study: dict[str, Any], found: Found) -> list[str]:
     amount = study["amount"]
     lines = []
-    for experiment, of_experiment in _by_experiment(rows):
+    for experiment, of_experiment in found:
         counts: Counter[str] = Counter(row.verdict for row in of_experiment)
         lines.append(
             [
@@ -102,17 +129,59 @@ def _study_head(study: dict[str, Any]) -> list[str]:
         "<p>A <em>value</em> of a paper agrees (<em>within</em>) where the measured one is within a factor of 1.5, or within 5 "
         "points for a percentage. A <em>claim</em> <em>holds</em> where its inequality does. A cell is <em>inconclusive</em> "
         "where the 95 % confidence interval crosses the line. An experiment's verdict is that of its median cell.</p>",
-        html.table(head, lines, numbers=(3, 4, 5, 6)),
+        *(html.table(head, lines, numbers=(3, 4, 5, 6)) for _ in lines[:1]),
+        *(
+            f"<p>{escape(sentence)}</p>"
+            for sentence in Tally.of(rows for _, rows in found).sentences()
+            if len(found) > 1
+        ),
         *(f"<p>{escape(name)} was skipped: {escape(reason)}.</p>" for name, reason in study.get("skipped", {}).items()),
     ]
 
 
-def _experiments(study: dict[str, Any]) -> list[str]:
+ANSWERS = {"depends": "fails", "does not": "holds", "open": "inconclusive"}
+"""What findings do under another value, and the verdict that has its colour."""
+
+
+def _sensitivity(found: Sequence[Sensitivity], known: Container[str]) -> list[str]:
+    if not found:
+        return []
+    lines = [
+        [
+            f'<a href="#{one.experiment}">{one.experiment}</a>' if one.experiment in known else one.experiment,
+            escape(one.parameter),
+            escape(one.chosen),
+            f'{escape(one.alternative)} <span class="note">{escape(one.why)}</span>',
+            f"{one.agree_chosen} → {one.agree} of {one.rows}",
+            html.verdict(ANSWERS[one.answer], one.answer),
+            f'<span class="note">{"<br>".join(map(escape, one.turned))}</span>',
+        ]
+        for one in found
+    ]
+    counts = Counter(one.answer for one in found)
+    return [
+        '<section id="sensitivity">',
+        "<h2>What the papers leave unsaid</h2>",
+        "<p>Where a paper does not state a parameter, an experiment runs with one value, named in its parameters. Here others that are "
+        "as plausible are tried, one at a time. A finding <em>depends</em> on it where it holds, or its values are within, under one of "
+        "the two and fails, or they differ, under the other (claims that test one sentence have one vote, and so have all values); it "
+        "is <em>open</em> where an interval crosses the line under one of the two.</p>",
+        f"<p>Of {len(found)} trials {counts['depends']} change a finding, {counts['does not']} change none, and of "
+        f"{counts['open']} it can't be said.</p>",
+        html.table(
+            ["", "unsaid", "in place of", "tried, and why", "rows that agree", "findings", "which turn"],
+            lines,
+            kind="rows",
+        ),
+        "</section>",
+    ]
+
+
+def _experiments(amount: Amount, verdicts: Mapping[str, str], found: Found) -> list[str]:
     body = []
-    amount = AMOUNTS[study["amount"]]
-    for experiment, rows in _by_experiment(_rows(study)):
+    for experiment, rows in found:
         table = Table(rows)
-        verdict = html.verdict(study["verdicts"][experiment.id])
+        verdict = html.verdict(verdicts[experiment.id])
         parameters = [[escape(p.name), escape(p.value), escape(p.source)] for p in experiment.setup(amount)]
         drawn = [
             html.figure(title, svg(figure, f"{experiment.id}-{index}-"))
@@ -124,10 +193,8 @@ def _experiments(study: dict[str, Any]) -> list[str]:
             f"<h2>{experiment.id} · {escape(experiment.title)} {verdict}</h2>",
             f"<p>{escape(experiment.paper)}</p>",
             *_grid(drawn),
-            "<ul>",
-            *notes,
-            "</ul>",
-            _row_table([row for row in rows if row.verdict in RANK]),
+            *(["<ul>", *notes, "</ul>"] if notes else []),
+            *_row_table([row for row in rows if row.verdict in RANK]),
             *_folded("Measured, without a number in the paper", [row for row in rows if row.verdict not in RANK]),
             "<details><summary>Parameters and their sources</summary>",
             html.table(["parameter", "value", "source"], parameters),
@@ -137,36 +204,42 @@ def _experiments(study: dict[str, Any]) -> list[str]:
     return body
 
 
-def _row_table(rows: Sequence[Row]) -> str:
+def _row_table(rows: Sequence[Row]) -> list[str]:
+    if not rows:
+        return []
     lines = [
         [
             escape(row.case),
             escape(row.metric),
             escape(row.paper_text()),
             escape(row.measured_text()),
+            escape(row.compared_text()),
             html.verdict(row.verdict),
             f'<span class="note">{escape(row.note)}</span>',
         ]
         for row in rows
     ]
-    return html.table(["case", "metric", "paper", "measured", "verdict", ""], lines, numbers=(2, 3))
+    head = ["case", "metric", "paper", "measured", "beside the paper", "verdict", "note"]
+    return [html.table(head, lines, numbers=(2, 3, 4), kind="rows")]
 
 
 def _folded(summary: str, rows: Sequence[Row]) -> list[str]:
     if not rows:
         return []
-    return [f"<details><summary>{summary} ({len(rows)})</summary>", _row_table(rows), "</details>"]
+    return [f"<details><summary>{summary} ({len(rows)})</summary>", *_row_table(rows), "</details>"]
 
 
-def _rows(study: dict[str, Any]) -> list[Row]:
-    return [Row(**row) for row in study["rows"]]
-
-
-def _by_experiment(rows: Iterable[Row]) -> list[tuple[Experiment, list[Row]]]:
-    found: dict[str, list[Row]] = {}
-    for row in rows:
-        found.setdefault(row.experiment, []).append(row)
-    return [(experiment, found[name]) for name, experiment in EXPERIMENTS.items() if name in found]
+def _by_experiment(study: dict[str, Any], known: Mapping[str, Experiment]) -> Found:
+    rows: dict[str, list[Row]] = {}
+    for fields in study["rows"]:
+        row = Row(**fields)
+        rows.setdefault(row.experiment, []).append(row)
+    unknown = [name for name in rows if name not in known]
+    if unknown:
+        raise NothingToReport(
+            f"{', '.join(unknown)}: not an experiment of hopcast; `hopcast report DIR --study FILE.py` takes it from its file"
+        )
+    return [(experiment, rows[name]) for name, experiment in known.items() if name in rows]
 
 
 # --- runs ----------------------------------------------------------------------------------------------------------

@@ -44,8 +44,8 @@ def page(title: str, body: Iterable[str]) -> str:
     )
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[int] = ()) -> str:
-    """A table of cells that are HTML already; the columns of `numbers` are set flush right."""
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[int] = (), kind: str = "") -> str:
+    """A table of cells that are HTML already; the columns of `numbers` are set flush right. `kind` is a class of the style sheet."""
 
     def cells(tag: str, row: Sequence[str]) -> str:
         kinds = [' class="number"' if column in numbers else "" for column in range(len(row))]
@@ -54,7 +54,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequen
     lines = [f"<tr>{cells('td', row)}</tr>" for row in rows]
     return "\n".join(
         [
-            '<div class="wide"><table>',
+            f'<div class="{f"wide {kind}".rstrip()}"><table>',
             f"<thead><tr>{cells('th', head)}</tr></thead>",
             "<tbody>",
             *lines,
@@ -90,6 +90,6 @@ def figure(title: str, drawing: str) -> str:
     return f"<figure>\n{drawing}\n<figcaption>{escape(title)}</figcaption>\n</figure>"
 
 
-def verdict(name: str) -> str:
-    """A verdict, coloured."""
-    return f'<span class="verdict {escape(name)}">{escape(name)}</span>'
+def verdict(name: str, text: str | None = None) -> str:
+    """A verdict, or another text in its colour."""
+    return f'<span class="verdict {escape(name)}">{escape(name if text is None else text)}</span>'

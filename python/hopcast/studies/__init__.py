@@ -1,14 +1,20 @@
-"""The studies: experiments of the papers, one or more modules for each paper."""
+"""The studies: experiments of the papers, one or more modules for each paper, and what one's own are made of.
+
+`load` takes one apart::
+
+    from hopcast import studies
+
+    study = studies.load("H4")
+    print(study.scenario("UDP, 1 KB").explain())
+    outcome = study.with_({"radio.rts_threshold": "0 B"}).run()
+    print(outcome.rows)
+    outcome.plot().savefig("H4-with-RTS.svg")
+"""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Literal
 
-from hopcast._core import __version__
-from hopcast.errors import HopcastError, RunError
 from hopcast.studies import (
     adtfrc,
     h2o,
@@ -28,11 +34,41 @@ from hopcast.studies import (
     tfa_chain,
     tfa_links,
 )
-from hopcast.studies.experiment import Amount, Experiment, Measured, simulate
-from hopcast.studies.rows import Row, Verdict, experiment_verdict
+from hopcast.studies.experiment import Amount, Case, Experiment, Measured, Parameter, Table
+from hopcast.studies.own import StudyFileError, load_file
+from hopcast.studies.rows import Row, Sample, claim, value
+from hopcast.studies.sensitivity import Sensitivity, Trial, trials
+from hopcast.studies.study import Study, StudyFailed, StudyInterrupted, rows_table, run_experiments
+from hopcast.studies.variant import Outcome, Variant
 
-if TYPE_CHECKING:
-    from hopcast.results import Progress
+__all__ = [
+    "AMOUNTS",
+    "EXPERIMENTS",
+    "Amount",
+    "Case",
+    "Experiment",
+    "Measured",
+    "Outcome",
+    "Parameter",
+    "Row",
+    "Sample",
+    "Sensitivity",
+    "Study",
+    "StudyFailed",
+    "StudyFileError",
+    "StudyInterrupted",
+    "Table",
+    "Trial",
+    "Variant",
+    "claim",
+    "find",
+    "load",
+    "load_file",
+    "rows_table",
+    "run_experiments",
+    "trials",
+    "value",
+]
 
 AMOUNTS = {"quick": Amount("quick"), "full": Amount("full")}
 MODULES = (
@@ -64,56 +100,6 @@ EXPERIMENTS: dict[str, Experiment] = {
 """Every experiment by its id, in the order of the report."""
 
 
-@dataclass(frozen=True)
-class Study:
-    """What experiments gave."""
-
-    amount: Amount
-    rows: list[Row]
-    provenance: dict[str, dict[str, Any]]
-    """Of each experiment: the scenarios with their SHA-256 and the seeds."""
-    skipped: dict[str, str] = field(default_factory=dict)
-    """Of each experiment that was not run for want of data: what is missing."""
-
-    def document(self) -> dict[str, Any]:
-        """The object of `hopcast study --json`."""
-        return {"rows": [row.as_dict() for row in self.rows], "skipped": self.skipped}
-
-    def verdicts(self) -> dict[str, Verdict]:
-        """Of each experiment: that of its median cell."""
-        ids = dict.fromkeys(row.experiment for row in self.rows)
-        return {name: experiment_verdict([row for row in self.rows if row.experiment == name]) for name in ids}
-
-    def write(self, folder: str | os.PathLike[str]) -> None:
-        """Write `rows.json`, with what is needed to draw the report, and `rows.parquet`."""
-        from hopcast.output import write, write_json
-
-        document = self.document() | {
-            "amount": self.amount.name,
-            "verdicts": self.verdicts(),
-            "provenance": {"version": __version__, "experiments": self.provenance},
-        }
-        write_json(os.path.join(folder, "rows.json"), document)
-        table = rows_table(self.rows)
-        write(os.path.join(folder, "rows.parquet"), table.write_parquet)
-
-
-class StudyInterrupted(KeyboardInterrupt):
-    """Ctrl-C came; `study` holds the experiments that had finished."""
-
-    def __init__(self, study: Study, message: str) -> None:
-        super().__init__(message)
-        self.study = study
-
-
-class StudyFailed(HopcastError):
-    """A run failed; `study` holds the experiments that had finished."""
-
-    def __init__(self, study: Study, message: str) -> None:
-        super().__init__(message)
-        self.study = study
-
-
 def find(name: str) -> list[Experiment]:
     """Experiments by id (`"H2"`), by the letter of a paper (`"H"`), or `"all"`; none where the name is unknown."""
     wanted = name.upper()
@@ -122,62 +108,15 @@ def find(name: str) -> list[Experiment]:
     return [experiment for key, experiment in EXPERIMENTS.items() if wanted in (key, key[0])]
 
 
-def run_experiments(
-    experiments: Sequence[Experiment],
-    amount: Amount,
-    *,
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> Study:
-    """Run experiments on `threads` (by default, one a core), but those whose data are missing. Raises `StudyInterrupted` on
-    Ctrl-C and `StudyFailed` where a run fails."""
-    lacking = {experiment.id: experiment.missing() for experiment in experiments}
-    study = Study(amount, [], {}, {name: reason for name, reason in lacking.items() if reason is not None})
-    experiments = [experiment for experiment in experiments if experiment.id not in study.skipped]
-
-    def on_finished(experiment: Experiment, measured: Measured) -> None:
-        study.rows.extend(experiment.rows(measured))
-        study.provenance[experiment.id] = _provenance(experiment, amount)
-
-    try:
-        simulate(experiments, amount, threads=threads, progress=progress, on_finished=on_finished)
-    except KeyboardInterrupt:
-        raise StudyInterrupted(study, f"interrupted: {_finished(study, experiments)}") from None
-    except RunError as error:
-        raise StudyFailed(study, f"{error}; {_finished(study, experiments)}") from None
-    return study
-
-
-def _finished(study: Study, experiments: Sequence[Experiment]) -> str:
-    wanted = len(experiments)
-    return f"{len(study.provenance)} of {wanted} experiment{'' if wanted == 1 else 's'} finished"
-
-
-def rows_table(rows: Sequence[Row]) -> Any:
-    """Rows as a polars table, with the same columns whatever the rows."""
-    import polars
-
-    text, number = polars.String, polars.Float64
-    schema = {
-        "experiment": text,
-        "case": text,
-        "metric": text,
-        "unit": text,
-        "kind": text,
-        "paper": number,
-        "paper_low": number,
-        "paper_high": number,
-        "measured": number,
-        "ci95": number,
-        "replications": polars.UInt32,
-        "verdict": text,
-        "note": text,
-    }
-    return polars.DataFrame([row.as_dict() for row in rows], schema=schema)
-
-
-def _provenance(experiment: Experiment, amount: Amount) -> dict[str, Any]:
-    return {
-        name: {"scenario_sha256": case.scenario.sha256, "seeds": list(case.seeds)}
-        for name, case in experiment.cases(amount).items()
-    }
+def load(name: str, amount: Literal["quick", "full"] = "quick") -> Variant:
+    """One experiment, to be taken apart: by its id (`"H4"`), or the only one of a Python file (`"mystudy.py"`). Raises `KeyError`
+    and `StudyFileError`."""
+    if name.endswith(".py"):
+        experiments = load_file(name)
+        if len(experiments) > 1:
+            ids = ", ".join(experiment.id for experiment in experiments)
+            raise KeyError(f"{name} has several experiments ({ids}); load_file gives all of them")
+        return Variant(experiments[0], AMOUNTS[amount])
+    if name.upper() not in EXPERIMENTS:
+        raise KeyError(f"no experiment {name!r}; there are {', '.join(EXPERIMENTS)}")
+    return Variant(EXPERIMENTS[name.upper()], AMOUNTS[amount])

@@ -371,6 +371,29 @@ def _m1_notes(table: Table) -> list[str]:
     ]
 
 
+def _m1_figures(table: Table) -> list[tuple[str, Figure]]:
+    from hopcast.figures import Group, Line, bars, lines
+
+    cases = (QUIET, MOVING, LIMITED)
+    groups = [
+        Group.of(metric, [table[case, metric] for case in cases])
+        for word in ("IDD HIGH", "STT LOW")
+        for metric in (f"{word}, queue beyond half", f"{word}, queue below")
+    ]
+    levels: tuple[Level, ...] = ("network", "frame")
+    ratios = [
+        Line(
+            f"errors of {'packets' if level == 'network' else 'frames'}",
+            [(100.0 * rate, table[_stepped(level), f"PLR at {100.0 * rate:g} % errors"]) for _, rate in STEPS],
+        )
+        for level in levels
+    ]
+    return [
+        ("Arrivals with an extreme metric", bars(cases, groups, y="arrivals, %")),
+        ("PLR against the rate of errors", lines(ratios, x="errors, %", y="PLR, %")),
+    ]
+
+
 # --- M2: identification ---------------------------------------------------------------------------------------------
 
 
@@ -506,6 +529,21 @@ def _m2_notes(table: Table) -> list[str]:
         f"A stream of 100 kb/s, which does not fill its own queue, between the edges, with two UDP flows. {limited}."
     )
     return found
+
+
+def _m2_figures(table: Table) -> list[tuple[str, Figure]]:
+    from hopcast.figures import Group, bars
+
+    cases = [
+        row.case.removesuffix(", joint") for row in table.rows if row.metric == "wrong" and row.case.endswith(", joint")
+    ]
+    groups = [
+        Group.of(
+            metric.upper() if metric != "joint" else metric, [table[f"{case}, {metric}", "wrong"] for case in cases]
+        )
+        for metric in METRICS
+    ]
+    return [("Losses identified wrongly", bars(cases, groups, y="of all losses, %"))]
 
 
 # --- M3: throughput -------------------------------------------------------------------------------------------------
@@ -720,6 +758,19 @@ def _m4_notes(table: Table) -> list[str]:
     ]
 
 
+def _m4_figures(table: Table) -> list[tuple[str, Figure]]:
+    from hopcast.figures import Group, bars
+
+    def drawn(metric: str, y: str) -> Figure:
+        groups = [Group.of(NAMES[p], [table[_m4_case(name, p), metric] for name in SCENES]) for p in PROTOCOLS]
+        return bars(list(SCENES), groups, y=y)
+
+    return [
+        ("How much the rate varies", drawn("coefficient of variation of the rate", "deviation / mean")),
+        ("Longest interruption", drawn("longest interruption", "seconds")),
+    ]
+
+
 # --- M5: friendliness -----------------------------------------------------------------------------------------------
 
 PLAIN, BESIDE, BY_IDD, CLEAN = "4 TFRC", "2 ADTFRC, 2 TFRC", "2 ADTFRC by IDD alone, 2 TFRC", ", no errors"
@@ -799,6 +850,25 @@ def _m5_notes(table: Table) -> list[str]:
     ]
 
 
+def _m5_figures(table: Table) -> list[tuple[str, Figure]]:
+    from hopcast.figures import Group, bars
+
+    def drawn(mixes: Sequence[str]) -> Figure:
+        groups = []
+        for half in range(2):
+            kinds = [MIXES[name][1] if half else MIXES[name][0] for name in mixes]
+            metrics = [f"streams {2 * half + 1} and {2 * half + 2}, {NAMES[kind]}" for kind in kinds]
+            rows = [table[name, metric] for name, metric in zip(mixes, metrics, strict=True)]
+            groups.append(Group.of(f"streams {2 * half + 1} and {2 * half + 2}", rows))
+        return bars([name.removesuffix(CLEAN) for name in mixes], groups, y="throughput, kb/s")
+
+    clean = [name for name in MIXES if name.endswith(CLEAN)]
+    return [
+        ("Four streams, 5 % errors", drawn([name for name in MIXES if name not in clean])),
+        ("Four streams, no errors", drawn(clean)),
+    ]
+
+
 EXPERIMENTS = (
     Experiment(
         "M1",
@@ -809,7 +879,8 @@ EXPERIMENTS = (
         ),
         _m1_cases,
         _m1_rows,
-        notes=_m1_notes,
+        _m1_figures,
+        _m1_notes,
     ),
     Experiment(
         "M2",
@@ -831,7 +902,8 @@ EXPERIMENTS = (
         ),
         _m2_cases,
         _m2_rows,
-        notes=_m2_notes,
+        _m2_figures,
+        _m2_notes,
     ),
     Experiment(
         "M3",
@@ -852,7 +924,8 @@ EXPERIMENTS = (
         ),
         _m4_cases,
         _m4_rows,
-        notes=_m4_notes,
+        _m4_figures,
+        _m4_notes,
     ),
     Experiment(
         "M5",
@@ -864,6 +937,7 @@ EXPERIMENTS = (
         ),
         _m5_cases,
         _m5_rows,
-        notes=_m5_notes,
+        _m5_figures,
+        _m5_notes,
     ),
 )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from hopcast.results import Progress
     from hopcast.scenario import Scenario
+    from hopcast.studies.kept import KeptRuns
 
 T = TypeVar("T")
 
@@ -132,9 +134,11 @@ def simulate(
     *,
     threads: int | None,
     progress: Progress | None,
+    kept: KeptRuns | None,
     on_finished: Callable[[Experiment, Measured], None],
 ) -> None:
-    """Run the cases of all experiments, a replication at a time on each core. Equal cases run once.
+    """Run the cases of all experiments, a replication at a time on each core. Equal cases run once, and those that are `kept` not at
+    all; what runs is kept as soon as it has finished.
 
     Calls `on_finished`, in the order of `experiments`, as soon as one and those before it are complete. On Ctrl-C
     it stops the runs under way and lets the interruption pass.
@@ -146,6 +150,10 @@ def simulate(
             for seed in case.seeds:
                 units.setdefault(_key(case, seed), case)
     documents: dict[Key, Document] = {}
+    if kept is not None:
+        for key, case in units.items():
+            if (text := kept.find(case.scenario, key[1], case.observe)) is not None:
+                documents[key] = json.loads(text)
     unreported = list(zip(experiments, cases, strict=True))
 
     def report() -> None:
@@ -158,11 +166,13 @@ def simulate(
             found = {name: [documents[key] for key in of_case] for name, of_case in keys.items()}
             on_finished(experiment, Measured(found))
 
-    workers = _Workers(units, threads or available_cores())
+    workers = _Workers(units, documents, threads or available_cores())
     try:
         report()
-        for key, document in workers.results(progress):
-            documents[key] = document
+        for key, text in workers.results(progress):
+            if kept is not None:
+                kept.put(units[key].scenario, key[1], units[key].observe, text)
+            documents[key] = json.loads(text)
             report()
     finally:
         workers.stop()
@@ -171,34 +181,40 @@ def simulate(
 class _Workers:
     """Threads that simulate: the extension module releases the interpreter while it runs."""
 
-    def __init__(self, units: Mapping[Key, Case], threads: int) -> None:
+    def __init__(self, units: Mapping[Key, Case], found: Collection[Key], threads: int) -> None:
+        """`found` are done already."""
         self._cancelled = threading.Event()
         self._lock = threading.Lock()
-        self._done: dict[Key, float] = {}
-        self._total = sum(case.scenario.duration_s for case in units.values())
+        self._done: dict[Key, float] = {key: units[key].scenario.duration_s for key in found}
+        self._total = math.fsum(case.scenario.duration_s for case in units.values())
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="study")
-        self._running: dict[Future[Document], Key] = {
-            self._pool.submit(self._simulate, key, case): key for key, case in units.items()
+        self._running: dict[Future[str], Key] = {
+            self._pool.submit(self._simulate, key, case): key for key, case in units.items() if key not in found
         }
 
-    def results(self, progress: Progress | None) -> Any:
-        """Yield each key and document as it comes."""
+    def results(self, progress: Progress | None) -> Iterator[tuple[Key, str]]:
+        """Yield each key and the text of its document as it comes."""
         waiting = set(self._running)
+        self._tell(progress)
         while waiting:
             finished, waiting = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
-            for future in finished:
+            # Where one failed, nothing that finished at the same time gets lost.
+            for future in sorted(finished, key=lambda future: future.exception() is not None):
                 yield self._running[future], future.result()
-            if progress is not None:
-                with self._lock:
-                    done = sum(self._done.values())
-                progress(done, self._total)
+            self._tell(progress)
 
     def stop(self) -> None:
         """Stop what runs and drop what has not begun."""
         self._cancelled.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def _simulate(self, key: Key, case: Case) -> Document:
+    def _tell(self, progress: Progress | None) -> None:
+        if progress is not None:
+            with self._lock:
+                done = math.fsum(self._done.values())
+            progress(done, self._total)
+
+    def _simulate(self, key: Key, case: Case) -> str:
         def progress(done: float, _total: float) -> None:
             if self._cancelled.is_set():
                 raise Cancelled
@@ -209,7 +225,8 @@ class _Workers:
         (result,) = _core.run(case.scenario._core, [seed], 1, None, False, progress)
         with self._lock:
             self._done[key] = case.scenario.duration_s
-        document: Document = json.loads(result.to_json())
+        text = result.to_json()
         if observe is not None:
-            document |= observe(Result(case.scenario, [result]))
-        return document
+            text = json.dumps(json.loads(text) | observe(Result(case.scenario, [result])))
+        # As text, so that a document is the same whether it was kept or not.
+        return text

@@ -14,6 +14,8 @@ from hopcast.studies.h2o_places import loss, mbps, number
 from hopcast.studies.rows import NOISE, Row, Sample, claim, value
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from hopcast.types import Flow, Nodes
 
 Routing = Literal["application", "os"]
@@ -338,6 +340,28 @@ def _notes(table: Table) -> list[str]:
     ]
 
 
+def _figures(table: Table) -> list[tuple[str, Figure]]:
+    from hopcast.figures import Group, bars
+
+    def label(design: Design) -> str:
+        if design.competing:
+            return f"{design.hops}:1"
+        return f"1:{design.hops} {'two' if design.cards == 2 else 'one'} {'OS' if design.routing == 'os' else 'app.'}"
+
+    def drawn(metric: str, unit: str) -> Figure:
+        groups = [
+            Group.of(column, [table[_case(design, column), metric] for design in TABLE_II])
+            for column in (SINGLE, MULTIPLE)
+        ]
+        return bars([label(design) for design in TABLE_II], groups, y=f"{metric}, {unit}")
+
+    cells = "streams and hops, cards, who relays"
+    return [
+        (f"Bandwidth of Table II: {cells}", drawn("bandwidth", "Mb/s")),
+        (f"Loss of Table II: {cells}", drawn("loss", "%")),
+    ]
+
+
 EXPERIMENTS = (
     Experiment(
         "H7",
@@ -347,6 +371,7 @@ EXPERIMENTS = (
         _setup,
         _cases,
         _rows,
-        notes=_notes,
+        _figures,
+        _notes,
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from hopcast.scenario import Scenario
@@ -25,6 +25,8 @@ from hopcast.studies.h2o_places import (
 from hopcast.studies.rows import NOISE, Row, claim, value
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from hopcast.types import Radio
 
 SPACING_FT = 50
@@ -280,6 +282,22 @@ def _h11_notes(table: Table) -> list[str]:
     ]
 
 
+def _h9_figures(table: Table) -> list[tuple[str, Figure]]:
+    cases = [_h9_case(other, card) for other in PAPER for card in CARDS]
+    return [("Bandwidth of the two sessions", _sessions(table, cases))]
+
+
+def _h11_figures(table: Table) -> list[tuple[str, Figure]]:
+    return [("Bandwidth of the two sessions", _sessions(table, [FAR_DSSS, FAR_A, NEAR_DSSS, NEAR_A, _h11_lawn(RATED)]))]
+
+
+def _sessions(table: Table, cases: Sequence[str]) -> Figure:
+    from hopcast.figures import Group, bars
+
+    groups = [Group.of(session, [table[case, session] for case in cases]) for session in ("N1 → N2 → N3", "N5 → N4")]
+    return bars(cases, groups, y="bandwidth, Mb/s")
+
+
 EXPERIMENTS = (
     Experiment(
         "H9",
@@ -289,7 +307,8 @@ EXPERIMENTS = (
         _h9_setup,
         _h9_cases,
         _h9_rows,
-        notes=_h9_notes,
+        _h9_figures,
+        _h9_notes,
     ),
     Experiment(
         "H11",
@@ -299,6 +318,7 @@ EXPERIMENTS = (
         _h11_setup,
         _h11_cases,
         _h11_rows,
-        notes=_h11_notes,
+        _h11_figures,
+        _h11_notes,
     ),
 )

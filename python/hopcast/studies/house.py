@@ -304,8 +304,10 @@ def _w1_figures(table: Table) -> list[tuple[str, Figure]]:
     drawn = []
     for colour, (flow, start) in enumerate((("movie", 0), ("game", 45))):
         found = [(s + BIN_S, table[f"{flow}, {s}–{s + BIN_S} s", "jitter, maximum"]) for s in range(start, END, BIN_S)]
-        drawn.append(Curve(flow, [float(at) for at, _ in found], [row.measured for _, row in found], colour))
-    return [(f"Largest jitter in each {BIN_S} s", curves(drawn, y="jitter, ms", step=True))]
+        rows = [row for _, row in found]
+        seconds, values = [float(at) for at, _ in found], [row.measured for row in rows]
+        drawn.append(Curve(flow, seconds, values, colour, [row.ci95 for row in rows]))
+    return [(f"Largest jitter in each {BIN_S} s, and its 95 % interval", curves(drawn, y="jitter, ms", step=True))]
 
 
 def _w1_notes(table: Table) -> list[str]:
@@ -359,8 +361,8 @@ def _w2_figures(table: Table) -> list[tuple[str, Figure]]:
         return Curve(track, seconds, [table[f"{at} s", f"{track}, seed 1"].measured for at in range(FTP, END)], colour)
 
     return [
-        (f"FTP's congestion window; time from {FTP} s", curves([drawn("cwnd", 0)], y="segments")),
-        (f"The game's jitter; time from {FTP} s", curves([drawn("game", 1)], y="jitter, ms")),
+        (f"FTP's congestion window in one replication; time from {FTP} s", curves([drawn("cwnd", 0)], y="segments")),
+        (f"The game's jitter in the same replication; time from {FTP} s", curves([drawn("game", 1)], y="jitter, ms")),
     ]
 
 
@@ -495,6 +497,21 @@ def _w5_notes(table: Table) -> list[str]:
     ]
 
 
+def _w5_figures(table: Table) -> list[tuple[str, Figure]]:
+    from hopcast.figures import Group, bars
+
+    def drawn(metric: str, unit: str) -> Figure:
+        groups = [
+            Group.of(f"{metres} m", [table[_case(metres, *setting), metric] for setting in GAME_JITTER])
+            for metres in METRES
+        ]
+        return bars(
+            [_case(0, *setting).removeprefix("0 m, ") for setting in GAME_JITTER], groups, y=f"{metric}, {unit}"
+        )
+
+    return [(f"The game's jitter: {name}", drawn(f"jitter, {name}", unit)) for name, unit in JITTER]
+
+
 # --- W6 and W7: the tuned setting, and what came later --------------------------------------------------------------
 
 
@@ -581,20 +598,15 @@ def _w7_notes(table: Table) -> list[str]:
 
 def _bars(cases: Sequence[str]) -> Callable[[Table], Sequence[tuple[str, Figure]]]:
     def drawn(table: Table) -> list[tuple[str, Figure]]:
-        from hopcast.figures import bars
+        from hopcast.figures import Group, bars
 
-        def group(metric: str) -> tuple[str, list[float], list[float]]:
-            return (
-                metric,
-                [_measured(table, case, metric) for case in cases],
-                [table[case, metric].ci95 or 0.0 for case in cases],
-            )
+        def groups(*metrics: str) -> list[Group]:
+            return [Group.of(metric, [table[case, metric] for case in cases]) for metric in metrics]
 
         names = [case.removeprefix("10 m, ") for case in cases]
-        metrics = ("jitter, mean", "jitter, deviation", "jitter, maximum")
         return [
-            ("The game's jitter", bars(names, [group(metric) for metric in metrics], y="ms")),
-            ("FTP's goodput", bars(names, [group("goodput")], y="Mb/s")),
+            ("The game's jitter", bars(names, groups("jitter, mean", "jitter, deviation", "jitter, maximum"), y="ms")),
+            ("FTP's goodput", bars(names, groups("goodput"), y="Mb/s")),
         ]
 
     return drawn
@@ -650,7 +662,8 @@ EXPERIMENTS = (
         _setup,
         _run(_w5_scenarios),
         _w5_rows,
-        notes=_w5_notes,
+        _w5_figures,
+        _w5_notes,
     ),
     Experiment(
         "W6",

@@ -309,13 +309,13 @@ def _notes(table: Table) -> list[str]:
 
 
 def _figures(table: Table) -> list[tuple[str, Figure]]:
-    from hopcast.figures import bars
+    from hopcast.figures import Group, bars
 
     def drawn(metric: str, model: str) -> Figure:
         found = [table[_case(noise, model), metric] for noise in NOISES]
         groups = [
-            ("measured there", [row.paper or 0.0 for row in found], [0.0] * len(found)),
-            ("hopcast", [row.measured or 0.0 for row in found], [row.ci95 or 0.0 for row in found]),
+            Group("measured there", [row.paper or 0.0 for row in found], [0.0] * len(found)),
+            Group("hopcast", [row.measured or 0.0 for row in found], [row.ci95 or 0.0 for row in found]),
         ]
         return bars([f"{noise} dBm" for noise in NOISES], groups, y=f"{metric}, {UNITS[metric]}")
 

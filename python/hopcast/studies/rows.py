@@ -87,6 +87,30 @@ class Row:
             case (low, high):
                 return f"{significant(low or 0.0)} … {significant(high or 0.0)}{unit}"
 
+    def compared(self) -> float | None:
+        """A value beside the paper's number, or the nearer end of its range: the ratio, or for a percentage the difference in points."""
+        centre = self.measured
+        if (
+            self.kind != "value"
+            or centre is None
+            or (self.paper, self.paper_low, self.paper_high) == (None, None, None)
+        ):
+            return None
+        paper = self.paper
+        if paper is None:
+            paper = max(-float("inf") if self.paper_low is None else self.paper_low, centre)
+            paper = min(float("inf") if self.paper_high is None else self.paper_high, paper)
+        if self.unit == "%":
+            return centre - paper
+        return centre / paper if paper else None
+
+    def compared_text(self) -> str:
+        """The same for people."""
+        found = self.compared()
+        if found is None:
+            return ""
+        return f"{found:+.1f} points" if self.unit == "%" else f"x {significant(found, 3)}"
+
     def measured_text(self) -> str:
         """What was measured, with its interval."""
         if self.measured is None:

@@ -206,13 +206,13 @@ def _notes(table: Table) -> list[str]:
 
 
 def _figures(table: Table) -> list[tuple[str, Figure]]:
-    from hopcast.figures import bars
+    from hopcast.figures import Group, bars
 
     def drawn(segment: int, rate: float) -> Figure:
         groups = []
         for channel in CHANNELS:
             found = [table[f"{_case(segment, rate, channel)}, bulk {at + 1}", "goodput"] for at in BULK]
-            groups.append((channel, [row.measured or 0.0 for row in found], [row.ci95 or 0.0 for row in found]))
+            groups.append(Group.of(channel, found))
         return bars([str(at + 1) for at in BULK], groups, y="goodput, kb/s")
 
     return [

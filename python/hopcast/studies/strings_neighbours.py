@@ -170,13 +170,13 @@ def _notes(table: Table) -> list[str]:
 
 
 def _figures(table: Table) -> list[tuple[str, Figure]]:
-    from hopcast.figures import bars
+    from hopcast.figures import Group, bars
 
     def drawn(segment: int, rts: bool) -> Figure:
         groups = []
         for channel in CHANNELS:
             found = [table[f"{_case(segment, rts, channel, NS2_WINDOW)}, {name}", "goodput"] for name in CONNECTIONS]
-            groups.append((channel, [row.measured or 0.0 for row in found], [row.ci95 or 0.0 for row in found]))
+            groups.append(Group.of(channel, found))
         return bars(CONNECTIONS, groups, y="goodput, kb/s")
 
     return [

@@ -14,6 +14,8 @@ from hopcast.studies.h2o_places import mbps, number
 from hopcast.studies.rows import Row, Sample, claim, value
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from hopcast.types import Card, Nodes
 
 Model = Literal["pcmcia", "isa"]
@@ -197,6 +199,18 @@ def _notes(table: Table) -> list[str]:
     ]
 
 
+def _figures(table: Table) -> list[tuple[str, Figure]]:
+    from hopcast.figures import Group, bars
+
+    pairs = [_between(source, sink) for source in MODELS for sink in MODELS]
+    return [
+        (
+            "Bandwidth of one hop",
+            bars(pairs, [Group.of("UDP", [table[pair, "bandwidth"] for pair in pairs])], y="bandwidth, Mb/s"),
+        )
+    ]
+
+
 EXPERIMENTS = (
     Experiment(
         "A1",
@@ -206,6 +220,7 @@ EXPERIMENTS = (
         _setup,
         _cases,
         _rows,
-        notes=_notes,
+        _figures,
+        _notes,
     ),
 )

@@ -261,13 +261,13 @@ def _notes(table: Table) -> list[str]:
 
 
 def _figures(table: Table) -> list[tuple[str, Figure]]:
-    from hopcast.figures import bars
+    from hopcast.figures import Group, bars
 
-    def group(label: str, direction: str, grounds: Sequence[Ground]) -> list[tuple[str, list[float], list[float]]]:
-        made = [(label, [table[_over(hops, direction), "TCP"].paper or 0.0 for hops in HOPS], [0.0] * len(HOPS))]
+    def group(label: str, direction: str, grounds: Sequence[Ground]) -> list[Group]:
+        made = [Group(label, [table[_over(hops, direction), "TCP"].paper or 0.0 for hops in HOPS], [0.0] * len(HOPS))]
         for ground in grounds:
             rows = [table[_named(_over(hops, direction), ground), "TCP"] for hops in HOPS]
-            made.append((ground.name, [row.measured or 0.0 for row in rows], [row.ci95 or 0.0 for row in rows]))
+            made.append(Group(ground.name, [row.measured or 0.0 for row in rows], [row.ci95 or 0.0 for row in rows]))
         return made
 
     return [

@@ -286,7 +286,7 @@ def _notes(table: Table) -> list[str]:
 
 
 def _figures(table: Table) -> list[tuple[str, Figure]]:
-    from hopcast.figures import Line, bars, lines
+    from hopcast.figures import Group, Line, bars, lines
 
     classes = [_class(low, high) for low, high in pairwise(EDGES)]
     found = [table[name, "UDP"] for name in classes]
@@ -296,8 +296,8 @@ def _figures(table: Table) -> list[tuple[str, Figure]]:
             bars(
                 classes,
                 [
-                    ("measured there", [row.paper or 0.0 for row in found], [0.0] * len(found)),
-                    ("predicted", [row.measured or 0.0 for row in found], [row.ci95 or 0.0 for row in found]),
+                    Group("measured there", [row.paper or 0.0 for row in found], [0.0] * len(found)),
+                    Group("predicted", [row.measured or 0.0 for row in found], [row.ci95 or 0.0 for row in found]),
                 ],
                 y="kb/s",
             ),

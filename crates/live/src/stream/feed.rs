@@ -288,9 +288,9 @@ mod tests {
             feed.handle_rate(allowed(feed.position.as_nanos() / 1_000_000_000));
             if feed.poll_due(Instant::START).is_some() {
                 let packet = feed.packet().expect("it is due");
-                let payload = rtp::Packet::new_checked(packet).expect("RTP").payload();
+                let packet = rtp::Packet::new_checked(packet).expect("RTP");
                 sent.extend(
-                    payload.chunks(PACKET_LEN).map(|packet| <[u8; PACKET_LEN]>::try_from(packet).expect("whole")),
+                    packet.payload().chunks(PACKET_LEN).map(|packet| <[u8; PACKET_LEN]>::try_from(packet).expect("whole")),
                 );
                 feed.advance();
             }

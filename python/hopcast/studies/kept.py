@@ -1,0 +1,141 @@
+"""Finished runs, kept in a file, so that a study that was interrupted does not repeat them.
+
+The file is an SQLite database: a run is in it whole or not at all, whatever ends the process. A run is found again by the
+SHA-256 of its scenario, the traces that it names, its seed, the build of hopcast, and the function that looked at it, with the
+module it stands in: where one of them is another, it runs anew.
+"""
+
+from __future__ import annotations
+
+import errno
+import functools
+import hashlib
+import inspect
+import json
+import os
+import sqlite3
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hopcast import _core
+from hopcast.errors import OutputError
+
+if TYPE_CHECKING:
+    from hopcast.results import Result
+    from hopcast.scenario import Scenario
+
+Observe = Callable[["Result"], dict[str, Any]]
+"""Takes from a run what its document lacks."""
+NAME = "runs.sqlite"
+"""Of the file, in the folder of a study."""
+BUSY_S = 30.0
+"""How long to wait for another process that writes to the same file."""
+
+
+class KeptRuns:
+    """Runs in the folder of a study, of this study or an earlier one. Raises `OutputError` where the file is something else.
+
+    What can't be kept is no reason to stop a study: `failure` then says why, and nothing more is kept.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], *, fresh: bool = False) -> None:
+        """`fresh` forgets what was kept before."""
+        self.failure: str | None = None
+        self._path = os.path.join(os.fspath(folder), NAME)
+        self._connection: sqlite3.Connection | None = None
+        try:
+            if fresh:
+                for name in (self._path, f"{self._path}-journal"):
+                    Path(name).unlink(missing_ok=True)
+            if os.path.lexists(self._path):
+                self._open()
+        except (OSError, sqlite3.Error) as error:
+            raise OutputError(
+                errno.EINVAL, f"runs can't be kept there: {error}; `--fresh` begins it anew", self._path
+            ) from None
+
+    def find(self, scenario: Scenario, seed: int, observe: Observe | None) -> str | None:
+        """The document of a run as JSON text, if it is there."""
+        name = _name(scenario, seed, observe)
+        if self._connection is None or name is None:
+            return None
+        try:
+            row = self._connection.execute("SELECT document FROM runs WHERE name = ?", (name,)).fetchone()
+            return None if row is None else zlib.decompress(row[0]).decode()
+        except (sqlite3.Error, zlib.error, UnicodeDecodeError, TypeError):
+            return None
+
+    def put(self, scenario: Scenario, seed: int, observe: Observe | None, document: str) -> None:
+        """Keep a run that has finished."""
+        name = _name(scenario, seed, observe)
+        if self.failure is not None or name is None:
+            return
+        try:
+            connection = self._connection or self._open()
+            with connection:
+                connection.execute(
+                    "INSERT OR REPLACE INTO runs VALUES (?, ?)", (name, zlib.compress(document.encode(), 1))
+                )
+        except (OSError, sqlite3.Error) as error:
+            self.failure = f"{self._path}: runs can't be kept: {error}"
+
+    def close(self) -> None:
+        """Let the file go."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _open(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self._path, timeout=BUSY_S)
+        try:
+            # A crash of the machine may cost the last runs, never the file.
+            connection.execute("PRAGMA synchronous = NORMAL")
+            with connection:
+                connection.execute(
+                    "CREATE TABLE IF NOT EXISTS runs (name TEXT PRIMARY KEY, document BLOB) WITHOUT ROWID"
+                )
+        except sqlite3.Error:
+            connection.close()
+            raise
+        self._connection = connection
+        return connection
+
+
+def _name(scenario: Scenario, seed: int, observe: Observe | None) -> str | None:
+    """What a run is found by; none where its observer is not a function of a module, and can't be told from others."""
+    observer = "" if observe is None else _observer(observe)
+    if observer is None:
+        return None
+    parts = [_build(), scenario.sha256, _traces(scenario), seed, observer]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+@functools.cache
+def _observer(observe: Observe) -> str | None:
+    """A function by its name and the text of its module."""
+    name = getattr(observe, "__qualname__", "<")
+    try:
+        file = inspect.getsourcefile(observe)
+    except TypeError:
+        return None
+    if "<" in name or file is None:
+        return None
+    return f"{name} {_digest(file)}"
+
+
+def _traces(scenario: Scenario) -> list[str]:
+    """Of the files that a scenario may read, which its own SHA-256 does not cover."""
+    return [_digest(path) for path in scenario.files()]
+
+
+@functools.cache
+def _build() -> str:
+    """The version, and the very module that simulates: between two versions there are many builds."""
+    return f"{_core.__version__} {_digest(str(_core.__file__))}"
+
+
+@functools.cache
+def _digest(path: str) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()

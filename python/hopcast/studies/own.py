@@ -1,0 +1,59 @@
+"""Studies of one's own: experiments that a Python file defines."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import sys
+import traceback
+from pathlib import Path
+
+from hopcast.errors import HopcastError
+from hopcast.studies.experiment import Experiment
+
+ID = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+"""Of an experiment: it is also a place in the report."""
+
+
+class StudyFileError(HopcastError):
+    """A file that should define experiments doesn't; nothing was run."""
+
+
+def load_file(path: str | os.PathLike[str], taken: frozenset[str] = frozenset()) -> list[Experiment]:
+    """The experiments in the list `EXPERIMENTS` of a Python file, which is executed. `taken` are ids of others. Raises
+    `StudyFileError`."""
+    file = Path(path)
+    if not file.is_file():
+        raise StudyFileError(f"{file}: there is no such file")
+    # Under a name of its own, by which what it defines is found again.
+    name = f"hopcast_study_{re.sub(r'[^A-Za-z0-9_]', '_', file.stem)}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise StudyFileError(f"{file}: is not a Python file")
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise StudyFileError(f"{file}{_line(error, spec.origin)}: {type(error).__name__}: {error}") from error
+    experiments = getattr(module, "EXPERIMENTS", None)
+    if not isinstance(experiments, list | tuple) or not experiments:
+        raise StudyFileError(f"{file}: defines no EXPERIMENTS, a list of hopcast.studies.Experiment")
+    for place, experiment in enumerate(experiments):
+        if not isinstance(experiment, Experiment):
+            raise StudyFileError(f"{file}: EXPERIMENTS[{place}] is {experiment!r}, not a hopcast.studies.Experiment")
+        if not ID.fullmatch(experiment.id):
+            raise StudyFileError(
+                f"{file}: EXPERIMENTS[{place}].id is {experiment.id!r}; expected a letter, then letters, digits, - or _"
+            )
+        if experiment.id in {*taken, *(other.id for other in experiments[:place])}:
+            raise StudyFileError(f"{file}: EXPERIMENTS[{place}].id is {experiment.id!r}, which another experiment has")
+    return list(experiments)
+
+
+def _line(error: Exception, file: str | None) -> str:
+    """Where in the file an exception arose, if that can be told."""
+    if isinstance(error, SyntaxError) and error.lineno is not None:
+        return f":{error.lineno}"
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    return f":{lines[-1]}" if lines else ""

@@ -1,0 +1,169 @@
+"""Running experiments, and what comes of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from hopcast._core import __version__
+from hopcast.errors import HopcastError, RunError
+from hopcast.studies.experiment import Amount, Experiment, Measured, simulate
+from hopcast.studies.kept import KeptRuns
+from hopcast.studies.rows import Row, Verdict, experiment_verdict
+from hopcast.studies.sensitivity import Sensitivity, Trial, compare
+from hopcast.studies.tally import Tally
+
+if TYPE_CHECKING:
+    import polars
+
+    from hopcast.results import Progress
+
+
+@dataclass(frozen=True)
+class Study:
+    """What experiments gave."""
+
+    amount: Amount
+    rows: list[Row]
+    provenance: dict[str, dict[str, Any]]
+    """Of each experiment: the scenarios with their SHA-256 and the seeds."""
+    skipped: dict[str, str] = field(default_factory=dict)
+    """Of each experiment that was not run for want of data: what is missing."""
+    sensitivity: list[Sensitivity] = field(default_factory=list)
+    """What became of findings under other values of what the papers leave unsaid."""
+
+    def document(self) -> dict[str, Any]:
+        """The object of `hopcast study --json`."""
+        return {
+            "rows": [row.as_dict() for row in self.rows],
+            "skipped": self.skipped,
+            "sensitivity": [found.as_dict() for found in self.sensitivity],
+        }
+
+    def verdicts(self) -> dict[str, Verdict]:
+        """Of each experiment: that of its median cell."""
+        ids = dict.fromkeys(row.experiment for row in self.rows)
+        return {name: experiment_verdict([row for row in self.rows if row.experiment == name]) for name in ids}
+
+    def tally(self) -> Tally:
+        """How much of what the papers say was found."""
+        return Tally.of([row for row in self.rows if row.experiment == name] for name in self.verdicts())
+
+    def write(self, folder: str | os.PathLike[str]) -> None:
+        """Write `rows.json`, with what is needed to draw the report, and `rows.parquet`."""
+        from hopcast.output import write, write_json
+
+        document = self.document() | {
+            "amount": self.amount.name,
+            "verdicts": self.verdicts(),
+            "provenance": {"version": __version__, "experiments": self.provenance},
+        }
+        write_json(os.path.join(folder, "rows.json"), document)
+        table = rows_table(self.rows)
+        write(os.path.join(folder, "rows.parquet"), table.write_parquet)
+
+
+class StudyInterrupted(KeyboardInterrupt):
+    """Ctrl-C came; `study` holds the experiments that had finished."""
+
+    def __init__(self, study: Study, message: str) -> None:
+        super().__init__(message)
+        self.study = study
+
+
+class StudyFailed(HopcastError):
+    """A run failed; `study` holds the experiments that had finished."""
+
+    def __init__(self, study: Study, message: str) -> None:
+        super().__init__(message)
+        self.study = study
+
+
+def run_experiments(
+    experiments: Sequence[Experiment],
+    amount: Amount,
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    kept: KeptRuns | None = None,
+    trials: Sequence[Trial] = (),
+) -> Study:
+    """Run experiments on `threads` (by default, one a core), but those whose data are missing, then `trials` of these or other
+    experiments. Runs that are `kept` are not repeated. Raises `StudyInterrupted` on Ctrl-C and `StudyFailed` where a run fails."""
+    lacking = {experiment.id: experiment.missing() for experiment in experiments}
+    study = Study(amount, [], {}, {name: reason for name, reason in lacking.items() if reason is not None})
+    experiments = [experiment for experiment in experiments if experiment.id not in study.skipped]
+    wanted = {experiment.id: experiment for experiment in experiments}
+    compared = {trial.experiment.id: trial.experiment for trial in trials if trial.experiment.missing() is None}
+    originals = list((wanted | compared).values())
+    trials = [trial for trial in trials if trial.experiment.id in compared]
+    variants = {place: variant for place, trial in enumerate(trials) if (variant := trial.variant) is not None}
+    results: dict[str, Measured] = {}
+    tried: dict[int, list[Row]] = {}
+    places = iter([*(None for _ in originals), *variants])
+
+    def on_finished(experiment: Experiment, measured: Measured) -> None:
+        place = next(places)
+        if place is not None:
+            tried[place] = experiment.rows(measured)
+            return
+        results[experiment.id] = measured
+        if experiment.id in wanted:
+            study.rows.extend(experiment.rows(measured))
+            study.provenance[experiment.id] = _provenance(experiment, amount)
+
+    try:
+        simulate(
+            [*originals, *variants.values()],
+            amount,
+            threads=threads,
+            progress=progress,
+            kept=kept,
+            on_finished=on_finished,
+        )
+    except KeyboardInterrupt:
+        raise StudyInterrupted(study, f"interrupted: {_finished(study, experiments)}") from None
+    except RunError as error:
+        raise StudyFailed(study, f"{error}; {_finished(study, experiments)}") from None
+    for place, trial in enumerate(trials):
+        rows, measured = trial.experiment.rows, results[trial.experiment.id]
+        other = tried[place] if place in tried else rows(trial.substituted(measured))
+        study.sensitivity.append(compare(trial, rows(measured), other))
+    return study
+
+
+def _finished(study: Study, experiments: Sequence[Experiment]) -> str:
+    wanted = len(experiments)
+    return f"{len(study.provenance)} of {wanted} experiment{'' if wanted == 1 else 's'} finished"
+
+
+def rows_table(rows: Sequence[Row]) -> polars.DataFrame:
+    """Rows as a polars table, with the same columns whatever the rows."""
+    import polars
+
+    text, number = polars.String, polars.Float64
+    schema = {
+        "experiment": text,
+        "case": text,
+        "metric": text,
+        "unit": text,
+        "kind": text,
+        "paper": number,
+        "paper_low": number,
+        "paper_high": number,
+        "measured": number,
+        "ci95": number,
+        "replications": polars.UInt32,
+        "verdict": text,
+        "note": text,
+    }
+    return polars.DataFrame([row.as_dict() for row in rows], schema=schema)
+
+
+def _provenance(experiment: Experiment, amount: Amount) -> dict[str, Any]:
+    return {
+        name: {"scenario_sha256": case.scenario.sha256, "seeds": list(case.seeds)}
+        for name, case in experiment.cases(amount).items()
+    }

@@ -1,0 +1,118 @@
+"""A study taken apart: an experiment whose scenarios can be looked at and changed, to run it and to draw it again."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hopcast.scenario import Scenario
+from hopcast.studies.change import Change, changed, matching, with_values
+from hopcast.studies.experiment import Amount, Case, Experiment, Table
+from hopcast.studies.rows import Verdict
+from hopcast.studies.study import Study, rows_table, run_experiments
+
+if TYPE_CHECKING:
+    import polars
+    from matplotlib.figure import Figure
+
+    from hopcast.results import Progress
+    from hopcast.studies.kept import KeptRuns
+
+
+@dataclass(frozen=True)
+class Variant:
+    """An experiment in one amount, as it is or with changes. Never changes itself: `with_` and the like return another one."""
+
+    experiment: Experiment
+    amount: Amount
+
+    @property
+    def cases(self) -> Mapping[str, Case]:
+        """What it simulates, by name."""
+        return self.experiment.cases(self.amount)
+
+    def scenario(self, case: str) -> Scenario:
+        """That of one case. Raises `KeyError` with the names that there are."""
+        cases = self.cases
+        if case not in cases:
+            raise KeyError(f"{self.experiment.id} has no case {case!r}; there are {', '.join(map(repr, cases))}")
+        return cases[case].scenario
+
+    def with_(self, changes: Mapping[str, object] | None = None, /, **more: object) -> Variant:
+        """One value or several are others, in every scenario: `with_({"radio.rts_threshold": "0 B"})`.
+
+        A key is that of `Scenario.set`. `*` stands for any one of its parts: `flows.*.transport.window` changes the connections and
+        leaves what has no window as it is. Raises `ValueError` where no scenario has such a key, `ScenarioError` where a value is
+        wrong.
+        """
+        wanted = self._known({**(changes or {}), **more})
+        return self.changed(lambda scenario: with_values(scenario, wanted))
+
+    def changed(self, change: Change) -> Variant:
+        """Every scenario is what `change` makes of it."""
+        return dataclasses.replace(self, experiment=changed(self.experiment, change))
+
+    def with_seeds(self, *seeds: int) -> Variant:
+        """Every case runs with these seeds."""
+        cases = self.experiment.cases
+
+        def seeded(amount: Amount) -> dict[str, Case]:
+            return {name: dataclasses.replace(case, seeds=seeds) for name, case in cases(amount).items()}
+
+        return dataclasses.replace(self, experiment=dataclasses.replace(self.experiment, cases=seeded))
+
+    def run(
+        self, *, threads: int | None = None, progress: Progress | None = None, kept: KeptRuns | None = None
+    ) -> Outcome:
+        """Simulate all cases on `threads`, by default one a core. Raises what `run_experiments` does, and `ValueError` where the data that
+        the experiment needs are missing."""
+        study = run_experiments([self.experiment], self.amount, threads=threads, progress=progress, kept=kept)
+        if study.skipped:
+            raise ValueError(f"{self.experiment.id} can't be run: {study.skipped[self.experiment.id]}")
+        return Outcome(self.experiment, study)
+
+    def _known(self, changes: Mapping[str, object]) -> Mapping[str, object]:
+        """The changes, each of which some scenario has a place for."""
+        scenarios = {case.scenario.sha256: case.scenario for case in self.cases.values()}
+        for key in changes:
+            if "*" in key and not any(matching(scenario, key) for scenario in scenarios.values()):
+                raise ValueError(f"no scenario of {self.experiment.id} has a key {key!r}")
+        return changes
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an experiment gave."""
+
+    experiment: Experiment
+    study: Study
+
+    @property
+    def table(self) -> Table:
+        """Its rows, by case and metric: `outcome.table["UDP, 4 KB", "bandwidth"].measured`."""
+        return Table(self.study.rows)
+
+    @property
+    def rows(self) -> polars.DataFrame:
+        """The same as a polars table."""
+        return rows_table(self.study.rows)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Of the experiment."""
+        return self.study.verdicts()[self.experiment.id]
+
+    @property
+    def notes(self) -> list[str]:
+        """What the experiment says of its rows."""
+        return list(self.experiment.notes(self.table))
+
+    def plot(self, figure: int = 0) -> Figure:
+        """One of the experiment's figures, by its number. Raises `IndexError` with the titles that there are."""
+        drawn = self.experiment.figures(self.table)
+        if not 0 <= figure < len(drawn):
+            titles = "; ".join(f"{number}: {title}" for number, (title, _) in enumerate(drawn)) or "none"
+            raise IndexError(f"{self.experiment.id} has no figure {figure}; there are {titles}")
+        return drawn[figure][1]

@@ -1,0 +1,80 @@
+"""What figures must not do: overlap, leave the page, or hide what the paper says."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from hopcast.figures import PAPER, Curve, Group, Line, bars, curves, lines, svg
+from hopcast.studies.rows import Row, Sample, claim, value
+
+
+def rows(*numbers: float, **paper: Any) -> list[Row]:
+    return [value("X", str(at), "m", "kb/s", Sample((n - 5.0, n + 5.0)), **paper) for at, n in enumerate(numbers)]
+
+
+def drawn(figure: Figure) -> Any:
+    FigureCanvasAgg(figure).draw()
+    return figure.axes[0]
+
+
+def legend(axes: Any) -> list[str]:
+    return [text.get_text() for text in axes.get_legend().get_texts()]
+
+
+def test_a_long_legend_stays_within_the_figure() -> None:
+    names = [f"a label of many words, number {index}" for index in range(8)]
+    axes = drawn(lines([Line(name, list(enumerate(rows(1.0, 2.0)))) for name in names], x="x", y="y"))
+    box = axes.get_legend().get_window_extent()
+    assert 0.0 <= box.x0 < box.x1 <= axes.figure.bbox.x1
+    # The axes keep their room.
+    assert axes.get_window_extent().width > 0.75 * axes.figure.bbox.width
+    looks = {(line.get_color(), line.get_linestyle()) for line in axes.get_lines() if len(line.get_xdata()) == 2}
+    assert len({look for look in looks if look[1] in ("-", "--")}) >= 8, "eight lines, eight looks"
+
+
+@pytest.mark.parametrize("places", [(5, 25, 45, 50, 55, 60, 80, 100), (1, 2, 4, 8), tuple(range(0, 100, 3))])
+def test_numbers_on_the_axis_do_not_touch(places: tuple[int, ...]) -> None:
+    found = rows(*map(float, places))
+    axes = drawn(lines([Line("one", list(zip(map(float, places), found, strict=True)))], x="x", y="y"))
+    boxes = [label.get_window_extent() for label in axes.get_xticklabels() if label.get_text()]
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+    assert axes.get_xticklabels()[-1].get_text() == str(places[-1])
+
+
+@pytest.mark.parametrize("names", [("ideal", "errors"), ("4 attempts, 50 packets", "3 attempts, 100 packets")])
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_labels_of_bars_do_not_touch(names: tuple[str, ...], count: int) -> None:
+    labels = [f"{name} {index}" for index in range(count) for name in names]
+    axes = drawn(bars(labels, [Group.of("UDP", rows(*range(1, len(labels) + 1)))], y="y"))
+    boxes = [label.get_window_extent() for label in axes.get_xticklabels()]
+    if axes.get_xticklabels()[0].get_rotation() == 0:
+        assert all(left.x1 <= right.x0 for left, right in pairwise(boxes))
+    assert min(box.y0 for box in boxes) >= 0.0
+
+
+def test_an_axis_begins_at_zero_however_long_error_bars_are() -> None:
+    assert drawn(lines([Line("one", list(enumerate(rows(1.0, 2.0))))], x="x", y="y")).get_ylim()[0] == 0.0
+    assert drawn(bars(["a", "b"], [Group.of("one", rows(1.0, 2.0))], y="y")).get_ylim()[0] == 0.0
+    assert drawn(lines([Line("one", list(enumerate(rows(-1.0, 2.0))))], x="x", y="y")).get_ylim()[0] < -1.0
+    assert drawn(curves([Curve("one", [1.0, 2.0], [1.0, None], 0, [3.0, None])], y="y")).get_ylim()[0] == 0.0
+
+
+def test_what_the_paper_says_is_marked() -> None:
+    for paper in ({"paper": 7.0}, {"low": 6.0, "high": 8.0}):
+        axes = drawn(lines([Line("one", list(enumerate(rows(1.0, 2.0, **paper))))], x="x", y="y"))
+        assert legend(axes) == ["one", PAPER]
+        assert any(list(line.get_ydata()) == [7.0, 7.0] for line in axes.get_lines())
+        assert legend(drawn(bars(["a", "b"], [Group.of("one", rows(1.0, 2.0, **paper))], y="y")))[-1] == PAPER
+    found = [claim("X", "case", "m", "", Sample((1.0, 1.0)), low=7.0)]
+    assert drawn(lines([Line("one", list(enumerate(found)))], x="x", y="y")).get_legend() is None
+
+
+def test_intervals_are_drawn() -> None:
+    axes = drawn(curves([Curve("one", [1.0, 2.0], [1.0, 2.0], 0, [0.5, 0.5])], y="y"))
+    assert len(axes.collections) == 1
+    assert "svg" in svg(axes.figure)

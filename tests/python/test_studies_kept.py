@@ -1,0 +1,181 @@
+"""Runs that are kept: a study that was interrupted goes on where it was."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Hopcast, command
+from hopcast import OutputError, Result, Scenario, _core
+from hopcast.studies import AMOUNTS, EXPERIMENTS, StudyInterrupted, run_experiments
+from hopcast.studies import experiment as module
+from hopcast.studies.kept import NAME, KeptRuns
+
+QUICK = AMOUNTS["quick"]
+H3 = EXPERIMENTS["H3"]
+RUNS = sum(len(case.seeds) for case in H3.cases(QUICK).values())
+OUTPUT = ("report.html", "rows.json", "rows.parquet")
+
+
+def counted(folder: Path) -> int:
+    """How many runs are kept in a folder."""
+    if not (folder / NAME).exists():
+        return 0
+    with sqlite3.connect(folder / NAME, timeout=10.0) as connection:
+        try:
+            found: int = connection.execute("SELECT count(*) FROM runs").fetchone()[0]
+        except sqlite3.OperationalError:
+            return 0
+    return found
+
+
+class Watched:
+    """The extension module, with a list of what it simulated; it interrupts after so many runs."""
+
+    def __init__(self, runs: int | None = None) -> None:
+        self.ran: list[tuple[str, int]] = []
+        self.runs = runs
+
+    def run(self, scenario: Any, seeds: list[int], *rest: Any) -> Any:
+        if len(self.ran) == self.runs:
+            raise KeyboardInterrupt
+        self.ran.append((scenario.sha256, seeds[0]))
+        return _core.run(scenario, seeds, *rest)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a study that nothing interrupted."""
+    folder = tmp_path_factory.mktemp("whole")
+    subprocess.run(command("study", "H3", "--out", folder), check=True, capture_output=True)
+    return folder
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_an_interrupted_study_goes_on_to_the_same_report(
+    number: signal.Signals, whole: Path, hopcast: Hopcast, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    process = subprocess.Popen(
+        command("study", "H3", "--threads", 1, "--out", out), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    while counted(out) < 3 and process.poll() is None:
+        time.sleep(0.005)
+    process.send_signal(number)
+    process.wait()
+    finished = counted(out)
+    assert 3 <= finished < RUNS
+    watched = Watched()
+    monkeypatch.setattr(module, "_core", watched)
+    kept = KeptRuns(out)
+    told: list[float] = []
+    run_experiments([H3], QUICK, kept=kept, progress=lambda done, total: told.append(done / total))
+    kept.close()
+    assert len(watched.ran) == RUNS - finished
+    assert told[0] == pytest.approx(finished / RUNS, abs=0.3), "what was found counts as done"
+    assert hopcast("study", "H3", "--out", out).returncode == 0
+    assert [(out / name).read_bytes() for name in OUTPUT] == [(whole / name).read_bytes() for name in OUTPUT]
+
+
+def test_two_studies_give_the_same_bytes(whole: Path, hopcast: Hopcast, tmp_path: Path) -> None:
+    assert hopcast("study", "H3", "--threads", 1, "--out", tmp_path).returncode == 0
+    assert [(tmp_path / name).read_bytes() for name in OUTPUT] == [(whole / name).read_bytes() for name in OUTPUT]
+
+
+def test_ctrl_c_keeps_what_had_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_core", Watched(5))
+    kept = KeptRuns(tmp_path)
+    with pytest.raises(StudyInterrupted, match="0 of 1 experiment finished"):
+        run_experiments([H3], QUICK, threads=1, kept=kept)
+    kept.close()
+    assert counted(tmp_path) == 5
+
+
+def test_fresh_runs_all_anew(whole: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / NAME).write_bytes((whole / NAME).read_bytes())
+    for fresh, expected in ((False, 0), (True, RUNS)):
+        watched = Watched()
+        monkeypatch.setattr(module, "_core", watched)
+        kept = KeptRuns(tmp_path, fresh=fresh)
+        run_experiments([H3], QUICK, kept=kept)
+        kept.close()
+        assert len(watched.ran) == expected
+
+
+def test_a_run_is_told_from_others(scenario: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = KeptRuns(tmp_path)
+    kept.put(scenario, 7, None, "document")
+    assert kept.find(scenario, 7, None) == "document"
+    assert kept.find(scenario, 8, None) is None
+    assert kept.find(scenario.set("flows.bulk.transport.window", 4), 7, None) is None
+    assert kept.find(scenario, 7, observed) is None
+    monkeypatch.setattr("hopcast.studies.kept._build", lambda: "another build")
+    assert kept.find(scenario, 7, None) is None
+
+
+def test_a_run_over_another_trace_is_another(objects: dict[str, Any], tmp_path: Path) -> None:
+    objects["flows"][0]["application"] = {"kind": "video-trace", "file": "film.dat"}
+    for folder, sizes in (("a", (500, 300)), ("b", (500, 301))):
+        (tmp_path / folder).mkdir()
+        lines = [f"{index} I {40 * index} {size}" for index, size in enumerate(sizes)]
+        (tmp_path / folder / "film.dat").write_text("\n".join(lines) + "\n")
+    one, other = (Scenario(**objects, traces=[tmp_path / folder]) for folder in ("a", "b"))
+    assert one.sha256 == other.sha256
+    assert one.files() == [str(tmp_path / "a" / "film.dat")]
+    kept = KeptRuns(tmp_path)
+    kept.put(one, 7, None, "document")
+    assert kept.find(one, 7, None) == "document"
+    assert kept.find(other, 7, None) is None
+
+
+def observed(result: Result) -> dict[str, Any]:
+    return {"packets": result.flows["sent_packets"].sum()}
+
+
+def test_what_cannot_be_told_apart_is_not_kept(scenario: Scenario, tmp_path: Path) -> None:
+    kept = KeptRuns(tmp_path)
+    kept.put(scenario, 7, observed, "document")
+    kept.put(scenario, 7, lambda result: {}, "another document")
+    kept.close()
+    assert counted(tmp_path) == 1
+
+
+@pytest.mark.parametrize("content", [b"not a database, but long enough to be taken for one" * 9, b"", b"short"])
+def test_another_file_is_in_the_way(hopcast: Hopcast, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / NAME).write_bytes(content)
+    if not content:
+        assert counted(tmp_path) == 0
+        KeptRuns(tmp_path).close()
+        return
+    with pytest.raises(OutputError, match="--fresh"):
+        KeptRuns(tmp_path)
+    done = hopcast("study", "H3", "--out", tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{tmp_path}/{NAME}" in done.stderr
+    KeptRuns(tmp_path, fresh=True).close()
+
+
+def test_a_document_that_is_damaged_runs_anew(scenario: Scenario, tmp_path: Path) -> None:
+    kept = KeptRuns(tmp_path)
+    kept.put(scenario, 7, None, "document")
+    kept.close()
+    with sqlite3.connect(tmp_path / NAME) as connection:
+        connection.execute("UPDATE runs SET document = x'00ff'")
+    kept = KeptRuns(tmp_path)
+    assert kept.find(scenario, 7, None) is None
+    kept.close()
+
+
+def test_what_cannot_be_written_does_not_stop_a_study(scenario: Scenario, tmp_path: Path) -> None:
+    kept = KeptRuns(tmp_path / "no such folder")
+    kept.put(scenario, 7, None, "document")
+    assert kept.failure is not None
+    assert "runs can't be kept" in kept.failure
+    kept.put(scenario, 8, None, "document")
+    assert kept.find(scenario, 8, None) is None

@@ -1,0 +1,154 @@
+"""Studies of one's own, and studies taken apart."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import polars
+import pytest
+
+from conftest import ROOT, Hopcast
+from hopcast import ScenarioError, studies
+from hopcast.report import NothingToReport, write_report
+from hopcast.studies import AMOUNTS, EXPERIMENTS, StudyFileError, load_file
+from hopcast.studies.change import with_values
+
+EXAMPLE = ROOT / "examples" / "hidden_terminal.py"
+GUIDE = ROOT / "docs" / "your-own-study.md"
+
+
+def blocks(language: str) -> list[str]:
+    """The code blocks of the guide in one language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", GUIDE.read_text(), flags=re.DOTALL | re.MULTILINE)
+
+
+def test_the_guide_has_the_example_whole_in_thirty_lines() -> None:
+    assert blocks("python")[0] == EXAMPLE.read_text()
+    assert sum(bool(line.strip()) for line in EXAMPLE.read_text().splitlines()) <= 30
+
+
+def test_a_study_of_ones_own(hopcast: Hopcast, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = hopcast("study", EXAMPLE, "--json", "--out", out)
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = json.loads(done.stdout)["rows"]
+    assert {row["case"]: row["verdict"] for row in rows if row["kind"] == "claim"}["1400 B, RTS − no RTS"] == "holds"
+    assert not (out / "film").exists(), "the demonstration is of hopcast's own studies"
+    page = (out / "report.html").read_text()
+    assert "Goodput of one of the two" in page
+    assert "together more than half" in page
+    done = hopcast("report", out)
+    assert done.returncode == 2
+    assert "HIDDEN" in done.stderr
+    assert "--study FILE.py" in done.stderr
+    (out / "report.html").unlink()
+    assert hopcast("report", out, "--study", EXAMPLE, "--figures").returncode == 0
+    assert sorted(path.name for path in (out / "figures").iterdir()) == ["HIDDEN-1.pdf", "HIDDEN-1.svg"]
+    assert (out / "figures" / "HIDDEN-1.pdf").read_bytes().startswith(b"%PDF-")
+    assert "currentColor" not in (out / "figures" / "HIDDEN-1.svg").read_text()
+    assert (out / "report.html").read_text() == page
+
+
+def test_parquet_has_the_rows_of_json(hopcast: Hopcast, tmp_path: Path) -> None:
+    done = hopcast("study", EXAMPLE, "--json", "--out", tmp_path)
+    assert polars.read_parquet(tmp_path / "rows.parquet").to_dicts() == json.loads(done.stdout)["rows"]
+
+
+def test_the_guide_takes_it_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    names: dict[str, studies.Outcome] = {}
+    exec(blocks("python")[1], names)
+    assert (tmp_path / "near.svg").stat().st_size > 1000
+    # Who hears the other needs no RTS.
+    assert names["outcome"].verdict == "fails"
+
+
+def test_one_parameter_changed_in_every_scenario() -> None:
+    study = studies.load("h4")
+    assert study.with_({"radio.rts_threshold": "0 B"}).scenario("UDP, 1 KB") == study.scenario("UDP, 1 KB, RTS")
+    assert study.scenario("UDP, 1 KB") == EXPERIMENTS["H4"].cases(AMOUNTS["quick"])["UDP, 1 KB"].scenario
+    wide = study.with_({"flows.*.transport.window": 4, "radio.queue.packets": 9})
+    values = {key: value for key, value, _ in wide.scenario("TCP, 2 KB").explain()}
+    assert [values[f"flows.stream{index}.transport.window"] for index in range(3)] == ["4"] * 3
+    assert values["radio.queue.packets"] == "9"
+    assert wide.scenario("UDP, 2 KB") == study.scenario("UDP, 2 KB").set("radio.queue.packets", 9)
+    assert study.with_({}).scenario("UDP, 1 KB") == study.scenario("UDP, 1 KB")
+
+
+def test_a_change_of_ones_own_and_other_seeds() -> None:
+    study = studies.load("H3").changed(lambda scenario: scenario.set("duration", "9 s")).with_seeds(8, 9)
+    assert {case.scenario.duration_s for case in study.cases.values()} == {9.0}
+    assert {case.seeds for case in study.cases.values()} == {(8, 9)}
+
+
+def test_what_cannot_be_changed() -> None:
+    study = studies.load("H3")
+    with pytest.raises(ValueError, match=r"no scenario of H3 has a key 'flows\.\*\.transport\.window'"):
+        study.with_({"flows.*.transport.window": 4})
+    with pytest.raises(ScenarioError, match="rts_treshold"):
+        study.with_({"radio.rts_treshold": "0 B"}).scenario("UDP, 1 KB")
+    with pytest.raises(KeyError, match="UDP, 16 KB"):
+        study.scenario("UDP, 3 KB")
+    with pytest.raises(KeyError, match="H99"):
+        studies.load("H99")
+
+
+def test_an_outcome_has_rows_notes_and_figures() -> None:
+    outcome = studies.load("H3").with_seeds(1).run(threads=1)
+    assert outcome.rows.height == len(outcome.table.rows)
+    assert outcome.verdict == "within"
+    assert outcome.notes
+    assert outcome.plot(0).axes
+    with pytest.raises(IndexError, match="0: Fragmentation"):
+        outcome.plot(1)
+
+
+def test_a_pattern_fits_part_by_part() -> None:
+    scenario = studies.load("H4").scenario("TCP, 1 KB")
+    changed = with_values(scenario, {"flows.*1.start": "1 s"})
+    assert changed == scenario.set("flows.stream1.start", "1 s")
+    assert with_values(scenario, {"*.start": "1 s"}) == scenario
+
+
+MINE = "from hopcast.studies import Experiment\nEXPERIMENTS = [Experiment({}, '', '', list, dict, list)]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("EXPERIMENTS = [", ":1: SyntaxError"),
+        ("\n\nimport nothing_of_that_name", ":3: ModuleNotFoundError"),
+        ("", "defines no EXPERIMENTS"),
+        ("EXPERIMENTS = []", "defines no EXPERIMENTS"),
+        ("EXPERIMENTS = [7]", r"EXPERIMENTS\[0\] is 7"),
+        (MINE.format("'1 2'"), "expected a letter"),
+        (MINE.format("'H2'"), "which another experiment has"),
+        (MINE.format("'X'").replace("[E", "2 * [E"), "which another experiment has"),
+    ],
+)
+def test_files_that_are_wrong(text: str, message: str, tmp_path: Path, hopcast: Hopcast) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(text)
+    with pytest.raises(StudyFileError, match=message):
+        load_file(file, frozenset(EXPERIMENTS))
+    done = hopcast("study", file)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert str(file) in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_file_that_is_not_there(hopcast: Hopcast, tmp_path: Path) -> None:
+    done = hopcast("study", tmp_path / "mine.py")
+    assert done.returncode == 2
+    assert "there is no such file" in done.stderr
+
+
+def test_a_report_of_rows_that_nobody_knows(tmp_path: Path) -> None:
+    outcome = studies.load(str(EXAMPLE)).with_seeds(1, 2).run()
+    outcome.study.write(tmp_path)
+    with pytest.raises(NothingToReport, match="HIDDEN"):
+        write_report(tmp_path)
+    assert "HIDDEN" in Path(write_report(tmp_path, [outcome.experiment])).read_text()

@@ -1,0 +1,127 @@
+"""What the papers leave unsaid: findings, tallies, and trials of other values."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hopcast import studies
+from hopcast.report import write_report
+from hopcast.studies import AMOUNTS, EXPERIMENTS, run_experiments, trials
+from hopcast.studies.rows import Row
+from hopcast.studies.sensitivity import UNSAID, Alternative, Sensitivity, Trial, compare, staggered
+from hopcast.studies.tally import Tally, findings
+
+QUICK, FULL = AMOUNTS["quick"], AMOUNTS["full"]
+
+
+def row(verdict: Any, kind: Any = "claim", note: str = "sentence", case: str = "") -> Row:
+    return Row("X", case, "metric", "", kind, None, None, None, 1.0, None, 1, verdict, note)
+
+
+def test_claims_of_one_sentence_are_one_finding() -> None:
+    rows = [row("holds", note="a"), row("holds", note="a"), row("fails", note="a"), row("fails", note="b")]
+    rows += [row("holds", note=""), row("differs", "value"), row("within", "value"), row("measured", "value")]
+    assert findings(rows) == {"a": "holds", "b": "fails", "metric": "holds", "values": "differs"}
+
+
+def test_a_tally_counts_claims_findings_and_experiments() -> None:
+    tally = Tally.of(
+        [
+            [row("holds"), row("holds"), row("fails"), row("within", "value")],
+            [row("inconclusive"), row("differs", "value")],
+        ]
+    )
+    assert tally.claims == {"holds": 2, "fails": 1, "inconclusive": 1}
+    assert tally.findings == {"holds": 1, "inconclusive": 1}
+    assert tally.experiments == {"within": 1, "differs": 1}
+    assert tally.sentences() == [
+        "Claims: 2 of 4 hold (50 %), 1 fail, 1 are open.",
+        "Findings, which are the claims that test one sentence of a paper, by the median claim: 1 of 2 hold (50 %), 0 fail, 1 are open.",
+        "Experiments with values of a paper, by the median value: 1 of 2 are within (50 %), 1 differ, 0 are open.",
+    ]
+    assert Tally.of([[row("measured", "value")]]).sentences()[0] == "Claims: none."
+
+
+def trial(**changes: Any) -> Trial:
+    return Trial(EXPERIMENTS["H4"], "RTS/CTS", "off", dataclasses.replace(Alternative("on", "why"), **changes))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "answer"),
+    [
+        ("holds", "fails", "depends"),
+        ("fails", "holds", "depends"),
+        ("holds", "inconclusive", "open"),
+        ("inconclusive", "fails", "open"),
+        ("holds", "holds", "does not"),
+        ("inconclusive", "inconclusive", "does not"),
+    ],
+)
+def test_a_finding_depends_where_it_turns(before: str, after: str, answer: str) -> None:
+    found = compare(trial(), [row(before), row("within", "value")], [row(after), row("within", "value")])
+    assert found.answer == answer
+    assert found.turned == ([f"sentence: {before} → {after}"] if answer == "depends" else [])
+    assert (found.rows, found.agree_chosen, found.agree) == (2, 1 + (before == "holds"), 1 + (after == "holds"))
+
+
+def test_cases_beside_stand_in_for_others() -> None:
+    measured = studies.Measured({"a": [{"n": 1}], "a, slow": [{"n": 2}], "b": [{"n": 3}]})
+    assert trial(beside=", slow").variant is None
+    assert trial(beside=", slow").substituted(measured).documents == {
+        "a": [{"n": 2}],
+        "a, slow": [{"n": 2}],
+        "b": [{"n": 3}],
+    }
+
+
+def test_flows_start_one_after_another() -> None:
+    scenario = studies.load("H4").scenario("UDP, 1 KB")
+    values = {key: value for key, value, _ in staggered(0.25)(scenario).explain()}
+    assert [values[f"flows.stream{index}.start"] for index in range(3)] == ["0 s", "0.25 s", "0.5 s"]
+
+
+def test_every_trial_changes_every_experiment_that_it_names(
+    measurements: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOPCAST_TRACES", str(measurements))
+    made = trials(EXPERIMENTS, FULL)
+    assert len(made) == sum(len(unsaid.experiments) * len(unsaid.alternatives) for unsaid in UNSAID)
+    assert len(trials(EXPERIMENTS, QUICK)) < len(made)
+    for one in made:
+        assert one.alternative.why
+        if one.experiment.id == "P1":
+            # Three hundred cases, which take long to make: what they have in common with P5 is tried there.
+            continue
+        cases = one.experiment.cases(QUICK)
+        if one.variant is None:
+            assert any(name + one.alternative.beside in cases for name in cases), one.alternative
+        else:
+            other = one.variant.cases(QUICK)
+            changed = [name for name in cases if other[name].scenario.sha256 != cases[name].scenario.sha256]
+            assert changed, (one.experiment.id, one.alternative)
+
+
+def test_trials_run_with_their_experiments_and_are_reported(tmp_path: Path) -> None:
+    h3 = EXPERIMENTS["H3"]
+    fewer = Alternative("IP fragments of 1000 B", "made up", {"radio.mtu": "1000 B"})
+    same = Alternative("200 packets", "made up", {"radio.queue.packets": 200})
+    tried = [Trial(h3, "MTU", "1500 B", fewer), Trial(h3, "queue", "50 packets", same)]
+    alone = run_experiments([], QUICK, trials=tried)
+    assert alone.rows == []
+    assert [one.answer for one in alone.sensitivity] == ["depends", "does not"]
+    assert "the values: within → differs" in alone.sensitivity[0].turned
+    both = run_experiments([h3], QUICK, trials=tried)
+    assert both.sensitivity == alone.sensitivity
+    both.write(tmp_path)
+    written = json.loads((tmp_path / "rows.json").read_text())["sensitivity"]
+    assert [Sensitivity(**fields) for fields in written] == both.sensitivity
+    page = Path(write_report(tmp_path)).read_text()
+    assert '<section id="sensitivity">' in page
+    assert "the values: within → differs" in page
+    alone.write(tmp_path)
+    assert "the values: within → differs" in Path(write_report(tmp_path)).read_text()
