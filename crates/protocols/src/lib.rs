@@ -15,6 +15,7 @@ pub mod application;
 pub mod arp;
 pub mod fec;
 pub mod random;
+pub mod rounding;
 pub mod routing;
 pub mod time;
 pub mod transport;

@@ -3,6 +3,8 @@
 use core::fmt;
 use core::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 
+use crate::rounding::nearest;
+
 /// A point in time: nanoseconds since the start of the run. "Never" is `None` of an `Option<Instant>`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(u64);
@@ -71,8 +73,7 @@ impl Duration {
 
     /// `secs` seconds, rounded to the nearest nanosecond; negative and NaN give zero, too large gives [`Duration::MAX`].
     pub fn from_secs_f64(secs: f64) -> Self {
-        // A float to integer cast saturates, and maps NaN to zero.
-        Self(libm::round(secs * 1e9) as u64)
+        Self(nearest(secs * 1e9))
     }
 
     /// Nanoseconds.

@@ -4,6 +4,8 @@ use core::fmt;
 use core::iter::Sum;
 use core::ops::{Add, AddAssign, Sub, SubAssign};
 
+use hopcast_protocols::rounding::nearest;
+
 /// A power: whole attowatts (1 aW = 10⁻¹⁸ W), from 1 aW = −150 dBm up to 18.4 W = +42.6 dBm, and zero.
 ///
 /// Integers add up to the same sum in any order, and taking away what was added leaves nothing behind, so the
@@ -31,8 +33,7 @@ impl Power {
 
     /// `power` watts to the nearest attowatt; negative and NaN give zero, too large gives [`Power::MAX`].
     pub fn from_watts(power: f64) -> Self {
-        // A float to integer cast saturates, and maps NaN to zero.
-        Self(libm::round(power * ATTOWATTS_PER_WATT) as u64)
+        Self(nearest(power * ATTOWATTS_PER_WATT))
     }
 
     /// Watts.
@@ -43,7 +44,7 @@ impl Power {
     /// `power` decibels above one milliwatt, to the nearest attowatt: zero below −153 dBm (and for NaN),
     /// [`Power::MAX`] above 42.66 dBm.
     pub fn from_dbm(power: f64) -> Self {
-        Self(libm::round(Decibel(power).as_ratio() * ATTOWATTS_PER_MILLIWATT) as u64)
+        Self(nearest(Decibel(power).as_ratio() * ATTOWATTS_PER_MILLIWATT))
     }
 
     /// Decibels above one milliwatt; −∞ for zero.
@@ -53,7 +54,7 @@ impl Power {
 
     /// This power times `factor`, to the nearest attowatt; negative and NaN give zero, too large gives [`Power::MAX`].
     pub fn scaled(self, factor: f64) -> Self {
-        Self(libm::round(self.0 as f64 * factor) as u64)
+        Self(nearest(self.0 as f64 * factor))
     }
 
     /// Whether this power is at least `ratio` times `other`; everything is, of no power.
@@ -123,7 +124,7 @@ impl PowerRatio {
 
     /// The plain ratio `ratio` to the nearest 2⁻³²; negative and NaN give zero, too large gives the largest.
     pub fn from_ratio(ratio: f64) -> Self {
-        Self(libm::round(ratio * (1_u64 << Self::FRACTION_BITS) as f64) as u64)
+        Self(nearest(ratio * (1_u64 << Self::FRACTION_BITS) as f64))
     }
 
     /// So many times `power`, rounded up, or [`Power::MAX`].

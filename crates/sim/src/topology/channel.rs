@@ -126,8 +126,10 @@ impl Channel {
             }
             Attenuation::Path { model, obstacles } => {
                 let Some(rejection) = self.rejection(from, to) else { return Power::ZERO };
-                let gain = obstacles.as_ref().map_or(1.0, |obstacles| obstacles.gain(here, there));
-                let power = model.received_power(self.ends[from as usize].sent, here, there).scaled(gain);
+                let mut power = model.received_power(self.ends[from as usize].sent, here, there);
+                if let Some(obstacles) = obstacles {
+                    power = power.scaled(obstacles.gain(here, there));
+                }
                 if rejection > 0.0 { power.scaled(Decibel(-rejection).as_ratio()) } else { power }
             }
         }
