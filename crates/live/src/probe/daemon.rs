@@ -1,6 +1,7 @@
 //! What listens: a relay or a receiver, for any number of flows one after the other, and for some at a time.
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 
@@ -21,6 +22,9 @@ pub const MAX_SESSIONS: usize = 64;
 /// A flow whose source says nothing for so long is given up; it pings each second.
 pub const SILENCE: Duration = Duration::from_secs(30);
 
+/// How often it looks, at its end, whether all flows have ended: for 2 s, which is longer than any of them takes.
+const LOOKS_AT_END: usize = 20;
+
 /// What a host does for flows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Role {
@@ -37,35 +41,37 @@ pub enum Role {
 #[derive(Debug)]
 pub struct Daemon {
     listener: TcpListener,
-    shared: Shared,
+    shared: Arc<Shared>,
 }
 
 #[derive(Debug)]
 struct Shared {
     role: Role,
     clock: Clock,
+    log: fn(&str),
     sessions: AtomicUsize,
     refused: AtomicU64,
     stop: AtomicBool,
 }
 
 impl Daemon {
-    /// Listens at `address`.
+    /// Listens at `address`. `log` will be told of each flow that begins, with who asked, and of each that fails.
     ///
     /// # Errors
     ///
     /// That the address can't be had.
-    pub fn bind(address: SocketAddr, role: Role) -> Result<Self, Failure> {
+    pub fn bind(address: SocketAddr, role: Role, log: fn(&str)) -> Result<Self, Failure> {
         let input = |error: std::io::Error| Failure::Input(format!("--listen {address}: {}", cause(&error)));
         let listener = TcpListener::bind(address).map_err(input)?;
         listener.set_nonblocking(true).map_err(input)?;
-        let shared = Shared {
+        let shared = Arc::new(Shared {
             role,
             clock: Clock::new(),
+            log,
             sessions: AtomicUsize::new(0),
             refused: AtomicU64::new(0),
             stop: AtomicBool::new(false),
-        };
+        });
         Ok(Self { listener, shared })
     }
 
@@ -83,60 +89,64 @@ impl Daemon {
         self.shared.refused.load(Ordering::Relaxed)
     }
 
-    /// Serves whoever comes, until `is_over` says so. Tells `log` of each flow that began, with who asked, and of each that
-    /// failed.
-    pub fn run(&self, is_over: impl Fn() -> bool, log: impl Fn(&str) + Sync) {
-        let (shared, log) = (&self.shared, &log);
-        thread::scope(|scope| {
-            while !is_over() {
-                match self.listener.accept() {
-                    Ok((stream, peer)) => {
-                        let session = Session::begin(shared);
-                        // A thread that can't be had is a connection that is closed.
-                        let _ = thread::Builder::new().spawn_scoped(scope, move || session.serve(stream, peer, log));
-                    }
-                    Err(error) if is_transient(&error) => {
-                        wait::readable(&self.listener, LOOK);
-                    }
-                    // Too many open files, say: others will be closed.
-                    Err(_) => wait::sleep(LOOK),
+    /// Serves whoever comes, until `is_over` says so. Flows that go on then are ended; those whose path is just being set up
+    /// are left to the end of the process.
+    pub fn run(&self, is_over: impl Fn() -> bool) {
+        while !is_over() {
+            match self.listener.accept() {
+                Ok((stream, peer)) => {
+                    let session = Session::begin(&self.shared);
+                    // A thread that can't be had is a connection that is closed.
+                    let _ = thread::Builder::new().spawn(move || session.serve(stream, peer));
                 }
+                Err(error) if is_transient(&error) => {
+                    wait::readable(&self.listener, LOOK);
+                }
+                // Too many open files, say: others will be closed.
+                Err(_) => wait::sleep(LOOK),
             }
-            shared.stop.store(true, Ordering::Relaxed);
-        });
+        }
+        self.shared.stop.store(true, Ordering::Relaxed);
+        for _ in 0..LOOKS_AT_END {
+            if self.shared.sessions.load(Ordering::Relaxed) == 0 {
+                return;
+            }
+            wait::sleep(LOOK);
+        }
     }
 }
 
 /// One that is served, counted as long as it is.
-struct Session<'a> {
-    shared: &'a Shared,
+struct Session {
+    shared: Arc<Shared>,
     is_one_too_many: bool,
 }
 
-impl<'a> Session<'a> {
-    fn begin(shared: &'a Shared) -> Self {
+impl Session {
+    fn begin(shared: &Arc<Shared>) -> Self {
         let before = shared.sessions.fetch_add(1, Ordering::Relaxed);
-        Self { shared, is_one_too_many: before >= MAX_SESSIONS }
+        Self { shared: Arc::clone(shared), is_one_too_many: before >= MAX_SESSIONS }
     }
 
-    fn serve(self, stream: TcpStream, peer: SocketAddr, log: &impl Fn(&str)) {
+    fn serve(self, stream: TcpStream, peer: SocketAddr) {
         let Ok(mut control) = Control::new(stream) else { return };
         let outcome = if self.is_one_too_many {
             Err(format!("{MAX_SESSIONS} flows are served already"))
         } else {
-            self.answer(&mut control, peer, log)
+            self.answer(&mut control, peer)
         };
         if let Err(reason) = outcome {
             self.shared.refused.fetch_add(1, Ordering::Relaxed);
-            log(&format!("{peer}: {reason}"));
+            (self.shared.log)(&format!("{peer}: {reason}"));
             // Who has gone is not told.
             let _ = control.send(&Message::Refused(reason));
         }
     }
 
     /// Does what the first message asks for.
-    fn answer(&self, control: &mut Control, peer: SocketAddr, log: &impl Fn(&str)) -> Result<(), String> {
-        let shared = self.shared;
+    fn answer(&self, control: &mut Control, peer: SocketAddr) -> Result<(), String> {
+        let shared = &*self.shared;
+        let log = shared.log;
         match (control.receive_for(ANSWER_TIME), &shared.role) {
             (Event::Message(Message::Open(open)), role) => {
                 if open.version != VERSION {
@@ -174,7 +184,7 @@ impl<'a> Session<'a> {
     }
 }
 
-impl Drop for Session<'_> {
+impl Drop for Session {
     fn drop(&mut self) {
         self.shared.sessions.fetch_sub(1, Ordering::Relaxed);
     }

@@ -92,9 +92,9 @@ impl Command {
 fn serve(listen: SocketAddr, role: Role) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::Run(error.to_string());
     let signals = Signals::listen().map_err(failed)?;
-    let daemon = Daemon::bind(listen, role)?;
+    let daemon = Daemon::bind(listen, role, say)?;
     say(&format!("listening at {}", daemon.address().map_err(failed)?));
-    daemon.run(|| signals.received().is_some(), say);
+    daemon.run(|| signals.received().is_some());
     match daemon.refused() {
         0 => {}
         refused => say(&format!("{refused} who asked for something were sent away")),

@@ -75,7 +75,7 @@ pub struct FlowPlan {
 /// The longest wait between two units, in seconds; a choice of ours.
 const MAX_WAIT: f64 = 60.0;
 /// The most units of a flow: it is a day of the shortest ones at 10 000 in a second; a choice of ours.
-const MAX_UNITS: u64 = 1_000_000_000;
+pub const MAX_UNITS: u64 = 1_000_000_000;
 /// The most hosts behind the source. A control connection goes through all of them; a choice of ours.
 pub const MAX_HOPS: usize = 16;
 /// The most flows at a time; a choice of ours.

@@ -134,7 +134,7 @@ fn number(value: &Value) -> u64 {
 fn record(flow: &FlowPlan, outcome: &Outcome) -> FlowRecord {
     let summary = match &outcome.report {
         Some(report) => report.summary.clone(),
-        None => FlowMetrics::live(Duration::ZERO).summary(Instant::START),
+        None => FlowMetrics::live().summary(Instant::START),
     };
     FlowRecord {
         name: flow.name.clone(),

@@ -5,20 +5,21 @@ use hopcast_sim::metrics::FlowMetrics;
 use hopcast_wire::probe::Packet;
 
 use super::control::{Open, Report, Samples};
-use super::plan::Protocol;
+use super::plan::{MAX_UNITS, Protocol};
 
 /// A datagram that comes so many behind a newer one is a duplicate or late; before that, it is only not there yet. At the
 /// 1470 octets of a saturated link of 1 Gb/s, a third of a second.
 const REORDERING: u64 = 1 << 15;
-/// Samples are 100 ms apart, however long the flow will go on.
-const EXPECTED: Duration = Duration::from_secs(100);
-/// The most samples of a report.
-const MAX_SAMPLES: usize = 1000;
+/// Samples are as close as the simulator's at first.
+const INTERVAL: Duration = Duration::from_millis(100);
+/// The most samples, as many as a simulated run has.
+const MAX_SAMPLES: u64 = 1000;
 
 /// The end of one flow. Times that it is handed are those of its host's clock; its own count from the flow's start.
 #[derive(Debug)]
 pub struct Sink {
     metrics: FlowMetrics,
+    samples: Samples,
     protocol: Protocol,
     session: u64,
     size: u64,
@@ -46,11 +47,12 @@ impl Sink {
     /// The end of the flow that `open` tells of. `None` if there can be no such flow.
     pub fn new(open: &Open) -> Option<Self> {
         let (size, bytes) = (u64::from(open.size), open.bytes);
-        if size == 0 || open.size > open.protocol.longest_unit() {
+        if size == 0 || open.size > open.protocol.longest_unit() || bytes.div_ceil(size) > MAX_UNITS {
             return None;
         }
         Some(Self {
-            metrics: FlowMetrics::live(EXPECTED),
+            metrics: FlowMetrics::live(),
+            samples: Samples::default(),
             protocol: open.protocol,
             session: open.session,
             size,
@@ -123,6 +125,8 @@ impl Sink {
                 self.metrics.handle_stream_read(length, arrived);
             }
         }
+        let delay = arrived.saturating_since(created);
+        self.samples.insert(arrived, length, delay);
         self.received += 1;
         self.last = now;
         Some(())
@@ -194,26 +198,36 @@ impl Sink {
 
     /// What is known at `now`; with samples only if this `is_final`, after [`Self::finish`].
     pub fn report(&self, now: Instant, is_final: bool) -> Report {
-        let intervals = if is_final { self.intervals() } else { Vec::new() };
-        let mut samples = Samples { doublings: 0, intervals };
-        while samples.intervals.len() > MAX_SAMPLES {
-            samples.double();
-        }
+        let samples = if is_final { self.samples.clone() } else { Samples::default() };
         let summary = self.metrics.summary(self.elapsed(now));
         Report { summary, samples, garbage: self.garbage, relays: Vec::new(), is_final }
-    }
-
-    fn intervals(&self) -> Vec<[u64; 3]> {
-        let samples = self.metrics.series().samples().iter();
-        samples.map(|sample| [sample.received_bytes, sample.arrivals.into(), sample.delay_sum.as_nanos()]).collect()
     }
 }
 
 impl Samples {
-    /// Puts every two intervals together; of a half at the end nothing is told.
+    /// A unit arrived at `time` of its flow. Where there would be too many intervals, they become longer.
+    fn insert(&mut self, time: Instant, octets: u32, delay: Duration) {
+        let place = |doublings: u32| (time.as_nanos() / INTERVAL.as_nanos()) >> doublings;
+        while place(self.doublings) >= MAX_SAMPLES {
+            self.double();
+        }
+        let place = place(self.doublings) as usize;
+        if self.intervals.len() <= place {
+            self.intervals.resize(place + 1, [0; 3]);
+        }
+        let [received, arrivals, delays] = &mut self.intervals[place];
+        *received += u64::from(octets);
+        *arrivals += 1;
+        *delays = delays.saturating_add(delay.as_nanos());
+    }
+
+    /// Puts every two intervals together.
     pub fn double(&mut self) {
-        let add = |pair: &[[u64; 3]]| [0, 1, 2].map(|field| pair[0][field].saturating_add(pair[1][field]));
-        self.intervals = self.intervals.chunks_exact(2).map(add).collect();
+        let sum = |pair: &[[u64; 3]]| {
+            let add = |sum: [u64; 3], next: &[u64; 3]| [0, 1, 2].map(|field| sum[field].saturating_add(next[field]));
+            pair.iter().fold([0; 3], add)
+        };
+        self.intervals = self.intervals.chunks(2).map(sum).collect();
         self.doublings += 1;
     }
 }
@@ -332,14 +346,22 @@ mod tests {
     #[test]
     fn samples_are_no_more_than_a_thousand() {
         let mut sink = sink(Protocol::Udp);
-        sink.handle_unit(&unit(0, at(5_000)), at(10_050));
-        sink.handle_unit(&unit(1, at(5_000)), at(10_150));
-        sink.handle_sent(2, at(10_200));
-        // 250 s: 2500 samples of 100 ms.
-        sink.finish(at(260_000));
+        for (sequence, now) in [(0, 10_050), (1, 10_150), (2, 10_250)] {
+            sink.handle_unit(&unit(sequence, at(5_000)), at(now));
+        }
+        let intervals = sink.report(at(10_300), true).samples.intervals;
+        assert_eq!(intervals, [[100, 1, 50_000_000], [100, 1, 150_000_000], [100, 1, 250_000_000]]);
+        // 250 s are 2500 intervals of 100 ms.
+        sink.handle_unit(&unit(3, at(255_000)), at(260_000));
         let samples = sink.report(at(260_000), true).samples;
-        assert_eq!((samples.doublings, samples.intervals.len()), (2, 625));
-        assert_eq!(samples.intervals[0], [200, 2, 200_000_000]);
+        assert_eq!((samples.doublings, samples.intervals.len()), (2, 626));
+        assert_eq!((samples.intervals[0], samples.intervals[625]), ([300, 3, 450_000_000], [100, 1, 0]));
+        assert!(sink.report(at(260_000), false).samples.intervals.is_empty());
+    }
+
+    #[test]
+    fn a_flow_of_too_many_units_is_refused() {
+        assert!(Sink::new(&Open { size: 1, bytes: u64::MAX, ..open(Protocol::Udp) }).is_none());
     }
 
     proptest! {

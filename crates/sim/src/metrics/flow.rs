@@ -173,18 +173,17 @@ impl FlowMetrics {
         }
     }
 
-    /// A flow between real hosts, which starts at [`Instant::START`] and whose end nobody knows beforehand: samples are as
-    /// close as those of a run of `expected`, and as many as it takes.
-    pub fn live(expected: Duration) -> Self {
-        let spec = FlowSpec {
+    /// A flow between real hosts, which starts at [`Instant::START`] and whose end nobody knows beforehand. How it develops is
+    /// for others to record: its series has no sample in the first months.
+    pub fn live() -> Self {
+        Self::new(FlowSpec {
             start: Instant::START,
             stop: None,
             end: Instant::MAX,
             priority: UserPriority::BEST_EFFORT,
             player: None,
             is_monitored: false,
-        };
-        Self { series: Series::new(expected), ..Self::new(spec) }
+        })
     }
 
     /// Sequence number of the datagram that the application writes next.
