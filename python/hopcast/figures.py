@@ -224,37 +224,6 @@ def _bars(axes: Axes, labels: Sequence[str], groups: Sequence[Group]) -> None:
     axes.grid(visible=False, axis="x")
 
 
-def panels(labels: Sequence[str], drawn: Sequence[tuple[str, Bars]]) -> Figure:
-    """Bars side by side for each label, once for each quantity, one below the other: its label and the groups of all."""
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(WIDTH, 0.75 * HEIGHT * len(drawn)), layout="constrained")
-        for index, (y, groups) in enumerate(drawn):
-            axes = figure.add_subplot(len(drawn), 1, index + 1)
-            _bars(axes, labels, groups)
-            # One legend is enough: what is side by side is the same in all of them.
-            _finish(axes, "", y, len(groups) if index == 0 else 1)
-    return figure
-
-
-def _bars(axes: Axes, labels: Sequence[str], groups: Bars) -> None:
-    width = 0.8 / len(groups)
-    for index, (name, heights, intervals) in enumerate(groups):
-        places = [at + (index - (len(groups) - 1) / 2) * width for at in range(len(labels))]
-        axes.bar(
-            places,
-            heights,
-            width * 0.92,
-            yerr=intervals if any(intervals) else None,
-            label=name,
-            color=COLOURS[index % len(COLOURS)],
-            ecolor=INK,
-        )
-    axes.xaxis.set_major_locator(FixedLocator(list(range(len(labels)))))
-    crowded = sum(len(label) for label in labels) > 60
-    axes.set_xticklabels(labels, rotation=30 if crowded else 0, ha="right" if crowded else "center")
-    axes.grid(visible=False, axis="x")
-
-
 def svg(figure: Figure, prefix: str = "") -> str:
     """The figure as an SVG element for a page: in the page's ink, the same bytes each time.
 
