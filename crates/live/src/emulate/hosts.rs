@@ -10,7 +10,7 @@ use tun_rs::SyncDevice;
 
 use super::plan::{RealNode, Routes};
 use crate::failure::Failure;
-use crate::platform::netlink::{Address, LinkChange, Netlink, Route};
+use crate::platform::netlink::{Address, LinkChange, MAIN_TABLE, Netlink, Route};
 use crate::platform::netns::{self, Namespace};
 use crate::platform::tap;
 

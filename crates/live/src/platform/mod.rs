@@ -4,6 +4,6 @@ pub mod clock;
 pub mod netlink;
 pub mod netns;
 pub mod signals;
-pub mod wait;
-pub mod udp;
 pub mod tap;
+pub mod udp;
+pub mod wait;

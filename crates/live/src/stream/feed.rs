@@ -290,7 +290,10 @@ mod tests {
                 let packet = feed.packet().expect("it is due");
                 let packet = rtp::Packet::new_checked(packet).expect("RTP");
                 sent.extend(
-                    packet.payload().chunks(PACKET_LEN).map(|packet| <[u8; PACKET_LEN]>::try_from(packet).expect("whole")),
+                    packet
+                        .payload()
+                        .chunks(PACKET_LEN)
+                        .map(|packet| <[u8; PACKET_LEN]>::try_from(packet).expect("whole")),
                 );
                 feed.advance();
             }
