@@ -20,6 +20,7 @@
 mod arp;
 pub mod card;
 mod dccp;
+mod fec;
 mod fragment;
 mod ip;
 pub mod packet;
@@ -34,6 +35,7 @@ mod udp;
 mod tests;
 
 pub use dccp::DccpOptions;
+pub use fec::{FEC_HEADER, FEC_SOURCE_TRAILER};
 pub use reassembly::{REASSEMBLY_MEMORY, REASSEMBLY_TIMEOUT};
 pub use router::{Neighbour, ROUTE_QUEUE_PACKETS, ROUTE_QUEUE_TIMEOUT, Router};
 pub use routes::{Hop, Routes};
