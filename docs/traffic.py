@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +26,7 @@ def figures() -> dict[str, str]:
         "figures/applications-units.svg": drawn(1, units),
         "figures/wired-window.svg": drawn(1, window),
         "figures/infrastructure-protection.svg": drawn(1, protection),
+        "figures/fec-residual.svg": drawn(1, residual),
     }
 
 
@@ -82,6 +84,36 @@ def protection(axes: Axes) -> None:
         axes.plot(PROTECTED, measured, "o", color=COLOURS[index], markersize=3.5)
         axes.plot(PROTECTED, np.array(expected) * 1e-6, color=COLOURS[index], label=kind)
     axes.set(xlabel="data rate, Mb/s", ylabel="goodput, Mb/s", xticks=PROTECTED, ylim=(0, None))
+    legend(axes)
+
+
+def residual(axes: Axes) -> None:
+    """What is left of a loss by FEC: a packet is lost for good if fewer than k of the n - 1 others of its block arrive."""
+    losses = np.array([0.01, 0.02, 0.05, 0.1, 0.2, 0.3])
+    fine = np.geomspace(losses[0], losses[-1], 100)
+    nodes = [{"name": "a", "role": "wired"}, {"name": "b", "role": "wired"}]
+    flow = {"name": "f", "from": "a", "to": "b", "transport": {"protocol": "udp"}}
+    flow |= {"application": {"kind": "cbr", "rate": "64 kb/s", "packet": "160 B"}}
+    for index, (source, repair) in enumerate(((8, 1), (8, 2), (8, 4), (20, 10))):
+        measured = []
+        for loss in losses:
+            link = {"between": ["a", "b"], "rate": "1 Mb/s", "delay": "10 ms", "loss": float(loss)}
+            fec = {"source": source, "repair": repair, "block_timeout": "10 s"}
+            scenario = Scenario(duration=2000.0, radio={}, nodes=nodes, links=[link], flows=[flow | {"fec": fec}])
+            measured.append(float(run(scenario).flows["loss_ratio"][0]))
+        others = source + repair - 1
+        few = sum(
+            math.comb(others, arrived) * (1 - fine) ** arrived * fine ** (others - arrived) for arrived in range(source)
+        )
+        overhead = (repair * (160 + 9) + source * 6) / (source * 160)
+        label = f"{source} + {repair}, {100 * overhead:.0f} % more"
+        axes.plot(100 * losses, np.maximum(measured, 1e-9), "o", color=COLOURS[index], markersize=3.5)
+        axes.plot(100 * fine, fine * few, color=COLOURS[index], label=label)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xticks([1, 2, 5, 10, 20, 30], ["1", "2", "5", "10", "20", "30"])
+    axes.minorticks_off()
+    axes.set(xlabel="packets that the wire loses, %", ylabel="packets lost for good", ylim=(1e-5, 1))
     legend(axes)
 
 

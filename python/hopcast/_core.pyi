@@ -26,9 +26,23 @@ __version__: Final[str]
 @final
 class Scenario:
     @staticmethod
-    def from_toml(text: str, file: str, directory: str, trace_dirs: list[str], overrides: list[str]) -> Scenario: ...
+    def from_toml(
+        text: str,
+        file: str,
+        directory: str,
+        trace_dirs: list[str],
+        overrides: list[str],
+        congestion: list[tuple[str, object]],
+    ) -> Scenario: ...
     @staticmethod
-    def from_json(text: str, file: str, directory: str, trace_dirs: list[str], overrides: list[str]) -> Scenario: ...
+    def from_json(
+        text: str,
+        file: str,
+        directory: str,
+        trace_dirs: list[str],
+        overrides: list[str],
+        congestion: list[tuple[str, object]],
+    ) -> Scenario: ...
     def explain(self) -> list[tuple[str, str, str]]: ...
     @property
     def name(self) -> str: ...

@@ -6,13 +6,14 @@ import json
 import math
 import os
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from hopcast import _core
 from hopcast.errors import ScenarioError
 
 if TYPE_CHECKING:
+    from hopcast.congestion import CongestionControl
     from hopcast.types import Flow, Link, Nodes, Quantity, Radio
 
 FROM_PYTHON = "<python>"
@@ -34,7 +35,8 @@ class Scenario:
 
     or by `Scenario.from_toml`. Both spellings of one scenario have the same `sha256` and the same results.
     `traces` are folders in which the traces that it names are looked for, beside `directory`, those in the
-    environment variable HOPCAST_TRACES, and the bundled ones. Raises `ScenarioError`.
+    environment variable HOPCAST_TRACES, and the bundled ones. `congestion` are congestion controls written in Python, by
+    the names under which TCP flows may use them (see `hopcast.congestion`). Raises `ScenarioError`.
     """
 
     __slots__ = ("_core", "_source")
@@ -51,6 +53,7 @@ class Scenario:
         seed: int | None = None,
         directory: str | os.PathLike[str] = ".",
         traces: Iterable[str | os.PathLike[str]] = (),
+        congestion: Mapping[str, Callable[..., CongestionControl]] | None = None,
     ) -> None:
         document = {
             "name": name,
@@ -63,7 +66,8 @@ class Scenario:
         }
         document = {key: value for key, value in document.items() if value is not None}
         text = json.dumps(_plain(document, ""), ensure_ascii=False)
-        self._take(_Source("json", text, FROM_PYTHON, os.fspath(directory), trace_folders(traces), ()))
+        laws = tuple((congestion or {}).items())
+        self._take(_Source("json", text, FROM_PYTHON, os.fspath(directory), trace_folders(traces), (), laws))
 
     @classmethod
     def from_toml(
@@ -72,16 +76,18 @@ class Scenario:
         *,
         overrides: Iterable[str] = (),
         traces: Iterable[str | os.PathLike[str]] = (),
+        congestion: Mapping[str, Callable[..., CongestionControl]] | None = None,
     ) -> Scenario:
         """A scenario from a TOML file, or from TOML text: a string with a line break in it is text.
 
         `overrides` are single values in the form `KEY=VALUE`, as on the command line.
         """
-        folders, changes = trace_folders(traces), tuple(overrides)
+        folders, changes, laws = trace_folders(traces), tuple(overrides), tuple((congestion or {}).items())
         if isinstance(source, str) and "\n" in source:
-            return cls._of(_Source("toml", source, "<text>", ".", folders, changes))
+            return cls._of(_Source("toml", source, "<text>", ".", folders, changes, laws))
         path = os.fspath(source)
-        return cls._of(_Source("toml", _read(path), _shown(path), os.path.dirname(path) or ".", folders, changes))
+        directory = os.path.dirname(path) or "."
+        return cls._of(_Source("toml", _read(path), _shown(path), directory, folders, changes, laws))
 
     def set(self, key: str, value: object) -> Scenario:
         """A copy in which one value is another, as in `set("flows.bulk.transport.window", 8)`.
@@ -143,7 +149,14 @@ class Scenario:
     def _take(self, source: _Source) -> None:
         parse = _core.Scenario.from_toml if source.form == "toml" else _core.Scenario.from_json
         self._source = source
-        self._core = parse(source.text, source.file, source.directory, list(source.traces), list(source.overrides))
+        self._core = parse(
+            source.text,
+            source.file,
+            source.directory,
+            list(source.traces),
+            list(source.overrides),
+            list(source.congestion),
+        )
 
 
 class _Source(NamedTuple):
@@ -155,6 +168,7 @@ class _Source(NamedTuple):
     directory: str
     traces: tuple[str, ...]
     overrides: tuple[str, ...]
+    congestion: tuple[tuple[str, Callable[..., CongestionControl]], ...]
 
 
 MAX_BYTES = 8 << 20

@@ -251,11 +251,19 @@ class Nodes(TypedDict, total=False):
     socket_buffer: Quantity
 
 
+class Congestion(TypedDict, total=False):
+    """A congestion control of one's own."""
+
+    name: str
+    parameters: Mapping[str, object]
+
+
 class Transport(TypedDict, total=False):
     """How a flow is carried."""
 
     protocol: Literal["udp", "tcp", "tfrc", "adtfrc"]
     variant: Literal["reno", "newreno", "sack", "cubic", "rfc5348", "rfc3448", "rfc4828"]
+    congestion: Congestion
     metric: Literal["joint", "idd", "stt"]
     timestamps: bool
     segment: Quantity
@@ -284,6 +292,14 @@ class Application(TypedDict, total=False):
     file: str
 
 
+class FlowFec(TypedDict, total=False):
+    """Forward error correction of a flow."""
+
+    source: int
+    repair: int
+    block_timeout: Quantity
+
+
 class Player(TypedDict, total=False):
     """What shows the media of a flow at its end."""
 
@@ -303,6 +319,7 @@ Flow = TypedDict(
         "stop": Quantity,
         "transport": Transport,
         "application": Application,
+        "fec": FlowFec,
         "player": Player,
     },
     total=False,

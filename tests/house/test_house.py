@@ -25,7 +25,8 @@ ARROWS = {
     "hopcast-py": {"hopcast-live", "hopcast-protocols", "hopcast-radio", "hopcast-sim"},
     # hopcast's TCP against the kernel's: tests and a measurement, which need a clock and sockets.
     "kernel-peer": {"hopcast-wire", "hopcast-protocols"},
-    # An example of a crate of a user's own.
+    # Examples of crates of a user's own.
+    "aimd": {"hopcast-protocols", "hopcast-sim"},
     "collection-tree": {"hopcast-protocols", "hopcast-sim"},
 }
 CORE = ["hopcast-wire", "hopcast-protocols", "hopcast-radio", "hopcast-sim"]

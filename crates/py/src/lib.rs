@@ -1,5 +1,6 @@
 //! The Python module `hopcast._core`: conversion, nothing else. People import `hopcast`.
 
+mod congestion;
 mod error;
 mod live;
 mod meter;

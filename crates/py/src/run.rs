@@ -11,6 +11,7 @@ use hopcast_sim::results::{OutputError, RunResult, check_folder, write_tables};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
+use crate::congestion::Raised;
 use crate::error::{interrupted, output_error, run_error, traffic_error};
 use crate::meter::Machine;
 use crate::result::PyRunResult;
@@ -21,7 +22,8 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// Runs a replication for each seed, on so many threads. `progress` is told of simulated seconds, done and in all; what it
 /// raises stops the runs. With `out`, the tables of all that finished are written there, however it ends, and with `pcap` a
-/// capture of each node; captures of an earlier run go. Errors carry what finished.
+/// capture of each node; captures of an earlier run go. Errors carry what finished; what a law of the window raises is the cause
+/// of one.
 #[pyfunction]
 pub(crate) fn run(
     py: Python<'_>,
@@ -44,8 +46,13 @@ pub(crate) fn run(
     };
     let job =
         Job { scenario: &scenario.loaded.scenario, seeds: &seeds, threads, captures: out.as_deref().filter(|_| pcap) };
+    // An earlier run has told what it raised.
+    scenario.raised.take();
     let (finished, outcome, stopped_by) = py.detach(|| {
-        supervise(&job, |control| {
+        supervise(&job, &scenario.raised, |control| {
+            if scenario.raised.is_set() {
+                control.stop();
+            }
             Python::attach(|py| {
                 py.check_signals()?;
                 tell(py, control.simulated().as_secs_f64())
@@ -58,6 +65,12 @@ pub(crate) fn run(
     });
     let finished: Vec<_> = finished.into_iter().map(|result| PyRunResult(Arc::new(result))).collect();
     // A signal since the last tick would reach the interpreter when the results are on their way to it, and lose them.
+    if let Some(raised) = scenario.raised.take() {
+        let message = format!("a congestion control raised {}", raised.get_type(py).name()?);
+        let error = run_error(py, message, finished, wanted);
+        error.set_cause(py, Some(raised));
+        return Err(error);
+    }
     let end = || if finished.len() == wanted { tell(py, total) } else { Ok(()) };
     let stopped_by = stopped_by.or_else(|| end().and_then(|()| py.check_signals()).err());
     let is_interrupted = stopped_by.as_ref().is_some_and(|error| error.is_instance_of::<PyKeyboardInterrupt>(py));
@@ -91,9 +104,11 @@ fn write(folder: &Path, finished: &[RunResult], captures: &Names<'_>) -> Result<
 }
 
 /// Runs the job beside this thread, which calls `tick` until it is done; an error of `tick` stops it. Returns what finished,
-/// in the order of the seeds, how it ended, and that error.
+/// in the order of the seeds, how it ended, and that error. What ends after a law has `raised` something does not count: it may
+/// have run on without it.
 fn supervise(
     job: &Job<'_>,
+    raised: &Raised,
     mut tick: impl FnMut(&Control) -> PyResult<()>,
 ) -> (Vec<RunResult>, Result<Outcome, ExecuteError>, Option<PyErr>) {
     let control = Control::new();
@@ -106,7 +121,8 @@ fn supervise(
             // Dropped when the work is over, whichever way.
             let _done = done;
             execute(job, control, &Machine, |place, result| {
-                finished.lock().expect("nobody panics with the lock")[place] = Some(result);
+                let result = Some(result).filter(|_| !raised.is_set());
+                finished.lock().expect("nobody panics with the lock")[place] = result;
             })
         });
         while is_done.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {

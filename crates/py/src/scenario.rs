@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::congestion::{Raised, registry};
 use crate::error::scenario_error;
 use hopcast_sim::scenario::{Loaded, Scenario, ScenarioErrors, Source};
 use pyo3::prelude::*;
@@ -12,11 +13,13 @@ pub(crate) struct PyScenario {
     pub(crate) loaded: Loaded,
     /// What messages call the file.
     pub(crate) file: String,
+    /// What its laws written in Python raise.
+    pub(crate) raised: Raised,
 }
 
 #[pymethods]
 impl PyScenario {
-    /// Reads TOML. Raises ScenarioError.
+    /// Reads TOML. `congestion` are classes of laws of the window, by name. Raises ScenarioError.
     #[staticmethod]
     fn from_toml(
         py: Python<'_>,
@@ -25,11 +28,12 @@ impl PyScenario {
         directory: PathBuf,
         trace_dirs: Vec<PathBuf>,
         overrides: Vec<String>,
+        congestion: Vec<(String, Py<PyAny>)>,
     ) -> PyResult<Self> {
-        load(py, Scenario::parse, source(text, file, directory, trace_dirs), overrides)
+        load(py, Scenario::parse, source(text, file, directory, trace_dirs), overrides, congestion)
     }
 
-    /// Reads JSON with the same vocabulary. Raises ScenarioError.
+    /// Reads JSON with the same vocabulary, and the same classes. Raises ScenarioError.
     #[staticmethod]
     fn from_json(
         py: Python<'_>,
@@ -38,8 +42,9 @@ impl PyScenario {
         directory: PathBuf,
         trace_dirs: Vec<PathBuf>,
         overrides: Vec<String>,
+        congestion: Vec<(String, Py<PyAny>)>,
     ) -> PyResult<Self> {
-        load(py, Scenario::from_json, source(text, file, directory, trace_dirs), overrides)
+        load(py, Scenario::from_json, source(text, file, directory, trace_dirs), overrides, congestion)
     }
 
     /// Every value in force: key, value with its unit, source.
@@ -86,12 +91,15 @@ fn source(text: String, name: String, directory: PathBuf, trace_dirs: Vec<PathBu
 fn load(
     py: Python<'_>,
     read: impl FnOnce(&Source, &[String]) -> Result<Loaded, ScenarioErrors> + Send,
-    source: Source,
+    mut source: Source,
     overrides: Vec<String>,
+    congestion: Vec<(String, Py<PyAny>)>,
 ) -> PyResult<PyScenario> {
+    let raised = Raised::default();
+    source.registry = registry(congestion, &raised);
     let loaded = py.detach(|| read(&source, &overrides));
     match loaded {
-        Ok(loaded) => Ok(PyScenario { loaded, file: source.name }),
+        Ok(loaded) => Ok(PyScenario { loaded, file: source.name, raised }),
         Err(errors) => Err(scenario_error(py, &errors)),
     }
 }

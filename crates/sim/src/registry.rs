@@ -1,23 +1,31 @@
-//! What users add to the vocabulary of scenarios: protocols of their own, in crates of their own.
+//! What users add to the vocabulary of scenarios: routing protocols and congestion controls of their own, in crates of their own.
 
 use core::fmt;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hopcast_protocols::routing::{Node, Routing};
+use hopcast_protocols::transport::tcp::congestion::CongestionControl;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::scenario::model::RoutingProtocol;
+use crate::scenario::model::{CongestionLaw, RoutingProtocol};
 
 /// Additions that a scenario may name. One without additions is the default.
 #[derive(Clone, Default)]
 pub struct Registry {
     routing: BTreeMap<String, RoutingFactory>,
+    congestion_control: BTreeMap<String, CongestionFactory>,
 }
 
 /// Makes a protocol of a scenario's parameters, or says what is wrong with them.
 type RoutingFactory = Arc<dyn Fn(Map<String, Value>) -> Result<RoutingProtocol, String> + Send + Sync>;
+
+/// Makes congestion controls of a scenario's parameters, or says what is wrong with them.
+type CongestionFactory = Arc<dyn Fn(Map<String, Value>) -> Result<MakeCongestionControl, String> + Send + Sync>;
+
+/// Makes the congestion control of one end of a connection.
+pub type MakeCongestionControl = Arc<dyn Fn() -> Box<dyn CongestionControl> + Send + Sync>;
 
 impl Registry {
     /// Adds a routing protocol: `routing = { protocol = "custom", name = NAME, parameters = { … } }` uses it. The parameters
@@ -41,6 +49,52 @@ impl Registry {
         self.routing.insert(name.to_owned(), Arc::new(factory));
     }
 
+    /// Adds a law of TCP's congestion window: `transport = { protocol = "tcp", congestion = { name = NAME, parameters = { … } } }`
+    /// uses it. The parameters are read as `C`, which sees an empty table where there are none; `make` makes the law of one end
+    /// of a connection.
+    ///
+    /// A name that is there already is given to the later one.
+    pub fn add_congestion_control<C, M>(&mut self, name: &str, make: impl Fn(&C) -> M + Send + Sync + 'static)
+    where
+        C: DeserializeOwned + Send + Sync + 'static,
+        M: CongestionControl + 'static,
+    {
+        let make = Arc::new(make);
+        self.add_congestion_factory(name, move |parameters| {
+            let config: C = serde_json::from_value(Value::Object(parameters)).map_err(|error| error.to_string())?;
+            let make = Arc::clone(&make);
+            Ok(Arc::new(move || -> Box<dyn CongestionControl> { Box::new(make(&config)) }))
+        });
+    }
+
+    /// The same for laws whose parameters have no type known beforehand: `read` makes what makes them, or says what is wrong with
+    /// the parameters.
+    pub fn add_congestion_factory(
+        &mut self,
+        name: &str,
+        read: impl Fn(Map<String, Value>) -> Result<MakeCongestionControl, String> + Send + Sync + 'static,
+    ) {
+        self.congestion_control.insert(name.to_owned(), Arc::new(read));
+    }
+
+    /// The congestion control of this name with these parameters.
+    ///
+    /// # Errors
+    /// What is wrong with the parameters. `None`: there is no such law.
+    pub(crate) fn congestion_control(
+        &self,
+        name: &str,
+        parameters: Map<String, Value>,
+    ) -> Option<Result<CongestionLaw, String>> {
+        let made = self.congestion_control.get(name)?(parameters);
+        Some(made.map(|make| CongestionLaw { name: name.to_owned(), make }))
+    }
+
+    /// The names of all congestion controls.
+    pub(crate) fn congestion_control_names(&self) -> impl Iterator<Item = &str> {
+        self.congestion_control.keys().map(String::as_str)
+    }
+
     /// The routing protocol of this name with these parameters.
     ///
     /// # Errors
@@ -61,6 +115,8 @@ impl Registry {
 
 impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Registry").field("routing", &self.routing.keys()).finish()
+        let mut shown = f.debug_struct("Registry");
+        shown.field("routing", &self.routing.keys());
+        shown.field("congestion_control", &self.congestion_control.keys()).finish()
     }
 }

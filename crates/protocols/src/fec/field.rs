@@ -73,6 +73,7 @@ pub(super) fn interpolate(known: &[(u8, &[u8])], wanted: &[u8], len: usize) -> V
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use reed_solomon_erasure::{Field, ReedSolomon, galois_8};
 
     /// Multiplication by its definition: polynomials over GF(2), reduced.
     fn by_definition(x: u8, y: u8) -> u8 {
@@ -127,7 +128,59 @@ mod tests {
         }
     }
 
+    /// The library's field with αⁿ as its n-th element: at these the library takes its polynomials.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Powers;
+
+    impl Field for Powers {
+        const ORDER: usize = 256;
+        type Elem = u8;
+
+        fn add(a: u8, b: u8) -> u8 {
+            galois_8::add(a, b)
+        }
+
+        fn mul(a: u8, b: u8) -> u8 {
+            galois_8::mul(a, b)
+        }
+
+        fn div(a: u8, b: u8) -> u8 {
+            galois_8::div(a, b)
+        }
+
+        fn exp(a: u8, n: usize) -> u8 {
+            galois_8::exp(a, n)
+        }
+
+        fn zero() -> u8 {
+            0
+        }
+
+        fn one() -> u8 {
+            1
+        }
+
+        fn nth_internal(n: usize) -> u8 {
+            galois_8::exp(2, n)
+        }
+    }
+
     proptest! {
+        #[test]
+        fn a_library_has_the_same_repair_symbols(
+            source in prop::collection::vec(prop::collection::vec(any::<u8>(), 8), 1..40),
+            repair in 1_u8..20,
+        ) {
+            let k = source.len() as u8;
+            let known: Vec<(u8, &[u8])> = (0..k).zip(&source).map(|(number, symbol)| (number, &symbol[..])).collect();
+            let ours = interpolate(&known, &(k..k + repair).collect::<Vec<_>>(), 8);
+            let mut theirs = source.clone();
+            theirs.resize(source.len() + usize::from(repair), vec![0; 8]);
+            let code = ReedSolomon::<Powers>::new(source.len(), repair.into()).expect("a code has these numbers");
+            code.encode(&mut theirs).expect("all symbols are there");
+            prop_assert_eq!(&ours[..], &theirs[source.len()..]);
+        }
+
         #[test]
         fn any_k_symbols_give_all_others(
             source in prop::collection::vec(prop::collection::vec(any::<u8>(), 4), 1..20),

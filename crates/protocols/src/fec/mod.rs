@@ -60,7 +60,9 @@ pub use config::Config;
 pub use decoder::{Decoder, Output, Received};
 pub use encoder::{Encoder, Sent};
 
-use hopcast_wire::fec::Repr;
+use core::fmt::Debug;
+
+use hopcast_wire::fec::{PAYLOAD_ID_LEN, PayloadId, Repr};
 
 /// A packet of either kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,10 +73,37 @@ pub enum Packet<C: Code> {
     Repair(Repr, C::Repair),
 }
 
+impl<C: Code> Packet<C> {
+    /// Its length on the wire in octets, payload ID included.
+    pub fn octets(&self, code: &C) -> usize {
+        let content = match self {
+            Self::Source(_, adu) => code.adu_len(adu),
+            Self::Repair(_, symbol) => code.repair_len(symbol),
+        };
+        PAYLOAD_ID_LEN + content
+    }
+}
+
+impl<T: Clone + Debug + PartialEq> Packet<Counting<T>> {
+    /// The packet on the wire if all ADUs were zeros, for captures: a repair symbol is that of their lengths.
+    pub fn to_octets_of_zeros(&self) -> Vec<u8> {
+        let zeros = |adu: &Adu<T>| vec![0; adu.len.into()];
+        match self {
+            Self::Source(id, adu) => Packet::<Octets>::Source(*id, zeros(adu)).to_octets(),
+            Self::Repair(id, adus) => {
+                let adus: Vec<Vec<u8>> = adus.iter().map(zeros).collect();
+                // The number of a repair symbol is not below that of the source symbols.
+                let place = id.symbol.saturating_sub(id.source_block_length);
+                let symbol = Octets.encode(&adus, place + 1).pop().unwrap_or_default();
+                Packet::<Octets>::Repair(*id, symbol).to_octets()
+            }
+        }
+    }
+}
+
 impl Packet<Octets> {
     /// The packet on the wire.
     pub fn to_octets(&self) -> Vec<u8> {
-        use hopcast_wire::fec::{PAYLOAD_ID_LEN, PayloadId};
         let mut id = [0; PAYLOAD_ID_LEN];
         match self {
             Self::Source(repr, adu) => {

@@ -30,7 +30,9 @@ pub(crate) struct Encoder {
     /// Whether received power means anything.
     has_power: bool,
     octets: Vec<u8>,
+    /// Of a packet, before they are cut into fragments: the transport header, and what of the payload is not zeros.
     transport: Vec<u8>,
+    payload: Vec<u8>,
 }
 
 impl Encoder {
@@ -57,6 +59,7 @@ impl Encoder {
             has_power: !matches!(radio.propagation, Propagation::Range { .. }),
             octets: Vec::new(),
             transport: Vec::new(),
+            payload: Vec::new(),
         }
     }
 
@@ -243,7 +246,10 @@ impl Encoder {
         if let Some(part) = packet.routing() {
             self.push_routing(part, &ip);
         }
-        emit_transport_header(&packet.body, &ip, &mut self.transport);
+        self.payload.clear();
+        self.payload.extend(packet.coded().into_iter().flat_map(|coded| coded.to_octets_of_zeros()));
+        emit_transport_header(&packet.body, &self.payload, &ip, &mut self.transport);
+        self.transport.append(&mut self.payload);
         let first = usize::from(packet.ip.offset).min(self.transport.len());
         let end = (usize::from(packet.ip.offset) + usize::from(packet.ip.payload)).min(self.transport.len());
         let (end_of_headers, payload) = (self.octets.len(), usize::from(packet.ip.payload));
@@ -358,14 +364,14 @@ fn ip_header(packet: &Packet) -> ipv4::Repr {
     }
 }
 
-/// The UDP, TCP or DCCP header of the whole datagram. Its checksum is that of a payload of zeros.
-fn emit_transport_header(body: &Body, ip: &ipv4::Repr, octets: &mut Vec<u8>) {
+/// The UDP, TCP or DCCP header of the whole datagram. Its checksum is that of `payload` with zeros behind it.
+fn emit_transport_header(body: &Body, payload: &[u8], ip: &ipv4::Repr, octets: &mut Vec<u8>) {
     octets.clear();
     match *body {
         Body::Udp { source_port, destination_port, length } => {
             let repr = udp::Repr { source_port, destination_port, payload_len: length };
             octets.resize(repr.buffer_len(), 0);
-            repr.emit(&mut udp::Packet::new_unchecked(octets), ip.source, ip.destination, &[]);
+            repr.emit(&mut udp::Packet::new_unchecked(octets), ip.source, ip.destination, payload);
         }
         Body::Tcp { source_port, destination_port, segment } => {
             let repr = tcp::Repr {
@@ -385,7 +391,7 @@ fn emit_transport_header(body: &Body, ip: &ipv4::Repr, octets: &mut Vec<u8>) {
         Body::Dccp(ref packet) => {
             octets.extend_from_slice(&packet.header);
             let payload_len = packet.payload.len as u16;
-            dccp::Packet::new_unchecked(octets).fill_checksum(ip.source, ip.destination, &[], payload_len);
+            dccp::Packet::new_unchecked(octets).fill_checksum(ip.source, ip.destination, payload, payload_len);
         }
         Body::Message | Body::Arp(_) | Body::Real { .. } => {}
     }

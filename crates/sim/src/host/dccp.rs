@@ -3,11 +3,13 @@
 //! A datagram waits in its connection until the congestion control lets it go, and is then one packet. What a connection has
 //! not sent when it ends is lost.
 
+use super::fec::{FEC_SOURCE_TRAILER, Protection};
 use super::packet::{Body, Packet, Tag};
-use super::program::{Activity, Program};
+use super::program::{Activity, Program, Unit};
 use super::{Context, Endpoint, FlowId, Host, Slot, Socket, count_host_drop};
 use crate::metrics::{DropCause, PathState, RateControl};
 use hopcast_protocols::application::Source;
+use hopcast_protocols::fec;
 use hopcast_protocols::time::Instant;
 use hopcast_protocols::transport::adtfrc;
 use hopcast_protocols::transport::dccp::{self, CloseReason, Config, Connection, Delivery, Output, Payload, State};
@@ -32,22 +34,15 @@ pub(super) struct DccpSocket {
     waiting: VecDeque<Unit>,
 }
 
-/// A datagram, as an application sees it.
-#[derive(Clone, Copy, Debug)]
-struct Unit {
-    seq: u64,
-    created: Instant,
-    octets: u32,
-}
-
 /// A source that writes datagrams into a connection.
 #[derive(Debug)]
 pub(super) struct UnitSource {
     source: Source,
     stop: Option<Instant>,
     socket: u32,
-    /// The source has ended; the connection is closed as soon as it is established.
+    /// The source has ended; the connection is closed as soon as it is established and has taken what FEC has to say.
     ended: bool,
+    protection: Option<Box<Protection>>,
 }
 
 /// A program that reads from one connection and writes to another, never blocking.
@@ -103,8 +98,8 @@ impl DccpSocket {
 }
 
 impl Host {
-    /// Adds a program that connects to `remote` at `start`, writes until `stop`, and closes after that, or after its last
-    /// datagram.
+    /// Adds a program that connects to `remote` at `start`, writes until `stop`, protected by FEC or not, and closes after that,
+    /// or after its last datagram.
     pub fn add_dccp_source(
         &mut self,
         flow: FlowId,
@@ -112,11 +107,13 @@ impl Host {
         (start, stop): (Instant, Option<Instant>),
         remote: Endpoint,
         options: DccpOptions,
+        fec: Option<&fec::Config>,
     ) {
         let program = self.programs.len() as u32;
         let socket = self.add_dccp_connection(flow, program, start, remote, options, true);
         let wakes = source.poll_timeout();
-        let source = UnitSource { source, stop, socket, ended: false };
+        let protection = fec.map(|config| Box::new(Protection::new(config)));
+        let source = UnitSource { source, stop, socket, ended: false, protection };
         self.add_program(Program::new(flow, Activity::DccpSource(source)));
         self.timers.set(Slot::Program(program).index(), wakes);
     }
@@ -138,11 +135,12 @@ impl Host {
         port
     }
 
-    /// Adds a program that accepts a connection and reads it. Returns the port that it listens on.
-    pub fn add_dccp_sink(&mut self, flow: FlowId, options: DccpOptions) -> u16 {
+    /// Adds a program that accepts a connection and reads it, and recovers what is lost where FEC protects it. Returns the port
+    /// that it listens on.
+    pub fn add_dccp_sink(&mut self, flow: FlowId, options: DccpOptions, fec: Option<&fec::Config>) -> u16 {
         let port = self.next_port();
         self.add_dccp_listener(flow, self.programs.len() as u32, options);
-        self.add_program(Program::new(flow, Activity::Sink));
+        self.add_program(Program::sink(flow, fec));
         port
     }
 
@@ -168,7 +166,7 @@ impl Host {
         } else {
             cx.counters.delivered += u64::from(packets);
         }
-        self.settle_dccp(socket, datagram.tag.created, cx);
+        self.settle_dccp(socket, Some(datagram), cx);
     }
 
     /// A timer of a connection, or its opening, is due.
@@ -178,14 +176,14 @@ impl Host {
         if end.opens.take_if(|opens| *opens <= cx.now).is_none() {
             end.connection.handle_timeout(cx.now);
         }
-        self.settle_dccp(socket, cx.now, cx);
+        self.settle_dccp(socket, None, cx);
     }
 
     /// Lets a source write what it can.
     pub(super) fn run_unit_source(&mut self, program: u32, cx: &mut Context<'_>) {
         let Activity::DccpSource(UnitSource { socket, .. }) = self.programs[program as usize].activity else { return };
         self.write_units(program, cx);
-        self.settle_dccp(socket, cx.now, cx);
+        self.settle_dccp(socket, None, cx);
     }
 
     fn write_units(&mut self, program: u32, cx: &mut Context<'_>) {
@@ -200,15 +198,15 @@ impl Host {
         self.timers.set(Slot::Program(program).index(), timer);
     }
 
-    /// Does all that a connection wants done, and sets its timer. What it delivers was written at `created`.
-    fn settle_dccp(&mut self, socket: u32, created: Instant, cx: &mut Context<'_>) {
+    /// Does all that a connection wants done, and sets its timer. What it delivers came in `packet`: a connection keeps nothing.
+    fn settle_dccp(&mut self, socket: u32, packet: Option<&Packet>, cx: &mut Context<'_>) {
         loop {
             let end = self.dccp(socket);
             let program = end.program;
             let output = if end.opens.is_some() { None } else { end.connection.poll_output(cx.now) };
             match output {
                 Some(Output::Transmit(packet)) => self.send_dccp(socket, packet, cx),
-                Some(Output::Deliver(delivery)) => self.take_unit(socket, delivery, created, cx),
+                Some(Output::Deliver(delivery)) => self.take_unit(socket, delivery, packet, cx),
                 Some(Output::Connected | Output::Writable) => match self.programs[program as usize].activity {
                     Activity::DccpSource(_) => self.write_units(program, cx),
                     Activity::DccpRelay(UnitRelay { ended: true, .. }) => self.dccp(socket).close(cx.now),
@@ -226,23 +224,26 @@ impl Host {
         self.timers.set(Slot::Socket(socket).index(), timer);
     }
 
-    /// A connection hands up a datagram.
-    fn take_unit(&mut self, socket: u32, delivery: Delivery, created: Instant, cx: &mut Context<'_>) {
-        let end = self.dccp(socket);
-        let (flow, program) = (end.flow, end.program);
-        let unit = Unit { seq: delivery.payload.unit, created, octets: delivery.payload.len };
+    /// A connection hands up a datagram, which came in `packet`.
+    fn take_unit(&mut self, socket: u32, delivery: Delivery, packet: Option<&Packet>, cx: &mut Context<'_>) {
+        let program = self.dccp(socket).program;
+        let packet = packet.expect("a connection delivers what has just come");
+        let unit = Unit::of(packet, delivery.payload.len);
+        debug_assert_eq!(unit.seq, delivery.payload.unit, "a packet's tag names the unit in it");
         match self.programs[program as usize].activity {
             Activity::DccpRelay(UnitRelay { output, .. }) => {
+                let (flow, seq) = (self.programs[program as usize].flow, unit.seq);
                 if !self.dccp(output).write(unit, cx.now) {
-                    refuse(flow, unit.seq, cx);
+                    refuse(flow, seq, cx);
                 }
-                self.settle_dccp(output, cx.now, cx);
+                self.settle_dccp(output, None, cx);
             }
             _ => {
-                cx.flows[flow].handle_datagram_received(unit.seq, unit.octets, created, cx.now);
-                let receiver = self.dccp(socket).connection.receiver().adtfrc();
+                self.read_unit(program, unit, cx);
+                let end = self.dccp(socket);
+                let receiver = end.connection.receiver().adtfrc();
                 if let Some(sample) = receiver.and_then(adtfrc::Receiver::sample) {
-                    cx.flows[flow].handle_path_sample(sample, cx.now);
+                    cx.flows[end.flow].handle_path_sample(sample, cx.now);
                 }
             }
         }
@@ -259,7 +260,7 @@ impl Host {
                 relay.ended = true;
                 let output = relay.output;
                 self.dccp(output).close(cx.now);
-                self.settle_dccp(output, cx.now, cx);
+                self.settle_dccp(output, None, cx);
             }
             Activity::DccpSource(_) if reason != CloseReason::Finished => {
                 self.programs[program as usize].activity = Activity::Ended;
@@ -273,12 +274,12 @@ impl Host {
         let end = self.dccp(socket);
         let &mut DccpSocket { flow, remote, .. } = end;
         let is_first = end.is_first;
-        let (mut seq, mut created) = (Tag::NO_DATAGRAM, cx.now);
+        let (mut seq, mut created, mut coded) = (Tag::NO_DATAGRAM, cx.now, None);
         if packet.payload.len > 0
             && let Some(unit) = end.waiting.pop_front()
         {
             debug_assert_eq!(unit.seq, packet.payload.unit, "a connection sends in order");
-            (seq, created) = (unit.seq, unit.created);
+            (seq, created, coded) = (unit.seq, unit.created, unit.coded);
             if is_first {
                 let number = hopcast_wire::dccp::Packet::new_unchecked(&packet.header[..]).sequence();
                 cx.flows[flow].handle_numbered(number, seq);
@@ -288,7 +289,7 @@ impl Host {
         let Some(remote) = remote else { return };
         let priority = cx.flows[flow].priority();
         let tag = Tag { flow, seq, created, socket: socket as u16, priority, expires: None };
-        self.send(remote.node, Body::Dccp(packet), tag, cx);
+        self.send(remote.node, Body::Dccp(packet), tag, coded, cx);
     }
 
     fn dccp(&mut self, socket: u32) -> &mut DccpSocket {
@@ -341,35 +342,65 @@ impl UnitSource {
         if self.stop.is_some_and(|stop| stop <= cx.now) {
             self.ended = true;
         }
-        while !self.ended && self.write_once(end, cx) {}
-        if self.ended {
+        while self.write_once(end, cx) {}
+        if self.ended && self.waiting(cx.now).is_none() {
             end.close(cx.now);
         }
     }
 
-    /// One call of the source; false if it blocks, or nothing is due.
+    /// One call of the source, or one repair packet; false if it blocks, or nothing is due.
     fn write_once(&mut self, end: &mut DccpSocket, cx: &mut Context<'_>) -> bool {
+        if let Some(octets) = self.waiting(cx.now) {
+            if self.source.is_blocking() && !end.connection.has_room(octets) {
+                return false;
+            }
+            let repair = self.protection.as_mut().and_then(|protection| protection.take_repair(end.flow, cx));
+            repair.into_iter().for_each(|unit| offer(end, unit, cx));
+            return true;
+        }
+        if self.ended {
+            return false;
+        }
         let Some(octets) = self.source.poll_write(cx.now) else {
             self.ended = self.source.poll_timeout().is_none();
-            return false;
+            // FEC learns of the end.
+            return self.ended;
         };
-        let unit = Unit { seq: cx.flows[end.flow].next_datagram(), created: cx.now, octets };
-        let is_taken = end.write(unit, cx.now);
-        if !is_taken && self.source.is_blocking() {
+        let overhead = if self.protection.is_some() { FEC_SOURCE_TRAILER } else { 0 };
+        if self.source.is_blocking() && !end.connection.has_room(octets + overhead) {
             return false;
         }
         self.source.handle_written(cx.now);
-        cx.flows[end.flow].handle_datagram_sent(octets);
-        if !is_taken {
-            refuse(end.flow, unit.seq, cx);
-        }
+        let seq = cx.flows[end.flow].handle_datagram_sent(octets);
+        let unit = Unit { seq, created: cx.now, expires: None, octets, coded: None };
+        let unit = match &mut self.protection {
+            Some(protection) => protection.protect(unit, cx.now),
+            None => unit,
+        };
+        offer(end, unit, cx);
         true
+    }
+
+    /// Octets of the repair packet that waits to leave.
+    fn waiting(&mut self, now: Instant) -> Option<u32> {
+        let protection = self.protection.as_mut()?;
+        protection.advance(self.ended, now);
+        protection.waiting()
     }
 
     /// When the source has to be run although nothing happened to its connection. One that blocks and is due waits for room.
     fn poll_timeout(&self, now: Instant) -> Option<Instant> {
         let due = self.source.poll_timeout().filter(|&due| due > now);
-        [due, self.stop].into_iter().flatten().min()
+        let block = self.protection.as_ref().and_then(|protection| protection.poll_timeout());
+        [due, block, self.stop].into_iter().flatten().min()
+    }
+}
+
+/// Writes a datagram into a connection, or loses it.
+fn offer(end: &mut DccpSocket, unit: Unit, cx: &mut Context<'_>) {
+    let (flow, seq) = (end.flow, unit.seq);
+    if !end.write(unit, cx.now) {
+        refuse(flow, seq, cx);
     }
 }
 

@@ -1,22 +1,31 @@
 //! IPv4 at a host: sending, receiving, forwarding (RFC 791; RFC 1122, section 3; RFC 1812, section 5).
 
 use super::fragment::Fragments;
-use super::packet::{Body, DEFAULT_TTL, IPV4_HEADER, Ipv4, Packet, Tag};
+use super::packet::{Body, Coded, DEFAULT_TTL, IPV4_HEADER, Ipv4, Packet, Part, Tag};
 use super::reassembly::Outcome;
 use super::{Context, Endpoint, FIRST_PORT, Hop, Host, Neighbour, Slot, Socket, Transmit, count_host_drop};
 use crate::metrics::DropCause;
 use crate::scenario::model::NodeId;
 use hopcast_protocols::time::Instant;
+use std::sync::Arc;
 
 impl Host {
     /// Sends a datagram of one of this host's sockets. Returns its identification, or `None` if there is no route.
-    pub(super) fn send(&mut self, destination: NodeId, body: Body, tag: Tag, cx: &mut Context<'_>) -> Option<u16> {
+    pub(super) fn send(
+        &mut self,
+        destination: NodeId,
+        body: Body,
+        tag: Tag,
+        coded: Option<Arc<Coded>>,
+        cx: &mut Context<'_>,
+    ) -> Option<u16> {
         let id = self.next_id;
         self.next_id = id.wrapping_add(1);
         let payload = body.octets() as u16;
         let ip =
             Ipv4 { source: self.node, destination, id, offset: 0, payload, more_fragments: false, ttl: DEFAULT_TTL };
-        self.send_datagram(Packet { ip, body, tag, part: None }, cx).then_some(id)
+        let part = coded.map(|coded| Arc::new(Part { coded: Some(coded), ..Part::default() }));
+        self.send_datagram(Packet { ip, body, tag, part }, cx).then_some(id)
     }
 
     /// Sends a datagram of this host; false if there is no route.
@@ -88,7 +97,7 @@ impl Host {
         let mut complete = None;
         // What a routing protocol has put before the data has done its part.
         let mut fragment = packet.clone();
-        fragment.strip_routing();
+        fragment.set_routing(None);
         self.reassembly.handle_fragment(fragment, cx.now, |outcome| match outcome {
             Outcome::Complete { datagram, packets } => complete = Some((datagram, packets)),
             Outcome::Dropped { sample, packets, cause } => count_fragments_drop(&sample, packets, cause, cx),

@@ -20,6 +20,7 @@
 mod arp;
 pub mod card;
 mod dccp;
+mod fec;
 mod fragment;
 mod ip;
 pub mod packet;
@@ -36,6 +37,7 @@ mod udp;
 mod tests;
 
 pub use dccp::DccpOptions;
+pub use fec::{FEC_HEADER, FEC_SOURCE_TRAILER};
 pub use pool::PacketPool;
 pub use real::{Arrival, Listener, RealFrame};
 pub use reassembly::{REASSEMBLY_MEMORY, REASSEMBLY_TIMEOUT};

@@ -1,6 +1,7 @@
 //! An IP datagram, or a fragment of one, as a small value: what its headers say, and whose data it carries. And an ARP packet.
 
 use crate::scenario::model::{FlowId, NodeId};
+use hopcast_protocols::fec;
 use hopcast_protocols::random::{self, Purpose};
 use hopcast_protocols::routing::Encapsulation;
 use hopcast_protocols::time::Instant;
@@ -42,14 +43,16 @@ pub struct Packet {
 }
 
 /// What some packets carry beside their headers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Part {
     /// What a routing protocol has put behind the IP header.
-    Routing(RoutingPart),
+    pub routing: Option<RoutingPart>,
+    /// What the payload is to FEC.
+    pub coded: Option<Arc<Coded>>,
     /// It is no packet but the body of a management frame, and the IP header says no more than between whom it passes.
-    Management(management::Repr),
+    pub management: Option<management::Repr>,
     /// It is what a real host sent.
-    Real(RealPart),
+    pub real: Option<RealPart>,
 }
 
 /// The octets of a frame of a real host.
@@ -60,8 +63,20 @@ pub struct RealPart {
     /// What they are.
     pub ether_type: EtherType,
     /// What follows the Ethernet header. Fields of an IPv4 header that change on the way are those of [`Packet::ip`].
-    pub octets: Box<[u8]>,
+    pub octets: Arc<[u8]>,
 }
+
+/// A datagram of an application, by what is known of it in place of octets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Datagram {
+    /// Its number in the flow.
+    pub seq: u64,
+    /// When the application wrote it.
+    pub created: Instant,
+}
+
+/// A source packet or a repair packet of FEC.
+pub type Coded = fec::Packet<fec::Counting<Datagram>>;
 
 /// A message of a routing protocol, or its header before the data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,7 +162,8 @@ pub struct Tag {
     /// Whose data, or whose acknowledgement.
     pub flow: FlowId,
     /// Over UDP, DCCP and from real hosts the sequence number of the application's datagram in the flow, [`Tag::NO_DATAGRAM`]
-    /// where there is none in the packet; over TCP the octet's place in the stream.
+    /// where there is none in the packet, and of a repair packet its own, from [`Tag::FIRST_REPAIR`] on; over TCP the octet's
+    /// place in the stream.
     pub seq: u64,
     /// Over UDP and DCCP when the application wrote the datagram; otherwise when the packet was made.
     pub created: Instant,
@@ -162,10 +178,13 @@ pub struct Tag {
 impl Tag {
     /// [`Self::seq`] of a packet of DCCP that carries no data, and of a real host's that belongs to no flow.
     pub const NO_DATAGRAM: u64 = u64::MAX;
+    /// [`Self::seq`] of a flow's first repair packet; those of datagrams are lower.
+    pub const FIRST_REPAIR: u64 = 1 << 63;
 }
 
 impl Packet {
-    /// Number of the application's datagram in the flow, if this is one, or a part of one, that is lost with it.
+    /// Number of the application's datagram in the flow, or of the repair packet, if this is one, or a part of one, that is
+    /// lost with it.
     pub fn datagram(&self) -> Option<u64> {
         match self.body {
             Body::Udp { .. } => Some(self.tag.seq),
@@ -207,15 +226,31 @@ impl Packet {
                 priority: UserPriority::NETWORK_CONTROL,
                 expires,
             },
-            part: Some(Arc::new(Part::Management(body))),
+            part: Some(Arc::new(Part { management: Some(body), ..Part::default() })),
         }
+    }
+
+    /// Puts a routing protocol's part behind the IP header, in place of the one that is there.
+    pub fn set_routing(&mut self, routing: Option<RoutingPart>) {
+        if routing.is_none() && self.routing().is_none() {
+            return;
+        }
+        let (coded, real) = (self.coded().cloned(), self.real().cloned());
+        let is_needed = routing.is_some() || coded.is_some() || real.is_some();
+        self.part = is_needed.then(|| Arc::new(Part { routing, coded, management: None, real }));
+    }
+
+    /// What the payload is to FEC, if that protects the flow.
+    pub fn coded(&self) -> Option<&Arc<Coded>> {
+        self.part.as_deref()?.coded.as_ref()
     }
 
     /// Octets of this packet, its IP header included; of the body of a management frame, its own.
     pub fn octets(&self) -> u32 {
-        match (self.part.as_deref(), &self.body) {
-            (Some(Part::Management(_)), _) | (_, Body::Real { protocol: None, .. }) => u32::from(self.ip.payload),
-            (None, Body::Arp(_)) => ARP_PACKET,
+        match &self.body {
+            _ if self.management().is_some() => u32::from(self.ip.payload),
+            Body::Real { protocol: None, .. } => u32::from(self.ip.payload),
+            Body::Arp(_) if self.part.is_none() => ARP_PACKET,
             _ => {
                 let ip = if self.is_ip() { IPV4_HEADER + u32::from(self.ip.payload) } else { 0 };
                 ip + self.routing().map_or(0, RoutingPart::octets_on_air)
@@ -228,44 +263,25 @@ impl Packet {
         match &self.body {
             Body::Udp { .. } | Body::Tcp { .. } | Body::Dccp(_) => true,
             Body::Real { protocol, .. } => protocol.is_some(),
-            Body::Message => match self.part.as_deref() {
-                Some(Part::Routing(part)) => part.encapsulation != Encapsulation::Arp,
-                Some(Part::Management(_) | Part::Real(_)) => false,
-                None => true,
-            },
+            Body::Message if self.management().is_some() => false,
+            Body::Message => self.routing().is_none_or(|part| part.encapsulation != Encapsulation::Arp),
             Body::Arp(_) => false,
         }
     }
 
     /// What a routing protocol has put behind the IP header.
     pub fn routing(&self) -> Option<&RoutingPart> {
-        match self.part.as_deref() {
-            Some(Part::Routing(part)) => Some(part),
-            _ => None,
-        }
-    }
-
-    /// Takes away what a routing protocol has put behind the IP header.
-    pub fn strip_routing(&mut self) {
-        if self.routing().is_some() {
-            self.part = None;
-        }
+        self.part.as_deref()?.routing.as_ref()
     }
 
     /// The octets of the real host that sent it.
     pub fn real(&self) -> Option<&RealPart> {
-        match self.part.as_deref() {
-            Some(Part::Real(part)) => Some(part),
-            _ => None,
-        }
+        self.part.as_deref()?.real.as_ref()
     }
 
     /// The body of the management frame that this is.
     pub fn management(&self) -> Option<&management::Repr> {
-        match self.part.as_deref() {
-            Some(Part::Management(body)) => Some(body),
-            _ => None,
-        }
+        self.part.as_deref()?.management.as_ref()
     }
 
     /// The protocol field of the IP header ("Assigned internet protocol numbers", IANA).

@@ -1,14 +1,17 @@
 //! Programs at a host: sources, relays and sinks of flows.
 
+use super::fec::{Correction, FEC_SOURCE_TRAILER, Protection};
 use super::fragment;
-use super::packet::UDP_HEADER;
-use super::udp::{UdpSocket, Unit};
+use super::packet::{Coded, UDP_HEADER};
+use super::udp::UdpSocket;
 use super::{Context, Endpoint, FlowId, Host, Slot, Socket};
 use crate::metrics::DropCause;
 use hopcast_protocols::application::{Relay, Source};
+use hopcast_protocols::fec;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::Room;
 use hopcast_radio::mac::edca::{AccessCategory, UserPriority};
+use std::sync::Arc;
 
 /// One program.
 #[derive(Debug)]
@@ -25,7 +28,7 @@ pub(super) struct Program {
 #[derive(Debug)]
 pub(super) enum Activity {
     /// Writes data of its own into a UDP socket.
-    UdpSource { source: Source, stop: Option<Instant>, socket: u32 },
+    UdpSource(UdpSource),
     /// Passes datagrams from one UDP socket to another.
     UdpRelay { relay: Relay<Unit>, input: u32, output: u32 },
     /// Writes data of its own into a TCP connection.
@@ -36,10 +39,74 @@ pub(super) enum Activity {
     DccpSource(super::dccp::UnitSource),
     /// Passes datagrams from one DCCP connection to another.
     DccpRelay(super::dccp::UnitRelay),
-    /// Reads at once whatever comes.
-    Sink,
+    /// Reads at once whatever comes, and corrects it where the flow is protected.
+    Sink { correction: Option<Box<Correction>> },
     /// Has ended.
     Ended,
+}
+
+/// A source that writes datagrams into a socket.
+#[derive(Debug)]
+pub(super) struct UdpSource {
+    source: Source,
+    stop: Option<Instant>,
+    socket: u32,
+    protection: Option<Box<Protection>>,
+}
+
+/// A datagram as a program sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Unit {
+    /// Number of the application's datagram, or of the repair packet, as in [`Tag::seq`](super::packet::Tag::seq).
+    pub(super) seq: u64,
+    pub(super) created: Instant,
+    pub(super) expires: Option<Instant>,
+    /// Of the payload.
+    pub(super) octets: u32,
+    /// What it is to FEC, if that protects the flow.
+    pub(super) coded: Option<Arc<Coded>>,
+}
+
+impl UdpSource {
+    /// Whether nothing more is to be written. What FEC has to say by now is ready to leave after that.
+    fn has_ended(&mut self, now: Instant) -> bool {
+        let has_ended = self.stop.is_some_and(|stop| stop <= now) || self.source.poll_timeout().is_none();
+        if let Some(protection) = &mut self.protection {
+            protection.advance(has_ended, now);
+        }
+        has_ended
+    }
+
+    /// Octets of the repair packet that waits to leave.
+    fn waiting(&mut self) -> Option<u32> {
+        self.protection.as_mut().and_then(|protection| protection.waiting())
+    }
+
+    /// The source writes what is due, a datagram of `octets`; or, where one waits, the repair packet leaves.
+    fn write(&mut self, flow: FlowId, octets: u32, cx: &mut Context<'_>) -> Unit {
+        let repair = self.protection.as_mut().and_then(|protection| protection.take_repair(flow, cx));
+        repair.unwrap_or_else(|| {
+            let expires = self.source.expires();
+            self.source.handle_written(cx.now);
+            let seq = cx.flows[flow].handle_datagram_sent(octets);
+            let unit = Unit { seq, created: cx.now, expires, octets, coded: None };
+            match &mut self.protection {
+                Some(protection) => protection.protect(unit, cx.now),
+                None => unit,
+            }
+        })
+    }
+
+    /// Octets that FEC adds to a datagram.
+    fn overhead(&self) -> u32 {
+        if self.protection.is_some() { FEC_SOURCE_TRAILER } else { 0 }
+    }
+
+    /// When there may be something to write.
+    fn poll_timeout(&self) -> Option<Instant> {
+        let block = self.protection.as_ref().and_then(|protection| protection.poll_timeout());
+        [self.source.poll_timeout(), block].into_iter().flatten().min()
+    }
 }
 
 /// So long a blocking program waits after a write for which a routing protocol had no route, and at the most after one that left
@@ -62,6 +129,12 @@ impl Program {
         Self { flow, activity, queued: false, resumes: Instant::START }
     }
 
+    /// One that reads at once whatever comes.
+    pub(super) fn sink(flow: FlowId, fec: Option<&fec::Config>) -> Self {
+        let correction = fec.map(|config| Box::new(Correction::new(config, fec::Counting::new())));
+        Self::new(flow, Activity::Sink { correction })
+    }
+
     /// The datagram that a relay has read and not yet sent.
     pub(super) fn held_datagram(&self) -> Option<(FlowId, u64)> {
         match &self.activity {
@@ -72,12 +145,20 @@ impl Program {
 }
 
 impl Host {
-    /// Adds a program that writes to `remote` over UDP until `stop`.
-    pub fn add_udp_source(&mut self, flow: FlowId, source: Source, stop: Option<Instant>, remote: Endpoint) {
+    /// Adds a program that writes to `remote` over UDP until `stop`, protected by FEC or not.
+    pub fn add_udp_source(
+        &mut self,
+        flow: FlowId,
+        source: Source,
+        stop: Option<Instant>,
+        remote: Endpoint,
+        fec: Option<&fec::Config>,
+    ) {
         let program = self.programs.len() as u32;
         let socket = self.add_udp_socket(flow, Some(remote), program);
         let start = source.poll_timeout();
-        self.add_program(Program::new(flow, Activity::UdpSource { source, stop, socket }));
+        let protection = fec.map(|config| Box::new(Protection::new(config)));
+        self.add_program(Program::new(flow, Activity::UdpSource(UdpSource { source, stop, socket, protection })));
         self.timers.set(Slot::Program(program).index(), start);
     }
 
@@ -92,11 +173,12 @@ impl Host {
         port
     }
 
-    /// Adds a program that reads a flow's datagrams. Returns the port that it receives on.
-    pub fn add_udp_sink(&mut self, flow: FlowId) -> u16 {
+    /// Adds a program that reads a flow's datagrams, and recovers them where FEC protects them. Returns the port that it receives
+    /// on.
+    pub fn add_udp_sink(&mut self, flow: FlowId, fec: Option<&fec::Config>) -> u16 {
         let port = self.next_port();
         self.add_udp_socket(flow, None, self.programs.len() as u32);
-        self.add_program(Program::new(flow, Activity::Sink));
+        self.add_program(Program::sink(flow, fec));
         port
     }
 
@@ -104,8 +186,8 @@ impl Host {
     pub(super) fn run_program(&mut self, program: u32, cx: &mut Context<'_>) {
         self.timers.set(Slot::Program(program).index(), None);
         match &self.programs[program as usize].activity {
-            Activity::UdpSource { source, .. } if source.is_blocking() => self.wake_writer(program, cx.now),
-            Activity::UdpSource { .. } => self.write_without_blocking(program, cx),
+            Activity::UdpSource(source) if source.source.is_blocking() => self.wake_writer(program, cx.now),
+            Activity::UdpSource(_) => self.write_without_blocking(program, cx),
             Activity::UdpRelay { .. } => self.wake_writer(program, cx.now),
             Activity::TcpSource(_) => self.run_stream_source(program, cx),
             Activity::DccpSource(_) => self.run_unit_source(program, cx),
@@ -116,7 +198,7 @@ impl Host {
     /// A program may be able to write, as far as its own socket goes.
     pub(super) fn wake_writer(&mut self, program: u32, now: Instant) {
         let blocking = match &self.programs[program as usize].activity {
-            Activity::UdpSource { source, .. } => source.is_blocking(),
+            Activity::UdpSource(source) => source.source.is_blocking(),
             Activity::UdpRelay { .. } => true,
             _ => false,
         };
@@ -131,7 +213,7 @@ impl Host {
     /// The interface through which a program writes to UDP; without a route the first, where the write fails.
     fn interface_of(&mut self, program: u32, now: Instant) -> u32 {
         let socket = match self.programs[program as usize].activity {
-            Activity::UdpSource { socket, .. } => socket,
+            Activity::UdpSource(UdpSource { socket, .. }) => socket,
             Activity::UdpRelay { output, .. } => output,
             _ => return 0,
         };
@@ -195,57 +277,64 @@ impl Host {
     /// `room`: an interface, and how many free places its queue has.
     fn attempt(&mut self, program: u32, room: (usize, usize), cx: &mut Context<'_>) -> Attempt {
         match self.programs[program as usize].activity {
-            Activity::UdpSource { .. } => self.attempt_source(program, room, cx),
+            Activity::UdpSource(_) => self.attempt_source(program, room, cx),
             Activity::UdpRelay { input, output, .. } => self.attempt_relay(program, input, output, room, cx),
             _ => Attempt::Asleep,
         }
     }
 
     fn attempt_source(&mut self, program: u32, room: (usize, usize), cx: &mut Context<'_>) -> Attempt {
-        let Activity::UdpSource { stop, socket, .. } = &self.programs[program as usize].activity else {
+        let now = cx.now;
+        let Activity::UdpSource(source) = &mut self.programs[program as usize].activity else {
             return Attempt::Asleep;
         };
-        if stop.is_some_and(|stop| stop <= cx.now) {
+        let (has_ended, waiting, socket) = (source.has_ended(now), source.waiting(), source.socket);
+        if has_ended && waiting.is_none() {
             self.programs[program as usize].activity = Activity::Ended;
             return Attempt::Asleep;
         }
-        let socket = *socket;
-        if self.is_pausing(program, cx.now) {
+        if self.is_pausing(program, now) {
             return Attempt::Asleep;
         }
-        let Activity::UdpSource { source, .. } = &self.programs[program as usize].activity else {
+        let Activity::UdpSource(source) = &mut self.programs[program as usize].activity else {
             return Attempt::Asleep;
         };
-        let Some(octets) = source.poll_write(cx.now) else {
-            self.timers.set(Slot::Program(program).index(), source.poll_timeout());
-            return Attempt::Asleep;
+        let (octets, overhead) = match (waiting, source.source.poll_write(now)) {
+            (Some(octets), _) => (octets, 0),
+            (None, Some(octets)) => (octets, source.overhead()),
+            (None, None) => {
+                let timer = source.poll_timeout();
+                self.timers.set(Slot::Program(program).index(), timer);
+                return Attempt::Asleep;
+            }
         };
-        let expires = source.expires();
-        if !self.udp(socket).can_send(octets) {
+        if !self.udp(socket).can_send(octets + overhead) {
             return Attempt::Asleep;
         }
-        let packets = self.packets_of(octets, socket, room.0, cx.now);
+        let packets = self.packets_of(octets + overhead, socket, room.0, now);
         if !self.interface_takes(packets, room) {
             return Attempt::NoRoom;
         }
         let flow = self.programs[program as usize].flow;
-        let seq = cx.flows[flow].handle_datagram_sent(octets);
-        let routed = self.send_udp(socket, Unit { seq, created: cx.now, expires, octets }, cx);
-        let Activity::UdpSource { source, .. } = &mut self.programs[program as usize].activity else {
+        let Activity::UdpSource(source) = &mut self.programs[program as usize].activity else {
             return Attempt::Asleep;
         };
-        source.handle_written(cx.now);
-        if source.poll_timeout().is_none() {
+        let unit = source.write(flow, octets, cx);
+        let (is_finished, is_protected) = (source.source.poll_timeout().is_none(), source.protection.is_some());
+        let routed = self.send_udp(socket, unit, cx);
+        if is_finished {
             cx.flows[flow].handle_source_finished();
+        }
+        if is_finished && !is_protected {
             self.programs[program as usize].activity = Activity::Ended;
         } else if !routed && (self.router.is_some() || self.unrouted == DropCause::NotAssociated) {
             // The call fails, but there may be a route later.
-            self.programs[program as usize].resumes = cx.now + FAILED_WRITE_PAUSE;
+            self.programs[program as usize].resumes = now + FAILED_WRITE_PAUSE;
         } else if !routed {
             // The call fails: a program that would try again at once would never stop.
             self.programs[program as usize].activity = Activity::Ended;
         } else {
-            self.pause_if_congested(program, socket, cx.now);
+            self.pause_if_congested(program, socket, now);
         }
         Attempt::Wrote
     }
@@ -300,7 +389,7 @@ impl Host {
                 None => return Attempt::Asleep,
             }
         }
-        let Some(&unit) = relay.poll_unit() else { return Attempt::Asleep };
+        let Some(unit) = relay.poll_unit().cloned() else { return Attempt::Asleep };
         if !self.udp(output).can_send(unit.octets) {
             return Attempt::Asleep;
         }
@@ -326,30 +415,34 @@ impl Host {
     fn write_without_blocking(&mut self, program: u32, cx: &mut Context<'_>) {
         let flow = self.programs[program as usize].flow;
         loop {
-            let Activity::UdpSource { source, stop, socket } = &mut self.programs[program as usize].activity else {
+            let Activity::UdpSource(source) = &mut self.programs[program as usize].activity else {
                 return;
             };
-            if stop.is_some_and(|stop| stop <= cx.now) {
-                self.programs[program as usize].activity = Activity::Ended;
-                return;
-            }
-            let Some(octets) = source.poll_write(cx.now) else {
-                self.timers.set(Slot::Program(program).index(), source.poll_timeout());
+            let has_ended = source.has_ended(cx.now);
+            let due = match source.waiting() {
+                None if has_ended => {
+                    self.programs[program as usize].activity = Activity::Ended;
+                    return;
+                }
+                None => source.source.poll_write(cx.now),
+                waiting => waiting,
+            };
+            let Some(octets) = due else {
+                let timer = source.poll_timeout();
+                self.timers.set(Slot::Program(program).index(), timer);
                 return;
             };
-            let expires = source.expires();
-            source.handle_written(cx.now);
-            let socket = *socket;
-            let seq = cx.flows[flow].handle_datagram_sent(octets);
-            if self.udp(socket).can_send(octets) {
-                self.send_udp(socket, Unit { seq, created: cx.now, expires, octets }, cx);
+            let socket = source.socket;
+            let unit = source.write(flow, octets, cx);
+            if self.udp(socket).can_send(unit.octets) {
+                self.send_udp(socket, unit, cx);
             } else {
                 let interface = self.interface_of(program, cx.now) as usize;
-                let packets = u64::from(self.packets_of(octets, socket, interface, cx.now));
+                let packets = u64::from(self.packets_of(unit.octets, socket, interface, cx.now));
                 cx.counters.originated += packets;
                 cx.counters.host_dropped += packets;
                 cx.counters[DropCause::SendBufferFull] += packets;
-                cx.flows[flow].handle_datagram_lost(seq);
+                cx.flows[flow].handle_datagram_lost(unit.seq);
             }
         }
     }

@@ -111,7 +111,7 @@ impl Packet {
             body = Body::Real { protocol: Some(header.protocol.into()), source_port, destination_port };
         }
         let part = RealPart { destination: address, ether_type, octets: octets.into() };
-        Self { ip, body, tag, part: Some(Arc::new(Part::Real(part))) }
+        Self { ip, body, tag, part: Some(Arc::new(Part { real: Some(part), ..Part::default() })) }
     }
 
     /// Whether it is for no host alone, or nothing that a simulated host understands.
@@ -152,7 +152,7 @@ impl Packet {
         }
         let RealPart { destination, ether_type, .. } = *first.real()?;
         let part = RealPart { destination, ether_type, octets: octets.into() };
-        Some(Self { ip, body, tag: first.tag, part: Some(Arc::new(Part::Real(part))) })
+        Some(Self { ip, body, tag: first.tag, part: Some(Arc::new(Part { real: Some(part), ..Part::default() })) })
     }
 }
 
@@ -227,7 +227,7 @@ impl Host {
         }
         if let Some(real) = &mut self.real {
             let mut packet = packet.clone();
-            packet.strip_routing();
+            packet.set_routing(None);
             real.arrivals.push_back(Arrival { from, packet });
         }
     }

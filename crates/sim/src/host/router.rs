@@ -353,12 +353,7 @@ impl Host {
         match verdict {
             Verdict::Forward(Forward { hop, header, held }) => {
                 let encapsulation = router.encapsulation;
-                match header {
-                    Some(octets) => {
-                        packet.part = Some(Arc::new(Part::Routing(RoutingPart { encapsulation, octets })));
-                    }
-                    None => packet.strip_routing(),
-                }
+                packet.set_routing(header.map(|octets| RoutingPart { encapsulation, octets }));
                 let Some(hop) = router.hop(self.node, hop) else {
                     self.drop_own(&packet, DropCause::NoRoute, cx);
                     return false;
@@ -457,7 +452,8 @@ impl Host {
     fn send_message(&mut self, message: Message, cx: &mut Context<'_>) {
         let Message { source, destination, hop, ttl, octets } = message;
         let router = self.router.as_ref().expect("it has spoken");
-        let part = Arc::new(Part::Routing(RoutingPart { encapsulation: router.encapsulation, octets }));
+        let routing = Some(RoutingPart { encapsulation: router.encapsulation, octets });
+        let part = Arc::new(Part { routing, ..Part::default() });
         let ip = Ipv4 {
             source: source.map_or(self.node, node_of),
             destination: node_of(destination),

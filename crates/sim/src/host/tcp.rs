@@ -5,8 +5,10 @@ use super::program::{Activity, Program};
 use super::router::RouteEvent;
 use super::{Context, Endpoint, FlowId, Host, Slot, Socket};
 use crate::metrics::TcpStatistics;
+use crate::scenario::model::CongestionLaw;
 use hopcast_protocols::application::Source;
 use hopcast_protocols::time::{Duration, Instant};
+use hopcast_protocols::transport::tcp::congestion::CongestionControl;
 use hopcast_protocols::transport::tcp::{CloseReason, Config, Connection, Output, Segment, State};
 
 /// One end of a connection.
@@ -65,6 +67,17 @@ pub struct TcpOptions {
     pub config: Config,
     /// Its initial sequence number.
     pub initial_sequence: u32,
+    /// The law of its window; `None`: that of the configuration's variant.
+    pub congestion: Option<CongestionLaw>,
+}
+
+impl TcpOptions {
+    fn law(&self) -> Box<dyn CongestionControl> {
+        match &self.congestion {
+            Some(law) => (law.make)(),
+            None => self.config.variant.congestion_control(),
+        }
+    }
 }
 
 impl Host {
@@ -109,7 +122,7 @@ impl Host {
     pub fn add_tcp_sink(&mut self, flow: FlowId, options: TcpOptions) -> u16 {
         let port = self.next_port();
         self.add_listener(flow, self.programs.len() as u32, options);
-        self.add_program(Program::new(flow, Activity::Sink));
+        self.add_program(Program::sink(flow, None));
         port
     }
 
@@ -183,7 +196,7 @@ impl Host {
         match self.programs[program as usize].activity {
             Activity::TcpSource(_) => self.run_stream_source(program, cx),
             Activity::TcpRelay { input, output } => self.copy(input, output, cx.now),
-            Activity::Sink => {
+            Activity::Sink { .. } => {
                 let tcp = self.tcp(socket);
                 let octets = tcp.connection.handle_read(u32::MAX, cx.now);
                 if tcp.connection.is_finished() {
@@ -248,7 +261,7 @@ impl Host {
         let priority = cx.flows[flow].priority();
         let tag =
             Tag { flow, seq: segment.payload_offset, created: cx.now, socket: socket as u16, priority, expires: None };
-        self.send(remote.node, body, tag, cx);
+        self.send(remote.node, body, tag, None, cx);
     }
 
     fn wake_talker(&mut self, socket: u32) {
@@ -274,10 +287,10 @@ impl Host {
         options: TcpOptions,
         is_first: bool,
     ) -> u32 {
-        let listens = options.config.elfn.is_some();
+        let (listens, law) = (options.config.elfn.is_some(), options.law());
         let socket = self.add_socket(Socket::Tcp(Box::new(TcpSocket {
             flow,
-            connection: Connection::connect(options.config, options.initial_sequence),
+            connection: Connection::connect_with(options.config, options.initial_sequence, law),
             local_port: self.next_port(),
             remote: Some(remote),
             program,
@@ -303,9 +316,10 @@ impl Host {
     }
 
     fn add_listener(&mut self, flow: FlowId, program: u32, options: TcpOptions) -> u32 {
+        let law = options.law();
         self.add_socket(Socket::Tcp(Box::new(TcpSocket {
             flow,
-            connection: Connection::listen(options.config, options.initial_sequence),
+            connection: Connection::listen_with(options.config, options.initial_sequence, law),
             local_port: self.next_port(),
             remote: None,
             program,

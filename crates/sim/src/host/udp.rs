@@ -1,10 +1,9 @@
 //! UDP sockets (RFC 768) with buffers, and their reads and writes.
 
 use super::packet::{Body, Packet, Tag};
-use super::program::Activity;
+use super::program::{Activity, Unit};
 use super::{Context, Endpoint, FlowId, Host, Socket, count_host_drop};
 use crate::metrics::DropCause;
-use hopcast_protocols::time::Instant;
 use std::collections::VecDeque;
 
 /// A UDP socket, connected to one remote end.
@@ -32,15 +31,6 @@ struct Unsent {
     id: u16,
     octets: u32,
     packets: u32,
-}
-
-/// A datagram as an application sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Unit {
-    pub(super) seq: u64,
-    pub(super) created: Instant,
-    pub(super) expires: Option<Instant>,
-    pub(super) octets: u32,
 }
 
 impl UdpSocket {
@@ -122,14 +112,15 @@ impl Host {
         let priority = cx.flows[flow].priority();
         let tag =
             Tag { flow, seq: unit.seq, created: unit.created, socket: socket as u16, priority, expires: unit.expires };
+        let coded = unit.coded;
         if self.router.is_some() {
             // What is dropped on the way out leaves the buffer again, so that it must be there before.
             let packets = self.packets_of(unit.octets, socket, 0, cx.now);
             let id = self.next_id;
             self.udp(socket).charge(id, unit.octets, packets);
-            return self.send(remote.node, body, tag, cx).is_some();
+            return self.send(remote.node, body, tag, coded, cx).is_some();
         }
-        let Some(id) = self.send(remote.node, body, tag, cx) else { return false };
+        let Some(id) = self.send(remote.node, body, tag, coded, cx) else { return false };
         let interface = self.routes.get(remote.node).map_or(0, |hop| hop.interface as usize);
         let packets = self.packets_of(unit.octets, socket, interface, cx.now);
         self.udp(socket).charge(id, unit.octets, packets);
@@ -145,13 +136,12 @@ impl Host {
         packets: u32,
         cx: &mut Context<'_>,
     ) {
-        let Tag { seq, created, expires, .. } = datagram.tag;
-        let unit = Unit { seq, created, expires, octets };
+        let unit = Unit::of(datagram, octets);
         let program = self.udp(socket).program;
-        if let Activity::Sink = self.programs[program as usize].activity {
+        if let Activity::Sink { .. } = self.programs[program as usize].activity {
             // A sink reads at once.
             cx.counters.delivered += u64::from(packets);
-            cx.flows[datagram.tag.flow].handle_datagram_received(unit.seq, unit.octets, unit.created, cx.now);
+            self.read_unit(program, unit, cx);
         } else if self.udp(socket).keep(unit) {
             cx.counters.delivered += u64::from(packets);
             self.wake_writer(program, cx.now);

@@ -1,10 +1,12 @@
 //! One flow, measured from the source's writes to the sink's reads.
 
+use super::fec::Repair;
 use super::playout::Playout;
 use super::{
-    Arrival, Census, DropCause, Identification, Jitter, Ledger, Loss, Monitor, PathState, PlayerSpec, PlayerSummary,
-    RateControl, Series, Truth, Unjudged,
+    Arrival, Census, DropCause, FecSummary, Identification, Jitter, Ledger, Loss, Monitor, PathState, PlayerSpec,
+    PlayerSummary, RateControl, Series, Truth, Unjudged,
 };
+use crate::host::packet::Tag;
 use crate::scenario::model::{FlowId, NodeId};
 use hdrhistogram::Histogram;
 use hopcast_protocols::time::{Duration, Instant};
@@ -29,6 +31,8 @@ pub struct FlowSpec {
     pub player: Option<PlayerSpec>,
     /// Whether its losses are compared with what it takes them for.
     pub is_monitored: bool,
+    /// Whether FEC protects it.
+    pub is_protected: bool,
 }
 
 /// The measurement of one flow.
@@ -62,6 +66,7 @@ pub struct FlowMetrics {
     tcp: TcpStatistics,
     playout: Option<Playout>,
     monitor: Option<Box<Monitor>>,
+    repair: Repair,
     series: Series,
 }
 
@@ -127,6 +132,9 @@ pub struct FlowSummary {
     /// Of the flow's player.
     #[serde(flatten)]
     pub player: PlayerSummary,
+    /// Of the flow's FEC.
+    #[serde(flatten)]
+    pub fec: FecSummary,
     /// Of ADTFRC: what its losses were, and what it took them for.
     #[serde(skip_serializing_if = "Option::is_none", skip_deserializing)]
     pub identification: Option<Identification>,
@@ -169,6 +177,7 @@ impl FlowMetrics {
             last_arrival: None,
             tcp: TcpStatistics::default(),
             playout,
+            repair: Repair::default(),
             series,
         }
     }
@@ -183,12 +192,8 @@ impl FlowMetrics {
             priority: UserPriority::BEST_EFFORT,
             player: None,
             is_monitored: false,
+            is_protected: false,
         })
-    }
-
-    /// Sequence number of the datagram that the application writes next.
-    pub fn next_datagram(&self) -> u64 {
-        self.ledger.sent()
     }
 
     /// The application wrote a datagram of `octets`. Returns its sequence number.
@@ -197,7 +202,8 @@ impl FlowMetrics {
         self.ledger.handle_sent()
     }
 
-    /// A datagram, or a part of it, was dropped. Each may be reported many times.
+    /// A datagram or a repair packet, or a part of it, was dropped. Each may be reported many times. Repair packets are no loss of
+    /// the application's.
     pub fn handle_datagram_lost(&mut self, seq: u64) {
         self.ledger.handle_lost(seq);
     }
@@ -208,6 +214,30 @@ impl FlowMetrics {
             self.handle_octets(octets, now);
             self.handle_packet(seq, now.saturating_since(created), now);
         }
+    }
+
+    /// The sink's FEC recovered a datagram that was written at `created`.
+    pub fn handle_datagram_recovered(&mut self, seq: u64, octets: u32, created: Instant, now: Instant) {
+        let received = self.ledger.received();
+        self.handle_datagram_received(seq, octets, created, now);
+        if self.ledger.received() > received {
+            self.repair.handle_recovered(now.saturating_since(created));
+        }
+    }
+
+    /// A datagram reached the sink, whose FEC had recovered it before, or has given up its block.
+    pub fn handle_datagram_refused(&mut self, seq: u64) {
+        self.ledger.handle_refused(seq);
+    }
+
+    /// The source's FEC made a repair packet of `octets`. Returns its number, as [`Tag::seq`] has it.
+    pub fn handle_repair_sent(&mut self, octets: u32) -> u64 {
+        Tag::FIRST_REPAIR + self.repair.handle_sent(octets)
+    }
+
+    /// A repair packet reached the sink.
+    pub fn handle_repair_received(&mut self) {
+        self.repair.handle_received();
     }
 
     /// The send buffer of the flow's stream accepted `octets` of a write; `complete` if these were its last.
@@ -338,6 +368,10 @@ impl FlowMetrics {
             last_arrival_s: self.last_arrival.map(Instant::as_secs_f64),
             tcp: self.tcp,
             player: self.playout.as_ref().map_or_else(PlayerSummary::default, |p| p.summary(self.media_end(now), now)),
+            fec: match self.spec.is_protected {
+                true => self.repair.summary(sent_packets, self.sent_bytes),
+                false => FecSummary::default(),
+            },
             identification: self.monitor.as_ref().map(|monitor| *monitor.counts()),
         }
     }
@@ -479,6 +513,7 @@ mod tests {
             priority: UserPriority::BEST_EFFORT,
             player: None,
             is_monitored: false,
+            is_protected: false,
         })
     }
 
@@ -572,6 +607,7 @@ mod tests {
             priority: UserPriority::BEST_EFFORT,
             player,
             is_monitored: false,
+            is_protected: false,
         })
     }
 
@@ -636,6 +672,7 @@ mod tests {
             priority: UserPriority::BEST_EFFORT,
             player: None,
             is_monitored: false,
+            is_protected: false,
         }]);
         let id = FlowId(0);
         let seqs = [0; 3].map(|_| table[id].handle_datagram_sent(1));

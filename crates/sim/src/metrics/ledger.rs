@@ -75,6 +75,14 @@ impl Ledger {
         }
     }
 
+    /// A datagram reached the far end, where nobody had a use for it.
+    pub fn handle_refused(&mut self, seq: u64) {
+        match self.entry(seq) {
+            Some(Fate::InFlight | Fate::Lost) => self.handle_lost(seq),
+            Some(Fate::Received) | None => self.duplicates += 1,
+        }
+    }
+
     /// Datagrams sent so far.
     pub fn sent(&self) -> u64 {
         self.base + self.entries.len() as u64
@@ -124,6 +132,17 @@ mod tests {
         ledger.handle_lost(2);
         assert_eq!((ledger.sent(), ledger.received(), ledger.lost(), ledger.duplicates()), (4, 2, 1, 1));
         assert_eq!(ledger.in_flight().collect::<Vec<_>>(), [3]);
+    }
+
+    #[test]
+    fn what_nobody_has_a_use_for_was_there_before_or_is_lost() {
+        let mut ledger = Ledger::default();
+        assert_eq!([0; 2].map(|_| ledger.handle_sent()), [0, 1]);
+        ledger.handle_received(0);
+        ledger.handle_refused(0);
+        ledger.handle_refused(1);
+        ledger.handle_refused(1);
+        assert_eq!((ledger.received(), ledger.lost(), ledger.duplicates()), (1, 1, 1));
     }
 
     #[test]

@@ -10,6 +10,7 @@
 
 mod census;
 mod counters;
+mod fec;
 mod flow;
 mod jitter;
 mod ledger;
@@ -20,6 +21,7 @@ mod series;
 
 pub use census::Census;
 pub use counters::{Counters, DropCause};
+pub use fec::FecSummary;
 pub use flow::{FlowMetrics, FlowSpec, FlowSummary, FlowTable, TcpStatistics};
 pub use jitter::{Jitter, JitterSummary, Spread};
 pub use ledger::{Arrival, Ledger};

@@ -42,6 +42,12 @@ pub fn flow_table(result: &RunResult) -> RecordBatch {
     table.numbers("hiccup_time_s", summaries().map(|s| s.player.hiccup_time_s));
     table.numbers("hiccup_max_s", summaries().map(|s| s.player.hiccup_max_s));
     table.numbers("played_s", summaries().map(|s| s.player.played_s));
+    table.optional_counts("repair_packets", summaries().map(|s| s.fec.repair_packets));
+    table.optional_counts("repair_bytes", summaries().map(|s| s.fec.repair_bytes));
+    table.optional_counts("repair_received_packets", summaries().map(|s| s.fec.repair_received_packets));
+    table.optional_counts("recovered_packets", summaries().map(|s| s.fec.recovered_packets));
+    table.numbers("fec_overhead_ratio", summaries().map(|s| s.fec.fec_overhead_ratio));
+    table.numbers("recovered_delay_mean_s", summaries().map(|s| s.fec.recovered_delay_mean_s));
     table.finish()
 }
 

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use hopcast_protocols::application::{GameDirection, GameModel, PlayerConfig};
 use hopcast_protocols::arp;
+use hopcast_protocols::fec;
 use hopcast_protocols::routing::Node;
 use hopcast_protocols::time::{Duration, Instant};
+use hopcast_protocols::transport::tcp::congestion::CongestionControl;
 use hopcast_protocols::transport::{dccp, tcp};
 use hopcast_radio::errors::{ReedSolomon, States};
 use hopcast_radio::fading::Distribution;
@@ -439,6 +441,8 @@ pub struct Flow {
     pub transport: Transport,
     /// What it sends.
     pub application: Application,
+    /// How it is protected.
+    pub fec: Option<fec::Config>,
     /// What shows it at the sink, if it is media.
     pub player: Option<PlayerConfig>,
 }
@@ -476,10 +480,33 @@ pub struct Tcp {
     pub delayed_ack: Option<Duration>,
     /// How losses are repaired, and the law of the window.
     pub variant: tcp::Variant,
+    /// That law, if it is a user's own.
+    pub congestion: Option<CongestionLaw>,
     /// Whether segments carry timestamps.
     pub timestamps: bool,
     /// Whether the routing protocol of the sender tells of broken routes.
     pub elfn: bool,
+}
+
+/// A law of TCP's congestion window that a user has added, with its parameters.
+#[derive(Clone)]
+pub struct CongestionLaw {
+    /// As the scenario calls it.
+    pub name: String,
+    /// Makes that of one end of a connection.
+    pub make: Arc<dyn Fn() -> Box<dyn CongestionControl> + Send + Sync>,
+}
+
+impl core::fmt::Debug for CongestionLaw {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("CongestionLaw").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl PartialEq for CongestionLaw {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && Arc::ptr_eq(&self.make, &other.make)
+    }
 }
 
 /// What a flow sends.

@@ -925,9 +925,32 @@ pub(super) struct Flow {
     pub transport: Transport,
     /// What is sent.
     pub application: Application,
+    /// Forward error correction: repair packets from which the receiver recovers what is lost (RFC 6865); over UDP, TFRC and ADTFRC.
+    /// Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fec: Option<FlowFec>,
     /// A player at the receiving end that shows what comes, with a buffer; of `audio`, `cbr` and `video-trace`. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub player: Option<Player>,
+}
+
+/// Forward error correction of a flow: Reed–Solomon over blocks of packets (RFC 6865).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct FlowFec {
+    /// Packets of the application in a block. Default: 20.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1, "maximum" = 255))]
+    pub source: Option<u8>,
+    /// Repair packets behind a full block: as many of its packets may be lost. With `source` at most 255. Default: 4.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 254))]
+    pub repair: Option<u8>,
+    /// From a block's first packet to its repair packets, at the latest: a block that is not full by then has fewer of both.
+    /// Default: 200 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 1e-6, "maximum" = 3600))]
+    pub block_timeout: Option<Time>,
 }
 
 /// A player of media.
@@ -959,16 +982,19 @@ pub(super) enum Priority {
 }
 
 /// How a flow is carried.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "protocol", rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) enum Transport {
     /// RFC 768.
     Udp {},
     /// RFC 9293.
     Tcp {
-        /// Congestion control. Default: `newreno`.
+        /// Loss recovery and congestion control. Default: `newreno`.
         #[serde(skip_serializing_if = "Option::is_none")]
         variant: Option<Variant>,
+        /// A law of the congestion window that a program has added to hopcast, in place of the variant's. Default: none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        congestion: Option<Congestion>,
         /// Whether segments carry timestamps (RFC 7323), in 12 B of their payload. Default: false.
         #[serde(skip_serializing_if = "Option::is_none")]
         timestamps: Option<bool>,
@@ -1018,6 +1044,18 @@ pub(super) enum Transport {
         #[schemars(extend("minimum" = 1, "maximum" = 64_495))]
         segment: Option<Size>,
     },
+}
+
+/// A law of the congestion window of a user's own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Congestion {
+    /// Under which it was added.
+    pub name: String,
+    /// What it may be told. Default: nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-free" = true))]
+    pub parameters: Option<serde_json::Map<String, serde_json::Value>>,
 }
 
 /// How TFRC finds its rate.

@@ -4,7 +4,10 @@ pub mod video_trace;
 
 use crate::address::ip_address;
 use crate::host::packet::MAX_UDP_PAYLOAD;
-use crate::host::{DccpOptions, Endpoint, Host, HostConfig, Listener, MAX_SOCKETS, Router, Routes, TcpOptions};
+use crate::host::{
+    DccpOptions, Endpoint, FEC_HEADER, FEC_SOURCE_TRAILER, Host, HostConfig, Listener, MAX_SOCKETS, Router, Routes,
+    TcpOptions,
+};
 use crate::metrics::{FlowSpec, FlowTable, PlayerSpec};
 use crate::network::{Neighbours, Network};
 use crate::paths::Paths;
@@ -223,6 +226,7 @@ pub fn machines(scenario: &Scenario, network: &Network, seed: u64, hosting: Host
         player: flow.player.and_then(|config| Some(PlayerSpec { config, timeline: timeline(&flow.application)? })),
         // Over several connections nobody could say which of them lost a packet.
         is_monitored: is_adtfrc(flow) && path.legs.len() == 1,
+        is_protected: flow.fec.is_some(),
     };
     let specs = scenario.flows.iter().zip(&paths).map(spec);
     let flows = FlowTable::new(specs);
@@ -375,7 +379,7 @@ fn add_udp(
     flow: &Flow,
     stops: &[u32],
 ) -> Result<Option<Listener>, TrafficError> {
-    let octets = largest_write(&flow.application);
+    let octets = largest_write(&flow.application) + if flow.fec.is_some() { FEC_HEADER } else { 0 };
     if octets > MAX_UDP_PAYLOAD {
         return Err(TrafficError::DatagramTooLarge { flow: flow.name.clone(), octets });
     }
@@ -384,12 +388,12 @@ fn add_udp(
     for &node in stops.iter().rev() {
         let host = &mut hosts[node as usize];
         let port = match next {
-            None => host.add_udp_sink(id),
+            None => host.add_udp_sink(id, flow.fec.as_ref()),
             Some(Endpoint { node: to, port }) if node == flow.from.0 && host.is_real() => {
                 return Ok(Some(Listener { flow: id, from: flow.from, to, port }));
             }
             Some(remote) if node == flow.from.0 => {
-                host.add_udp_source(id, source(flow, id, seed), flow.stop, remote);
+                host.add_udp_source(id, source(flow, id, seed), flow.stop, remote, flow.fec.as_ref());
                 break;
             }
             Some(remote) => host.add_udp_relay(id, remote),
@@ -404,6 +408,7 @@ fn add_tcp(hosts: &mut [Host], groups: &[&Group], seed: u64, id: FlowId, flow: &
     let options = |node: u32, end: usize| TcpOptions {
         config: connection_config(tcp, groups[node as usize].socket_buffer),
         initial_sequence: Stream::new(seed, Purpose::InitialSequence, u64::from(id.0), end as u64).next_u64() as u32,
+        congestion: tcp.congestion.clone(),
     };
     for (hop, &node) in stops.iter().enumerate().rev() {
         let host = &mut hosts[node as usize];
@@ -453,17 +458,17 @@ fn connection_config(tcp: &Tcp, socket_buffer: u32) -> tcp::Config {
 fn add_dccp(hosts: &mut [Host], groups: &[&Group], seed: u64, id: FlowId, flow: &Flow, dccp: &Dccp, stops: &[u32]) {
     let mut next: Option<Endpoint> = None;
     let options = |node: u32, end: usize| DccpOptions {
-        config: dccp_config(dccp, &source(flow, id, seed), &flow.application, groups[node as usize].socket_buffer),
+        config: dccp_config(dccp, &source(flow, id, seed), flow, groups[node as usize].socket_buffer),
         // Far from where 48 bits end, so that numbers of one run compare without wrapping.
         initial_sequence: Stream::new(seed, Purpose::InitialSequence, u64::from(id.0), end as u64).next_u64() >> 17,
     };
     for (hop, &node) in stops.iter().enumerate().rev() {
         let host = &mut hosts[node as usize];
         let port = match next {
-            None => host.add_dccp_sink(id, options(node, 2 * hop - 1)),
+            None => host.add_dccp_sink(id, options(node, 2 * hop - 1), flow.fec.as_ref()),
             Some(remote) if hop == 0 => {
                 let times = (flow.start, flow.stop);
-                host.add_dccp_source(id, source(flow, id, seed), times, remote, options(node, 0));
+                host.add_dccp_source(id, source(flow, id, seed), times, remote, options(node, 0), flow.fec.as_ref());
                 break;
             }
             Some(remote) => {
@@ -475,11 +480,11 @@ fn add_dccp(hosts: &mut [Host], groups: &[&Group], seed: u64, id: FlowId, flow: 
     }
 }
 
-/// The packet size that the congestion control begins with is that of the application. Who blocks waits with Linux's queue of
+/// The packet size that the congestion control begins with is that of the application, payload ID of FEC included. Who blocks waits with Linux's queue of
 /// five packets; who does not needs one that takes a whole picture, the socket's buffer.
-fn dccp_config(dccp: &Dccp, source: &Source, application: &Application, socket_buffer: u32) -> dccp::Config {
+fn dccp_config(dccp: &Dccp, source: &Source, flow: &Flow, socket_buffer: u32) -> dccp::Config {
     let default = dccp::Config::default();
-    let largest = largest_write(application);
+    let largest = largest_write(&flow.application) + if flow.fec.is_some() { FEC_SOURCE_TRAILER } else { 0 };
     let mut congestion = dccp.congestion;
     let (Congestion::Tfrc(tfrc) | Congestion::Adtfrc(adtfrc::Config { tfrc, .. })) = &mut congestion;
     tfrc.segment = largest;

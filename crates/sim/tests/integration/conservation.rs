@@ -11,6 +11,7 @@ struct RandomFlow {
     hops: usize,
     protocol: &'static str,
     application: String,
+    is_protected: bool,
     start_ms: u32,
     stop_ms: Option<u32>,
 }
@@ -37,12 +38,13 @@ fn application() -> impl Strategy<Value = String> {
 fn flow() -> impl Strategy<Value = RandomFlow> {
     let times = (0_u32..100, prop::option::of(101_u32..400));
     let protocol = prop::sample::select(vec!["udp", "tcp", "tfrc", "adtfrc"]);
-    (0_usize..5, 1_usize..5, protocol, application(), times).prop_map(
-        |(from, hops, protocol, application, (start_ms, stop_ms))| RandomFlow {
+    (0_usize..5, 1_usize..5, protocol, application(), any::<bool>(), times).prop_map(
+        |(from, hops, protocol, application, is_protected, (start_ms, stop_ms))| RandomFlow {
             from,
             hops,
             protocol,
             application,
+            is_protected,
             start_ms,
             stop_ms,
         },
@@ -97,6 +99,9 @@ fn text() -> impl Strategy<Value = String> {
                      transport = {{ protocol = \"{protocol}\" }}\napplication = {}\n",
                     flow.from, flow.start_ms, flow.application
                 );
+                if flow.is_protected && protocol != "tcp" {
+                    text += "fec = { source = 5, repair = 2, block_timeout = \"20 ms\" }\n";
+                }
                 if let Some(stop) = flow.stop_ms {
                     text = text.replace(
                         &format!("name = \"f{index}\"\n"),

@@ -7,6 +7,7 @@ mod conservation;
 mod determinism;
 mod detours;
 mod difference;
+mod fec;
 mod interfaces;
 mod interference_floor;
 mod motion;

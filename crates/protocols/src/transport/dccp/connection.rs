@@ -356,14 +356,21 @@ impl Connection {
     /// The user offers a unit of data. `false` if it was not taken: the queue is full ([`Output::Writable`] tells when there
     /// is room again), or the connection is closing, or a DCCP packet can't be as long.
     pub fn handle_write(&mut self, payload: Payload, now: Instant) -> bool {
+        let is_taken = self.has_room(payload.len);
+        if is_taken {
+            self.queue.push_back((payload, now));
+        }
+        is_taken
+    }
+
+    /// Whether [`handle_write`](Self::handle_write) would take a unit of `len` octets now. If not for lack of room,
+    /// [`Output::Writable`] follows, as after a write.
+    pub fn has_room(&mut self, len: u32) -> bool {
         let gone = self.closing || matches!(self.state, State::Closed | State::TimeWait);
-        if gone || payload.len > MAX_PAYLOAD {
+        if gone || len > MAX_PAYLOAD {
             return false;
         }
         self.blocked = self.queue.len() >= self.config.queue;
-        if !self.blocked {
-            self.queue.push_back((payload, now));
-        }
         !self.blocked
     }
 

@@ -7,6 +7,7 @@ use super::*;
 use crate::scenario::model::{Application, Relay, Transport};
 use crate::traffic::video_trace::VideoTrace;
 use hopcast_protocols::application::{GameDirection, GameModel};
+use hopcast_protocols::fec::Config;
 use proptest::prelude::*;
 
 fn applications() -> impl Strategy<Value = Application> {
@@ -55,12 +56,20 @@ proptest! {
         by_application in any::<bool>(),
         transport in prop::sample::select(vec![Transport::Udp, tcp(None), tfrc(), adtfrc()]),
         application in applications(),
+        fec in prop::option::of((1_u8..20, 0_u8..8, 1_u64..100)),
         fates in fates(),
         queue in 1_u32..60,
         millis in 1_010_u64..3_000,
     ) {
         let relay = if by_application { Relay::Application } else { Relay::Os };
+        let is_tcp = matches!(transport, Transport::Tcp(_));
         let mut scenario = scenario(nodes, relay, transport, application);
+        scenario.flows[0].fec = fec.filter(|_| !is_tcp).map(|(source, repair, millis)| Config {
+            source,
+            repair,
+            block_timeout: Duration::from_millis(millis),
+            ..Config::default()
+        });
         scenario.radio.queue_packets = queue;
         // An application also in the other direction, over the same wires.
         let mut back = scenario.flows[0].clone();

@@ -1,6 +1,7 @@
 //! Hosts on a wire: each behaviour by hand, at exact instants, and conservation whatever the wire does.
 
 mod conservation;
+mod fec;
 mod net;
 mod set_up;
 mod streams;
@@ -44,6 +45,7 @@ impl Bench {
                 priority: UserPriority::BEST_EFFORT,
                 player: None,
                 is_monitored: false,
+                is_protected: false,
             }]),
             pool: PacketPool::default(),
             now: at(0),
@@ -116,8 +118,8 @@ fn units(size: u32, wait: u64, bytes: Option<u64>) -> Source {
 /// A source at the first host and a sink at the last, with datagrams going straight from one to the other.
 fn direct(count: u32, socket_buffer: u32, source: Source) -> Bench {
     let mut bench = Bench::new(count, socket_buffer);
-    let port = bench.hosts[count as usize - 1].add_udp_sink(FLOW);
-    bench.hosts[0].add_udp_source(FLOW, source, None, Endpoint { node: NodeId(count - 1), port });
+    let port = bench.hosts[count as usize - 1].add_udp_sink(FLOW, None);
+    bench.hosts[0].add_udp_source(FLOW, source, None, Endpoint { node: NodeId(count - 1), port }, None);
     bench
 }
 
@@ -213,13 +215,14 @@ fn a_blocking_write_waits_for_room_in_the_queue_of_its_category() {
         priority: UserPriority::new(priority),
         player: None,
         is_monitored: false,
+        is_protected: false,
     };
     let mut bench = Bench::new(2, 100_000);
     bench.flows = FlowTable::new([flow(0), flow(0), flow(6)]);
     for (size, number) in [(16_384, 0), (1_000, 1), (2_000, 2)] {
-        let port = bench.hosts[1].add_udp_sink(FlowId(number));
+        let port = bench.hosts[1].add_udp_sink(FlowId(number), None);
         let remote = Endpoint { node: NodeId(1), port };
-        bench.hosts[0].add_udp_source(FlowId(number), units(size, 0, None), None, remote);
+        bench.hosts[0].add_udp_source(FlowId(number), units(size, 0, None), None, remote, None);
     }
     bench.advance(0);
     assert_eq!(bench.take(0, 5), [], "the large unit keeps its turn in the only queue");
@@ -260,8 +263,8 @@ fn the_wait_counts_from_the_return_of_the_blocking_write() {
 #[test]
 fn writers_take_turns() {
     let mut bench = direct(2, 100_000, units(1000, 0, None));
-    let port = bench.hosts[1].add_udp_sink(FLOW);
-    bench.hosts[0].add_udp_source(FLOW, units(1000, 0, None), None, Endpoint { node: NodeId(1), port });
+    let port = bench.hosts[1].add_udp_sink(FLOW, None);
+    bench.hosts[0].add_udp_source(FLOW, units(1000, 0, None), None, Endpoint { node: NodeId(1), port }, None);
     bench.advance(0);
     let sockets: Vec<u16> = bench.take(0, 6).iter().map(|packet| packet.tag.socket).collect();
     assert_eq!(sockets, [0, 1, 0, 1, 0, 1]);
@@ -312,9 +315,9 @@ fn what_expired_on_its_way_is_not_passed_on() {
 #[test]
 fn a_relay_keeps_the_deadline_and_goes_on_after_what_expired() {
     let mut bench = Bench::new(3, 200);
-    let port = bench.hosts[2].add_udp_sink(FLOW);
+    let port = bench.hosts[2].add_udp_sink(FLOW, None);
     let port = bench.hosts[1].add_udp_relay(FLOW, Endpoint { node: NodeId(2), port });
-    bench.hosts[0].add_udp_source(FLOW, audio(), None, Endpoint { node: NodeId(1), port });
+    bench.hosts[0].add_udp_source(FLOW, audio(), None, Endpoint { node: NodeId(1), port }, None);
     bench.advance(0);
     let first = bench.take(0, 50).swap_remove(0);
     bench.sent(0, &first);
@@ -341,9 +344,9 @@ fn a_relay_keeps_the_deadline_and_goes_on_after_what_expired() {
 #[test]
 fn a_stopped_source_is_silent() {
     let mut bench = Bench::new(2, 100_000);
-    let port = bench.hosts[1].add_udp_sink(FLOW);
+    let port = bench.hosts[1].add_udp_sink(FLOW, None);
     let source = Source::Cbr(CbrSource::new(at(0), 8e6, 1000));
-    bench.hosts[0].add_udp_source(FLOW, source, Some(at(2_000)), Endpoint { node: NodeId(1), port });
+    bench.hosts[0].add_udp_source(FLOW, source, Some(at(2_000)), Endpoint { node: NodeId(1), port }, None);
     for millis in 0..10 {
         bench.advance(millis * 1_000);
     }
@@ -397,10 +400,10 @@ fn a_port_without_a_socket_takes_nothing() {
 fn relay(units_sent: u64) -> (Bench, Vec<Arc<Packet>>) {
     let mut bench = Bench::new(3, 3_000);
     bench.hosts[0].config.socket_buffer = 100_000;
-    let port = bench.hosts[2].add_udp_sink(FLOW);
+    let port = bench.hosts[2].add_udp_sink(FLOW, None);
     let port = bench.hosts[1].add_udp_relay(FLOW, Endpoint { node: NodeId(2), port });
     let source = units(1000, 0, Some(1000 * units_sent));
-    bench.hosts[0].add_udp_source(FLOW, source, None, Endpoint { node: NodeId(1), port });
+    bench.hosts[0].add_udp_source(FLOW, source, None, Endpoint { node: NodeId(1), port }, None);
     bench.advance(0);
     let packets = bench.take(0, 50);
     assert_eq!(packets.len() as u64, units_sent);

@@ -78,6 +78,7 @@ pub(super) fn scenario(count: u32, relay: Relay, transport: Transport, applicati
             stop: None,
             transport,
             application,
+            fec: None,
             player: None,
         }],
         sha256: String::new(),
@@ -92,6 +93,7 @@ pub(super) fn tcp(window: Option<u32>) -> Transport {
         min_rto: Duration::from_millis(200),
         delayed_ack: Some(Duration::from_millis(100)),
         variant: tcp::Variant::NewReno,
+        congestion: None,
         timestamps: false,
         elfn: false,
     })

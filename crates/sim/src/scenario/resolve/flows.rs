@@ -3,17 +3,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopcast_protocols::application::{self, PlayerConfig};
+use hopcast_protocols::fec;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::{adtfrc, dccp, tcp, tfrc};
 use hopcast_radio::mac::edca::UserPriority;
+use hopcast_wire::fec::MAX_SYMBOLS;
 
 use super::super::model::{self, NodeId};
 use super::super::nearest;
 use super::super::quantity::{Rate, Size, Time, TimeOrOff};
 use super::super::schema::{
-    Application, Flow, GameDirection, GameModel, Metric, Priority, Profile, TfrcVariant, Transport, Variant,
+    Application, Congestion, Flow, GameDirection, GameModel, Metric, Priority, Profile, TfrcVariant, Transport, Variant,
 };
 use super::super::traces::Traces;
+use crate::host::FEC_HEADER;
+
 use super::{Resolver, exact, instant, show, word};
 
 /// IPv4 header (RFC 791, section 3.1) and TCP header (RFC 9293, section 3.1), without options.
@@ -52,6 +56,14 @@ pub(super) struct Surroundings {
     pub(super) duration: Duration,
     pub(super) mtu: Option<u32>,
     pub(super) profile: Profile,
+}
+
+/// What carries an application's datagrams.
+#[derive(Clone, Copy)]
+struct Carrier<'a> {
+    transport: &'a model::Transport,
+    /// Octets that are added to the largest of them.
+    overhead: u32,
 }
 
 impl Resolver<'_> {
@@ -94,7 +106,9 @@ impl Resolver<'_> {
             .pick(&["flows", index, "priority"], flow.priority, word, || (Priority::BestEffort, "default".into()));
         let (start, stop) = self.times(index, flow, around.duration);
         let transport = self.transport(index, flow, around);
-        let application = self.application(index, flow, &transport, traces, around);
+        let fec = self.fec(index, flow, &transport);
+        let carrier = Carrier { transport: &transport, overhead: if fec.is_some() { FEC_HEADER } else { 0 } };
+        let application = self.application(index, flow, carrier, traces, around);
         let player = self.player(index, flow);
         let is_static = from.is_some_and(|from| matches!(nodes.group(from).routing, model::Routing::Static));
         if is_static && matches!(&transport, model::Transport::Tcp(tcp) if tcp.elfn) {
@@ -119,6 +133,7 @@ impl Resolver<'_> {
             stop,
             transport,
             application,
+            fec,
             player,
         })
     }
@@ -179,9 +194,9 @@ impl Resolver<'_> {
     fn transport(&mut self, index: &str, flow: &Flow, around: Surroundings) -> model::Transport {
         let at = |key| ["flows", index, "transport", key];
         self.ledger.note_given(&at("protocol"));
-        match flow.transport {
+        match flow.transport.clone() {
             Transport::Udp {} => model::Transport::Udp,
-            Transport::Tcp { .. } => self.tcp(index, flow.transport, around),
+            transport @ Transport::Tcp { .. } => self.tcp(index, transport, around),
             Transport::Tfrc { variant, segment } => {
                 let variant = self
                     .ledger
@@ -231,14 +246,24 @@ impl Resolver<'_> {
 
     fn tcp(&mut self, index: &str, transport: Transport, around: Surroundings) -> model::Transport {
         let at = |key| ["flows", index, "transport", key];
-        let Transport::Tcp { variant, timestamps, segment, window, initial_window, min_rto, delayed_ack, elfn } =
-            transport
+        let Transport::Tcp {
+            variant,
+            congestion,
+            timestamps,
+            segment,
+            window,
+            initial_window,
+            min_rto,
+            delayed_ack,
+            elfn,
+        } = transport
         else {
             unreachable!("it is asked about TCP alone");
         };
         let ns_2 = around.profile == Profile::Ns2;
         let variant =
             self.ledger.pick(&at("variant"), variant, word, || (Variant::Newreno, "default: RFC 6582".into()));
+        let congestion = self.congestion(index, congestion);
         let timestamps =
             self.ledger.pick(&at("timestamps"), timestamps, bool::to_string, || (false, "default: without".into()));
         let segment = self.ledger.pick(&at("segment"), segment, exact, || match around.mtu {
@@ -285,16 +310,41 @@ impl Resolver<'_> {
                 Variant::Sack => tcp::Variant::Sack,
                 Variant::Cubic => tcp::Variant::Cubic,
             },
+            congestion,
             timestamps,
             elfn,
         })
+    }
+
+    /// A law of the window of a user's own.
+    fn congestion(&mut self, index: &str, given: Option<Congestion>) -> Option<model::CongestionLaw> {
+        let at = |key| ["flows", index, "transport", "congestion", key];
+        let Some(Congestion { name, parameters }) = given else {
+            self.ledger.note(&["flows", index, "transport", "congestion"], "the variant's", "default");
+            return None;
+        };
+        self.ledger.note_given(&at("name"));
+        match self.source.registry.congestion_control(&name, parameters.unwrap_or_default()) {
+            Some(Ok(law)) => return Some(law),
+            Some(Err(problem)) => self.report(&at("parameters"), problem, ""),
+            None => {
+                let known: Vec<&str> = self.source.registry.congestion_control_names().collect();
+                let expected = match known.as_slice() {
+                    [] => "one that this program was built with or given: it has none".to_owned(),
+                    _ => format!("one of {}", known.join(", ")),
+                };
+                let problem = format!("there is no congestion control of this name{}", nearest::hint(&name, &known));
+                self.report(&at("name"), problem, expected);
+            }
+        }
+        None
     }
 
     fn application(
         &mut self,
         index: &str,
         flow: &Flow,
-        transport: &model::Transport,
+        carrier: Carrier<'_>,
         traces: &mut Traces<'_>,
         around: Surroundings,
     ) -> Option<model::Application> {
@@ -303,18 +353,18 @@ impl Resolver<'_> {
         Some(match &flow.application {
             Application::Bulk { bytes, packet } => {
                 let bytes = self.amount(index, *bytes);
-                model::Application::Bulk { bytes, packet: self.packet(index, *packet, transport, around) }
+                model::Application::Bulk { bytes, packet: self.packet(index, *packet, carrier, around) }
             }
             Application::Adu { size, wait, bytes } => {
                 self.ledger.note_given(&at("size"));
-                self.check_datagram(index, "size", size.0, transport);
+                self.check_datagram(index, "size", size.0, carrier);
                 let wait = self.ledger.pick(&at("wait"), *wait, show, || (Time(0.0), "default: none".into()));
                 let bytes = self.amount(index, *bytes);
                 model::Application::Adu { size: size.0 as u32, wait: Duration::from_secs_f64(wait.0), bytes }
             }
             Application::Cbr { rate, packet, jitter } => {
                 self.ledger.note_given(&at("rate"));
-                let packet = self.packet(index, *packet, transport, around);
+                let packet = self.packet(index, *packet, carrier, around);
                 let packet_rate = rate.0 / (8.0 * f64::from(packet));
                 if packet_rate > MAX_PACKET_RATE {
                     let problem = format!("is {packet_rate:.3e} packets of {packet} B a second");
@@ -324,7 +374,7 @@ impl Resolver<'_> {
                 model::Application::Cbr { rate: rate.0, packet, jitter: Duration::from_secs_f64(jitter.0) }
             }
             &Application::Audio { rate, packet, interval, deadline } => {
-                self.audio(index, [rate.map(|r| r.0), packet.map(|p| p.0), interval.map(|i| i.0)], deadline, transport)
+                self.audio(index, [rate.map(|r| r.0), packet.map(|p| p.0), interval.map(|i| i.0)], deadline, carrier)
             }
             &Application::Game { model, direction } => {
                 let model = self.ledger.pick(&at("model"), model, word, || {
@@ -349,14 +399,14 @@ impl Resolver<'_> {
                 model::Application::File {
                     bytes: bytes.0 as u64,
                     think: think.0.map(|time| Duration::from_secs_f64(time.0)),
-                    packet: self.packet(index, *packet, transport, around),
+                    packet: self.packet(index, *packet, carrier, around),
                 }
             }
             Application::VideoTrace { file, packet } => {
                 let file = self.ledger.pick(&at("file"), file.clone(), String::clone, || {
                     (super::super::traces::DEFAULT.into(), "default: bundled with hopcast".into())
                 });
-                let packet = self.packet(index, *packet, transport, around);
+                let packet = self.packet(index, *packet, carrier, around);
                 match traces.find(&file) {
                     Ok(trace) => model::Application::VideoTrace { trace, packet },
                     Err((problem, expected)) => {
@@ -374,7 +424,7 @@ impl Resolver<'_> {
         index: &str,
         given: [Option<f64>; 3],
         deadline: Option<TimeOrOff>,
-        transport: &model::Transport,
+        carrier: Carrier<'_>,
     ) -> model::Application {
         let at = |key| ["flows", index, "application", key];
         // What exceeds a whole number by the rounding of the product does not make another byte.
@@ -421,16 +471,44 @@ impl Resolver<'_> {
         let deadline = self
             .ledger
             .pick(&at("deadline"), deadline, show, || (TimeOrOff(None), "default: packets do not expire".into()));
-        if deadline.0.is_some() && *transport != model::Transport::Udp {
+        if deadline.0.is_some() && *carrier.transport != model::Transport::Udp {
             let problem = "is kept over UDP only";
             self.report(&at("deadline"), problem, "transport.protocol = \"udp\"");
         }
-        self.check_datagram(index, "packet", packet, transport);
+        self.check_datagram(index, "packet", packet, carrier);
         model::Application::Audio {
             rate,
             packet: packet as u32,
             deadline: deadline.0.map(|time| Duration::from_secs_f64(time.0)),
         }
+    }
+
+    fn fec(&mut self, index: &str, flow: &Flow, transport: &model::Transport) -> Option<fec::Config> {
+        let path = ["flows", index, "fec"];
+        let Some(given) = flow.fec else {
+            self.ledger.note(&path, "none", "default");
+            return None;
+        };
+        if matches!(transport, model::Transport::Tcp(_)) {
+            let expected = "transport.protocol = \"udp\", \"tfrc\" or \"adtfrc\"";
+            self.report(&path, "is for transports that do not send again what is lost", expected);
+        }
+        let at = |key| [path[0], path[1], path[2], key];
+        let default = fec::Config::default();
+        let choice = "default: a choice for interactive media";
+        let mut number =
+            |key, given, default| self.ledger.pick(&at(key), given, u8::to_string, || (default, choice.into()));
+        let (source, repair) =
+            (number("source", given.source, default.source), number("repair", given.repair, default.repair));
+        if usize::from(source) + usize::from(repair) > MAX_SYMBOLS {
+            let expected = format!("at most {MAX_SYMBOLS} packets in a block");
+            self.report(&at("repair"), format!("is {repair} beside {source} packets of the application"), expected);
+        }
+        let block_timeout = self.ledger.pick(&at("block_timeout"), given.block_timeout, show, || {
+            (Time(default.block_timeout.as_secs_f64()), choice.into())
+        });
+        let block_timeout = Duration::from_secs_f64(block_timeout.0);
+        Some(fec::Config { source, repair, block_timeout, ..default })
     }
 
     fn player(&mut self, index: &str, flow: &Flow) -> Option<PlayerConfig> {
@@ -461,33 +539,38 @@ impl Resolver<'_> {
         bytes.map(|size| size.0 as u64)
     }
 
-    fn packet(&mut self, index: &str, given: Option<Size>, transport: &model::Transport, around: Surroundings) -> u32 {
+    fn packet(&mut self, index: &str, given: Option<Size>, carrier: Carrier<'_>, around: Surroundings) -> u32 {
         let path = ["flows", index, "application", "packet"];
-        let default = || match transport {
-            model::Transport::Tcp(tcp) => (size(tcp.segment), "default: the segment".into()),
-            model::Transport::Dccp(dccp) => (size(dccp.congestion.tfrc().segment), "default: the segment".into()),
-            model::Transport::Udp => {
-                let source = match around.mtu {
-                    Some(_) => "default: radio.mtu less 28 B of headers",
-                    None => "default: as with an MTU of 1500 B",
-                };
-                (size(around.mtu.unwrap_or(WITHOUT_MTU) - IP_AND_UDP), source.into())
+        let default = || {
+            let (room, source) = match carrier.transport {
+                model::Transport::Tcp(tcp) => (tcp.segment, "default: the segment"),
+                model::Transport::Dccp(dccp) => (dccp.congestion.tfrc().segment, "default: the segment"),
+                model::Transport::Udp => match around.mtu {
+                    Some(mtu) => (mtu - IP_AND_UDP, "default: radio.mtu less 28 B of headers"),
+                    None => (WITHOUT_MTU - IP_AND_UDP, "default: as with an MTU of 1500 B"),
+                },
+            };
+            match carrier.overhead {
+                0 => (size(room), source.into()),
+                overhead => (size(room.saturating_sub(overhead).max(1)), format!("{source}, and {overhead} B of FEC")),
             }
         };
         let packet = self.ledger.pick(&path, given, exact, default);
-        self.check_datagram(index, "packet", packet.0, transport);
+        self.check_datagram(index, "packet", packet.0, carrier);
         packet.0 as u32
     }
 
     /// Reports a write of `octets` that is more than the transport has in one datagram.
-    fn check_datagram(&mut self, index: &str, key: &str, octets: f64, transport: &model::Transport) {
-        let (name, most) = match transport {
+    fn check_datagram(&mut self, index: &str, key: &str, octets: f64, carrier: Carrier<'_>) {
+        let (name, most) = match carrier.transport {
             model::Transport::Tcp(_) => return,
             model::Transport::Udp => ("UDP datagram", MAX_UDP_PAYLOAD),
             model::Transport::Dccp(_) => ("DCCP packet", MAX_DCCP_PAYLOAD),
         };
+        let most = most - f64::from(carrier.overhead);
         if octets > most {
-            let problem = format!("is more than a {name} holds");
+            let beside = if carrier.overhead > 0 { " beside FEC" } else { "" };
+            let problem = format!("is more than a {name} holds{beside}");
             self.report(&["flows", index, "application", key], problem, format!("at most {most} B"));
         }
     }

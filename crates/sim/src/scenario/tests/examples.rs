@@ -46,6 +46,7 @@ fn the_string_loads_with_static_routes() {
         min_rto: Duration::from_secs(1),
         delayed_ack: Some(Duration::from_millis(200)),
         variant: tcp::Variant::NewReno,
+        congestion: None,
         timestamps: false,
         elfn: false,
     };

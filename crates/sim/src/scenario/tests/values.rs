@@ -274,6 +274,28 @@ fn games_files_and_players_are_read() {
 }
 
 #[test]
+fn forward_error_correction_is_read() {
+    use hopcast_protocols::fec::Config;
+    let fec = |set: &[&str]| load(SMALL, set).scenario.flows[0].fec.clone();
+    assert_eq!(fec(&[]), None);
+    assert_eq!(fec(&["flows.f.fec={}"]), Some(Config::default()));
+    let block_timeout = Duration::from_millis(50);
+    let config = Config { source: 8, repair: 2, block_timeout, ..Config::default() };
+    assert_eq!(fec(&[r#"flows.f.fec={ source = 8, repair = 2, block_timeout = "50 ms" }"#]), Some(config));
+    // What it adds has room in the default packet.
+    let packet = |set: &[&str]| match load(SMALL, set).scenario.flows[0].application {
+        Application::Bulk { packet, .. } => packet,
+        _ => panic!("bulk"),
+    };
+    assert_eq!([packet(&[BULK]), packet(&[BULK, "flows.f.fec={}"])], [1472, 1463]);
+    let tfrc = r#"flows.f.transport={ protocol = "tfrc" }"#;
+    assert_eq!([packet(&[BULK, tfrc]), packet(&[BULK, tfrc, "flows.f.fec={}"])], [1448, 1439]);
+    let loaded = load(SMALL, &[BULK, "flows.f.fec={}"]);
+    let told = "default: radio.mtu less 28 B of headers, and 9 B of FEC";
+    assert_eq!(in_force(&loaded, "flows.f.application.packet"), ("1463 B", told));
+}
+
+#[test]
 fn queues_are_read() {
     let discipline = |set: &[&str]| load(SMALL, set).scenario.radio.queue_discipline;
     assert_eq!(discipline(&[]), Discipline::DropTail);

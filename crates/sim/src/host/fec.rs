@@ -1,0 +1,106 @@
+//! Forward error correction at the programs of a host: repair packets behind what a source writes, and what a sink makes of
+//! both.
+
+use super::packet::{Coded, Datagram, Packet, Tag};
+use super::program::{Activity, Unit};
+use super::{Context, FlowId, Host};
+use hopcast_protocols::fec::{Adu, Config, Counting, Decoder, Encoder, Output};
+use hopcast_protocols::time::Instant;
+use hopcast_wire::fec::{INFORMATION_LEN, PAYLOAD_ID_LEN};
+use std::sync::Arc;
+
+/// Most octets that FEC adds to the largest datagram of a flow: in its repair packets.
+pub const FEC_HEADER: u32 = (PAYLOAD_ID_LEN + INFORMATION_LEN) as u32;
+
+/// Octets that FEC adds to each datagram of an application.
+pub const FEC_SOURCE_TRAILER: u32 = PAYLOAD_ID_LEN as u32;
+
+/// The encoder of a source, and the packet that is to leave next.
+#[derive(Debug)]
+pub(super) struct Protection {
+    encoder: Encoder<Counting<Datagram>>,
+    next: Option<Coded>,
+    /// When the latest datagram, and hence a block that ends with it, is not worth sending any more.
+    expires: Option<Instant>,
+}
+
+impl Protection {
+    pub(super) fn new(config: &Config) -> Self {
+        Self { encoder: Encoder::new(config, Counting::new()), next: None, expires: None }
+    }
+
+    /// The application writes a datagram, now that nothing waits to leave: its source packet.
+    pub(super) fn protect(&mut self, datagram: Unit, now: Instant) -> Unit {
+        let Unit { seq, created, expires, octets, .. } = datagram;
+        // The builder refuses datagrams that are larger.
+        let adu = Adu { len: octets as u16, content: Datagram { seq, created } };
+        self.encoder.handle_adu(adu, now);
+        self.expires = expires;
+        let coded = self.encoder.poll_output().map(Arc::new);
+        Unit { octets: octets + FEC_SOURCE_TRAILER, coded, ..datagram }
+    }
+
+    /// Time has come to `now`, when the stream has ended or not.
+    pub(super) fn advance(&mut self, has_ended: bool, now: Instant) {
+        match has_ended {
+            true => self.encoder.handle_end(),
+            false => self.encoder.handle_timeout(now),
+        }
+    }
+
+    /// Octets of the repair packet that waits to leave.
+    pub(super) fn waiting(&mut self) -> Option<u32> {
+        self.next = self.next.take().or_else(|| self.encoder.poll_output());
+        self.next.as_ref().map(|coded| coded.octets(&Counting::new()) as u32)
+    }
+
+    /// Takes the repair packet that waits to leave.
+    pub(super) fn take_repair(&mut self, flow: FlowId, cx: &mut Context<'_>) -> Option<Unit> {
+        let octets = self.waiting()?;
+        let coded = self.next.take().map(Arc::new);
+        let seq = cx.flows[flow].handle_repair_sent(octets);
+        Some(Unit { seq, created: cx.now, expires: self.expires, octets, coded })
+    }
+
+    /// When [`Self::advance`] is next due.
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        self.encoder.poll_timeout()
+    }
+}
+
+/// The decoder of a sink.
+pub(super) type Correction = Decoder<Counting<Datagram>>;
+
+impl Unit {
+    /// What a packet brought, as the program at its end sees it.
+    pub(super) fn of(packet: &Packet, octets: u32) -> Self {
+        let Tag { seq, created, expires, .. } = packet.tag;
+        Self { seq, created, expires, octets, coded: packet.coded().cloned() }
+    }
+}
+
+impl Host {
+    /// The program of a sink reads what has come.
+    pub(super) fn read_unit(&mut self, program: u32, unit: Unit, cx: &mut Context<'_>) {
+        let program = &mut self.programs[program as usize];
+        let flow = &mut cx.flows[program.flow];
+        let (Activity::Sink { correction: Some(decoder) }, Some(coded)) = (&mut program.activity, unit.coded) else {
+            return flow.handle_datagram_received(unit.seq, unit.octets, unit.created, cx.now);
+        };
+        let is_source = matches!(*coded, Coded::Source(..));
+        let delivered = decoder.statistics().delivered;
+        decoder.handle_packet(Coded::clone(&coded), cx.now);
+        if !is_source {
+            flow.handle_repair_received();
+        } else if decoder.statistics().delivered == delivered {
+            flow.handle_datagram_refused(unit.seq);
+        }
+        while let Some(Output { adu: Adu { len, content }, recovered_after }) = decoder.poll_output() {
+            let Datagram { seq, created } = content;
+            match recovered_after {
+                None => flow.handle_datagram_received(seq, len.into(), created, cx.now),
+                Some(_) => flow.handle_datagram_recovered(seq, len.into(), created, cx.now),
+            }
+        }
+    }
+}

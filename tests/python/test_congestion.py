@@ -1,0 +1,169 @@
+"""Congestion controls written in Python."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import hopcast
+from hopcast.congestion import CongestionControl
+
+TOML = """
+duration = "60 s"
+nodes = [{ name = "a", role = "wired" }, { name = "b", role = "wired" }]
+links = [{ between = ["a", "b"], rate = "2 Mb/s", delay = "40 ms", queue = { packets = 20 }, loss = 0.01 }]
+[[flows]]
+name = "f"
+from = "a"
+to = "b"
+transport = { protocol = "tcp", variant = "newreno" }
+application = { kind = "bulk" }
+"""
+
+
+class Reno(CongestionControl):
+    """The window of RFC 5681, section 3.1, counting bytes."""
+
+    def on_established(self, segment: int, initial_window: int) -> None:
+        self.segment = segment
+        self.initial_window = self.window = initial_window
+        self.acked = 0
+
+    def on_ack(self, acked: int, flight: int, rtt: float | None, now: float) -> None:
+        if self.window < self.slow_start_threshold:
+            self.window += min(acked, self.segment)
+            return
+        self.acked += acked
+        if self.acked >= self.window:
+            self.acked = min(self.acked - self.window, self.window)
+            self.window += self.segment
+
+    def on_loss(self, flight: int, now: float) -> None:
+        self.halve(flight)
+        self.window = self.slow_start_threshold
+
+    def on_recovered(self, limit: int, now: float) -> None:
+        self.window = min(self.slow_start_threshold, limit)
+
+    def on_timeout(self, flight: int, first: bool, now: float) -> None:
+        if first:
+            self.halve(flight)
+        self.window = self.segment
+
+    def on_idle(self) -> None:
+        self.window = min(self.window, self.initial_window)
+
+    def halve(self, flight: int) -> None:
+        self.slow_start_threshold = max(flight // 2, 2 * self.segment)
+        self.acked = 0
+
+
+def with_law(law: type[CongestionControl], **parameters: object) -> hopcast.Scenario:
+    named = {"name": "mine", "parameters": parameters} if parameters else {"name": "mine"}
+    scenario = hopcast.Scenario.from_toml(TOML, congestion={"mine": law})
+    return scenario.set("flows.f.transport.congestion", named)
+
+
+def test_reno_in_python_is_reno() -> None:
+    ours = hopcast.run(hopcast.Scenario.from_toml(TOML), replications=2)
+    theirs = hopcast.run(with_law(Reno), replications=2, threads=2)
+    # At each instant of the series, and so of the run.
+    assert theirs.series.equals(ours.series)
+    assert theirs.flows.equals(ours.flows)
+    assert ours.flows["fast_retransmits"].min() > 5  # type: ignore[operator]
+    assert ours.series["cwnd_bytes"].n_unique() > 20
+
+
+class Fixed(CongestionControl):
+    """So many segments, always."""
+
+    def __init__(self, *, segments: int = 4) -> None:
+        self.segments = segments
+
+    def on_established(self, segment: int, initial_window: int) -> None:
+        self.window = self.segments * segment
+
+
+def test_parameters_reach_the_law_and_wrong_ones_are_told() -> None:
+    quiet = {"overrides": ["links.0.loss=0"], "congestion": {"mine": Fixed}}
+    scenario = hopcast.Scenario.from_toml(TOML, **quiet)  # type: ignore[arg-type]
+    rates = [
+        hopcast.run(scenario.set("flows.f.transport.congestion", law)).flows["goodput_bps"][0]
+        for law in ({"name": "mine"}, {"name": "mine", "parameters": {"segments": 8}})
+    ]
+    assert rates[1] / rates[0] == pytest.approx(1.9, abs=0.15)
+    with pytest.raises(hopcast.ScenarioError) as refused:
+        with_law(Fixed, packets=8)
+    assert refused.value.field == "flows.f.transport.congestion.parameters"
+    assert "packets" in str(refused.value)
+    with pytest.raises(hopcast.ScenarioError) as unknown:
+        scenario.set("flows.f.transport.congestion", {"name": "mime"})
+    assert 'did you mean "mine"' in str(unknown.value)
+
+
+def test_both_spellings_take_laws() -> None:
+    made = hopcast.Scenario(
+        duration="1 s",
+        radio={},
+        nodes=[{"name": "a", "role": "wired"}, {"name": "b", "role": "wired"}],
+        links=[{"between": ["a", "b"], "rate": "2 Mb/s", "delay": "4 ms"}],
+        flows=[
+            {
+                "name": "f",
+                "from": "a",
+                "to": "b",
+                "transport": {"protocol": "tcp", "congestion": {"name": "mine", "parameters": {"segments": 2}}},
+                "application": {"kind": "bulk"},
+            }
+        ],
+        congestion={"mine": Fixed},
+    )
+    assert hopcast.run(made).series["cwnd_bytes"].max() == 2 * 1460
+
+
+class Failing(Reno):
+    """Raises after a while."""
+
+    def on_loss(self, flight: int, now: float) -> None:
+        raise ArithmeticError(f"at {now:.1f} s")
+
+
+class Nothing(Reno):
+    """A window of nothing."""
+
+    def on_loss(self, flight: int, now: float) -> None:
+        self.window = 0
+
+
+@pytest.mark.parametrize(
+    ("law", "cause", "told"), [(Failing, ArithmeticError, "at "), (Nothing, ValueError, "window is 0")]
+)
+def test_an_exception_ends_the_run_and_is_its_cause(
+    law: type[CongestionControl], cause: type[Exception], told: str
+) -> None:
+    with pytest.raises(hopcast.RunError, match=f"raised {cause.__name__}") as failed:
+        hopcast.run(with_law(law), replications=3)
+    assert isinstance(failed.value.__cause__, cause)
+    assert told in str(failed.value.__cause__)
+    assert failed.value.result is None
+    # The same scenario can be run again, and fails again.
+    with pytest.raises(hopcast.RunError):
+        hopcast.run(with_law(law).set("duration", "20 s"))
+
+
+def test_a_program_ends_with_status_1_and_the_traceback(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    here = Path(__file__).parent
+    program.write_text(
+        f"import sys\nsys.path.insert(0, {str(here)!r})\nimport hopcast\nimport test_congestion as t\n"
+        "hopcast.run(t.with_law(t.Failing))\n",
+        encoding="utf-8",
+    )
+    done = subprocess.run([sys.executable, str(program)], check=False, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "in on_loss" in done.stderr
+    assert "ArithmeticError: at " in done.stderr
+    assert done.stderr.strip().splitlines()[-1].startswith("hopcast.errors.RunError: ")
