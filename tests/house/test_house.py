@@ -24,6 +24,7 @@ ARROWS = {
     "hopcast-py": {"hopcast-protocols", "hopcast-radio", "hopcast-sim"},
     # hopcast's TCP against the kernel's: tests and a measurement, which need a clock and sockets.
     "kernel-peer": {"hopcast-wire", "hopcast-protocols"},
+    "hopcast-fuzz": {"hopcast-wire", "hopcast-protocols", "hopcast-sim"},
     # An example of a crate of a user's own.
     "collection-tree": {"hopcast-protocols", "hopcast-sim"},
 }
