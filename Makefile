@@ -2,6 +2,9 @@
 
 PYTHON ?= python3
 OUT ?= out
+# How long each fuzz target runs, in seconds, and which ones do.
+FUZZ_SECONDS ?= 600
+FUZZ_TARGETS ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -12,13 +15,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 BUILT := $(VENV)/.built
+FUZZER := target/tools/bin/cargo-fuzz
 # What the Python module is compiled from.
 SOURCES := Cargo.toml Cargo.lock pyproject.toml \
     $(shell find crates traces -type f \( -name '*.rs' -o -name Cargo.toml -o -name '*.dat' \))
 # A Python module leaves the symbols of the interpreter open, so it can't be linked into a test program: pytest tests it.
 TESTED := --workspace --exclude hopcast-py --locked
 
-.PHONY: help install build demo test test-full lint format docs bench bench-peers bench-kernel bench-probe clean
+.PHONY: help install build demo test test-full lint format docs bench bench-peers bench-kernel bench-probe fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,6 +72,15 @@ bench-kernel: ## measure the goodput of hopcast's TCP beside the Linux kernel's,
 bench-probe: ## measure hopcast probe beside iperf3 over virtual Ethernet, as root
 	cargo bench -p hopcast-live --bench probe --locked
 
+# Without a sanitizer: hopcast has no unsafe code, and this way the installed toolchain serves.
+fuzz: $(FUZZER) ## let each parser and machine take octets of nobody, ten minutes each
+	for target in $(FUZZ_TARGETS); do \
+	    mkdir -p fuzz/corpus/$$target; \
+	    seeds=$$(test -d fuzz/seeds/$$target && echo fuzz/seeds/$$target || true); \
+	    PATH="$(CURDIR)/target/tools/bin:$$PATH" cargo fuzz run -s none --features engine $$target fuzz/corpus/$$target $$seeds \
+	        -- -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1; \
+	done
+
 clean: ## remove what was built, installed or written
 	cargo clean
 	rm -rf $(VENV) $(OUT) benches/peers/build .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -77,6 +90,9 @@ $(INSTALLED): requirements.lock
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	touch $@
+
+$(FUZZER):
+	cargo install cargo-fuzz --version 0.13.2 --locked --root target/tools
 
 $(BUILT): $(INSTALLED) $(SOURCES)
 	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --release --locked

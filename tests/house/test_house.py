@@ -25,6 +25,7 @@ ARROWS = {
     "hopcast-py": {"hopcast-live", "hopcast-protocols", "hopcast-radio", "hopcast-sim"},
     # hopcast's TCP against the kernel's: tests and a measurement, which need a clock and sockets.
     "kernel-peer": {"hopcast-wire", "hopcast-protocols"},
+    "hopcast-fuzz": {"hopcast-wire", "hopcast-protocols", "hopcast-sim"},
     # Examples of crates of a user's own.
     "aimd": {"hopcast-protocols", "hopcast-sim"},
     "collection-tree": {"hopcast-protocols", "hopcast-sim"},

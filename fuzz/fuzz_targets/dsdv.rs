@@ -1,0 +1,13 @@
+//! Updates of DSDV.
+
+#![no_main]
+
+use hopcast_wire::dsdv::{Packet, Repr};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|octets: &[u8]| {
+    if let Ok(packet) = Packet::new_checked(octets) {
+        let _ = Repr::parse(&packet);
+        assert!(packet.entries().count() <= octets.len());
+    }
+});

@@ -1,0 +1,13 @@
+//! Radiotap headers.
+
+#![no_main]
+
+use hopcast_wire::radiotap::{Packet, Repr};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|octets: &[u8]| {
+    if let Ok(packet) = Packet::new_checked(octets) {
+        let _ = (Repr::parse(&packet), packet.payload());
+        assert!(packet.fields().count() <= octets.len() * 8);
+    }
+});
