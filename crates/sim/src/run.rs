@@ -529,37 +529,28 @@ impl Hosts {
     }
 
     #[cold]
-    fn handle_packet_at_card(&mut self, port: Port, packet: Arc<Packet>, from: Neighbour, now: Instant) {
-        let Some(cards) = self.cards_of(port) else { return self.deliver(port.host, &packet, from, now) };
-        if let Some(packet) = cards.handle_received(from, packet, now) {
+    fn handle_packet_at_card(&mut self, port: Port, packet: &Arc<Packet>, from: Neighbour, now: Instant) {
+        let Some(cards) = self.cards_of(port) else { return self.deliver(port.host, packet, from, now) };
+        if let Some(packet) = cards.handle_received(from, Arc::clone(packet), now) {
             let (host, mut context) = self.at(port.host, now);
             host.handle_lost(&packet, DropCause::ReceiveBuffersFull, &mut context);
         }
     }
 
-    /// A frame from `from` has come to the radio at `port`. Gives the packet back if it is for the host.
+    /// A frame from `from` has come to the radio at `port`. Returns whether the packet is for the host.
     #[cold]
-    fn handle_associated(
-        &mut self,
-        port: Port,
-        packet: Arc<Packet>,
-        from: StationId,
-        now: Instant,
-    ) -> Option<Arc<Packet>> {
-        let passed = match packet.management() {
-            Some(body) => {
-                self.associations.handle_frame(port, from, body, now);
-                None
-            }
-            None if self.associations.handle_data(port, from) => Some(packet),
-            None => {
-                let (host, mut context) = self.at(port.host, now);
-                host.handle_lost(&packet, DropCause::NotAssociated, &mut context);
-                None
-            }
-        };
+    fn handle_associated(&mut self, port: Port, packet: &Packet, from: StationId, now: Instant) -> bool {
+        let mut is_passed = false;
+        if let Some(body) = packet.management() {
+            self.associations.handle_frame(port, from, body, now);
+        } else if self.associations.handle_data(port, from) {
+            is_passed = true;
+        } else {
+            let (host, mut context) = self.at(port.host, now);
+            host.handle_lost(packet, DropCause::NotAssociated, &mut context);
+        }
         self.settle_associations();
-        passed
+        is_passed
     }
 
     /// The next management frame of a host.
@@ -669,11 +660,11 @@ impl Hosts {
     /// The neighbour behind an interface: the one with this station, or the other end of a wire.
     #[inline]
     fn neighbour(&self, port: Port, station: Option<StationId>) -> Neighbour {
-        let node = match (station, self.ports.attachment(port.host as usize, port.interface)) {
-            (Some(station), _) => NodeId(self.ports.of_station(station).host),
-            (None, Attachment::Wire(wire)) => NodeId(self.ports.of_wire(wire as usize)[1].host),
-            (None, Attachment::Station(_)) => NodeId::ALL,
+        let other_end = || match self.ports.attachment(port.host as usize, port.interface) {
+            Attachment::Wire(wire) => NodeId(self.ports.of_wire(wire as usize)[1].host),
+            Attachment::Station(_) => NodeId::ALL,
         };
+        let node = station.map_or_else(other_end, |station| NodeId(self.ports.of_station(station).host));
         Neighbour { interface: port.interface, node }
     }
 }
@@ -682,16 +673,16 @@ impl Upper for Hosts {
     type Packet = Arc<Packet>;
 
     #[inline]
-    fn handle_packet(&mut self, port: Port, mut packet: Arc<Packet>, from: Option<StationId>, now: Instant) {
+    fn handle_packet(&mut self, port: Port, packet: &Arc<Packet>, from: Option<StationId>, now: Instant) {
         if !self.associations.is_empty()
             && let Some(station) = from
+            && !self.handle_associated(port, packet, station, now)
         {
-            let Some(passed) = self.handle_associated(port, packet, station, now) else { return };
-            packet = passed;
+            return;
         }
         let from = self.neighbour(port, from);
         if self.cards.is_empty() {
-            self.deliver(port.host, &packet, from, now);
+            self.deliver(port.host, packet, from, now);
         } else {
             self.handle_packet_at_card(port, packet, from, now);
         }
@@ -706,14 +697,14 @@ impl Upper for Hosts {
         self.associations.poll_coexistence(host)
     }
 
-    fn handle_overheard(&mut self, port: Port, packet: Arc<Packet>, from: StationId, to: StationId, now: Instant) {
+    fn handle_overheard(&mut self, port: Port, packet: &Arc<Packet>, from: StationId, to: StationId, now: Instant) {
         if packet.management().is_some() {
             return;
         }
         let from = self.neighbour(port, Some(from));
         let to = NodeId(self.ports.of_station(to).host);
         let (host, mut context) = self.at(port.host, now);
-        host.handle_overheard(&packet, from, to, &mut context);
+        host.handle_overheard(packet, from, to, &mut context);
     }
 
     fn handle_sent(&mut self, port: Port, packet: Arc<Packet>, now: Instant) {

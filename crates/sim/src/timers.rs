@@ -38,7 +38,8 @@ impl Timers {
         }
         let mut larger = Self::new(owners);
         for owner in 0..self.leaves {
-            larger.set_earlier(owner, self.at(owner));
+            let node = self.leaves + owner;
+            larger.set(owner, Some(self.tree[node / WIDTH][node % WIDTH]));
         }
         *self = larger;
     }
@@ -79,19 +80,6 @@ impl Timers {
             node /= WIDTH;
         }
         self.first = soonest;
-    }
-
-    /// Sets `owner`'s timer if it is unset or later than `time`.
-    #[inline]
-    pub(crate) fn set_earlier(&mut self, owner: usize, time: Instant) {
-        if time < self.at(owner) {
-            self.set(owner, Some(time));
-        }
-    }
-
-    fn at(&self, owner: usize) -> Instant {
-        let node = self.leaves + owner;
-        self.tree[node / WIDTH][node % WIDTH]
     }
 }
 

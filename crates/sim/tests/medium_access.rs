@@ -42,7 +42,7 @@ struct Hosts(Vec<Source>);
 
 impl Upper for Hosts {
     type Packet = Packet;
-    fn handle_packet(&mut self, port: Port, _: Packet, _: Option<StationId>, _: Instant) {
+    fn handle_packet(&mut self, port: Port, _: &Packet, _: Option<StationId>, _: Instant) {
         self.0[port.host as usize].delivered += 1;
     }
     fn handle_sent(&mut self, port: Port, _: Packet, _: Instant) {

@@ -104,11 +104,15 @@ impl Backoff {
     }
 
     /// The medium becomes busy. `pending`: a frame waits for access.
+    #[inline]
     pub(super) fn handle_busy(&mut self, now: Instant, pending: bool, random: &mut Stream) {
-        if self.busy {
-            return;
+        if !core::mem::replace(&mut self.busy, true) && (pending || self.slots.is_some()) {
+            self.freeze(now, pending, random);
         }
-        self.busy = true;
+    }
+
+    /// Subtracts the slots that have passed until the medium becomes busy now.
+    fn freeze(&mut self, now: Instant, pending: bool, random: &mut Stream) {
         let deaf_until = now + self.timing.turnaround;
         match self.slots {
             Some(_) if self.access() <= deaf_until => {

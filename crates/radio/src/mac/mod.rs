@@ -65,20 +65,21 @@ impl From<Reason> for DropCause {
     }
 }
 
-/// What a station wants done: `P` is a packet, `F` a frame. Frames to transmit come without their packets, which are large
-/// and which [`Dcf::packet_of`] tells.
+/// What a station wants done: `P` is a packet, `F` a frame, `R` a packet that was received. Frames to transmit come without
+/// their packets, which [`Dcf::packet_of`] tells; and what was received is the packet of the frame that the station has just been
+/// told of, into which it does not look.
 #[derive(Clone, Debug)]
-pub enum Output<P, F = Header> {
+pub enum Output<P, F = Header, R = ()> {
     /// Put this frame on the air now.
     Transmit(F),
     /// Hand this packet up; it came from this station.
-    Deliver(P, StationId),
+    Deliver(R, StationId),
     /// The packet was acknowledged, or sent where no acknowledgement is expected.
     Sent(P),
     /// The packet, which was for this station or for all (`None`), was given up.
     Dropped(P, DropCause, Option<StationId>),
     /// This packet, from the first station to the second, was heard by a station in promiscuous mode.
-    Overheard(P, StationId, StationId),
+    Overheard(R, StationId, StationId),
 }
 
 /// Free places in a queue of an interface.
@@ -288,8 +289,8 @@ impl<P: Payload> Dcf<P> {
         self.contender.backoff.handle_idle(now, self.nav.until());
     }
 
-    /// A frame with its packet, which started at `start`, has been received without error.
-    pub fn handle_frame(&mut self, frame: &Header, packet: Option<&P>, start: Instant, now: Instant) {
+    /// A frame, which started at `start`, has been received without error.
+    pub fn handle_frame(&mut self, frame: &Header, start: Instant, now: Instant) {
         self.contender.backoff.on_frame();
         self.nav.on_frame_start(start);
         if let State::Await(expected, _) | State::AwaitEnd(expected) = self.state {
@@ -300,7 +301,7 @@ impl<P: Payload> Dcf<P> {
             self.fail(now);
         }
         match frame.receiver {
-            Some(receiver) if receiver == self.station => self.on_addressed(frame, packet, now),
+            Some(receiver) if receiver == self.station => self.on_addressed(frame, now),
             Some(_) => {
                 let lapse = (frame.kind == FrameKind::Rts && self.config.nav_reset).then(|| self.nav_lapse(frame.rate));
                 self.nav.on_frame(now, frame.duration, lapse);
@@ -308,15 +309,13 @@ impl<P: Payload> Dcf<P> {
                 if self.contender.backoff.handle_nav(nav) {
                     self.set_others_idle();
                 }
-                if self.is_promiscuous
-                    && let (Some(payload), Some(receiver)) = (packet, frame.receiver)
-                {
-                    self.outputs.push_back(Output::Overheard(payload.clone(), frame.transmitter, receiver));
+                if let (true, Some(payload), Some(receiver)) = (self.is_promiscuous, frame.payload, frame.receiver) {
+                    self.outputs.push_back(Output::Overheard(payload, frame.transmitter, receiver));
                 }
             }
             None => {
-                if let Some(payload) = packet {
-                    self.outputs.push_back(Output::Deliver(payload.clone(), frame.transmitter));
+                if let Some(payload) = frame.payload {
+                    self.outputs.push_back(Output::Deliver(payload, frame.transmitter));
                 }
             }
         }
@@ -659,7 +658,7 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// A frame for this station.
-    fn on_addressed(&mut self, frame: &Header, packet: Option<&P>, now: Instant) {
+    fn on_addressed(&mut self, frame: &Header, now: Instant) {
         if !self.is_at_rest() {
             return;
         }
@@ -676,8 +675,8 @@ impl<P: Payload> Dcf<P> {
                 }
                 if self.duplicates.on_frame((frame.transmitter, frame.priority), frame.sequence, frame.retry) {
                     self.counters.duplicates += 1;
-                } else if let Some(payload) = packet {
-                    self.outputs.push_back(Output::Deliver(payload.clone(), frame.transmitter));
+                } else if let Some(payload) = frame.payload {
+                    self.outputs.push_back(Output::Deliver(payload, frame.transmitter));
                 }
             }
             FrameKind::Rts | FrameKind::Cts | FrameKind::Ack => {}

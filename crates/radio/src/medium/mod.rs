@@ -289,7 +289,39 @@ impl<P> Medium<P> {
 
     /// Follows a leading edge to all that it reaches before `bound`. `on_arrival` hears of each: where, when, and whether that
     /// station's physical carrier sense turns busy. Returns when the edge reaches the next one, if there is one.
+    #[inline]
     pub fn follow_leading(
+        &mut self,
+        id: TransmissionId,
+        bound: Instant,
+        mut on_arrival: impl FnMut(StationId, Instant, bool),
+    ) -> Option<Instant> {
+        let (Receivers::Threshold(model, receivers), None) = (&mut self.receivers, &self.variation) else {
+            return self.follow_leading_in_general(id, bound, on_arrival);
+        };
+        // What follows, for the simplest of the models alone: here most of the time of large networks is spent.
+        let transmission = self.transmissions[id.0 as usize].as_mut();
+        let transmission = transmission.expect("edges exist only for what is on the air");
+        let links = &self.paths.links[transmission.leading as usize..transmission.end_link as usize];
+        let (start, header, threshold) = (transmission.start, transmission.frame.header, transmission.threshold);
+        let (reached, next) = follow(links, start, bound, |link, now| {
+            let arrival = Arrival {
+                transmission: id,
+                power: link.power,
+                decodable: link.decodable & (link.power >= threshold),
+                now,
+                header_end: now + header,
+            };
+            let turns_busy = receivers[link.receiver.0 as usize].on_leading(model, arrival, &mut self.totals);
+            on_arrival(link.receiver, now, turns_busy);
+        });
+        transmission.leading += reached as u32;
+        next
+    }
+
+    /// [`Self::follow_leading`] for any model.
+    #[inline(never)]
+    fn follow_leading_in_general(
         &mut self,
         id: TransmissionId,
         bound: Instant,
@@ -299,36 +331,23 @@ impl<P> Medium<P> {
         let Transmission { frame, start, key, threshold, end_link, leading, .. } =
             transmission.expect("edges exist only for what is on the air");
         let links = &self.paths.links[*leading as usize..*end_link as usize];
-        let (leaves, header, threshold) = (*start, frame.header, *threshold);
-        let arrival = |power: Power, decodable: bool, now: Instant| Arrival {
-            transmission: id,
-            power,
-            decodable: decodable & (power >= threshold),
-            now,
-            header_end: now + header,
-        };
-        let totals = &mut self.totals;
-        let (reached, next) = match (&mut self.receivers, &self.variation) {
-            (Receivers::Threshold(model, receivers), None) => follow(links, leaves, bound, |link, now| {
-                let receiver = &mut receivers[link.receiver.0 as usize];
-                on_arrival(
-                    link.receiver,
-                    now,
-                    receiver.on_leading(model, arrival(link.power, link.decodable, now), totals),
-                );
-            }),
-            (receivers, variation) => follow(links, leaves, bound, |link, now| {
-                let mut power = link.power;
-                if let Some(variation) = variation {
-                    power = power.scaled(variation.factor(*key, frame.transmitter, link.receiver, now));
-                    self.powers[id.0 as usize].push(power);
-                }
-                let content = || Content { rate: frame.rate, octets: frame.octets, airtime: frame.airtime, key: *key };
-                let turns_busy =
-                    receivers.on_leading(link.receiver, arrival(power, link.decodable, now), content, totals);
-                on_arrival(link.receiver, now, turns_busy);
-            }),
-        };
+        let (reached, next) = follow(links, *start, bound, |link, now| {
+            let mut power = link.power;
+            if let Some(variation) = &self.variation {
+                power = power.scaled(variation.factor(*key, frame.transmitter, link.receiver, now));
+                self.powers[id.0 as usize].push(power);
+            }
+            let arrival = Arrival {
+                transmission: id,
+                power,
+                decodable: link.decodable & (power >= *threshold),
+                now,
+                header_end: now + frame.header,
+            };
+            let content = || Content { rate: frame.rate, octets: frame.octets, airtime: frame.airtime, key: *key };
+            let turns_busy = self.receivers.on_leading(link.receiver, arrival, content, &mut self.totals);
+            on_arrival(link.receiver, now, turns_busy);
+        });
         *leading += reached as u32;
         next
     }

@@ -107,7 +107,7 @@ pub trait Upper {
     /// What the stations carry.
     type Packet: Payload;
     /// A packet has arrived at an interface; if that is a radio, from this station.
-    fn handle_packet(&mut self, port: Port, packet: Self::Packet, from: Option<StationId>, now: Instant);
+    fn handle_packet(&mut self, port: Port, packet: &Self::Packet, from: Option<StationId>, now: Instant);
     /// The management frame that a radio receives now comes with this power.
     fn handle_signal(&mut self, _port: Port, _power: Power) {}
     /// How a radio of a host is to go on: its interface, what protects its OFDM frames, and its physical layer.
@@ -118,7 +118,7 @@ pub trait Upper {
     fn handle_overheard(
         &mut self,
         _port: Port,
-        _packet: Self::Packet,
+        _packet: &Self::Packet,
         _from: StationId,
         _to: StationId,
         _now: Instant,
@@ -359,8 +359,7 @@ impl<U: Upper> Engine<U> {
     }
 
     /// Follows a frame's start from receiver to receiver for as long as nothing else comes first. A medium that turns busy makes
-    /// no timer earlier, so that the bound stands. Most end: they are taken out at once, rather than to be found moved when they
-    /// would come.
+    /// no timer earlier, so that the bound stands.
     fn walk_leading(&mut self, after_end: Instant) {
         let id = self.leading.pop();
         let number = self.medium.transmission(id).number;
@@ -429,19 +428,19 @@ impl<U: Upper> Engine<U> {
                     if transmission.frame.kind == FrameKind::Management {
                         self.upper.handle_signal(self.ports.of_station(receiver), self.medium.last(id, &front).power);
                     }
-                    let packet = transmission.packet.as_ref();
-                    station.handle_frame(&transmission.frame, packet, header_end, time);
+                    station.handle_frame(&transmission.frame, header_end, time);
                 }
             }
             if idle {
                 station.handle_idle(time);
             }
             if station.has_output() {
-                self.settle(receiver, time);
+                self.settle(receiver, Some(id), time);
                 bound = bound.min(self.trailing_bound(number));
-            } else if let Some(timeout) = station.poll_timeout() {
-                self.station_timers.set_earlier(receiver.0 as usize, timeout);
-                bound = bound.min(just_after(timeout));
+            } else {
+                let timeout = station.poll_timeout();
+                self.station_timers.set(receiver.0 as usize, timeout);
+                bound = bound.min(just_after(timeout.unwrap_or(Instant::MAX)));
             }
         }
         self.medium.remove(id);
@@ -450,19 +449,15 @@ impl<U: Upper> Engine<U> {
     fn run_station_timer(&mut self, now: Instant) {
         let index = self.station_timers.first_owner();
         let station = StationId(index as u32);
-        let timeout = self.stations[index].poll_timeout();
-        if timeout != Some(now) {
-            // The timer has moved to a later instant since; see `rearm`.
-            self.station_timers.set(index, timeout);
-            return;
-        }
+        debug_assert_eq!(self.stations[index].poll_timeout(), Some(now), "the timer is that of its station");
         self.begin(now, Rank::Station, index as u64, station.0);
         let receiving = self.medium.receiving(station, now);
         let busy = self.stations[index].is_transmitting() && self.medium.handle_transmitted(station);
         self.stations[index].handle_timeout(now, receiving, busy);
-        self.station_timers.set(index, self.stations[index].poll_timeout());
         if self.stations[index].has_output() {
-            self.settle(station, now);
+            self.settle(station, None, now);
+        } else {
+            self.rearm(station);
         }
     }
 
@@ -484,7 +479,7 @@ impl<U: Upper> Engine<U> {
             let host = match output {
                 wired::Output::Deliver(packet) => {
                     self.tap_wire(to, &packet, now);
-                    self.upper.handle_packet(to, packet, None, now);
+                    self.upper.handle_packet(to, &packet, None, now);
                     to.host
                 }
                 wired::Output::Sent(packet) => {
@@ -511,32 +506,34 @@ impl<U: Upper> Engine<U> {
     }
 
     /// Carries out what a station wants, what its host wants in turn, and what that means for the host's other stations,
-    /// until nobody wants anything more.
-    fn settle(&mut self, station: StationId, now: Instant) {
-        self.settle_station(station, now);
+    /// until nobody wants anything more. `heard` is what the station has just been told of.
+    fn settle(&mut self, station: StationId, heard: Option<TransmissionId>, now: Instant) {
+        self.settle_station(station, heard, now);
         self.settle_touched(now);
     }
 
     /// The same for all stations that have been given packets.
     fn settle_touched(&mut self, now: Instant) {
         while let Some(station) = self.touched.pop() {
-            self.settle_station(station, now);
+            self.settle_station(station, None, now);
         }
     }
 
-    fn settle_station(&mut self, station: StationId, now: Instant) {
+    fn settle_station(&mut self, station: StationId, heard: Option<TransmissionId>, now: Instant) {
         let index = station.0 as usize;
         let mut host_touched = false;
         loop {
             while let Some(output) = self.stations[index].poll_output() {
                 match output {
                     Output::Transmit(ref header) => self.transmit(header, now),
-                    Output::Deliver(packet, from) => {
+                    Output::Deliver((), from) => {
                         host_touched = true;
+                        let packet = packet_of(&self.medium, heard);
                         self.upper.handle_packet(self.ports.of_station(station), packet, Some(from), now);
                     }
-                    Output::Overheard(packet, from, to) => {
+                    Output::Overheard((), from, to) => {
                         host_touched = true;
+                        let packet = packet_of(&self.medium, heard);
                         self.upper.handle_overheard(self.ports.of_station(station), packet, from, to, now);
                     }
                     Output::Sent(packet) => {
@@ -646,12 +643,15 @@ impl<U: Upper> Engine<U> {
         launch.into_iter().for_each(|launch| self.follow(launch));
     }
 
-    /// A station's timer may have moved. One that moved to a later instant stays where it is: it is looked up again when
-    /// the earlier one comes. Carrier sense moves most timers later, so most moves cost nothing.
+    /// A station's timer may have moved.
     fn rearm(&mut self, station: StationId) {
         let index = station.0 as usize;
-        if let Some(timeout) = self.stations[index].poll_timeout() {
-            self.station_timers.set_earlier(index, timeout);
-        }
+        self.station_timers.set(index, self.stations[index].poll_timeout());
     }
+}
+
+/// The packet of what a station has just been told of.
+fn packet_of<P>(medium: &Medium<P>, heard: Option<TransmissionId>) -> &P {
+    let packet = heard.and_then(|id| medium.transmission(id).packet.as_ref());
+    packet.expect("a station hands up the packet of the frame that it was told of")
 }

@@ -349,7 +349,7 @@ impl Body {
     }
 }
 
-// A packet is copied at each hop.
+// A packet is copied at each hop that changes it.
 const _: () = assert!(size_of::<Packet>() <= 128);
 
 #[cfg(test)]

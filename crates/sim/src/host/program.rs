@@ -222,8 +222,10 @@ impl Host {
     }
 
     /// Lets writers write while their queue has `room`, in turn; true if one did.
+    #[inline]
     pub(super) fn poll_writers(&mut self, room: &impl Fn(u32, UserPriority) -> Room, cx: &mut Context<'_>) -> bool {
-        (0..self.writers.len()).any(|interface| self.poll_writers_of(interface, room, cx))
+        (0..self.writers.len())
+            .any(|interface| !self.writers[interface].is_empty() && self.poll_writers_of(interface, room, cx))
     }
 
     /// The first one that finds too little room keeps its turn among those of its queue, so that large datagrams don't starve.

@@ -161,6 +161,10 @@ impl Host {
     /// Takes one segment out of the connections; false if none has one.
     #[inline]
     pub(super) fn poll_connections(&mut self, cx: &mut Context<'_>) -> bool {
+        !self.talkers.is_empty() && self.poll_talkers(cx)
+    }
+
+    fn poll_talkers(&mut self, cx: &mut Context<'_>) -> bool {
         while let Some(&socket) = self.talkers.front() {
             let tcp = self.tcp(socket);
             let output = if tcp.opens.is_some() { None } else { tcp.connection.poll_output(cx.now) };

@@ -98,14 +98,16 @@ pub(super) struct Bench {
     signals: u32,
     busy_since: Instant,
     lock: Option<Lock>,
+    /// The packet of the frame that the station was told of last.
+    heard: Packet,
     outputs: VecDeque<(Instant, Whole)>,
     answers: VecDeque<bool>,
     judge: Option<Judge>,
 }
 
 /// Called with each frame that the station starts: when, and since when the medium has been busy.
-/// An output, with frames whole.
-pub(super) type Whole = Output<Packet, Frame<Packet>>;
+/// An output, with all packets.
+pub(super) type Whole = Output<Packet, Frame<Packet>, Packet>;
 
 type Judge = fn(&Frame<Packet>, Instant, Option<Instant>);
 
@@ -171,6 +173,7 @@ impl Bench {
             signals: 0,
             busy_since: Instant::START,
             lock: None,
+            heard: Packet::default(),
             outputs: VecDeque::new(),
             answers: VecDeque::new(),
             judge: None,
@@ -476,7 +479,8 @@ impl Bench {
                     match frame {
                         Some(frame) if !lock.damaged => {
                             let header = frame.with_payload(frame.payload.map(|_| ()));
-                            self.dcf.handle_frame(&header, frame.payload.as_ref(), header_end, self.now);
+                            self.heard = frame.payload.unwrap_or_default();
+                            self.dcf.handle_frame(&header, header_end, self.now);
                         }
                         _ => self.dcf.handle_error(rate, header_end, self.now),
                     }
@@ -495,10 +499,10 @@ impl Bench {
         while let Some(output) = self.dcf.poll_output() {
             let output = match output {
                 Output::Transmit(header) => Output::Transmit(header.with_payload(self.dcf.packet_of(&header).copied())),
-                Output::Deliver(packet, from) => Output::Deliver(packet, from),
+                Output::Deliver((), from) => Output::Deliver(self.heard, from),
                 Output::Sent(packet) => Output::Sent(packet),
                 Output::Dropped(packet, cause, to) => Output::Dropped(packet, cause, to),
-                Output::Overheard(packet, from, to) => Output::Overheard(packet, from, to),
+                Output::Overheard((), from, to) => Output::Overheard(self.heard, from, to),
             };
             if let Output::Transmit(frame) = &output {
                 self.lock = None;

@@ -56,7 +56,7 @@ fn acknowledge(dcf: &mut Dcf<Body>, frame: &Frame<Body>, end: Instant, sifs: Dur
     let ack = Frame { kind: FrameKind::Ack, transmitter: PEER, receiver: Some(ME), ..frame.with_payload(None) };
     let start = end + sifs;
     dcf.handle_busy(start);
-    dcf.handle_frame(&ack, None, start, start + micros(100));
+    dcf.handle_frame(&ack, start, start + micros(100));
     dcf.handle_idle(start + micros(100));
 }
 
@@ -108,9 +108,9 @@ fn a_management_frame_is_acknowledged() {
         payload: Some(()),
     };
     dcf.handle_busy(us(1_000));
-    dcf.handle_frame(&frame, Some(&Body(100)), us(1_192), us(1_928));
+    dcf.handle_frame(&frame, us(1_192), us(1_928));
     dcf.handle_idle(us(1_928));
-    assert!(matches!(dcf.poll_output(), Some(Output::Deliver(Body(100), PEER))));
+    assert!(matches!(dcf.poll_output(), Some(Output::Deliver((), PEER))));
     assert_eq!(dcf.poll_timeout(), Some(us(1_938)));
     let (_, ack) = next_frame(&mut dcf).expect("SIFS later");
     assert_eq!((ack.kind, ack.receiver, ack.duration), (FrameKind::Ack, Some(PEER), Duration::ZERO));
