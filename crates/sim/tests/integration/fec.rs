@@ -76,7 +76,7 @@ fn overhead_and_delay_are_those_of_the_block() {
 
 #[test]
 fn routing_protocols_put_their_headers_before_it() {
-    for protocol in ["aodv", "dsr", "olsr"] {
+    for protocol in ["aodv", "dsr"] {
         let told = run(&format!(
             r#"
 duration = "60 s"

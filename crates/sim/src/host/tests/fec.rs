@@ -174,7 +174,7 @@ fn copies_and_what_comes_too_late_are_told_from_losses() {
 fn residual(source: u32, repair: u32, loss: f64) -> f64 {
     let others = source + repair - 1;
     let choose = |k: u32| (0..k).fold(1.0, |product, i| product * f64::from(others - i) / f64::from(i + 1));
-    let arrive = |j: u32| choose(j) * (1.0 - loss).powi(j as i32) * loss.powi((others - j) as i32);
+    let arrive = |j: u32| choose(j) * libm::pow(1.0 - loss, j.into()) * libm::pow(loss, (others - j).into());
     loss * (0..source).map(arrive).sum::<f64>()
 }
 
