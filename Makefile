@@ -19,16 +19,25 @@ FUZZER := target/tools/bin/cargo-fuzz
 # What the Python module is compiled from.
 SOURCES := Cargo.toml Cargo.lock pyproject.toml \
     $(shell find crates traces -type f \( -name '*.rs' -o -name Cargo.toml -o -name '*.dat' \))
+# What a static program is built for: by name, so that the compiler's own helpers are not linked statically.
+STATIC ?= $(shell rustc -vV | sed -n 's/^host: //p')
 # A Python module leaves the symbols of the interpreter open, so it can't be linked into a test program: pytest tests it.
 TESTED := --workspace --exclude hopcast-py --locked
 
-.PHONY: help install build demo test test-full lint format docs bench bench-peers bench-kernel bench-probe fuzz clean
+.PHONY: help install build static demo test test-full lint format docs bench bench-peers bench-kernel bench-probe fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: $(INSTALLED) ## put the Python packages of requirements.lock into .venv
 build: $(BUILT) ## compile hopcast and install it into .venv
+
+static: ## build the live commands as a program that needs no Python and no library, and check that
+	RUSTFLAGS="-C target-feature=+crt-static" cargo build -p hopcast-live --bin hopcast-live --release --locked \
+	    --target $(STATIC)
+	file=$$(cargo metadata --format-version 1 --no-deps | $(PYTHON) -c \
+	    'import json, sys; print(json.load(sys.stdin)["target_directory"])')/$(STATIC)/release/hopcast-live; \
+	(ldd "$$file" 2>&1 || true) | grep -E "statically linked|not a dynamic executable" && echo "The program is $$file"
 
 demo: $(BUILT) ## install, build, run every study in its quick form, write out/report.html
 	$(BIN)/hopcast study all --quick --out $(OUT)

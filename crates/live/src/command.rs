@@ -1,8 +1,7 @@
 //! The command line: one subcommand a world.
 
-#![expect(clippy::print_stderr, reason = "this is where messages reach the person at the terminal")]
-
 use std::ffi::OsString;
+use std::io::Write as _;
 
 use clap::Parser;
 
@@ -48,7 +47,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     match run(arguments.command) {
         Ok(()) => 0,
         Err(failure) => {
-            eprintln!("hopcast: {failure}");
+            // A full disk behind standard error takes no message; the status says as much.
+            let _ = writeln!(std::io::stderr(), "hopcast: {failure}");
             failure.status()
         }
     }

@@ -139,13 +139,14 @@ impl Daemon {
         let purpose = Purpose::Node(options.protocol.name());
         let epoch = Epoch::draw().map_err(drawn)?;
         let guard = key.map(|key| Guard::new(&key, purpose, epoch, clock.now()));
-        let room = if guard.is_some() { mtu - envelope::OVERHEAD } else { mtu };
+        let is_sealed = guard.is_some();
+        let room = if is_sealed { mtu - envelope::OVERHEAD } else { mtu };
         let count = u32::try_from(named.len()).expect("a machine has fewer interfaces");
         let protocol = options.protocol.start(address, count, seed, room, was_before);
-        let router = Router::new(protocol, options.protocol.is_wellformed(), address, networks.clone());
+        let router = Router::new(protocol, options.protocol.is_wellformed(), address, networks.clone(), is_sealed);
 
         tracing::info!(protocol = options.protocol.name(), %address, interfaces = ?options.interfaces, "started");
-        if guard.is_none() {
+        if !is_sealed {
             tracing::warn!("without a network key: anybody within reach can change routes");
         }
         if let Some(silence) = options.protocol.silence().filter(|_| was_before) {

@@ -33,6 +33,8 @@ pub(super) struct Router {
     is_wellformed: fn(&[u8]) -> bool,
     address: Ipv4Addr,
     networks: Vec<Prefix>,
+    /// Whether messages are sealed: then packets of neighbours that have sent none say nothing.
+    is_sealed: bool,
     waiting: VecDeque<Waiting>,
     /// By source of packets that this host passes on: the neighbour that they come over.
     came_over: BTreeMap<Ipv4Addr, NextHop>,
@@ -109,18 +111,20 @@ pub(super) struct Counters {
 
 impl Router {
     /// `protocol` at the host with this `address`, for destinations in `networks`. Of what comes to it, messages are what
-    /// `is_wellformed` says.
+    /// `is_wellformed` says; they come sealed if `is_sealed`.
     pub(super) fn new(
         protocol: Box<dyn Routing>,
         is_wellformed: fn(&[u8]) -> bool,
         address: Ipv4Addr,
         networks: Vec<Prefix>,
+        is_sealed: bool,
     ) -> Self {
         Self {
             protocol,
             is_wellformed,
             address,
             networks,
+            is_sealed,
             waiting: VecDeque::new(),
             came_over: BTreeMap::new(),
             heard: BTreeMap::new(),
@@ -220,6 +224,10 @@ impl Router {
     /// The kernel has sent, forwarded or taken a packet.
     pub(super) fn handle_sight(&mut self, sight: Sight, now: Instant) {
         let Sight { source, destination, protocol, from } = sight;
+        // Addresses of packets are not sealed: what strangers send keeps no route and no neighbour.
+        if self.is_sealed && from.is_some_and(|from| !self.heard.contains_key(&from)) {
+            return;
+        }
         let packet = routing::Packet {
             source,
             destination,

@@ -34,6 +34,7 @@ pub(crate) enum Shape {
 pub(crate) struct Net {
     names: Vec<String>,
     interfaces: Vec<Vec<String>>,
+    bridges: Vec<String>,
     routers: Vec<Option<Child>>,
     folder: PathBuf,
 }
@@ -75,8 +76,8 @@ impl Net {
         let folder = std::env::temp_dir().join(format!("hopcast-{test}-{process}"));
         std::fs::create_dir_all(&folder).expect("there is room");
         let names: Vec<_> = (0..count).map(|node| format!("hopcast-{test}-{process}-{node}")).collect();
-        let mut net =
-            Self { names, interfaces: vec![Vec::new(); count], routers: (0..count).map(|_| None).collect(), folder };
+        let routers = (0..count).map(|_| None).collect();
+        let mut net = Self { names, interfaces: vec![Vec::new(); count], bridges: Vec::new(), routers, folder };
         for (node, name) in net.names.iter().enumerate() {
             run(Command::new("ip").args(["netns", "add", name]));
             net.forget(node);
@@ -101,6 +102,30 @@ impl Net {
             self.ip(node, &["address", "add", &format!("{}/32", address(node)), "dev", device]);
             self.ip(node, &["link", "set", device, "up"]);
         }
+    }
+
+    /// Lays the link from a node to the next one through a bridge in a namespace of its own.
+    pub(crate) fn bridge(&mut self, left: usize) {
+        let right = (left + 1) % self.names.len();
+        let name = format!("{}-bridge", self.names[left]);
+        run(Command::new("ip").args(["netns", "add", &name]));
+        self.ip(left, &["link", "del", &format!("r{left}")]);
+        let within = |arguments: &[&str]| run(Command::new("ip").args(["-n", &name]).args(arguments));
+        within(&["link", "add", "bridge", "type", "bridge"]);
+        within(&["link", "set", "bridge", "up"]);
+        for (node, device) in [(left, format!("r{left}")), (right, format!("l{right}"))] {
+            self.ip(node, &["link", "add", &device, "type", "veth", "peer", "name", &device, "netns", &name]);
+            within(&["link", "set", &device, "master", "bridge", "up"]);
+            self.ip(node, &["address", "add", &format!("{}/32", address(node)), "dev", &device]);
+            self.ip(node, &["link", "set", &device, "up"]);
+        }
+        self.bridges.push(name);
+    }
+
+    /// Lets the bridge behind a node lose everything; its links stay up.
+    pub(crate) fn mute(&self, left: usize) {
+        let name = format!("{}-bridge", self.names[left]);
+        run(Command::new("ip").args(["-n", &name, "link", "set", &format!("r{left}"), "nomaster"]));
     }
 
     pub(crate) fn start(&mut self, node: usize, options: &[&str]) {
@@ -184,12 +209,6 @@ impl Net {
         run(Command::new("ip").args(["-n", &self.names[node]]).args(arguments))
     }
 
-    /// Whether a program does its work in a namespace.
-    pub(crate) fn try_ip_exec(&self, node: usize, arguments: &[&str]) -> bool {
-        let output = Command::new("ip").args(["netns", "exec", &self.names[node]]).args(arguments).output();
-        output.expect("iproute2 is there").status.success()
-    }
-
     /// Does something in a namespace.
     pub(crate) fn inside<T: Send>(&self, node: usize, work: impl FnOnce() -> T + Send) -> T {
         let path = self.path(node);
@@ -252,6 +271,9 @@ impl Drop for Net {
             }
             self.forget(node);
             let _ = Command::new("ip").args(["netns", "del", &self.names[node]]).status();
+        }
+        for bridge in &self.bridges {
+            let _ = Command::new("ip").args(["netns", "del", bridge]).status();
         }
         let _ = std::fs::remove_dir_all(&self.folder);
     }

@@ -17,11 +17,15 @@ fn at(millis: u64) -> Instant {
 }
 
 fn router() -> Router {
+    router_with(false)
+}
+
+fn router_with(is_sealed: bool) -> Router {
     let random = Stream::new(1, Purpose::Routing, 0, 0);
     let node = Node { address: OWN, interfaces: 2, random };
     let aodv = Aodv::new(Config::rfc3561(), node, Instant::START);
     let networks = vec!["10.0.0.0/24".parse().expect("a network")];
-    Router::new(Box::new(aodv), |octets| Repr::parse(octets).is_ok(), OWN, networks)
+    Router::new(Box::new(aodv), |octets| Repr::parse(octets).is_ok(), OWN, networks, is_sealed)
 }
 
 fn outputs(router: &mut Router) -> Vec<Output> {
@@ -98,6 +102,27 @@ fn what_is_seen_keeps_a_route_and_silence_loses_it() {
     }
     run_until(&mut router, at(20_000));
     assert_eq!(router.routes(at(20_000)).count(), 0);
+}
+
+#[test]
+fn with_a_key_packets_of_strangers_keep_no_route() {
+    for (from, is_kept) in [(NEXT, true), (NextHop { address: Ipv4Addr::new(10, 0, 0, 66), ..NEXT }, false)] {
+        let mut router = router_with(true);
+        router.handle_stray(packet(OWN, FAR, Protocol::Udp), at(0));
+        router.handle_message(NEXT, OWN, 1, &reply(2), at(0));
+        for second in 1..10 {
+            run_until(&mut router, at(second * 1000));
+            router.handle_sight(
+                Sight { source: FAR, destination: Ipv4Addr::new(10, 0, 0, 5), protocol: 17, from: Some(from) },
+                at(second * 1000),
+            );
+            router.handle_sight(
+                Sight { source: FAR, destination: OWN, protocol: 17, from: Some(from) },
+                at(second * 1000),
+            );
+        }
+        assert_eq!(router.routes(at(9000)).count() > 0, is_kept, "from {}", from.address);
+    }
 }
 
 #[test]
