@@ -247,7 +247,7 @@ mod tests {
                 let ticks = CLOCK_RATE * second + CLOCK_RATE * nth / per_second;
                 let mut packet = transport_packet(VIDEO, (nth % 10 == 0).then_some(ticks), nth == 0, fill);
                 Packet::new_checked(&mut packet[..]).expect("a packet").set_continuity(counter);
-                counter += 1;
+                counter = (counter + 1) % 16;
                 octets.extend(packet);
             }
         }
@@ -288,7 +288,8 @@ mod tests {
             feed.handle_rate(allowed(feed.position.as_nanos() / 1_000_000_000));
             if feed.poll_due(Instant::START).is_some() {
                 let packet = feed.packet().expect("it is due");
-                let payload = rtp::Packet::new_checked(packet).expect("RTP").payload();
+                let packet = rtp::Packet::new_checked(packet).expect("RTP");
+                let payload = packet.payload();
                 sent.extend(
                     payload.chunks(PACKET_LEN).map(|packet| <[u8; PACKET_LEN]>::try_from(packet).expect("whole")),
                 );

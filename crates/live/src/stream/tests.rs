@@ -60,6 +60,7 @@ struct Pair {
     receiver: Receiver,
     fate: Fate,
     carried: u64,
+    towards: [u64; 2],
     wire: BTreeMap<(Instant, u64), (To, Vec<u8>)>,
     delivered: Vec<Vec<u8>>,
     events: Vec<(Instant, String)>,
@@ -75,6 +76,7 @@ impl Pair {
             receiver: Receiver::new(config, 2, now),
             fate: Box::new(fate),
             carried: 0,
+            towards: [0; 2],
             wire: BTreeMap::new(),
             delivered: Vec::new(),
             events: Vec::new(),
@@ -83,7 +85,8 @@ impl Pair {
 
     fn carry(&mut self, to: To, octets: Vec<u8>) {
         self.carried += 1;
-        if let Some(more) = (self.fate)(to, self.carried) {
+        self.towards[to as usize] += 1;
+        if let Some(more) = (self.fate)(to, self.towards[to as usize]) {
             self.wire.insert((self.now + DELAY + more, self.carried), (to, octets));
         }
     }
@@ -166,7 +169,7 @@ impl Pair {
 
 /// Loses each nth datagram towards the receiver, but for the handshake and the close.
 fn losing(each: u64) -> impl FnMut(To, u64) -> Option<Duration> {
-    move |to, nth| (to == To::Sender || nth < 20 || nth > 500 || nth % each != 0).then_some(Duration::ZERO)
+    move |to, nth| (to == To::Sender || nth < 20 || nth > 450 || nth % each != 0).then_some(Duration::ZERO)
 }
 
 fn config(variant: Variant) -> SenderConfig {
