@@ -49,7 +49,7 @@ const PACKET: usize = 188;
 fn film_of(packets: u64) -> Vec<u8> {
     // 188 octets each 376 µs: 4 Mb/s.
     let ticks = |nth: u64| nth * 27 * 376;
-    (0..packets).flat_map(|nth| transport_packet(nth, (nth % 53 == 0).then(|| ticks(nth)))).collect()
+    (0..packets).flat_map(|nth| transport_packet(nth, (nth.is_multiple_of(53)).then(|| ticks(nth)))).collect()
 }
 
 /// The packet of this number; none is like another.
@@ -58,7 +58,7 @@ fn transport_packet(nth: u64, clock: Option<u64>) -> [u8; PACKET] {
     octets[..6].copy_from_slice(&[0x47, 0x01, 0x00, 0x30 | (nth % 16) as u8, 7, 0]);
     if let Some(ticks) = clock {
         octets[5] = 0x10;
-        octets[6..12].copy_from_slice(&((ticks / 300) << 15 | 0x7e00 | ticks % 300).to_be_bytes()[2..]);
+        octets[6..12].copy_from_slice(&((ticks / 300) << 15 | 0x7e00 | (ticks % 300)).to_be_bytes()[2..]);
     }
     octets[180..].copy_from_slice(&nth.to_be_bytes());
     octets
@@ -301,7 +301,7 @@ fn garbage_changes_nothing() {
         let garbage: Vec<u8> =
             (0..nth % 97).map(|at| (nth.wrapping_mul(2_654_435_761).wrapping_add(at * 40_503) >> 11) as u8).collect();
         stranger.send_to(&garbage, &address).expect("sent");
-        if nth % 50 == 0 {
+        if nth.is_multiple_of(50) {
             pause(Duration::from_millis(10));
         }
     }
@@ -403,12 +403,15 @@ fn statistics_are_lines_of_json() {
     assert_eq!(line["state"], "OPEN");
 }
 
+/// Datagrams, and whether they are the receiver's.
+type Capture = Vec<(bool, Vec<u8>)>;
+
 /// What a sender and a receiver say to each other, the receiver at `to`: it goes by way of an address of this host, as far as
 /// `passes` says of the nth datagram of either end. Ends half a second after the last one.
 fn relay(
     to: String,
     mut passes: impl FnMut(bool, u64) -> bool + Send + 'static,
-) -> (String, std::thread::JoinHandle<Vec<(bool, Vec<u8>)>>) {
+) -> (String, std::thread::JoinHandle<Capture>) {
     let relay = UdpSocket::bind("127.0.0.1:0").expect("a port");
     let here = relay.local_addr().expect("bound").to_string();
     let carry = move || {
@@ -441,7 +444,8 @@ fn losses_on_the_way_are_corrected() {
     let output = folder.path("out.ts");
     let (receiver, address) = Program::receive(&["--output", &output]);
     // One of thirty, but for the handshake and the end.
-    let (here, _) = relay(address, |is_receiver, nth| is_receiver || !(10..600).contains(&nth) || nth % 30 != 0);
+    let (here, _) =
+        relay(address, |is_receiver, nth| is_receiver || !(10..600).contains(&nth) || !nth.is_multiple_of(30));
     let sender = Program::start(&["send", "--to", &here, "--input", &film, "--fec", "20+4"]);
     let (status, text) = sender.end(LIMIT);
     assert_eq!(status, Some(0), "{text}");

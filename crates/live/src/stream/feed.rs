@@ -319,9 +319,9 @@ mod tests {
         let (sent, feed) = play(&ladder, |second| if (3..7).contains(&second) { 2.5e6 } else { 1.5e6 });
         assert_eq!((feed.rung(), feed.switches()), (Some(1e6), 2));
         let fills: Vec<u8> = video(&sent).map(|packet| packet.payload()[100]).collect();
-        // Each change comes with the next random access point: at 4 s and at 8 s.
+        // Each change comes with the next random access point: at 3 s and at 7 s.
         let runs: Vec<(u8, usize)> = fills.chunk_by(|one, other| one == other).map(|run| (run[0], run.len())).collect();
-        assert_eq!(runs, [(1, 4 * 40), (2, 4 * 80), (1, 4 * 40)]);
+        assert_eq!(runs, [(1, 3 * 40), (2, 4 * 80), (1, 5 * 40)]);
         for (before, after) in
             sent.windows(2).filter(|pair| pair[0][150] != pair[1][150]).map(|pair| (pair[0], pair[1]))
         {
