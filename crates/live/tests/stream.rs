@@ -32,7 +32,7 @@ impl Folder {
 
     /// A transport stream of so many packets at 4 Mb/s, a clock reference each 20 ms, and its file.
     fn film(&self, name: &str, packets: u64) -> (String, Vec<u8>) {
-        let octets = film(packets);
+        let octets = film_of(packets);
         fs::write(self.0.join(name), &octets).expect("there is room");
         (self.path(name), octets)
     }
@@ -46,10 +46,10 @@ impl Drop for Folder {
 
 const PACKET: usize = 188;
 
-fn film(packets: u64) -> Vec<u8> {
+fn film_of(packets: u64) -> Vec<u8> {
     // 188 octets each 376 µs: 4 Mb/s.
     let ticks = |nth: u64| nth * 27 * 376;
-    (0..packets).flat_map(|nth| transport_packet(nth, (nth % 53 == 0).then(|| ticks(nth)))).collect()
+    (0..packets).flat_map(|nth| transport_packet(nth, (nth.is_multiple_of(53)).then(|| ticks(nth)))).collect()
 }
 
 /// The packet of this number; none is like another.
@@ -58,7 +58,7 @@ fn transport_packet(nth: u64, clock: Option<u64>) -> [u8; PACKET] {
     octets[..6].copy_from_slice(&[0x47, 0x01, 0x00, 0x30 | (nth % 16) as u8, 7, 0]);
     if let Some(ticks) = clock {
         octets[5] = 0x10;
-        octets[6..12].copy_from_slice(&((ticks / 300) << 15 | 0x7e00 | ticks % 300).to_be_bytes()[2..]);
+        octets[6..12].copy_from_slice(&((ticks / 300) << 15 | 0x7e00 | (ticks % 300)).to_be_bytes()[2..]);
     }
     octets[180..].copy_from_slice(&nth.to_be_bytes());
     octets
@@ -69,7 +69,12 @@ struct Program(Child);
 
 impl Program {
     fn start(arguments: &[&str]) -> Self {
-        let program = Command::new(env!("CARGO_BIN_EXE_hopcast-live"))
+        Self::start_by(Command::new(env!("CARGO_BIN_EXE_hopcast-live")), arguments)
+    }
+
+    /// The same by a command that is to be followed by the program's arguments.
+    fn start_by(mut command: Command, arguments: &[&str]) -> Self {
+        let program = command
             .arg("stream")
             .args(arguments)
             .stdin(Stdio::piped())
@@ -85,7 +90,12 @@ impl Program {
     }
 
     fn receive_at(listen: &str, arguments: &[&str]) -> (Self, String) {
-        let mut program = Self::start(&[&["receive", "--listen", listen], arguments].concat());
+        Self::start(&[&["receive", "--listen", listen], arguments].concat()).listening()
+    }
+
+    /// Once it listens: itself, and where.
+    fn listening(self) -> (Self, String) {
+        let mut program = self;
         let mut lines = BufReader::new(program.0.stderr.take().expect("it has one"));
         let address = loop {
             let mut line = String::new();
@@ -203,7 +213,7 @@ fn who_has_no_key_gets_nothing_and_changes_nothing() {
 #[test]
 fn a_pipe_is_sent_as_fast_as_the_rate_allows_and_waits_while_nobody_listens() {
     let folder = Folder::new();
-    let octets = film(5000);
+    let octets = film_of(5000);
     // A port that nobody has yet.
     let address = UdpSocket::bind("127.0.0.1:0").expect("a port").local_addr().expect("bound").to_string();
     let mut sender = Program::start(&["send", "--to", &address]);
@@ -265,7 +275,8 @@ fn a_receiver_that_was_killed_is_found_again_and_so_is_a_sender() {
     receiver.signal(Signal::SIGKILL);
     receiver.end(LIMIT);
     let (receiver, _) = Program::receive_at(&address, &["--output", &second]);
-    pause(Duration::from_millis(1000));
+    // ADTFRC takes the path for gone, and probes it each 2 s.
+    pause(Duration::from_millis(3000));
     sender.signal(Signal::SIGKILL);
     sender.end(LIMIT);
     let sender = Program::start(&["send", "--to", &address, "--input", &film, "--pace", "allowed"]);
@@ -290,7 +301,7 @@ fn garbage_changes_nothing() {
         let garbage: Vec<u8> =
             (0..nth % 97).map(|at| (nth.wrapping_mul(2_654_435_761).wrapping_add(at * 40_503) >> 11) as u8).collect();
         stranger.send_to(&garbage, &address).expect("sent");
-        if nth % 50 == 0 {
+        if nth.is_multiple_of(50) {
             pause(Duration::from_millis(10));
         }
     }
@@ -392,6 +403,57 @@ fn statistics_are_lines_of_json() {
     assert_eq!(line["state"], "OPEN");
 }
 
+/// Datagrams, and whether they are the receiver's.
+type Capture = Vec<(bool, Vec<u8>)>;
+
+/// What a sender and a receiver say to each other, the receiver at `to`: it goes by way of an address of this host, as far as
+/// `passes` says of the nth datagram of either end. Ends half a second after the last one.
+fn relay(
+    to: String,
+    mut passes: impl FnMut(bool, u64) -> bool + Send + 'static,
+) -> (String, std::thread::JoinHandle<Capture>) {
+    let relay = UdpSocket::bind("127.0.0.1:0").expect("a port");
+    let here = relay.local_addr().expect("bound").to_string();
+    let carry = move || {
+        let (mut capture, mut client, mut buffer, mut counts) = (Vec::new(), None, vec![0; 1 << 16], [0; 2]);
+        while let Ok((len, from)) = relay.recv_from(&mut buffer) {
+            relay.set_read_timeout(Some(Duration::from_millis(500))).expect("set");
+            let is_receiver = from.to_string() == to;
+            counts[usize::from(is_receiver)] += 1;
+            capture.push((is_receiver, buffer[..len].to_vec()));
+            if !passes(is_receiver, counts[usize::from(is_receiver)]) {
+                continue;
+            }
+            if is_receiver {
+                relay.send_to(&buffer[..len], client.expect("it has spoken")).expect("sent");
+            } else {
+                client = Some(from);
+                relay.send_to(&buffer[..len], &to).expect("sent");
+            }
+        }
+        capture
+    };
+    (here, std::thread::spawn(carry))
+}
+
+#[test]
+fn losses_on_the_way_are_corrected() {
+    let folder = Folder::new();
+    // 1.5 s of media.
+    let (film, octets) = folder.film("film.ts", 4000);
+    let output = folder.path("out.ts");
+    let (receiver, address) = Program::receive(&["--output", &output]);
+    // One of thirty, but for the handshake and the end.
+    let (here, _) =
+        relay(address, |is_receiver, nth| is_receiver || !(10..600).contains(&nth) || !nth.is_multiple_of(30));
+    let sender = Program::start(&["send", "--to", &here, "--input", &film, "--fec", "20+4"]);
+    let (status, text) = sender.end(LIMIT);
+    assert_eq!(status, Some(0), "{text}");
+    assert_eq!(receiver.end(LIMIT).0, Some(0));
+    let found = fs::read(output).expect("it was made");
+    assert!(found == octets, "{} of {} octets; {text}", found.len(), octets.len());
+}
+
 /// tshark, or why there is none.
 fn tshark() -> bool {
     let found = Command::new("tshark").arg("--version").stdout(Stdio::null()).status().is_ok();
@@ -409,43 +471,37 @@ fn tshark_reads_what_is_sent() {
     }
     let folder = Folder::new();
     let (film, octets) = folder.film("film.ts", 700);
-    // What a sender and a receiver say to each other, by way of the test.
     let output = folder.path("out.ts");
     let (receiver, address) = Program::receive(&["--output", &output]);
-    let relay = UdpSocket::bind("127.0.0.1:0").expect("a port");
-    relay.set_read_timeout(Some(Duration::from_millis(500))).expect("set");
-    let here = relay.local_addr().expect("bound").to_string();
+    let (here, relay) = relay(address, |_, _| true);
     let sender = Program::start(&["send", "--to", &here, "--input", &film]);
-    let mut capture = Vec::new();
-    let (mut client, mut buffer) = (None, vec![0; 1 << 16]);
-    while let Ok((len, from)) = relay.recv_from(&mut buffer) {
-        let is_server = from.to_string() == address;
-        capture.push((is_server, buffer[..len].to_vec()));
-        if is_server {
-            relay.send_to(&buffer[..len], client.expect("it has spoken")).expect("sent");
-        } else {
-            client = Some(from);
-            relay.send_to(&buffer[..len], &address).expect("sent");
-        }
-    }
     assert_eq!(sender.end(LIMIT).0, Some(0));
     assert_eq!(receiver.end(LIMIT).0, Some(0));
+    let capture = relay.join().expect("no panic");
     assert!(fs::read(output).expect("it was made") == octets);
     let path = folder.path("capture.pcap");
     fs::write(&path, pcap(&capture)).expect("there is room");
     let read = Command::new("tshark")
-        .args(["-r", &path, "-d", "dccp.port==5004,rtp", "-T", "fields"])
-        .args(["-e", "dccp.type", "-e", "dccp.service_code", "-e", "rtp.p_type", "-e", "_ws.malformed"])
+        .args(["-r", &path, "-T", "fields"])
+        .args(["-e", "dccp.type", "-e", "dccp.service_code", "-e", "_ws.malformed", "-e", "data.len"])
         .output()
         .expect("it runs");
+    let said = String::from_utf8_lossy(&read.stderr).into_owned();
+    assert!(read.status.success(), "{said}");
     let text = String::from_utf8(read.stdout).expect("text");
     let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split('\t').collect()).collect();
     assert_eq!(lines.len(), capture.len(), "{text}");
-    assert!(lines.iter().all(|fields| fields[3].is_empty()), "{text}");
+    assert!(lines.iter().all(|fields| fields[2].is_empty()), "{text}");
+    // RTPV, in the Request and the Response alone.
+    let served = lines.iter().filter(|fields| fields[1] == u32::from_be_bytes(*b"RTPV").to_string());
+    assert_eq!(served.count(), 2, "{text}");
     let of_type = |kind: &str| lines.iter().filter(|fields| fields[0] == kind).count();
     // Request, Response, data, Close, Reset.
     assert_eq!((of_type("0"), of_type("1"), of_type("6"), of_type("7")), (1, 1, 1, 1), "{text}");
     assert_eq!(of_type("2") + of_type("4"), 100, "{text}");
+    // RTP packets of seven transport packets.
+    let data = lines.iter().filter(|fields| fields[3] == (12 + 7 * PACKET).to_string());
+    assert_eq!(data.count(), 100, "{text}");
 }
 
 /// A capture of what is in datagrams between 10.0.0.1 and 10.0.0.2, straight in IPv4: tshark looks for DCCP there alone.
@@ -467,4 +523,89 @@ fn pcap(datagrams: &[(bool, Vec<u8>)]) -> Vec<u8> {
         file.extend(payload);
     }
     file
+}
+
+/// Two namespaces with a wire between them, which go with the test.
+struct Wire {
+    names: [String; 2],
+}
+
+impl Wire {
+    /// `None`, with a message, where there are no privileges or tools.
+    fn new() -> Option<Self> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let names = ["a", "b"].map(|end| format!("hcs{}{number}{end}", std::process::id()));
+        let required = std::env::var_os("HOPCAST_REQUIRE_TOOLS").is_some();
+        if !nix::unistd::geteuid().is_root() {
+            println!("skipped: namespaces need root");
+            return None;
+        }
+        if Command::new("ip").arg("-V").stdout(Stdio::null()).status().is_err() {
+            assert!(!required, "ip (iproute2) is missing");
+            println!("skipped: ip (iproute2) is missing");
+            return None;
+        }
+        let wire = Self { names };
+        let [a, b] = &wire.names;
+        for name in [a, b] {
+            ip(&["netns", "add", name]);
+            ip(&["-n", name, "link", "set", "lo", "up"]);
+        }
+        ip(&["link", "add", "wire", "netns", a, "type", "veth", "peer", "name", "wire", "netns", b]);
+        for (name, address) in [(a, "10.99.0.1/24"), (b, "10.99.0.2/24")] {
+            ip(&["-n", name, "address", "add", address, "dev", "wire"]);
+            ip(&["-n", name, "link", "set", "wire", "up"]);
+        }
+        Some(wire)
+    }
+
+    fn start(&self, end: usize, arguments: &[&str]) -> Program {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &self.names[end], env!("CARGO_BIN_EXE_hopcast-live")]);
+        Program::start_by(command, arguments)
+    }
+}
+
+impl Drop for Wire {
+    fn drop(&mut self) {
+        for name in &self.names {
+            let _ = Command::new("ip").args(["netns", "delete", name]).status();
+        }
+    }
+}
+
+fn ip(arguments: &[&str]) {
+    let done = Command::new("ip").args(arguments).status().expect("it runs");
+    assert!(done.success(), "ip {}", arguments.join(" "));
+}
+
+fn last_line(mut program: Program) -> serde_json::Value {
+    let mut text = String::new();
+    program.stdout().read_to_string(&mut text).expect("text");
+    serde_json::from_str(text.lines().last().expect("a line")).expect("JSON")
+}
+
+/// Over a wire without delay, as fast as it goes.
+#[test]
+#[ignore = "slow"]
+fn a_gigabit_a_second_goes_over_a_wire() {
+    let Some(wire) = Wire::new() else { return };
+    let folder = Folder::new();
+    // 500 MB.
+    let film = folder.path("film.ts");
+    let part = film_of(20_000);
+    let mut file = fs::File::create(&film).expect("it can be made");
+    (0..133).for_each(|_| file.write_all(&part).expect("there is room"));
+    for variant in ["adtfrc", "tfrc"] {
+        let arguments = ["receive", "--listen", "10.99.0.2", "--output", "/dev/null", "--variant", variant];
+        let (receiver, _) = wire.start(1, &arguments).listening();
+        let arguments =
+            ["send", "--to", "10.99.0.2", "--input", &film, "--pace", "allowed", "--variant", variant, "--json"];
+        let sent = last_line(wire.start(0, &arguments));
+        assert_eq!(receiver.end(LIMIT).0, Some(0));
+        let rate = sent["rate_bps"].as_f64().expect("it was sent");
+        println!("{variant}: {:.2} Gb/s", rate * 1e-9);
+        assert!(rate >= 1e9, "{variant}: {sent}");
+    }
 }

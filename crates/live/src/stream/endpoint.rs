@@ -5,7 +5,9 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
 use hopcast_sim::scenario::quantity::Dimension;
@@ -13,8 +15,10 @@ use hopcast_wire::mpegts::SYNC;
 
 use crate::failure::Failure;
 
-/// Batches that may wait for a slow reader, each of what came at once: up to 64 KiB or a little more.
-const WAITING: usize = 64;
+/// Octets that may wait for a slow reader: what a player that pauses for a minute leaves of a stream of 8 Mb/s.
+const WAITING: usize = 60 << 20;
+/// Buffers that are kept for what comes next.
+const SPARE: usize = 64;
 /// What stands before the address of a port of RTP.
 const RTP_SCHEME: &str = "rtp://";
 
@@ -123,8 +127,10 @@ impl AsFd for Input {
 /// A file or a pipe to write to, by a thread of its own: a slow disk or a player that pauses must not keep packets waiting.
 #[derive(Debug)]
 pub(super) struct Output {
-    full: Option<SyncSender<Vec<u8>>>,
+    full: Option<Sender<Vec<u8>>>,
     empty: Receiver<Vec<u8>>,
+    /// Octets that have been handed over and not been written.
+    waiting: Arc<AtomicUsize>,
     writer: Option<JoinHandle<io::Result<()>>>,
     pub(super) name: String,
 }
@@ -138,12 +144,15 @@ impl Output {
             }
             Endpoint::Rtp(address) => return Err(io::Error::other(format!("{address} is no file"))),
         };
-        let (full, batches) = sync_channel::<Vec<u8>>(WAITING);
-        let (give_back, empty) = sync_channel(WAITING);
+        let (full, batches) = channel::<Vec<u8>>();
+        let (give_back, empty) = sync_channel(SPARE);
+        let waiting = Arc::new(AtomicUsize::new(0));
+        let written = Arc::clone(&waiting);
         let mut file = file;
         let write = move || {
             while let Ok(mut batch) = batches.recv() {
                 file.write_all(&batch)?;
+                written.fetch_sub(batch.len(), Ordering::Relaxed);
                 batch.clear();
                 // Where there are enough, it goes.
                 let _ = give_back.try_send(batch);
@@ -151,27 +160,22 @@ impl Output {
             Ok(())
         };
         let writer = Builder::new().name("output".into()).spawn(write)?;
-        Ok(Self { full: Some(full), empty, writer: Some(writer), name })
+        Ok(Self { full: Some(full), empty, waiting, writer: Some(writer), name })
     }
 
     /// Hands `octets` over and leaves an empty buffer. `false` if there is no room: they are lost then.
     pub(super) fn write(&mut self, octets: &mut Vec<u8>) -> bool {
-        let next = match self.empty.try_recv() {
-            Ok(next) => next,
-            Err(TryRecvError::Empty | TryRecvError::Disconnected) => Vec::new(),
-        };
-        let batch = std::mem::replace(octets, next);
-        let sent = self.full.as_ref().map_or(Err(TrySendError::Disconnected(Vec::new())), |full| full.try_send(batch));
-        match sent {
-            Ok(()) => true,
-            Err(TrySendError::Full(batch)) => {
-                *octets = batch;
-                octets.clear();
-                false
-            }
-            // Why, `poll_end` tells.
-            Err(TrySendError::Disconnected(_)) => true,
+        if self.waiting.load(Ordering::Relaxed) + octets.len() > WAITING {
+            octets.clear();
+            return false;
         }
+        self.waiting.fetch_add(octets.len(), Ordering::Relaxed);
+        let batch = std::mem::replace(octets, self.empty.try_recv().unwrap_or_default());
+        if let Some(full) = &self.full {
+            // Why nobody takes it any more, `poll_end` tells.
+            let _ = full.send(batch);
+        }
+        true
     }
 
     /// Why nothing more can be written, if that is so.

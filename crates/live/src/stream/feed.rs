@@ -247,7 +247,7 @@ mod tests {
                 let ticks = CLOCK_RATE * second + CLOCK_RATE * nth / per_second;
                 let mut packet = transport_packet(VIDEO, (nth % 10 == 0).then_some(ticks), nth == 0, fill);
                 Packet::new_checked(&mut packet[..]).expect("a packet").set_continuity(counter);
-                counter += 1;
+                counter = (counter + 1) % 16;
                 octets.extend(packet);
             }
         }
@@ -289,11 +289,9 @@ mod tests {
             if feed.poll_due(Instant::START).is_some() {
                 let packet = feed.packet().expect("it is due");
                 let packet = rtp::Packet::new_checked(packet).expect("RTP");
+                let payload = packet.payload();
                 sent.extend(
-                    packet
-                        .payload()
-                        .chunks(PACKET_LEN)
-                        .map(|packet| <[u8; PACKET_LEN]>::try_from(packet).expect("whole")),
+                    payload.chunks(PACKET_LEN).map(|packet| <[u8; PACKET_LEN]>::try_from(packet).expect("whole")),
                 );
                 feed.advance();
             }
@@ -321,9 +319,9 @@ mod tests {
         let (sent, feed) = play(&ladder, |second| if (3..7).contains(&second) { 2.5e6 } else { 1.5e6 });
         assert_eq!((feed.rung(), feed.switches()), (Some(1e6), 2));
         let fills: Vec<u8> = video(&sent).map(|packet| packet.payload()[100]).collect();
-        // Each change comes with the next random access point: at 4 s and at 8 s.
+        // Each change comes with the next random access point: at 3 s and at 7 s.
         let runs: Vec<(u8, usize)> = fills.chunk_by(|one, other| one == other).map(|run| (run[0], run.len())).collect();
-        assert_eq!(runs, [(1, 4 * 40), (2, 4 * 80), (1, 4 * 40)]);
+        assert_eq!(runs, [(1, 3 * 40), (2, 4 * 80), (1, 5 * 40)]);
         for (before, after) in
             sent.windows(2).filter(|pair| pair[0][150] != pair[1][150]).map(|pair| (pair[0], pair[1]))
         {

@@ -1,6 +1,6 @@
 //! What people and programs are shown of a stream while it goes on.
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is where statistics reach people and programs")]
+#![expect(clippy::print_stderr, reason = "this is where statistics reach people and programs")]
 
 use std::io::{IsTerminal, Write};
 use std::net::SocketAddr;
@@ -233,7 +233,7 @@ impl SendLine {
     }
 
     pub(super) fn text(&self) -> String {
-        let state = self.state.as_deref().unwrap_or(if self.allowed_rate_bps.is_none() { "UDP" } else { "-" });
+        let state = self.state.as_deref().unwrap_or(if self.connections == 0 { "UDP" } else { "no connection" });
         let allowed = self.allowed_rate_bps.map_or(String::new(), |rate| format!(" of {} allowed", megabits(rate)));
         let rtt = self.rtt_s.map_or(String::new(), |rtt| format!(", round trip {:.1} ms", rtt * 1e3));
         let network = self.network.map_or(String::new(), |network| format!(", {network}"));

@@ -60,6 +60,7 @@ struct Pair {
     receiver: Receiver,
     fate: Fate,
     carried: u64,
+    towards: [u64; 2],
     wire: BTreeMap<(Instant, u64), (To, Vec<u8>)>,
     delivered: Vec<Vec<u8>>,
     events: Vec<(Instant, String)>,
@@ -75,6 +76,7 @@ impl Pair {
             receiver: Receiver::new(config, 2, now),
             fate: Box::new(fate),
             carried: 0,
+            towards: [0; 2],
             wire: BTreeMap::new(),
             delivered: Vec::new(),
             events: Vec::new(),
@@ -83,7 +85,8 @@ impl Pair {
 
     fn carry(&mut self, to: To, octets: Vec<u8>) {
         self.carried += 1;
-        if let Some(more) = (self.fate)(to, self.carried) {
+        self.towards[to as usize] += 1;
+        if let Some(more) = (self.fate)(to, self.towards[to as usize]) {
             self.wire.insert((self.now + DELAY + more, self.carried), (to, octets));
         }
     }
@@ -166,7 +169,9 @@ impl Pair {
 
 /// Loses each nth datagram towards the receiver, but for the handshake and the close.
 fn losing(each: u64) -> impl FnMut(To, u64) -> Option<Duration> {
-    move |to, nth| (to == To::Sender || nth < 20 || nth > 500 || nth % each != 0).then_some(Duration::ZERO)
+    move |to, nth| {
+        (to == To::Sender || !(20..=450).contains(&nth) || !nth.is_multiple_of(each)).then_some(Duration::ZERO)
+    }
 }
 
 fn config(variant: Variant) -> SenderConfig {
@@ -219,14 +224,14 @@ fn each_end_reports_the_congestion_control_of_both() {
 
 #[test]
 fn what_is_lost_is_counted_and_the_rest_goes_on() {
-    for (variant, each) in [(Variant::Adtfrc, 10), (Variant::Tfrc, 20), (Variant::Udp, 10)] {
+    for (variant, each) in [(Variant::Adtfrc, 10), (Variant::Tfrc, 50), (Variant::Udp, 10)] {
         let mut pair = Pair::new(config(variant), variant, losing(each));
         pair.play(0, 500);
         pair.end();
         let counts = pair.receiver.report(pair.now).media.packets;
         assert_eq!(counts.delivered as usize, pair.delivered.len());
         assert_eq!(counts.delivered + counts.lost, 500, "{variant:?}");
-        assert!((10..=45).contains(&counts.lost), "{variant:?}: {counts:?}");
+        assert!((8..=45).contains(&counts.lost), "{variant:?}: {counts:?}");
         assert!(sequences(&pair.delivered).is_sorted());
     }
 }
@@ -250,7 +255,8 @@ fn correction_gives_back_what_is_lost() {
 
 #[test]
 fn packets_that_overtake_each_other_are_put_in_order() {
-    let fate = |to, nth: u64| Some(Duration::from_millis(if to == To::Receiver && nth % 7 == 0 { 25 } else { 0 }));
+    let fate =
+        |to, nth: u64| Some(Duration::from_millis(if to == To::Receiver && nth.is_multiple_of(7) { 25 } else { 0 }));
     let mut pair = Pair::new(config(Variant::Adtfrc), Variant::Adtfrc, fate);
     pair.play(0, 300);
     // What comes behind the Close is for nobody.

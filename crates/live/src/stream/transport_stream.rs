@@ -84,12 +84,13 @@ pub(super) struct ProgramClock {
     since: u64,
     /// Time of a packet between the two last references.
     step: Duration,
-    /// Time never goes back.
+    /// The time of the last packet.
     now: Duration,
 }
 
 impl ProgramClock {
-    /// The time of the next packet. Between references it is carried on at the last pace.
+    /// The time of the next packet. Between references it is carried on at the last pace, which may be too fast: at a reference,
+    /// time may go back.
     pub(super) fn time_of(&mut self, packet: &Packet<&[u8]>) -> Duration {
         let reference =
             packet.clock().filter(|_| *self.identifier.get_or_insert(packet.identifier()) == packet.identifier());
@@ -112,8 +113,8 @@ impl ProgramClock {
                 time
             }
         };
-        self.now = self.now.max(time);
-        self.now
+        self.now = time;
+        time
     }
 }
 
@@ -121,7 +122,7 @@ impl ProgramClock {
 #[derive(Debug)]
 pub(super) struct Packetizer {
     octets: Vec<u8>,
-    /// When the first transport packet of this RTP packet is due, in the media.
+    /// When the first transport packet of this RTP packet is due, in the media. It never goes back.
     time: Duration,
     source: u32,
     sequence: u16,
@@ -139,7 +140,7 @@ impl Packetizer {
     /// [taken](Self::packet) before the next one.
     pub(super) fn push(&mut self, packet: &[u8], time: Duration) -> bool {
         if self.octets.is_empty() {
-            self.time = time;
+            self.time = self.time.max(time);
             self.octets.resize(rtp::HEADER_LEN, 0);
         }
         self.octets.extend_from_slice(packet);
@@ -207,7 +208,7 @@ pub(super) mod tests {
         octets[..6].copy_from_slice(&[SYNC, high, low, 0x30, 7, if random_access { 0x40 } else { 0 }]);
         if let Some(ticks) = ticks {
             octets[5] |= 0x10;
-            let bits = (ticks / 300) << 15 | 0x3f << 9 | ticks % 300;
+            let bits = (ticks / 300) << 15 | 0x3f << 9 | (ticks % 300);
             octets[6..12].copy_from_slice(&bits.to_be_bytes()[2..]);
         }
         octets
@@ -314,15 +315,19 @@ pub(super) mod tests {
         }
 
         #[test]
-        fn arbitrary_octets_never_panic_and_time_never_goes_back(octets in prop::collection::vec(prop_oneof![Just(SYNC), any::<u8>()], 0..2000)) {
+        fn arbitrary_octets_never_panic_and_rtp_never_goes_back(octets in prop::collection::vec(prop_oneof![Just(SYNC), any::<u8>()], 0..2000)) {
             let (mut reader, mut clock, mut last) = (Reader::new(), ProgramClock::default(), Duration::ZERO);
+            let mut packetizer = Packetizer::new(1, 2, 3);
             let len = octets.len();
             reader.fill(|buffer| { buffer[..len].copy_from_slice(&octets); Ok::<_, ()>(len) }).expect("it is read");
             reader.fill(|_| Ok::<_, ()>(0)).expect("the end");
             while let Some(packet) = reader.next() {
                 let time = clock.time_of(&Packet::new_checked(&packet[..]).expect("it was checked"));
+                packetizer.push(packet, time);
+                let (_, time) = packetizer.packet().expect("it is there");
                 prop_assert!(time >= last);
                 last = time;
+                packetizer.advance();
             }
             prop_assert!(reader.is_finished());
         }
