@@ -11,6 +11,7 @@ mod interfaces;
 mod interference_floor;
 mod motion;
 mod rate_control;
+mod real;
 mod results;
 mod routing;
 mod scenarios;
