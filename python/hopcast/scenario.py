@@ -14,7 +14,7 @@ from hopcast.errors import ScenarioError
 
 if TYPE_CHECKING:
     from hopcast.congestion import CongestionControl
-    from hopcast.types import Flow, Link, Nodes, Quantity, Radio
+    from hopcast.types import Emulation, Flow, Link, Nodes, Quantity, Radio
 
 FROM_PYTHON = "<python>"
 """Stands for the name of the file in errors about Python objects."""
@@ -49,6 +49,7 @@ class Scenario:
         nodes: Sequence[Nodes],
         flows: Sequence[Flow],
         links: Sequence[Link] | None = None,
+        emulation: Emulation | None = None,
         name: str | None = None,
         seed: int | None = None,
         directory: str | os.PathLike[str] = ".",
@@ -63,6 +64,7 @@ class Scenario:
             "nodes": nodes,
             "links": links,
             "flows": flows,
+            "emulation": emulation,
         }
         document = {key: value for key, value in document.items() if value is not None}
         text = json.dumps(_plain(document, ""), ensure_ascii=False)

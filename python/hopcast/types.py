@@ -136,7 +136,7 @@ class Mobility(TypedDict, total=False):
 class Routing(TypedDict, total=False):
     """How routes are found; the keys beside `protocol` are those of one protocol each (docs/scenario.md)."""
 
-    protocol: Literal["static", "aodv", "dsdv", "dsr", "olsr", "custom"]
+    protocol: Literal["static", "none", "aodv", "dsdv", "dsr", "olsr", "custom"]
     name: str
     parameters: Mapping[str, Any]
     profile: Literal["rfc-3561", "ns-2", "draft-5", "draft-5-in-arp", "rfc-4728"]
@@ -249,6 +249,7 @@ class Nodes(TypedDict, total=False):
     arp: Arp
     relay: Literal["os", "application"]
     socket_buffer: Quantity
+    real: bool
 
 
 class Congestion(TypedDict, total=False):
@@ -325,3 +326,18 @@ Flow = TypedDict(
     total=False,
 )
 """One stream of data from a node to another."""
+
+
+class Program(TypedDict, total=False):
+    """A program at a real node."""
+
+    node: str
+    command: str
+    start: Quantity
+
+
+class Emulation(TypedDict, total=False):
+    """What holds where real hosts take part, in `hopcast emulate`."""
+
+    lag_limit: Quantity
+    programs: Sequence[Program]

@@ -26,6 +26,8 @@ TABLES = {
     "flows.transport": types.Transport,
     "flows.application": types.Application,
     "flows.player": types.Player,
+    "emulation": types.Emulation,
+    "emulation.programs": types.Program,
 }
 
 

@@ -328,7 +328,10 @@ fn clean() -> Result<(), Failure> {
 
 fn session<'s>(path: &Path, scenario: &'s Scenario, seed: u64) -> Result<Session<'s>, Failure> {
     let file = path.display().to_string();
-    Session::new(scenario, seed).map_err(|error| Failure::Input(error.in_file(&file).to_string()))
+    let session = Session::new(scenario, seed).map_err(|error| Failure::Input(error.in_file(&file).to_string()))?;
+    let ways = plan::check_ways(scenario, session.replication.simulation());
+    ways.map_err(|problem| Failure::Input(format!("{file}: {problem}")))?;
+    Ok(session)
 }
 
 /// Gives in what was recorded, at the same instants, up to `end`.

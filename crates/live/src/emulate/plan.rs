@@ -121,6 +121,39 @@ pub(super) fn prepare(scenario: &mut Scenario) -> Result<Vec<String>, String> {
     Ok(left.into_iter().map(|flow| flow.name).collect())
 }
 
+/// Checks that no flow goes through a real host on its way: what that passes on is its own, and nobody knows it again.
+pub(super) fn check_ways(scenario: &Scenario, simulation: &Simulation) -> Result<(), String> {
+    let nodes: Vec<(&Group, &String)> =
+        scenario.groups.iter().flat_map(|group| group.node_names.iter().map(move |name| (group, name))).collect();
+    let passes_on = |node: &NodeId| {
+        let group = nodes[node.0 as usize].0;
+        group.is_real && !matches!(group.routing, Routing::Protocol(_))
+    };
+    for flow in &scenario.flows {
+        let there: Vec<NodeId> = [flow.from].iter().chain(&flow.via).chain([&flow.to]).copied().collect();
+        let back: Vec<NodeId> = there.iter().rev().copied().collect();
+        for ends in there.windows(2).chain(back.windows(2)) {
+            let mut at = ends[0];
+            // No way is longer than there are nodes.
+            for _ in 0..nodes.len() {
+                let Some(hop) = simulation.hop_towards(at, ends[1]) else { break };
+                at = hop.node;
+                let is_end = [flow.from, flow.to].contains(&at);
+                if !is_end && passes_on(&at) {
+                    let (name, node) = (&flow.name, nodes[at.0 as usize].1);
+                    return Err(format!(
+                        "flow \"{name}\": goes through the real node {node}; simulated ones can pass it on"
+                    ));
+                }
+                if at == ends[1] {
+                    break;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Routing protocols that leave the headers of data as they are.
 const CARRIES_AS_IT_IS: [&str; 3] = ["aodv", "dsdv", "olsr"];
 

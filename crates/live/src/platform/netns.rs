@@ -202,7 +202,7 @@ mod tests {
         }
         let name = format!("hopcast-test-{}", std::process::id());
         let namespace = Namespace::create(&name).expect("root may have a namespace");
-        assert_eq!(names(&name).expect("the folder can be read"), [name.clone()]);
+        assert_eq!(names(&name).expect("the folder can be read"), std::slice::from_ref(&name));
         assert!(Namespace::create(&name).is_err(), "the name is taken");
         let links = namespace.run(|| Netlink::open()?.links()).expect("it can be entered").expect("links can be read");
         assert!(links.iter().all(|link| link.hardware.is_none_or(|address| address.0 == [0; 6])), "{links:?}");

@@ -219,11 +219,13 @@ impl Host {
     #[cold]
     pub(super) fn hand_out(&mut self, packet: &Packet, from: Neighbour, cx: &mut Context<'_>) {
         cx.counters.delivered += 1;
-        if let (Body::Udp { length, .. }, false) = (&packet.body, packet.is_fragment())
-            && packet.ip.destination == self.node
-        {
+        let datagram = match packet.body {
+            Body::Udp { length, .. } if !packet.is_fragment() => Some(u32::from(length)),
+            _ => packet.real_datagram().filter(|_| packet.tag.flow != FlowId::NONE),
+        };
+        if let Some(octets) = datagram.filter(|_| packet.ip.destination == self.node) {
             let Tag { flow, seq, created, .. } = packet.tag;
-            cx.flows[flow].handle_datagram_received(seq, u32::from(*length), created, cx.now);
+            cx.flows[flow].handle_datagram_received(seq, octets, created, cx.now);
         }
         if let Some(real) = &mut self.real {
             let mut packet = packet.clone();

@@ -12,6 +12,7 @@ mod interfaces;
 mod interference_floor;
 mod motion;
 mod rate_control;
+mod real;
 mod results;
 mod routing;
 mod scenarios;

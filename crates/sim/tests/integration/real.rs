@@ -1,0 +1,274 @@
+//! Real hosts in place of simulated ones, frame by frame.
+
+use std::net::Ipv4Addr;
+
+use hopcast_protocols::time::{Duration, Instant};
+use hopcast_sim::address::ip_address;
+use hopcast_sim::real::{Delivery, Refusal};
+use hopcast_sim::run::Simulation;
+use hopcast_sim::scenario::model::NodeId;
+use hopcast_sim::scenario::{Scenario, Source};
+use hopcast_wire::checksum::Policy;
+use hopcast_wire::llc::EtherType;
+use hopcast_wire::{MacAddress, arp, ethernet, icmpv4, ipv4, udp};
+use proptest::prelude::*;
+
+const REAL: NodeId = NodeId(0);
+
+/// Three nodes in a line, of which only neighbours hear each other: real, simulated, and `last`. A flow goes from the first one to
+/// the last one, and one back.
+fn emulation(last: &str) -> (Scenario, Simulation) {
+    let text = format!(
+        r#"
+        duration = "10 s"
+        [radio]
+        standard = "802.11a"
+        propagation = {{ model = "range", receive = "120 m", carrier_sense = "250 m" }}
+        [[nodes]]
+        name = "a"
+        real = true
+        placement = {{ shape = "points", at = [["0 m", "0 m"]] }}
+        [[nodes]]
+        name = "b"
+        placement = {{ shape = "points", at = [["100 m", "0 m"]] }}
+        [[nodes]]
+        name = "c"
+        real = {last}
+        placement = {{ shape = "points", at = [["200 m", "0 m"]] }}
+        [[flows]]
+        name = "there"
+        from = "a"
+        to = "c"
+        transport = {{ protocol = "udp" }}
+        application = {{ kind = "bulk" }}
+        [[flows]]
+        name = "back"
+        from = "c"
+        to = "a"
+        start = "5 s"
+        transport = {{ protocol = "udp" }}
+        application = {{ kind = "cbr", rate = "80 kb/s", packet = "100 B" }}
+        "#
+    );
+    let source = Source { text, name: "real.toml".into(), ..Source::default() };
+    let scenario = Scenario::parse(&source, &[]).expect("the scenario is right").scenario;
+    let simulation = Simulation::emulated(&scenario, 1).expect("the line reaches everyone");
+    (scenario, simulation)
+}
+
+/// The address of the one radio of a node.
+fn hardware(node: u32) -> MacAddress {
+    let octets = [0x02, 0, 0, 0, 0, node as u8 + 1];
+    MacAddress(octets)
+}
+
+fn frame(destination: MacAddress, ether_type: EtherType, payload: &[u8]) -> Vec<u8> {
+    let header = ethernet::Repr { destination, source: hardware(0), ether_type };
+    let mut octets = vec![0; header.buffer_len()];
+    header.emit(&mut ethernet::Packet::new_unchecked(&mut octets));
+    octets.extend_from_slice(payload);
+    octets
+}
+
+fn packet(to: NodeId, protocol: u8, (offset, more_fragments): (u16, bool), payload: &[u8]) -> Vec<u8> {
+    let header = ipv4::Repr {
+        type_of_service: 0x28,
+        identification: 77,
+        dont_fragment: false,
+        more_fragments,
+        fragment_offset: offset,
+        time_to_live: 9,
+        protocol: protocol.into(),
+        source: ip_address(REAL),
+        destination: ip_address(to),
+        payload_len: payload.len() as u16,
+    };
+    let mut octets = vec![0; header.buffer_len()];
+    header.emit(&mut ipv4::Packet::new_unchecked(&mut octets));
+    octets.extend_from_slice(payload);
+    octets
+}
+
+fn echo(payload: &[u8]) -> Vec<u8> {
+    let header = icmpv4::Repr { is_reply: false, identifier: 5, sequence: 6 };
+    let mut octets = vec![0; header.buffer_len()];
+    header.emit(&mut icmpv4::Packet::new_unchecked(&mut octets), payload);
+    octets.extend_from_slice(payload);
+    octets
+}
+
+/// What comes to real hosts while the run goes on for a tenth of a second.
+fn deliveries(simulation: &mut Simulation) -> Vec<Delivery> {
+    simulation.run_until(simulation.now() + Duration::from_millis(100));
+    simulation.check().expect("no packet is lost without a cause");
+    std::iter::from_fn(|| simulation.poll_delivery()).collect()
+}
+
+/// The IPv4 packet that a real host is given.
+fn ip_of(delivery: &Delivery) -> (ipv4::Repr, Vec<u8>) {
+    let packet = ethernet::Packet::new_checked(&delivery.octets[..]).expect("a frame");
+    assert_eq!(packet.length_or_type(), 0x0800);
+    let packet = ipv4::Packet::new_checked(packet.payload()).expect("a packet");
+    (ipv4::Repr::parse(&packet, Policy::Verify).expect("a right one"), packet.payload().to_vec())
+}
+
+#[test]
+fn a_simulated_host_tells_its_address() {
+    let (_, mut simulation) = emulation("false");
+    let request = arp::Repr {
+        operation: arp::Operation::Request,
+        sender_hardware: hardware(0),
+        sender_protocol: ip_address(REAL),
+        target_hardware: MacAddress([0; 6]),
+        target_protocol: Ipv4Addr::new(10, 0, 0, 2),
+    };
+    let mut octets = vec![0; request.buffer_len()];
+    request.emit(&mut arp::Packet::new_unchecked(&mut octets));
+    simulation.handle_frame(REAL, 0, &frame(MacAddress::BROADCAST, EtherType::Arp, &octets)).expect("it is sent");
+    let [answer] = &deliveries(&mut simulation)[..] else { panic!("one answer") };
+    assert_eq!((answer.node, answer.interface), (REAL, 0));
+    let packet = ethernet::Packet::new_checked(&answer.octets[..]).expect("a frame");
+    assert_eq!((packet.source(), packet.destination()), (hardware(1), hardware(0)));
+    let told = arp::Repr::parse(&arp::Packet::new_checked(packet.payload()).expect("a packet")).expect("of IPv4");
+    assert_eq!((told.sender_hardware, told.operation), (hardware(1), arp::Operation::Reply));
+}
+
+#[test]
+fn an_echo_comes_back_over_a_simulated_router_whole_and_in_fragments() {
+    let (_, mut simulation) = emulation("false");
+    let message = echo(&[7; 2000]);
+    let pieces = [(0, true, &message[..1480]), (1480, false, &message[1480..])];
+    // The last piece first, and the first one twice.
+    for &(offset, more, piece) in [&pieces[1], &pieces[0], &pieces[0]] {
+        let octets = packet(NodeId(2), icmpv4::PROTOCOL, (offset, more), piece);
+        simulation.handle_frame(REAL, 0, &frame(hardware(1), EtherType::Ipv4, &octets)).expect("it is sent");
+    }
+    let answers = deliveries(&mut simulation);
+    let mut whole = Vec::new();
+    for (answer, (offset, more, _)) in answers.iter().zip(pieces) {
+        let (header, payload) = ip_of(answer);
+        assert_eq!((header.fragment_offset, header.more_fragments), (offset, more));
+        // RFC 1122: the type of service of the request; one hop has taken one of 64.
+        assert_eq!((header.type_of_service, header.time_to_live), (0x28, 63));
+        assert_eq!((header.source, header.destination), (ip_address(NodeId(2)), ip_address(REAL)));
+        whole.extend(payload);
+    }
+    assert_eq!(answers.len(), 2);
+    let reply = icmpv4::Packet::new_checked(&whole[..]).expect("a message");
+    let expected = icmpv4::Repr { is_reply: true, identifier: 5, sequence: 6 };
+    assert_eq!(icmpv4::Repr::parse(&reply), Ok(expected));
+    assert_eq!(reply.payload(), [7; 2000]);
+}
+
+#[test]
+fn a_simulated_router_changes_the_time_to_live_alone() {
+    let (_, mut simulation) = emulation("true");
+    let octets = packet(NodeId(2), 200, (0, false), b"of a protocol that nobody here knows");
+    simulation.handle_frame(REAL, 0, &frame(hardware(1), EtherType::Ipv4, &octets)).expect("it is sent");
+    let [delivery] = &deliveries(&mut simulation)[..] else { panic!("it arrives once") };
+    assert_eq!((delivery.node, &delivery.octets[..12]), (NodeId(2), &[2, 0, 0, 0, 0, 3, 2, 0, 0, 0, 0, 2][..]));
+    let (header, payload) = ip_of(delivery);
+    let sent = ipv4::Packet::new_checked(&octets[..]).expect("a packet");
+    let sent = ipv4::Repr::parse(&sent, Policy::Verify).expect("a right one");
+    assert_eq!(header, ipv4::Repr { time_to_live: 8, ..sent });
+    assert_eq!(payload, b"of a protocol that nobody here knows");
+}
+
+#[test]
+fn frames_to_a_group_reach_all_real_hosts_in_range_as_they_are() {
+    let (_, mut simulation) = emulation("false");
+    let group = MacAddress([0x33, 0x33, 0, 0, 0, 1]);
+    // Nobody in range is real; the simulated host has no use for it.
+    simulation.handle_frame(REAL, 0, &frame(group, EtherType::Ipv6, &[0x60; 40])).expect("it is sent");
+    assert_eq!(deliveries(&mut simulation), []);
+
+    let text = "duration = \"1 s\"\n[[nodes]]\nname = \"n\"\ncount = 2\nreal = true\n\
+                placement = { shape = \"line\", spacing = \"5 m\" }";
+    let source = Source { text: text.into(), name: "two.toml".into(), ..Source::default() };
+    let scenario = Scenario::parse(&source, &[]).expect("the scenario is right").scenario;
+    let mut simulation = Simulation::emulated(&scenario, 1).expect("there are no flows");
+    let sent = frame(group, EtherType::Ipv6, &[0x60; 40]);
+    simulation.handle_frame(REAL, 0, &sent).expect("it is sent");
+    let [delivery] = &deliveries(&mut simulation)[..] else { panic!("it arrives once") };
+    assert_eq!((delivery.node, &delivery.octets), (NodeId(1), &sent));
+}
+
+#[test]
+fn flows_are_measured_where_they_enter_and_leave_the_simulation() {
+    let (_, mut simulation) = emulation("false");
+    let port = simulation.listeners()[0].port;
+    let payload = b"hello";
+    let header = udp::Repr { source_port: 4000, destination_port: port, payload_len: payload.len() as u16 };
+    let mut octets = vec![0; header.buffer_len()];
+    let ends = [REAL, NodeId(2)].map(ip_address);
+    header.emit(&mut udp::Packet::new_unchecked(&mut octets), ends[0], ends[1], payload);
+    octets.extend_from_slice(payload);
+    for _ in 0..3 {
+        let octets = packet(NodeId(2), 17, (0, false), &octets);
+        simulation.handle_frame(REAL, 0, &frame(hardware(1), EtherType::Ipv4, &octets)).expect("it is sent");
+    }
+    assert_eq!(deliveries(&mut simulation), []);
+    let there =
+        |simulation: &Simulation| simulation.flows().iter().next().expect("the first flow").summary(simulation.now());
+    let summary = there(&simulation);
+    assert_eq!([summary.sent_packets, summary.received_packets, summary.received_bytes], [3, 3, 15]);
+    assert!(summary.delay_mean_s > Some(0.0));
+    // What goes to another port is of no flow.
+    let mut other = octets.clone();
+    other[2..4].copy_from_slice(&(port + 1).to_be_bytes());
+    let other = packet(NodeId(2), 17, (0, false), &other);
+    simulation.handle_frame(REAL, 0, &frame(hardware(1), EtherType::Ipv4, &other)).expect("it is sent");
+    deliveries(&mut simulation);
+    assert_eq!(there(&simulation).sent_packets, 3);
+
+    simulation.run_until(Instant::START + Duration::from_secs(7));
+    let back = simulation.flows().iter().nth(1).expect("the second flow").summary(simulation.now());
+    assert_eq!(back.received_packets, 200, "100 octets each 10 ms");
+    let delivery = simulation.poll_delivery().expect("they are for the real host");
+    let (header, payload) = ip_of(&delivery);
+    let datagram = udp::Packet::new_checked(&payload[..]).expect("a datagram");
+    assert!(datagram.is_checksum_right(header.source, header.destination));
+    assert_eq!(datagram.payload(), [0; 100]);
+}
+
+#[test]
+fn what_no_station_could_send_is_refused() {
+    let (_, mut simulation) = emulation("false");
+    let mut send = |octets: &[u8]| simulation.handle_frame(REAL, 0, octets);
+    assert!(matches!(send(&[0; 13]), Err(Refusal::Malformed(_))));
+    let nobody = MacAddress([2, 0, 0, 0, 0, 9]);
+    assert_eq!(send(&frame(nobody, EtherType::Ipv4, &[])), Err(Refusal::NoStation(nobody)));
+    assert_eq!(send(&frame(hardware(0), EtherType::Ipv4, &[])), Err(Refusal::NoStation(hardware(0))));
+    let mut bridged = frame(hardware(1), EtherType::Ipv4, &[]);
+    bridged[6..12].copy_from_slice(&nobody.0);
+    assert_eq!(send(&bridged), Err(Refusal::ForeignSource(nobody)));
+    assert_eq!(simulation.next_event(), Instant::START + Duration::from_secs(5), "the second flow");
+}
+
+proptest! {
+    #[test]
+    fn whatever_a_real_host_sends_nothing_vanishes(
+        frames in prop::collection::vec(
+            (0_u32..3, any::<bool>(), prop::sample::select(vec![0x0800_u16, 0x0806, 0x86dd, 0x1234]),
+             prop::collection::vec(any::<u8>(), 0..80), prop::option::of((0_u32..4, 0_u8..40, 0_u16..5, any::<bool>()))),
+            0..12,
+        ),
+    ) {
+        let (_, mut simulation) = emulation("true");
+        for (to, is_group, ether_type, octets, ip) in frames {
+            let destination = if is_group { MacAddress::BROADCAST } else { hardware(to) };
+            let sent = match ip {
+                // A right header before whatever there is.
+                Some((node, protocol, offset, more)) => {
+                    frame(destination, EtherType::Ipv4, &packet(NodeId(node), protocol, (8 * offset, more), &octets))
+                }
+                None => frame(destination, ether_type.into(), &octets),
+            };
+            let _ = simulation.handle_frame(REAL, 0, &sent);
+            simulation.check().expect("no packet is lost without a cause");
+            simulation.run_until(simulation.now() + Duration::from_micros(300));
+            while simulation.poll_delivery().is_some() {}
+        }
+        deliveries(&mut simulation);
+    }
+}
