@@ -12,6 +12,7 @@
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hopcast import studies
     from hopcast._core import __version__
     from hopcast.errors import HopcastError, Interrupted, OutputError, RunError, ScenarioError
     from hopcast.results import Result, run
@@ -27,6 +28,7 @@ __all__ = [
     "ScenarioError",
     "__version__",
     "run",
+    "studies",
 ]
 
 _HOMES = {
@@ -44,6 +46,8 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
+    if name == "studies":
+        return import_module("hopcast.studies")
     value = globals()[name] = getattr(import_module(_HOMES.get(name, "hopcast.errors")), name)
     return value
 

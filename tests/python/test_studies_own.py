@@ -84,6 +84,12 @@ def test_a_change_of_ones_own_and_other_seeds() -> None:
     assert {case.seeds for case in study.cases.values()} == {(8, 9)}
 
 
+def test_the_package_has_its_studies() -> None:
+    import hopcast
+
+    assert hopcast.studies is studies
+
+
 def test_what_cannot_be_changed() -> None:
     study = studies.load("H3")
     with pytest.raises(ValueError, match=r"no scenario of H3 has a key 'flows\.\*\.transport\.window'"):

@@ -534,16 +534,13 @@ def _m2_notes(table: Table) -> list[str]:
 def _m2_figures(table: Table) -> list[tuple[str, Figure]]:
     from hopcast.figures import Group, bars
 
-    cases = [
-        row.case.removesuffix(", joint") for row in table.rows if row.metric == "wrong" and row.case.endswith(", joint")
-    ]
-    groups = [
-        Group.of(
-            metric.upper() if metric != "joint" else metric, [table[f"{case}, {metric}", "wrong"] for case in cases]
-        )
-        for metric in METRICS
-    ]
-    return [("Losses identified wrongly", bars(cases, groups, y="of all losses, %"))]
+    joint = [row.case for row in table.rows if row.metric == "wrong" and row.case.endswith(", joint")]
+    scenes = [case.removesuffix(", joint") for case in joint]
+    # The stream of a limited rate, which is not the paper's, goes by both metrics alone.
+    scenes = [scene for scene in scenes if all((f"{scene}, {metric}", "wrong") in table for metric in METRICS)]
+    names = {"joint": "joint", "idd": "IDD", "stt": "STT"}
+    groups = [Group.of(names[metric], [table[f"{scene}, {metric}", "wrong"] for scene in scenes]) for metric in METRICS]
+    return [("Losses identified wrongly", bars(scenes, groups, y="of all losses, %"))]
 
 
 # --- M3: throughput -------------------------------------------------------------------------------------------------
