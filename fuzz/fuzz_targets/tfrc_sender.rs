@@ -41,6 +41,7 @@ fuzz_target!(|run: Run| {
         edition: if run.old { Edition::Rfc3448 } else { Edition::Rfc5348 },
         small_packets: run.small_packets,
         oscillation_control: run.oscillation_control,
+        ..Config::default()
     });
     let mut now = Instant::START;
     // The packet before: when it was to leave, and its length.
