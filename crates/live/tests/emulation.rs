@@ -305,7 +305,7 @@ fn babeld_finds_its_routes_over_the_radio() {
         format!("exec babeld -D -h 1 -M 0 -I {pid} -S {state} -L /dev/null wlan0")
     };
     let first = format!("{}\n", babeld("n0").replace("exec ", ""))
-        + "for i in $(seq 40); do ping -c 1 -W 1 10.0.0.4 && exec ip route; sleep 0.3; done; exit 1";
+        + "for i in $(seq 100); do ping -c 1 -W 1 10.0.0.4 && exec ip route; sleep 0.3; done; exit 1";
     let commands = [("n0", first), ("n1", babeld("n1")), ("n2", babeld("n2")), ("n3", babeld("n3"))];
     let programs: Vec<&str> = commands.iter().flat_map(|(node, command)| ["--exec", node, command.as_str()]).collect();
     let output =
