@@ -1,5 +1,6 @@
 //! Whether emulation keeps up with real time: 30 real hosts on one channel, 20 Mb/s of UDP between them, and before and after it
-//! a bare timer that writes as many frames into a TAP device. `cargo bench -p hopcast-live --bench emulation`, as root.
+//! a bare timer that writes as many frames into a TAP device. As root:
+//! `chrt -R -f 10 cargo bench -p hopcast-live --bench emulation`. Both then run before all else on the machine, and the programs at the hosts do not.
 
 #![allow(clippy::print_stdout, clippy::disallowed_types, reason = "a measurement of the machine's time, for people")]
 
@@ -105,8 +106,9 @@ mod linux {
             "#
         );
         fs::write(&scenario, text)?;
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hopcast-live"));
-        command.arg("emulate").arg(&scenario).arg("--json").stderr(Stdio::null());
+        let mut command = Command::new("chrt");
+        command.args(["-R", "-f", "10", env!("CARGO_BIN_EXE_hopcast-live"), "emulate"]);
+        command.arg(&scenario).arg("--json").stderr(Stdio::null());
         for flow in 0..FLOWS {
             let (from, to) = (format!("n{}", 2 * flow), format!("n{}", 2 * flow + 1));
             let address = format!("10.0.0.{}", 2 * flow + 2);

@@ -67,11 +67,19 @@ pub(super) struct Output {
 pub(super) struct Programs {
     /// Latest first.
     wanted: Vec<Wanted>,
+    /// On their way, with the threads that start them.
+    starting: Vec<Starting>,
     running: Vec<Running>,
     finished: Vec<ProgramRecord>,
     output: Output,
     /// Those that pass output on.
     readers: Vec<JoinHandle<()>>,
+}
+
+struct Starting {
+    record: ProgramRecord,
+    leads: bool,
+    thread: JoinHandle<io::Result<Child>>,
 }
 
 struct Running {
@@ -102,7 +110,7 @@ impl Programs {
         // Stable: of those with one instant the first one starts first.
         wanted.reverse();
         wanted.sort_by_key(|wanted| std::cmp::Reverse(wanted.start));
-        Self { wanted, running: Vec::new(), finished: Vec::new(), output, readers: Vec::new() }
+        Self { wanted, starting: Vec::new(), running: Vec::new(), finished: Vec::new(), output, readers: Vec::new() }
     }
 
     /// When the next one starts.
@@ -117,6 +125,10 @@ impl Programs {
         {
             self.start(wanted, hosts, now)?;
         }
+        while let Some(place) = self.starting.iter().position(|starting| starting.thread.is_finished()) {
+            let starting = self.starting.remove(place);
+            self.take_started(starting)?;
+        }
         let mut place = 0;
         while let Some(running) = self.running.get_mut(place) {
             match running.child.try_wait()? {
@@ -127,7 +139,8 @@ impl Programs {
                 None => place += 1,
             }
         }
-        Ok(self.wanted.is_empty() && self.running.is_empty() && !self.finished.is_empty())
+        let is_over = self.wanted.is_empty() && self.starting.is_empty() && self.running.is_empty();
+        Ok(is_over && !self.finished.is_empty())
     }
 
     fn start(&mut self, wanted: Wanted, hosts: &[RealHost], now: Instant) -> io::Result<()> {
@@ -151,13 +164,6 @@ impl Programs {
             None => Command::new(&shell),
         };
         process.env("HOPCAST_NODE", &node);
-        let mut child = host.namespace.run(|| process.spawn())??;
-        if let Some(stdout) = child.stdout.take() {
-            self.readers.push(pass_on(stdout, &node, self.output.keeps_stdout)?);
-        }
-        if let Some(stderr) = child.stderr.take() {
-            self.readers.push(pass_on(stderr, &node, true)?);
-        }
         let leads = command.is_some();
         let record = ProgramRecord {
             node,
@@ -167,12 +173,31 @@ impl Programs {
             status: None,
             signal: None,
         };
+        let thread = host.namespace.start(process)?;
+        self.starting.push(Starting { record, leads, thread });
+        Ok(())
+    }
+
+    /// A program has been started, or could not be.
+    fn take_started(&mut self, starting: Starting) -> io::Result<()> {
+        let Starting { record, leads, thread } = starting;
+        let mut child = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        if let Some(stdout) = child.stdout.take() {
+            self.readers.push(pass_on(stdout, &record.node, self.output.keeps_stdout)?);
+        }
+        if let Some(stderr) = child.stderr.take() {
+            self.readers.push(pass_on(stderr, &record.node, true)?);
+        }
         self.running.push(Running { record, child, leads });
         Ok(())
     }
 
     /// The run is over: ends those that still run, and tells what became of all.
     pub(super) fn finish(mut self) -> Vec<ProgramRecord> {
+        for starting in std::mem::take(&mut self.starting) {
+            // One that could not be started needs no end.
+            let _ = self.take_started(starting);
+        }
         for signal in [Signal::SIGTERM, Signal::SIGKILL] {
             for running in &self.running {
                 running.signal(signal);

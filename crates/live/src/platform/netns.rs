@@ -6,7 +6,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::thread;
+use std::process::{Child, Command};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use nix::errno::Errno;
@@ -69,6 +70,20 @@ impl Namespace {
     /// The platform's, where the namespace can't be entered.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
         run_thread(|| setns(&self.file, CloneFlags::CLONE_NEWNET).map(|()| work()))?.map_err(io::Error::from)
+    }
+}
+
+impl Namespace {
+    /// Starts a program in the namespace, on a thread that is waited for by whoever wants the program: starting one takes a while.
+    ///
+    /// # Errors
+    /// The platform's, where no thread can be made.
+    pub fn start(&self, mut program: Command) -> io::Result<JoinHandle<io::Result<Child>>> {
+        let file = self.file.try_clone()?;
+        thread::Builder::new().spawn(move || {
+            setns(&file, CloneFlags::CLONE_NEWNET)?;
+            program.spawn()
+        })
     }
 }
 
@@ -207,10 +222,10 @@ mod tests {
         let links = namespace.run(|| Netlink::open()?.links()).expect("it can be entered").expect("links can be read");
         assert!(links.iter().all(|link| link.hardware.is_none_or(|address| address.0 == [0; 6])), "{links:?}");
 
-        let mut child = namespace
-            .run(|| std::process::Command::new("sleep").arg("60").spawn())
-            .expect("it can be entered")
-            .expect("sleep is everywhere");
+        let mut sleep = Command::new("sleep");
+        sleep.arg("60");
+        let started = namespace.start(sleep).expect("there may be a thread");
+        let mut child = started.join().expect("it returns its error").expect("sleep is everywhere");
         let waiter = thread::spawn(move || child.wait().expect("it is our child"));
         end_processes(&name).expect("we may end our child");
         assert!(!waiter.join().expect("the wait ends").success());
