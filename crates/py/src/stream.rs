@@ -11,6 +11,7 @@ use hopcast_live::stream::{
 };
 use hopcast_protocols::fec;
 use hopcast_protocols::time::{Duration, Instant};
+use hopcast_protocols::transport::dccp::CloseReason;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -74,7 +75,11 @@ impl StreamSender {
             SenderOutput::Transmit(octets) => ("transmit", Some(PyBytes::new(py, octets)), None, None),
             SenderOutput::Connected => ("connected", None, None, None),
             SenderOutput::Lost(reason) => ("lost", None, None, Some(describe(reason))),
-            SenderOutput::Finished(reason) => ("finished", None, None, Some(describe(reason))),
+            SenderOutput::Finished(reason) => {
+                // As it was wished, it has no reason.
+                let reason = (reason != CloseReason::Finished).then(|| describe(reason));
+                ("finished", None, None, reason)
+            }
         })
     }
 
