@@ -15,6 +15,7 @@ __all__ = [
     "gilbert_elliott_states",
     "json_schema",
     "link_shadowing",
+    "live",
     "log_distance_gains",
     "path_fading",
     "run",
