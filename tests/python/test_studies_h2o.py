@@ -128,5 +128,7 @@ def _measure(cases: dict[str, Case]) -> Measured:
     """What some cases give."""
     found: list[Measured] = []
     probe = Experiment("X1", "", "", lambda _: (), lambda _: cases, lambda _: [])
-    simulate([probe], QUICK, threads=None, progress=None, on_finished=lambda _, measured: found.append(measured))
+    simulate(
+        [probe], QUICK, threads=None, progress=None, kept=None, on_finished=lambda _, measured: found.append(measured)
+    )
     return found[0]

@@ -141,7 +141,7 @@ pub enum Body {
     },
     /// RFC 4340: its header is octets, ports and all.
     Dccp(dccp::Packet),
-    /// Of a real host: [`Part::Real`] has the octets.
+    /// Of a real host: [`Part::real`] has the octets.
     Real {
         /// The protocol number of an IPv4 datagram; `None`: it is no IPv4 that hosts of the simulation understand.
         protocol: Option<u8>,
