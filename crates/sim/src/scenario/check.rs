@@ -9,14 +9,13 @@ use super::document::{Path, Tree};
 use super::error::ScenarioError;
 use super::nearest;
 use super::quantity::{self, Dimension};
-use super::vocabulary;
 
 /// The tree with what overrides have made void left out, fit to be read as a [`super::schema::Document`].
 ///
 /// # Errors
 /// Everything that does not fit the schema.
 pub(super) fn check(schema: &Value, tree: &Tree) -> Result<Value, Vec<ScenarioError>> {
-    let mut checker = Checker { tree, errors: Vec::new(), later: 0 };
+    let mut checker = Checker { tree, errors: Vec::new() };
     let value = checker.value(schema, &tree.root, &mut Path::new());
     if checker.errors.is_empty() { Ok(value) } else { Err(checker.errors) }
 }
@@ -79,8 +78,6 @@ fn form(schema: &Value) -> Form<'_> {
 struct Checker<'a> {
     tree: &'a Tree,
     errors: Vec<ScenarioError>,
-    /// How many of the errors are words that this version does not have yet.
-    later: usize,
 }
 
 impl Checker<'_> {
@@ -127,11 +124,6 @@ impl Checker<'_> {
         self.errors.push(self.tree.error(path, problem, expected));
     }
 
-    fn report_later(&mut self, path: &Path, word: &str, expected: String) {
-        self.later += 1;
-        self.report(path, format!("this version does not have {word:?} yet"), Some(expected));
-    }
-
     fn wrong_kind(&mut self, schema: &Value, path: &Path) {
         let wanted = wanted(schema);
         let problem = match form(schema) {
@@ -161,9 +153,6 @@ impl Checker<'_> {
             Value::String(text) => {
                 if quantity::words_of(schema).contains(&text.as_str()) {
                     return;
-                }
-                if vocabulary::is_later_value(&key_path(path), text) {
-                    return self.report_later(path, text, wanted(schema));
                 }
                 match dimension.parse(text) {
                     Ok(value) => value,
@@ -275,11 +264,7 @@ impl Checker<'_> {
     fn word(&mut self, words: &[&str], word: &str, path: &Path) -> bool {
         let known = words.contains(&word);
         if !known {
-            if vocabulary::is_later_value(&key_path(path), word) {
-                self.report_later(path, word, one_of(words));
-            } else {
-                self.report(path, format!("unknown value{}", nearest::hint(word, words)), Some(one_of(words)));
-            }
+            self.report(path, format!("unknown value{}", nearest::hint(word, words)), Some(one_of(words)));
         }
         known
     }
@@ -345,11 +330,7 @@ impl Checker<'_> {
         // Of a table whose kind is unknown nothing more can be said.
         let Some(variant) = variant else { return Value::Null };
         // `--set radio.propagation.model=free-space` leaves the file's keys of the former model behind.
-        let vocabulary = key_path(path);
-        let left_behind = |key: &str| {
-            set && (variants.iter().any(|other| other["properties"].get(key).is_some())
-                || vocabulary::is_later_key(&format!("{vocabulary}.{key}")))
-        };
+        let left_behind = |key: &str| set && variants.iter().any(|other| other["properties"].get(key).is_some());
         self.table(variant, table, path, &left_behind)
     }
 
@@ -365,7 +346,6 @@ impl Checker<'_> {
         let properties = schema["properties"].as_object().unwrap_or(&empty);
         let keys: Vec<&str> = properties.keys().map(String::as_str).collect();
         let mut checked = Map::new();
-        let later_before = self.later;
         for (key, value) in table {
             path.push(key.clone());
             match properties.get(key) {
@@ -377,19 +357,12 @@ impl Checker<'_> {
                     checked.insert(key.clone(), value);
                 }
                 None if void(key) && self.tree.set_text(path).is_none() => {}
-                None if vocabulary::is_later_key(&key_path(path)) => {
-                    self.report(path, "this version does not have this key yet", Some(one_of_keys(&keys)));
-                }
                 None => match nearest::hint(key, &keys) {
                     hint if hint.is_empty() => self.report(path, "unknown key", Some(one_of_keys(&keys))),
                     hint => self.report(path, format!("unknown key{hint}"), None),
                 },
             }
             path.pop();
-        }
-        // What a later version makes of this table may not need the same keys.
-        if self.later > later_before {
-            return Value::Null;
         }
         for key in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
             if !table.contains_key(key) {
@@ -408,12 +381,6 @@ const MAX_NAME: usize = 64;
 fn is_name(text: &str) -> bool {
     let fits = |c: char| !c.is_control() && !matches!(c, '.' | '/' | '\\' | '"' | '\'' | '=');
     (1..=MAX_NAME).contains(&text.chars().count()) && text.chars().all(fits) && text.trim() == text
-}
-
-/// The keys on `path`, without places in lists.
-fn key_path(path: &Path) -> String {
-    let keys: Vec<&str> = path.iter().map(String::as_str).filter(|step| step.parse::<usize>().is_err()).collect();
-    keys.join(".")
 }
 
 /// What a schema asks for, for messages.

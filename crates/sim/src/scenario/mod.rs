@@ -17,7 +17,6 @@ mod schema;
 #[cfg(test)]
 mod tests;
 mod traces;
-mod vocabulary;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
