@@ -8,8 +8,7 @@ use std::os::fd::AsFd as _;
 use hopcast_protocols::routing::{Message, NextHop};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_wire::MacAddress;
-use nix::poll::{PollFd, PollFlags, ppoll};
-use nix::sys::time::TimeSpec;
+use nix::poll::{PollFd, PollFlags};
 use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
 use super::envelope::{self, Envelope, SEALED_PORT};
@@ -27,6 +26,7 @@ use crate::key::{Epoch, Guard, NetworkKey, Purpose};
 use crate::platform::clock::Clock;
 use crate::platform::netlink::{Event, Events, Link, Netlink};
 use crate::platform::signals::Signals;
+use crate::platform::wait;
 
 /// Name of the TUN device.
 const TUN: &str = "hopcast-node";
@@ -223,11 +223,7 @@ impl Daemon {
             }
         }
         fds.extend(server.fds().map(|(fd, flags)| PollFd::new(fd, flags)));
-        let wait = self.clock.wait(until.into_iter().flatten().min()).map(TimeSpec::from_duration);
-        match ppoll(&mut fds, wait, None) {
-            Ok(_) | Err(nix::Error::EINTR) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
+        wait::any(&mut fds, self.clock.wait(until.into_iter().flatten().min())).map(drop)
     }
 
     /// What the kernel tells.

@@ -1,5 +1,6 @@
 //! Waiting: for a socket, and for an instant.
 
+use std::io;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
@@ -9,24 +10,31 @@ use nix::sys::time::TimeSpec;
 
 /// Waits until `socket` can be read from, has failed, or `most` has passed; whether it was one of the former.
 pub fn readable(socket: &impl AsFd, most: Duration) -> bool {
-    wait(&mut [PollFd::new(socket.as_fd(), PollFlags::POLLIN)], most)
+    any(&mut [PollFd::new(socket.as_fd(), PollFlags::POLLIN)], Some(most)).unwrap_or(true)
 }
 
 /// Waits until `socket` can be written to, has failed, or `most` has passed; whether it was one of the former.
 pub fn writable(socket: &impl AsFd, most: Duration) -> bool {
-    wait(&mut [PollFd::new(socket.as_fd(), PollFlags::POLLOUT)], most)
+    any(&mut [PollFd::new(socket.as_fd(), PollFlags::POLLOUT)], Some(most)).unwrap_or(true)
 }
 
 /// Waits for `time`; a signal cuts it short.
 pub fn sleep(time: Duration) {
-    wait(&mut [], time);
+    // With nothing to poll there is nothing to fail.
+    let _ = any(&mut [], Some(time));
 }
 
-fn wait(sockets: &mut [PollFd<'_>], most: Duration) -> bool {
-    match ppoll(sockets, Some(TimeSpec::from_duration(most)), None) {
-        Ok(ready) => ready > 0,
+/// Waits until one of `descriptors` is ready or has failed, or `most` has passed; `None` waits without end, and a signal cuts it
+/// short. Returns whether one of them is, which they tell themselves then.
+///
+/// # Errors
+///
+/// The platform's, where it can't wait for these.
+pub fn any(descriptors: &mut [PollFd<'_>], most: Option<Duration>) -> io::Result<bool> {
+    match ppoll(descriptors, most.map(TimeSpec::from_duration), None) {
+        Ok(ready) => Ok(ready > 0),
         // Whoever waits looks again, at its clock too.
-        Err(Errno::EINTR) => false,
-        Err(_) => true,
+        Err(Errno::EINTR) => Ok(false),
+        Err(error) => Err(error.into()),
     }
 }
