@@ -1,6 +1,6 @@
 //! One run of a scenario: hosts and stations on a medium, from the start to the results.
 
-use std::sync::Arc;
+use std::rc::Rc;
 
 use hopcast_protocols::random::{Purpose, Stream, hash};
 use hopcast_protocols::time::Instant;
@@ -27,7 +27,7 @@ use crate::traffic::{Hosting, Machines, TrafficError, is_adtfrc, machines};
 use crate::wired::Wire;
 
 // At a large power of two, the parts of all stations that an event looks at would share a few sets of the processor's cache.
-const _: () = assert!(!size_of::<Dcf<Arc<Packet>>>().is_multiple_of(512), "the stations' stride is no power of two");
+const _: () = assert!(!size_of::<Dcf<Rc<Packet>>>().is_multiple_of(512), "the stations' stride is no power of two");
 
 /// A run that can be driven forward.
 pub struct Simulation {
@@ -279,12 +279,12 @@ impl Simulation {
     }
 
     /// Shows every frame to `tap`.
-    pub fn set_tap(&mut self, tap: impl Tap<Arc<Packet>> + Send + 'static) {
+    pub fn set_tap(&mut self, tap: impl Tap<Rc<Packet>> + 'static) {
         self.engine.set_tap(tap);
     }
 
     /// Shows every event to `log`, in order.
-    pub fn set_log(&mut self, log: impl FnMut(Event) + Send + 'static) {
+    pub fn set_log(&mut self, log: impl FnMut(Event) + 'static) {
         self.engine.set_log(log);
     }
 
@@ -383,12 +383,12 @@ impl Simulation {
     }
 
     /// The radios of all nodes, node by node.
-    pub fn stations(&self) -> &[Dcf<Arc<Packet>>] {
+    pub fn stations(&self) -> &[Dcf<Rc<Packet>>] {
         self.engine.stations()
     }
 
     /// The radios of a node.
-    pub fn stations_of(&self, node: NodeId) -> impl Iterator<Item = &Dcf<Arc<Packet>>> {
+    pub fn stations_of(&self, node: NodeId) -> impl Iterator<Item = &Dcf<Rc<Packet>>> {
         self.engine.ports().attachments(node.0 as usize).iter().filter_map(|attachment| match *attachment {
             Attachment::Station(station) => Some(&self.engine.stations()[station.0 as usize]),
             Attachment::Wire(_) => None,
@@ -396,7 +396,7 @@ impl Simulation {
     }
 
     /// The wires that lead away from a node.
-    pub fn wires_of(&self, node: NodeId) -> impl Iterator<Item = &Wire<Arc<Packet>>> {
+    pub fn wires_of(&self, node: NodeId) -> impl Iterator<Item = &Wire<Rc<Packet>>> {
         self.engine.ports().attachments(node.0 as usize).iter().filter_map(|attachment| match *attachment {
             Attachment::Wire(wire) => Some(&self.engine.wires()[wire as usize]),
             Attachment::Station(_) => None,
@@ -529,9 +529,9 @@ impl Hosts {
     }
 
     #[cold]
-    fn handle_packet_at_card(&mut self, port: Port, packet: &Arc<Packet>, from: Neighbour, now: Instant) {
+    fn handle_packet_at_card(&mut self, port: Port, packet: &Rc<Packet>, from: Neighbour, now: Instant) {
         let Some(cards) = self.cards_of(port) else { return self.deliver(port.host, packet, from, now) };
-        if let Some(packet) = cards.handle_received(from, Arc::clone(packet), now) {
+        if let Some(packet) = cards.handle_received(from, Rc::clone(packet), now) {
             let (host, mut context) = self.at(port.host, now);
             host.handle_lost(&packet, DropCause::ReceiveBuffersFull, &mut context);
         }
@@ -555,7 +555,7 @@ impl Hosts {
 
     /// The next management frame of a host.
     #[cold]
-    fn poll_management(&mut self, host: u32, now: Instant) -> Option<Outgoing<Arc<Packet>>> {
+    fn poll_management(&mut self, host: u32, now: Instant) -> Option<Outgoing<Rc<Packet>>> {
         let (interface, receiver, message) = self.associations.poll_output(host)?;
         let to = receiver.map_or(NodeId::ALL, |station| NodeId(self.ports.of_station(station).host));
         let packet = Packet::of_management(message.body, (NodeId(host), to), message.expires, now);
@@ -670,10 +670,10 @@ impl Hosts {
 }
 
 impl Upper for Hosts {
-    type Packet = Arc<Packet>;
+    type Packet = Rc<Packet>;
 
     #[inline]
-    fn handle_packet(&mut self, port: Port, packet: &Arc<Packet>, from: Option<StationId>, now: Instant) {
+    fn handle_packet(&mut self, port: Port, packet: &Rc<Packet>, from: Option<StationId>, now: Instant) {
         if !self.associations.is_empty()
             && let Some(station) = from
             && !self.handle_associated(port, packet, station, now)
@@ -697,7 +697,7 @@ impl Upper for Hosts {
         self.associations.poll_coexistence(host)
     }
 
-    fn handle_overheard(&mut self, port: Port, packet: &Arc<Packet>, from: StationId, to: StationId, now: Instant) {
+    fn handle_overheard(&mut self, port: Port, packet: &Rc<Packet>, from: StationId, to: StationId, now: Instant) {
         if packet.management().is_some() {
             return;
         }
@@ -707,16 +707,19 @@ impl Upper for Hosts {
         host.handle_overheard(packet, from, to, &mut context);
     }
 
-    fn handle_sent(&mut self, port: Port, packet: Arc<Packet>, now: Instant) {
+    fn handle_sent(&mut self, port: Port, packet: Rc<Packet>, now: Instant) -> bool {
         if packet.management().is_some() {
-            return self.handle_management_done(port, &packet, true);
+            self.handle_management_done(port, &packet, true);
+            return true;
         }
         self.empty_buffer(port, now);
+        let is_plain = self.cards.is_empty() && self.associations.is_empty();
         let (host, mut context) = self.at(port.host, now);
         host.handle_sent(packet, &mut context);
+        !is_plain || host.has_writers()
     }
 
-    fn handle_drop(&mut self, port: Port, packet: Arc<Packet>, to: Option<StationId>, cause: Loss, now: Instant) {
+    fn handle_drop(&mut self, port: Port, packet: Rc<Packet>, to: Option<StationId>, cause: Loss, now: Instant) {
         if packet.management().is_some() {
             return self.handle_management_done(port, &packet, false);
         }
@@ -735,7 +738,7 @@ impl Upper for Hosts {
         self.observe(now);
     }
 
-    fn handle_unheard(&mut self, port: Port, packet: &Arc<Packet>, now: Instant) {
+    fn handle_unheard(&mut self, port: Port, packet: &Rc<Packet>, now: Instant) {
         let (host, mut context) = self.at(port.host, now);
         host.handle_unheard(packet, &mut context);
         self.observe(now);
@@ -754,7 +757,7 @@ impl Upper for Hosts {
         Some((interface, station))
     }
 
-    fn handle_purged(&mut self, port: Port, packet: Arc<Packet>, to: StationId, now: Instant) {
+    fn handle_purged(&mut self, port: Port, packet: Rc<Packet>, to: StationId, now: Instant) {
         self.empty_buffer(port, now);
         let to = self.neighbour(port, Some(to));
         let (host, mut context) = self.at(port.host, now);
@@ -792,7 +795,7 @@ impl Upper for Hosts {
         host: u32,
         room: impl Fn(u32, UserPriority) -> Room,
         now: Instant,
-    ) -> Option<Outgoing<Arc<Packet>>> {
+    ) -> Option<Outgoing<Rc<Packet>>> {
         if !self.associations.is_empty()
             && let Some(outgoing) = self.poll_management(host, now)
         {
@@ -813,7 +816,7 @@ impl Upper for Hosts {
 
 /// An interface gives a packet back to a host: its routing protocol decides, or without one it is dropped, since the neighbour
 /// has no association any more.
-fn hand_back(host: &mut Host, packet: Arc<Packet>, to: Neighbour, context: &mut Context<'_>) {
+fn hand_back(host: &mut Host, packet: Rc<Packet>, to: Neighbour, context: &mut Context<'_>) {
     if host.router().is_some() {
         host.handle_purged(&packet, to, context);
     } else {

@@ -41,7 +41,9 @@ impl Upper for Hosts {
     fn handle_packet(&mut self, _: Port, packet: &Packet, _: Option<StationId>, _: Instant) {
         self.delivered[usize::from(packet.0.get() > 0)] += 1;
     }
-    fn handle_sent(&mut self, _: Port, _: Packet, _: Instant) {}
+    fn handle_sent(&mut self, _: Port, _: Packet, _: Instant) -> bool {
+        true
+    }
     fn handle_drop(&mut self, _: Port, _: Packet, _: Option<StationId>, _: Loss, _: Instant) {}
     fn handle_timeout(&mut self, host: u32, _: Instant) {
         self.is_awake[host as usize] = true;

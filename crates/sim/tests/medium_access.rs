@@ -45,8 +45,9 @@ impl Upper for Hosts {
     fn handle_packet(&mut self, port: Port, _: &Packet, _: Option<StationId>, _: Instant) {
         self.0[port.host as usize].delivered += 1;
     }
-    fn handle_sent(&mut self, port: Port, _: Packet, _: Instant) {
+    fn handle_sent(&mut self, port: Port, _: Packet, _: Instant) -> bool {
         self.0[port.host as usize].sent += 1;
+        true
     }
     fn handle_drop(&mut self, port: Port, _: Packet, _: Option<StationId>, _: Loss, _: Instant) {
         self.0[port.host as usize].dropped += 1;

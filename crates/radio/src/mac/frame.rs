@@ -1,6 +1,6 @@
 //! A frame as it travels between stations: what is on the air, without its bytes.
 
-use std::sync::Arc;
+use std::rc::Rc;
 
 use hopcast_protocols::time::{Duration, Instant};
 
@@ -40,7 +40,7 @@ pub trait Payload: Clone {
 }
 
 /// A packet that several hold: it is the same for all of them.
-impl<P: Payload> Payload for Arc<P> {
+impl<P: Payload> Payload for Rc<P> {
     fn octets(&self) -> u32 {
         (**self).octets()
     }

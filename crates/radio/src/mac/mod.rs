@@ -334,7 +334,7 @@ impl<P: Payload> Dcf<P> {
 
     /// The instant of [`Self::poll_timeout`] has come. `receiving`: the PHY has reported the start of a frame that has not
     /// ended (PHY-RXSTART.indication). `busy`: physical carrier sense, own transmission apart.
-    pub fn handle_timeout(&mut self, now: Instant, receiving: bool, busy: bool) {
+    pub fn handle_timeout(&mut self, now: Instant, receiving: impl FnOnce() -> bool, busy: bool) {
         match core::mem::replace(&mut self.state, self.rest) {
             State::Contend => self.transmit_first(now),
             State::ContendAll => self.access(now),
@@ -343,7 +343,7 @@ impl<P: Payload> Dcf<P> {
                 self.transmit(response, now);
             }
             State::Transmit(kind, _) => self.on_transmitted(kind, now, busy),
-            State::Await(expected, _) if receiving => self.state = State::AwaitEnd(expected),
+            State::Await(expected, _) if receiving() => self.state = State::AwaitEnd(expected),
             State::Await(expected, _) | State::AwaitEnd(expected) => {
                 self.state = State::AwaitEnd(expected);
                 self.fail(now);

@@ -98,7 +98,9 @@ impl Payload for Nothing {
 impl Upper for Sleepers {
     type Packet = Nothing;
     fn handle_packet(&mut self, _: Port, _: &Nothing, _: Option<StationId>, _: Instant) {}
-    fn handle_sent(&mut self, _: Port, _: Nothing, _: Instant) {}
+    fn handle_sent(&mut self, _: Port, _: Nothing, _: Instant) -> bool {
+        false
+    }
     fn handle_drop(&mut self, _: Port, _: Nothing, _: Option<StationId>, _: Loss, _: Instant) {}
     fn handle_timeout(&mut self, host: u32, now: Instant) {
         let (next, interval) = &mut self.0[host as usize];

@@ -1,6 +1,6 @@
 //! A frame of the simulation as octets: radiotap, 802.11, LLC/SNAP, IPv4 with UDP, TCP or DCCP, or ARP, frame check sequence.
 
-use std::sync::Arc;
+use std::rc::Rc;
 
 use hopcast_protocols::routing::Encapsulation;
 use hopcast_protocols::time::{Duration, Instant};
@@ -64,7 +64,7 @@ impl Encoder {
     }
 
     /// The octets of `frame`, whose first bit left or arrived at `start`.
-    pub(super) fn encode(&mut self, frame: &Frame<Arc<Packet>>, start: Instant, received: Option<&Link>) -> &[u8] {
+    pub(super) fn encode(&mut self, frame: &Frame<Rc<Packet>>, start: Instant, received: Option<&Link>) -> &[u8] {
         self.octets.clear();
         self.push_radiotap(frame, start, received);
         let frame_start = self.octets.len();
@@ -86,7 +86,7 @@ impl Encoder {
         &self.octets
     }
 
-    fn push_radiotap(&mut self, frame: &Frame<Arc<Packet>>, start: Instant, received: Option<&Link>) {
+    fn push_radiotap(&mut self, frame: &Frame<Rc<Packet>>, start: Instant, received: Option<&Link>) {
         let (frequency, _) = self.stations[frame.transmitter.0 as usize];
         let repr = radiotap::Repr {
             tsft: Some((start + frame.header).as_nanos() / 1_000),
@@ -107,7 +107,7 @@ impl Encoder {
         radiotap::Flags::FCS_AT_END | preamble
     }
 
-    fn push_header(&mut self, frame: &Frame<Arc<Packet>>) {
+    fn push_header(&mut self, frame: &Frame<Rc<Packet>>) {
         // The field holds whole microseconds, 15 bits of them (9.2.4.2).
         let duration = (frame.duration.as_nanos() / 1_000).min(32_767) as u16;
         let receiver = destination(frame);
@@ -143,13 +143,7 @@ impl Encoder {
 
     /// The body of a management frame that was made at `created`, and whose first bit is `sent` now. The time in it is that at
     /// which its own first bit leaves (11.1.3.1).
-    fn push_management(
-        &mut self,
-        body: &management::Repr,
-        frame: &Frame<Arc<Packet>>,
-        sent: Instant,
-        created: Instant,
-    ) {
+    fn push_management(&mut self, body: &management::Repr, frame: &Frame<Rc<Packet>>, sent: Instant, created: Instant) {
         let mut body = *body;
         if let management::Repr::Beacon(bss) | management::Repr::ProbeResponse(bss) = &mut body {
             let header_bits = 8 * MANAGEMENT_HEADER;
@@ -161,7 +155,7 @@ impl Encoder {
     }
 
     /// The network of a management frame: that of the access point, or of any.
-    fn bssid(&self, frame: &Frame<Arc<Packet>>) -> MacAddress {
+    fn bssid(&self, frame: &Frame<Rc<Packet>>) -> MacAddress {
         match self.stations[frame.transmitter.0 as usize].1 {
             Role::AccessPoint => mac_address(frame.transmitter),
             _ => frame.receiver.map_or(MacAddress::BROADCAST, mac_address),
@@ -169,7 +163,7 @@ impl Encoder {
     }
 
     /// Access points forward by IP: a data frame goes to the access point itself, or comes from it.
-    fn addressing(&self, frame: &Frame<Arc<Packet>>) -> Addressing {
+    fn addressing(&self, frame: &Frame<Rc<Packet>>) -> Addressing {
         let destination = destination(frame);
         let source = mac_address(frame.transmitter);
         match self.stations[frame.transmitter.0 as usize].1 {
@@ -296,7 +290,7 @@ impl Encoder {
 }
 
 /// Whom a frame is for: a station, or all, or the group that a real host has named.
-fn destination(frame: &Frame<Arc<Packet>>) -> MacAddress {
+fn destination(frame: &Frame<Rc<Packet>>) -> MacAddress {
     match (frame.receiver, frame.payload.as_ref().and_then(|packet| packet.real())) {
         (Some(receiver), _) => mac_address(receiver),
         (None, Some(part)) if part.destination.is_group() => part.destination,
@@ -306,7 +300,7 @@ fn destination(frame: &Frame<Arc<Packet>>) -> MacAddress {
 
 /// What a packet says in ARP, if that is how it travels. A message of a routing protocol shows the addresses of its sender: to all
 /// it is a request, to one neighbour a reply.
-fn arp_message(packet: &Packet, frame: &Frame<Arc<Packet>>) -> Option<arp::Repr> {
+fn arp_message(packet: &Packet, frame: &Frame<Rc<Packet>>) -> Option<arp::Repr> {
     match (&packet.body, packet.is_ip()) {
         (_, true) => None,
         (Body::Arp(message), _) => Some(*message),
@@ -321,7 +315,7 @@ fn arp_message(packet: &Packet, frame: &Frame<Arc<Packet>>) -> Option<arp::Repr>
 }
 
 /// What a management frame is for.
-fn subtype(frame: &Frame<Arc<Packet>>) -> ManagementSubtype {
+fn subtype(frame: &Frame<Rc<Packet>>) -> ManagementSubtype {
     let body = frame.payload.as_ref().and_then(|packet| packet.management());
     body.expect("a management frame has a body").subtype()
 }

@@ -10,6 +10,7 @@ pub use crate::address::{BSSID, ip_address, mac_address};
 pub use names::Names;
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use hopcast_protocols::time::Instant;
@@ -49,7 +50,7 @@ impl Capture {
     }
 
     /// What writes into these files; for [`crate::run::Simulation::set_tap`].
-    pub fn tap(&self) -> impl Tap<Arc<Packet>> + Send + 'static {
+    pub fn tap(&self) -> impl Tap<Rc<Packet>> + 'static {
         CaptureTap { files: Arc::clone(&self.files) }
     }
 
@@ -82,13 +83,13 @@ struct CaptureTap {
     files: Arc<Mutex<Files>>,
 }
 
-impl Tap<Arc<Packet>> for CaptureTap {
-    fn on_frame(&mut self, station: StationId, frame: &Frame<Arc<Packet>>, start: Instant, received: Option<&Link>) {
+impl Tap<Rc<Packet>> for CaptureTap {
+    fn on_frame(&mut self, station: StationId, frame: &Frame<Rc<Packet>>, start: Instant, received: Option<&Link>) {
         let mut files = self.files.lock().expect("a panic while a frame is written ends the run");
         files.write(station, frame, start, received);
     }
 
-    fn on_packet(&mut self, port: Port, packet: &Arc<Packet>, now: Instant) {
+    fn on_packet(&mut self, port: Port, packet: &Rc<Packet>, now: Instant) {
         let mut files = self.files.lock().expect("a panic while a frame is written ends the run");
         files.write_packet(port, packet, now);
     }
@@ -103,7 +104,7 @@ struct Files {
 }
 
 impl Files {
-    fn write(&mut self, station: StationId, frame: &Frame<Arc<Packet>>, start: Instant, received: Option<&Link>) {
+    fn write(&mut self, station: StationId, frame: &Frame<Rc<Packet>>, start: Instant, received: Option<&Link>) {
         let port = self.ports.of_station(station);
         let Some(node) = self.nodes.get_mut(port.host as usize).filter(|_| self.error.is_none()) else { return };
         let octets = self.encoder.encode(frame, start, received);

@@ -124,8 +124,9 @@ pub trait Upper {
         _now: Instant,
     ) {
     }
-    /// A packet was acknowledged, or broadcast, or has left on a wire.
-    fn handle_sent(&mut self, port: Port, packet: Self::Packet, now: Instant);
+    /// A packet was acknowledged, or broadcast, or has left on a wire. Returns whether the host may act on it: mostly it need not
+    /// be asked.
+    fn handle_sent(&mut self, port: Port, packet: Self::Packet, now: Instant) -> bool;
     /// The interface gave up a packet; if that is a radio, one for this station, or for all.
     fn handle_drop(&mut self, port: Port, packet: Self::Packet, to: Option<StationId>, cause: Loss, now: Instant);
     /// The next station whose packets a host wants back from the queue of one of its interfaces.
@@ -201,8 +202,8 @@ pub struct Engine<U: Upper> {
     /// Whether nobody acknowledges frames, so that losses are found here.
     is_unacknowledged: bool,
     upper: U,
-    tap: Option<Box<dyn Tap<U::Packet> + Send>>,
-    log: Option<Box<dyn FnMut(Event) + Send>>,
+    tap: Option<Box<dyn Tap<U::Packet>>>,
+    log: Option<Box<dyn FnMut(Event)>>,
 }
 
 impl<U: Upper> Engine<U> {
@@ -250,12 +251,12 @@ impl<U: Upper> Engine<U> {
     }
 
     /// Shows every frame to `tap`.
-    pub fn set_tap(&mut self, tap: impl Tap<U::Packet> + Send + 'static) {
+    pub fn set_tap(&mut self, tap: impl Tap<U::Packet> + 'static) {
         self.tap = Some(Box::new(tap));
     }
 
     /// Shows every event to `log`, in order.
-    pub fn set_log(&mut self, log: impl FnMut(Event) + Send + 'static) {
+    pub fn set_log(&mut self, log: impl FnMut(Event) + 'static) {
         self.log = Some(Box::new(log));
     }
 
@@ -372,9 +373,7 @@ impl<U: Upper> Engine<U> {
                 log(Event { key: Key::new(time, Rank::Leading, number), place: receiver.0 });
             }
             if turns_busy {
-                let station = &mut stations[receiver.0 as usize];
-                station.handle_busy(time);
-                station_timers.set(receiver.0 as usize, station.poll_timeout());
+                turn_busy(stations, station_timers, receiver, time);
             }
         });
         if let Some(time) = next {
@@ -451,10 +450,11 @@ impl<U: Upper> Engine<U> {
         let station = StationId(index as u32);
         debug_assert_eq!(self.stations[index].poll_timeout(), Some(now), "the timer is that of its station");
         self.begin(now, Rank::Station, index as u64, station.0);
-        let receiving = self.medium.receiving(station, now);
-        let busy = self.stations[index].is_transmitting() && self.medium.handle_transmitted(station);
-        self.stations[index].handle_timeout(now, receiving, busy);
-        if self.stations[index].has_output() {
+        let Self { medium, stations, .. } = self;
+        let due = &mut stations[index];
+        let busy = due.is_transmitting() && medium.handle_transmitted(station);
+        due.handle_timeout(now, || medium.receiving(station, now), busy);
+        if due.has_output() {
             self.settle(station, None, now);
         } else {
             self.rearm(station);
@@ -537,8 +537,7 @@ impl<U: Upper> Engine<U> {
                         self.upper.handle_overheard(self.ports.of_station(station), packet, from, to, now);
                     }
                     Output::Sent(packet) => {
-                        host_touched = true;
-                        self.upper.handle_sent(self.ports.of_station(station), packet, now);
+                        host_touched |= self.upper.handle_sent(self.ports.of_station(station), packet, now);
                     }
                     Output::Dropped(packet, cause, to) => {
                         host_touched = true;
@@ -648,6 +647,15 @@ impl<U: Upper> Engine<U> {
         let index = station.0 as usize;
         self.station_timers.set(index, self.stations[index].poll_timeout());
     }
+}
+
+/// A station's medium turns busy. Apart from its caller, whose loop is short.
+#[inline(never)]
+fn turn_busy<P: Payload>(stations: &mut [Dcf<P>], timers: &mut Timers, station: StationId, now: Instant) {
+    let index = station.0 as usize;
+    let station = &mut stations[index];
+    station.handle_busy(now);
+    timers.set(index, station.poll_timeout());
 }
 
 /// The packet of what a station has just been told of.

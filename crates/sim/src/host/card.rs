@@ -18,7 +18,7 @@ use super::{Neighbour, Transmit};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::StationId;
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::rc::Rc;
 
 /// Parameters of a card.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,7 +72,7 @@ pub struct Copied {
     /// The neighbour that it comes from, and the radio.
     pub from: Neighbour,
     /// The packet.
-    pub packet: Arc<Packet>,
+    pub packet: Rc<Packet>,
 }
 
 impl Cards {
@@ -110,7 +110,7 @@ impl Cards {
 
     /// A packet has come from the air; gives it back if all receive buffers are taken.
     #[must_use]
-    pub fn handle_received(&mut self, from: Neighbour, packet: Arc<Packet>, now: Instant) -> Option<Arc<Packet>> {
+    pub fn handle_received(&mut self, from: Neighbour, packet: Rc<Packet>, now: Instant) -> Option<Rc<Packet>> {
         let card = &mut self.cards[from.interface as usize];
         if card.receiving >= self.config.receive_buffers {
             return Some(packet);
@@ -128,7 +128,7 @@ impl Cards {
     }
 
     /// Takes all packets for a station out of the queue before a card, the oldest first.
-    pub fn purge(&mut self, interface: u32, station: StationId) -> Vec<Arc<Packet>> {
+    pub fn purge(&mut self, interface: u32, station: StationId) -> Vec<Rc<Packet>> {
         let queue = &mut self.cards[interface as usize].queue;
         let (purged, kept): (Vec<_>, Vec<_>) =
             queue.drain(..).partition(|transmit| transmit.hop.station == Some(station));

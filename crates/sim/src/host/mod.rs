@@ -60,7 +60,7 @@ use real::Real;
 use reassembly::Reassembly;
 use router::Undelivered;
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::rc::Rc;
 use tcp::TcpSocket;
 use udp::UdpSocket;
 
@@ -134,7 +134,7 @@ pub struct Transmit {
     /// The interface, and the neighbour that is to receive it.
     pub hop: Hop,
     /// What it receives.
-    pub packet: Arc<Packet>,
+    pub packet: Rc<Packet>,
 }
 
 /// One end of a UDP association or of a connection.
@@ -223,7 +223,7 @@ impl Host {
     }
 
     /// The interface has sent `packet`: its frame was acknowledged, or needed no acknowledgement.
-    pub fn handle_sent(&mut self, packet: Arc<Packet>, cx: &mut Context<'_>) {
+    pub fn handle_sent(&mut self, packet: Rc<Packet>, cx: &mut Context<'_>) {
         cx.counters.sent += 1;
         self.release(&packet, cx.now);
         cx.pool.take_back(packet);
@@ -236,7 +236,7 @@ impl Host {
 
     /// The interface dropped `packet`, which was for `to`, on its queue or after its last attempt. A routing protocol hears of
     /// the latter, and may take the packet back.
-    pub fn handle_drop(&mut self, packet: Arc<Packet>, to: Neighbour, cause: DropCause, cx: &mut Context<'_>) {
+    pub fn handle_drop(&mut self, packet: Rc<Packet>, to: Neighbour, cause: DropCause, cx: &mut Context<'_>) {
         let is_link_lost = matches!(cause, DropCause::RetryLimitShort | DropCause::RetryLimitLong);
         if is_link_lost && self.router.is_some() {
             self.handle_undelivered(&packet, to, Undelivered::Dropped, cause, cx);

@@ -1,6 +1,6 @@
 //! Packets that are shared by all that hold them, and whose memory is used again.
 
-use std::sync::Arc;
+use std::rc::Rc;
 
 use super::packet::Packet;
 
@@ -8,27 +8,27 @@ use super::packet::Packet;
 /// have been on their way at a time.
 #[derive(Debug, Default)]
 pub struct PacketPool {
-    free: Vec<Arc<Packet>>,
+    free: Vec<Rc<Packet>>,
 }
 
 impl PacketPool {
     /// Makes a packet one that several can hold: the interfaces of its sender, the medium, and whoever receives it.
     #[inline]
-    pub fn share(&mut self, packet: Packet) -> Arc<Packet> {
-        let Some(mut shared) = self.free.pop() else { return Arc::new(packet) };
-        match Arc::get_mut(&mut shared) {
+    pub fn share(&mut self, packet: Packet) -> Rc<Packet> {
+        let Some(mut shared) = self.free.pop() else { return Rc::new(packet) };
+        match Rc::get_mut(&mut shared) {
             Some(place) => {
                 *place = packet;
                 shared
             }
-            None => Arc::new(packet),
+            None => Rc::new(packet),
         }
     }
 
     /// Takes a packet back from its last holder; where there is another one, it is that one's.
     #[inline]
-    pub fn take_back(&mut self, packet: Arc<Packet>) {
-        if Arc::strong_count(&packet) == 1 {
+    pub fn take_back(&mut self, packet: Rc<Packet>) {
+        if Rc::strong_count(&packet) == 1 {
             self.free.push(packet);
         }
     }
@@ -43,17 +43,17 @@ mod tests {
     fn memory_that_nobody_holds_is_used_again() {
         let mut pool = PacketPool::default();
         let first = pool.share(datagram(100, 1, 0));
-        let place = Arc::as_ptr(&first);
+        let place = Rc::as_ptr(&first);
         pool.take_back(first);
         let second = pool.share(datagram(200, 2, 1));
-        assert_eq!((Arc::as_ptr(&second), second.ip.id), (place, 2));
+        assert_eq!((Rc::as_ptr(&second), second.ip.id), (place, 2));
     }
 
     #[test]
     fn a_packet_that_another_holds_stays_as_it_is() {
         let mut pool = PacketPool::default();
         let first = pool.share(datagram(100, 1, 0));
-        let held = Arc::clone(&first);
+        let held = Rc::clone(&first);
         pool.take_back(first);
         let second = pool.share(datagram(200, 2, 1));
         assert_eq!((held.ip.id, second.ip.id), (1, 2));

@@ -221,6 +221,12 @@ impl Host {
         remote.map_or(0, |remote| self.interface_towards(remote.node, now))
     }
 
+    /// Whether a program waits for room at an interface.
+    #[inline]
+    pub fn has_writers(&self) -> bool {
+        self.writers.iter().any(|writers| !writers.is_empty())
+    }
+
     /// Lets writers write while their queue has `room`, in turn; true if one did.
     #[inline]
     pub(super) fn poll_writers(&mut self, room: &impl Fn(u32, UserPriority) -> Room, cx: &mut Context<'_>) -> bool {

@@ -1,7 +1,8 @@
 //! Association over the air in whole scenarios.
 
+use std::cell::RefCell;
 use std::fs;
-use std::sync::{Arc, Mutex};
+use std::rc::Rc;
 
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::{Frame, FrameKind, StationId};
@@ -59,21 +60,21 @@ application = {{ kind = "cbr", rate = "80 kb/s", packet = "100 B" }}
 const STANDING: &str = r#"placement = { shape = "points", at = [["10 m", "0 m"]] }"#;
 
 /// When the first bit of a frame leaves, and whose it is.
-type Sent = (Instant, StationId, Frame<Arc<Packet>>);
+type Sent = (Instant, StationId, Frame<Rc<Packet>>);
 
 /// All that is sent.
 #[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<Sent>>>);
+struct Log(Rc<RefCell<Vec<Sent>>>);
 
-impl Tap<Arc<Packet>> for Log {
-    fn on_frame(&mut self, station: StationId, frame: &Frame<Arc<Packet>>, start: Instant, received: Option<&Link>) {
+impl Tap<Rc<Packet>> for Log {
+    fn on_frame(&mut self, station: StationId, frame: &Frame<Rc<Packet>>, start: Instant, received: Option<&Link>) {
         if received.is_none() {
-            self.0.lock().unwrap().push((start, station, frame.clone()));
+            self.0.borrow_mut().push((start, station, frame.clone()));
         }
     }
 }
 
-fn body(frame: &Frame<Arc<Packet>>) -> Option<Repr> {
+fn body(frame: &Frame<Rc<Packet>>) -> Option<Repr> {
     frame.payload.as_ref()?.management().copied()
 }
 
@@ -83,7 +84,7 @@ fn run(scenario: &Scenario) -> (Simulation, Vec<Sent>) {
     simulation.set_tap(log.clone());
     simulation.run_until(simulation.end());
     simulation.check().expect("nothing vanishes");
-    let frames = log.0.lock().unwrap().clone();
+    let frames = log.0.borrow().clone();
     (simulation, frames)
 }
 
@@ -163,7 +164,7 @@ fn a_station_that_walks_away_comes_back_at_the_next_access_point() {
         let moved = frames.iter().find(|(_, _, frame)| body(frame).and_then(again).is_some());
         let (moved, by, frame) = moved.expect("it asks for reassociation");
         assert_eq!((*by, frame.receiver), (StationId(2), Some(StationId(1))), "{kind}");
-        let is_beacon = |frame: &Frame<Arc<Packet>>| matches!(body(frame), Some(Repr::Beacon(_)));
+        let is_beacon = |frame: &Frame<Rc<Packet>>| matches!(body(frame), Some(Repr::Beacon(_)));
         // At 120 m, after 5.5 s, the station hears the last beacon but the one after it.
         let out = Instant::START + Duration::from_millis(5_500);
         let last =
@@ -224,7 +225,7 @@ fn protection_begins_when_a_station_of_80211b_joins() {
     for (rate, is_old) in [("", false), (r#"radios = [{ data_rate = "11 Mb/s" }]"#, true)] {
         let (simulation, frames) = run(&scenario(&text.replace("RATE", rate)));
         assert!((1..3).all(|station| simulation.associations(NodeId(station)).associations == 1), "both join");
-        let to_self = |(_, by, frame): &&(Instant, StationId, Frame<Arc<Packet>>)| {
+        let to_self = |(_, by, frame): &&(Instant, StationId, Frame<Rc<Packet>>)| {
             frame.kind == FrameKind::Cts && *by == StationId(1) && frame.receiver == Some(*by)
         };
         let data = frames.iter().filter(|(_, by, frame)| *by == StationId(1) && frame.kind == FrameKind::Data).count();

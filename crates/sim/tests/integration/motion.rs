@@ -1,6 +1,7 @@
 //! Runs in which nodes move.
 
-use std::sync::{Arc, Mutex};
+use std::cell::RefCell;
+use std::rc::Rc;
 
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::{Frame, StationId};
@@ -145,17 +146,17 @@ fn a_node_more_leaves_the_ways_of_the_others_as_they_were() {
 type Heard = (Instant, Option<Power>);
 
 /// Data frames that n0 sends and n1 receives.
-struct Ears(Arc<Mutex<Vec<Heard>>>);
+struct Ears(Rc<RefCell<Vec<Heard>>>);
 
-impl Tap<Arc<Packet>> for Ears {
-    fn on_frame(&mut self, station: StationId, frame: &Frame<Arc<Packet>>, start: Instant, received: Option<&Link>) {
+impl Tap<Rc<Packet>> for Ears {
+    fn on_frame(&mut self, station: StationId, frame: &Frame<Rc<Packet>>, start: Instant, received: Option<&Link>) {
         if frame.transmitter == StationId(0) && frame.payload.is_some() {
             let sent = match received {
                 Some(link) if station == StationId(1) => Instant::from_nanos(start.as_nanos() - link.delay.as_nanos()),
                 Some(_) => return,
                 None => start,
             };
-            self.0.lock().expect("one thread").push((sent, received.map(|link| link.power)));
+            self.0.borrow_mut().push((sent, received.map(|link| link.power)));
         }
     }
 }
@@ -185,11 +186,11 @@ application = {{ kind = "cbr", rate = "400 kb/s", packet = "100 B" }}
     let source = Source { text, name: "test.toml".into(), directory: folder.path().to_owned(), ..Source::default() };
     let scenario = Scenario::parse(&source, &[]).unwrap_or_else(|errors| panic!("{errors}")).scenario;
     let mut simulation = Simulation::new(&scenario, 1).expect("they begin as neighbours");
-    let log = Arc::new(Mutex::new(Vec::new()));
-    simulation.set_tap(Ears(Arc::clone(&log)));
+    let log = Rc::new(RefCell::new(Vec::new()));
+    simulation.set_tap(Ears(Rc::clone(&log)));
     simulation.run_until(simulation.end());
     simulation.check().unwrap();
-    let log = log.lock().unwrap();
+    let log = log.borrow();
     let sent = log.iter().filter(|(_, power)| power.is_none()).map(|(at, _)| *at).collect();
     (sent, log.iter().filter_map(|&(at, power)| Some((at, power?))).collect())
 }

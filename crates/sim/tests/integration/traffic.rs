@@ -1,7 +1,8 @@
 //! Applications, players and interface queues in whole scenarios.
 
+use std::cell::RefCell;
 use std::fs;
-use std::sync::{Arc, Mutex};
+use std::rc::Rc;
 
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::{Frame, FrameKind, StationId};
@@ -52,15 +53,15 @@ fn summaries(simulation: &Simulation) -> Vec<FlowSummary> {
 
 /// Start and UDP payload of each data frame on the air, repetitions apart.
 #[derive(Clone, Default)]
-struct Sent(Arc<Mutex<Vec<(Instant, u32)>>>);
+struct Sent(Rc<RefCell<Vec<(Instant, u32)>>>);
 
 /// MAC header, LLC and FCS; IPv4 and UDP.
 const HEADERS: u32 = FrameKind::DATA_OVERHEAD_OCTETS + 28;
 
-impl Tap<Arc<Packet>> for Sent {
-    fn on_frame(&mut self, station: StationId, frame: &Frame<Arc<Packet>>, start: Instant, received: Option<&Link>) {
+impl Tap<Rc<Packet>> for Sent {
+    fn on_frame(&mut self, station: StationId, frame: &Frame<Rc<Packet>>, start: Instant, received: Option<&Link>) {
         if frame.kind == FrameKind::Data && station == StationId(0) && received.is_none() && !frame.retry {
-            self.0.lock().expect("no thread panics").push((start, frame.octets - HEADERS));
+            self.0.borrow_mut().push((start, frame.octets - HEADERS));
         }
     }
 }
@@ -71,7 +72,7 @@ fn frames(scenario: &Scenario) -> Vec<(Instant, u32)> {
     let mut simulation = Simulation::new(scenario, scenario.seed).expect("all nodes hear each other");
     simulation.set_tap(sent.clone());
     simulation.run_until(simulation.end());
-    sent.0.lock().expect("no thread panics").clone()
+    sent.0.borrow().clone()
 }
 
 fn mean(values: &[f64]) -> f64 {

@@ -446,7 +446,7 @@ impl Bench {
             Some(step) => self.run_scripted(step),
             None => {
                 let receiving = self.lock.as_ref().is_some_and(|lock| lock.reception.header_end <= self.now);
-                self.dcf.handle_timeout(self.now, receiving, self.signals > 0);
+                self.dcf.handle_timeout(self.now, || receiving, self.signals > 0);
             }
         }
         self.collect();

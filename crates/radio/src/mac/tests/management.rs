@@ -42,12 +42,12 @@ fn next_frame(dcf: &mut Dcf<Body>) -> Option<(Instant, Frame<Body>)> {
             if let Output::Transmit(header) = output {
                 let frame = header.with_payload(dcf.packet_of(&header).copied());
                 let end = dcf.poll_timeout().expect("it is on the air");
-                dcf.handle_timeout(end, false, false);
+                dcf.handle_timeout(end, || false, false);
                 return Some((end, frame));
             }
         }
         let due = dcf.poll_timeout()?;
-        dcf.handle_timeout(due, false, false);
+        dcf.handle_timeout(due, || false, false);
     }
 }
 

@@ -19,9 +19,9 @@ fn config(transmit_buffers: u32, (out, into, _): (f64, f64, u64)) -> CardConfig 
     }
 }
 
-fn packet(id: u16) -> Arc<Packet> {
+fn packet(id: u16) -> Rc<Packet> {
     let (source, destination) = (NodeId(0), NodeId(1));
-    Arc::new(Packet {
+    Rc::new(Packet {
         ip: Ipv4 { source, destination, id, offset: 0, payload: 1480, more_fragments: false, ttl: 64 },
         body: Body::Udp { source_port: 1, destination_port: 2, length: 1472 },
         tag: Tag {

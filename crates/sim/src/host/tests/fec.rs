@@ -35,7 +35,7 @@ fn voice() -> Source {
 }
 
 /// Octets of payload.
-fn lengths(packets: &[Arc<Packet>]) -> Vec<u32> {
+fn lengths(packets: &[Rc<Packet>]) -> Vec<u32> {
     packets.iter().map(|packet| packet.octets() - packet::IPV4_HEADER - packet::UDP_HEADER).collect()
 }
 
@@ -54,7 +54,7 @@ fn what_is_lost_comes_with_the_repair_packet_behind_its_block() {
     // A payload ID of 6 octets behind each; before the repair symbol another one, and in it 3 octets of information.
     assert_eq!(lengths(&sent), [106, 106, 106, 109]);
     bench.give(1, &sent[0]);
-    bench.with(0, |host, cx| host.handle_drop(Arc::clone(&sent[1]), NEIGHBOUR, DropCause::RetryLimitLong, cx));
+    bench.with(0, |host, cx| host.handle_drop(Rc::clone(&sent[1]), NEIGHBOUR, DropCause::RetryLimitLong, cx));
     bench.give(1, &sent[2]);
     assert_eq!((summary(&bench).received_packets, summary(&bench).lost_packets), (2, 1));
     bench.now = at(25_000);

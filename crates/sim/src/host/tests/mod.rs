@@ -58,12 +58,12 @@ impl Bench {
     }
 
     /// All packets that come out while the interface has `room` places.
-    fn take(&mut self, node: usize, room: usize) -> Vec<Arc<Packet>> {
+    fn take(&mut self, node: usize, room: usize) -> Vec<Rc<Packet>> {
         self.take_by(node, |_, taken| Room::shared(room.saturating_sub(taken.len())))
     }
 
     /// The same where the room is that for a priority after what was taken.
-    fn take_by(&mut self, node: usize, room: impl Fn(UserPriority, &[Arc<Packet>]) -> Room) -> Vec<Arc<Packet>> {
+    fn take_by(&mut self, node: usize, room: impl Fn(UserPriority, &[Rc<Packet>]) -> Room) -> Vec<Rc<Packet>> {
         let mut packets = Vec::new();
         while let Some(transmit) =
             self.with(node, |host, cx| host.poll_output(|_, priority| room(priority, &packets), cx))
@@ -86,12 +86,12 @@ impl Bench {
         self.with(node, |host, cx| host.handle_packet(packet, NEIGHBOUR, cx));
     }
 
-    fn sent(&mut self, node: usize, packet: &Arc<Packet>) {
-        self.with(node, |host, cx| host.handle_sent(Arc::clone(packet), cx));
+    fn sent(&mut self, node: usize, packet: &Rc<Packet>) {
+        self.with(node, |host, cx| host.handle_sent(Rc::clone(packet), cx));
     }
 
-    fn dropped(&mut self, node: usize, packet: &Arc<Packet>, cause: DropCause) {
-        self.with(node, |host, cx| host.handle_drop(Arc::clone(packet), NEIGHBOUR, cause, cx));
+    fn dropped(&mut self, node: usize, packet: &Rc<Packet>, cause: DropCause) {
+        self.with(node, |host, cx| host.handle_drop(Rc::clone(packet), NEIGHBOUR, cause, cx));
     }
 
     fn check(&self) {
@@ -226,7 +226,7 @@ fn a_blocking_write_waits_for_room_in_the_queue_of_its_category() {
     }
     bench.advance(0);
     assert_eq!(bench.take(0, 5), [], "the large unit keeps its turn in the only queue");
-    let by_category = |priority, taken: &[Arc<Packet>]| {
+    let by_category = |priority, taken: &[Rc<Packet>]| {
         let queued = taken.iter().filter(|packet| packet.tag.priority == priority).count();
         Room { places: 5 - queued, category: Some(AccessCategory::of_user_priority(priority)) }
     };
@@ -397,7 +397,7 @@ fn a_port_without_a_socket_takes_nothing() {
 }
 
 /// A source, a relay and a sink; the first host's packets, all given to the relay.
-fn relay(units_sent: u64) -> (Bench, Vec<Arc<Packet>>) {
+fn relay(units_sent: u64) -> (Bench, Vec<Rc<Packet>>) {
     let mut bench = Bench::new(3, 3_000);
     bench.hosts[0].config.socket_buffer = 100_000;
     let port = bench.hosts[2].add_udp_sink(FLOW, None);

@@ -129,7 +129,7 @@ impl<F: FnMut(&Packet) -> Fate> Net<F> {
         let fate = (self.fate)(&packet);
         // The wire goes on first, so that what the host puts into an empty queue starts it only once.
         self.start(node);
-        let sent = Arc::clone(&packet);
+        let sent = Rc::clone(&packet);
         self.with(node, |host, cx| match fate {
             Fate::Arrives | Fate::ArrivesTwice => host.handle_sent(sent, cx),
             Fate::Lost | Fate::ArrivesUnknown => host.handle_drop(sent, NEIGHBOUR, DropCause::RetryLimitShort, cx),
