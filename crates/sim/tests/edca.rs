@@ -108,6 +108,7 @@ fn goodput(voice: u32, effort: u32, txop_limit: Duration, seconds: u64, seed: u6
 /// Mean over four seeds of 30 s each.
 fn mean_goodput(voice: u32, effort: u32, txop_limit: Duration) -> [f64; 2] {
     let runs: Vec<[f64; 2]> = (1..5).map(|seed| goodput(voice, effort, txop_limit, 30, seed)).collect();
+    println!("{voice} + {effort}, {txop_limit:?}, best effort and voice of each seed: {runs:.3?}");
     [0, 1].map(|class| runs.iter().map(|run| run[class]).sum::<f64>() / runs.len() as f64)
 }
 
