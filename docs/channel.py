@@ -56,8 +56,8 @@ def frames(axes: Axes) -> None:
 
 
 def laptops(axes: Axes) -> None:
-    """What arrives between two laptops at 5.2 GHz."""
-    feet = np.geomspace(5.0, 300.0, 1500)
+    """What arrives between two laptops at 5.2 GHz, beside ITU-R P.525 and P.1238 and the far field of two rays."""
+    feet = np.geomspace(5.0, 1000.0, 2000)
     metres = list(feet * FOOT)
     height = 28.0 / 12.0 * FOOT
     for index, (label, gains) in enumerate(
@@ -69,8 +69,14 @@ def laptops(axes: Axes) -> None:
         )
     ):
         axes.plot(feet, gains, color=COLOURS[index], label=label)
+    spots = np.geomspace(6.0, 950.0, 14)
+    decades = np.log10(spots * FOOT)
+    axes.plot(spots, -(32.44 + 20 * math.log10(5_200) + 20 * (decades - 3)), "o", color=COLOURS[0], markersize=3.5)
+    axes.plot(spots, -(20 * math.log10(5_200) - 28 + 18 * decades), "o", color=COLOURS[1], markersize=3.5)
+    # Two rays far away: h^4/d^4, whatever the ground.
+    axes.plot(spots[-4:], 40 * (math.log10(height) - decades[-4:]), "o", color=COLOURS[3], markersize=3.5)
     axes.set_xscale("log")
-    axes.set_xticks([5, 10, 20, 50, 100, 200], ["5", "10", "20", "50", "100", "200"])
+    axes.set_xticks([5, 10, 20, 50, 100, 200, 500, 1000], ["5", "10", "20", "50", "100", "200", "500", "1000"])
     axes.minorticks_off()
     axes.set(xlabel="distance, feet", ylabel="gain, dB", ylim=(-110.0, -45.0))
     legend(axes)

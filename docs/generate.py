@@ -10,6 +10,8 @@ from pathlib import Path
 
 import channel
 import click
+import receivers
+import stations
 import traffic
 
 from hopcast import Scenario, run, studies
@@ -26,6 +28,8 @@ def pages() -> dict[str, str]:
         "figures/film-delay.svg": film_delay(),
         "figures/your-own-study.svg": own_study(),
         **channel.figures(),
+        **receivers.figures(),
+        **stations.figures(),
         **traffic.figures(),
     }
     return {"command-line.md": command_line(), **drawn}

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from channel import drawn, legend
 
 from hopcast import Scenario, run, theory
-from hopcast.figures import COLOURS
+from hopcast.figures import COLOURS, INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,6 +28,7 @@ def figures() -> dict[str, str]:
         "figures/applications-units.svg": drawn(1, units),
         "figures/wired-window.svg": drawn(1, window),
         "figures/infrastructure-protection.svg": drawn(1, protection),
+        "figures/infrastructure-roaming.svg": drawn(1, roaming),
         "figures/fec-residual.svg": drawn(1, residual),
     }
 
@@ -145,3 +148,54 @@ def goodput(
     flow = {"name": "f", "from": "a", "to": "b", "transport": transport or {"protocol": "udp"}}
     result = run(Scenario(duration=duration, **network, flows=[flow | {"application": application}]))
     return float(result.flows["goodput_bps"][0]) * 1e-6
+
+
+BEACON = 102.4e-3
+"""Seconds between beacons."""
+SCAN = {"active": 30.303e-3, "passive": 1.1 * BEACON}
+"""Seconds of listening (docs/models/infrastructure.md)."""
+EVERY = 2e-3
+"""Seconds between packets whose losses measure the time without data."""
+
+
+def roaming(axes: Axes) -> None:
+    """How long a station that walks from one access point to the next is without data, over 60 runs."""
+    for index, kind in enumerate(SCAN):
+        gaps = np.sort(without_data(kind))
+        axes.step(
+            1e3 * gaps,
+            np.arange(1, len(gaps) + 1) / len(gaps),
+            where="post",
+            color=COLOURS[index],
+            label=f"{kind} scan",
+        )
+        # The last beacon that was heard came up to an interval before the station was out of reach.
+        shortest = 6 * BEACON + SCAN[kind]
+        axes.plot(1e3 * np.array([shortest, shortest + BEACON]), [0, 1], ":", color=COLOURS[index])
+    axes.plot([], [], ":", color=INK, label="seven intervals from the last beacon, and the scan")
+    axes.set(xlabel="without data, ms", ylabel="share of runs with less", ylim=(0, 1))
+    legend(axes, 3)
+
+
+def without_data(kind: str) -> list[float]:
+    """Seconds, a run each: a station goes from 10 m to 190 m at 20 m/s, and access points at 0 and 200 m reach it up to 120 m."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "walk.movements"
+        file.write_text("0 10 0 9 190 0\n", encoding="utf-8")
+        propagation = {"model": "range", "receive": "120 m", "carrier_sense": "400 m"}
+        access_points = [
+            {"name": name, "role": "access-point", "placement": {"shape": "points", "at": [[place, 0.0]]}}
+            for name, place in (("near", 0.0), ("far", 200.0))
+        ]
+        walker = {"name": "walker", "role": "station", "mobility": {"model": "trace", "file": str(file)}}
+        links = [{"between": ["host", name], "rate": "100 Mb/s"} for name in ("near", "far")]
+        application = {"kind": "cbr", "rate": 8 * 40 / EVERY, "packet": "40 B"}
+        flow = {"name": "f", "from": "host", "to": "walker", "start": "3 s", "transport": {"protocol": "udp"}}
+        scenario = Scenario(
+            duration=8.0,
+            radio={"standard": "802.11b", "association": kind, "propagation": propagation},
+            nodes=[*access_points, walker, {"name": "host", "role": "wired"}],
+            links=links,
+            flows=[flow | {"application": application}],
+        )
+        return [EVERY * lost for lost in run(scenario, replications=60).flows["lost_packets"]]

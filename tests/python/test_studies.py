@@ -9,7 +9,19 @@ from typing import Any
 
 import pytest
 
-from hopcast.studies import AMOUNTS, EXPERIMENTS, adtfrc, find, h2o, house, orbit_frames, rows_table, run_experiments
+from hopcast import run
+from hopcast.studies import (
+    AMOUNTS,
+    EXPERIMENTS,
+    adtfrc,
+    find,
+    h2o,
+    h2o_wired,
+    house,
+    orbit_frames,
+    rows_table,
+    run_experiments,
+)
 from hopcast.studies.experiment import Case, Experiment, Measured, Table
 from hopcast.studies.rows import Row, Sample, claim, experiment_verdict, value
 
@@ -79,6 +91,21 @@ def test_an_experiments_verdict_is_that_of_its_median_cell() -> None:
 @pytest.mark.parametrize(("kb", "percent"), [(1, 43.75), (2, 43.75), (4, 7.8125), (8, 7.8125), (16, 7.8125)])
 def test_fragmentation(kb: int, percent: float) -> None:
     assert h2o.fragmentation(kb * 1024) == pytest.approx(percent)
+
+
+def test_a_unit_on_a_wire_takes_its_packets_and_ethernets_framing() -> None:
+    # 1024 B of payload, 28 of headers, 38 of Ethernet; 16 KB make twelve packets.
+    assert h2o_wired.seconds(1) == pytest.approx(8 * 1090 / 10e6)
+    assert h2o_wired.packet_rate(1) == pytest.approx(10e6 * 1052 / 1090)
+    assert h2o_wired.seconds(16) == pytest.approx(8 * (16_384 + 8 + 12 * (20 + 38)) / 10e6)
+
+
+@pytest.mark.parametrize(("wait_ms", "seconds"), [(0, h2o_wired.seconds(2)), (2, 2e-3)])
+def test_wired_hosts_relay_a_unit_in_each_wait_or_as_the_wire_takes_it(wait_ms: float, seconds: float) -> None:
+    scenario = h2o_wired.scenario(2, wait_ms, QUICK).set("flows.stream0.application.bytes", 4 << 20)
+    flow = run(scenario).json()["flows"][0]
+    assert (flow["sent_packets"], flow["lost_packets"]) == (2048, 0)
+    assert flow["goodput_bps"] == pytest.approx(8 * 2048 / seconds, rel=3e-3)
 
 
 def test_experiments_are_found_by_id_letter_and_all() -> None:

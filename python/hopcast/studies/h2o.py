@@ -1,13 +1,11 @@
 """H: streaming between home-to-home devices over 802.11a.
 
 S. Bararia, S. Ghandeharizadeh, S. Kapadia: "Evaluation of 802.11a for Streaming Data in Ad-hoc Networks",
-University of Southern California. Experiments H2 to H6: one hop, three competing hops, one stream over three hops.
+University of Southern California. Experiments H2 to H5: one hop, three competing hops, one stream over three hops.
 """
 
 from __future__ import annotations
 
-import functools
-import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
@@ -30,7 +28,6 @@ KB = 1024
 GB = 1 << 30
 ADU_KB = (1, 2, 4, 8, 16)
 PROTOCOLS: tuple[Protocol, ...] = ("udp", "tcp")
-WAITS_MS = (0, 1, 2)
 PAYLOAD = 1472
 """Of a full frame, in bytes: the paper's section III-A."""
 SOCKET_BUFFER = 8192
@@ -38,10 +35,6 @@ SOCKET_BUFFER = 8192
 Windows Sockets and DNS Registry Parameters", AFD); the paper left the defaults."""
 XP_WINDOW = 12
 """Segments: Windows' default TCP receive window on Ethernet, 17 520 B (Microsoft, GlobalMaxTcpWindowSize)."""
-ALONE_BPS = 25e6
-"""About what one hop carries alone, in units of 1 KB (H2)."""
-SHARP = 0.5
-"""Loss that falls "significantly" falls at least by half: the paper gives no number."""
 
 # The numbers of the paper's text.
 UDP_1KB_MBPS = 22.0  # section II
@@ -51,7 +44,6 @@ THREE_TO_ONE_LOSS = 0.2  # section III-A, per cent
 ONE_TO_THREE = (7.73, 5.14)  # Table II, 1:3-hop, 1 card, application routing, single channel
 LOSS_RATIO, LOSS_RATIO_1KB = 150.0, 250.0  # section III-A: loss of 1:3-hop over that of 3:1-hop
 IMPLIED_LOSS = 13.1  # per cent: more data arrived in 1106 s (1 ms) than in 961 s (none), so 1 - 961/1106 at least
-TIMES_S = {(1, 0): 961.0, (1, 1): 1106.0, (1, 2): 2187.0, (2, 0): 976.0}  # section III-B: (KB, wait in ms), for 1 GB
 
 
 def scenario(
@@ -417,182 +409,11 @@ def _h5_figures(table: Table) -> list[tuple[str, Figure]]:
     ]
 
 
-# --- H6: a wait after each unit ------------------------------------------------------------------------------------
-
-
-def _h6_cases(amount: Amount) -> Mapping[str, Case]:
-    cases = {
-        _waiting(adu, wait): Case(scenario(4, [(0, 3)], "udp", adu, amount, wait_ms=wait), seeds(amount))
-        for adu in ADU_KB
-        for wait in WAITS_MS
-    }
-    for adu in ADU_KB[1:]:
-        held = 2.0 + 8e3 * adu * KB / ALONE_BPS
-        cases[_held(adu)] = Case(scenario(4, [(0, 3)], "udp", adu, amount, wait_ms=held), seeds(amount))
-    for hops in (2, 4):
-        cases[f"1:{hops}-hop, 1 KB"] = Case(scenario(hops + 1, [(0, hops)], "udp", 1, amount), seeds(amount))
-    return cases
-
-
-def _h6_rows(measured: Measured) -> list[Row]:
-    rows = []
-    bandwidth = {key: _bandwidth(measured, _waiting(*key)) for key in ((a, w) for a in ADU_KB for w in WAITS_MS)}
-    loss = {key: _loss(measured, _waiting(*key)) for key in bandwidth}
-    for key, case in ((key, _waiting(*key)) for key in bandwidth):
-        rows.append(value("H6", case, "bandwidth", "Mb/s", bandwidth[key]))
-        rows.append(value("H6", case, "loss", "%", loss[key]))
-        if key in TIMES_S:
-            note = "From the start to the last arrival, for 1 GB (in proportion where less is sent)"
-            seconds = measured.sample(case, _seconds_for_1_gb)
-            rows.append(value("H6", case, "time for 1 GB", "s", seconds, paper=TIMES_S[key], note=note))
-    for adu in ADU_KB:
-        for wait in (1, 2):
-            fall = loss[adu, wait] / loss[adu, 0]
-            note = "Loss falls sharply with a wait: at least by half"
-            rows.append(claim("H6", f"{adu} KB, {wait} ms / none", "loss ratio", "", fall, high=SHARP, note=note))
-    for adu in ADU_KB[1:]:
-        note = "The call held for as long as the unit takes alone on the air, and then the wait"
-        rows.append(value("H6", _held(adu), "loss", "%", _loss(measured, _held(adu)), note=note))
-    for other, text in ((2, "1 ms / 2 ms"), (0, "1 ms / none")):
-        note = "At 1 KB a wait of 1 ms gives more than 2 ms and than none"
-        ratio = bandwidth[1, 1] / bandwidth[1, other]
-        rows.append(claim("H6", f"1 KB, {text}", "bandwidth ratio", "", ratio, low=1.0, note=note))
-    for adu in ADU_KB[1:]:
-        note = "At 2 KB and more, 1 ms and 2 ms give the same; ±10 % is noise to the paper"
-        ratio = bandwidth[adu, 1] / bandwidth[adu, 2]
-        rows.append(
-            claim(
-                "H6", f"{adu} KB, 1 ms / 2 ms", "bandwidth ratio", "", ratio, low=1 - NOISE, high=1 + NOISE, note=note
-            )
-        )
-    for wait in (1, 2):
-        for small, large in itertools.pairwise(ADU_KB):
-            note = "Under a wait, bandwidth rises with ADU size"
-            ratio = bandwidth[large, wait] / bandwidth[small, wait]
-            rows.append(
-                claim("H6", f"{wait} ms, {large} KB / {small} KB", "bandwidth ratio", "", ratio, low=1.0, note=note)
-            )
-    for hops, case in ((3, _waiting(1, 0)), (2, "1:2-hop, 1 KB"), (4, "1:4-hop, 1 KB")):
-        rows.extend(_where_lost(measured, case, hops))
-    return rows
-
-
-def _where_lost(measured: Measured, case: str, hops: int) -> list[Row]:
-    """Which relay lost what share of the units that relays lost, and their share of all."""
-    rows = []
-    relays = [f"n{index}" for index in range(1, hops)]
-    lost = {relay: measured.sample(case, functools.partial(_lost_at, relay)) for relay in relays}
-    together = Sample.of(lambda *counts: float(sum(counts)), *lost.values())
-    note = "Equal shares of the losses at each relay"
-    for index, relay in enumerate(relays if hops > 2 else ()):
-        share = Sample.of(lambda part, whole: 100 * part / whole if whole else math.nan, lost[relay], together)
-        rows.append(value("H6", case, f"lost at N{index + 2}", "%", share, paper=100 / len(relays), note=note))
-    all_lost = measured.flow(case, "stream0", "lost_packets")
-    share = Sample.of(lambda part, whole: 100 * part / whole if whole else math.nan, together, all_lost)
-    note = "Almost all losses occur at the relays: at least nine in ten"
-    rows.append(claim("H6", case, "lost at relays", "%", share, low=90.0, note=note))
-    full = measured.sample(
-        case, lambda document: sum(_lost_at(relay, document, "receive_buffer_full") for relay in relays)
-    )
-    share = Sample.of(lambda part, whole: 100 * part / whole if whole else math.nan, full, all_lost)
-    rows.append(value("H6", case, "lost in full receive buffers", "%", share))
-    return rows
-
-
-def _lost_at(name: str, document: Document, cause: str | None = None) -> float:
-    """Units (datagrams of one packet each) that a node's sockets and interface dropped, of one cause or of all."""
-    drops = next(node for node in document["nodes"] if node["name"] == name)["drops"]
-    return float(sum(drops.values()) if cause is None else drops[cause])
-
-
-def _seconds_for_1_gb(document: Document) -> float:
-    flow = document["flows"][0]
-    if not flow["goodput_bps"]:
-        return math.nan
-    return float(flow["received_bytes"]) * 8.0 / float(flow["goodput_bps"]) * GB / float(flow["sent_bytes"])
-
-
-def _h6_notes(table: Table) -> list[str]:
-    times = {wait: _number(table, _waiting(1, wait), "time for 1 GB") for wait in WAITS_MS}
-    second = _number(table, _waiting(2, 0), "time for 1 GB")
-    return [
-        f"1 GB in units of 1 KB takes {times[0]:.0f}, {times[1]:.0f} and {times[2]:.0f} s with no wait, 1 ms and 2 ms "
-        "(961, 1106 and 2187 s in the paper): a wait of 1 ms alone is 1049 s. What the paper has beyond that, 54 and "
-        f"86 µs a unit, would be the time of a call and a timer, which cost nothing here. At 2 KB without a wait: {second:.0f} s "
-        "(976 s).",
-        "The paper's minimum of 503 s for 2 KB units at 1 ms should be 524 s by its own arithmetic, and 1093 s at 2 ms 1049 s.",
-        _waits_note(table),
-        f"A unit that N2 drops never reaches N3, so the first relay loses the most: {_number(table, _waiting(1, 0), 'lost at N2'):.0f} % "
-        f"of three hops' losses, {_number(table, '1:4-hop, 1 KB', 'lost at N2'):.0f} % of four hops'. Equal shares, as in the paper, "
-        "would need something that is not in the model.",
-        "The paper's counterpart on a wired network of 10 Mb/s is not run.",
-    ]
-
-
-def _waits_note(table: Table) -> str:
-    """From which size on a wait of 2 ms does not halve the loss, and why."""
-    falls = {adu: table[f"{adu} KB, 2 ms / none", "loss ratio"].measured for adu in ADU_KB}
-    mended = [
-        adu
-        for adu in ADU_KB[1:]
-        if _number(table, _held(adu), "loss") <= SHARP * _number(table, _waiting(adu, 0), "loss")
-    ]
-
-    def losses(cases: Sequence[str]) -> str:
-        return ", ".join(significant(_number(table, case, "loss"), 2) for case in cases)
-
-    idle = [adu for adu, fall in falls.items() if fall is not None and fall > SHARP]
-    if not idle:
-        return "A wait of 2 ms at least halves the loss at every size."
-    return (
-        f"From {min(idle)} KB on a wait of 2 ms does not halve the loss here: the call returns when the socket's buffer takes "
-        "the unit, and the wait is over before its frames are sent. Windows buffers only datagrams of up to 1024 B (AFD's "
-        "FastSendDatagramThreshold) and holds the call for a larger one until it is sent, so that the whole wait is silence. "
-        "That rule is not modelled. Imitated by a wait that is longer by the time that the unit takes alone on the air, the loss at 2, 4, 8 and "
-        f"16 KB falls from {losses([_waiting(adu, 2) for adu in ADU_KB[1:]])} to {losses([_held(adu) for adu in ADU_KB[1:]])} %: that explains it "
-        + (
-            f"up to {max(mended)} KB."
-            if mended and max(mended) < ADU_KB[-1]
-            else "at every size."
-            if mended
-            else "at no size."
-        )
-    )
-
-
-def _h6_figures(table: Table) -> list[tuple[str, Figure]]:
-    from hopcast.figures import Line, lines
-
-    def figure(metric: str, unit: str) -> Figure:
-        return lines(
-            [
-                Line(f"wait {wait} ms", [(adu, table[_waiting(adu, wait), metric]) for adu in ADU_KB])
-                for wait in WAITS_MS
-            ],
-            x="ADU size, KB",
-            y=f"{metric}, {unit}",
-            doubling=True,
-        )
-
-    return [
-        ("Bandwidth over three hops, by wait", figure("bandwidth", "Mb/s")),
-        ("Loss over three hops, by wait", figure("loss", "%")),
-    ]
-
-
 # --- shared --------------------------------------------------------------------------------------------------------
 
 
 def _case(protocol: Protocol, adu_kb: int, variant: str = "") -> str:
     return f"{protocol.upper()}, {adu_kb} KB" + (f", {variant}" if variant else "")
-
-
-def _held(adu_kb: int) -> str:
-    return f"{_waiting(adu_kb, 2)}, held"
-
-
-def _waiting(adu_kb: int, wait_ms: int) -> str:
-    return f"{adu_kb} KB, wait {wait_ms} ms"
 
 
 def _bandwidth(measured: Measured, case: str) -> Sample:
@@ -675,16 +496,5 @@ EXPERIMENTS = (
         _h5_rows,
         _h5_figures,
         _h5_notes,
-    ),
-    Experiment(
-        "H6",
-        "One UDP stream over three hops, with a wait after each unit",
-        "The application waits 0, 1 or 2 ms after each unit (Fig. 9). Loss falls sharply; half of it occurs at N2, half at "
-        "N3; at 1 KB, a wait of 1 ms gives the most bandwidth.",
-        setup,
-        _h6_cases,
-        _h6_rows,
-        _h6_figures,
-        _h6_notes,
     ),
 )
