@@ -76,8 +76,9 @@ fn parse(contents: &[u8]) -> Result<NetworkKey, String> {
         return Err(format!("it has {} characters", digits.len()));
     }
     let mut key = [0; KEY_LEN];
-    for (place, digit) in digits.iter().enumerate() {
-        let value = char::from(*digit).to_digit(16).ok_or(format!("character {} is no such digit", place + 1))?;
+    for (place, &digit) in digits.iter().enumerate() {
+        let value =
+            char::from(digit).to_digit(16).ok_or_else(|| format!("character {} is no such digit", place + 1))?;
         // A digit is below 16.
         key[place / 2] = key[place / 2] << 4 | value as u8;
     }
