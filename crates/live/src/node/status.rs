@@ -138,7 +138,7 @@ pub(super) fn ask() -> io::Result<Option<serde_json::Value>> {
 }
 
 /// The state in lines for people.
-pub(super) fn print(status: &serde_json::Value) -> String {
+pub(super) fn text(status: &serde_json::Value) -> String {
     let text = |value: &serde_json::Value| match value {
         serde_json::Value::String(text) => text.clone(),
         other => other.to_string(),

@@ -33,12 +33,12 @@ pub mod statistics;
 pub mod table;
 pub mod units;
 
-use std::io::Write;
 use std::net::SocketAddr;
 
+use self::daemon::{Daemon, Role};
 use crate::failure::Failure;
+use crate::output::say;
 use crate::platform::signals::Signals;
-use daemon::{Daemon, Role};
 
 /// Measure links and paths between hosts.
 ///
@@ -100,10 +100,4 @@ fn serve(listen: SocketAddr, role: Role) -> Result<(), Failure> {
         refused => say(&format!("{refused} who asked for something were sent away")),
     }
     Err(Failure::Interrupted { signal: signals.received().unwrap_or_default() })
-}
-
-/// A line for whoever looks on.
-fn say(line: &str) {
-    // A terminal that has gone is no reason to stop.
-    let _ = writeln!(std::io::stderr().lock(), "hopcast: {line}");
 }
