@@ -226,15 +226,19 @@ fn after_sigterm_the_machine_is_as_it_was() {
     }
     let mut net = Net::new("term", 2, Shape::Line);
     let (rules, routes) = (net.ip(0, &["rule"]), net.ip(0, &["-4", "route", "show", "table", "all"]));
+    net.set(0, "all", "send_redirects", "1");
     (0..2).for_each(|node| net.start(node, &[]));
     assert!(flow(&net, 0, 1, GAP, Duration::from_secs(1)).iter().all(Option::is_some));
     assert_eq!((net.rules(0), net.setting(0, "r0", "forwarding").as_str()), (1, "1"));
+    // Redirects are sent where either says so.
+    assert_eq!(["r0", "all"].map(|of| net.setting(0, of, "send_redirects")), ["0", "0"]);
     let second = net.run(0, &["--interface", "r0", "--network", "10.0.0.0/24"]);
     let said = String::from_utf8_lossy(&second.stderr).into_owned();
     assert!(!second.status.success() && said.contains("runs in this network namespace already"), "{said}");
     assert_eq!(net.stop(0), Some(0));
     assert_eq!((net.ip(0, &["rule"]), net.ip(0, &["-4", "route", "show", "table", "all"])), (rules, routes));
     assert_eq!(net.setting(0, "r0", "forwarding"), "0");
+    assert_eq!(net.setting(0, "all", "send_redirects"), "1");
     assert!(!net.ip(0, &["link"]).contains("hopcast-node"));
     let none = net.run(0, &["status"]);
     assert!(!none.status.success());
@@ -294,6 +298,50 @@ fn a_full_disk_behind_the_log_stops_nothing() {
     net.start(1, &[]);
     assert!(flow(&net, 0, 1, GAP, Duration::from_secs(1)).iter().all(Option::is_some));
     assert_eq!(net.stop(0), Some(0));
+}
+
+#[test]
+fn a_full_disk_keeps_no_router_from_routing() {
+    if !is_available() {
+        return;
+    }
+    let mut net = Net::new("disk", 2, Shape::Line);
+    net.start_on_full_disk(0, &[]);
+    net.start(1, &[]);
+    assert!(flow(&net, 0, 1, GAP, Duration::from_secs(1)).iter().all(Option::is_some));
+    assert_eq!(net.stop(0), Some(0));
+    assert_eq!(net.setting(0, "r0", "forwarding"), "0", "settings are put back all the same");
+    let log = net.log(0);
+    assert!(log.contains("what is to be put back") && log.contains("No space left on device"), "{log}");
+}
+
+#[test]
+fn a_full_disk_gets_no_half_of_a_key() {
+    if !is_available() {
+        return;
+    }
+    let net = Net::new("half", 1, Shape::Line);
+    let script = r#""$0" key /run/hopcast/key; status=$?; ls /run/hopcast; exit $status"#;
+    let output = net.on_full_disk(0, "/run/hopcast", &["sh", "-c", script, binary()]).output().expect("it can be run");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("/run/hopcast/key: No space left on device"), "{said}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "rest\n");
+}
+
+#[test]
+fn a_kernel_that_drops_what_neighbours_say_is_complained_about() {
+    if !is_available() {
+        return;
+    }
+    let mut net = Net::new("strict", 2, Shape::Line);
+    net.set(0, "all", "rp_filter", "1");
+    (0..2).for_each(|node| net.start(node, &[]));
+    assert!(net.log(0).contains("rp_filter is 1"), "{}", net.log(0));
+    assert!(!net.log(1).contains("rp_filter"), "{}", net.log(1));
+    assert!(flow(&net, 0, 1, GAP, Duration::from_secs(2)).iter().all(Option::is_none));
+    net.set(0, "all", "rp_filter", "2");
+    assert!(flow(&net, 0, 1, GAP * 5, Duration::from_secs(3)).last().is_some_and(Option::is_some));
 }
 
 #[test]
