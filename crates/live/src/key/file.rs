@@ -15,7 +15,15 @@ const MAX_FILE: u64 = 256;
 /// Why there is no key.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    /// The platform refuses.
+    /// It can't be made: there is one of this name, or no such folder.
+    #[error("key file {}: {source}", .path.display())]
+    Unmade {
+        /// The file.
+        path: PathBuf,
+        /// What the platform says.
+        source: io::Error,
+    },
+    /// The platform refuses to read or write it.
     #[error("key file {}: {source}", .path.display())]
     Platform {
         /// The file.
@@ -56,7 +64,8 @@ pub(super) fn read(path: &Path) -> Result<NetworkKey, KeyError> {
 
 pub(super) fn write_new(path: &Path, key: &NetworkKey) -> Result<(), KeyError> {
     let platform = |source| KeyError::Platform { path: path.to_owned(), source };
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(platform)?;
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    let mut file = file.map_err(|source| KeyError::Unmade { path: path.to_owned(), source })?;
     let mut digits: String = key.0.iter().map(|octet| format!("{octet:02x}")).collect();
     digits.push('\n');
     file.write_all(digits.as_bytes()).and_then(|()| file.sync_all()).map_err(|source| {

@@ -561,9 +561,9 @@ fn addresses(options: &Options, links: &[Link], netlink: &mut Netlink) -> Result
     if networks.is_empty() {
         let known = links.iter().flat_map(of).filter(|known| known.prefix_len < 32);
         networks.extend(known.filter_map(|known| Prefix::of(known.address, known.prefix_len)));
-        networks.sort_unstable();
-        networks.dedup();
     }
+    networks.sort_unstable();
+    networks.dedup();
     if networks.is_empty() {
         let message =
             "the interfaces' addresses are in no network: name one to look for routes in, as --network 10.0.0.0/24";

@@ -222,6 +222,14 @@ fn wrong_input_is_told_before_anything_is_sent() {
 }
 
 #[test]
+fn where_to_listen_is_an_address_and_a_port() {
+    let done = HERE.probe(&["relay", "--listen", "10.0.0.2"]).output().expect("the program is there");
+    let (status, said) = status_and_complaint(&done);
+    assert_eq!(status, Some(2));
+    assert!(said.contains("'10.0.0.2' for '--listen <ADDR:PORT>'") && said.contains("like 0.0.0.0:47300"), "{said}");
+}
+
+#[test]
 fn a_port_in_use_is_told() {
     let taken = TcpListener::bind("127.0.0.1:0").expect("loopback is there");
     let address = taken.local_addr().expect("it is bound").to_string();
