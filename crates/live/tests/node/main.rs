@@ -11,13 +11,28 @@
 mod net;
 
 use std::net::UdpSocket;
-use std::process::Stdio;
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use self::net::{Net, Shape, address, binary, flow, has_program, is_available};
 
 /// A second between packets is too long to miss a repair, and as many as this in one take no time.
 const GAP: Duration = Duration::from_millis(10);
+
+/// Sends over a ring of five until the route from 0 to 2 is the short one, over 1: of two ways the one is taken whose request
+/// comes first, and the jitter of a single hop may be longer than that of two.
+fn take_the_short_way(net: &Net) {
+    let short = format!("{} via {}", address(2), address(1));
+    for _ in 0..10 {
+        flow(net, 0, 2, GAP * 5, Duration::from_millis(500));
+        if net.routes(0).contains(&short) {
+            return;
+        }
+        net.wait_until(Duration::from_secs(15), "routes without traffic end", |net| !net.routes(0).contains("via"));
+    }
+    panic!("ten discoveries in turn have found the longer way first: {}", net.routes(0));
+}
 
 #[test]
 fn a_line_of_five_finds_its_way_holds_what_waits_and_forgets() {
@@ -66,6 +81,7 @@ fn a_ring_of_five_goes_the_other_way_round_when_a_link_goes_down() {
     }
     let mut net = Net::new("ring", 5, Shape::Ring);
     (0..5).for_each(|node| net.start(node, &[]));
+    take_the_short_way(&net);
     let (there, repaired) = std::thread::scope(|scope| {
         let flow = scope.spawn(|| flow(&net, 0, 2, GAP, Duration::from_secs(10)));
         std::thread::sleep(Duration::from_secs(4));
@@ -92,6 +108,7 @@ fn a_link_that_loses_everything_in_silence_is_missed_by_its_hellos() {
     let mut net = Net::new("mute", 5, Shape::Ring);
     net.bridge(1);
     (0..5).for_each(|node| net.start(node, &[]));
+    take_the_short_way(&net);
     let fates = std::thread::scope(|scope| {
         let flow = scope.spawn(|| flow(&net, 0, 2, GAP, Duration::from_secs(12)));
         std::thread::sleep(Duration::from_secs(3));
@@ -330,6 +347,24 @@ fn a_full_disk_gets_no_half_of_a_key() {
 }
 
 #[test]
+fn a_key_is_made_in_a_new_file() {
+    let folder = std::env::temp_dir().join(format!("hopcast-key-command-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("there is room");
+    let path = folder.join("key");
+    let make = |path: &Path| Command::new(binary()).arg("key").arg(path).output().expect("it can be run");
+    assert_eq!(make(&path).status.code(), Some(0));
+    let made = std::fs::read(&path).expect("it is there");
+    for (path, says) in [(path.as_path(), "exists"), (Path::new("/nowhere/key"), "/nowhere/key")] {
+        let output = make(path);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(says), "{said}");
+    }
+    assert_eq!(std::fs::read(&path).expect("it is still there"), made);
+    std::fs::remove_dir_all(&folder).expect("it is ours");
+}
+
+#[test]
 fn a_kernel_that_drops_what_neighbours_say_is_complained_about() {
     if !is_available() {
         return;
@@ -353,7 +388,7 @@ fn without_privileges_it_says_what_it_takes() {
     // Somewhere that everybody may read.
     let program = std::env::temp_dir().join(format!("hopcast-node-{}", std::process::id()));
     std::fs::copy(binary(), &program).expect("there is room");
-    let mut command = std::process::Command::new(&program);
+    let mut command = Command::new(&program);
     command.args(["node", "--interface", "lo", "--network", "10.0.0.0/24"]).uid(65_534).gid(65_534);
     let output = command.output().expect("it can be run");
     std::fs::remove_file(&program).expect("it is ours");
