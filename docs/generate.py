@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import channel
@@ -15,7 +18,7 @@ import stations
 import traffic
 
 from hopcast import Scenario, run, studies
-from hopcast.cli import hopcast
+from hopcast.cli import hopcast, live
 from hopcast.figures import picture
 
 FOLDER = Path(__file__).parent
@@ -41,6 +44,9 @@ def command_line() -> str:
     root = context("hopcast", hopcast)
     parts.append(section(root))
     for name in hopcast.list_commands(root):
+        if name in live.SUMMARIES:
+            parts.extend(live_sections(name))
+            continue
         command = hopcast.get_command(root, name)
         assert command is not None, f"{name} is listed and does not exist"
         parts.append(section(context(name, command, root)))
@@ -66,8 +72,31 @@ def context(name: str, command: click.Command, parent: click.Context | None = No
 
 def section(of: click.Context) -> str:
     """The help of one command."""
-    lines = "\n".join(line.rstrip() for line in of.get_help().splitlines())
-    return f"## {of.command_path}\n\n```\n{lines}\n```\n"
+    return fenced(of.command_path, of.get_help())
+
+
+def live_sections(*words: str) -> list[str]:
+    """The help of a live command and of those below it, which read their arguments themselves."""
+    command = [sys.executable, "-m", "hopcast", *words, "--help"]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    lines = [line for long in text.splitlines() for line in wrapped(long)]
+    below = re.search(r"^Commands:\n((?:  .*\n)+)", text, re.MULTILINE)
+    names = re.findall(r"^  (\w+) ", below[1], re.MULTILINE) if below else []
+    parts = [fenced(" ".join(["hopcast", *words]), "\n".join(lines))]
+    return parts + [part for name in names if name != "help" for part in live_sections(*words, name)]
+
+
+def wrapped(line: str) -> list[str]:
+    """A line of help in lines of the page's width; the second column stays one."""
+    first = re.match(r" *(?:\S+(?: \S+)* {2,})?", line)
+    indent = " " * len(first[0] if first else "")
+    return textwrap.wrap(line, WIDTH, subsequent_indent=indent, break_on_hyphens=False) or [""]
+
+
+def fenced(path: str, text: str) -> str:
+    """Help under the name of its command."""
+    lines = "\n".join(line.rstrip() for line in text.splitlines())
+    return f"## {path}\n\n```\n{lines}\n```\n"
 
 
 def main() -> None:

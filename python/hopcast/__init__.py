@@ -1,6 +1,7 @@
-"""hopcast: media streaming over wireless ad hoc networks, simulated.
+"""hopcast: media streaming over wireless ad hoc networks.
 
-`Scenario` says what to simulate, `run` simulates it, and its `Result` holds tables and draws figures::
+`Scenario` says what to simulate, `run` simulates it, and its `Result` holds tables and draws figures; `hopcast.stream` carries
+media between real hosts::
 
     import hopcast
 

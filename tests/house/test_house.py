@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -166,6 +167,21 @@ def test_every_ban_bites(tmp_path: Path) -> None:
     messages = [json.loads(line)["message"]["message"] for line in result.stdout.splitlines() if '"message"' in line]
     reported = {found[1] for text in messages if (found := re.search(r"disallowed (?:method|type) `(.*)`", text))}
     assert reported == {*types, *methods}, result.stderr
+
+
+@pytest.mark.parametrize("unit", sorted((ROOT / "packaging").glob("*.service")), ids=lambda unit: unit.name)
+def test_systemd_understands_the_unit(unit: Path, tmp_path: Path) -> None:
+    """All of its keys and values, with a program in place of the one that is to be installed."""
+    if shutil.which("systemd-analyze") is None:
+        assert "HOPCAST_REQUIRE_TOOLS" not in os.environ, "systemd-analyze isn't installed"
+        pytest.skip("systemd-analyze isn't installed")
+    copy = tmp_path / unit.name
+    copy.write_text(unit.read_text().replace("/usr/local/bin/hopcast-live", str(shutil.which("true"))))
+
+    result = subprocess.run(["systemd-analyze", "verify", copy], capture_output=True, text=True, check=False)
+
+    # What it doesn't understand it tells, and goes on.
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
 
 
 def test_no_text_names_a_place_on_one_machine() -> None:

@@ -1,13 +1,13 @@
 //! The command line: one subcommand a world.
 
 use std::ffi::OsString;
-use std::io::Write as _;
 
 use clap::Parser;
 
 use crate::failure::Failure;
+use crate::output;
 
-/// Media streaming over wireless ad hoc networks, between real hosts.
+/// Media streaming over wireless ad hoc networks: emulated, and between real hosts.
 #[derive(Debug, Parser)]
 #[command(name = "hopcast", version, about)]
 struct Arguments {
@@ -47,8 +47,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     match run(arguments.command) {
         Ok(()) => 0,
         Err(failure) => {
-            // A full disk behind standard error takes no message; the status says as much.
-            let _ = writeln!(std::io::stderr(), "hopcast: {failure}");
+            output::complain(&failure.to_string());
             failure.status()
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! | what | module |
 //! |---|---|
-//! | the command line | [`command`] |
+//! | the command line, what it prints, and how it ends | [`command`], [`output`], [`failure`] |
 //! | real network stacks and programs on the simulated radio | [`emulate`] |
 //! | the router | [`node`] |
 //! | the measurement of links and paths | [`probe`] |
@@ -14,6 +14,7 @@
 
 pub mod command;
 pub mod failure;
+pub mod output;
 
 #[cfg(target_os = "linux")]
 pub mod emulate;

@@ -47,7 +47,7 @@ class Commands(click.Group):
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="hopcast", message="%(prog)s %(version)s")
 def hopcast() -> None:
-    """Media streaming over wireless ad hoc networks, simulated.
+    """Media streaming over wireless ad hoc networks: simulated, emulated, and between real hosts.
 
     Exit status: 0 done; 1 failed while running; 2 the input is wrong and nothing was run; 130 interrupted (143 by
     SIGTERM), with every finished replication written whole.

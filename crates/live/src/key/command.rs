@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::NetworkKey;
+use super::{KeyError, NetworkKey};
 use crate::failure::Failure;
 
 /// Make a network key.
@@ -21,9 +21,12 @@ impl Command {
     ///
     /// # Errors
     ///
-    /// [`Failure::Run`], where there is no randomness, or no file can be made.
+    /// [`Failure::Input`], where the file can't be made, [`Failure::Run`], where it can't be written or there is no randomness.
     pub fn run(self) -> Result<(), Failure> {
         let key = NetworkKey::draw().map_err(|error| Failure::Run(format!("can't draw a key: {error}")))?;
-        key.write_new(&self.path).map_err(|error| Failure::Run(error.to_string()))
+        key.write_new(&self.path).map_err(|error| match error {
+            KeyError::Unmade { .. } => Failure::Input(error.to_string()),
+            _ => Failure::Run(error.to_string()),
+        })
     }
 }

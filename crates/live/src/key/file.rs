@@ -15,7 +15,15 @@ const MAX_FILE: u64 = 256;
 /// Why there is no key.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    /// The platform refuses.
+    /// It can't be made: there is one of this name, or no such folder.
+    #[error("key file {}: {source}", .path.display())]
+    Unmade {
+        /// The file.
+        path: PathBuf,
+        /// What the platform says.
+        source: io::Error,
+    },
+    /// The platform refuses to read or write it.
     #[error("key file {}: {source}", .path.display())]
     Platform {
         /// The file.
@@ -56,7 +64,8 @@ pub(super) fn read(path: &Path) -> Result<NetworkKey, KeyError> {
 
 pub(super) fn write_new(path: &Path, key: &NetworkKey) -> Result<(), KeyError> {
     let platform = |source| KeyError::Platform { path: path.to_owned(), source };
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(platform)?;
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    let mut file = file.map_err(|source| KeyError::Unmade { path: path.to_owned(), source })?;
     let mut digits: String = key.0.iter().map(|octet| format!("{octet:02x}")).collect();
     digits.push('\n');
     file.write_all(digits.as_bytes()).and_then(|()| file.sync_all()).map_err(|source| {
@@ -76,8 +85,9 @@ fn parse(contents: &[u8]) -> Result<NetworkKey, String> {
         return Err(format!("it has {} characters", digits.len()));
     }
     let mut key = [0; KEY_LEN];
-    for (place, digit) in digits.iter().enumerate() {
-        let value = char::from(*digit).to_digit(16).ok_or(format!("character {} is no such digit", place + 1))?;
+    for (place, &digit) in digits.iter().enumerate() {
+        let value =
+            char::from(digit).to_digit(16).ok_or_else(|| format!("character {} is no such digit", place + 1))?;
         // A digit is below 16.
         key[place / 2] = key[place / 2] << 4 | value as u8;
     }

@@ -466,13 +466,19 @@ mod tests {
         from.poll_answer(now, &mut datagram).then_some(datagram)
     }
 
-    /// Makes two peers known to each other.
-    fn introduce(a: &mut Peer, b: &mut Peer, now: Instant) {
+    /// `a` sends "first" to `b`, which does not know it and asks: that datagram, which waits at `b` with this context, and the one
+    /// with which `a` answers and asks in turn.
+    fn first_and_answer(a: &mut Peer, b: &mut Peer, now: Instant, context: u32) -> (Vec<u8>, Vec<u8>) {
         let first = sealed(a, now, b"first");
-        assert_eq!(opened(b, now, &first, 0), Err(Refusal::Unproven));
+        assert_eq!(opened(b, now, &first, context), Err(Refusal::Unproven));
         let question = answer(b, now).expect("b asks");
         assert_eq!(opened(a, now, &question, 0), Err(Refusal::Unproven));
-        let both = answer(a, now).expect("a answers, and asks");
+        (first, answer(a, now).expect("a answers, and asks"))
+    }
+
+    /// Makes two peers known to each other.
+    fn introduce(a: &mut Peer, b: &mut Peer, now: Instant) {
+        let (_, both) = first_and_answer(a, b, now, 0);
         assert_eq!(opened(b, now, &both, 0), Ok(Some((b"first".to_vec(), 0))));
         let last = answer(b, now).expect("b answers");
         assert_eq!(opened(a, now, &last, 0), Ok(None));
@@ -483,12 +489,8 @@ mod tests {
     #[test]
     fn what_waited_for_the_proof_comes_with_its_own_context() {
         let (mut a, mut b) = (peer(1), peer(2));
-        let first = sealed(&mut a, at(10), b"hello");
-        assert_eq!(opened(&mut b, at(11), &first, 7), Err(Refusal::Unproven));
-        let question = answer(&mut b, at(11)).expect("b asks");
-        assert_eq!(opened(&mut a, at(12), &question, 0), Err(Refusal::Unproven));
-        let both = answer(&mut a, at(12)).expect("a answers");
-        assert_eq!(opened(&mut b, at(13), &both, 8), Ok(Some((b"hello".to_vec(), 7))));
+        let (first, both) = first_and_answer(&mut a, &mut b, at(10), 7);
+        assert_eq!(opened(&mut b, at(13), &both, 8), Ok(Some((b"first".to_vec(), 7))));
         assert_eq!(opened(&mut b, at(14), &first, 9), Err(Refusal::Replayed { counter: 0 }), "it has come");
         assert_eq!(a.senders(), 0, "b has not answered a yet");
     }
@@ -556,11 +558,7 @@ mod tests {
     #[test]
     fn recordings_of_an_earlier_life_are_not_taken_by_a_receiver_that_restarts() {
         let (mut a, mut b) = (peer(1), peer(2));
-        let first = sealed(&mut a, at(0), b"first");
-        let _ = opened(&mut b, at(0), &first, 0);
-        let question = answer(&mut b, at(0)).expect("b asks");
-        let _ = opened(&mut a, at(0), &question, 0);
-        let both = answer(&mut a, at(0)).expect("a answers");
+        let (first, both) = first_and_answer(&mut a, &mut b, at(0), 0);
         // b forgets all, and starts anew; everything is played to it again.
         let mut b = peer(3);
         for datagram in [&first, &both, &first] {
@@ -568,14 +566,10 @@ mod tests {
         }
         assert_eq!(b.senders(), 0);
         // Even if a lives still, and answers: what it sent long ago is not taken.
-        let question = {
-            let mut fresh = peer(4);
-            assert_eq!(opened(&mut fresh, at(5000), &first, 0), Err(Refusal::Unproven));
-            let question = answer(&mut fresh, at(5000)).expect("it asks");
-            b = fresh;
-            question
-        };
-        let _ = opened(&mut a, at(5001), &question, 0);
+        let mut b = peer(4);
+        assert_eq!(opened(&mut b, at(5000), &first, 0), Err(Refusal::Unproven));
+        let question = answer(&mut b, at(5000)).expect("b asks");
+        assert_eq!(opened(&mut a, at(5001), &question, 0), Err(Refusal::Unproven));
         let both = answer(&mut a, at(5001)).expect("a answers");
         assert_eq!(opened(&mut b, at(5002), &both, 0), Ok(None), "a is known, its old datagram not taken");
         assert_eq!(opened(&mut b, at(5002), &first, 0), Err(Refusal::Replayed { counter: 0 }));
@@ -584,11 +578,7 @@ mod tests {
     #[test]
     fn an_answer_from_before_a_sender_was_forgotten_proves_nothing() {
         let (mut a, mut b) = (peer(1), peer(2));
-        let first = sealed(&mut a, at(0), b"first");
-        let _ = opened(&mut b, at(0), &first, 0);
-        let question = answer(&mut b, at(0)).expect("b asks");
-        let _ = opened(&mut a, at(0), &question, 0);
-        let both = answer(&mut a, at(0)).expect("a answers");
+        let (first, both) = first_and_answer(&mut a, &mut b, at(0), 0);
         assert!(opened(&mut b, at(0), &both, 0).is_ok());
         b.senders.clear();
         assert_eq!(opened(&mut b, at(1), &both, 0), Err(Refusal::Unproven), "nobody was asked since");

@@ -109,7 +109,7 @@ impl NetworkKey {
     ///
     /// # Errors
     ///
-    /// See [`KeyError`]; there is no file then.
+    /// See [`KeyError`]. A file that was there before is left as it was, and no other is left.
     pub fn write_new(&self, path: &Path) -> Result<(), KeyError> {
         file::write_new(path, self)
     }

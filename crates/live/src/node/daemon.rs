@@ -16,7 +16,7 @@ use super::kernel::{self, Kernel, Wanted};
 use super::options::Options;
 use super::port::{Port, RawSocket, Seen};
 use super::prefix::Prefix;
-use super::record::Record;
+use super::record::{self, Record};
 use super::router::{Output, Router, Sight};
 use super::serve::Server;
 use super::status::{self, State, Status, Traffic};
@@ -37,7 +37,8 @@ const BURST: usize = 64;
 const FLOW_MEMORY: Duration = Duration::from_secs(1);
 /// The most flows that are remembered for that.
 const MAX_FLOWS: usize = 1 << 12;
-/// The most hardware addresses of neighbours that are known; the kernel keeps 1024 (`gc_thresh3` of arp(7)) by default.
+/// The most hardware addresses of neighbours that are known; the kernel keeps 1024 (`gc_thresh3` of arp(7)) by default. Beyond,
+/// the kernel is asked again for those that it still has.
 const MAX_HARDWARE: usize = 1 << 12;
 /// An interface whose sockets could not be opened is tried again after this time.
 const RETRY: Duration = Duration::from_secs(1);
@@ -120,8 +121,10 @@ impl Daemon {
         if removed > 0 {
             tracing::warn!(removed, "a router was killed here; its routes and rules are removed");
         }
-        let silence = options.protocol.silence().unwrap_or(Duration::from_nanos(0));
-        let (record, was_before) = record(silence)?;
+        let silence = options.protocol.silence().unwrap_or(Duration::ZERO);
+        let (mut record, was_before) =
+            Record::open(silence).map_err(|error| failure("read what the last router left", &error))?;
+        record.restore();
         let mtu = named.iter().map(|link| link.mtu).min().unwrap_or(1500).clamp(576, 65_535);
         let tun = hold(mtu).map_err(|error| failure("make a TUN device", &error))?;
         let tun_index = tun.if_index().map_err(|error| failure("find the TUN device", &error))?;
@@ -131,6 +134,7 @@ impl Daemon {
             let _ = Netlink::open().and_then(|mut netlink| kernel::clean(&mut netlink));
             failure("route into the TUN device", &error)
         })?;
+        record.write_running();
         let installed = Installed { kernel, record };
 
         let tell = RawSocket::open(None).map_err(|error| failure("open a raw socket", &error))?;
@@ -141,13 +145,18 @@ impl Daemon {
         let guard = key.map(|key| Guard::new(&key, purpose, epoch, clock.now()));
         let is_sealed = guard.is_some();
         let room = if is_sealed { mtu - envelope::OVERHEAD } else { mtu };
-        let count = u32::try_from(named.len()).expect("a machine has fewer interfaces");
-        let protocol = options.protocol.start(address, count, seed, room, was_before);
+        let protocol = options.protocol.start(address, number(named.len()), seed, room, was_before);
         let router = Router::new(protocol, options.protocol.is_wellformed(), address, networks.clone(), is_sealed);
 
         tracing::info!(protocol = options.protocol.name(), %address, interfaces = ?options.interfaces, "started");
         if !is_sealed {
             tracing::warn!("without a network key: anybody within reach can change routes");
+        }
+        if record::is_strict().unwrap_or(false) {
+            tracing::error!(
+                "net.ipv4.conf.all.rp_filter is 1: the kernel drops what comes from hosts to which there is no route yet, \
+                 neighbours among them; set it to 0 or 2"
+            );
         }
         if let Some(silence) = options.protocol.silence().filter(|_| was_before) {
             let silence_s = silence.as_secs_f64();
@@ -245,10 +254,9 @@ impl Daemon {
                             tracing::debug!(neighbour = %neighbour.address, "does not answer any more");
                             let hop = NextHop { interface, address: neighbour.address };
                             self.router.handle_neighbour_lost(hop, self.clock.now());
-                        } else if let Some(hardware) = neighbour.hardware
-                            && self.hardware.len() < MAX_HARDWARE
-                        {
+                        } else if let Some(hardware) = neighbour.hardware {
                             self.hardware.insert((neighbour.interface, hardware), neighbour.address);
+                            changed |= self.hardware.len() > MAX_HARDWARE;
                         }
                     }
                 }
@@ -281,18 +289,15 @@ impl Daemon {
                 Some(index) if self.ports[place].is_none() => self.open(place, &name, index),
                 _ => state,
             };
-            if state != self.states[place] {
-                match state {
-                    State::Running => tracing::info!(interface = name, "runs"),
-                    State::Failed => self.retry_at = Some(self.clock.now() + RETRY),
-                    State::Missing | State::Down | State::NoAddress => {
-                        tracing::warn!(interface = name, ?state, "can't be used; waiting for it");
-                    }
+            match state {
+                State::Failed => self.retry_at = Some(self.clock.now() + RETRY),
+                _ if state == self.states[place] => {}
+                State::Running => tracing::info!(interface = name, "runs"),
+                State::Missing | State::Down | State::NoAddress => {
+                    tracing::warn!(interface = name, ?state, "can't be used; waiting for it");
                 }
-                self.states[place] = state;
-            } else if state == State::Failed {
-                self.retry_at = Some(self.clock.now() + RETRY);
             }
+            self.states[place] = state;
         }
         let kernel = &mut self.installed.kernel;
         let neighbours = kernel.netlink().neighbours().map_err(|error| failure("list the neighbours", &error))?;
@@ -303,13 +308,8 @@ impl Daemon {
 
     fn open(&mut self, place: usize, name: &str, index: u32) -> State {
         let port = if self.options.key.is_some() { SEALED_PORT } else { self.router.port() };
-        let prepared = self.installed.record.prepare(name).map(|()| self.installed.record.write_running());
-        match prepared {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::warn!(%error, "can't write what is to be put back if the router is killed"),
-            Err(error) => {
-                tracing::error!(interface = name, %error, "can't be made to pass packets on; forwarding, rp_filter");
-            }
+        if let Err(error) = self.installed.record.prepare(name) {
+            tracing::error!(interface = name, %error, "can't be made to pass packets on; forwarding, rp_filter");
         }
         match Port::open(name, index, port) {
             Ok(port) => {
@@ -327,9 +327,9 @@ impl Daemon {
 
     fn close(&mut self, place: usize) {
         self.ports[place] = None;
-        self.flows.retain(|(interface, _), _| *interface as usize != place);
-        let interface = u32::try_from(place).expect("a machine has fewer interfaces");
-        self.router.handle_interface_lost(interface, self.clock.now());
+        let place = number(place);
+        self.flows.retain(|(interface, _), _| *interface != place);
+        self.router.handle_interface_lost(place, self.clock.now());
     }
 
     /// Packets without a route.
@@ -361,8 +361,7 @@ impl Daemon {
             }
             self.traffic.datagrams_received += 1;
             let now = self.clock.now();
-            let interface = u32::try_from(place).expect("a machine has fewer interfaces");
-            let from = NextHop { interface, address: *received.source.ip() };
+            let from = NextHop { interface: number(place), address: *received.source.ip() };
             let datagram = &self.datagram[..received.len];
             match self.envelope.open(now, from, received.destination, received.ttl, datagram) {
                 Ok(Some(opened)) => {
@@ -392,7 +391,7 @@ impl Daemon {
             Ok(looked) => looked,
             Err(error) => return tracing::debug!(%error, "no packets were seen"),
         };
-        let interface = u32::try_from(place).expect("a machine has fewer interfaces");
+        let interface = number(place);
         self.flows.retain(|_, at| now.saturating_since(*at) < FLOW_MEMORY);
         if is_incomplete {
             // Those that were there lately are taken to be among the packets that were not seen.
@@ -471,7 +470,7 @@ impl Daemon {
 
     fn place_of(&self, index: u32) -> Option<u32> {
         let place = self.ports.iter().position(|port| port.as_ref().is_some_and(|port| port.index == index))?;
-        u32::try_from(place).ok()
+        Some(number(place))
     }
 
     fn status(&self) -> Status {
@@ -523,6 +522,11 @@ impl Traffic {
     }
 }
 
+/// A place among the options' interfaces, as protocols number them.
+fn number(place: usize) -> u32 {
+    u32::try_from(place).expect("a machine has fewer interfaces")
+}
+
 /// The interfaces of these names.
 fn interfaces(names: &[String], links: &[Link]) -> Result<Vec<Link>, Failure> {
     let mut found = Vec::new();
@@ -557,27 +561,15 @@ fn addresses(options: &Options, links: &[Link], netlink: &mut Netlink) -> Result
     if networks.is_empty() {
         let known = links.iter().flat_map(of).filter(|known| known.prefix_len < 32);
         networks.extend(known.filter_map(|known| Prefix::of(known.address, known.prefix_len)));
-        networks.sort_unstable();
-        networks.dedup();
     }
+    networks.sort_unstable();
+    networks.dedup();
     if networks.is_empty() {
         let message =
             "the interfaces' addresses are in no network: name one to look for routes in, as --network 10.0.0.0/24";
         return Err(Failure::Input(message.into()));
     }
     Ok((address, networks))
-}
-
-/// The record of this network namespace, with the settings of a router that was killed put back, and whether there was a router
-/// less than `silence` ago.
-fn record(silence: Duration) -> Result<(Record, bool), Failure> {
-    let (mut record, was_before) =
-        Record::open(silence).map_err(|error| failure("read what the last router left", &error))?;
-    record.restore();
-    if let Err(error) = record.write_running() {
-        tracing::warn!(%error, "can't write that a router runs here");
-    }
-    Ok((record, was_before))
 }
 
 /// The TUN device that packets without a route go into.

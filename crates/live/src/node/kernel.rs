@@ -148,9 +148,9 @@ impl Kernel {
     /// # Errors
     ///
     /// The platform's.
-    pub(super) fn tear_down(&mut self) -> io::Result<usize> {
+    pub(super) fn tear_down(&mut self) -> io::Result<()> {
         self.installed.clear();
-        clean(&mut self.netlink)
+        clean(&mut self.netlink).map(drop)
     }
 
     /// The routes into the TUN device. The address may be gone for a while, with its interface: then they name no source.

@@ -20,12 +20,11 @@ mod router;
 mod serve;
 mod status;
 
-use std::io::Write as _;
-
 use self::options::Options;
 use self::record::Record;
 use self::serve::Server;
 use crate::failure::Failure;
+use crate::output;
 use crate::platform::netlink::Netlink;
 
 /// Route on real interfaces.
@@ -75,9 +74,7 @@ fn status(json: bool) -> Result<(), Failure> {
     let Some(status) = status::ask().map_err(failed)? else {
         return Err(Failure::Run("no hopcast node runs in this network namespace".into()));
     };
-    let text = if json { format!("{status}\n") } else { status::print(&status) };
-    let written = std::io::stdout().write_all(text.as_bytes()).and_then(|()| std::io::stdout().flush());
-    written.map_err(|error| Failure::Run(format!("can't write the output: {error}")))
+    output::print(&if json { format!("{status}\n") } else { status::text(&status) })
 }
 
 fn clean() -> Result<(), Failure> {
@@ -85,7 +82,7 @@ fn clean() -> Result<(), Failure> {
     let _server = listen()?;
     let mut netlink = Netlink::open().map_err(|error| failure("open a netlink socket", &error))?;
     kernel::clean(&mut netlink).map_err(|error| failure("remove the routes", &error))?;
-    let (mut record, _) = Record::open(hopcast_protocols::time::Duration::from_nanos(0))
+    let (mut record, _) = Record::open(hopcast_protocols::time::Duration::ZERO)
         .map_err(|error| failure("read what the last router left", &error))?;
     record.restore();
     record.write_ended().map_err(|error| failure("write that nothing is left", &error))

@@ -19,6 +19,11 @@ const SETTINGS: &str = "/proc/sys/net/ipv4/conf";
 /// both directions differ; not to send or take advice on ways.
 const NEEDED: [(&str, &str); 4] =
     [("forwarding", "1"), ("rp_filter", "0"), ("send_redirects", "0"), ("accept_redirects", "0")];
+/// Settings beside those of the interfaces, which count for all of them.
+const ALL: &str = "all";
+/// The same of [`ALL`]: redirects are sent where either the interface's own setting or this one says so (the kernel's
+/// Documentation/networking/ip-sysctl.rst). Other interfaces go by their own then, which are what they were.
+const NEEDED_OF_ALL: (&str, &str) = ("send_redirects", "0");
 
 /// The record of this network namespace.
 #[derive(Debug)]
@@ -38,6 +43,10 @@ struct Contents {
 impl Record {
     /// The record, and whether an earlier router may have ended less than `silence` ago: its neighbours may still have routes
     /// over it.
+    ///
+    /// # Errors
+    ///
+    /// The platform's. That there is no record yet, or one that was cut short, is none.
     pub(super) fn open(silence: Duration) -> io::Result<(Self, bool)> {
         let inode = std::fs::metadata("/proc/thread-self/ns/net")?.ino();
         let path = PathBuf::from(format!("{FOLDER}/node-{inode}.json"));
@@ -55,37 +64,51 @@ impl Record {
         Ok((Self { path, contents }, since < silence.as_nanos()))
     }
 
-    /// Gives an interface the settings of a router, and remembers what it had.
+    /// Gives an interface the settings of a router. What it had is written down before; where it can't be, the log says so.
+    ///
+    /// # Errors
+    ///
+    /// The platform's, where a setting can't be read or changed.
     pub(super) fn prepare(&mut self, interface: &str) -> io::Result<()> {
-        for (name, value) in NEEDED {
-            let path = format!("{SETTINGS}/{interface}/{name}");
-            let had = std::fs::read_to_string(&path)?.trim().to_owned();
+        let (name, value) = NEEDED_OF_ALL;
+        let needed = NEEDED.map(|(name, value)| (interface, name, value));
+        let mut changes = Vec::new();
+        for (of, name, value) in needed.into_iter().chain([(ALL, name, value)]) {
+            let had = setting(of, name)?;
             if had != value {
                 // What was remembered first is what there was before any router.
-                let remembered = self.contents.settings.entry(interface.into()).or_default();
-                remembered.entry(name.into()).or_insert(had);
-                std::fs::write(&path, value)?;
+                self.contents.settings.entry(of.into()).or_default().entry(name.into()).or_insert(had);
+                changes.push((path(of, name), value));
             }
         }
-        Ok(())
+        if !changes.is_empty() {
+            self.write_running();
+        }
+        changes.into_iter().try_for_each(|(path, value)| std::fs::write(path, value))
     }
 
     /// Puts back what interfaces had; those that are gone have taken their settings along.
     pub(super) fn restore(&mut self) {
-        for (interface, settings) in std::mem::take(&mut self.contents.settings) {
+        for (of, settings) in std::mem::take(&mut self.contents.settings) {
             for (name, value) in settings {
-                let _ = std::fs::write(format!("{SETTINGS}/{interface}/{name}"), value);
+                let _ = std::fs::write(path(&of, &name), value);
             }
         }
     }
 
-    /// Writes that a router runs.
-    pub(super) fn write_running(&mut self) -> io::Result<()> {
+    /// Writes that a router runs, and what is to be put back if it is killed. Where that can't be written, the log says so.
+    pub(super) fn write_running(&mut self) {
         self.contents.ended_ns = None;
-        self.write()
+        if let Err(error) = self.write() {
+            tracing::warn!(%error, "can't write what is to be put back if the router is killed");
+        }
     }
 
     /// Writes that it has ended.
+    ///
+    /// # Errors
+    ///
+    /// The platform's: a full disk, say.
     pub(super) fn write_ended(&mut self) -> io::Result<()> {
         self.contents.ended_ns = Some(uptime()?);
         self.write()
@@ -100,6 +123,24 @@ impl Record {
             let _ = std::fs::remove_file(&draft);
         })
     }
+}
+
+/// Whether the kernel drops packets whose way back leads over another interface than the one they have come by, whatever
+/// interfaces say themselves: of the two settings the larger one counts, and 1 is strict (RFC 3704, section 2.2).
+///
+/// # Errors
+///
+/// The platform's, where the setting can't be read.
+pub(super) fn is_strict() -> io::Result<bool> {
+    Ok(setting(ALL, "rp_filter")? == "1")
+}
+
+fn setting(of: &str, name: &str) -> io::Result<String> {
+    Ok(std::fs::read_to_string(path(of, name))?.trim().to_owned())
+}
+
+fn path(of: &str, name: &str) -> String {
+    format!("{SETTINGS}/{of}/{name}")
 }
 
 /// Time since the machine's start, in nanoseconds; the time that it was suspended counts.

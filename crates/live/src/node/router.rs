@@ -17,7 +17,8 @@ use serde::Serialize;
 use super::icmp;
 use super::prefix::Prefix;
 
-/// The most sources of which is known over whom their packets come, and neighbours that are listed.
+/// The most sources of which is known over whom their packets come, and neighbours that are listed. Of more sources all are
+/// forgotten: those whose packets still come are known again at once, and strangers keep nobody out.
 const MAX_KNOWN: usize = 1 << 10;
 /// A neighbour is listed for this time after it was heard: longer than any of the protocols is silent, DSDV's period of 15 s
 /// times three.
@@ -246,9 +247,10 @@ impl Router {
         if !self.is_within(destination) {
             return;
         }
-        if let Some(from) = from
-            && (self.came_over.len() < MAX_KNOWN || self.came_over.contains_key(&source))
-        {
+        if let Some(from) = from {
+            if self.came_over.len() >= MAX_KNOWN && !self.came_over.contains_key(&source) {
+                self.came_over.clear();
+            }
             self.came_over.insert(source, from);
         }
         // Without a route it comes as a stray, and is asked about then.

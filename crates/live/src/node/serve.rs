@@ -162,3 +162,50 @@ fn answer(request: &[u8], status: impl Fn() -> Status) -> Option<Vec<u8>> {
     );
     Some([head.as_bytes(), body.as_bytes()].concat())
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::status::tests::status;
+    use super::*;
+
+    fn reply(request: &[u8]) -> Option<String> {
+        answer(request, status).map(|reply| String::from_utf8(reply).expect("text"))
+    }
+
+    #[test]
+    fn a_request_is_answered_once_it_is_all_there() {
+        let request = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
+        for len in 0..request.len() {
+            assert_eq!(reply(&request[..len]), None, "after {len} octets");
+        }
+        let whole = reply(request).expect("it is all there");
+        let (head, body) = whole.split_once("\r\n\r\n").expect("a head and a body");
+        assert!(head.starts_with("HTTP/1.1 200 OK\r\n") && head.contains(metrics::CONTENT_TYPE), "{head}");
+        assert!(head.contains(&format!("Content-Length: {}", body.len())), "{head}");
+        assert!(body.contains("hopcast_node_datagrams_sent_total 7\n") && body.ends_with("# EOF\n"), "{body}");
+    }
+
+    #[test]
+    fn other_requests_are_told_what_is_wrong() {
+        let too_long = [&b"GET / HTTP/1.1\r\nX: "[..], &[b'x'; MAX_REQUEST]].concat();
+        for (request, code) in [
+            (&b"GET / HTTP/1.1\r\n\r\n"[..], "404 Not Found"),
+            (b"POST /metrics HTTP/1.1\r\n\r\n", "405 Method Not Allowed"),
+            (b"\r\n\r\n", "405 Method Not Allowed"),
+            (&too_long, "431 Request Header Fields Too Large"),
+        ] {
+            let reply = reply(request).expect("it is answered");
+            assert!(reply.starts_with(&format!("HTTP/1.1 {code}\r\n")), "{reply}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_requests_are_answered_or_waited_for(request in proptest::collection::vec(any::<u8>(), 0..100)) {
+            let is_whole = request.windows(4).any(|octets| octets == b"\r\n\r\n");
+            prop_assert_eq!(reply(&request).is_some(), is_whole);
+        }
+    }
+}

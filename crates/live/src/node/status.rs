@@ -17,6 +17,9 @@ use crate::key;
 const SOCKET: &[u8] = b"hopcast-node";
 /// For how long an answer is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// The longest answer that is read, in octets: more than that of a router with all the routes and neighbours that it keeps. Any
+/// program of the host may have the name of the socket.
+const MAX_ANSWER: u64 = 1 << 26;
 
 /// The state of a router.
 #[derive(Clone, Debug, Serialize)]
@@ -126,19 +129,19 @@ pub(super) fn socket() -> SocketAddr {
 ///
 /// The platform's; the router does not answer.
 pub(super) fn ask() -> io::Result<Option<serde_json::Value>> {
-    let mut stream = match UnixStream::connect_addr(&socket()) {
+    let stream = match UnixStream::connect_addr(&socket()) {
         Ok(stream) => stream,
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => return Ok(None),
         Err(error) => return Err(error),
     };
     stream.set_read_timeout(Some(PATIENCE))?;
     let mut octets = Vec::new();
-    stream.read_to_end(&mut octets)?;
+    stream.take(MAX_ANSWER).read_to_end(&mut octets)?;
     Ok(Some(serde_json::from_slice(&octets)?))
 }
 
 /// The state in lines for people.
-pub(super) fn print(status: &serde_json::Value) -> String {
+pub(super) fn text(status: &serde_json::Value) -> String {
     let text = |value: &serde_json::Value| match value {
         serde_json::Value::String(text) => text.clone(),
         other => other.to_string(),
@@ -187,4 +190,51 @@ pub(super) fn print(status: &serde_json::Value) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The state of a router that has just begun.
+    pub(in super::super) fn status() -> Status {
+        Status {
+            version: "1.0.0",
+            protocol: "aodv",
+            address: Ipv4Addr::new(10, 0, 0, 1),
+            networks: Vec::new(),
+            sealed: false,
+            uptime_s: 0.0,
+            interfaces: vec![Interface { name: "wlan0".into(), state: State::NoAddress }],
+            routes: Vec::new(),
+            neighbours: Vec::new(),
+            waiting: 0,
+            counters: Counters::default(),
+            traffic: Traffic { datagrams_sent: 7, ..Traffic::default() },
+            seals: None,
+            senders: None,
+        }
+    }
+
+    #[test]
+    fn people_read_states_and_counters() {
+        let text = text(&serde_json::to_value(status()).expect("plain data"));
+        for line in
+            ["aodv at 10.0.0.1 in , without a network key, for 0 s", "interface wlan0: no-address", "datagrams sent: 7"]
+        {
+            assert!(text.lines().any(|other| other == line), "{line} is not in {text}");
+        }
+    }
+
+    proptest! {
+        /// Whoever has the name of the socket may answer anything.
+        #[test]
+        fn what_is_no_state_is_shown_as_far_as_it_can_be(octets in "[\\[\\]{}\",:a-z0-9]{0,60}") {
+            if let Ok(value) = serde_json::from_str(&octets) {
+                let _ = text(&value);
+            }
+        }
+    }
 }

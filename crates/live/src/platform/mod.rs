@@ -1,4 +1,4 @@
-//! The platform, each part of it in one place: what nothing else in the crate may touch by itself.
+//! The platform: what more than one command needs of it, each part in one place.
 
 pub mod clock;
 pub mod netlink;

@@ -71,9 +71,7 @@ impl Namespace {
     pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
         run_thread(|| setns(&self.file, CloneFlags::CLONE_NEWNET).map(|()| work()))?.map_err(io::Error::from)
     }
-}
 
-impl Namespace {
     /// Starts a program in the namespace, on a thread that is waited for by whoever wants the program: starting one takes a while.
     ///
     /// # Errors

@@ -150,11 +150,12 @@ impl Session {
         match (control.receive_for(ANSWER_TIME), &shared.role) {
             (Event::Message(Message::Open(open)), role) => {
                 if open.version != VERSION {
-                    return Err(format!("version {} is spoken here, and not {}", VERSION, open.version));
+                    return Err(format!("version {VERSION} is spoken here, and not {}", open.version));
                 }
                 if open.path.len() > MAX_HOPS {
-                    return Err(format!("the path goes on for more than {MAX_HOPS} hosts"));
+                    return Err(format!("the path goes on for {} hosts; expected at most {MAX_HOPS}", open.path.len()));
                 }
+                open.protocol.check(open.size, open.bytes).map_err(|wrong| wrong.to_string())?;
                 let next = match (role, open.path.first()) {
                     (Role::Relay { to: Some(to) }, None) => Some(to),
                     (Role::Relay { to: Some(to) }, Some(_)) => {

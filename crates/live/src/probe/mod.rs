@@ -33,14 +33,14 @@ pub mod statistics;
 pub mod table;
 pub mod units;
 
-use std::io::Write;
 use std::net::SocketAddr;
 
+use self::daemon::{Daemon, Role};
 use crate::failure::Failure;
+use crate::output::say;
 use crate::platform::signals::Signals;
-use daemon::{Daemon, Role};
 
-/// Measure links and paths between hosts.
+/// Measure links and paths between real hosts.
 ///
 /// Run `receive` at the end of a path and `relay` at each host on it, then `send`.
 #[derive(Debug, clap::Args)]
@@ -70,8 +70,12 @@ enum Part {
 #[derive(Debug, clap::Args)]
 struct Listen {
     /// Where to listen for senders and relays. Units come in at a free port of the same address, another one for each flow.
-    #[arg(long, value_name = "ADDR:PORT", default_value = "0.0.0.0:47300")]
+    #[arg(long, value_name = "ADDR:PORT", default_value = "0.0.0.0:47300", value_parser = socket_address)]
     listen: SocketAddr,
+}
+
+fn socket_address(text: &str) -> Result<SocketAddr, &'static str> {
+    text.parse().map_err(|_| "an address and a port are written like 0.0.0.0:47300 or [::]:47300")
 }
 
 impl Command {
@@ -100,10 +104,4 @@ fn serve(listen: SocketAddr, role: Role) -> Result<(), Failure> {
         refused => say(&format!("{refused} who asked for something were sent away")),
     }
     Err(Failure::Interrupted { signal: signals.received().unwrap_or_default() })
-}
-
-/// A line for whoever looks on.
-fn say(line: &str) {
-    // A terminal that has gone is no reason to stop.
-    let _ = writeln!(std::io::stderr().lock(), "hopcast: {line}");
 }

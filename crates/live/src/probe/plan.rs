@@ -28,11 +28,29 @@ impl Protocol {
 
     /// The longest unit, in octets: what a datagram of IPv4 leaves behind the headers of IP and UDP (RFC 791, RFC 768), or
     /// what a relay holds.
-    pub fn longest_unit(self) -> u32 {
+    fn longest_unit(self) -> u32 {
         match self {
             Self::Udp => 65_535 - 20 - 8,
             Self::Tcp => MAX_LEN as u32,
         }
+    }
+
+    /// Sees that units over it can have `size` octets, and that `bytes` octets are not too many of them.
+    ///
+    /// # Errors
+    ///
+    /// The key, `size` or `bytes`, and what is wrong with it.
+    pub fn check(self, size: u32, bytes: u64) -> Result<(), Wrong> {
+        let (least, most) = (MIN_LEN as u32, self.longest_unit());
+        if !(least..=most).contains(&size) {
+            let text = format!("{size} B is no size of a unit over {self}; expected {least} B to {most} B");
+            return Err(Wrong::new("size", text));
+        }
+        let units = bytes.div_ceil(u64::from(size));
+        if units > MAX_UNITS {
+            return Err(Wrong::new("bytes", format!("it takes {units} units; expected at most {MAX_UNITS}")));
+        }
+        Ok(())
     }
 }
 
@@ -75,7 +93,7 @@ pub struct FlowPlan {
 /// The longest wait between two units, in seconds; a choice of ours.
 const MAX_WAIT: f64 = 60.0;
 /// The most units of a flow: it is a day of the shortest ones at 10 000 in a second; a choice of ours.
-pub const MAX_UNITS: u64 = 1_000_000_000;
+const MAX_UNITS: u64 = 1_000_000_000;
 /// The most hosts behind the source. A control connection goes through all of them; a choice of ours.
 pub const MAX_HOPS: usize = 16;
 /// The most flows at a time; a choice of ours.
@@ -90,33 +108,19 @@ impl FlowPlan {
     ///
     /// The key and what is wrong with it.
     pub fn checked(mut self) -> Result<Self, Wrong> {
-        let (least, most) = (MIN_LEN as u32, self.protocol.longest_unit());
-        if !(least..=most).contains(&self.size) {
-            let size = self.size;
-            let text = format!("{size} B is no size of a unit over {}; expected {least} B to {most} B", self.protocol);
-            return Err(Wrong::new("size", text));
-        }
+        self.protocol.check(self.size, self.bytes)?;
         let last = self.bytes % u64::from(self.size);
-        if last < u64::from(least) {
+        if last < MIN_LEN as u64 {
             self.bytes -= last;
         }
         if self.bytes == 0 {
-            return Err(Wrong::new("bytes", format!("it is less than a unit; expected at least {least} B")));
-        }
-        if self.units() > MAX_UNITS {
-            let text = format!("it takes {} units; expected at most {MAX_UNITS}", self.units());
-            return Err(Wrong::new("bytes", text));
+            return Err(Wrong::new("bytes", format!("it is less than a unit; expected at least {MIN_LEN} B")));
         }
         if self.path.is_empty() || self.path.len() > MAX_HOPS {
             let text = format!("it has {} hosts behind the source; expected 1 to {MAX_HOPS}", self.path.len());
             return Err(Wrong::new("path", text));
         }
         Ok(self)
-    }
-
-    /// How many units it has.
-    pub fn units(&self) -> u64 {
-        self.bytes.div_ceil(u64::from(self.size).max(1))
     }
 }
 
@@ -257,10 +261,13 @@ impl File {
         let mut cases: Vec<Case> = Vec::new();
         for (index, experiment) in self.experiments.iter().enumerate() {
             let key = format!("experiments[{index}]");
-            cases.extend(experiment.cases(&self.hosts).map_err(|wrong| wrong.below(&key))?);
-            if cases.len().saturating_mul(self.repetitions as usize) > MAX_RUNS {
-                return Err(Wrong::new(key, format!("there are too many runs; expected at most {MAX_RUNS}")));
+            let count = [experiment.transports.len(), experiment.sizes.len(), experiment.waits.len()];
+            let count = count.into_iter().fold(1, usize::saturating_mul);
+            let runs = cases.len().saturating_add(count).saturating_mul(self.repetitions as usize);
+            if runs > MAX_RUNS {
+                return Err(Wrong::new(key, format!("with it there are {runs} runs; expected at most {MAX_RUNS}")));
             }
+            cases.extend(experiment.cases(&self.hosts).map_err(|wrong| wrong.below(&key))?);
         }
         if cases.is_empty() {
             return Err(Wrong::new("experiments", "there is none; expected at least one, with a transport and a size"));
@@ -288,7 +295,8 @@ impl Experiment {
             }
         }
         if self.flows.is_empty() || self.flows.len() > MAX_FLOWS {
-            return Err(Wrong::new("flows", format!("expected 1 to {MAX_FLOWS}")));
+            let count = self.flows.len();
+            return Err(Wrong::new("flows", format!("there are {count} of them; expected 1 to {MAX_FLOWS}")));
         }
         let bytes = whole(self.bytes.0, "bytes", Dimension::Size)?;
         let socket_buffer = self.socket_buffer.map(|size| buffer(size.0)).transpose()?;
@@ -508,18 +516,34 @@ mod tests {
         assert!(error("sizes", "size").contains("unknown field `size`"));
         assert!(error("\"1 MB\"", "\"1 Mb/s\"").contains("is a rate, not a size"));
         assert!(error("4 KiB", "1024 B").contains("same folder"));
+        assert_eq!(
+            error("repetitions = 2", "repetitions = 4294967295"),
+            "p.toml: experiments[0]: with it there are 34359738360 runs; expected at most 100000"
+        );
     }
 
     #[test]
     fn a_unit_too_short_for_its_header_is_left_out() {
         let flow = |bytes| Plan::parse(PLAN, "p.toml").map(|plan| FlowPlan { bytes, ..plan.cases[0].flows[0].clone() });
-        let checked = |bytes| flow(bytes).unwrap().checked().map(|flow| (flow.bytes, flow.units()));
-        assert_eq!(checked(2 * 1024 + 31), Ok((2048, 2)));
-        assert_eq!(checked(2 * 1024 + 32), Ok((2080, 3)));
-        assert_eq!(checked(32), Ok((32, 1)));
+        let checked = |bytes| flow(bytes).unwrap().checked().map(|flow| flow.bytes);
+        assert_eq!(checked(2 * 1024 + 31), Ok(2048));
+        assert_eq!(checked(2 * 1024 + 32), Ok(2080));
+        assert_eq!(checked(32), Ok(32));
         assert_eq!(checked(0).unwrap_err().key, "bytes");
         assert_eq!(checked(31).unwrap_err().key, "bytes");
         assert_eq!(checked(u64::MAX).unwrap_err().key, "bytes");
+    }
+
+    #[test]
+    fn units_have_a_header_and_fit_into_what_carries_them() {
+        let problem = |size, bytes| Protocol::Udp.check(size, bytes).err().map(|wrong| wrong.key);
+        assert_eq!([32, 65_507].map(|size| problem(size, 100)), [None, None]);
+        assert!([0, 31, 65_508, u32::MAX].into_iter().all(|size| problem(size, 100) == Some("size".into())));
+        assert_eq!(problem(32, 32 * MAX_UNITS), None);
+        assert_eq!(problem(32, 32 * MAX_UNITS + 1), Some("bytes".into()));
+        assert!(
+            Protocol::Tcp.check(MAX_LEN as u32, 100).is_ok() && Protocol::Tcp.check(MAX_LEN as u32 + 1, 100).is_err()
+        );
     }
 
     #[test]

@@ -33,7 +33,7 @@ const LOOK_AT_END: std::time::Duration = std::time::Duration::from_millis(5);
 ///
 /// Why it can't be served, in a clause.
 pub fn serve(control: &mut Control, open: &Open, clock: Clock, stop: &AtomicBool) -> Result<(), String> {
-    let sink = Mutex::new(Sink::new(open).ok_or("units of that size are not taken")?);
+    let sink = Mutex::new(Sink::new(open));
     let address = control.local().map_err(|error| error.to_string())?.ip();
     let source = control.peer().map_err(|error| error.to_string())?.ip();
     let input = Input::bind(open.protocol, address, open.socket_buffer).map_err(|error| error.to_string())?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use hopcast_protocols::time::{Duration, Instant};
-use hopcast_sim::metrics::{FlowMetrics, Sample};
+use hopcast_sim::metrics::{FlowMetrics, FlowSummary, Sample};
 use hopcast_sim::results::{
     Cost, FlowRecord, OutputError, Provenance, RunResult, RunSeries, Totals, write_tables, write_text,
 };
@@ -71,22 +71,24 @@ impl Measured<'_> {
 
     fn one(&self, repetition: &Repetition) -> Value {
         let flows = || self.case.flows.iter().zip(&repetition.outcomes);
-        let sums = |field: &str| flows().map(|(flow, outcome)| number(&row(flow, outcome)[field])).sum::<u64>();
+        let reports = || repetition.outcomes.iter().filter_map(|outcome| outcome.report.as_ref());
+        let summaries = |count: fn(&FlowSummary) -> u64| sum(reports().map(|report| count(&report.summary)));
+        let (user_s, peak_rss_bytes) = usage();
         let mut document = json!({
             "flows": flows().map(|(flow, outcome)| row(flow, outcome)).collect::<Vec<_>>(),
             "nodes": nodes(self.case, repetition),
             "totals": {
-                "packets_originated": sums("sent_packets"),
-                "packets_forwarded": flows().flat_map(|(_, o)| &o.report).flat_map(|r| &r.relays).map(|r| r.forwarded).sum::<u64>(),
-                "packets_delivered": sums("received_packets"),
-                "packets_dropped": sums("lost_packets"),
+                "packets_originated": summaries(|summary| summary.sent_packets),
+                "packets_forwarded": sum(reports().flat_map(|report| &report.relays).map(|relay| relay.forwarded)),
+                "packets_delivered": summaries(|summary| summary.received_packets),
+                "packets_dropped": summaries(|summary| summary.lost_packets),
             },
             "cost": {
                 "events": null,
                 "wall_s": repetition.wall_s,
-                "user_s": usage().0,
+                "user_s": user_s,
                 "simulated_s": null,
-                "peak_rss_bytes": usage().1,
+                "peak_rss_bytes": peak_rss_bytes,
             },
             "provenance": {
                 "version": env!("CARGO_PKG_VERSION"),
@@ -127,8 +129,9 @@ impl Measured<'_> {
     }
 }
 
-fn number(value: &Value) -> u64 {
-    value.as_u64().unwrap_or_default()
+/// What hosts have counted, added up: what they tell may be anything.
+fn sum(counts: impl Iterator<Item = u64>) -> u64 {
+    counts.fold(0, u64::saturating_add)
 }
 
 fn record(flow: &FlowPlan, outcome: &Outcome) -> FlowRecord {
@@ -169,18 +172,20 @@ fn nodes(case: &Case, repetition: &Repetition) -> Vec<Value> {
     let mut nodes: BTreeMap<&str, Node> = BTreeMap::new();
     for (flow, outcome) in case.flows.iter().zip(&repetition.outcomes) {
         let Some(report) = &outcome.report else { continue };
-        nodes.entry(&flow.source.name).or_default().originated += report.summary.sent_packets;
+        let summary = &report.summary;
+        let add = |count: &mut u64, more: u64| *count = count.saturating_add(more);
+        add(&mut nodes.entry(&flow.source.name).or_default().originated, summary.sent_packets);
         for (host, relayed) in flow.path.iter().zip(&report.relays) {
             let node = nodes.entry(&host.name).or_default();
-            node.received += relayed.received;
-            node.forwarded += relayed.forwarded;
-            node.garbage += relayed.garbage;
+            add(&mut node.received, relayed.received);
+            add(&mut node.forwarded, relayed.forwarded);
+            add(&mut node.garbage, relayed.garbage);
         }
         if let Some(end) = flow.path.last() {
             let node = nodes.entry(&end.name).or_default();
-            node.received += report.summary.received_packets + report.summary.duplicate_packets;
-            node.delivered += report.summary.received_packets;
-            node.garbage += report.garbage;
+            add(&mut node.received, summary.received_packets.saturating_add(summary.duplicate_packets));
+            add(&mut node.delivered, summary.received_packets);
+            add(&mut node.garbage, report.garbage);
         }
     }
     let object = |(name, node): (&str, Node)| {

@@ -20,10 +20,9 @@ pub fn run(case: &Case, clock: Clock, is_stopped: &(dyn Fn() -> bool + Sync)) ->
     let gate = Gate { state: Mutex::default(), changed: Condvar::new(), flows: case.flows.len(), is_stopped };
     thread::scope(|scope| {
         let start = |plan| {
-            let gate = &gate;
+            let mut gate = &gate;
             scope.spawn(move || {
-                let mut desk = Here { gate };
-                let outcome = run_flow(plan, clock, &mut desk);
+                let outcome = run_flow(plan, clock, &mut gate);
                 if let Err(problem) = &outcome {
                     gate.fail(format!("{}: {problem}", plan.name));
                 }
@@ -85,7 +84,7 @@ fn run_elsewhere(plan: &FlowPlan, clock: Clock, desk: &mut dyn Desk) -> Result<O
     Ok(Outcome { problem: Some(problem), ..outcome })
 }
 
-/// What holds flows back until all are ready.
+/// What holds the flows of this run back until all are ready.
 struct Gate<'a> {
     state: Mutex<State>,
     changed: Condvar,
@@ -110,23 +109,17 @@ impl Gate<'_> {
     }
 }
 
-/// A flow of this process.
-struct Here<'a> {
-    gate: &'a Gate<'a>,
-}
-
-impl Desk for Here<'_> {
+impl Desk for &Gate<'_> {
     fn ready(&mut self) -> bool {
-        let gate = self.gate;
-        let mut state = gate.lock();
+        let mut state = self.lock();
         state.ready += 1;
-        gate.changed.notify_all();
+        self.changed.notify_all();
         let mut left = START_TIME;
-        while state.ready < gate.flows && state.failed.is_none() && !left.is_zero() && !(gate.is_stopped)() {
-            state = gate.changed.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+        while state.ready < self.flows && state.failed.is_none() && !left.is_zero() && !(self.is_stopped)() {
+            state = self.changed.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
             left = left.saturating_sub(LOOK);
         }
-        state.ready == gate.flows && state.failed.is_none()
+        state.ready == self.flows && state.failed.is_none()
     }
 
     fn handle_outcome(&mut self, _outcome: &Outcome) {
@@ -134,6 +127,6 @@ impl Desk for Here<'_> {
     }
 
     fn is_stopped(&mut self) -> bool {
-        (self.gate.is_stopped)()
+        (self.is_stopped)()
     }
 }

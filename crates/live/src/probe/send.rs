@@ -1,8 +1,7 @@
 //! `hopcast probe send`: from its arguments to what it prints and writes.
 
 use std::fs;
-use std::io::{ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use hopcast_sim::results::{cause, check_folder};
 use hopcast_sim::scenario::quantity::Dimension;
@@ -10,9 +9,10 @@ use serde_json::{Value, json};
 
 use super::plan::{Case, FlowPlan, Host, Order, Plan, Protocol, Wrong, amount, buffer, unit, waiting};
 use super::record::{Measured, Repetition};
+use super::run;
 use super::table::table;
-use super::{run, say};
 use crate::failure::Failure;
+use crate::output::{self, one_line, say};
 use crate::platform::clock::Clock;
 use crate::platform::signals::Signals;
 
@@ -92,19 +92,22 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     for measured in &measured {
         failures.extend(measured.problems());
         let folder = folders.iter().find(|(case, _)| *case == measured.case);
-        if let Some(Err(error)) = folder.map(|(_, folder)| write(measured, folder)) {
-            failures.push(error);
+        if let Some(Err(error)) = folder.map(|(_, folder)| measured.write(folder)) {
+            failures.push(error.to_string());
         }
     }
-    if let Err(error) = print(arguments, &measured) {
-        failures.push(format!("can't write the output: {error}"));
+    if let Err(failure) = print(arguments, &measured) {
+        failures.push(failure.to_string());
     }
     // A folder in which nothing was written is no result.
     folders.iter().for_each(|(_, folder)| drop(fs::remove_dir(folder)));
     match (signals.received(), failures.is_empty()) {
         (Some(signal), _) => Err(Failure::Interrupted { signal }),
         (None, true) => Ok(()),
-        (None, false) => Err(Failure::Run(failures.join("\nhopcast: "))),
+        (None, false) => {
+            let lines: Vec<String> = failures.iter().map(|failure| one_line(failure)).collect();
+            Err(Failure::Run(lines.join("\nhopcast: ")))
+        }
     }
 }
 
@@ -184,12 +187,8 @@ fn folders<'a>(arguments: &Arguments, plan: &'a Plan) -> Result<Vec<(&'a Case, P
     Ok(folders)
 }
 
-fn write(measured: &Measured<'_>, folder: &Path) -> Result<(), String> {
-    measured.write(folder).map_err(|error| error.to_string())
-}
-
 /// One object for one case, a list of them for a plan; or tables.
-fn print(arguments: &Arguments, measured: &[Measured<'_>]) -> std::io::Result<()> {
+fn print(arguments: &Arguments, measured: &[Measured<'_>]) -> Result<(), Failure> {
     if measured.is_empty() {
         return Ok(());
     }
@@ -219,12 +218,7 @@ fn print(arguments: &Arguments, measured: &[Measured<'_>]) -> std::io::Result<()
             text += &format!("Written to {}\n", out.display());
         }
     }
-    let mut output = std::io::stdout().lock();
-    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
-        // Whoever read our output has seen enough.
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        outcome => outcome,
-    }
+    output::print(&text)
 }
 
 /// The object of a case of a plan: what was asked for, and what came of it.

@@ -5,7 +5,7 @@ use hopcast_sim::metrics::FlowMetrics;
 use hopcast_wire::probe::Packet;
 
 use super::control::{Open, Report, Samples};
-use super::plan::{MAX_UNITS, Protocol};
+use super::plan::Protocol;
 
 /// A datagram that comes so many behind a newer one is a duplicate or late; before that, it is only not there yet. At the
 /// 1470 octets of a saturated link of 1 Gb/s, a third of a second.
@@ -44,27 +44,24 @@ struct Start {
 }
 
 impl Sink {
-    /// The end of the flow that `open` tells of. `None` if there can be no such flow.
-    pub fn new(open: &Open) -> Option<Self> {
+    /// The end of the flow that `open` tells of, whose units can be ([`Protocol::check`]).
+    pub fn new(open: &Open) -> Self {
         let (size, bytes) = (u64::from(open.size), open.bytes);
-        if size == 0 || open.size > open.protocol.longest_unit() || bytes.div_ceil(size) > MAX_UNITS {
-            return None;
-        }
-        Some(Self {
+        Self {
             metrics: FlowMetrics::live(),
             samples: Samples::default(),
             protocol: open.protocol,
             session: open.session,
             size,
             bytes,
-            units: bytes.div_ceil(size),
+            units: bytes.div_ceil(size.max(1)),
             known: 0,
             received: 0,
             garbage: 0,
             start: None,
             sent: None,
             last: Instant::START,
-        })
+        }
     }
 
     /// The flow starts at `at`, in nanoseconds of the source's clock, which this host's is `offset` nanoseconds ahead of.
@@ -248,7 +245,7 @@ mod tests {
 
     /// A sink whose clock is 5 s ahead of the source's, for a flow that starts at 10 s of the former.
     fn sink(protocol: Protocol) -> Sink {
-        let mut sink = Sink::new(&open(protocol)).unwrap();
+        let mut sink = Sink::new(&open(protocol));
         sink.handle_start(5_000_000_000, 5_000_000_000);
         sink
     }
@@ -323,7 +320,7 @@ mod tests {
 
     #[test]
     fn what_is_not_of_this_flow_is_counted_and_nothing_else() {
-        let mut sink = Sink::new(&open(Protocol::Udp)).unwrap();
+        let mut sink = Sink::new(&open(Protocol::Udp));
         assert!(!sink.handle_unit(&unit(0, at(0)), at(1)), "before the start");
         sink.handle_start(0, 0);
         let mut other = unit(0, at(0));
@@ -333,14 +330,6 @@ mod tests {
         }
         let report = sink.report(at(2), false);
         assert_eq!((report.garbage, report.summary.sent_packets, report.summary.received_packets), (6, 0, 0));
-    }
-
-    #[test]
-    fn a_flow_without_units_is_refused() {
-        let right = open(Protocol::Udp);
-        assert!(Sink::new(&Open { size: 0, ..right.clone() }).is_none());
-        assert!(Sink::new(&Open { size: 65_508, ..right.clone() }).is_none());
-        assert!(Sink::new(&Open { size: 65_507, ..right }).is_some());
     }
 
     #[test]
@@ -357,11 +346,6 @@ mod tests {
         assert_eq!((samples.doublings, samples.intervals.len()), (2, 626));
         assert_eq!((samples.intervals[0], samples.intervals[625]), ([300, 3, 450_000_000], [100, 1, 0]));
         assert!(sink.report(at(260_000), false).samples.intervals.is_empty());
-    }
-
-    #[test]
-    fn a_flow_of_too_many_units_is_refused() {
-        assert!(Sink::new(&Open { size: 1, bytes: u64::MAX, ..open(Protocol::Udp) }).is_none());
     }
 
     proptest! {
@@ -388,7 +372,7 @@ mod tests {
 
         #[test]
         fn arbitrary_octets_never_panic(octets in prop::collection::vec(any::<u8>(), 0..200), start: u64, offset: i64, now: u64) {
-            let mut sink = Sink::new(&open(Protocol::Tcp)).unwrap();
+            let mut sink = Sink::new(&open(Protocol::Tcp));
             sink.handle_start(start, offset);
             prop_assert!(!sink.handle_unit(&octets, Instant::from_nanos(now)));
         }

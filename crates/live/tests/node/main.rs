@@ -11,13 +11,28 @@
 mod net;
 
 use std::net::UdpSocket;
-use std::process::Stdio;
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use self::net::{Net, Shape, address, binary, flow, has_program, is_available};
 
 /// A second between packets is too long to miss a repair, and as many as this in one take no time.
 const GAP: Duration = Duration::from_millis(10);
+
+/// Sends over a ring of five until the route from 0 to 2 is the short one, over 1: of two ways the one is taken whose request
+/// comes first, and the jitter of a single hop may be longer than that of two.
+fn take_the_short_way(net: &Net) {
+    let short = format!("{} via {}", address(2), address(1));
+    for _ in 0..10 {
+        flow(net, 0, 2, GAP * 5, Duration::from_millis(500));
+        if net.routes(0).contains(&short) {
+            return;
+        }
+        net.wait_until(Duration::from_secs(15), "routes without traffic end", |net| !net.routes(0).contains("via"));
+    }
+    panic!("ten discoveries in turn have found the longer way first: {}", net.routes(0));
+}
 
 #[test]
 fn a_line_of_five_finds_its_way_holds_what_waits_and_forgets() {
@@ -66,6 +81,7 @@ fn a_ring_of_five_goes_the_other_way_round_when_a_link_goes_down() {
     }
     let mut net = Net::new("ring", 5, Shape::Ring);
     (0..5).for_each(|node| net.start(node, &[]));
+    take_the_short_way(&net);
     let (there, repaired) = std::thread::scope(|scope| {
         let flow = scope.spawn(|| flow(&net, 0, 2, GAP, Duration::from_secs(10)));
         std::thread::sleep(Duration::from_secs(4));
@@ -92,6 +108,7 @@ fn a_link_that_loses_everything_in_silence_is_missed_by_its_hellos() {
     let mut net = Net::new("mute", 5, Shape::Ring);
     net.bridge(1);
     (0..5).for_each(|node| net.start(node, &[]));
+    take_the_short_way(&net);
     let fates = std::thread::scope(|scope| {
         let flow = scope.spawn(|| flow(&net, 0, 2, GAP, Duration::from_secs(12)));
         std::thread::sleep(Duration::from_secs(3));
@@ -226,15 +243,19 @@ fn after_sigterm_the_machine_is_as_it_was() {
     }
     let mut net = Net::new("term", 2, Shape::Line);
     let (rules, routes) = (net.ip(0, &["rule"]), net.ip(0, &["-4", "route", "show", "table", "all"]));
+    net.set(0, "all", "send_redirects", "1");
     (0..2).for_each(|node| net.start(node, &[]));
     assert!(flow(&net, 0, 1, GAP, Duration::from_secs(1)).iter().all(Option::is_some));
     assert_eq!((net.rules(0), net.setting(0, "r0", "forwarding").as_str()), (1, "1"));
+    // Redirects are sent where either says so.
+    assert_eq!(["r0", "all"].map(|of| net.setting(0, of, "send_redirects")), ["0", "0"]);
     let second = net.run(0, &["--interface", "r0", "--network", "10.0.0.0/24"]);
     let said = String::from_utf8_lossy(&second.stderr).into_owned();
     assert!(!second.status.success() && said.contains("runs in this network namespace already"), "{said}");
     assert_eq!(net.stop(0), Some(0));
     assert_eq!((net.ip(0, &["rule"]), net.ip(0, &["-4", "route", "show", "table", "all"])), (rules, routes));
     assert_eq!(net.setting(0, "r0", "forwarding"), "0");
+    assert_eq!(net.setting(0, "all", "send_redirects"), "1");
     assert!(!net.ip(0, &["link"]).contains("hopcast-node"));
     let none = net.run(0, &["status"]);
     assert!(!none.status.success());
@@ -297,6 +318,68 @@ fn a_full_disk_behind_the_log_stops_nothing() {
 }
 
 #[test]
+fn a_full_disk_keeps_no_router_from_routing() {
+    if !is_available() {
+        return;
+    }
+    let mut net = Net::new("disk", 2, Shape::Line);
+    net.start_on_full_disk(0, &[]);
+    net.start(1, &[]);
+    assert!(flow(&net, 0, 1, GAP, Duration::from_secs(1)).iter().all(Option::is_some));
+    assert_eq!(net.stop(0), Some(0));
+    assert_eq!(net.setting(0, "r0", "forwarding"), "0", "settings are put back all the same");
+    let log = net.log(0);
+    assert!(log.contains("what is to be put back") && log.contains("No space left on device"), "{log}");
+}
+
+#[test]
+fn a_full_disk_gets_no_half_of_a_key() {
+    if !is_available() {
+        return;
+    }
+    let net = Net::new("half", 1, Shape::Line);
+    let script = r#""$0" key /run/hopcast/key; status=$?; ls /run/hopcast; exit $status"#;
+    let output = net.on_full_disk(0, "/run/hopcast", &["sh", "-c", script, binary()]).output().expect("it can be run");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("/run/hopcast/key: No space left on device"), "{said}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "rest\n");
+}
+
+#[test]
+fn a_key_is_made_in_a_new_file() {
+    let folder = std::env::temp_dir().join(format!("hopcast-key-command-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("there is room");
+    let path = folder.join("key");
+    let make = |path: &Path| Command::new(binary()).arg("key").arg(path).output().expect("it can be run");
+    assert_eq!(make(&path).status.code(), Some(0));
+    let made = std::fs::read(&path).expect("it is there");
+    for (path, says) in [(path.as_path(), "exists"), (Path::new("/nowhere/key"), "/nowhere/key")] {
+        let output = make(path);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(says), "{said}");
+    }
+    assert_eq!(std::fs::read(&path).expect("it is still there"), made);
+    std::fs::remove_dir_all(&folder).expect("it is ours");
+}
+
+#[test]
+fn a_kernel_that_drops_what_neighbours_say_is_complained_about() {
+    if !is_available() {
+        return;
+    }
+    let mut net = Net::new("strict", 2, Shape::Line);
+    net.set(0, "all", "rp_filter", "1");
+    (0..2).for_each(|node| net.start(node, &[]));
+    assert!(net.log(0).contains("rp_filter is 1"), "{}", net.log(0));
+    assert!(!net.log(1).contains("rp_filter"), "{}", net.log(1));
+    assert!(flow(&net, 0, 1, GAP, Duration::from_secs(2)).iter().all(Option::is_none));
+    net.set(0, "all", "rp_filter", "2");
+    assert!(flow(&net, 0, 1, GAP * 5, Duration::from_secs(3)).last().is_some_and(Option::is_some));
+}
+
+#[test]
 fn without_privileges_it_says_what_it_takes() {
     use std::os::unix::process::CommandExt as _;
     if !is_available() {
@@ -305,7 +388,7 @@ fn without_privileges_it_says_what_it_takes() {
     // Somewhere that everybody may read.
     let program = std::env::temp_dir().join(format!("hopcast-node-{}", std::process::id()));
     std::fs::copy(binary(), &program).expect("there is room");
-    let mut command = std::process::Command::new(&program);
+    let mut command = Command::new(&program);
     command.args(["node", "--interface", "lo", "--network", "10.0.0.0/24"]).uid(65_534).gid(65_534);
     let output = command.output().expect("it can be run");
     std::fs::remove_file(&program).expect("it is ours");

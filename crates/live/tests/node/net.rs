@@ -129,12 +129,21 @@ impl Net {
     }
 
     pub(crate) fn start(&mut self, node: usize, options: &[&str]) {
-        let log = File::create(self.folder.join(format!("{node}.log"))).expect("there is room");
-        self.start_with(node, options, Stdio::from(log));
+        let log = self.log_file(node);
+        self.start_with(node, options, log);
     }
 
     pub(crate) fn start_with(&mut self, node: usize, options: &[&str], log: Stdio) {
-        let mut command = self.router(node);
+        self.spawn(self.router(node), node, options, log);
+    }
+
+    /// Starts a router that finds the disk full on which it keeps its record.
+    pub(crate) fn start_on_full_disk(&mut self, node: usize, options: &[&str]) {
+        let log = self.log_file(node);
+        self.spawn(self.on_full_disk(node, "/run/hopcast", &[binary(), "node"]), node, options, log);
+    }
+
+    fn spawn(&mut self, mut command: Command, node: usize, options: &[&str], log: Stdio) {
         for interface in &self.interfaces[node] {
             command.args(["--interface", interface]);
         }
@@ -182,12 +191,24 @@ impl Net {
         self.ip(node, &["rule"]).matches("lookup 654").count()
     }
 
-    /// A setting of an interface.
+    /// A setting of an interface, or of `all`.
     pub(crate) fn setting(&self, node: usize, interface: &str, name: &str) -> String {
-        self.inside(node, || {
-            let path = format!("/proc/sys/net/ipv4/conf/{interface}/{name}");
-            std::fs::read_to_string(path).expect("it is there").trim().to_owned()
-        })
+        self.inside(node, || std::fs::read_to_string(setting(interface, name)).expect("it is there").trim().to_owned())
+    }
+
+    /// Changes a setting.
+    pub(crate) fn set(&self, node: usize, interface: &str, name: &str, value: &str) {
+        self.inside(node, || std::fs::write(setting(interface, name), value).expect("root may"));
+    }
+
+    /// A program with its arguments, `words`, that finds a full disk at `folder`.
+    pub(crate) fn on_full_disk(&self, node: usize, folder: &str, words: &[&str]) -> Command {
+        // Mounts of a process in a namespace are its own (ip-netns(8)).
+        let script =
+            r#"mkdir -p "$0" && mount -t tmpfs -o size=4k full "$0" && head -c 4096 /dev/zero >"$0/rest" && exec "$@""#;
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &self.names[node], "sh", "-c", script, folder]).args(words);
+        command
     }
 
     /// Memory of a router, in kB.
@@ -247,8 +268,13 @@ impl Net {
         command
     }
 
-    fn log(&self, node: usize) -> String {
+    /// What a router has logged.
+    pub(crate) fn log(&self, node: usize) -> String {
         std::fs::read_to_string(self.folder.join(format!("{node}.log"))).unwrap_or_default()
+    }
+
+    fn log_file(&self, node: usize) -> Stdio {
+        Stdio::from(File::create(self.folder.join(format!("{node}.log"))).expect("there is room"))
     }
 
     fn path(&self, node: usize) -> PathBuf {
@@ -345,6 +371,10 @@ pub(crate) fn http(server: &str, path: &str) -> String {
     let mut text = String::new();
     stream.read_to_string(&mut text).expect("it answers");
     text
+}
+
+fn setting(interface: &str, name: &str) -> String {
+    format!("/proc/sys/net/ipv4/conf/{interface}/{name}")
 }
 
 fn run(command: &mut Command) -> String {

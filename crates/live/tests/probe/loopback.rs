@@ -222,6 +222,14 @@ fn wrong_input_is_told_before_anything_is_sent() {
 }
 
 #[test]
+fn where_to_listen_is_an_address_and_a_port() {
+    let done = HERE.probe(&["relay", "--listen", "10.0.0.2"]).output().expect("the program is there");
+    let (status, said) = status_and_complaint(&done);
+    assert_eq!(status, Some(2));
+    assert!(said.contains("'10.0.0.2' for '--listen <ADDR:PORT>'") && said.contains("like 0.0.0.0:47300"), "{said}");
+}
+
+#[test]
 fn a_port_in_use_is_told() {
     let taken = TcpListener::bind("127.0.0.1:0").expect("loopback is there");
     let address = taken.local_addr().expect("it is bound").to_string();
@@ -279,6 +287,33 @@ fn a_receiver_that_is_killed_leaves_what_was_known_and_a_relay_that_goes_on() {
 }
 
 #[test]
+fn after_a_sender_that_is_killed_the_next_is_served() {
+    let (receiver, relay) = (daemon(&["receive"]), daemon(&["relay"]));
+    for transport in ["udp", "tcp"] {
+        let path = ["--to", &receiver.address, "--via", &relay.address, "--transport", transport];
+        let mut sender = sender_at_work(&path);
+        sender.kill().expect("it runs");
+        sender.wait().expect("it ends");
+        let document = HERE.measure(&[&path[..], &["--wait", "200us", "--bytes", "100 kB"]].concat());
+        assert_eq!(document["flows"][0]["received_packets"], 100, "{transport}");
+    }
+    // What is left of the flow would keep them for 2 s.
+    let ended = [relay.end(Signal::SIGTERM), receiver.end(Signal::SIGTERM)];
+    assert!(ended.iter().all(|(status, _)| *status == Some(143)));
+}
+
+#[test]
+fn output_that_cannot_be_written_is_told() {
+    let receiver = daemon(&["receive"]);
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+    let mut command = HERE.probe(&["send", "--to", &receiver.address, "--bytes", "10 kB"]);
+    let done = command.stdout(full).output().expect("the program is there");
+    let (status, said) = status_and_complaint(&done);
+    assert_eq!(status, Some(1));
+    assert!(said.contains("can't write the output: No space left on device"), "{said}");
+}
+
+#[test]
 fn ctrl_c_prints_what_was_measured() {
     let receiver = daemon(&["receive"]);
     for transport in ["udp", "tcp"] {
@@ -296,14 +331,43 @@ fn ctrl_c_prints_what_was_measured() {
     assert_eq!(status, Some(143));
 }
 
+/// What `daemon` answers to `octets` on a connection of their own.
+fn answer(daemon: &crate::processes::Daemon, octets: &[u8]) -> String {
+    let mut stream = TcpStream::connect(&daemon.address).expect("it listens");
+    stream.write_all(octets).expect("it takes a few octets");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("a line, then the end");
+    answer
+}
+
+#[test]
+fn a_relay_makes_no_room_for_units_that_cannot_be() {
+    let relay = daemon(&["relay"]);
+    for (size, bytes, problem) in [
+        (u32::MAX, 1, "size: 4294967295 B is no size of a unit over udp; expected 32 B to 65507 B"),
+        (32, u64::MAX, "bytes: it takes 576460752303423488 units; expected at most 1000000000"),
+    ] {
+        let flow = format!(r#""version":1,"session":1,"protocol":"udp","size":{size},"bytes":{bytes}"#);
+        let open = format!(r#"{{"open":{{{flow},"socket_buffer":null,"path":["127.0.0.1:1"]}}}}"#);
+        assert_eq!(answer(&relay, (open + "\n").as_bytes()), format!("{{\"refused\":\"{problem}\"}}\n"));
+    }
+}
+
+#[test]
+fn what_strangers_say_steers_no_terminal() {
+    let relay = daemon(&["relay"]);
+    let flow = r#""version":1,"session":1,"protocol":"udp","size":100,"bytes":100,"socket_buffer":null"#;
+    let open = format!(r#"{{"open":{{{flow},"path":["\u001b[2J\nhopcast: all is well"]}}}}"#);
+    assert!(answer(&relay, (open + "\n").as_bytes()).starts_with("{\"refused\":"));
+    let (_, said) = relay.end(Signal::SIGTERM);
+    assert!(said.contains("passing on to \u{fffd}[2J hopcast: all is well"), "{said}");
+}
+
 #[test]
 fn strangers_are_sent_away_and_counted() {
     let receiver = daemon(&["receive"]);
     for garbage in [&b"GET / HTTP/1.1\r\n\r\n"[..], b"\0\xff\xfe\n", b"{\"open\":{}}\n", b"\"go\"\n", b"[[[[[[[[\n"] {
-        let mut stream = TcpStream::connect(&receiver.address).expect("it listens");
-        stream.write_all(garbage).expect("it takes a few octets");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("a line, then the end");
+        let answer = answer(&receiver, garbage);
         assert!(answer.starts_with("{\"refused\":"), "{answer}");
     }
     let document = HERE.measure(&["--to", &receiver.address, "--transport", "tcp", "--bytes", "100 kB"]);

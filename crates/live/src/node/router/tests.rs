@@ -153,6 +153,20 @@ fn the_way_of_strays_that_are_passed_on_is_known_by_their_source() {
 }
 
 #[test]
+fn strangers_without_number_keep_nobody_out() {
+    let mut router = router();
+    let far = Ipv4Addr::new(10, 0, 0, 77);
+    for number in 0..2 * MAX_KNOWN as u32 {
+        let source = Ipv4Addr::from_bits(0xc000_0000 | number);
+        router.handle_sight(Sight { source, destination: far, protocol: 17, from: Some(NEXT) }, at(0));
+    }
+    assert!(router.came_over.len() <= MAX_KNOWN);
+    let source = Ipv4Addr::new(10, 0, 0, 5);
+    router.handle_sight(Sight { source, destination: far, protocol: 17, from: Some(NEXT) }, at(1));
+    assert_eq!(router.came_over.get(&source), Some(&NEXT));
+}
+
+#[test]
 fn no_more_packets_wait_than_there_is_room_for() {
     let mut router = router();
     for _ in 0..ROUTE_QUEUE_PACKETS + 10 {
