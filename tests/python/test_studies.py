@@ -23,7 +23,7 @@ from hopcast.studies import (
     run_experiments,
 )
 from hopcast.studies.experiment import Case, Experiment, Measured, Table
-from hopcast.studies.rows import Row, Sample, claim, experiment_verdict, value
+from hopcast.studies.rows import Row, Sample, claim, experiment_verdict, hardest, sentence, typical, value
 
 QUICK = AMOUNTS["quick"]
 
@@ -75,6 +75,20 @@ def test_samples_are_pairs() -> None:
     # Two numbers that vary together: their ratio does not vary.
     ratio = sample(10.0, 20.0, 30.0) / sample(5.0, 10.0, 15.0)
     assert (ratio.mean, ratio.ci95) == (2.0, 0.0)
+
+
+def test_a_sentence_about_several_cells_is_one_claim() -> None:
+    cells = {"a": sample(1.0, 4.0), "b": sample(2.0, 2.0), "c": sample(math.nan, 1.0)}
+    assert typical(cells.values()).values == (1.5, 2.0)
+    assert math.isnan(typical([sample(math.nan)]).values[0])
+    assert hardest([sample(1.0), sample(3.0)], 0.0, None).values == (1.0,)
+    assert hardest([sample(1.0), sample(3.0)], None, 4.0).values == (3.0,)
+    assert hardest([sample(0.8), sample(1.1)], 0.9, 1.1).values == (0.8,)
+    assert math.isnan(hardest([sample(math.nan), sample(9.0)], None, 1.0).mean)
+    *values, found = sentence("X", "few", "ratio", "", cells, of="typical", low=1.0, note="says so")
+    assert [(row.case, row.kind, row.verdict) for row in values] == [(name, "value", "measured") for name in cells]
+    assert (found.case, found.kind, found.note) == ("few, the median of 3", "claim", "says so")
+    assert sentence("X", "", "ratio", "", cells, of="hardest", low=1.0, note="")[-1].verdict == "inconclusive"
 
 
 def test_an_experiments_verdict_is_that_of_its_median_cell() -> None:

@@ -46,17 +46,19 @@ def test_two_cards_help_on_two_channels_only(h7: Table) -> None:
 @pytest.mark.parametrize(("routing", "air"), [("application", 36.14), ("OS", 31.80)])
 def test_the_columns_of_two_cards_are_swapped(h7: Table, routing: str, air: float) -> None:
     case = f"1:2-hop, 2 cards, {routing} routing"
-    assert h7[f"{case}, as printed", "air needed / air"].verdict == "fails"
-    assert h7[f"{case}, swapped", "air needed / air"].verdict == "holds"
+    assert (
+        number(h7, f"{case}, swapped", "air needed / air") < 1.0 < number(h7, f"{case}, as printed", "air needed / air")
+    )
     carried = 2 * number(h7, "2:1-hop, single channel", "bandwidth")
     assert number(h7, f"{case}, as printed", "air needed / air") == pytest.approx(air / carried, rel=1e-3)
-    assert h7[f"{case}, multiple channels", "misfit printed / swapped"].verdict == "holds"
+    assert number(h7, f"{case}, multiple channels", "misfit printed / swapped") > 1.0
 
 
 def test_tcp_changes_with_the_channels_and_with_nothing_else(h7: Table) -> None:
-    found = {row.case: row.verdict for row in h7.rows if row.metric == "TCP, to one card"}
+    *found, over_three = [row for row in h7.rows if row.metric == "TCP, to one card"]
     assert len(found) == 14
-    assert all((verdict == "holds") == ("single" in case) for case, verdict in found.items())
+    assert all((abs(number(h7, row.case, row.metric) - 1.0) <= 0.1) == ("single" in row.case) for row in found)
+    assert (over_three.kind, over_three.verdict) == ("claim", "holds")
 
 
 def test_relays_have_two_cards_and_ends_one() -> None:

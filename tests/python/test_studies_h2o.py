@@ -98,18 +98,20 @@ def test_all_laptops_in_range_none_is_shut_out() -> None:
 
 def test_it_is_the_ranges_that_shut_a_session_out() -> None:
     table = run("H11")
-    found = verdicts(table, "two hops / one hop")
-    assert {case: found[case] for case in found if "DSSS" in case or "lawn" in case} == {
-        case: "holds" for case in found if "DSSS" in case or "lawn" in case
-    }
-    share = {case: number(table, case, "two hops / one hop") for case in found}
+    share = {case: number(table, case, "two hops / one hop") for case in verdicts(table, "two hops / one hop")}
+    assert all(
+        (each < 0.1) == (case.startswith("2 Mb/s DSSS, 200 m"))
+        for case, each in share.items()
+        if "802.11a, 200" not in case
+    )
     assert share["802.11a, 200 m apart"] < 0.3 * share["802.11a, 50 ft apart"]
 
 
 def test_turbo_rises_with_the_size_of_a_unit() -> None:
     table = run("H10")
-    rises = verdicts(table, "bandwidth ratio")
-    assert all(verdict == "holds" for case, verdict in rises.items() if case.startswith("UDP"))
+    rises = [case for case in verdicts(table, "bandwidth ratio") if case.startswith("UDP")]
+    assert all(number(table, case, "bandwidth ratio") > 1.1 for case in rises)
+    assert len(rises) == 3
     # Between the rates that the paper's 39.63 Mb/s must lie between.
     first = {rate: number(table, f"UDP, {rate} Mb/s, 1 KB", "bandwidth") for rate in (72, 96)}
     assert first[72] < 39.63 < first[96]
@@ -120,6 +122,9 @@ def test_one_hop_against_distance() -> None:
     rows: dict[tuple[str, str], Row] = {(row.case, row.metric): row for row in table.rows}
     assert rows["up to 50 ft, as rated", "usable, least"].verdict == "holds"
     assert rows["from 55 ft, as rated", "usable, least"].verdict == "holds"
+    # A hole at 57 ft and none beyond, unless the ground scatters what it would reflect.
+    assert rows["beyond 55 ft, as rated, the median of 3", "bandwidth ratio"].verdict == "fails"
+    assert number(table, "ground that scatters, as rated, 100 ft", "bandwidth") < 20.0
     near, far = (number(table, f"corridor, as rated, {feet} ft", "loss") for feet in (25, 100))
     assert near < far < 5.0
 

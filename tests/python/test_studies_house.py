@@ -10,6 +10,7 @@ import pytest
 from hopcast import run
 from hopcast.studies import AMOUNTS, EXPERIMENTS, house, run_experiments
 from hopcast.studies.experiment import Table
+from hopcast.studies.h2o_places import number
 
 
 def test_correlation_by_hand() -> None:
@@ -54,7 +55,7 @@ def test_the_download_makes_the_jitter_and_later_means_take_it_away() -> None:
     table = Table(run_experiments([EXPERIMENTS["W1"], EXPERIMENTS["W7"]], AMOUNTS["quick"]).rows)
     for flow in ("movie", "game"):
         for period in ("before", "after"):
-            assert table[f"{flow}, {period} 135 s", "jitter, maximum"].verdict == "holds"
+            assert (number(table, f"{flow}, {period} 135 s", "jitter, maximum") < 10.0) == (period == "before")
     for means in ("EDCA", "FQ-CoDel"):
         ratio = table[f"{means} / {house.TUNED}", "jitter, mean, ratio"].measured
         assert ratio is not None
@@ -64,6 +65,4 @@ def test_the_download_makes_the_jitter_and_later_means_take_it_away() -> None:
 def test_at_10_m_attempts_cost_goodput_and_at_5_m_they_do_not() -> None:
     rows = run_experiments([EXPERIMENTS["W3"]], AMOUNTS["quick"]).rows
     claims = [row for row in rows if row.kind == "claim"]
-    assert len(claims) == 8
-    assert all(row.verdict != "fails" for row in claims)
-    assert sum(row.verdict == "holds" for row in claims) >= 6
+    assert [row.verdict for row in claims] == ["holds"] * 3

@@ -23,13 +23,13 @@ def row(verdict: Any, kind: Any = "claim", note: str = "sentence", case: str = "
     return Row("X", case, "metric", "", kind, None, None, None, 1.0, None, 1, verdict, note)
 
 
-def test_claims_of_one_sentence_are_one_finding() -> None:
+def test_claims_and_all_values_are_the_findings() -> None:
     rows = [row("holds", note="a"), row("holds", note="a"), row("fails", note="a"), row("fails", note="b")]
     rows += [row("holds", note=""), row("differs", "value"), row("within", "value"), row("measured", "value")]
     assert findings(rows) == {"a": "holds", "b": "fails", "metric": "holds", "values": "differs"}
 
 
-def test_a_tally_counts_claims_findings_and_experiments() -> None:
+def test_a_tally_counts_claims_and_experiments() -> None:
     tally = Tally.of(
         [
             [row("holds"), row("holds"), row("fails"), row("within", "value")],
@@ -37,11 +37,9 @@ def test_a_tally_counts_claims_findings_and_experiments() -> None:
         ]
     )
     assert tally.claims == {"holds": 2, "fails": 1, "inconclusive": 1}
-    assert tally.findings == {"holds": 1, "inconclusive": 1}
     assert tally.experiments == {"within": 1, "differs": 1}
     assert tally.sentences() == [
         "Claims: 2 of 4 hold (50 %), 1 fail, 1 are open.",
-        "Findings, which are the claims that test one sentence of a paper, by the median claim: 1 of 2 hold (50 %), 0 fail, 1 are open.",
         "Experiments with values of a paper, by the median value: 1 of 2 are within (50 %), 1 differ, 0 are open.",
     ]
     assert Tally.of([[row("measured", "value")]]).sentences()[0] == "Claims: none."
@@ -77,6 +75,15 @@ def test_cases_beside_stand_in_for_others() -> None:
         "a, slow": [{"n": 2}],
         "b": [{"n": 3}],
     }
+
+
+def test_a_trial_of_few_replications_is_compared_with_as_many() -> None:
+    short = dataclasses.replace(trial(values={"radio.rts_threshold": "0 B"}), most=2)
+    assert short.variant is not None
+    assert {case.seeds for case in short.variant.cases(QUICK).values()} == {(1, 2)}
+    measured = studies.Measured({"a": [{"n": 1}, {"n": 2}, {"n": 3}]})
+    assert short.common(measured).documents == {"a": [{"n": 1}, {"n": 2}]}
+    assert trial().common(measured).documents == measured.documents
 
 
 def test_flows_start_one_after_another() -> None:

@@ -107,6 +107,11 @@ def field(ground: Ground = LAWN, k: float | None = None) -> Propagation:
     return found
 
 
+def scattering(k: float) -> Propagation:
+    """An open place whose ground reflects no ray as a whole: the direct ray, and scattered waves."""
+    return {"model": "free-space", "fading": "rician", "k": k, "doppler": DOPPLER}
+
+
 def radio(card: Card, propagation: Propagation, *, rts: bool = False) -> Radio:
     """802.11a at a fixed 54 Mb/s."""
     return {

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median_low
+from statistics import median, median_low
 from typing import Any, Literal
 
 from hopcast.numbers import significant, with_interval
@@ -147,10 +148,65 @@ def claim(
     high: float | None = None,
     note: str = "",
 ) -> Row:
-    """A finding of the paper as an inequality: `measured` lies between `low` and `high`, where given."""
+    """A finding of the paper as an inequality: `measured` lies between `low` and `high`, where given.
+
+    One sentence of the paper is one claim; `sentence` makes one of several cells.
+    """
     bounds = (-float("inf") if low is None else low, float("inf") if high is None else high)
     verdict = _place(measured, *bounds, "holds", "fails")
     return _row(experiment, case, metric, unit, "claim", None, low, high, measured, verdict, note)
+
+
+def typical(cells: Iterable[Sample]) -> Sample:
+    """Of the cells of a sentence about a tendency ("larger segments win"): their median, replication by replication. What could not be
+    measured does not count."""
+
+    def middle(*values: float) -> float:
+        known = [value for value in values if not math.isnan(value)]
+        return median(known) if known else math.nan
+
+    return Sample.of(middle, *cells)
+
+
+def hardest(cells: Iterable[Sample], low: float | None, high: float | None) -> Sample:
+    """Of the cells of a sentence that says the same of each ("never", "all"): that which is the furthest beyond its line, or the nearest
+    to it. What could not be measured is beyond."""
+
+    def beyond(sample: Sample) -> float:
+        centre = sample.mean
+        if math.isnan(centre):
+            return math.inf
+        return max(
+            -math.inf if low is None else low - centre,
+            -math.inf if high is None else centre - high,
+        )
+
+    return max(cells, key=beyond)
+
+
+def sentence(
+    experiment: str,
+    case: str,
+    metric: str,
+    unit: str,
+    cells: Mapping[str, Sample],
+    *,
+    of: Literal["typical", "hardest"],
+    low: float | None = None,
+    high: float | None = None,
+    note: str,
+) -> list[Row]:
+    """A sentence of the paper that speaks of several cells: these as values, by their cases, and one claim about what is `typical` of them,
+    or about the `hardest`."""
+    if len(cells) == 1:
+        ((name, only),) = cells.items()
+        return [claim(experiment, name, metric, unit, only, low=low, high=high, note=note)]
+    found = typical(cells.values()) if of == "typical" else hardest(cells.values(), low, high)
+    which = f"{case + ', ' if case else ''}{'the median' if of == 'typical' else 'the hardest'} of {len(cells)}"
+    return [
+        *(value(experiment, name, metric, unit, sample) for name, sample in cells.items()),
+        claim(experiment, which, metric, unit, found, low=low, high=high, note=note),
+    ]
 
 
 def experiment_verdict(rows: Sequence[Row]) -> Verdict:

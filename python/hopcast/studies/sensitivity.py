@@ -14,11 +14,14 @@ from typing import Any, Literal
 
 from hopcast.scenario import Scenario
 from hopcast.studies.change import Change, changed, with_values
-from hopcast.studies.experiment import Amount, Experiment, Measured
+from hopcast.studies.experiment import Amount, Case, Experiment, Measured
 from hopcast.studies.rows import RANK, Row, Verdict, experiment_verdict
 from hopcast.studies.tally import VALUES, findings
 
 Answer = Literal["depends", "does not", "open"]
+
+FEW = 3
+"""Replications of a trial in the quick form, beside as many with the chosen value."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,8 @@ class Trial:
     parameter: str
     chosen: str
     alternative: Alternative
+    most: int | None = None
+    """Replications of each case that it is made of, if not all."""
 
     @property
     def variant(self) -> Experiment | None:
@@ -63,12 +68,24 @@ class Trial:
         if alternative.beside:
             return None
         if alternative.change is not None:
-            return changed(self.experiment, alternative.change)
-        return changed(self.experiment, lambda scenario: with_values(scenario, alternative.values))
+            made = changed(self.experiment, alternative.change)
+        else:
+            made = changed(self.experiment, lambda scenario: with_values(scenario, alternative.values))
+        cases = made.cases
+
+        def few(amount: Amount) -> dict[str, Case]:
+            found = cases(amount).items()
+            return {name: dataclasses.replace(case, seeds=case.seeds[: self.most]) for name, case in found}
+
+        return dataclasses.replace(made, cases=few)
+
+    def common(self, measured: Measured) -> Measured:
+        """What the experiment measured in the replications of the trial."""
+        return Measured({name: found[: self.most] for name, found in measured.documents.items()})
 
     def substituted(self, measured: Measured) -> Measured:
         """The cases of the experiment, those beside in the place of those that they stand beside."""
-        documents = measured.documents
+        documents = self.common(measured).documents
         suffix = self.alternative.beside
         return Measured({name: documents.get(name + suffix, found) for name, found in documents.items()})
 
@@ -129,7 +146,7 @@ def _agreeing(rows: Sequence[Row]) -> int:
 def trials(experiments: Mapping[str, Experiment], amount: Amount) -> list[Trial]:
     """Everything that is to be tried of these experiments."""
     return [
-        Trial(experiments[name], unsaid.parameter, unsaid.chosen, alternative)
+        Trial(experiments[name], unsaid.parameter, unsaid.chosen, alternative, amount.pick(quick=FEW, full=None))
         for name in experiments
         for unsaid in UNSAID
         if name in unsaid.experiments
@@ -232,13 +249,13 @@ UNSAID = (
         "delayed acknowledgements",
         "none, as ns-2's TCPSink",
         ("P5", "P6"),
-        (Alternative("200 ms", "as on real hosts", {"flows.*.transport.delayed_ack": "200 ms"}),),
+        (Alternative("200 ms", "as on real hosts", {"flows.*.transport.delayed_ack": "200 ms"}, long=True),),
     ),
     Unsaid(
         "interface queue",
         "50 packets, ns-2's default",
         ("P5",),
-        (Alternative("10 packets", "a card's", {"radio.queue.packets": 10}),),
+        (Alternative("10 packets", "a card's", {"radio.queue.packets": 10}, long=True),),
     ),
     Unsaid(
         "DSDV on a frame that is given up",

@@ -130,7 +130,7 @@ def run_experiments(
     for place, trial in enumerate(trials):
         rows, measured = trial.experiment.rows, results[trial.experiment.id]
         other = tried[place] if place in tried else rows(trial.substituted(measured))
-        study.sensitivity.append(compare(trial, rows(measured), other))
+        study.sensitivity.append(compare(trial, rows(trial.common(measured)), other))
     return study
 
 

@@ -13,8 +13,7 @@ VALUES = "values"
 
 
 def findings(rows: Sequence[Row]) -> dict[str, Verdict]:
-    """What one experiment finds: each sentence of the paper by the verdict on the median of the claims that test it, and all its
-    values by that on the median one."""
+    """What one experiment finds: each claim by its note, and all values by the verdict on the median one."""
     groups: dict[str, list[Row]] = {}
     for row in rows:
         if row.verdict in RANK:
@@ -24,28 +23,25 @@ def findings(rows: Sequence[Row]) -> dict[str, Verdict]:
 
 @dataclass(frozen=True)
 class Tally:
-    """Verdicts on claims, on findings (claims that test one sentence have one vote), and on the values of experiments (one vote each)."""
+    """Verdicts on claims, of which each sentence of a paper is one, and on the values of experiments (one vote each)."""
 
     claims: Counter[str]
-    findings: Counter[str]
     experiments: Counter[str]
 
     @staticmethod
     def of(experiments: Iterable[Sequence[Row]]) -> Tally:
         """That of the rows of any number of experiments."""
-        tally = Tally(Counter(), Counter(), Counter())
+        tally = Tally(Counter(), Counter())
         for rows in experiments:
             tally.claims.update(row.verdict for row in rows if row.kind == "claim")
-            for name, verdict in findings(rows).items():
-                (tally.experiments if name == VALUES else tally.findings)[verdict] += 1
+            if (verdict := findings(rows).get(VALUES)) is not None:
+                tally.experiments[verdict] += 1
         return tally
 
     def sentences(self) -> list[str]:
         """The same for people."""
         return [
             f"Claims: {_counts(self.claims, 'hold', 'holds', 'fail', 'fails')}.",
-            "Findings, which are the claims that test one sentence of a paper, by the median claim: "
-            f"{_counts(self.findings, 'hold', 'holds', 'fail', 'fails')}.",
             "Experiments with values of a paper, by the median value: "
             f"{_counts(self.experiments, 'are within', 'within', 'differ', 'differs')}.",
         ]
