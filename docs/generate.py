@@ -10,6 +10,7 @@ from pathlib import Path
 
 import channel
 import click
+import routing
 import traffic
 
 from hopcast import Scenario, run, studies
@@ -26,6 +27,7 @@ def pages() -> dict[str, str]:
         "figures/film-delay.svg": film_delay(),
         "figures/your-own-study.svg": own_study(),
         **channel.figures(),
+        **routing.figures(),
         **traffic.figures(),
     }
     return {"command-line.md": command_line(), **drawn}
