@@ -14,6 +14,7 @@ from pathlib import Path
 import channel
 import click
 import receivers
+import routing
 import stations
 import traffic
 
@@ -32,6 +33,7 @@ def pages() -> dict[str, str]:
         "figures/your-own-study.svg": own_study(),
         **channel.figures(),
         **receivers.figures(),
+        **routing.figures(),
         **stations.figures(),
         **traffic.figures(),
     }

@@ -1,96 +1,205 @@
-"""The classical scene of ad hoc routing: 50 nodes, 1500 m x 300 m, random waypoint, sources of 4 packets/s.
+"""The classical scene of ad hoc routing: 50 nodes, 1500 m x 300 m, random waypoint up to 20 m/s, sources of even datagrams.
 
 J. Broch, D. A. Maltz, D. B. Johnson, Y.-C. Hu, J. Jetcheva: "A performance comparison of multi-hop wireless ad hoc network
-routing protocols", ACM MobiCom 1998. Prints, for each protocol and pause, the share of datagrams delivered, their mean delay
-and the routing messages sent, in Markdown.
+routing protocols", ACM MobiCom 1998 (64 B); C. E. Perkins, E. M. Royer, S. R. Das, M. K. Marina: "Performance comparison of
+two on-demand routing protocols for ad hoc networks", IEEE Personal Communications, February 2001 (512 B).
+
+Measures each case several times and keeps each run in `classical.json`, from which `claims.py` and the figures are made. What
+the file has already is not run again: delete it after a change of results.
 """
 
 from __future__ import annotations
 
 import argparse
-from itertools import product
-from typing import TYPE_CHECKING
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import hopcast
-from hopcast.statistics import ci95, mean
 
 if TYPE_CHECKING:
     from hopcast.types import Flow, Routing
 
+RESULTS = Path(__file__).with_suffix(".json")
+NODES, WIDTH, HEIGHT = 50, 1500.0, 300.0
+SECONDS = 900.0
+SPEED = 20.0
+"""The highest, m/s."""
+PAUSES = (0.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0)
+"""Seconds; that of 900 is no movement at all."""
+LATEST = 180.0
+"""Seconds within which all sources have started (Broch and others, section 4.2)."""
+
 PROTOCOLS: dict[str, Routing] = {
-    "AODV": {"protocol": "aodv", "profile": "ns-2"},
-    "DSR": {"protocol": "dsr", "profile": "ns-2"},
-    "DSDV": {"protocol": "dsdv", "link_layer_notification": True},
+    "AODV": {"protocol": "aodv"},
+    "DSR": {"protocol": "dsr"},
+    # Theirs: each newer sequence number triggers an update, and a frame given up breaks no way (section 3.1).
+    "DSDV": {"protocol": "dsdv", "sequence_number_triggers": True},
     "OLSR": {"protocol": "olsr"},
 }
-NODES, WIDTH, HEIGHT = 50, 1500.0, 300.0
+"""As the radio profile `ns-2` has them, OLSR as RFC 3626 does."""
 
 
-def scenario(
-    routing: Routing, pause: float, seconds: float, sources: int, packet: int, speed: float, start: str
-) -> hopcast.Scenario:
-    """One run of the scene; source k sends to node k + 1, which is as good as any."""
+@dataclass(frozen=True)
+class Case:
+    """One point of a curve. `changes` are keys of the scenario that have other values than in the scene."""
+
+    protocol: str
+    pause: float
+    packet: int = 64
+    """Octets."""
+    sources: int = 20
+    rate: float = 4.0
+    """Datagrams of a source in a second."""
+    changes: tuple[tuple[str, Any], ...] = ()
+
+
+SWITCH = "nodes.n.routing.link_layer_notification"
+NUMBERS = "nodes.n.routing.sequence_number_triggers"
+QUEUE = "nodes.n.route_queue"
+BASIC, REPAIR = "radio.basic_rate", "nodes.n.routing.local_repair"
+HELLO, TC = "nodes.n.routing.hello_interval", "nodes.n.routing.tc_interval"
+CAUSES: dict[str, list[dict[str, Any]]] = {
+    "DSDV": [
+        {NUMBERS: False},
+        {QUEUE: 1},
+        {SWITCH: True},
+        {SWITCH: True, NUMBERS: False},
+        {SWITCH: True, NUMBERS: False, QUEUE: 5},
+        {SWITCH: True, NUMBERS: False, QUEUE: 1},
+        {"nodes.n.routing.period": "5 s"},
+    ],
+    "OLSR": [
+        {SWITCH: True},
+        {HELLO: "0.5 s", TC: "1.25 s"},
+        {"nodes.n.routing.hysteresis": True},
+        {SWITCH: True, HELLO: "0.5 s", TC: "1.25 s"},
+    ],
+}
+"""What may cause a difference, changed at pause 0."""
+CROWD: dict[str, Any] = {"pause": 0.0, "packet": 512, "sources": 40, "rate": 3.0}
+"""The highest load of Perkins and others: their 40 sources have 3 packets/s."""
+CROWD_CAUSES: dict[str, list[dict[str, Any]]] = {
+    "AODV": [{BASIC: "2 Mb/s"}, {REPAIR: False}, {BASIC: "2 Mb/s", REPAIR: False}],
+    "DSR": [{BASIC: "2 Mb/s"}],
+}
+"""The same at that load."""
+
+
+def cases() -> Iterator[Case]:
+    """Both papers' curves, the higher load of the second, and the suspected causes."""
+    for packet in (64, 512):
+        for pause in PAUSES:
+            for protocol in PROTOCOLS:
+                yield Case(protocol, pause, packet)
+    for protocol in CROWD_CAUSES:
+        yield Case(protocol, **CROWD)
+    for suspected, scene in ((CAUSES, {"pause": 0.0}), (CROWD_CAUSES, CROWD)):
+        for protocol, suspects in suspected.items():
+            for changes in suspects:
+                yield Case(protocol, **scene, changes=tuple(changes.items()))
+
+
+def scenario(case: Case, seconds: float = SECONDS) -> hopcast.Scenario:
+    """The scene of a case. The seed draws places and movement; sources, destinations and starts are the same in all runs."""
+    draws = random.Random("starts of the sources")
     flows: list[Flow] = [
         {
-            "name": f"cbr{index}",
-            "from": f"n{index}",
-            "to": f"n{index + 1}",
-            # Within the first 180 s (their section 4.2).
-            "start": min(180.0, seconds / 5.0) * (index + 1) / sources,
+            "name": f"cbr{source}",
+            "from": f"n{source}",
+            # Nodes are alike, so that any other node is as good as one that is drawn.
+            "to": f"n{(source + 1) % NODES}",
+            "start": draws.uniform(0.0, min(LATEST, seconds / 5.0)),
             "transport": {"protocol": "udp"},
-            "application": {"kind": "cbr", "rate": 4.0 * 8.0 * packet, "packet": packet},
+            "application": {"kind": "cbr", "rate": case.rate * 8.0 * case.packet, "packet": case.packet},
         }
-        for index in range(sources)
+        for source in range(case.sources)
     ]
-    return hopcast.Scenario(
+    made = hopcast.Scenario(
         name="classical scene",
         duration=seconds,
         seed=1,
-        radio={"profile": "ns-2", "data_rate": "2 Mb/s", "queue": {"discipline": "drop-tail"}},
+        radio={"profile": "ns-2", "data_rate": "2 Mb/s"},
         nodes=[
             {
                 "name": "n",
                 "count": NODES,
                 "placement": {"shape": "uniform", "width": WIDTH, "height": HEIGHT},
-                "mobility": {"model": "random-waypoint", "speed": [0.1, speed], "pause": pause, "start": start},
-                "routing": routing,
+                "mobility": {
+                    "model": "random-waypoint",
+                    "speed": [0.0, SPEED],
+                    "pause": case.pause,
+                    "start": "classical",
+                },
+                "routing": PROTOCOLS[case.protocol],
+                "arp": {},
             }
         ],
         flows=flows,
     )
+    for key, value in case.changes:
+        made = made.set(key, value)
+    return made
+
+
+def measure(case: Case, first: int, count: int, seconds: float = SECONDS) -> list[dict[str, Any]]:
+    """What came of the runs with so many seeds from the `first`: datagrams, their mean delay in seconds, routing messages hop by
+    hop, drops by cause."""
+    result = hopcast.run(scenario(case, seconds), seed=first, replications=count)
+    runs = []
+    for (seed,), flows in result.flows.group_by("seed", maintain_order=True):
+        nodes = result.nodes.filter(result.nodes["seed"] == seed)
+        received = flows["received_packets"].sum()
+        delays = (flows["delay_mean_s"].fill_null(0.0) * flows["received_packets"]).sum()
+        drops = {name.removeprefix("drop_"): nodes[name].sum() for name in nodes.columns if name.startswith("drop_")}
+        runs.append(
+            {
+                "seed": seed,
+                "sent": flows["sent_packets"].sum(),
+                "received": received,
+                "delay_s": round(delays / max(received, 1), 6),
+                "routing_packets": nodes["routing_packets"].sum(),
+                "routing_bytes": nodes["routing_bytes"].sum(),
+                "drops": {cause: count for cause, count in drops.items() if count},
+            }
+        )
+    return runs
+
+
+def read(path: Path = RESULTS) -> dict[Case, list[dict[str, Any]]]:
+    """The runs of each case that was measured."""
+    kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+    return {
+        Case(**(one["case"] | {"changes": tuple((key, value) for key, value in one["case"]["changes"])})): one["runs"]
+        for one in kept
+    }
+
+
+def write(measured: dict[Case, list[dict[str, Any]]], path: Path = RESULTS) -> None:
+    """Keeps the runs, one in a line, in the order of `cases`."""
+    blocks = []
+    for case in (case for case in cases() if case in measured):
+        runs = measured[case]
+        lines = ",\n  ".join(json.dumps(run) for run in runs)
+        blocks.append(f'{{"case": {json.dumps(asdict(case))}, "runs": [\n  {lines}\n]}}')
+    path.write_text("[\n" + ",\n".join(blocks) + "\n]\n", encoding="utf-8")
 
 
 def main() -> None:
-    """Run and print."""
+    """Measure what is missing."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pauses", type=float, nargs="+", default=[0, 30, 60, 120, 300, 600, 900], help="seconds")
-    parser.add_argument("--seconds", type=float, default=900.0, help="simulated time")
     parser.add_argument("--seeds", type=int, default=5, help="runs of each case")
-    parser.add_argument("--sources", type=int, default=20)
-    parser.add_argument("--packet", type=int, default=64, help="octets")
-    parser.add_argument("--speed", type=float, default=20.0, help="the highest, m/s")
-    parser.add_argument("--start", default="classical", help="of the random waypoints: classical or steady")
-    parser.add_argument("--protocols", nargs="+", default=list(PROTOCOLS), choices=list(PROTOCOLS))
     given = parser.parse_args()
-    print("| protocol | pause, s | delivered, % | delay, ms | routing messages | per datagram delivered |")
-    print("|---|---|---|---|---|---|")
-    for name, pause in product(given.protocols, given.pauses):
-        made = scenario(PROTOCOLS[name], pause, given.seconds, given.sources, given.packet, given.speed, given.start)
-        result = hopcast.run(made, replications=given.seeds)
-        nodes, flows = result.nodes, result.flows
-        rows = []
-        for (seed,), of_run in flows.group_by("seed", maintain_order=True):
-            received = of_run["received_packets"].sum()
-            messages = nodes.filter(nodes["seed"] == seed)["routing_packets"].sum()
-            delay = (of_run["delay_mean_s"].fill_null(0.0) * of_run["received_packets"]).sum() / max(received, 1)
-            rows.append(
-                (100.0 * received / of_run["sent_packets"].sum(), delay * 1e3, messages, messages / max(received, 1))
-            )
-        cells = []
-        for column, digits in zip(zip(*rows, strict=True), (1, 1, 0, 2), strict=True):
-            half = ci95(list(column))
-            cells.append(f"{mean(list(column)):.{digits}f}" + ("" if half is None else f" ± {half:.{digits}f}"))
-        print(f"| {name} | {pause:g} | " + " | ".join(cells) + " |", flush=True)
+    measured = read()
+    for case in cases():
+        runs = measured.setdefault(case, [])
+        if len(runs) < given.seeds:
+            runs += measure(case, len(runs) + 1, given.seeds - len(runs))
+            write(measured)
+            print(case, flush=True)
 
 
 if __name__ == "__main__":

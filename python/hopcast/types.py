@@ -186,6 +186,7 @@ class Routing(TypedDict, total=False):
     mpr_coverage: int
     hysteresis: bool
     link_layer_notification: bool
+    sequence_number_triggers: bool
 
 
 class NodeRadio(TypedDict, total=False):

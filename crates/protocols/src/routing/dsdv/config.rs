@@ -20,6 +20,9 @@ pub struct Config {
     pub startup_jitter: Duration,
     /// An incremental update is sent up to this much later (`DSDV_BROADCAST_JITTER`): neighbours have the same cause to send.
     pub broadcast_jitter: Duration,
+    /// Whether a newer sequence number alone is news, which an incremental update tells: the DSDV-SQ of Broch and others
+    /// (MobiCom 1998, section 3.1). ns-2.35 has it off (`TRIGGER_UPDATE_ON_FRESH_SEQNUM`), and so has the paper (section 3.3).
+    pub sequence_number_triggers: bool,
     /// Whether a neighbour is lost with a frame that the interface gives up (section 3.2 of the paper, which leaves it
     /// open). ns-2.35 has it off (`use_mac_` in `tcl/mobility/dsdv.tcl`): there the packet is dropped, and the way stays.
     pub link_layer_notification: bool,
@@ -37,6 +40,7 @@ impl Default for Config {
             triggered_interval: Duration::from_secs(1),
             startup_jitter: Duration::from_secs(2),
             broadcast_jitter: Duration::from_millis(10),
+            sequence_number_triggers: false,
             link_layer_notification: true,
             mtu: 1500,
         }

@@ -143,8 +143,14 @@ impl Table {
         route.claim = claim;
         route.changed = now;
         match route.told.filter(|told| !told.is_broken()) {
-            // A new number alone is no news (section 3.3); nor is a metric that has come back.
-            Some(told) if told.metric == claim.metric => self.settle(destination, now),
+            // A new number alone is no news (section 3.3), unless it is to be; nor is a metric that has come back.
+            Some(told) if told.metric == claim.metric => {
+                if self.config.sequence_number_triggers && claim.is_newer_than(told) {
+                    self.tell_at_once(destination, now);
+                } else {
+                    self.settle(destination, now);
+                }
+            }
             Some(_) if !claim.is_broken() => {
                 // What waits already has been stable since, if only its number is another one now.
                 let is_waiting = old.metric == claim.metric && route.settled_at > now;

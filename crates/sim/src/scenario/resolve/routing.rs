@@ -134,6 +134,12 @@ impl Resolver<'_> {
                 default.broadcast_jitter,
                 NS_2,
             ),
+            sequence_number_triggers: self.ledger.pick(
+                &at("sequence_number_triggers"),
+                given.sequence_number_triggers,
+                show,
+                || (default.sequence_number_triggers, NS_2.into()),
+            ),
             link_layer_notification: self.ledger.pick(
                 &at("link_layer_notification"),
                 given.link_layer_notification,

@@ -180,6 +180,10 @@ pub(in super::super) struct Dsdv {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
     pub broadcast_jitter: Option<Time>,
+    /// Whether a newer sequence number alone triggers an update (DSDV-SQ; Broch and others, 1998). Default: false, as
+    /// ns-2.35.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sequence_number_triggers: Option<bool>,
     /// Whether a neighbour is lost with a frame that the interface gives up. Default: true; false under the radio profile
     /// `ns-2`, as ns-2.35 has it.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -72,6 +72,35 @@ fn a_new_number_alone_is_no_news() {
 }
 
 #[test]
+fn a_new_number_alone_is_news_where_it_is_to_be() {
+    let mut bench = Bench::started_with(Config { sequence_number_triggers: true, ..Config::default() });
+    bench.after(SECOND * 2);
+    bench.hear(1, &[entry(1, 0, 2), entry(5, 3, 8)]);
+    bench.after(SECOND * 2);
+    assert_eq!(bench.hear(1, &[entry(1, 0, 4), entry(5, 3, 8)]), []);
+    let updates = bench.after(JITTER);
+    assert_eq!((updates.len(), updates[0].kind), (1, Kind::Incremental));
+    assert_eq!(updates[0].entries, [entry(0, 0, 2), entry(1, 1, 4), entry(5, 4, 8)]);
+    bench.hear(1, &[entry(1, 0, 4), entry(5, 3, 8)]);
+    assert_eq!(bench.after(SECOND * 3), [], "once for each number");
+}
+
+#[test]
+fn a_new_number_with_another_metric_settles_first_all_the_same() {
+    let mut bench = Bench::started_with(Config { sequence_number_triggers: true, ..Config::default() });
+    bench.after(SECOND * 2);
+    bench.hear(1, &[entry(1, 0, 2), entry(5, 3, 8)]);
+    bench.after(SECOND * 2);
+    bench.hear(1, &[entry(1, 0, 2), entry(5, 4, 10)]);
+    // Twice the average settling time, which the first number, heard over one way alone, has brought to 0.875 * 6 s.
+    let settled = bench.now + MS * 10_500;
+    let before = bench.until(settled - Duration::from_nanos(1));
+    assert!(before.iter().all(|update| update.kind == Kind::FullDump && update.of(5) == Some(entry(5, 4, 8))));
+    let updates = bench.until(settled + SECOND + JITTER);
+    assert!(updates.iter().any(|update| update.of(5) == Some(entry(5, 5, 10))));
+}
+
+#[test]
 fn another_metric_is_used_at_once_and_told_once_it_has_settled() {
     let mut bench = Bench::started();
     bench.after(SECOND * 2);

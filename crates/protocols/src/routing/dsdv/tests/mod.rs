@@ -88,7 +88,11 @@ impl Bench {
 
     /// One that has sent its first full dump, and knows nobody.
     fn started() -> Self {
-        let mut bench = Self::new(Config::default());
+        Self::started_with(Config::default())
+    }
+
+    fn started_with(config: Config) -> Self {
+        let mut bench = Self::new(config);
         let first = bench.until(Instant::START + Duration::from_secs(2));
         assert_eq!(first.len(), 1, "{first:?}");
         bench

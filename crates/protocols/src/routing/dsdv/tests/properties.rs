@@ -155,6 +155,7 @@ proptest! {
     fn there_is_no_loop_at_any_instant(
         (links, changes) in (links(8), prop::collection::vec((0_u64..4000, change(8)), 0..40)),
         quick in any::<bool>(),
+        sequence_number_triggers in any::<bool>(),
         seed in any::<u64>(),
     ) {
         // With the quick one, silence and dumps fall between the changes as well.
@@ -164,7 +165,7 @@ proptest! {
             triggered_interval: Duration::from_millis(50),
             ..Config::default()
         };
-        let config = if quick { quick_config } else { Config::default() };
+        let config = Config { sequence_number_triggers, ..if quick { quick_config } else { Config::default() } };
         let mut network = Network::new(8, seed, |node| Dsdv::new(config, node));
         for (a, b) in links.into_iter().filter(|(a, b)| a != b) {
             network.connect(a, b);
