@@ -151,7 +151,7 @@ def _h9_notes(table: Table) -> list[str]:
         + " of what one hop has, the paper 0.98 and 0.93. Stations that have something to send get equal chances, and the relay N2 uses its own for two "
         "things, segments to N3 and acknowledgements to N1; N5 has nothing but segments. "
         f"Where both sessions are UDP, so that nobody sends acknowledgements, two hops have {number(table, WITHOUT_ACKS, 'two hops / one hop'):.2f} of what "
-        "one hop has.",
+        f"one hop has, and lose {number(table, WITHOUT_ACKS, 'loss of N1 → N3'):.1f} % at the relay.",
         f"The paper's sums (18.2 and 19.6 Mb/s over the air) lie below ours, as its one hop does (H2): time of its hosts, which is not modelled. With "
         f"RTS/CTS one hop has {rts:.2f} Mb/s (6.18 in the paper), but H2's 22 Mb/s speak against RTS/CTS.",
         "Both sessions have the same amount to send: the slower one has the air to itself at the end, in the paper as here.",

@@ -65,7 +65,7 @@ def _setup(amount: Amount) -> list[Parameter]:
 
 
 def _seconds(amount: Amount) -> float:
-    return amount.pick(quick=60.0, full=200.0)
+    return amount.pick(quick=30.0, full=200.0)
 
 
 def _cases(amount: Amount) -> Mapping[str, Case]:
