@@ -288,6 +288,34 @@ fn real_and_simulated_hosts_reach_each_other_and_a_recording_gives_the_same_agai
 }
 
 #[test]
+fn programs_at_real_hosts_are_told_what_simulated_hosts_cannot_do() {
+    let Some(bench) = Bench::new("told", &["ping", "bash"]) else { return };
+    let scenario = bench.file("mixed.toml", MIXED);
+    // At the first router the hops end; nobody there speaks TCP, or listens at the port of the discard protocol.
+    let program = "ping -c 1 -t 1 -W 5 10.0.0.3; echo > /dev/tcp/10.0.0.3/80; \
+                   exec 3> /dev/udp/10.0.0.3/9; echo >&3; sleep 0.5; echo >&3; exit 0";
+    let program = format!("exec bash -c '{program}' 2>&1");
+    let output = run(&mut emulate(&scenario, &["--exec", "r", &program, "--set", "emulation.lag_limit=1 s"]));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let told = String::from_utf8_lossy(&output.stdout);
+    for line in ["From 10.0.0.2 icmp_seq=1 Time to live exceeded", "Protocol not available", "Connection refused"] {
+        assert!(told.contains(line), "{line}: {told}");
+    }
+}
+
+#[test]
+fn a_host_is_told_that_aodv_of_the_simulation_finds_nobody() {
+    let Some(bench) = Bench::new("nobody", &["ping"]) else { return };
+    let text = line("n1", "protocol = \"udp\"", "kind = \"bulk\"")
+        .replace("real = true", "real = true\nrouting = { protocol = \"aodv\" }");
+    let scenario = bench.file("aodv.toml", &text);
+    let programs = ["--exec", "n0", "ping -c 1 -W 30 10.0.0.99; exit 0", "--set", "emulation.lag_limit=1 s"];
+    let output = run(emulate(&scenario, &programs).args(["--set", "duration=40 s"]));
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(told.contains("From 10.0.0.1 icmp_seq=1 Destination Host Unreachable"), "{told} {}", stderr(&output));
+}
+
+#[test]
 fn hosts_behind_aodv_of_the_simulation_reach_each_other() {
     let Some(bench) = Bench::new("aodv", &["ping"]) else { return };
     let text = line("n1", "protocol = \"udp\"", "kind = \"bulk\"")
