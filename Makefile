@@ -24,7 +24,7 @@ STATIC ?= $(shell rustc -vV | sed -n 's/^host: //p')
 # A Python module leaves the symbols of the interpreter open, so it can't be linked into a test program: pytest tests it.
 TESTED := --workspace --exclude hopcast-py --locked
 
-.PHONY: help install build static demo test test-full lint format docs bench bench-peers bench-kernel bench-probe fuzz clean
+.PHONY: help install build static demo test test-full lint format docs bench bench-peers bench-kernel bench-probe bench-stream fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -80,6 +80,9 @@ bench-kernel: ## measure the goodput of hopcast's TCP beside the Linux kernel's,
 
 bench-probe: ## measure hopcast probe beside iperf3 over virtual Ethernet, as root
 	cargo bench -p hopcast-live --bench probe --locked
+
+bench-stream: ## measure hopcast stream beside iperf3 over virtual Ethernet, as root
+	cargo bench -p hopcast-live --bench stream --locked
 
 # Without a sanitizer: hopcast has no unsafe code, and this way the installed toolchain serves.
 fuzz: $(FUZZER) ## let each parser and machine take octets of nobody, ten minutes each

@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 # The player: it reads the pipe and counts what it can decode.
 {
     "$hopcast" stream receive --listen 127.0.0.1 --output - 2> "$work/receive" |
-        ffmpeg -v error -i - -f null -progress "$work/played" -
+        ffmpeg -v error -i - -f null -fps_mode passthrough -progress "$work/played" -
 } &
 # The encoder, in real time: a key frame each second, tables before each.
 ffmpeg -v error -re -f lavfi -i testsrc2=size=640x360:rate=25 -t "$seconds" \

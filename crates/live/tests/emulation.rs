@@ -288,6 +288,34 @@ fn real_and_simulated_hosts_reach_each_other_and_a_recording_gives_the_same_agai
 }
 
 #[test]
+fn programs_at_real_hosts_are_told_what_simulated_hosts_cannot_do() {
+    let Some(bench) = Bench::new("told", &["ping", "bash"]) else { return };
+    let scenario = bench.file("mixed.toml", MIXED);
+    // At the first router the hops end; nobody there speaks TCP, or listens at the port of the discard protocol.
+    let program = "ping -c 1 -t 1 -W 5 10.0.0.3; echo > /dev/tcp/10.0.0.3/80; \
+                   exec 3> /dev/udp/10.0.0.3/9; echo >&3; sleep 0.5; echo >&3; exit 0";
+    let program = format!("exec bash -c '{program}' 2>&1");
+    let output = run(&mut emulate(&scenario, &["--exec", "r", &program, "--set", "emulation.lag_limit=1 s"]));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let told = String::from_utf8_lossy(&output.stdout);
+    for line in ["From 10.0.0.2 icmp_seq=1 Time to live exceeded", "Protocol not available", "Connection refused"] {
+        assert!(told.contains(line), "{line}: {told}");
+    }
+}
+
+#[test]
+fn a_host_is_told_that_aodv_of_the_simulation_finds_nobody() {
+    let Some(bench) = Bench::new("nobody", &["ping"]) else { return };
+    let text = line("n1", "protocol = \"udp\"", "kind = \"bulk\"")
+        .replace("real = true", "real = true\nrouting = { protocol = \"aodv\" }");
+    let scenario = bench.file("aodv.toml", &text);
+    let programs = ["--exec", "n0", "ping -c 1 -W 30 10.0.0.99; exit 0", "--set", "emulation.lag_limit=1 s"];
+    let output = run(emulate(&scenario, &programs).args(["--set", "duration=40 s"]));
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(told.contains("From 10.0.0.1 icmp_seq=1 Destination Host Unreachable"), "{told} {}", stderr(&output));
+}
+
+#[test]
 fn hosts_behind_aodv_of_the_simulation_reach_each_other() {
     let Some(bench) = Bench::new("aodv", &["ping"]) else { return };
     let text = line("n1", "protocol = \"udp\"", "kind = \"bulk\"")
@@ -390,6 +418,53 @@ fn what_cannot_be_emulated_is_told_and_nothing_is_made() {
         assert!(stderr(&output).contains(problem), "{}", stderr(&output));
     }
     assert_eq!(bench.left_behind(), Vec::<String>::new());
+}
+
+/// What the example prints of a film that is carried over three hops, with losses and a broken link: a line for each carrier, of
+/// numbers. `None` where something is missing.
+fn film(name: &str, carriers: &str) -> Option<Vec<[f64; 7]>> {
+    let _bench = Bench::new(name, &["ffmpeg", "ffprobe"])?;
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/film-over-hops.sh");
+    let output = Command::new(script)
+        .env("HOPCAST", env!("CARGO_BIN_EXE_hopcast-live"))
+        // It begins a second after the emulation, and goes on beyond the break.
+        .envs([("SECONDS_OF_FILM", "9"), ("CARRIERS", carriers)])
+        .stdin(Stdio::null())
+        .output()
+        .expect("the example is there");
+    let told = String::from_utf8_lossy(&output.stdout);
+    println!("{told}{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(0));
+    assert!(told.starts_with("225 frames\n"), "nine seconds of 25 frames each");
+    let row = |line: &str| {
+        let fields: Vec<f64> =
+            line.split('|').filter_map(|field| field.split_whitespace().next()?.parse().ok()).collect();
+        fields.try_into().unwrap_or_else(|_| panic!("{line}: seven numbers behind the carrier"))
+    };
+    let rows: Vec<[f64; 7]> = told.lines().skip(3).map(row).collect();
+    assert_eq!(rows.len(), carriers.split(' ').count());
+    Some(rows)
+}
+
+#[test]
+fn a_film_goes_over_three_hops_with_losses_and_a_broken_link_and_plays() {
+    let Some(rows) = film("film", "adtfrc") else { return };
+    let [whole, decoded, hiccups, stalled, _, lost, _] = rows[0];
+    // Without concealment, a frame of 4 packets is whole with 0.95^4, and the film was sent on from where the link broke.
+    assert!(whole > 50.0 && decoded > 60.0, "{rows:?}");
+    // The link was gone for three seconds, which no playout buffer of 0.3 s hides, and one packet of twenty is lost.
+    assert!(hiccups >= 1.0 && stalled > 2.0 && lost > 10.0, "{rows:?}");
+}
+
+#[test]
+#[ignore = "slow"]
+fn a_film_over_adtfrc_has_more_frames_than_over_udp_and_stalls_less_than_over_tfrc() {
+    let Some(rows) = film("films", "adtfrc tfrc udp") else { return };
+    let [adtfrc, tfrc, udp] = rows[..] else { panic!("three rows") };
+    // What UDP sends while the link is gone is lost but for what AODV holds; ADTFRC waits.
+    assert!(adtfrc[0] > udp[0] + 5.0, "{rows:?}");
+    // TFRC takes the losses for congestion.
+    assert!(adtfrc[3] < tfrc[3], "{rows:?}");
 }
 
 #[test]

@@ -403,6 +403,73 @@ fn statistics_are_lines_of_json() {
     assert_eq!(line["state"], "OPEN");
 }
 
+/// A library for `LD_PRELOAD`: the machine's date is ten days ahead and ten days behind by turns, each time that it is asked for.
+const STEPPED: &str = r#"
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sys/time.h>
+#include <time.h>
+
+int clock_gettime(clockid_t clock, struct timespec *at) {
+    static int (*real)(clockid_t, struct timespec *);
+    static int ahead;
+    if (!real) *(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");
+    int result = real(clock, at);
+    if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) at->tv_sec += (ahead = !ahead) ? 864000 : -864000;
+    return result;
+}
+
+int gettimeofday(struct timeval *at, void *zone) {
+    struct timespec now;
+    (void)zone;
+    int result = clock_gettime(CLOCK_REALTIME, &now);
+    *at = (struct timeval){now.tv_sec, now.tv_nsec / 1000};
+    return result;
+}
+
+time_t time(time_t *at) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return at ? (*at = now.tv_sec) : now.tv_sec;
+}
+"#;
+
+#[test]
+fn a_date_that_is_set_changes_nothing() {
+    let folder = Folder::new();
+    let [source, library] = ["stepped.c", "stepped.so"].map(|name| folder.path(name));
+    fs::write(&source, STEPPED).expect("there is room");
+    let compiled = Command::new("cc").args(["-shared", "-fPIC", "-o", &library, &source, "-ldl"]).status();
+    if !compiled.is_ok_and(|status| status.success()) {
+        assert!(std::env::var_os("HOPCAST_REQUIRE_TOOLS").is_none(), "cc is missing");
+        println!("skipped: cc is missing");
+        return;
+    }
+    let stepped = |program: &str| {
+        let mut command = Command::new(program);
+        command.env("LD_PRELOAD", &library);
+        command
+    };
+    let date = |mut command: Command| -> i64 {
+        let told = command.arg("+%s").output().expect("it is there").stdout;
+        String::from_utf8_lossy(&told).trim().parse().expect("seconds")
+    };
+    assert!((date(stepped("date")) - date(Command::new("date"))).abs() > 800_000, "the library does what it should");
+    // 0.75 s of media.
+    let (film, octets) = folder.film("film.ts", 2000);
+    let (key, output) = (folder.path("key"), folder.path("out.ts"));
+    Command::new(env!("CARGO_BIN_EXE_hopcast-live")).args(["key", &key]).status().expect("it is built");
+    for arguments in [&["--variant", "adtfrc"][..], &["--variant", "udp"], &["--key", &key]] {
+        let start =
+            |end: &[&str]| Program::start_by(stepped(env!("CARGO_BIN_EXE_hopcast-live")), &[end, arguments].concat());
+        let (receiver, address) = start(&["receive", "--listen", "127.0.0.1:0", "--output", &output]).listening();
+        let (status, text) = start(&["send", "--to", &address, "--input", &film]).end(LIMIT);
+        assert_eq!(status, Some(0), "{text}");
+        assert_eq!(receiver.end(LIMIT).0, Some(0));
+        assert!(fs::read(&output).expect("it was written") == octets, "{arguments:?}: {text}");
+    }
+}
+
 /// Datagrams, and whether they are the receiver's.
 type Capture = Vec<(bool, Vec<u8>)>;
 

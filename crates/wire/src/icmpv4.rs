@@ -1,9 +1,11 @@
-//! Echo and its answer in the Internet control message protocol (RFC 792, "Echo or Echo Reply Message").
+//! The Internet control message protocol: echo and its answer (RFC 792, "Echo or Echo Reply Message"), and what a sender is
+//! told of a packet that got no further (RFC 792, "Destination Unreachable Message", "Time Exceeded Message").
 
 use crate::ParseError;
 use crate::bytes::{array, put};
 use crate::checksum::Sum;
 use crate::error::Layer;
+use crate::ipv4::{self, Protocol};
 
 const LAYER: Layer = Layer("ICMP");
 
@@ -13,7 +15,13 @@ pub const PROTOCOL: u8 = 1;
 pub const HEADER_LEN: usize = 8;
 
 const ECHO_REPLY: u8 = 0;
+const UNREACHABLE: u8 = 3;
 const ECHO: u8 = 8;
+const TIME_EXCEEDED: u8 = 11;
+/// A question for the time, which like echo is no error (RFC 792, "Timestamp or Timestamp Reply Message").
+const TIMESTAMP: u8 = 13;
+/// Octets behind the header that an error repeats of the packet that it is about (RFC 792).
+const REPEATED: usize = 8;
 
 mod field {
     pub(super) const TYPE: usize = 0;
@@ -124,10 +132,110 @@ impl Repr {
     }
 }
 
+/// Why a packet got no further.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failure {
+    /// There is no way to its destination.
+    HostUnreachable,
+    /// Nobody there understands what it carries.
+    ProtocolUnreachable,
+    /// Nobody there listens at its port.
+    PortUnreachable,
+    /// It may take no more hops.
+    TimeExceeded,
+}
+
+impl Failure {
+    /// Type and code of the message.
+    fn kind(self) -> [u8; 2] {
+        match self {
+            Self::HostUnreachable => [UNREACHABLE, 1],
+            Self::ProtocolUnreachable => [UNREACHABLE, 2],
+            Self::PortUnreachable => [UNREACHABLE, 3],
+            Self::TimeExceeded => [TIME_EXCEEDED, 0],
+        }
+    }
+}
+
+/// The message that tells the source of an IPv4 packet of its failure. `None` where none may be sent: about messages of ICMP that
+/// may be errors themselves, fragments but the first, packets to more than one host, and sources that are no single host (RFC
+/// 1122, section 3.2.2); or where `packet` is none.
+pub fn error(failure: Failure, packet: &[u8]) -> Option<Vec<u8>> {
+    let view = ipv4::Packet::new_checked(packet).ok()?;
+    let (source, destination) = (view.source(), view.destination());
+    let is_host = !(source.is_unspecified() || source.is_loopback() || source.is_multicast() || source.is_broadcast());
+    let is_for_host = !(destination.is_multicast() || destination.is_broadcast());
+    let is_query = view.protocol() != Protocol::Icmp || matches!(view.payload().first(), Some(&(ECHO | TIMESTAMP)));
+    if !is_host || !is_for_host || !is_query || view.fragment_offset() != 0 {
+        return None;
+    }
+    let repeated = &packet[..view.total_len().min(view.header_len() + REPEATED)];
+    let mut message = vec![0; HEADER_LEN + repeated.len()];
+    message[field::TYPE..field::CHECKSUM].copy_from_slice(&failure.kind());
+    message[HEADER_LEN..].copy_from_slice(repeated);
+    let checksum = Sum::EMPTY.with(&message).checksum();
+    put(&mut message, field::CHECKSUM, checksum.to_be_bytes());
+    Some(message)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// A packet of 12 octets behind its header.
+    fn packet(destination: [u8; 4], protocol: Protocol, fragment_offset: u16) -> Vec<u8> {
+        let repr = ipv4::Repr {
+            type_of_service: 0,
+            identification: 7,
+            dont_fragment: false,
+            more_fragments: false,
+            fragment_offset,
+            time_to_live: 1,
+            protocol,
+            source: [10, 0, 0, 1].into(),
+            destination: destination.into(),
+            payload_len: 12,
+        };
+        let mut octets = vec![5; ipv4::HEADER_LEN + 12];
+        repr.emit(&mut ipv4::Packet::new_unchecked(&mut octets));
+        octets
+    }
+
+    #[test]
+    fn an_error_says_why_and_repeats_the_beginning() {
+        let lost = packet([10, 0, 0, 3], Protocol::Udp, 0);
+        for (failure, kind) in [
+            (Failure::HostUnreachable, [3, 1]),
+            (Failure::ProtocolUnreachable, [3, 2]),
+            (Failure::PortUnreachable, [3, 3]),
+            (Failure::TimeExceeded, [11, 0]),
+        ] {
+            let message = error(failure, &lost).expect("its source may be told");
+            assert_eq!(message[..2], kind);
+            assert_eq!((&message[4..8], &message[8..]), (&[0; 4][..], &lost[..28]));
+            assert!(Packet::new_checked(&message).unwrap().is_checksum_right());
+        }
+    }
+
+    #[test]
+    fn rfc_1122_section_3_2_2_no_error_is_sent_about_an_error_a_later_fragment_or_a_group() {
+        let tells = |packet: &[u8]| error(Failure::TimeExceeded, packet).is_some();
+        let here = [10, 0, 0, 3];
+        assert!(tells(&packet(here, Protocol::Tcp, 0)));
+        assert!(!tells(&packet(here, Protocol::Tcp, 8)));
+        assert!(!tells(&packet([224, 0, 0, 1], Protocol::Udp, 0)));
+        assert!(!tells(&packet([255; 4], Protocol::Udp, 0)));
+        let control = |kind: u8| {
+            let mut octets = packet(here, Protocol::Icmp, 0);
+            octets[ipv4::HEADER_LEN] = kind;
+            octets
+        };
+        assert_eq!([8, 13, 0, 3, 11, 12].map(|kind| tells(&control(kind))), [true, true, false, false, false, false]);
+        let mut of_nobody = packet(here, Protocol::Udp, 0);
+        of_nobody[12..16].fill(0);
+        assert!(!tells(&of_nobody));
+    }
 
     /// The example of RFC 1071's arithmetic, by hand: 0800 + 0001 + 0002 + 6162 = 6965, of which the complement is 969a.
     const REQUEST: [u8; 10] = [0x08, 0x00, 0x96, 0x9a, 0x00, 0x01, 0x00, 0x02, 0x61, 0x62];
@@ -177,6 +285,7 @@ mod tests {
             if let Ok(packet) = Packet::new_checked(&octets) {
                 let _ = Repr::parse(&packet);
             }
+            let _ = error(Failure::PortUnreachable, &octets);
         }
     }
 }

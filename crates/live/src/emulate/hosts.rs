@@ -102,6 +102,8 @@ fn set_up(plan: &RealNode) -> io::Result<Vec<SyncDevice>> {
         for name in ["rp_filter", "send_redirects", "accept_redirects"] {
             settings.push((format!("ipv4/conf/{}/{name}", interface.name), false));
         }
+        // A simulated router that stands before it tells it of failures in its own name.
+        settings.push((format!("ipv4/conf/{}/accept_local", interface.name), !is_router));
         // Addresses are made of the simulator's, which are unique: nobody need wait for an objection.
         settings.push((format!("ipv6/conf/{}/accept_dad", interface.name), false));
     }

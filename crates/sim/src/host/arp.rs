@@ -16,6 +16,7 @@ use hopcast_radio::mac::StationId;
 use hopcast_radio::mac::edca::UserPriority;
 use hopcast_wire::MacAddress;
 use hopcast_wire::arp::{Operation, Repr};
+use hopcast_wire::icmpv4::Failure;
 
 /// The caches of a host, by radio.
 #[derive(Debug)]
@@ -145,6 +146,9 @@ impl Host {
     pub(super) fn drop_own(&mut self, packet: &Packet, cause: DropCause, cx: &mut Context<'_>) {
         count_host_drop(packet, 1, cause, cx);
         self.release(packet, cx.now);
+        if matches!(cause, DropCause::NoRoute | DropCause::RouteTimeout | DropCause::ArpTimeout) {
+            self.tell(Failure::HostUnreachable, packet, cx);
+        }
     }
 
     fn send_arp(&mut self, interface: u32, to: MacAddress, message: Repr, cx: &mut Context<'_>) {

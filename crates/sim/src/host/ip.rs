@@ -7,6 +7,7 @@ use super::{Context, Endpoint, FIRST_PORT, Hop, Host, Neighbour, Slot, Socket, T
 use crate::metrics::DropCause;
 use crate::scenario::model::NodeId;
 use hopcast_protocols::time::Instant;
+use hopcast_wire::icmpv4::Failure;
 use std::sync::Arc;
 
 impl Host {
@@ -48,14 +49,16 @@ impl Host {
         // RFC 1812, section 5.3.1: a router that would send a packet on with a time to live of zero discards it.
         let ttl = packet.ip.ttl.saturating_sub(1);
         if ttl == 0 {
-            return count_host_drop(packet, 1, DropCause::TtlExpired, cx);
+            count_host_drop(packet, 1, DropCause::TtlExpired, cx);
+            return self.tell(Failure::TimeExceeded, packet, cx);
         }
         let packet = Packet { ip: Ipv4 { ttl, ..packet.ip }, ..packet.clone() };
         if self.router.is_some() {
             return self.forward_routed(packet, from, cx);
         }
         let Some(&hop) = self.routes.get(packet.ip.destination) else {
-            return count_host_drop(&packet, 1, self.unrouted, cx);
+            count_host_drop(&packet, 1, self.unrouted, cx);
+            return self.tell(Failure::HostUnreachable, &packet, cx);
         };
         self.push(hop, packet, cx);
     }

@@ -56,7 +56,7 @@ use hopcast_radio::mac::edca::UserPriority;
 use hopcast_radio::mac::{Room, StationId};
 use packet::{Body, Packet};
 use program::Program;
-use real::Real;
+use real::{ErrorLimit, Real};
 use reassembly::Reassembly;
 use router::Undelivered;
 use std::collections::VecDeque;
@@ -78,6 +78,8 @@ pub struct Host {
     resolution: Option<Box<Resolution>>,
     /// Where a real host stands in.
     real: Option<Box<Real>>,
+    /// Of what it tells real hosts.
+    errors: ErrorLimit,
     sockets: Vec<Socket>,
     programs: Vec<Program>,
     /// Packets for the interfaces, in order.
@@ -171,6 +173,7 @@ impl Host {
             unrouted: DropCause::NoRoute,
             router: None,
             real: None,
+            errors: ErrorLimit::new(),
             sockets: Vec::new(),
             programs: Vec::new(),
             ready: VecDeque::new(),

@@ -5,12 +5,13 @@
 //! were of a socket here, and it is given those that are for it.
 //!
 //! Simulated hosts pass packets of real ones on, put their fragments together, answer their echo requests (RFC 1122, section
-//! 3.2.2.6), and read the datagrams of flows that come from them.
+//! 3.2.2.6), read the datagrams of flows that come from them, and tell them of packets that got no further (RFC 1122, section
+//! 3.2.2; RFC 1812, section 4.3.3).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use hopcast_protocols::time::Instant;
+use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::edca::UserPriority;
 use hopcast_wire::checksum::Policy;
 use hopcast_wire::llc::EtherType;
@@ -21,6 +22,36 @@ use super::{Context, Hop, Host, Neighbour, Socket, Transmit, count_host_drop};
 use crate::address::{ip_address, node_of};
 use crate::metrics::DropCause;
 use crate::scenario::model::{FlowId, NodeId};
+
+/// Errors in a row that a host tells of, and how long it takes until it may tell of one more (RFC 1812, section 4.3.2.8, wants
+/// them limited; the numbers are Linux's, `icmp_ratelimit` and `XRLIM_BURST_FACTOR`).
+const ERRORS: u32 = 6;
+const ERROR_INTERVAL: Duration = Duration::from_secs(1);
+
+/// How many errors a host may tell of: a bucket of [`ERRORS`] tokens, one more each [`ERROR_INTERVAL`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ErrorLimit {
+    tokens: u32,
+    /// The bucket is counted up to here.
+    since: Instant,
+}
+
+impl ErrorLimit {
+    pub(super) fn new() -> Self {
+        Self { tokens: ERRORS, since: Instant::START }
+    }
+
+    /// Whether one may be told of at `now`.
+    fn take(&mut self, now: Instant) -> bool {
+        let passed = now.saturating_since(self.since).as_nanos() / ERROR_INTERVAL.as_nanos();
+        let full = u64::from(ERRORS - self.tokens) <= passed;
+        self.tokens = if full { ERRORS } else { self.tokens + passed as u32 };
+        self.since = if full { now } else { self.since + ERROR_INTERVAL * passed };
+        let may = self.tokens > 0;
+        self.tokens -= u32::from(may);
+        may
+    }
+}
 
 /// What waits to be taken by the real host.
 #[derive(Debug, Default)]
@@ -61,6 +92,22 @@ impl RealPart {
     pub fn payload(&self, ip: &Ipv4) -> &[u8] {
         let first = HEADER + usize::from(ip.offset.saturating_sub(self.ip().fragment_offset()));
         self.octets.get(first..first + usize::from(ip.payload)).unwrap_or_default()
+    }
+
+    /// The octets of the packet with this header, if it is one of IPv4 that simulated hosts understand.
+    fn packet(&self, ip: &Ipv4) -> Option<Vec<u8>> {
+        let came = ipv4::Repr::parse(&self.ip(), Policy::Ignore).ok()?;
+        let header = ipv4::Repr {
+            time_to_live: ip.ttl,
+            fragment_offset: ip.offset,
+            more_fragments: ip.more_fragments,
+            payload_len: ip.payload,
+            ..came
+        };
+        let mut octets = vec![0; HEADER];
+        header.emit(&mut ipv4::Packet::new_unchecked(&mut octets));
+        octets.extend_from_slice(self.payload(ip));
+        Some(octets)
     }
 }
 
@@ -267,6 +314,27 @@ impl Host {
             self.deliver_udp(u32::from(socket), datagram, octets, packets, cx);
         } else {
             count_host_drop(datagram, packets, DropCause::NoSocket, cx);
+            let failure = match datagram.body {
+                Body::Real { protocol: Some(UDP), .. } => icmpv4::Failure::PortUnreachable,
+                // Unknown messages of ICMP are silently discarded (RFC 1122, section 3.2.2).
+                Body::Real { protocol: Some(icmpv4::PROTOCOL), .. } => return,
+                _ => icmpv4::Failure::ProtocolUnreachable,
+            };
+            self.tell(failure, datagram, cx);
+        }
+    }
+
+    /// Tells the real host that sent `packet` why it got no further, where it may be told.
+    #[cold]
+    pub(super) fn tell(&mut self, failure: icmpv4::Failure, packet: &Packet, cx: &mut Context<'_>) {
+        // Internetwork control (RFC 1812, section 4.3.2.5).
+        const CONTROL: u8 = 0xc0;
+        let Body::Real { protocol: Some(_), .. } = packet.body else { return };
+        let about = packet.real().and_then(|part| part.packet(&packet.ip));
+        if let Some(message) = about.and_then(|about| icmpv4::error(failure, &about))
+            && self.errors.take(cx.now)
+        {
+            self.send_control(packet.ip.source, CONTROL, &message, cx);
         }
     }
 
@@ -274,18 +342,25 @@ impl Host {
     fn echo(&mut self, datagram: &Packet, cx: &mut Context<'_>) -> bool {
         let Some(part) = datagram.real() else { return false };
         let Ok(request) = icmpv4::Packet::new_checked(part.payload(&datagram.ip)) else { return false };
-        let Ok(asked) = icmpv4::Repr::parse(&request).map(|asked| icmpv4::Repr { is_reply: true, ..asked }) else {
-            return false;
-        };
-        if icmpv4::Repr::parse(&request).is_ok_and(|asked| asked.is_reply) {
+        let Ok(asked) = icmpv4::Repr::parse(&request) else { return false };
+        if asked.is_reply {
             return false;
         }
+        let mut message = vec![0; icmpv4::HEADER_LEN];
+        let reply = icmpv4::Repr { is_reply: true, ..asked };
+        reply.emit(&mut icmpv4::Packet::new_unchecked(&mut message), request.payload());
+        message.extend_from_slice(request.payload());
+        // RFC 1122, section 3.2.2.6: a reply has the type of service of its request.
+        self.send_control(datagram.ip.source, part.ip().type_of_service(), &message, cx);
+        true
+    }
+
+    /// Sends a message of ICMP to a real host, or hands it to the one that stands here.
+    fn send_control(&mut self, to: NodeId, type_of_service: u8, message: &[u8], cx: &mut Context<'_>) {
         let id = self.next_id;
         self.next_id = id.wrapping_add(1);
-        let to = datagram.ip.source;
         let header = ipv4::Repr {
-            // RFC 1122, section 3.2.2.6: a reply has the type of service of its request.
-            type_of_service: part.ip().type_of_service(),
+            type_of_service,
             identification: id,
             dont_fragment: false,
             more_fragments: false,
@@ -294,17 +369,20 @@ impl Host {
             protocol: ipv4::Protocol::from(icmpv4::PROTOCOL),
             source: ip_address(self.node),
             destination: ip_address(to),
-            payload_len: datagram.ip.payload,
+            // As long as a datagram that came, or as an error, which is short.
+            payload_len: message.len() as u16,
         };
-        let mut octets = vec![0; HEADER + usize::from(datagram.ip.payload)];
+        let mut octets = vec![0; HEADER];
         header.emit(&mut ipv4::Packet::new_unchecked(&mut octets));
-        let message = &mut octets[HEADER..];
-        message[icmpv4::HEADER_LEN..].copy_from_slice(request.payload());
-        asked.emit(&mut icmpv4::Packet::new_unchecked(message), request.payload());
+        octets.extend_from_slice(message);
         let frame = RealFrame { destination: MacAddress::BROADCAST, ether_type: EtherType::Ipv4, octets: &octets };
-        let reply = Packet::of_real(&frame, (self.node, to), cx.now);
-        self.send_datagram(reply, cx);
-        true
+        let datagram = Packet::of_real(&frame, (self.node, to), cx.now);
+        if to == self.node {
+            cx.counters.originated += 1;
+            self.receive(&datagram, cx);
+        } else {
+            self.send_datagram(datagram, cx);
+        }
     }
 }
 
@@ -330,3 +408,20 @@ impl Listener {
 }
 
 const _: () = assert!(udp::HEADER_LEN == UDP_HEADER as usize);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_come_six_at_once_and_then_one_a_second() {
+        let mut limit = ErrorLimit::new();
+        let mut take = |milliseconds: u64, count: usize| {
+            (0..count).filter(|_| limit.take(Instant::START + Duration::from_millis(milliseconds))).count()
+        };
+        assert_eq!(take(0, 7), 6);
+        assert_eq!([take(999, 1), take(1000, 2), take(1999, 1), take(2000, 1)], [0, 1, 0, 1]);
+        // Ten seconds fill it, and no more.
+        assert_eq!([take(12_500, 7), take(13_499, 1), take(13_500, 1)], [6, 0, 1]);
+    }
+}

@@ -18,7 +18,11 @@ const REAL: NodeId = NodeId(0);
 /// Three nodes in a line, of which only neighbours hear each other: real, simulated, and `last`. A flow goes from the first one to
 /// the last one, and one back.
 fn emulation(last: &str) -> (Scenario, Simulation) {
-    let text = format!(
+    emulation_of(line(last))
+}
+
+fn line(last: &str) -> String {
+    format!(
         r#"
         duration = "10 s"
         [radio]
@@ -49,7 +53,10 @@ fn emulation(last: &str) -> (Scenario, Simulation) {
         transport = {{ protocol = "udp" }}
         application = {{ kind = "cbr", rate = "80 kb/s", packet = "100 B" }}
         "#
-    );
+    )
+}
+
+fn emulation_of(text: String) -> (Scenario, Simulation) {
     let source = Source { text, name: "real.toml".into(), ..Source::default() };
     let scenario = Scenario::parse(&source, &[]).expect("the scenario is right").scenario;
     let simulation = Simulation::emulated(&scenario, 1).expect("the line reaches everyone");
@@ -86,6 +93,21 @@ fn packet(to: NodeId, protocol: u8, (offset, more_fragments): (u16, bool), paylo
     let mut octets = vec![0; header.buffer_len()];
     header.emit(&mut ipv4::Packet::new_unchecked(&mut octets));
     octets.extend_from_slice(payload);
+    octets
+}
+
+/// A datagram to a port, without a checksum (RFC 768).
+fn datagram(port: u16) -> Vec<u8> {
+    let [high, low] = port.to_be_bytes();
+    [&[0xc0, 0, high, low, 0, 12, 0, 0][..], b"text"].concat()
+}
+
+/// The same packet with so many hops to go.
+fn with_hops(octets: &[u8], time_to_live: u8) -> Vec<u8> {
+    let packet = ipv4::Packet::new_checked(octets).expect("a packet");
+    let header = ipv4::Repr::parse(&packet, Policy::Verify).expect("a right one");
+    let mut octets = octets.to_vec();
+    ipv4::Repr { time_to_live, ..header }.emit(&mut ipv4::Packet::new_unchecked(&mut octets));
     octets
 }
 
@@ -158,6 +180,70 @@ fn an_echo_comes_back_over_a_simulated_router_whole_and_in_fragments() {
     let expected = icmpv4::Repr { is_reply: true, identifier: 5, sequence: 6 };
     assert_eq!(icmpv4::Repr::parse(&reply), Ok(expected));
     assert_eq!(reply.payload(), [7; 2000]);
+}
+
+/// Who tells, type and code, and what is repeated, of the one message of ICMP that comes.
+fn told(simulation: &mut Simulation) -> (Ipv4Addr, [u8; 2], Vec<u8>) {
+    let deliveries = deliveries(simulation);
+    let [delivery] = &deliveries[..] else { panic!("one message: {deliveries:?}") };
+    let (header, message) = ip_of(delivery);
+    assert_eq!((u8::from(header.protocol), header.destination), (icmpv4::PROTOCOL, ip_address(REAL)));
+    assert!(icmpv4::Packet::new_checked(&message[..]).expect("a message").is_checksum_right());
+    (header.source, [message[0], message[1]], message[8..].to_vec())
+}
+
+#[test]
+fn rfc_792_a_real_host_is_told_why_a_packet_got_no_further() {
+    let (_, mut simulation) = emulation("false");
+    let udp = packet(NodeId(2), 17, (0, false), &datagram(9));
+    // A host that listens elsewhere, that knows no TCP of others, a router at which the hops end, one that knows no way.
+    for (octets, hops_there, node, kind) in [
+        (udp.clone(), 8, 2, [3, 3]),
+        (packet(NodeId(2), 6, (0, false), &[0; 20]), 8, 2, [3, 2]),
+        (with_hops(&udp, 1), 1, 1, [11, 0]),
+        (packet(NodeId(9), 17, (0, false), &datagram(9)), 8, 1, [3, 1]),
+    ] {
+        simulation.handle_frame(REAL, 0, &frame(hardware(1), EtherType::Ipv4, &octets)).expect("it is sent");
+        let repeated = with_hops(&octets, hops_there)[..28].to_vec();
+        assert_eq!(told(&mut simulation), (ip_address(NodeId(node)), kind, repeated));
+    }
+    // An answer to nothing is nothing.
+    let mut answer = echo(b"");
+    answer[..4].copy_from_slice(&[0, 0, 0xff, 0xff - 11]);
+    let octets = packet(NodeId(2), icmpv4::PROTOCOL, (0, false), &answer);
+    simulation.handle_frame(REAL, 0, &frame(hardware(1), EtherType::Ipv4, &octets)).expect("it is sent");
+    assert_eq!(deliveries(&mut simulation), []);
+}
+
+#[test]
+fn rfc_1812_section_4_3_2_8_errors_are_told_six_at_once_and_then_one_a_second() {
+    let (_, mut simulation) = emulation("false");
+    let octets = packet(NodeId(2), 17, (0, false), &datagram(9));
+    let mut errors = |count: usize| {
+        for _ in 0..count {
+            simulation.handle_frame(REAL, 0, &frame(hardware(1), EtherType::Ipv4, &octets)).expect("it is sent");
+        }
+        deliveries(&mut simulation).len()
+    };
+    assert_eq!(errors(10), 6);
+    // A tenth of a second each.
+    assert_eq!((0..35).map(|_| errors(1)).sum::<usize>(), 3);
+}
+
+#[test]
+fn a_real_host_is_told_that_its_routing_protocol_finds_nobody() {
+    let aodv = |name: &str| format!("name = \"{name}\"\n        routing = {{ protocol = \"aodv\" }}");
+    let text = ["a", "b", "c"]
+        .iter()
+        .fold(line("false"), |text, name| text.replace(&format!("name = \"{name}\""), &aodv(name)));
+    let (_, mut simulation) = emulation_of(text.replace("10 s", "60 s"));
+    let octets = packet(NodeId(9), 17, (0, false), &datagram(9));
+    simulation.handle_frame(REAL, 0, &frame(hardware(0), EtherType::Ipv4, &octets)).expect("it is taken");
+    let all: Vec<Delivery> = (0..590).flat_map(|_| deliveries(&mut simulation)).collect();
+    let errors: Vec<_> =
+        all.iter().map(ip_of).filter(|(header, _)| u8::from(header.protocol) == icmpv4::PROTOCOL).collect();
+    let [(header, message)] = &errors[..] else { panic!("one error: {errors:?}") };
+    assert_eq!((header.source, &message[..2]), (ip_address(REAL), &[3, 1][..]));
 }
 
 #[test]
