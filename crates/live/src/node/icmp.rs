@@ -2,30 +2,15 @@
 
 use std::net::Ipv4Addr;
 
-use hopcast_wire::checksum::Sum;
+use hopcast_wire::icmpv4::{self, Failure};
 use hopcast_wire::ipv4::{self, Protocol};
 
-/// Type of destination unreachable, and its code for a host (RFC 792).
-const HOST_UNREACHABLE: [u8; 2] = [3, 1];
-/// Length of the header, the unused four octets included.
-const HEADER_LEN: usize = 8;
-/// What is repeated of the packet: its header and this much behind it (RFC 792).
-const REPEATED: usize = 8;
 /// Time to live of what this host makes (RFC 1340, "IP time to live parameter").
 const TTL: u8 = 64;
 
-/// The message from `own` that `packet` can't be delivered. `None` where none may be sent: about messages of ICMP that may be
-/// errors themselves, fragments but the first, and sources that are no single host (RFC 1122, 3.2.2).
+/// The packet from `own` that says that `packet` can't be delivered. `None` where none may be sent ([`icmpv4::error`]).
 pub(super) fn host_unreachable(packet: &[u8], own: Ipv4Addr) -> Option<Vec<u8>> {
-    let view = ipv4::Packet::new_checked(packet).ok()?;
-    let source = view.source();
-    let is_host = !(source.is_unspecified() || source.is_loopback() || source.is_multicast() || source.is_broadcast());
-    let is_query = view.protocol() != Protocol::Icmp || matches!(view.payload().first(), Some(8 | 13));
-    if !is_host || !is_query || view.fragment_offset() != 0 {
-        return None;
-    }
-    let repeated = &packet[..view.total_len().min(view.header_len() + REPEATED)];
-    let payload_len = HEADER_LEN + repeated.len();
+    let error = icmpv4::error(Failure::HostUnreachable, packet)?;
     let repr = ipv4::Repr {
         // Network control, as RFC 1812, 4.3.2.5, asks for: internetwork control.
         type_of_service: 0xc0,
@@ -36,22 +21,19 @@ pub(super) fn host_unreachable(packet: &[u8], own: Ipv4Addr) -> Option<Vec<u8>> 
         time_to_live: TTL,
         protocol: Protocol::Icmp,
         source: own,
-        destination: source,
-        // A header of 60 octets and 16 others.
-        payload_len: payload_len as u16,
+        destination: ipv4::Packet::new_checked(packet).ok()?.source(),
+        // An error repeats a header of 60 octets at most and 8 others.
+        payload_len: error.len() as u16,
     };
-    let mut message = vec![0; ipv4::HEADER_LEN + payload_len];
+    let mut message = vec![0; ipv4::HEADER_LEN];
     repr.emit(&mut ipv4::Packet::new_unchecked(&mut message));
-    let icmp = &mut message[ipv4::HEADER_LEN..];
-    icmp[..2].copy_from_slice(&HOST_UNREACHABLE);
-    icmp[HEADER_LEN..].copy_from_slice(repeated);
-    let checksum = Sum::EMPTY.with(icmp).checksum();
-    icmp[2..4].copy_from_slice(&checksum.to_be_bytes());
+    message.extend_from_slice(&error);
     Some(message)
 }
 
 #[cfg(test)]
 mod tests {
+    use hopcast_wire::checksum::Sum;
     use proptest::prelude::*;
 
     use super::super::router::test::packet;
