@@ -42,6 +42,11 @@ NS3_SINR: Options = {"radio.reception": "sinr", "radio.capture": "200 dB"}
 """ns-3 decides by signal to interference and noise."""
 NS3_REPAIRED: Options = {"capture": 10, "host-delay": 20e-6}
 """hopcast's rules in ns-3, where its own differ: see docs/validation.md."""
+NS3_COHERENT: Options = {"errors": "coherent", "noise-figure": 5.75, "host-delay": 20e-6}
+"""hopcast's rules in ns-3: coherent detection; noise in 16.5 MHz instead of 22 (10 log 16.5/22 = -1.25 dB); packets that
+come after a reception and not as it ends."""
+NS3_PREAMBLE: Options = {"radio.preamble_detection": "4 dB"}
+"""ns-3 finds preambles of DSSS without the gain of the eleven chips."""
 NS2_TCP: Options = {"iw": 2, "delack": 0, "min_rto": 0.2, "tick": 0.01, "limited_transmit": 1}
 """ns-2's own defaults."""
 NS2_PROFILE_TCP: Options = {
@@ -88,6 +93,15 @@ STRING_PAIRINGS = (
         Ns3.name,
         {**NS3_TCP, "reception": "sinr", **NS3_RADIO},
         {**NS3_SINR, **NS3_LIKE, **STANDARD_TCP},
+        # ns-3.37 repeats an RTS without limit where every frame has one.
+        hopcast_with_rts={"radio.retry_limit.short": 255},
+    ),
+    Pairing(
+        "ns-3-sinr-like",
+        "ns-3 (coherent detection, a host's delay) and hopcast (`standard`, reception `sinr`, preambles at 4 dB)",
+        Ns3.name,
+        {**NS3_TCP, "reception": "sinr", **NS3_RADIO, **NS3_COHERENT},
+        {**NS3_SINR, **NS3_PREAMBLE, **NS3_LIKE, **STANDARD_TCP},
         # ns-3.37 repeats an RTS without limit where every frame has one.
         hopcast_with_rts={"radio.retry_limit.short": 255},
     ),

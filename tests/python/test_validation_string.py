@@ -75,6 +75,13 @@ def test_with_the_same_rules_ns3_gives_the_same(hops: int, window: int, rts: str
     assert goodputs(pairing, case, seeds=2)[0] == pytest.approx(reference, rel=0.03)
 
 
+@pytest.mark.parametrize("case", validate.string_cases(range(4, 8)), ids=lambda case: "-".join(case.label))
+def test_by_sinr_with_the_same_error_rates_intervals_overlap(case: Any) -> None:
+    reference = PEERS["ns-3-sinr-like"]["cases"][" ".join(case.label)]
+    measured = goodputs(PAIRINGS["ns-3-sinr-like"], case, seeds=10)
+    assert abs(mean(measured) - reference["mean"]) <= (ci95(measured) or 0) + reference["ci95"]
+
+
 @pytest.mark.parametrize("window", ["4", "32"])
 def test_a_frame_of_equal_power_is_what_ns3_survives(window: str) -> None:
     """The rule in which ns-3 as it is differs most from hopcast's default: three hops without RTS."""

@@ -2,7 +2,7 @@
 // and the roaming nodes have in common.
 #pragma once
 
-#include "capture.h"
+#include "dsss_reception.h"
 #include "flows.h"
 #include "report.h"
 #include "tcp.h"
@@ -26,7 +26,10 @@ struct MeshOptions : TcpOptions
     bool rts = false;              ///< RTS/CTS before every unicast data frame.
     std::string reception = "sinr"; ///< `sinr`, or `first-come` to imitate ns-2.
     double capture = 0;            ///< dB above the sum of the rest throughout that a frame must have, and that are
-                                   ///< enough; 0: by ns-3's own error rates and preamble detection.
+                                   ///< enough; 0: by error rates and ns-3's own preamble detection.
+    std::string errors = "ns-3";   ///< Error rates of DSSS: `ns-3`, or `coherent` for those of coherent detection.
+    double noiseFigure = 7;        ///< Of a receiver in dB; the noise is that in ns-3's 22 MHz.
+    double preambleTime = 4e-6;    ///< When a preamble is found or not, in seconds; the standard's aCCATime is 15 us.
     std::string controlRate = "1"; ///< Rate of RTS in Mb/s. An ACK goes at 2 Mb/s in any case.
     double hostDelay = 0;          ///< From the MAC to IP, in seconds, in every node.
     std::string routing = "static"; ///< `static`, or `aodv` as in ns-2: no hellos, broken links told by the MAC.
@@ -40,7 +43,10 @@ struct MeshOptions : TcpOptions
         TcpOptions::AddTo(line);
         line.AddValue("rts", "RTS/CTS before unicast data", rts);
         line.AddValue("reception", "sinr or first-come", reception);
-        line.AddValue("capture", "dB above the sum of the rest that a frame needs; 0: ns-3's own error model", capture);
+        line.AddValue("capture", "dB above the sum of the rest that a frame needs; 0: by error rates", capture);
+        line.AddValue("errors", "error rates of DSSS, ns-3 or coherent", errors);
+        line.AddValue("noise-figure", "of a receiver, dB", noiseFigure);
+        line.AddValue("preamble-time", "from a frame's start until its preamble is found or not, s", preambleTime);
         line.AddValue("control-rate", "of RTS frames, 1 or 2 Mb/s", controlRate);
         line.AddValue("host-delay", "from the MAC to IP, s", hostDelay);
         line.AddValue("routing", "static or aodv", routing);
@@ -163,6 +169,7 @@ class Mesh
         phy.Set("TxPowerEnd", DoubleValue(24.5));
         phy.Set("TxGain", DoubleValue(0));
         phy.Set("RxGain", DoubleValue(0));
+        phy.Set("RxNoiseFigure", DoubleValue(m_options.noiseFigure));
         phy.Set("CcaEdThreshold", DoubleValue(SENSE));
         phy.Set("RxSensitivity", DoubleValue(SENSE));
         // 4 dB is ns-3's own rule: a preamble is found wherever it stands out, also amid a weaker frame. A node at 200 m
@@ -176,6 +183,9 @@ class Mesh
                                       DoubleValue(DECODE));
 
         captureThreshold = m_options.capture;
+        coherentDetection = m_options.errors == "coherent";
+        NS_ABORT_MSG_UNLESS(coherentDetection || m_options.errors == "ns-3", "errors: neither ns-3 nor coherent");
+        preambleTime = m_options.preambleTime;
 
         WifiHelper wifi;
         wifi.SetStandard(WIFI_STANDARD_80211b);
