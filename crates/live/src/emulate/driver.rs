@@ -6,7 +6,7 @@
 //! the same run.
 
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
 
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_sim::scenario::model::NodeId;
@@ -89,14 +89,14 @@ impl<'a, 's> Driver<'a, 's> {
             poll.registry().register(&mut SourceFd(&fd), Token(place), Interest::READABLE)?;
         }
         let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC)?;
-        let fd = std::os::fd::AsFd::as_fd(&timer).as_raw_fd();
+        let fd = timer.as_fd().as_raw_fd();
         poll.registry().register(&mut SourceFd(&fd), TIMER, Interest::READABLE)?;
         Ok(Self { session, hosts, recorder, ports, lag: Lag::new(), poll, timer, buffer: vec![0; FRAME] })
     }
 
     /// Runs to the end of the session, or until `programs`, if there are any, have ended, or a signal comes. Time begins now.
     pub(super) fn run(&mut self, programs: &mut Programs, signals: &Signals) -> io::Result<(End, &Lag)> {
-        self.poll.registry().register(&mut SourceFd(&signals.fd()), SIGNAL, Interest::READABLE)?;
+        self.poll.registry().register(&mut SourceFd(&signals.as_fd().as_raw_fd()), SIGNAL, Interest::READABLE)?;
         let clock = Clock::new();
         let mut events = Events::with_capacity(self.ports.len() + 2);
         let mut look = Instant::START;

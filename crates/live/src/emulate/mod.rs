@@ -30,6 +30,7 @@ use hopcast_sim::results::{self, Replication, RunResult, Spent};
 use hopcast_sim::scenario::{Scenario, Source};
 
 use crate::failure::Failure;
+use crate::output;
 use crate::platform::clock::Clock;
 use crate::platform::signals::Signals;
 use driver::{Driver, End};
@@ -287,18 +288,7 @@ impl Command {
         for warning in &result.warnings {
             say(&format!("hopcast: warning: {warning}"))?;
         }
-        let mut stdout = io::stdout().lock();
-        let printed = match self.json {
-            true => writeln!(stdout, "{}", report.to_json()),
-            false => report.print(&mut stdout),
-        };
-        match printed.and_then(|()| stdout.flush()) {
-            // Whoever read our output has seen enough.
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                Err(failed(format!("can't write the output: {error}")))
-            }
-            _ => Ok(()),
-        }
+        output::print(&if self.json { report.to_json() + "\n" } else { report.to_string() })
     }
 
     fn write(

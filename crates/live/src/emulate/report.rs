@@ -1,6 +1,6 @@
 //! What an emulation tells: as an object for machines, as lines for people.
 
-use std::io::{self, Write};
+use std::fmt;
 
 use hopcast_sim::results::RunResult;
 use serde::Serialize;
@@ -55,14 +55,16 @@ impl Report<'_> {
     pub(super) fn to_json(&self) -> String {
         serde_json::to_string(self).expect("a report holds nothing that JSON lacks")
     }
+}
 
-    /// A line for each flow, and the sums.
-    pub(super) fn print(&self, to: &mut impl Write) -> io::Result<()> {
+/// A line for each flow, and the sums.
+impl fmt::Display for Report<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for flow in &self.run.flows {
             let summary = &flow.summary;
             let delay = summary.delay_mean_s.map_or("-".to_owned(), |delay| format!("{:.3} ms", delay * 1e3));
             writeln!(
-                to,
+                f,
                 "flow {}, {} to {}, {}: {:.3} Mb/s, {:.2} % lost, delay {delay}",
                 flow.name,
                 flow.from,
@@ -75,13 +77,13 @@ impl Report<'_> {
         let EmulationRecord { frames_taken, frames_delivered, lag, .. } = &self.emulation;
         let (time, totals) = (self.run.cost.simulated_s, &self.run.totals);
         writeln!(
-            to,
+            f,
             "{time:.3} s: {frames_taken} frames from real hosts, {frames_delivered} to them, {} on the air",
             totals.frames_sent
         )?;
         if let Some(LagSummary { within_1ms: Some(within), p99_s: Some(p99), max_s: Some(max), .. }) = lag {
             writeln!(
-                to,
+                f,
                 "lag behind real time: {:.2} % of frames within 1 ms, 99 % within {:.3} ms, all within {:.3} ms",
                 within * 1e2,
                 p99 * 1e3,

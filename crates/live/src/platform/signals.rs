@@ -1,7 +1,7 @@
 //! SIGINT, SIGTERM and SIGHUP as something to wait for.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -37,11 +37,6 @@ impl Signals {
         Ok(signals)
     }
 
-    /// Becomes readable once a signal has come, and stays so.
-    pub fn fd(&self) -> RawFd {
-        self.wake.as_raw_fd()
-    }
-
     /// The number of the last signal, if one has come.
     pub fn received(&self) -> Option<i32> {
         match self.last.load(Ordering::SeqCst) {
@@ -51,7 +46,7 @@ impl Signals {
     }
 }
 
-/// Readable as [`Signals::fd`] is.
+/// Becomes readable once a signal has come, and stays so.
 impl AsFd for Signals {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.wake.as_fd()
