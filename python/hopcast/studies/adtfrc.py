@@ -607,15 +607,14 @@ def _m3_rows(measured: Measured) -> list[Row]:
                 rows.append(value("M3", _m3_case(setting, speed, protocol), "throughput", "kb/s", _known(rate)))
             case = f"{setting}: {speed:g} m/s, ADTFRC / TFRC"
             ratio = _ratio(rates["adtfrc"], rates["tfrc"])
-            if SETTINGS[setting][2]:
-                rows.append(value("M3", case, "throughput ratio", "", _known(ratio)))
-            elif speed > 0.0:
+            is_far = SETTINGS[setting][2]
+            if speed > 0.0 and not is_far:
                 note = "100 to 800 % more when nodes are mobile (section V-A)"
                 rows.append(value("M3", case, "throughput ratio", "", _known(ratio), low=2.0, high=9.0, note=note))
             else:
                 rows.append(value("M3", case, "throughput ratio", "", _known(ratio)))
             over_tcp = _ratio(rates["adtfrc"], rates["tcp"])
-            if not SETTINGS[setting][2]:
+            if not is_far:
                 over["tfrc"][case], over["tcp"][case] = ratio, over_tcp
             case = f"{setting}: {speed:g} m/s, ADTFRC / TCP with ELFN"
             rows.append(value("M3", case, "throughput ratio", "", _known(over_tcp)))

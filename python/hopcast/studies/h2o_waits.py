@@ -14,7 +14,7 @@ from hopcast.studies import h2o_wired
 from hopcast.studies.experiment import Amount, Case, Document, Experiment, Measured, Parameter, Table
 from hopcast.studies.h2o import ADU_KB, GB, KB, scenario, seeds, setup
 from hopcast.studies.h2o_places import loss, mbps, number
-from hopcast.studies.rows import NOISE, Row, Sample, claim, hardest, sentence, typical, value
+from hopcast.studies.rows import NOISE, Row, Sample, claim, judged, percent, sentence, typical, value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -91,12 +91,6 @@ class Observation:
     high: float | None
     note: str
 
-    def judged(self) -> Sample:
-        """What stands for the cells."""
-        if self.of == "typical":
-            return typical(self.cells.values())
-        return hardest(self.cells.values(), self.low, self.high)
-
 
 def _observations(bandwidth: Mapping[tuple[int, int], Sample]) -> list[Observation]:
     return [
@@ -148,7 +142,7 @@ def _over_wires(measured: Measured, on_the_air: Mapping[tuple[int, int], Sample]
         pairs = zip(seen, ratios, strict=True)
         return float(fall <= SHARP) + sum(one.low <= ratio <= (one.high or math.inf) for one, ratio in pairs)
 
-    found = Sample.of(reproduced, falls, *(one.judged() for one in seen))
+    found = Sample.of(reproduced, falls, *(judged(one.cells.values(), one.of, one.low, one.high) for one in seen))
     note = "“All four observations are reproducible with a wired network”"
     rows.append(claim("H6", f"{WIRED}four observations", "reproduced", "", found, low=4.0, note=note))
     smaller = {}
@@ -172,15 +166,14 @@ def _where_lost(measured: Measured, case: str, hops: int) -> tuple[list[Row], Sa
     together = Sample.of(lambda *counts: float(sum(counts)), *lost.values())
     note = "Equal shares of the losses at each relay"
     for index, relay in enumerate(relays if hops > 2 else ()):
-        share = Sample.of(lambda part, whole: 100 * part / whole if whole else math.nan, lost[relay], together)
+        share = percent(lost[relay], together)
         rows.append(value("H6", case, f"lost at N{index + 2}", "%", share, paper=100 / len(relays), note=note))
     all_lost = measured.flow(case, "stream0", "lost_packets")
-    at_relays = Sample.of(lambda part, whole: 100 * part / whole if whole else math.nan, together, all_lost)
+    at_relays = percent(together, all_lost)
     full = measured.sample(
         case, lambda document: sum(_lost_at(relay, document, "receive_buffer_full") for relay in relays)
     )
-    share = Sample.of(lambda part, whole: 100 * part / whole if whole else math.nan, full, all_lost)
-    rows.append(value("H6", case, "lost in full receive buffers", "%", share))
+    rows.append(value("H6", case, "lost in full receive buffers", "%", percent(full, all_lost)))
     return rows, at_relays
 
 

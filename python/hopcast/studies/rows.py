@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median, median_low
 from typing import Any, Literal
@@ -157,6 +157,16 @@ def claim(
     return _row(experiment, case, metric, unit, "claim", None, low, high, measured, verdict, note)
 
 
+def average(samples: Iterable[Sample]) -> Sample:
+    """Their mean, replication by replication."""
+    return Sample.of(lambda *each: math.fsum(each) / len(each), *samples)
+
+
+def percent(part: Sample, whole: Sample) -> Sample:
+    """The part in per cent of the whole; not known where there is none."""
+    return Sample.of(lambda a, b: 100.0 * a / b if b else math.nan, part, whole)
+
+
 def typical(cells: Iterable[Sample]) -> Sample:
     """Of the cells of a sentence about a tendency ("larger segments win"): their median, replication by replication. What could not be
     measured does not count."""
@@ -184,6 +194,13 @@ def hardest(cells: Iterable[Sample], low: float | None, high: float | None) -> S
     return max(cells, key=beyond)
 
 
+def judged(
+    cells: Collection[Sample], of: Literal["typical", "hardest"], low: float | None, high: float | None
+) -> Sample:
+    """What stands for the cells of a sentence."""
+    return typical(cells) if of == "typical" else hardest(cells, low, high)
+
+
 def sentence(
     experiment: str,
     case: str,
@@ -195,16 +212,17 @@ def sentence(
     low: float | None = None,
     high: float | None = None,
     note: str,
+    shown: Callable[[Sample], Sample] = lambda cell: cell,
 ) -> list[Row]:
-    """A sentence of the paper that speaks of several cells: these as values, by their cases, and one claim about what is `typical` of them,
-    or about the `hardest`."""
+    """A sentence of the paper that speaks of several cells: these as values, by their cases and as they are to be `shown`, and one claim
+    about what is `typical` of them, or about the `hardest`."""
     if len(cells) == 1:
         ((name, only),) = cells.items()
         return [claim(experiment, name, metric, unit, only, low=low, high=high, note=note)]
-    found = typical(cells.values()) if of == "typical" else hardest(cells.values(), low, high)
+    found = judged(cells.values(), of, low, high)
     which = f"{case + ', ' if case else ''}{'the median' if of == 'typical' else 'the hardest'} of {len(cells)}"
     return [
-        *(value(experiment, name, metric, unit, sample) for name, sample in cells.items()),
+        *(value(experiment, name, metric, unit, shown(sample)) for name, sample in cells.items()),
         claim(experiment, which, metric, unit, found, low=low, high=high, note=note),
     ]
 

@@ -15,7 +15,7 @@ from hopcast.numbers import significant
 from hopcast.scenario import Scenario
 from hopcast.studies.experiment import Amount, Case, Experiment, Measured, Parameter, Table
 from hopcast.studies.h2o_places import mbps, number
-from hopcast.studies.rows import Row, Sample, claim, typical, value
+from hopcast.studies.rows import Row, Sample, sentence, value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -294,11 +294,7 @@ def _tendency(
     metric: str = "goodput ratio",
 ) -> list[Row]:
     """A sentence about all these cells, of which some connections with errors may have delivered nothing."""
-    middle = typical(cells.values())
-    return [
-        *(value("P1", name, metric, "", _finite(cell)) for name, cell in cells.items()),
-        claim("P1", f"{case}, the median of {len(cells)}", metric, "", middle, low=low, high=high, note=note),
-    ]
+    return sentence("P1", case, metric, "", cells, of="typical", low=low, high=high, note=note, shown=_finite)
 
 
 def _notes(table: Table) -> list[str]:

@@ -5,15 +5,14 @@ M. Petrovic, M. Aboelaze: "Performance of TCP/UDP under Ad Hoc IEEE802.11", sect
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import product
 from typing import TYPE_CHECKING
 
 from hopcast.numbers import significant
 from hopcast.studies.experiment import Amount, Case, Experiment, Measured, Parameter, Table
 from hopcast.studies.h2o_places import number
-from hopcast.studies.rows import Row, Sample, claim, sentence, value
+from hopcast.studies.rows import Row, Sample, average, claim, sentence, value
 from hopcast.studies.strings import (
     BARELY,
     CHANNELS,
@@ -105,20 +104,20 @@ def _cases(amount: Amount) -> Mapping[str, Case]:
 def _rows(measured: Measured) -> list[Row]:
     rows = []
     bulk = {(key, at): kbps(measured, _case(*key), at) for key in KEYS for at in BULK}
-    mean = {key: _mean(bulk[key, at] for at in BULK) for key in KEYS}
+    mean = {key: average(bulk[key, at] for at in BULK) for key in KEYS}
     for key in KEYS:
         case = _case(*key)
         for at in BULK:
             rows.append(value("P6", f"{case}, bulk {at + 1}", "goodput", "kb/s", bulk[key, at]))
         rows.append(value("P6", case, "bulk, mean", "kb/s", mean[key]))
-        constant = _mean(kbps(measured, case, SIDE + row) for row in range(SIDE))
+        constant = average(kbps(measured, case, SIDE + row) for row in range(SIDE))
         rows.append(value("P6", case, "constant rate, mean", "kb/s", constant))
         rows.append(value("P6", case, "bulk connections without a packet", "", _failed(bulk, key)))
     little, percents, silent = {}, {}, {}
     for segment, rate in product(SEGMENTS, RATES):
         ideal, errors, fec = ((segment, rate, channel) for channel in (IDEAL, ERRORS, FEC))
         case = f"{segment} B, {rate:g} kb/s"
-        share = _mean(kbps(measured, _notified(errors), at) for at in BULK)
+        share = average(kbps(measured, _notified(errors), at) for at in BULK)
         rows.append(value("P6", f"{case}, errors, {NOTIFIED} / ideal", "bulk, mean, ratio", "", share / mean[ideal]))
         little[f"{case}, errors / ideal"] = mean[errors] / mean[ideal]
         percents[f"{case}, FEC / ideal"] = Sample.of(lambda ratio: 100.0 * ratio, mean[fec] / mean[ideal])
@@ -127,9 +126,8 @@ def _rows(measured: Measured) -> list[Row]:
     rows += sentence("P6", "errors / ideal", "bulk, mean, ratio", "", little, of="typical", high=BARELY, note=note)
     rows += [value("P6", case, "bulk, mean", "%", percent) for case, percent in percents.items()]
     note = "“About 20 % to 50 % on average of the throughput without any errors”"
-    average = _mean(percents.values())
     rows.append(
-        value("P6", f"FEC / ideal, the mean of {len(percents)}", "bulk, mean", "%", average, low=20.0, high=50.0, note=note)
+        value("P6", f"FEC / ideal, the mean of {len(percents)}", "bulk, mean", "%", average(percents.values()), low=20.0, high=50.0, note=note)
     )  # fmt: skip
     note = "FEC “allows all connection to transfer data”"
     rows += sentence(
@@ -161,10 +159,6 @@ def _rows(measured: Measured) -> list[Row]:
         claim("P6", "233.3 kb/s, FEC / ideal", "connections with more", "", better, low=1.0, note=note)
     )  # fmt: skip
     return rows
-
-
-def _mean(samples: Iterable[Sample]) -> Sample:
-    return Sample.of(lambda *each: math.fsum(each) / len(each), *samples)
 
 
 def _failed(bulk: Mapping[tuple[Key, int], Sample], key: Key, of: range = BULK) -> Sample:

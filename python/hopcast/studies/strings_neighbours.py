@@ -6,14 +6,14 @@ M. Petrovic, M. Aboelaze: "Performance of TCP/UDP under Ad Hoc IEEE802.11", sect
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
 from hopcast.numbers import significant
 from hopcast.studies.experiment import Amount, Case, Experiment, Measured, Parameter, Table
 from hopcast.studies.h2o_places import number
-from hopcast.studies.rows import Row, Sample, sentence, value
+from hopcast.studies.rows import Row, Sample, average, sentence, value
 from hopcast.studies.strings import (
     CHANNELS,
     ERRORS,
@@ -94,17 +94,19 @@ def _cases(amount: Amount) -> Mapping[str, Case]:
     return made | {RESIDUAL: Case(worse, seeds(amount))}
 
 
+def _middle(short: Sequence[Sample]) -> Sample:
+    """What the middle connections have on average, as a part of the mean over one hop; `short` goes by `NEIGHBOURS`."""
+    return average(short[NEIGHBOURS.index(name)] for name in MIDDLE) / average(short)
+
+
 def _rows(measured: Measured) -> list[Row]:
     rows = []
     rate = {(key, name): kbps(measured, _case(*key), at) for key in KEYS for at, name in enumerate(CONNECTIONS)}
     short = {key: [rate[key, name] for name in NEIGHBOURS] for key in KEYS}
     total = {key: Sample.of(lambda *each: math.fsum(each), *short[key], rate[key, LONG]) for key in KEYS}
-    mean = {key: Sample.of(lambda *each: math.fsum(each) / len(each), *short[key]) for key in KEYS}
+    mean = {key: average(short[key]) for key in KEYS}
     fair = {key: Sample.of(lambda *each: jain(each) if any(each) else math.nan, *short[key]) for key in KEYS}
-    middle = {
-        key: Sample.of(lambda a, b, m: (a + b) / 2.0 / m if m else math.nan, *(rate[key, n] for n in MIDDLE), mean[key])
-        for key in KEYS
-    }
+    middle = {key: _middle(short[key]) for key in KEYS}
     for key in KEYS:
         case = _case(*key)
         for name in NEIGHBOURS:
@@ -113,22 +115,13 @@ def _rows(measured: Measured) -> list[Row]:
         rows.append(value("P5", case, "total", "kb/s", total[key]))
         rows.append(value("P5", case, "Jain's index over one hop", "", fair[key]))
         rows.append(value("P5", case, "middle / mean over one hop", "", middle[key]))
-    others = [kbps(measured, RESIDUAL, at) for at in range(len(NEIGHBOURS))]
-    share = Sample.of(
-        lambda *each: (
-            sum(each[NEIGHBOURS.index(name)] for name in MIDDLE) / len(MIDDLE) / (math.fsum(each) / len(each))
-            if any(each)
-            else math.nan
-        ),
-        *others,
-    )
-    rows.append(value("P5", RESIDUAL, "middle / mean over one hop", "", share))
+    residual = _middle([kbps(measured, RESIDUAL, at) for at in range(len(NEIGHBOURS))])
+    rows.append(value("P5", RESIDUAL, "middle / mean over one hop", "", residual))
     chosen = [key for key in KEYS if key[3] == NS2_WINDOW]
     rates = [rate[key, LONG] for key in chosen]
     note = "“In all cases, the single multihop connection is able to transfer data, but at a very low rate (about 1 kbps)”: the mean of the cases"
-    average = Sample.of(lambda *each: math.fsum(each) / len(each), *rates)
     rows.append(
-        value("P5", f"{LONG}, the mean of {len(rates)}", "goodput", "kb/s", average, paper=LONG_KBPS, note=note)
+        value("P5", f"{LONG}, the mean of {len(rates)}", "goodput", "kb/s", average(rates), paper=LONG_KBPS, note=note)
     )
     shares = {f"{_short(*key)}, window {NS2_WINDOW}": rate[key, LONG] / mean[key] for key in chosen}
     note = (

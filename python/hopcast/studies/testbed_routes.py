@@ -15,7 +15,7 @@ from hopcast.numbers import significant
 from hopcast.scenario import Scenario
 from hopcast.studies.experiment import Amount, Case, Document, Experiment, Measured, Parameter, Table
 from hopcast.studies.h2o_places import number
-from hopcast.studies.rows import Row, Sample, claim, sentence, value
+from hopcast.studies.rows import Row, Sample, claim, percent, sentence, value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -397,9 +397,6 @@ def _a3_claims(measured: Measured) -> list[Row]:
     def lost(hops: int, load: float, places: Iterable[int]) -> Sample:
         return measured.sample(_a3_case(hops, load), lambda document: math.fsum(losses(document)[at] for at in places))
 
-    def share(part: Sample, whole: Sample) -> Sample:
-        return Sample.of(lambda a, b: 100.0 * a / b if b else math.nan, part, whole)
-
     high = [load for load in LOADS if load > 0.4]
     ideal = {
         f"{_hops(hops)}, {load:g} Mb/s, alone": received(hops, load)
@@ -417,7 +414,7 @@ def _a3_claims(measured: Measured) -> list[Row]:
     early, late = {}, {}
     for load in high:
         every = lost(3, load, range(6))
-        early[f"{_hops(3)}, {load:g} Mb/s, nodes 1 and 2 and in between"] = share(lost(3, load, range(3)), every)
+        early[f"{_hops(3)}, {load:g} Mb/s, nodes 1 and 2 and in between"] = percent(lost(3, load, range(3)), every)
         late[f"{_hops(3)}, {load:g} Mb/s, from node 3 on"] = lost(3, load, (4, 5))
     return [
         *sentence("A3", "one and two hops", "received", "%", ideal, of="hardest", low=ALMOST, note="“Almost ideal” (Fig. 2): at least 90 %"),
