@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FOOT = 0.3048
+OFDM = (6, 9, 12, 18, 24, 36, 48, 54)
+"""Mb/s: the rates of 802.11a and of OFDM in 802.11g."""
 
 # Shares of frames of 1458 octets lost in link simulations with soft decisions in white noise, as published with ns-3
 # (AwgnErrorTableBcc1458), by the rate of 802.11a with the same constellation and code.

@@ -6,7 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from channel import drawn, legend
+from channel import OFDM, drawn, legend
+from traffic import ends
 
 from hopcast import Scenario, ScenarioError, _core, run, theory
 from hopcast.figures import COLOURS, INK
@@ -15,9 +16,8 @@ from hopcast.statistics import ci95
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-OFDM = (6, 9, 12, 18, 24, 36, 48, 54)
 CCK = (1, 2, 5.5, 11)
-"""Mb/s: the rates of 802.11a and 802.11b."""
+"""Mb/s: the rates of 802.11b."""
 FREQUENCY = {"802.11a": 5.18e9, "802.11b": 2.412e9}
 BANDWIDTH = {"802.11a": 16.25e6, "802.11b": 16.5e6}
 """Hz: the default channels, and the bandwidths of noise (docs/models/errors.md)."""
@@ -100,17 +100,8 @@ def capture(axes: Axes) -> None:
         ratios = np.array(RATIOS[rate]) + (0.0 if first else 0.25)
         colour = COLOURS[index]
         label = f"{rate} Mb/s, {'first' if first else 'later'}"
-        received = np.array([survivors(rate, first, ratio) for ratio in ratios])
-        shares = received.mean(axis=1)
-        axes.errorbar(
-            ratios,
-            shares,
-            yerr=half_widths(received),
-            fmt="o" if first else "s",
-            color=colour,
-            markersize=3.5,
-            elinewidth=0.8,
-        )
+        received = [survivors(rate, first, ratio) for ratio in ratios]
+        means(axes, ratios, received, fmt="o" if first else "s", color=colour, markersize=3.5, elinewidth=0.8)
         axes.plot(fine, overlapped(rate, first, fine), color=colour, label=label, linestyle="-" if first else "--")
     axes.set(xlabel="power over that of the other frame, dB", ylabel="share of frames received", ylim=(-0.03, 1.05))
     legend(axes, 2)
@@ -179,11 +170,10 @@ def rate_control(left: Axes, right: Axes) -> None:
         for index, algorithm in enumerate(("arf", "aarf", "minstrel")):
             # Beside each other, so that each can be seen.
             ratios = np.arange(5.0, 25.1, 2.5) + 0.25 * (index - 1)
-            found = np.array([chosen(algorithm, snr, fading) for snr in ratios])
-            axes.errorbar(
+            means(
+                axes,
                 ratios,
-                found.mean(axis=1),
-                yerr=half_widths(found),
+                [chosen(algorithm, snr, fading) for snr in ratios],
                 fmt="os^"[index],
                 color=COLOURS[index],
                 markersize=3.5,
@@ -236,17 +226,14 @@ def link(
     standard: str, power: float, radio: dict[str, Any], octets: int, frames: int | None, fading: str = "none"
 ) -> Scenario:
     """Two nodes and UDP in MPDUs of so many octets, which arrive with a power in dBm: so many of them, or as many as fit in 4 s."""
-    nodes = [
-        {"name": name, "placement": {"shape": "points", "at": [[place, 0.0]]}}
-        for name, place in (("a", 0.0), ("b", METRES))
-    ]
     size = octets - HEADERS
     application: dict[str, Any] = {"kind": "adu", "size": size} | ({} if frames is None else {"bytes": frames * size})
     common = {"standard": standard, "reception": "sinr", "tx_power": f"{power - gain(standard):.9f} dBm"}
     propagation = {"model": "free-space", "fading": fading}
     flow = {"name": "f", "from": "a", "to": "b", "transport": {"protocol": "udp"}, "application": application}
     duration = 4.0 if frames is None else 60.0
-    return Scenario(duration=duration, radio=common | radio | {"propagation": propagation}, nodes=nodes, flows=[flow])
+    radio = common | radio | {"propagation": propagation}
+    return Scenario(duration=duration, radio=radio, nodes=ends(METRES), flows=[flow])
 
 
 HEADERS = 24 + 8 + 20 + 8 + 4
@@ -263,6 +250,7 @@ def noise(standard: str) -> float:
     return 10 * math.log10(1.380649e-23 * 290 * BANDWIDTH[standard] * 1e3) + 7.0
 
 
-def half_widths(samples: Any) -> Any:
-    """Half of Student's 95 % interval of each row's mean."""
-    return np.array([ci95(list(row)) or 0.0 for row in samples])
+def means(axes: Axes, places: Any, samples: Any, **look: Any) -> None:
+    """The mean of each place's samples, with Student's 95 % interval."""
+    half_widths = [ci95(list(row)) or 0.0 for row in samples]
+    axes.errorbar(places, np.mean(samples, axis=1), yerr=half_widths, **look)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from channel import drawn, legend
-from receivers import half_widths
-from traffic import goodput, pair
+from receivers import means
+from traffic import ends, goodput, pair
 
 from hopcast import Scenario, run, theory
 from hopcast.figures import COLOURS, INK
@@ -84,12 +84,11 @@ def edca(left: Axes, right: Axes) -> None:
     }
     for category, (axes, name) in enumerate(((left, "voice"), (right, "best effort"))):
         for index, (limit, cells) in enumerate(found.items()):
-            samples = np.array([both[category] for both in cells.values()])
             places = np.arange(len(cells)) + 0.3 * index - 0.2
-            axes.errorbar(
+            means(
+                axes,
                 places,
-                samples.mean(axis=1),
-                yerr=half_widths(samples),
+                [both[category] for both in cells.values()],
                 fmt="os"[index],
                 color=COLOURS[index],
                 markersize=4,
@@ -189,7 +188,7 @@ def fair_shares(axes: Axes) -> None:
         shares = np.array(found["goodput_bps"]).reshape(SEEDS, len(rates)).T * 1e-6
         look: dict[str, Any] = {"fmt": ("o", "s:")[index], "color": COLOURS[index], "linewidth": 0.8, "markersize": 4}
         label = ("FQ-CoDel", "drop-tail")[index]
-        axes.errorbar(rates, shares.mean(axis=1), yerr=half_widths(shares), label=label, **look)
+        means(axes, rates, shares, label=label, **look)
     axes.set_xscale("log")
     axes.set_yscale("log")
     ticks = [0.1, 0.2, 0.5, 1, 2, 5, 10]
@@ -234,9 +233,5 @@ def cards(axes: Axes) -> None:
 
 def through(model: str, packet: int) -> float:
     """Mb/s of IP packets of so many octets from a card to one like it, offered more than it sends."""
-    nodes = [
-        {"name": name, "card": {"model": model}, "placement": {"shape": "points", "at": [[place, 0.0]]}}
-        for name, place in (("a", 0.0), ("b", 5.0))
-    ]
-    application = {"kind": "bulk", "packet": packet - 28}
-    return goodput({"radio": {"profile": "wavelan"}, "nodes": nodes}, application, None, 10.0) * packet / (packet - 28)
+    network = {"radio": {"profile": "wavelan"}, "nodes": ends(5.0, card={"model": model})}
+    return goodput(network, {"kind": "bulk", "packet": packet - 28}, None, 10.0) * packet / (packet - 28)

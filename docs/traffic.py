@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from channel import drawn, legend
+from channel import OFDM, drawn, legend
 
 from hopcast import Scenario, run, theory
 from hopcast.figures import COLOURS, INK
@@ -16,8 +16,6 @@ from hopcast.figures import COLOURS, INK
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-PROTECTED = (6, 9, 12, 18, 24, 36, 48, 54)
-"""Mb/s: the rates of OFDM."""
 BASIC = 2e6
 """Bit/s: what stations of 802.11b understand."""
 
@@ -80,13 +78,13 @@ def protection(axes: Axes) -> None:
     """What protecting OFDM from stations of 802.11b costs a saturated link."""
     for index, kind in enumerate(("none", "cts-to-self", "rts-cts")):
         measured, expected = [], []
-        for rate in PROTECTED:
+        for rate in OFDM:
             radio = {"standard": "802.11g", "data_rate": f"{rate} Mb/s", "basic_rate": "2 Mb/s", "protection": kind}
             measured.append(goodput(pair(radio), {"kind": "bulk", "packet": "1472 B"}))
             expected.append(8 * 1472 / protected_cycle(kind, rate * 1e6))
-        axes.plot(PROTECTED, measured, "o", color=COLOURS[index], markersize=3.5)
-        axes.plot(PROTECTED, np.array(expected) * 1e-6, color=COLOURS[index], label=kind)
-    axes.set(xlabel="data rate, Mb/s", ylabel="goodput, Mb/s", xticks=PROTECTED, ylim=(0, None))
+        axes.plot(OFDM, measured, "o", color=COLOURS[index], markersize=3.5)
+        axes.plot(OFDM, np.array(expected) * 1e-6, color=COLOURS[index], label=kind)
+    axes.set(xlabel="data rate, Mb/s", ylabel="goodput, Mb/s", xticks=OFDM, ylim=(0, None))
     legend(axes)
 
 
@@ -137,8 +135,15 @@ def protected_cycle(kind: str, rate: float) -> float:
 def pair(radio: dict[str, Any]) -> dict[str, Any]:
     """Two nodes that hear each other without a loss."""
     propagation = {"model": "range", "receive": "100 m", "carrier_sense": "200 m"}
-    nodes = [{"name": name, "placement": {"shape": "points", "at": [[x, 0.0]]}} for name, x in (("a", 0.0), ("b", 1.0))]
-    return {"radio": radio | {"propagation": propagation}, "nodes": nodes}
+    return {"radio": radio | {"propagation": propagation}, "nodes": ends(1.0)}
+
+
+def ends(metres: float, **keys: Any) -> list[dict[str, Any]]:
+    """Two nodes, a and b, so far apart, both with these keys."""
+    return [
+        {"name": name, "placement": {"shape": "points", "at": [[x, 0.0]]}} | keys
+        for name, x in (("a", 0.0), ("b", metres))
+    ]
 
 
 def goodput(
