@@ -103,20 +103,26 @@ def cases() -> Iterator[Case]:
                 yield Case(protocol, **scene, changes=tuple(changes.items()))
 
 
+def streams(sources: int, seconds: float = SECONDS) -> Iterator[tuple[int, int, float]]:
+    """Source, destination and start in seconds of each flow."""
+    draws = random.Random("starts of the sources")
+    for source in range(sources):
+        # Nodes are alike, so that any other node is as good as one that is drawn.
+        yield source, (source + 1) % NODES, draws.uniform(0.0, min(LATEST, seconds / 5.0))
+
+
 def scenario(case: Case, seconds: float = SECONDS) -> hopcast.Scenario:
     """The scene of a case. The seed draws places and movement; sources, destinations and starts are the same in all runs."""
-    draws = random.Random("starts of the sources")
     flows: list[Flow] = [
         {
             "name": f"cbr{source}",
             "from": f"n{source}",
-            # Nodes are alike, so that any other node is as good as one that is drawn.
-            "to": f"n{(source + 1) % NODES}",
-            "start": draws.uniform(0.0, min(LATEST, seconds / 5.0)),
+            "to": f"n{sink}",
+            "start": start,
             "transport": {"protocol": "udp"},
             "application": {"kind": "cbr", "rate": case.rate * 8.0 * case.packet, "packet": case.packet},
         }
-        for source in range(case.sources)
+        for source, sink, start in streams(case.sources, seconds)
     ]
     made = hopcast.Scenario(
         name="classical scene",

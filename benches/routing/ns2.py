@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from classical import HEIGHT, LATEST, NODES, SECONDS, SPEED, WIDTH
+from classical import HEIGHT, NODES, SECONDS, SPEED, WIDTH, streams
 
 HERE = Path(__file__).parent
 
@@ -25,8 +25,7 @@ def write_scene(folder: Path, pause: float, seed: int, sources: int) -> None:
     """Movement in the format of ns-2's `setdest`, and the flows."""
     lines = [line for node in range(NODES) for line in _way(node, pause, seed)]
     (folder / "movement.tcl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    draws = random.Random("starts of the sources")
-    flows = [f"{source} {(source + 1) % NODES} {draws.uniform(0.0, LATEST):.6f}" for source in range(sources)]
+    flows = [f"{source} {sink} {start:.6f}" for source, sink, start in streams(sources)]
     (folder / "flows.txt").write_text("\n".join(flows) + "\n", encoding="utf-8")
 
 
