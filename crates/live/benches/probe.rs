@@ -8,44 +8,31 @@ fn main() {
 }
 
 #[cfg(target_os = "linux")]
+mod iperf3;
+#[cfg(target_os = "linux")]
 #[path = "../tests/probe/processes.rs"]
 #[expect(dead_code, reason = "the tests need more of it")]
 mod processes;
 
 #[cfg(target_os = "linux")]
 fn main() {
-    linux::main();
+    iperf3::bench(linux::run);
 }
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::process::Stdio;
-
-    use serde_json::Value;
-
+    use super::iperf3::{self, ADDRESS};
     use super::processes::{Line, Missing, Place};
 
     /// Of each program and case; the median counts.
     const TIMES: usize = 5;
-    /// The far end.
-    const ADDRESS: &str = "10.88.0.2";
 
     /// Transport, octets of a write, and about what goes over in some seconds. iperf3's own writes are of 1460 octets (UDP,
     /// what fits into a segment) and 128 KiB (TCP).
     const CASES: [(&str, &str, &str); 4] =
         [("udp", "1460", "1.5GB"), ("udp", "8192", "6GB"), ("tcp", "4096", "10GB"), ("tcp", "131072", "10GB")];
 
-    pub(super) fn main() {
-        // `cargo test` runs it too, to see that it starts.
-        if !std::env::args().any(|argument| argument == "--bench") {
-            return;
-        }
-        if let Err(missing) = run() {
-            println!("skipped: {}", missing.what);
-        }
-    }
-
-    fn run() -> Result<(), Missing> {
+    pub(super) fn run() -> Result<(), Missing> {
         let line = Line::new(2)?;
         let (near, far) = (line.place(0), line.place(1));
         let _receiver = far.daemon(&["receive"]);
@@ -54,7 +41,7 @@ mod linux {
         for (transport, size, bytes) in CASES {
             let (mut theirs, mut ours) = (Vec::new(), Vec::new());
             for _ in 0..TIMES {
-                theirs.push(iperf3(near, far, transport, size)?);
+                theirs.push(self::theirs(near, far, transport, size)?);
                 ours.push(probe(near, transport, size, bytes));
             }
             let ([theirs, their_loss], [ours, our_loss]) = (median(theirs), median(ours));
@@ -71,29 +58,12 @@ mod linux {
     }
 
     /// Rate and loss at the receiver.
-    fn iperf3(near: Place<'_>, far: Place<'_>, transport: &str, size: &str) -> Result<[f64; 2], Missing> {
-        let missing = |error| Missing { is_program: true, what: format!("iperf3: {error}") };
-        let mut server = far.command("iperf3");
-        let mut server = server.args(["-s", "-1"]).stdout(Stdio::null()).spawn().map_err(missing)?;
-        // It says nothing of being ready.
-        std::thread::park_timeout(std::time::Duration::from_millis(500));
-        let mut client = near.command("iperf3");
-        client.args(["-c", ADDRESS, "-l", size, "-t", "4", "-J"]);
+    fn theirs(near: Place<'_>, far: Place<'_>, transport: &str, size: &str) -> Result<[f64; 2], Missing> {
         if transport == "udp" {
-            client.args(["-u", "-b", "0"]);
+            return Ok(iperf3::udp(near, far, size)?.1);
         }
-        let done = client.output().map_err(missing)?;
-        let _ = server.wait();
-        let document: Value = serde_json::from_slice(&done.stdout).expect("iperf3 -J prints an object");
-        let end = &document["end"];
-        let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
-        Ok(if transport == "udp" {
-            let loss = number(&end["sum"]["lost_percent"]) / 100.0;
-            // Of UDP it tells what was sent.
-            [number(&end["sum"]["bits_per_second"]) * (1.0 - loss), loss]
-        } else {
-            [number(&end["sum_received"]["bits_per_second"]), 0.0]
-        })
+        let end = iperf3::run(near, far, &["-l", size])?;
+        Ok([iperf3::number(&end["sum_received"]["bits_per_second"]), 0.0])
     }
 
     fn probe(near: Place<'_>, transport: &str, size: &str, bytes: &str) -> [f64; 2] {

@@ -8,13 +8,15 @@ fn main() {
 }
 
 #[cfg(target_os = "linux")]
+mod iperf3;
+#[cfg(target_os = "linux")]
 #[path = "../tests/probe/processes.rs"]
 #[expect(dead_code, reason = "the tests need more of it")]
 mod processes;
 
 #[cfg(target_os = "linux")]
 fn main() {
-    linux::main();
+    iperf3::bench(linux::run);
 }
 
 #[cfg(target_os = "linux")]
@@ -25,12 +27,11 @@ mod linux {
 
     use serde_json::Value;
 
+    use super::iperf3::{self, ADDRESS};
     use super::processes::{Line, Missing, Place};
 
     /// Of each program; the median counts.
     const TIMES: usize = 5;
-    /// The far end.
-    const ADDRESS: &str = "10.88.0.2";
     /// Octets of a transport packet, and how many of them the film has: 500 MB.
     const PACKET: usize = 188;
     const PACKETS: usize = 2_660_000;
@@ -48,17 +49,7 @@ mod linux {
         cost: f64,
     }
 
-    pub(super) fn main() {
-        // `cargo test` runs it too, to see that it starts.
-        if !std::env::args().any(|argument| argument == "--bench") {
-            return;
-        }
-        if let Err(missing) = run() {
-            println!("skipped: {}", missing.what);
-        }
-    }
-
-    fn run() -> Result<(), Missing> {
+    pub(super) fn run() -> Result<(), Missing> {
         let line = Line::new(2)?;
         let (near, far) = (line.place(0), line.place(1));
         let film = std::env::temp_dir().join(format!("hopcast-bench-{}.ts", std::process::id()));
@@ -68,7 +59,7 @@ mod linux {
         let (mut theirs, mut ours) = (Vec::new(), [const { Vec::new() }; 3]);
         let variants = ["adtfrc", "tfrc", "udp"];
         for _ in 0..TIMES {
-            theirs.push(iperf3(near, far)?);
+            theirs.push(self::theirs(near, far)?);
             for (variant, ours) in variants.iter().zip(&mut ours) {
                 ours.push(stream(near, far, variant, &film.display().to_string()));
             }
@@ -90,23 +81,11 @@ mod linux {
         packet.repeat(PACKETS)
     }
 
-    fn iperf3(near: Place<'_>, far: Place<'_>) -> Result<Measured, Missing> {
-        let missing = |error| Missing { is_program: true, what: format!("iperf3: {error}") };
+    fn theirs(near: Place<'_>, far: Place<'_>) -> Result<Measured, Missing> {
         let before = processor_time();
-        let mut server = far.command("iperf3");
-        let mut server = server.args(["-s", "-1"]).stdout(Stdio::null()).spawn().map_err(missing)?;
-        // It says nothing of being ready.
-        std::thread::park_timeout(std::time::Duration::from_millis(500));
-        let mut client = near.command("iperf3");
-        let done = client.args(["-c", ADDRESS, "-u", "-b", "0", "-l", DATAGRAM, "-t", "4", "-J"]).output();
-        let done = done.map_err(missing)?;
-        let _ = server.wait();
-        let document: Value = serde_json::from_slice(&done.stdout).expect("iperf3 -J prints an object");
-        let number = |field: &str| document["end"]["sum"][field].as_f64().unwrap_or(f64::NAN);
-        // Of UDP it tells what was sent.
-        let loss = number("lost_percent") / 100.0;
-        let rate = number("bits_per_second") * (1.0 - loss);
-        Ok(Measured { rate, loss, cost: (processor_time() - before) / (rate * number("seconds")) })
+        let (end, [rate, loss]) = iperf3::udp(near, far, DATAGRAM)?;
+        let bits = rate * iperf3::number(&end["sum"]["seconds"]);
+        Ok(Measured { rate, loss, cost: (processor_time() - before) / bits })
     }
 
     fn stream(near: Place<'_>, far: Place<'_>, variant: &str, film: &str) -> Measured {
