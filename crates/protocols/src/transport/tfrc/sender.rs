@@ -100,10 +100,11 @@ impl Sender {
         }
     }
 
-    /// The handshake took `rtt`: the sender may begin with the initial window in a round trip (section 4.2).
+    /// The handshake took `rtt`: the sender may begin with the initial window in a round trip (section 4.2). No time at all, as
+    /// a coarse clock may tell, counts as the shortest there is.
     pub fn on_handshake(&mut self, rtt: Duration) {
         if self.rtt.is_none() {
-            self.take_sample(rtt);
+            self.take_sample(rtt.max(Duration::from_nanos(1)));
             self.rate = self.initial_rate();
         }
     }

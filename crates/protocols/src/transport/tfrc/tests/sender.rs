@@ -121,6 +121,15 @@ fn section_4_2_the_initial_window_by_segment() {
 }
 
 #[test]
+fn a_handshake_that_took_no_time_gives_a_rate_all_the_same() {
+    let mut sender = Sender::new(config(Edition::Rfc5348));
+    sender.on_handshake(Duration::ZERO);
+    assert_eq!(sender.rtt(), Some(Duration::from_nanos(1)));
+    // Four packets of 1000 octets in a nanosecond.
+    assert!((sender.rate() / 4e12 - 1.0).abs() < 1e-9, "{}", sender.rate());
+}
+
+#[test]
 fn section_4_3_slow_start_doubles_once_a_round_trip() {
     let mut bench = Bench::new(Edition::Rfc5348);
     bench.sender.on_handshake(RTT);
