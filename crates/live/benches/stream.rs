@@ -1,5 +1,6 @@
 //! What `hopcast stream` carries beside iperf3's UDP, over the same pair of virtual Ethernet devices between two namespaces:
-//! `cargo bench -p hopcast-live --bench stream` as root. Each is measured in turn, several times, and what processor time it takes.
+//! `cargo bench -p hopcast-live --bench stream` as root. Each is measured in turn, several times, and what processor time it takes,
+//! with all cores and with both ends on one.
 #![expect(clippy::print_stdout, reason = "it prints a table")]
 
 #[cfg(not(target_os = "linux"))]
@@ -7,6 +8,9 @@ fn main() {
     println!("skipped: emulation and the live commands need Linux");
 }
 
+#[cfg(target_os = "linux")]
+#[path = "../tests/probe/cores.rs"]
+mod cores;
 #[cfg(target_os = "linux")]
 mod iperf3;
 #[cfg(target_os = "linux")]
@@ -27,6 +31,7 @@ mod linux {
 
     use serde_json::Value;
 
+    use super::cores::stay_on_one_core;
     use super::iperf3::{self, ADDRESS};
     use super::processes::{Line, Missing, Place};
 
@@ -54,22 +59,31 @@ mod linux {
         let (near, far) = (line.place(0), line.place(1));
         let film = std::env::temp_dir().join(format!("hopcast-bench-{}.ts", std::process::id()));
         fs::write(&film, padding()).expect("there is room for 500 MB");
-        println!("| | arrived, Gb/s | lost | Gb/s a core | / iperf3 |");
-        println!("|---|---:|---:|---:|---:|");
+        println!("| cores | | arrived, Gb/s | lost | Gb/s a core | / iperf3 |");
+        println!("|---|---|---:|---:|---:|---:|");
+        let film_path = film.display().to_string();
+        compare("all", near, far, &film_path)?;
+        stay_on_one_core();
+        compare("one", near, far, &film_path)?;
+        let _ = fs::remove_file(film);
+        Ok(())
+    }
+
+    /// All kinds in turn, and a row of the table for each.
+    fn compare(cores: &str, near: Place<'_>, far: Place<'_>, film: &str) -> Result<(), Missing> {
         let (mut theirs, mut ours) = (Vec::new(), [const { Vec::new() }; 3]);
         let variants = ["adtfrc", "tfrc", "udp"];
         for _ in 0..TIMES {
             theirs.push(self::theirs(near, far)?);
             for (variant, ours) in variants.iter().zip(&mut ours) {
-                ours.push(stream(near, far, variant, &film.display().to_string()));
+                ours.push(stream(near, far, variant, film));
             }
         }
-        let _ = fs::remove_file(film);
         let theirs = median(theirs);
         let rows = variants.iter().copied().zip(ours.map(median));
         for (name, Measured { rate, loss, cost }) in [("iperf3, UDP", theirs)].into_iter().chain(rows) {
             let (core, ratio) = (1e-9 / cost, rate / theirs.rate);
-            println!("| {name} | {:.2} | {:.1} % | {core:.2} | {ratio:.2} |", rate * 1e-9, loss * 1e2);
+            println!("| {cores} | {name} | {:.2} | {:.1} % | {core:.2} | {ratio:.2} |", rate * 1e-9, loss * 1e2);
         }
         Ok(())
     }

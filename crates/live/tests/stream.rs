@@ -2,6 +2,12 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::print_stdout, reason = "a skipped test says so")]
 
+#[path = "probe/cores.rs"]
+mod cores;
+#[path = "probe/processes.rs"]
+#[expect(dead_code, reason = "those of the probe need more of it")]
+mod processes;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::UdpSocket;
@@ -13,6 +19,9 @@ use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+
+use self::cores::stay_on_one_core;
+use self::processes::{Line, usable};
 
 /// A folder that goes with the test.
 struct Folder(PathBuf);
@@ -592,87 +601,41 @@ fn pcap(datagrams: &[(bool, Vec<u8>)]) -> Vec<u8> {
     file
 }
 
-/// Two namespaces with a wire between them, which go with the test.
-struct Wire {
-    names: [String; 2],
-}
-
-impl Wire {
-    /// `None`, with a message, where there are no privileges or tools.
-    fn new() -> Option<Self> {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let names = ["a", "b"].map(|end| format!("hcs{}{number}{end}", std::process::id()));
-        let required = std::env::var_os("HOPCAST_REQUIRE_TOOLS").is_some();
-        if !nix::unistd::geteuid().is_root() {
-            println!("skipped: namespaces need root");
-            return None;
-        }
-        if Command::new("ip").arg("-V").stdout(Stdio::null()).status().is_err() {
-            assert!(!required, "ip (iproute2) is missing");
-            println!("skipped: ip (iproute2) is missing");
-            return None;
-        }
-        let wire = Self { names };
-        let [a, b] = &wire.names;
-        for name in [a, b] {
-            ip(&["netns", "add", name]);
-            ip(&["-n", name, "link", "set", "lo", "up"]);
-        }
-        ip(&["link", "add", "wire", "netns", a, "type", "veth", "peer", "name", "wire", "netns", b]);
-        for (name, address) in [(a, "10.99.0.1/24"), (b, "10.99.0.2/24")] {
-            ip(&["-n", name, "address", "add", address, "dev", "wire"]);
-            ip(&["-n", name, "link", "set", "wire", "up"]);
-        }
-        Some(wire)
-    }
-
-    fn start(&self, end: usize, arguments: &[&str]) -> Program {
-        let mut command = Command::new("ip");
-        command.args(["netns", "exec", &self.names[end], env!("CARGO_BIN_EXE_hopcast-live")]);
-        Program::start_by(command, arguments)
-    }
-}
-
-impl Drop for Wire {
-    fn drop(&mut self) {
-        for name in &self.names {
-            let _ = Command::new("ip").args(["netns", "delete", name]).status();
-        }
-    }
-}
-
-fn ip(arguments: &[&str]) {
-    let done = Command::new("ip").args(arguments).status().expect("it runs");
-    assert!(done.success(), "ip {}", arguments.join(" "));
-}
-
 fn last_line(mut program: Program) -> serde_json::Value {
     let mut text = String::new();
     program.stdout().read_to_string(&mut text).expect("text");
     serde_json::from_str(text.lines().last().expect("a line")).expect("JSON")
 }
 
-/// Over a wire without delay, as fast as it goes.
+/// Over a wire without delay, as fast as it goes: with the cores that there are, and with both ends on one.
 #[test]
 #[ignore = "slow"]
 fn a_gigabit_a_second_goes_over_a_wire() {
-    let Some(wire) = Wire::new() else { return };
+    let Some(line) = usable(Line::new(2)) else { return };
+    let start = |place, arguments: &[&str]| {
+        let program: Command = line.place(place).command(env!("CARGO_BIN_EXE_hopcast-live"));
+        Program::start_by(program, arguments)
+    };
     let folder = Folder::new();
     // 500 MB.
     let film = folder.path("film.ts");
     let part = film_of(20_000);
     let mut file = fs::File::create(&film).expect("it can be made");
     (0..133).for_each(|_| file.write_all(&part).expect("there is room"));
-    for variant in ["adtfrc", "tfrc"] {
-        let arguments = ["receive", "--listen", "10.99.0.2", "--output", "/dev/null", "--variant", variant];
-        let (receiver, _) = wire.start(1, &arguments).listening();
-        let arguments =
-            ["send", "--to", "10.99.0.2", "--input", &film, "--pace", "allowed", "--variant", variant, "--json"];
-        let sent = last_line(wire.start(0, &arguments));
-        assert_eq!(receiver.end(LIMIT).0, Some(0));
-        let rate = sent["rate_bps"].as_f64().expect("it was sent");
-        println!("{variant}: {:.2} Gb/s", rate * 1e-9);
-        assert!(rate >= 1e9, "{variant}: {sent}");
+    for cores in ["all cores", "one core"] {
+        if cores == "one core" {
+            stay_on_one_core();
+        }
+        for variant in ["adtfrc", "tfrc"] {
+            let arguments = ["receive", "--listen", "10.88.0.2", "--output", "/dev/null", "--variant", variant];
+            let (receiver, _) = start(1, &arguments).listening();
+            let arguments =
+                ["send", "--to", "10.88.0.2", "--input", &film, "--pace", "allowed", "--variant", variant, "--json"];
+            let sent = last_line(start(0, &arguments));
+            assert_eq!(receiver.end(LIMIT).0, Some(0));
+            let rate = sent["rate_bps"].as_f64().expect("it was sent");
+            println!("{variant}, {cores}: {:.2} Gb/s", rate * 1e-9);
+            assert!(rate >= 1e9, "{variant}, {cores}: {sent}");
+        }
     }
 }

@@ -1,12 +1,11 @@
 //! Between network namespaces, over wires that lose and delay. They need root.
-#![expect(clippy::print_stdout, reason = "a skipped test says so")]
 
 use std::io::ErrorKind;
 
 use hopcast_protocols::time::Duration;
 use serde_json::Value;
 
-use crate::processes::{Line, Missing};
+use crate::processes::{Line, Missing, usable};
 use crate::wire::{Quality, Wire};
 
 /// Namespaces with such wires between them, or a word on why not.
@@ -22,18 +21,6 @@ fn wired(wires: &[Quality]) -> Option<(Line, Vec<Wire>)> {
         line.address(place);
     }
     Some((line, laid))
-}
-
-fn usable<T>(made: Result<T, Missing>) -> Option<T> {
-    match made {
-        Ok(made) => Some(made),
-        Err(missing) => {
-            let is_required = std::env::var_os("HOPCAST_REQUIRE_TOOLS").is_some();
-            assert!(!(is_required && missing.is_program), "{}", missing.what);
-            println!("skipped: {}", missing.what);
-            None
-        }
-    }
 }
 
 fn number(flow: &Value, field: &str) -> f64 {

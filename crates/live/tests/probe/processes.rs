@@ -156,6 +156,20 @@ pub(crate) struct Missing {
     pub(crate) what: String,
 }
 
+/// What was made, or a word on why the test is skipped. Programs are there where all tests are to run.
+#[expect(clippy::print_stdout, reason = "a skipped test says so")]
+pub(crate) fn usable<T>(made: Result<T, Missing>) -> Option<T> {
+    match made {
+        Ok(made) => Some(made),
+        Err(missing) => {
+            let is_required = std::env::var_os("HOPCAST_REQUIRE_TOOLS").is_some();
+            assert!(!(is_required && missing.is_program), "{}", missing.what);
+            println!("skipped: {}", missing.what);
+            None
+        }
+    }
+}
+
 fn run(place: Place<'_>, words: &[&str]) -> Result<(), String> {
     let done = place.command(words[0]).args(&words[1..]).output().map_err(|error| error.to_string())?;
     if done.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&done.stderr).trim().to_owned()) }
