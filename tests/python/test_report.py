@@ -58,6 +58,8 @@ def test_every_experiment_and_the_film_are_there(folder: Path) -> None:
     assert all(f'<section id="{name}">' in text for name in (*EXPERIMENTS, "film", "provenance"))
     assert hopcast.__version__ in text
     assert film.scenario().sha256 in text
+    assert "`" not in text
+    assert "<code>use_mac_</code>" in text
     assert "nan" not in re.sub(r"<svg.*?</svg>", "", text, flags=re.DOTALL).lower().split()
 
 

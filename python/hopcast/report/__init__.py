@@ -150,8 +150,8 @@ def _sensitivity(found: Sequence[Sensitivity], known: Container[str]) -> list[st
         [
             f'<a href="#{one.experiment}">{one.experiment}</a>' if one.experiment in known else one.experiment,
             escape(one.parameter),
-            escape(one.chosen),
-            f'{escape(one.alternative)} <span class="note">{escape(one.why)}</span>',
+            html.prose(one.chosen),
+            f'{html.prose(one.alternative)} <span class="note">{html.prose(one.why)}</span>',
             f"{one.agree_chosen} → {one.agree} of {one.rows}",
             html.verdict(ANSWERS[one.answer], one.answer),
             f'<span class="note">{"<br>".join(map(escape, one.turned))}</span>',
@@ -182,12 +182,12 @@ def _experiments(amount: Amount, verdicts: Mapping[str, str], found: Found) -> l
     for experiment, rows in found:
         table = Table(rows)
         verdict = html.verdict(verdicts[experiment.id])
-        parameters = [[escape(p.name), escape(p.value), escape(p.source)] for p in experiment.setup(amount)]
+        parameters = [[escape(p.name), html.prose(p.value), html.prose(p.source)] for p in experiment.setup(amount)]
         drawn = [
             html.figure(title, svg(figure, f"{experiment.id}-{index}-"))
             for index, (title, figure) in enumerate(experiment.figures(table))
         ]
-        notes = [f"<li>{escape(note)}</li>" for note in experiment.notes(table)]
+        notes = [f"<li>{html.prose(note)}</li>" for note in experiment.notes(table)]
         body += [
             f'<section id="{experiment.id}">',
             f"<h2>{experiment.id} · {escape(experiment.title)} {verdict}</h2>",
@@ -215,7 +215,7 @@ def _row_table(rows: Sequence[Row]) -> list[str]:
             escape(row.measured_text()),
             escape(row.compared_text()),
             html.verdict(row.verdict),
-            f'<span class="note">{escape(row.note)}</span>',
+            f'<span class="note">{html.prose(row.note)}</span>',
         ]
         for row in rows
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
@@ -42,6 +43,11 @@ def page(title: str, body: Iterable[str]) -> str:
             "",
         ]
     )
+
+
+def prose(text: str) -> str:
+    """A text as HTML; what stands between backticks is code."""
+    return re.sub("`([^`]*)`", r"<code>\1</code>", escape(text))
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[int] = (), kind: str = "") -> str:
