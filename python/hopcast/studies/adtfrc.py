@@ -416,7 +416,7 @@ def _m2_speeds(amount: Amount) -> tuple[float, ...]:
 
 
 def _m2_seeds(amount: Amount) -> tuple[int, ...]:
-    return amount.pick(quick=(1,), full=tuple(range(1, 51)))
+    return amount.pick(quick=(1, 2, 3), full=tuple(range(1, 51)))
 
 
 def _m2_case(udp: int, speed: float, metric: str) -> str:
