@@ -56,6 +56,9 @@ TRIPS = (0.01, 0.05, 0.1, 0.2)
 """Seconds, for flows that are alone."""
 LOST = 1000
 """Packets that a flow alone loses about, while it is measured."""
+TCP_LOSSES, TCP_TRIP = (0.003, 0.01, 0.03), 0.1
+"""For a flow of TCP that is alone: where eight and sixteen pairs have their share, and one beyond."""
+DELAYED: dict[Simulator, dict[str, Any]] = {"hopcast": {"tcp.delayed_ack": "200 ms"}, "ns-2": {"delack": 0.2}}
 TIMEOUT = 1.0
 """t_RTO in seconds: max(4R, 1 s) for all of `TRIPS` (RFC 5348, section 3.1)."""
 
@@ -81,13 +84,15 @@ class Case:
 
     simulator: Simulator
     pairs: int = 0
-    """Flows of TFRC, and as many of TCP; 0 is one flow of TFRC alone."""
+    """Flows of TFRC, and as many of TCP; 0 is one flow alone."""
     loss: float = 0.0
     """Share of the packets that the shared wire loses, either way."""
     trip: float = 0.0
     """Seconds: the round trip of a flow alone."""
     narrow: int = 0
     """Places of the queue, where the wire is the narrow one."""
+    alone: str = "tfrc"
+    """Whose a flow alone is."""
     changes: tuple[tuple[str, Any], ...] = ()
 
     @property
@@ -124,13 +129,13 @@ CHANGES: dict[Simulator, tuple[dict[str, Any], ...]] = {
     "hopcast": (
         {"tfrc.variant": "rfc3448"},
         {"tcp.min_rto": "1 s"},
-        {"tcp.delayed_ack": "200 ms"},
+        DELAYED["hopcast"],
     ),
     "ns-2": (
         {"tfrc_min_rto": 1},
         {"tfrc_min_rto": 1, "tfrc_reordering": 3},
         {"tfrc_min_rto": 1, "tfrc_weight": 0.9, "tfrc_discount": 0.25},
-        {"delack": 0.2},
+        DELAYED["ns-2"],
     ),
 }
 """What may cause a difference."""
@@ -158,12 +163,16 @@ def cases() -> Iterator[Case]:
             for trip in TRIPS:
                 for loss in LOSSES:
                     yield Case(simulator, loss=loss, trip=trip, changes=tuple(changes.items()))
+    for simulator, delayed in DELAYED.items():
+        for changes in ({}, delayed):
+            for loss in TCP_LOSSES:
+                yield Case(simulator, loss=loss, trip=TCP_TRIP, alone="tcp", changes=tuple(changes.items()))
 
 
 def flows(case: Case, seed: int) -> Iterator[tuple[str, float, float]]:
     """Protocol, round trip and start of each flow in seconds."""
     if not case.pairs:
-        yield "tfrc", case.trip, 0.0
+        yield case.alone, case.trip, 0.0
         return
     draws = random.Random(f"flows of {seed}")
     trips, latest = (NARROW_TRIPS, NARROW_LATEST) if case.narrow else (ROUND_TRIPS, LATEST)
@@ -264,6 +273,9 @@ def _ns2(case: Case, seed: int) -> Run:
     for (protocol, _, _), packets in zip(flows(case, seed), told["sent"], strict=True):
         sent[protocol] += packets
     lost = dict(zip(SENDERS, told["lost"], strict=True))
+    if case.alone == "tcp":
+        # ns-2 counts what a queue drops, not what a wire loses.
+        sent.clear()
     return _run(seed, [8.0 * arrived / (stop - start) for arrived in octets], sent, lost)
 
 
@@ -293,14 +305,14 @@ def write(measured: dict[Case, list[Run]], path: Path = RESULTS) -> None:
 def main() -> None:
     """Measure what is missing."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=20, help="runs of each case of flows beside each other")
-    parser.add_argument("--alone", type=int, default=5, help="runs of each case of a flow alone")
+    parser.add_argument("--seeds", type=int, default=20, help="runs of each case")
+    parser.add_argument("--alone", type=int, default=5, help="runs of each case of TFRC alone")
     parser.add_argument("--again", choices=list(CHANGES), help="forget the runs of this simulator")
     given = parser.parse_args()
     measured = {case: runs for case, runs in read().items() if case.simulator != given.again}
     for case in cases():
         runs = measured.setdefault(case, [])
-        wanted = given.seeds if case.pairs else given.alone
+        wanted = given.alone if case.loss and case.alone == "tfrc" else given.seeds
         if len(runs) < wanted:
             runs += [measure(case, seed) for seed in range(len(runs) + 1, wanted + 1)]
             write(measured)

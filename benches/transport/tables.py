@@ -11,6 +11,7 @@ from typing import Any
 
 from dumbbell import (
     CHANGES,
+    DELAYED,
     HEADERS,
     LOSSES,
     NARROW,
@@ -18,6 +19,8 @@ from dumbbell import (
     PAIRS,
     SEGMENT,
     SENDERS,
+    TCP_LOSSES,
+    TCP_TRIP,
     TIMEOUT,
     TRIPS,
     Case,
@@ -93,6 +96,9 @@ def tables(runs: Runs) -> dict[str, str]:
         "beside TCP": table(["n", *columns()], beside(runs)),
         "spread": table(["n", *spreads()], spread(runs)),
         "changed": table(["simulator", "changed", *(f"n = {pairs}" for pairs in PAIRS)], suspects(runs)),
+        "TCP alone": table(
+            ["loss", *(f"{name}{how}" for how in ("", ", delayed") for name in TCP_HEADS)], tcp_alone(runs)
+        ),
         "narrow": table(["queue", "sender, changed", *NARROW_HEADS], narrow(runs, adaptive=False)),
         "alone": table(
             [
@@ -110,6 +116,7 @@ def tables(runs: Runs) -> dict[str, str]:
     }
 
 
+TCP_HEADS = ["hopcast", "ns-2", "ns-2 / hopcast"]
 NARROW_HEADS = ["its share", "lowest and highest", "TCP", "lost"]
 
 
@@ -220,6 +227,20 @@ def alone(runs: Runs) -> Iterator[list[str]]:
                 of_the_equation(older, loss, trip, 4.0 * trip),
                 of_the_equation(as_it_is, loss, trip, ticks(trip)),
             ]
+
+
+def tcp_alone(runs: Runs) -> Iterator[list[str]]:
+    """A line for each loss: Mb/s without and with delayed acknowledgements."""
+    for loss in TCP_LOSSES:
+        line = [f"{100.0 * loss:g} %"]
+        for late in (False, True):
+            ours, theirs = (
+                goodputs(runs[Case(simulator, loss=loss, trip=TCP_TRIP, alone="tcp", changes=changes)])
+                for simulator, changes in ((name, tuple(of.items()) if late else ()) for name, of in DELAYED.items())
+            )
+            line += [interval([1e-6 * bps for bps in of], 3) for of in (ours, theirs)]
+            line.append("{:.2f} ± {:.2f}".format(*ratio(theirs, ours)))
+        yield line
 
 
 def ticks(trip: float) -> float:
