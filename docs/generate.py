@@ -17,6 +17,7 @@ import receivers
 import routing
 import stations
 import traffic
+import transport
 
 from hopcast import Scenario, run, studies
 from hopcast.cli import hopcast, live
@@ -36,6 +37,7 @@ def pages() -> dict[str, str]:
         **routing.figures(),
         **stations.figures(),
         **traffic.figures(),
+        **transport.pages(),
     }
     return {"command-line.md": command_line(), **drawn}
 

@@ -6,6 +6,7 @@ What has not been measured is left out: a claim on every pause is one on every p
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -30,6 +31,10 @@ from classical import (
 )
 
 from hopcast.statistics import ci95, mean
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from page import interval, written
 
 Run = dict[str, Any]
 Metric = Callable[[Run], float]
@@ -266,17 +271,14 @@ def perkins(runs: Runs) -> Iterator[tuple[str, str, str]]:
     )
 
 
-def cell(runs: list[Run], metric: Metric, digits: int) -> str:
-    """Mean and half the 95 % interval."""
-    values = [metric(run) for run in runs]
-    half = ci95(values)
-    return f"{mean(values):.{digits}f}" + ("" if half is None else f" ± {half:.{digits}f}")
-
-
 def row(first: str, runs: list[Run]) -> str:
     """A line of a table: delivered, delay, messages, load."""
     columns = ((delivered, 1), (delay, 0), (messages, 0), (load, 2))
-    return f"| {first} | " + " | ".join(cell(runs, metric, digits) for metric, digits in columns) + " |"
+    return (
+        f"| {first} | "
+        + " | ".join(interval([metric(run) for run in runs], digits) for metric, digits in columns)
+        + " |"
+    )
 
 
 def table(head: str, rows: list[str]) -> str:
@@ -339,15 +341,6 @@ def ns2_runs() -> dict[tuple[str, int, int, float], list[Run]]:
         run = json.loads(line)
         kept.setdefault((run["protocol"], run["packet"], run["sources"], run["pause"]), []).append(run)
     return kept
-
-
-def written(page: str, made: dict[str, str]) -> str:
-    """The page with these tables between their marks."""
-    for name, text in made.items():
-        begin, end = f"<!-- table: {name} -->\n", "<!-- end -->"
-        before, rest = page.split(begin)
-        page = before + begin + text + rest[rest.index(end) :]
-    return page
 
 
 def main() -> None:

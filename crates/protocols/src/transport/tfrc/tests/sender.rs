@@ -292,6 +292,32 @@ fn rfc_3448_section_4_4_halves_the_receive_rate() {
 }
 
 #[test]
+fn rfc_3448_section_4_4_an_idle_sender_keeps_four_packets_a_round_trip() {
+    // Four packets in 100 ms are 40 kB/s: a receive rate below is not halved in idleness, one above it is.
+    for (receive_rate, before, after) in [(39_000.0, 78_000.0, 78_000.0), (41_000.0, 80_000.0, 41_000.0)] {
+        let mut bench = Bench::new(Edition::Rfc3448);
+        bench.warm_up(receive_rate, 0.0).expect_rate(before);
+        bench.expire(ms(700)).expect_rate(after);
+    }
+}
+
+#[test]
+fn the_segment_is_the_mean_of_what_was_sent() {
+    let mut sender = Sender::new(config(Edition::Rfc5348));
+    sender.on_handshake(RTT);
+    for nth in 1..=3 {
+        sender.on_sent(500, ms(nth), true, ms(nth));
+    }
+    // The past weighs 0.9 with each packet.
+    let mean = 500.0 + 0.9 * 0.9 * 0.9 * 500.0;
+    assert!((sender.segment() - mean).abs() < 1e-9, "{}", sender.segment());
+    let feedback = Feedback { sent: Some(ms(1)), delay: Duration::ZERO, receive_rate: 1e6, loss_event_rate: 0.375 };
+    sender.handle_feedback(&feedback, Response::Adapt, ms(101));
+    let equation = mean / (0.1 * 0.5 + 1.0 * 3.0 * 0.375 * 0.375 * 5.5);
+    assert!((sender.rate() - equation).abs() < 1e-6, "{}", sender.rate());
+}
+
+#[test]
 fn section_4_5_the_rate_follows_the_root_of_the_round_trip() {
     let mut sender = Sender::new(Config { edition: Edition::Rfc5348, ..Config::default() });
     sender.on_handshake(Duration::from_millis(100));
