@@ -612,6 +612,35 @@ mod tests {
     }
 
     #[test]
+    fn a_stream_counts_from_its_first_request_and_goes_on_with_the_next_one() {
+        let goodput = |flow: &FlowMetrics| flow.summary(at(4_000)).goodput_bps;
+        let mut flow = flow(1_000, None);
+        flow.handle_stream_opened(at(2_000));
+        flow.handle_stream_written(1_000, true, at(2_500));
+        flow.handle_stream_read(400, at(2_600));
+        // The rest is lost with the connection; the next one does not begin the flow anew.
+        flow.handle_stream_renewed();
+        flow.handle_stream_opened(at(2_700));
+        assert_eq!((flow.summary(at(2_700)).lost_packets, flow.stream_in_flight()), (1, 0));
+        flow.handle_stream_written(600, true, at(2_800));
+        flow.handle_stream_read(600, at(3_000));
+        let summary = flow.summary(at(4_000));
+        assert_eq!([summary.sent_bytes, summary.received_bytes, summary.received_packets], [1_600, 1_000, 1]);
+        assert!((goodput(&flow) - 8_000.0 / 2.0).abs() < 1e-9);
+        flow.handle_source_finished();
+        assert!((goodput(&flow) - 8_000.0 / 1.0).abs() < 1e-9);
+        flow.handle_stream_renewed();
+        assert!((goodput(&flow) - 8_000.0 / 2.0).abs() < 1e-9, "there may be more");
+
+        // A request before the flow's start changes nothing.
+        let mut early = self::flow(1_000, None);
+        early.handle_stream_opened(at(500));
+        early.handle_stream_written(1_000, true, at(2_000));
+        early.handle_stream_read(1_000, at(3_000));
+        assert!((goodput(&early) - 8_000.0 / 3.0).abs() < 1e-9);
+    }
+
+    #[test]
     fn what_a_stream_refuses_is_sent_and_lost() {
         let mut flow = flow(0, None);
         flow.handle_stream_written(1000, true, at(1));
