@@ -304,7 +304,7 @@ impl Host {
         is_first: bool,
     ) -> u32 {
         let (listens, law) = (options.config.elfn.is_some(), options.law());
-        let real = options.real.map(|node| Box::new(RealPeer::new(node, None)));
+        let real = options.real.map(|node| Box::new(RealPeer::sink(node)));
         let socket = self.add_socket(Socket::Tcp(Box::new(TcpSocket {
             flow,
             connection: Connection::connect_with(options.config, options.initial_sequence, law),
@@ -336,7 +336,7 @@ impl Host {
     /// `renewal`: of a socket that takes one connection of a real host after the other, what each is made with.
     fn add_listener(&mut self, flow: FlowId, program: u32, options: TcpOptions, renewal: Option<TcpOptions>) -> u32 {
         let law = options.law();
-        let real = options.real.map(|node| Box::new(RealPeer::new(node, renewal)));
+        let real = options.real.map(|node| Box::new(RealPeer::source(node, renewal)));
         self.add_socket(Socket::Tcp(Box::new(TcpSocket {
             flow,
             connection: Connection::listen_with(options.config, options.initial_sequence, law),

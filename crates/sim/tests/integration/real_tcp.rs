@@ -511,6 +511,25 @@ fn with_the_same_machine_at_the_real_host_a_flow_there_is_that_of_the_simulator(
 }
 
 #[test]
+fn what_a_real_sink_answers_is_no_part_of_the_flow() {
+    let (_, mut simulation) =
+        emulation_of(pair("b", "a", "variant = \"sack\"", "kind = \"cbr\", rate = \"80 kb/s\", packet = \"100 B\""));
+    // More than the window that the source offers, and then no more: it goes on reading.
+    let mut peer = Peer { left: 400_000, ..Peer::listens(Variant::Sack) };
+    while simulation.now() < simulation.end() {
+        peer.step(&mut simulation);
+    }
+    assert_eq!(peer.connection.statistics().bytes_acknowledged, 400_000);
+    let summary = summary(&simulation);
+    assert_eq!(summary.received_bytes, peer.connection.statistics().bytes_received);
+    // A hundred octets each 10 ms; the last ones wait for an acknowledgement, up to 0.2 s.
+    assert_eq!([summary.sent_packets, summary.sent_bytes, summary.lost_packets], [1_900, 190_000, 0]);
+    assert!(summary.received_packets >= 1_880, "{summary:?}");
+    // The source has not come to its end with the other's.
+    assert!((summary.goodput_bps - summary.received_bytes as f64 * 8.0 / 19.0).abs() < 1e-6, "{summary:?}");
+}
+
+#[test]
 fn with_the_same_machine_at_the_real_host_a_flow_from_there_is_that_of_the_simulator() {
     for (name, variant) in VARIANTS {
         for (to, first) in [("b", 1), ("c", 2), ("d", 2)] {

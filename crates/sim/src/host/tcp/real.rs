@@ -27,6 +27,8 @@ const SEQUENCE_TICK: Duration = Duration::from_micros(4);
 #[derive(Debug)]
 pub(super) struct RealPeer {
     node: NodeId,
+    /// The flow comes from there.
+    is_source: bool,
     /// Of a socket that takes one connection after the other, what each is made with.
     renewal: Option<TcpOptions>,
     /// Octets of the real host's stream that have entered the simulation.
@@ -38,8 +40,15 @@ pub(super) struct RealPeer {
 }
 
 impl RealPeer {
-    pub(super) fn new(node: NodeId, renewal: Option<TcpOptions>) -> Self {
-        Self { node, renewal, entered: 0, counted: TcpStatistics::default(), is_refused: false }
+    /// Where a flow comes from. `renewal`: what each connection is made with, if the socket takes one after the other.
+    pub(super) fn source(node: NodeId, renewal: Option<TcpOptions>) -> Self {
+        let counted = TcpStatistics::default();
+        Self { node, is_source: true, renewal, entered: 0, counted, is_refused: false }
+    }
+
+    /// Where a flow goes.
+    pub(super) fn sink(node: NodeId) -> Self {
+        Self { is_source: false, ..Self::source(node, None) }
     }
 
     pub(super) fn counted(&self) -> TcpStatistics {
@@ -181,13 +190,17 @@ impl Host {
         }
         cx.counters.delivered += u64::from(packets);
         tcp.connection.handle_segment(&segment, cx.now);
-        // What was not seen where it entered, since it came in pieces or under a borrowed address, enters here.
-        tcp.enter(tcp.connection.statistics().bytes_received, flow, cx.now);
-        let is_finished = tcp.connection.is_finished();
-        self.serve(socket, cx);
-        if is_finished {
-            cx.flows[self.tcp(socket).flow].handle_source_finished();
+        if tcp.real.as_ref().is_some_and(|real| real.is_source) {
+            // What was not seen where it entered, since it came in pieces or under a borrowed address, enters here.
+            tcp.enter(tcp.connection.statistics().bytes_received, flow, cx.now);
+            if tcp.connection.is_finished() {
+                flow.handle_source_finished();
+            }
+        } else {
+            // A source has no use for what a program answers.
+            tcp.connection.handle_read(u32::MAX, cx.now);
         }
+        self.serve(socket, cx);
     }
 
     /// Drops a segment of a real host that no socket takes, and resets what it belongs to.
