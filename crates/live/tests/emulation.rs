@@ -287,18 +287,140 @@ fn real_and_simulated_hosts_reach_each_other_and_a_recording_gives_the_same_agai
     assert_eq!(run(&mut emulate(&scenario, &["--replay", &record])).status.code(), Some(2), "other values are set");
 }
 
+/// The nodes of [`MIXED`], with flows of 1 MB over TCP. The window is one that no queue overflows with: whether a retransmission is
+/// lost then, and a second with it, is chance.
+fn mixed_tcp(flows: &[[&str; 4]]) -> String {
+    let nodes = &MIXED[..MIXED.find("[[flows]]").expect("it has flows")];
+    let nodes = nodes.replace("standard = \"802.11a\"", "standard = \"802.11a\"\n    data_rate = \"12 Mb/s\"");
+    flows.iter().fold(nodes, |text, [name, from, to, start]| {
+        text + &format!(
+            r#"
+    [[flows]]
+    name = "{name}"
+    from = "{from}"
+    to = "{to}"
+    start = "{start}"
+    transport = {{ protocol = "tcp", variant = "cubic", timestamps = true, window = 20 }}
+    application = {{ kind = "bulk", bytes = "1 MB" }}
+"#
+        )
+    })
+}
+
+/// A program for a real host: reads what comes to it until that ends, and then sends as much twice, after a port has refused it.
+const READS_AND_SENDS: &str = r#"
+import socket
+listener = socket.create_server(("10.0.0.1", 49152))
+connection, peer = listener.accept()
+received = 0
+while octets := connection.recv(65536):
+    assert not any(octets)
+    received += len(octets)
+connection.close()
+print("received", received, "from", peer[0])
+try:
+    socket.create_connection(("10.0.0.3", 80), timeout=10)
+except ConnectionRefusedError as error:
+    print(error)
+for _ in range(2):
+    with socket.create_connection(("10.0.0.3", 49152), timeout=10) as connection:
+        try:
+            socket.create_connection(("10.0.0.3", 49152), timeout=10)
+        except ConnectionRefusedError:
+            print("one at a time")
+        connection.sendall(bytes(500_000))
+        connection.shutdown(socket.SHUT_WR)
+        assert connection.recv(1) == b""
+        print("sent")
+"#;
+
+#[test]
+fn a_real_program_takes_and_makes_tcp_connections_with_simulated_hosts_over_two_hops() {
+    let Some(bench) = Bench::new("tcp", &["python3"]) else { return };
+    // A program of Python's has started by then.
+    let flows = [["up", "r", "s1", "0 s"], ["down", "s1", "r", "4 s"]];
+    let scenario = bench.file("tcp.toml", &mixed_tcp(&flows));
+    let program = format!("exec python3 -u {}", bench.file("peer.py", READS_AND_SENDS).display());
+    let [record, out] = ["recording", "out"].map(|name| bench.path(name));
+    let arguments = ["--json", "--record", &record, "--out", &out, "--pcap", "--exec", "r", &program];
+    let output = run(&mut emulate(&scenario, &arguments));
+    let told = stderr(&output);
+    println!("{told}");
+    for line in [
+        "flow up: goes to TCP port 49152 of 10.0.0.3",
+        "flow down: goes to TCP port 49152 of 10.0.0.1",
+        "received 1000000 from 10.0.0.3",
+        "Connection refused",
+    ] {
+        assert!(told.contains(line), "{line}: {told}");
+    }
+    assert_eq!(["one at a time", "sent"].map(|line| told.matches(line).count()), [2, 2], "{told}");
+    let live = object(&output);
+    let [up, down] = [&live["flows"][0], &live["flows"][1]];
+    assert_eq!([&up["received_bytes"], &up["sent_bytes"], &up["lost_packets"]], [1_000_000, 1_000_000, 0], "{up}");
+    assert_eq!([&down["received_bytes"], &down["in_flight_packets"]], [1_000_000, 0], "{down}");
+
+    let replay = run(&mut emulate(&scenario, &["--json", "--replay", &record]));
+    assert_eq!(replay.status.code(), Some(0), "{}", stderr(&replay));
+    let again = object(&replay);
+    assert_eq!([&again["flows"], &again["nodes"], &again["totals"]], [&live["flows"], &live["nodes"], &live["totals"]]);
+
+    match Command::new("tshark").arg("--version").stdout(Stdio::null()).status() {
+        Ok(_) => look_for_faults(&format!("{out}/r.pcapng")),
+        Err(_) => println!("not looked at: tshark is missing"),
+    }
+    if !kept_up(&output) {
+        return;
+    }
+    for (flow, [name, from, to, _]) in [up, down].into_iter().zip(flows) {
+        let real = flow["goodput_bps"].as_f64().expect("it is measured");
+        let simulated = simulated(&mixed_tcp(&[[name, from, to, "0 s"]]));
+        println!("{name}: {:.3} Mb/s, simulated {:.3} Mb/s", real * 1e-6, simulated * 1e-6);
+        assert!((real / simulated - 1.0).abs() < TOLERANCE, "{name}: {real} bit/s, simulated {simulated} bit/s");
+    }
+}
+
+/// Lets tshark look at every segment of a capture.
+fn look_for_faults(capture: &str) {
+    let tshark = |filter: &str| {
+        let check = ["ip", "tcp"].map(|layer| format!("{layer}.check_checksum:TRUE"));
+        let output =
+            Command::new("tshark").args(["-r", capture, "-o", &check[0], "-o", &check[1], "-Y", filter]).output();
+        let output = output.expect("it is there");
+        assert!(output.status.success(), "{}", stderr(&output));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    assert_eq!(tshark("_ws.malformed || ip.checksum.status == 0 || tcp.checksum.status == 0"), "");
+    let right = tshark("tcp.checksum.status == 1").lines().count();
+    assert!(right > 2_000, "{right} segments were looked at");
+}
+
+#[test]
+fn nobody_listens_to_a_flow_over_tcp_and_that_is_told() {
+    let Some(bench) = Bench::new("refused", &["sleep"]) else { return };
+    let scenario = bench.file("tcp.toml", &mixed_tcp(&[["down", "s1", "r", "0.1 s"]]));
+    let output = run(&mut emulate(&scenario, &["--exec", "r", "sleep 0.5", "--set", "emulation.lag_limit=1 s"]));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let problem = "flow \"down\": 10.0.0.1 refused the connection; no program listened at its TCP port 49152";
+    assert!(stderr(&output).contains(problem), "{}", stderr(&output));
+}
+
 #[test]
 fn programs_at_real_hosts_are_told_what_simulated_hosts_cannot_do() {
     let Some(bench) = Bench::new("told", &["ping", "bash"]) else { return };
     let scenario = bench.file("mixed.toml", MIXED);
-    // At the first router the hops end; nobody there speaks TCP, or listens at the port of the discard protocol.
+    // At the first router the hops end; nobody listens at the port of HTTP, or at that of the discard protocol.
     let program = "ping -c 1 -t 1 -W 5 10.0.0.3; echo > /dev/tcp/10.0.0.3/80; \
                    exec 3> /dev/udp/10.0.0.3/9; echo >&3; sleep 0.5; echo >&3; exit 0";
     let program = format!("exec bash -c '{program}' 2>&1");
     let output = run(&mut emulate(&scenario, &["--exec", "r", &program, "--set", "emulation.lag_limit=1 s"]));
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let told = String::from_utf8_lossy(&output.stdout);
-    for line in ["From 10.0.0.2 icmp_seq=1 Time to live exceeded", "Protocol not available", "Connection refused"] {
+    for line in [
+        "From 10.0.0.2 icmp_seq=1 Time to live exceeded",
+        "/dev/tcp/10.0.0.3/80: Connection refused",
+        "echo: write error: Connection refused",
+    ] {
         assert!(told.contains(line), "{line}: {told}");
     }
 }
@@ -403,6 +525,17 @@ fn what_cannot_be_emulated_is_told_and_nothing_is_made() {
         .replace("name = \"r\"\n    real = true", "name = \"r\"")
         .replace("count = 2", "count = 2\n    real = true");
     let through = bench.file("through.toml", &mixed.replace("to = \"s1\"", "to = \"s1\"\n    via = [\"s0\"]"));
+    let between = |from: &str, to: &str, transport: &str, more: &str| {
+        let flow = format!("from = \"{from}\"\n    to = \"{to}\"\n    transport = {{ {transport} }}\n    {more}");
+        let (nodes, _) = MIXED.split_once("name = \"up\"").expect("it has flows");
+        let text = format!("{nodes}name = \"up\"\n    {flow}\n");
+        bench.file(&format!("{from}-{to}-{}.toml", text.len()), &text)
+    };
+    let bulk = "application = { kind = \"bulk\" }";
+    let tfrc = between("s1", "r", "protocol = \"tfrc\"", bulk);
+    let long = between("s1", "r", "protocol = \"tcp\", segment = \"1500 B\"", bulk);
+    let film = "application = { kind = \"audio\" }\n    player = {}";
+    let player = between("r", "s1", "protocol = \"tcp\"", film);
     let dsr = bench.file("dsr.toml", &text.replace("real = true", "real = true\nrouting = { protocol = \"dsr\" }"));
     for (scenario, arguments, problem) in [
         (&scenario, &["--exec", "m", "true"][..], "no real node is called \"m\"; there are n0, n1, n2, n3"),
@@ -411,6 +544,13 @@ fn what_cannot_be_emulated_is_told_and_nothing_is_made() {
         (&scenario, &["--replay", "/nowhere/at/all"][..], "/nowhere/at/all: can't be read"),
         (&simulated, &[][..], "no node is real"),
         (&through, &[][..], "flow \"up\": goes through the real node s0"),
+        (
+            &tfrc,
+            &[][..],
+            "flow \"up\": runs between a real and a simulated node, which is possible over UDP and TCP alone",
+        ),
+        (&long, &[][..], "flow \"up\": has segments of 1500 B, which would be cut; to real nodes at most 1460 B"),
+        (&player, &[][..], "flow \"up\": has a player, which would need to know where"),
         (&dsr, &[][..], "routing protocol \"dsr\" puts headers of its own before data"),
     ] {
         let output = run(&mut emulate(scenario, arguments));

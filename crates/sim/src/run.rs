@@ -11,12 +11,13 @@ use hopcast_radio::propagation::Position;
 use hopcast_radio::queue::Discipline;
 use hopcast_radio::standard::Phy;
 use hopcast_radio::units::Power;
+use hopcast_wire::ipv4::Protocol;
 
 use crate::association::{Associations, Change, Counts};
 use crate::engine::{Attachment, Engine, Event, Loss, Outgoing, Port, Ports, Tap, Upper};
 use crate::host::card::{Cards, Copied};
 use crate::host::packet::Packet;
-use crate::host::{ConservationError, Context, Hop, Host, Listener, Neighbour, PacketPool, Transmit};
+use crate::host::{ConservationError, Context, Endpoint, Hop, Host, Listener, Neighbour, PacketPool, Transmit};
 use crate::metrics::{Census, Counters, DropCause, FlowTable, Loss as FlowLoss, PathState, Truth, Unjudged};
 use crate::mobility::Motion;
 use crate::network::{self, Network};
@@ -326,9 +327,14 @@ impl Simulation {
         self.engine.upper_mut().real.as_mut()?.poll_delivery()
     }
 
-    /// Where simulated nodes listen to flows from real hosts.
+    /// Where flows between simulated and real hosts are listened to.
     pub fn listeners(&self) -> &[Listener] {
         self.engine.upper().real.as_ref().map_or(&[], |real| &real.listeners)
+    }
+
+    /// Flows whose connections real hosts have refused, and where those were to lead.
+    pub fn refused(&self) -> impl Iterator<Item = (FlowId, Endpoint)> + '_ {
+        self.engine.upper().hosts.iter().flat_map(Host::refused)
     }
 
     /// The way of what a node has for another one, as its forwarding table says now.
@@ -648,11 +654,18 @@ impl Hosts {
     /// The real host at `node` sends `packet` to the neighbour behind `hop`.
     fn handle_sent_by_real(&mut self, node: NodeId, hop: Hop, mut packet: Packet, now: Instant) {
         let listeners = self.real.iter().flat_map(|real| &real.listeners);
-        let flow = listeners.copied().find(|listener| listener.hears(&packet, node)).map(|listener| listener.flow);
-        let (host, mut context) = self.at(node.0, now);
-        if let Some(flow) = flow {
-            Host::number_datagram(&mut packet, flow, &mut context);
+        let listener = listeners.copied().find(|listener| listener.hears(&packet, node));
+        match listener {
+            Some(Listener { flow, protocol: Protocol::Udp, .. }) => {
+                Host::number_datagram(&mut packet, flow, &mut self.at(node.0, now).1);
+            }
+            Some(listener) => {
+                let (host, mut context) = self.at(listener.to.0, now);
+                host.handle_entering(&listener, &packet, &mut context);
+            }
+            None => {}
         }
+        let (host, mut context) = self.at(node.0, now);
         host.handle_sent_by_real(hop, packet, &mut context);
         self.observe(now);
     }

@@ -2,7 +2,7 @@
 
 use hopcast_protocols::time::Instant;
 use hopcast_protocols::transport::tcp::congestion::CongestionControl;
-use hopcast_protocols::transport::tcp::{Config, Connection, Output, Statistics};
+use hopcast_protocols::transport::tcp::{Config, Connection, Output, Segment, Statistics};
 
 use crate::{Role, packet};
 
@@ -41,7 +41,7 @@ impl Own {
 
     pub(crate) fn handle_packet(&mut self, octets: &[u8], now: Instant) {
         if let Some(header) = packet::parse(octets) {
-            self.connection.handle_segment(&packet::segment(&header), now);
+            self.connection.handle_segment(&Segment::from(&header), now);
         }
     }
 

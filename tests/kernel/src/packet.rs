@@ -2,22 +2,12 @@
 
 use std::net::SocketAddrV4;
 
-use hopcast_protocols::transport::tcp::{Options, Segment};
+use hopcast_protocols::transport::tcp::Segment;
 use hopcast_wire::{checksum::Policy, ipv4, tcp};
 
 /// The IP packet of a segment; its payload is zeros.
 pub(crate) fn emit(segment: &Segment, local: SocketAddrV4, remote: SocketAddrV4) -> Vec<u8> {
-    let header = tcp::Repr {
-        source_port: local.port(),
-        destination_port: remote.port(),
-        sequence: segment.seq,
-        acknowledgement: segment.ack,
-        flags: segment.flags,
-        window: segment.window,
-        urgent: 0,
-        options: tcp::Options::from(&segment.options),
-        payload_len: segment.payload_len,
-    };
+    let header = segment.header(local.port(), remote.port());
     let header_len = header.buffer_len();
     let internet = ipv4::Repr {
         type_of_service: 0,
@@ -48,17 +38,4 @@ pub(crate) fn parse(octets: &[u8]) -> Option<tcp::Repr> {
     let segment = tcp::Packet::new_checked(packet.payload()).expect("a segment of a correct TCP");
     let repr = tcp::Repr::parse(&segment, internet.source, internet.destination, Policy::Verify);
     Some(repr.expect("a correct TCP's segment has a correct checksum"))
-}
-
-/// A header as the state machine takes it.
-pub(crate) fn segment(header: &tcp::Repr) -> Segment {
-    Segment {
-        payload_offset: 0,
-        seq: header.sequence,
-        ack: header.acknowledgement,
-        payload_len: header.payload_len,
-        flags: header.flags,
-        window: header.window,
-        options: Options::from(&header.options),
-    }
 }

@@ -26,8 +26,10 @@ use std::path::{Path, PathBuf};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_sim::address::ip_address;
 use hopcast_sim::capture::{Capture, Names};
+use hopcast_sim::host::Listener;
 use hopcast_sim::results::{self, Replication, RunResult, Spent};
 use hopcast_sim::scenario::{Scenario, Source};
+use hopcast_wire::ipv4::Protocol;
 
 use crate::failure::Failure;
 use crate::output;
@@ -356,9 +358,10 @@ fn announce(hosts: &Hosts, session: &Session<'_>, scenario: &Scenario) -> Result
         let plan = &host.plan;
         say(&format!("{}: {}, network namespace {}", plan.name, plan.address, host.namespace.name()))?;
     }
-    for listener in session.replication.simulation().listeners() {
-        let flow = &scenario.flows[listener.flow.0 as usize].name;
-        say(&format!("flow {flow}: goes to UDP port {} of {}", listener.port, ip_address(listener.to)))?;
+    for Listener { flow, to, protocol, port, .. } in session.replication.simulation().listeners() {
+        let name = &scenario.flows[flow.0 as usize].name;
+        let protocol = if *protocol == Protocol::Tcp { "TCP" } else { "UDP" };
+        say(&format!("flow {name}: goes to {protocol} port {port} of {}", ip_address(*to)))?;
     }
     Ok(())
 }

@@ -52,6 +52,8 @@ pub(super) struct RouteTo {
 const DEFAULT_MTU: u32 = 1_500;
 /// Headers of an IPv4 packet with a UDP datagram.
 const UDP_HEADERS: u32 = 28;
+/// Those with a TCP segment; options take of its payload.
+const TCP_HEADERS: u32 = 40;
 
 /// Checks that `scenario` can be emulated, and leaves out of it the flows between two real hosts: those are the matter of
 /// programs. Their names are returned.
@@ -100,16 +102,7 @@ pub(super) fn prepare(scenario: &mut Scenario) -> Result<Vec<String>, String> {
             return Ok(false);
         }
         if ends.contains(&true) {
-            if flow.transport != Transport::Udp {
-                let problem = "runs between a real and a simulated node, which is possible over UDP alone";
-                return Err(format!("flow \"{}\": {problem}", flow.name));
-            }
-            let largest = hopcast_sim::traffic::largest_write(&flow.application);
-            if let Some(mtu) = mtu.filter(|mtu| largest + UDP_HEADERS > *mtu) {
-                let problem = format!("has datagrams of {largest} B, which would be cut");
-                let room = mtu - UDP_HEADERS;
-                return Err(format!("flow \"{}\": {problem}; to and from real nodes at most {room} B", flow.name));
-            }
+            check_carried(flow, ends, mtu)?;
         }
         Ok(true)
     };
@@ -119,6 +112,38 @@ pub(super) fn prepare(scenario: &mut Scenario) -> Result<Vec<String>, String> {
         scenario.flows.drain(..).partition(|_| kept.next().expect("there is a verdict for each flow"));
     scenario.flows = own;
     Ok(left.into_iter().map(|flow| flow.name).collect())
+}
+
+/// Checks that a flow can run between a real and a simulated host. `ends`: whether the source and the sink are real; `mtu`: of the
+/// scenario's radio.
+fn check_carried(flow: &Flow, ends: [bool; 2], mtu: Option<u32>) -> Result<(), String> {
+    let refuse = |problem: String| Err(format!("flow \"{}\": {problem}", flow.name));
+    match &flow.transport {
+        Transport::Udp => {
+            let largest = hopcast_sim::traffic::largest_write(&flow.application);
+            if let Some(mtu) = mtu.filter(|mtu| largest + UDP_HEADERS > *mtu) {
+                let (problem, room) = (format!("has datagrams of {largest} B, which would be cut"), mtu - UDP_HEADERS);
+                return refuse(format!("{problem}; to and from real nodes at most {room} B"));
+            }
+        }
+        Transport::Tcp(tcp) => {
+            let room = mtu.unwrap_or(DEFAULT_MTU).saturating_sub(TCP_HEADERS);
+            if ends == [false, true] && tcp.segment > room {
+                let problem = format!("has segments of {} B, which would be cut", tcp.segment);
+                return refuse(format!("{problem}; to real nodes at most {room} B"));
+            }
+            if ends == [true, false] && flow.player.is_some() {
+                let problem =
+                    "has a player, which would need to know where in the octets of a real program a picture begins";
+                return refuse(format!("{problem}; to players TCP flows come from simulated nodes"));
+            }
+        }
+        Transport::Dccp(_) => {
+            let problem = "runs between a real and a simulated node, which is possible over UDP and TCP alone";
+            return refuse(problem.into());
+        }
+    }
+    Ok(())
 }
 
 /// Checks that no flow goes through a real host on its way: what that passes on is its own, and nobody knows it again.

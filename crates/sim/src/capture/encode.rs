@@ -367,18 +367,8 @@ fn emit_transport_header(body: &Body, payload: &[u8], ip: &ipv4::Repr, octets: &
             octets.resize(repr.buffer_len(), 0);
             repr.emit(&mut udp::Packet::new_unchecked(octets), ip.source, ip.destination, payload);
         }
-        Body::Tcp { source_port, destination_port, segment } => {
-            let repr = tcp::Repr {
-                source_port,
-                destination_port,
-                sequence: segment.seq,
-                acknowledgement: segment.ack,
-                flags: segment.flags,
-                window: segment.window,
-                urgent: 0,
-                options: (&segment.options).into(),
-                payload_len: segment.payload_len,
-            };
+        Body::Tcp { source_port, destination_port, ref segment } => {
+            let repr = segment.header(source_port, destination_port);
             octets.resize(repr.buffer_len(), 0);
             repr.emit(&mut tcp::Packet::new_unchecked(octets), ip.source, ip.destination, &[]);
         }

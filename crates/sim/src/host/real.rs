@@ -6,9 +6,9 @@
 //!
 //! Simulated hosts pass packets of real ones on, put their fragments together, answer their echo requests (RFC 1122, section
 //! 3.2.2.6), read the datagrams of flows that come from them, and tell them of packets that got no further (RFC 1122, section
-//! 3.2.2; RFC 1812, section 4.3.3).
+//! 3.2.2; RFC 1812, section 4.3.3). Connections between the two are a matter of [`tcp`](super::tcp).
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use hopcast_protocols::time::{Duration, Instant};
@@ -18,6 +18,7 @@ use hopcast_wire::llc::EtherType;
 use hopcast_wire::{MacAddress, arp, icmpv4, ipv4, udp};
 
 use super::packet::{Body, DEFAULT_TTL, IPV4_HEADER, Ipv4, Packet, Part, RealPart, Tag, UDP_HEADER};
+use super::tcp::Handed;
 use super::{Context, Hop, Host, Neighbour, Socket, Transmit, count_host_drop};
 use crate::address::{ip_address, node_of};
 use crate::metrics::DropCause;
@@ -57,6 +58,8 @@ impl ErrorLimit {
 #[derive(Debug, Default)]
 pub(super) struct Real {
     arrivals: VecDeque<Arrival>,
+    /// By flow that ends here: what of its stream has been handed out.
+    pub(super) streams: BTreeMap<FlowId, Handed>,
 }
 
 /// A packet for a real host.
@@ -203,11 +206,12 @@ impl Packet {
     }
 }
 
-/// The protocol number of UDP.
+/// The protocol numbers of TCP and UDP.
+const TCP: u8 = 6;
 const UDP: u8 = 17;
 /// Those of transports whose headers begin with the ports: TCP, UDP, DCCP, SCTP and UDP-Lite ("Assigned internet protocol
 /// numbers", IANA).
-const WITH_PORTS: [u8; 5] = [6, UDP, 33, 132, 136];
+const WITH_PORTS: [u8; 5] = [TCP, UDP, 33, 132, 136];
 
 /// Source and destination port in the first octets behind an IP header.
 fn ports(protocol: u8, octets: &[u8], is_fragment: bool) -> [u16; 2] {
@@ -274,6 +278,7 @@ impl Host {
             let Tag { flow, seq, created, .. } = packet.tag;
             cx.flows[flow].handle_datagram_received(seq, octets, created, cx.now);
         }
+        self.count_handed_out(packet, cx);
         if let Some(real) = &mut self.real {
             let mut packet = packet.clone();
             packet.set_routing(None);
@@ -312,6 +317,8 @@ impl Host {
             && own.flow == datagram.tag.flow
         {
             self.deliver_udp(u32::from(socket), datagram, octets, packets, cx);
+        } else if let Body::Real { protocol: Some(TCP), .. } = datagram.body {
+            self.deliver_real_segment(datagram, packets, cx);
         } else {
             count_host_drop(datagram, packets, DropCause::NoSocket, cx);
             let failure = match datagram.body {
@@ -386,24 +393,27 @@ impl Host {
     }
 }
 
-/// The ports of flows that come from real hosts.
+/// Where a flow between a simulated and a real host is listened to: by a simulated program, or by one at the real host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Listener {
     /// Which flow.
     pub flow: FlowId,
-    /// Where it comes from.
+    /// Where it comes from: the node of the source, or of the last relay.
     pub from: NodeId,
-    /// The node of its sink, or of its first relay.
+    /// Where it is listened to: the node of the sink, or of the first relay.
     pub to: NodeId,
-    /// The UDP port there.
+    /// UDP or TCP.
+    pub protocol: ipv4::Protocol,
+    /// The port there.
     pub port: u16,
 }
 
 impl Listener {
     /// Whether a packet that the real host at `node` sends is one of this flow.
     pub fn hears(&self, packet: &Packet, node: NodeId) -> bool {
-        let Body::Real { protocol: Some(UDP), destination_port, .. } = packet.body else { return false };
-        (node, packet.ip.destination, destination_port) == (self.from, self.to, self.port)
+        let Body::Real { protocol: Some(protocol), destination_port, .. } = packet.body else { return false };
+        let is_its = (node, packet.ip.destination, destination_port) == (self.from, self.to, self.port);
+        is_its && self.protocol == protocol.into()
     }
 }
 

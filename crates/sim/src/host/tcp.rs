@@ -1,15 +1,19 @@
 //! TCP sockets at a host: connections, and the programs that write to them, copy between them and read from them.
 
+mod real;
+
 use super::packet::{Body, Tag};
 use super::program::{Activity, Program};
 use super::router::RouteEvent;
 use super::{Context, Endpoint, FlowId, Host, Slot, Socket};
 use crate::metrics::TcpStatistics;
-use crate::scenario::model::CongestionLaw;
+use crate::scenario::model::{CongestionLaw, NodeId};
 use hopcast_protocols::application::Source;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::tcp::congestion::CongestionControl;
 use hopcast_protocols::transport::tcp::{CloseReason, Config, Connection, Output, Segment, State};
+pub(super) use real::Handed;
+use real::{RealPeer, statistics_of};
 
 /// One end of a connection.
 #[derive(Debug)]
@@ -26,6 +30,8 @@ pub(super) struct TcpSocket {
     is_first: bool,
     /// Whether the socket is among the host's talkers.
     queued: bool,
+    /// Where a real host is at the other end.
+    real: Option<Box<RealPeer>>,
 }
 
 /// A source that writes into a connection.
@@ -44,12 +50,11 @@ pub(super) struct StreamSource {
 
 impl TcpSocket {
     pub(super) fn statistics(&self) -> TcpStatistics {
-        let counted = self.connection.statistics();
-        TcpStatistics {
-            retransmitted_segments: counted.segments_retransmitted,
-            timeouts: counted.timeouts,
-            fast_retransmits: counted.fast_retransmits,
+        let mut statistics = statistics_of(&self.connection);
+        if let Some(real) = &self.real {
+            statistics += real.counted();
         }
+        statistics
     }
 
     /// Closes the connection, unless that would discard what is written because the handshake is not done.
@@ -69,6 +74,8 @@ pub struct TcpOptions {
     pub initial_sequence: u32,
     /// The law of its window; `None`: that of the configuration's variant.
     pub congestion: Option<CongestionLaw>,
+    /// The real host at its other end, if one is there.
+    pub real: Option<NodeId>,
 }
 
 impl TcpOptions {
@@ -112,16 +119,18 @@ impl Host {
     ) -> u16 {
         let program = self.programs.len() as u32;
         let port = self.next_port();
-        let input = self.add_listener(flow, program, input);
+        let input = self.add_listener(flow, program, input, None);
         let output = self.add_connection(flow, program, start, remote, output, false);
         self.add_program(Program::new(flow, Activity::TcpRelay { input, output }));
         port
     }
 
-    /// Adds a program that accepts a connection and reads it. Returns the port that it listens on.
+    /// Adds a program that accepts a connection and reads it; of a real host one after the other. Returns the port that it listens
+    /// on.
     pub fn add_tcp_sink(&mut self, flow: FlowId, options: TcpOptions) -> u16 {
         let port = self.next_port();
-        self.add_listener(flow, self.programs.len() as u32, options);
+        let renewal = Some(options.clone());
+        self.add_listener(flow, self.programs.len() as u32, options, renewal);
         self.add_program(Program::sink(flow, None));
         port
     }
@@ -241,6 +250,9 @@ impl Host {
             return;
         }
         let tcp = self.tcp(socket);
+        if let (CloseReason::Refused, Some(real)) = (reason, &mut tcp.real) {
+            real.handle_refused();
+        }
         let (flow, program) = (tcp.flow, tcp.program);
         cx.flows[flow].handle_stream_abandoned();
         match self.programs[program as usize].activity {
@@ -292,6 +304,7 @@ impl Host {
         is_first: bool,
     ) -> u32 {
         let (listens, law) = (options.config.elfn.is_some(), options.law());
+        let real = options.real.map(|node| Box::new(RealPeer::sink(node)));
         let socket = self.add_socket(Socket::Tcp(Box::new(TcpSocket {
             flow,
             connection: Connection::connect_with(options.config, options.initial_sequence, law),
@@ -301,6 +314,7 @@ impl Host {
             opens: Some(opens),
             is_first,
             queued: false,
+            real,
         })));
         self.timers.set(Slot::Socket(socket).index(), Some(opens));
         if let Some(router) = self.router.as_mut().filter(|_| listens) {
@@ -319,8 +333,10 @@ impl Host {
         self.wake_talker(socket);
     }
 
-    fn add_listener(&mut self, flow: FlowId, program: u32, options: TcpOptions) -> u32 {
+    /// `renewal`: of a socket that takes one connection of a real host after the other, what each is made with.
+    fn add_listener(&mut self, flow: FlowId, program: u32, options: TcpOptions, renewal: Option<TcpOptions>) -> u32 {
         let law = options.law();
+        let real = options.real.map(|node| Box::new(RealPeer::source(node, renewal)));
         self.add_socket(Socket::Tcp(Box::new(TcpSocket {
             flow,
             connection: Connection::listen_with(options.config, options.initial_sequence, law),
@@ -330,6 +346,7 @@ impl Host {
             opens: None,
             is_first: false,
             queued: false,
+            real,
         })))
     }
 }

@@ -34,7 +34,7 @@ pub enum DropCause {
     SendBufferFull,
     /// No socket has this port.
     NoSocket,
-    /// The error model lost what the MAC handed up.
+    /// The error model lost what the MAC handed up, or it is a segment of a real host that is malformed or has a wrong checksum.
     Corrupted,
     /// A wire lost it.
     LinkLoss,

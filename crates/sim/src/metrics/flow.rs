@@ -40,7 +40,9 @@ pub struct FlowSpec {
 /// A *packet* is one datagram of the application over UDP and DCCP, and one write of the application over TCP. A datagram's delay
 /// runs from its write to the sink's read, over all relays. The delay of a write to TCP runs from the moment when the send
 /// buffer has accepted its last octet to the moment when the sink has read that octet; such a packet is never lost, unless
-/// its connection is given up, or the application does not block and the send buffer refuses it.
+/// its connection is given up, or the application does not block and the send buffer refuses it. Of a real host's program, whose
+/// writes nobody sees, a packet is what a segment brings that is new, written when that enters the simulation; at a real host,
+/// the sink has read what has come there in order.
 #[derive(Clone, Debug)]
 pub struct FlowMetrics {
     spec: FlowSpec,
@@ -58,6 +60,8 @@ pub struct FlowMetrics {
     stream_written: u64,
     stream_read: u64,
     source_finished: bool,
+    /// A program at a real host has opened the stream.
+    is_opened: bool,
     delays: Histogram<u32>,
     delay_sum: u128,
     jitter: Jitter,
@@ -79,7 +83,7 @@ struct StreamWrite {
     accepted: Instant,
 }
 
-/// What the connections of a flow did, added up over its hops.
+/// What the connections of a flow did, added up over its hops. Of a real host's own, what it sent again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct TcpStatistics {
     /// Segments sent again.
@@ -88,6 +92,14 @@ pub struct TcpStatistics {
     pub timeouts: u64,
     /// Fast retransmits.
     pub fast_retransmits: u64,
+}
+
+impl std::ops::AddAssign for TcpStatistics {
+    fn add_assign(&mut self, other: Self) {
+        self.retransmitted_segments += other.retransmitted_segments;
+        self.timeouts += other.timeouts;
+        self.fast_retransmits += other.fast_retransmits;
+    }
 }
 
 /// A flow in figures. Times are in seconds, rates in bit/s; `None` where nothing arrived to be measured.
@@ -170,6 +182,7 @@ impl FlowMetrics {
             stream_written: 0,
             stream_read: 0,
             source_finished: false,
+            is_opened: false,
             delays: Histogram::new(DELAY_DIGITS).expect("a histogram of 3 digits is always possible"),
             delay_sum: 0,
             jitter: Jitter::default(),
@@ -275,6 +288,21 @@ impl FlowMetrics {
         self.writes.clear();
     }
 
+    /// A program at a real host asks for the connection of the flow. From the first time on the flow's goodput counts, unless it
+    /// starts later.
+    pub fn handle_stream_opened(&mut self, now: Instant) {
+        if !std::mem::replace(&mut self.is_opened, true) {
+            self.spec.start = self.spec.start.max(now);
+        }
+    }
+
+    /// A new connection takes the place of the one that the flow had: what of that was written and not read is lost.
+    pub fn handle_stream_renewed(&mut self) {
+        self.handle_stream_abandoned();
+        self.stream_written = self.stream_read;
+        self.source_finished = false;
+    }
+
     /// The source has written all that it had.
     pub fn handle_source_finished(&mut self) {
         self.source_finished = true;
@@ -316,9 +344,7 @@ impl FlowMetrics {
 
     /// What one connection of the flow did in all; called once for each at the end.
     pub fn handle_connection_statistics(&mut self, statistics: TcpStatistics) {
-        self.tcp.retransmitted_segments += statistics.retransmitted_segments;
-        self.tcp.timeouts += statistics.timeouts;
-        self.tcp.fast_retransmits += statistics.fast_retransmits;
+        self.tcp += statistics;
     }
 
     /// The run ended at `now`: closes the last intervals of the series.
@@ -583,6 +609,35 @@ mod tests {
         assert_eq!((summary.sent_packets, summary.received_packets, summary.in_flight_packets), (2, 1, 1));
         assert!((summary.delay_mean_s.unwrap() - 0.010).abs() < 1e-12);
         assert_eq!((flow.stream_in_flight(), summary.received_bytes), (999, 1001));
+    }
+
+    #[test]
+    fn a_stream_counts_from_its_first_request_and_goes_on_with_the_next_one() {
+        let goodput = |flow: &FlowMetrics| flow.summary(at(4_000)).goodput_bps;
+        let mut flow = flow(1_000, None);
+        flow.handle_stream_opened(at(2_000));
+        flow.handle_stream_written(1_000, true, at(2_500));
+        flow.handle_stream_read(400, at(2_600));
+        // The rest is lost with the connection; the next one does not begin the flow anew.
+        flow.handle_stream_renewed();
+        flow.handle_stream_opened(at(2_700));
+        assert_eq!((flow.summary(at(2_700)).lost_packets, flow.stream_in_flight()), (1, 0));
+        flow.handle_stream_written(600, true, at(2_800));
+        flow.handle_stream_read(600, at(3_000));
+        let summary = flow.summary(at(4_000));
+        assert_eq!([summary.sent_bytes, summary.received_bytes, summary.received_packets], [1_600, 1_000, 1]);
+        assert!((goodput(&flow) - 8_000.0 / 2.0).abs() < 1e-9);
+        flow.handle_source_finished();
+        assert!((goodput(&flow) - 8_000.0 / 1.0).abs() < 1e-9);
+        flow.handle_stream_renewed();
+        assert!((goodput(&flow) - 8_000.0 / 2.0).abs() < 1e-9, "there may be more");
+
+        // A request before the flow's start changes nothing.
+        let mut early = self::flow(1_000, None);
+        early.handle_stream_opened(at(500));
+        early.handle_stream_written(1_000, true, at(2_000));
+        early.handle_stream_read(1_000, at(3_000));
+        assert!((goodput(&early) - 8_000.0 / 3.0).abs() < 1e-9);
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use hopcast_protocols::time::{Duration, Instant};
 
 use super::{Cost, Provenance, RunResult, RunSeries, Spent, record};
+use crate::address::ip_address;
+use crate::host::Endpoint;
 use crate::metrics::Series;
 use crate::run::Simulation;
 use crate::scenario::model::Scenario;
@@ -113,11 +115,16 @@ impl<'a> Replication<'a> {
         simulation.finish();
         self.series.set_flows(simulation.flows());
         let nodes = record::nodes(self.scenario, simulation);
+        let refused = simulation.refused().map(|(flow, Endpoint { node, port })| {
+            let (name, address) = (&self.scenario.flows[flow.0 as usize].name, ip_address(node));
+            format!("flow \"{name}\": {address} refused the connection; no program listened at its TCP port {port}")
+        });
+        let refused: Vec<String> = refused.collect();
         RunResult {
             flows: record::flows(self.scenario, simulation),
             totals: record::totals(simulation, &nodes),
             nodes,
-            warnings: simulation.warnings().to_vec(),
+            warnings: simulation.warnings().iter().cloned().chain(refused).collect(),
             cost: Cost {
                 events: simulation.events(),
                 wall_s: spent.wall_s,

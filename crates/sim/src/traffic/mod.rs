@@ -23,6 +23,7 @@ use hopcast_protocols::routing;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::dccp::Congestion;
 use hopcast_protocols::transport::{adtfrc, dccp, tcp};
+use hopcast_wire::ipv4::Protocol;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -35,7 +36,7 @@ pub struct Machines {
     pub flows: FlowTable,
     /// What users should know of the paths that the flows take.
     pub warnings: Vec<String>,
-    /// Where flows from real hosts are listened to.
+    /// Where flows between simulated and real hosts are listened to.
     pub listeners: Vec<Listener>,
 }
 
@@ -210,7 +211,9 @@ pub fn machines(scenario: &Scenario, network: &Network, seed: u64, hosting: Host
                     }
                 }
                 match transport {
-                    Transport::Tcp(tcp) => add_tcp(&mut hosts, &nodes.groups, seed, FlowId(id), flow, tcp, &stops),
+                    Transport::Tcp(tcp) => {
+                        listeners.extend(add_tcp(&mut hosts, &nodes.groups, seed, FlowId(id), flow, tcp, &stops));
+                    }
                     Transport::Dccp(dccp) => add_dccp(&mut hosts, &nodes.groups, seed, FlowId(id), flow, dccp, &stops),
                     Transport::Udp => {}
                 }
@@ -370,28 +373,37 @@ fn forwarding_tables(
     Ok(tables)
 }
 
-/// `stops`: the nodes whose programs handle the flow, source and sink included. Of a flow that comes from a real host, where it is
-/// listened to.
+/// Where a flow is listened to by a real host, or one from a real host is.
+///
+/// `from`: the node whose program sends to `to`.
+fn listener(hosts: &[Host], id: FlowId, from: u32, to: Endpoint, protocol: Protocol) -> Option<Listener> {
+    let Endpoint { node, port } = to;
+    let is_between = hosts[from as usize].is_real() || hosts[node.0 as usize].is_real();
+    is_between.then_some(Listener { flow: id, from: NodeId(from), to: node, protocol, port })
+}
+
+/// `stops`: the nodes whose programs handle the flow, source and sink included. Returns where it is listened to if one end is a real
+/// host.
 fn add_udp(
     hosts: &mut [Host],
     seed: u64,
     id: FlowId,
     flow: &Flow,
     stops: &[u32],
-) -> Result<Option<Listener>, TrafficError> {
+) -> Result<Vec<Listener>, TrafficError> {
     let octets = largest_write(&flow.application) + if flow.fec.is_some() { FEC_HEADER } else { 0 };
     if octets > MAX_UDP_PAYLOAD {
         return Err(TrafficError::DatagramTooLarge { flow: flow.name.clone(), octets });
     }
+    let mut listeners = Vec::new();
     // From the sink back, so that each knows the port of the next.
     let mut next: Option<Endpoint> = None;
     for &node in stops.iter().rev() {
+        listeners.extend(next.and_then(|to| listener(hosts, id, node, to, Protocol::Udp)));
         let host = &mut hosts[node as usize];
         let port = match next {
             None => host.add_udp_sink(id, flow.fec.as_ref()),
-            Some(Endpoint { node: to, port }) if node == flow.from.0 && host.is_real() => {
-                return Ok(Some(Listener { flow: id, from: flow.from, to, port }));
-            }
+            Some(_) if node == flow.from.0 && host.is_real() => break,
             Some(remote) if node == flow.from.0 => {
                 host.add_udp_source(id, source(flow, id, seed), flow.stop, remote, flow.fec.as_ref());
                 break;
@@ -400,21 +412,36 @@ fn add_udp(
         };
         next = Some(Endpoint { node: NodeId(node), port });
     }
-    Ok(None)
+    Ok(listeners)
 }
 
-fn add_tcp(hosts: &mut [Host], groups: &[&Group], seed: u64, id: FlowId, flow: &Flow, tcp: &Tcp, stops: &[u32]) {
+/// As [`add_udp`].
+fn add_tcp(
+    hosts: &mut [Host],
+    groups: &[&Group],
+    seed: u64,
+    id: FlowId,
+    flow: &Flow,
+    tcp: &Tcp,
+    stops: &[u32],
+) -> Vec<Listener> {
+    let mut listeners = Vec::new();
     let mut next: Option<Endpoint> = None;
+    let real: Vec<Option<NodeId>> =
+        stops.iter().map(|&node| hosts[node as usize].is_real().then_some(NodeId(node))).collect();
+    // The ends of leg k, from stop k to stop k + 1, are 2k and 2k + 1.
     let options = |node: u32, end: usize| TcpOptions {
         config: connection_config(tcp, groups[node as usize].socket_buffer),
         initial_sequence: Stream::new(seed, Purpose::InitialSequence, u64::from(id.0), end as u64).next_u64() as u32,
         congestion: tcp.congestion.clone(),
+        real: real[if end.is_multiple_of(2) { end / 2 + 1 } else { end / 2 }],
     };
     for (hop, &node) in stops.iter().enumerate().rev() {
+        listeners.extend(next.and_then(|to| listener(hosts, id, node, to, Protocol::Tcp)));
         let host = &mut hosts[node as usize];
-        // The ends of leg k, from stop k to stop k + 1, are 2k and 2k + 1.
         let port = match next {
             None => host.add_tcp_sink(id, options(node, 2 * hop - 1)),
+            Some(_) if hop == 0 && host.is_real() => break,
             Some(remote) if hop == 0 => {
                 let quantum = match flow.application {
                     Application::Bulk { packet, .. } | Application::File { packet, .. } => packet,
@@ -431,6 +458,7 @@ fn add_tcp(hosts: &mut [Host], groups: &[&Group], seed: u64, id: FlowId, flow: &
         };
         next = Some(Endpoint { node: NodeId(node), port });
     }
+    listeners
 }
 
 /// Buffers of a connection: with a window twice that, so that the window alone limits what is in flight; without one the

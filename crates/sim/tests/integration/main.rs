@@ -13,6 +13,7 @@ mod interference_floor;
 mod motion;
 mod rate_control;
 mod real;
+mod real_tcp;
 mod results;
 mod routing;
 mod scenarios;

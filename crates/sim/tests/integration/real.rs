@@ -13,7 +13,7 @@ use hopcast_wire::llc::EtherType;
 use hopcast_wire::{MacAddress, arp, ethernet, icmpv4, ipv4, udp};
 use proptest::prelude::*;
 
-const REAL: NodeId = NodeId(0);
+pub(crate) const REAL: NodeId = NodeId(0);
 
 /// Three nodes in a line, of which only neighbours hear each other: real, simulated, and `last`. A flow goes from the first one to
 /// the last one, and one back.
@@ -56,7 +56,7 @@ fn line(last: &str) -> String {
     )
 }
 
-fn emulation_of(text: String) -> (Scenario, Simulation) {
+pub(crate) fn emulation_of(text: String) -> (Scenario, Simulation) {
     let source = Source { text, name: "real.toml".into(), ..Source::default() };
     let scenario = Scenario::parse(&source, &[]).expect("the scenario is right").scenario;
     let simulation = Simulation::emulated(&scenario, 1).expect("the line reaches everyone");
@@ -64,12 +64,12 @@ fn emulation_of(text: String) -> (Scenario, Simulation) {
 }
 
 /// The address of the one radio of a node.
-fn hardware(node: u32) -> MacAddress {
+pub(crate) fn hardware(node: u32) -> MacAddress {
     let octets = [0x02, 0, 0, 0, 0, node as u8 + 1];
     MacAddress(octets)
 }
 
-fn frame(destination: MacAddress, ether_type: EtherType, payload: &[u8]) -> Vec<u8> {
+pub(crate) fn frame(destination: MacAddress, ether_type: EtherType, payload: &[u8]) -> Vec<u8> {
     let header = ethernet::Repr { destination, source: hardware(0), ether_type };
     let mut octets = vec![0; header.buffer_len()];
     header.emit(&mut ethernet::Packet::new_unchecked(&mut octets));
@@ -77,7 +77,7 @@ fn frame(destination: MacAddress, ether_type: EtherType, payload: &[u8]) -> Vec<
     octets
 }
 
-fn packet(to: NodeId, protocol: u8, (offset, more_fragments): (u16, bool), payload: &[u8]) -> Vec<u8> {
+pub(crate) fn packet(to: NodeId, protocol: u8, (offset, more_fragments): (u16, bool), payload: &[u8]) -> Vec<u8> {
     let header = ipv4::Repr {
         type_of_service: 0x28,
         identification: 77,
@@ -120,14 +120,14 @@ fn echo(payload: &[u8]) -> Vec<u8> {
 }
 
 /// What comes to real hosts while the run goes on for a tenth of a second.
-fn deliveries(simulation: &mut Simulation) -> Vec<Delivery> {
+pub(crate) fn deliveries(simulation: &mut Simulation) -> Vec<Delivery> {
     simulation.run_until(simulation.now() + Duration::from_millis(100));
     simulation.check().expect("no packet is lost without a cause");
     std::iter::from_fn(|| simulation.poll_delivery()).collect()
 }
 
 /// The IPv4 packet that a real host is given.
-fn ip_of(delivery: &Delivery) -> (ipv4::Repr, Vec<u8>) {
+pub(crate) fn ip_of(delivery: &Delivery) -> (ipv4::Repr, Vec<u8>) {
     let packet = ethernet::Packet::new_checked(&delivery.octets[..]).expect("a frame");
     assert_eq!(packet.length_or_type(), 0x0800);
     let packet = ipv4::Packet::new_checked(packet.payload()).expect("a packet");
@@ -196,10 +196,10 @@ fn told(simulation: &mut Simulation) -> (Ipv4Addr, [u8; 2], Vec<u8>) {
 fn rfc_792_a_real_host_is_told_why_a_packet_got_no_further() {
     let (_, mut simulation) = emulation("false");
     let udp = packet(NodeId(2), 17, (0, false), &datagram(9));
-    // A host that listens elsewhere, that knows no TCP of others, a router at which the hops end, one that knows no way.
+    // A host that listens elsewhere, that knows no such protocol, a router at which the hops end, one that knows no way.
     for (octets, hops_there, node, kind) in [
         (udp.clone(), 8, 2, [3, 3]),
-        (packet(NodeId(2), 6, (0, false), &[0; 20]), 8, 2, [3, 2]),
+        (packet(NodeId(2), 200, (0, false), &[0; 20]), 8, 2, [3, 2]),
         (with_hops(&udp, 1), 1, 1, [11, 0]),
         (packet(NodeId(9), 17, (0, false), &datagram(9)), 8, 1, [3, 1]),
     ] {

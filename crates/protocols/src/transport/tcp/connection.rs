@@ -277,6 +277,14 @@ impl Connection {
         self.statistics.link_probes += u64::from(self.sender.handle_link_restored(now));
     }
 
+    /// Something makes the user doubt that the peer still knows of the connection: an acknowledgement, rationed as those of RFC 5961
+    /// are, has a peer that does not answer with a reset.
+    pub fn handle_doubt(&mut self, now: Instant) {
+        if self.is_synchronized() && self.state != State::SynReceived {
+            self.challenge(now);
+        }
+    }
+
     /// The user writes `len` bytes. Returns how many the send buffer took; if that is less,
     /// [`Output::Writable`] tells when there is room again. Nothing is taken after [`handle_close`](Self::handle_close).
     pub fn handle_write(&mut self, len: u32, _now: Instant) -> u32 {
@@ -417,6 +425,18 @@ impl Connection {
     /// Whether the peer has closed, so that nothing follows what is [readable](Self::readable) now.
     pub fn is_finished(&self) -> bool {
         self.receiver.is_finished()
+    }
+
+    /// How much of the peer's stream was sent, in bytes, once the peer has sent `segment`; `None` if that is nothing that this
+    /// connection would take now, and what lies beyond the window left out.
+    pub fn stream_end(&self, segment: &Segment) -> Option<u64> {
+        if !self.is_synchronized() || segment.flags.contains(Flags::SYN) {
+            return None;
+        }
+        let start = self.peer.position(segment.seq, self.receiver.next());
+        let end = self.receiver.text_end(start, segment.payload_len.into())?;
+        // Position 0 is the SYN.
+        Some(end - 1)
     }
 
     /// What was counted so far.

@@ -158,13 +158,23 @@ impl Receiver {
         if len == 0 { start >= next && start <= edge } else { start < edge && start + len as i64 > next }
     }
 
+    /// Where text ends that may be taken. It cannot follow a FIN, and a second FIN cannot move the first.
+    fn limit(&self) -> u64 {
+        self.fin.unwrap_or(self.edge).min(self.edge)
+    }
+
+    /// The position behind what may be taken of a text of `len` bytes from `start`; `None` if the segment may not be taken.
+    pub(super) fn text_end(&self, start: i64, len: u32) -> Option<u64> {
+        let end = start.saturating_add(i64::from(len)).max(0) as u64;
+        (len > 0 && self.is_acceptable(start, len.into())).then_some(end.min(self.limit()))
+    }
+
     /// Takes an acceptable segment's text and FIN. `start` is the position of its first byte.
     pub(super) fn on_text(&mut self, start: i64, len: u32, fin: bool, now: Instant) -> Received {
         let mut received =
             Received { readable: 0, finished: false, out_of_order: false, duplicate: false, dropped: false };
         let sent_end = start.saturating_add(i64::from(len)).max(0) as u64;
-        // Text cannot follow a FIN, and a second FIN cannot move the first.
-        let limit = self.fin.unwrap_or(self.edge).min(self.edge);
+        let limit = self.limit();
         let end = sent_end.min(limit);
         let start = (start.max(0) as u64).max(self.next);
         if fin && self.fin.is_none() && sent_end < self.edge && sent_end >= self.next {

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::options::Options;
-use hopcast_wire::tcp::Flags;
+use hopcast_wire::tcp::{self, Flags};
 
 /// One TCP segment without ports (they name the connection) and checksum (it belongs to the bytes). The payload is named
 /// by where it lies in the stream: the sender fills in the offset; the receiver goes by `seq` alone.
@@ -39,6 +39,36 @@ impl Segment {
     /// Bytes of the options with their padding.
     pub fn options_len(&self) -> u32 {
         self.options.octets()
+    }
+
+    /// The header that it has on the wire between these ports.
+    pub fn header(&self, source_port: u16, destination_port: u16) -> tcp::Repr {
+        tcp::Repr {
+            source_port,
+            destination_port,
+            sequence: self.seq,
+            acknowledgement: self.ack,
+            flags: self.flags,
+            window: self.window,
+            urgent: 0,
+            options: tcp::Options::from(&self.options),
+            payload_len: self.payload_len,
+        }
+    }
+}
+
+impl From<&tcp::Repr> for Segment {
+    /// What the machine understands of a header, which does not tell where in the stream its payload lies.
+    fn from(header: &tcp::Repr) -> Self {
+        Self {
+            payload_offset: 0,
+            seq: header.sequence,
+            ack: header.acknowledgement,
+            payload_len: header.payload_len,
+            flags: header.flags,
+            window: header.window,
+            options: Options::from(&header.options),
+        }
     }
 }
 
@@ -98,6 +128,27 @@ mod tests {
             }
         }
         assert_eq!(sequence.position(u32::MAX - 10, 0), -1);
+    }
+
+    #[test]
+    fn a_header_says_all_but_where_the_payload_lies() {
+        let segment = Segment {
+            payload_offset: 0,
+            seq: 0xffff_fff0,
+            ack: 7,
+            payload_len: 1000,
+            flags: Flags::ACK | Flags::PSH,
+            window: 512,
+            options: Options::new(Some(tcp::Timestamps { value: 1, echo: 2 })),
+        };
+        let header = segment.header(49_152, 80);
+        assert_eq!((header.source_port, header.destination_port, header.urgent), (49_152, 80, 0));
+        assert_eq!((header.sequence, header.acknowledgement, header.window), (0xffff_fff0, 7, 512));
+        // RFC 9293, section 3.1, and 12 octets of padded timestamps (RFC 7323, appendix A).
+        assert_eq!(header.buffer_len(), 32);
+        assert_eq!(Segment::from(&header), segment);
+        let elsewhere = Segment { payload_offset: 5000, ..segment };
+        assert_eq!(Segment::from(&elsewhere.header(49_152, 80)), segment);
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Acknowledging, reassembly and the window offered: RFC 9293, sections 3.8.6 and 3.10.7.4; RFC 5681, section 4.2;
 //! RFC 5961.
 
-use super::super::{CloseReason, Config, Flags, MAX_RANGES, Output, State};
+use super::super::{CloseReason, Config, Connection, Flags, MAX_RANGES, Output, State};
 use super::bench::*;
+use crate::time::Instant;
 
 fn full(offset: u32) -> u16 {
     (BUFFER - offset) as u16
@@ -180,4 +181,47 @@ fn rfc_5961_section_7_challenges_are_rationed() {
     }
     bench.send(ack(1)).recv_nothing().at(5999).send(ack(1)).recv_nothing();
     bench.at(6000).send(ack(1)).recv(ack_of(0));
+}
+
+#[test]
+fn who_doubts_that_the_peer_lives_has_it_asked() {
+    let mut bench = established();
+    bench.connection.handle_doubt(Instant::START);
+    bench.recv(ack_of(0)).recv_nothing();
+    // A peer that knows of nothing answers with the number that it was told (RFC 9293, section 3.10.7.1).
+    bench.send(ack(0).only(Flags::RST)).expect_closed(CloseReason::Reset);
+    bench.connection.handle_doubt(Instant::START);
+    bench.recv_nothing();
+
+    // As challenges are, and before the handshake is done there is nothing to doubt.
+    let mut bench = established();
+    for _ in 0..11 {
+        bench.connection.handle_doubt(Instant::START);
+    }
+    bench.recv(ack_of(0)).recv_nothing();
+    for mut connection in [Connection::listen(config(), OWN), Connection::connect(config(), OWN)] {
+        let before = connection.poll_output(Instant::START);
+        connection.handle_doubt(Instant::START);
+        assert_eq!(connection.poll_output(Instant::START), None, "after {before:?}");
+    }
+}
+
+#[test]
+fn how_far_the_peers_stream_was_sent_is_told_by_what_may_be_taken() {
+    let mut bench = established();
+    let end = |bench: &Bench, segment| bench.connection.stream_end(&segment);
+    // In order, ahead of a gap, and no further than the window.
+    assert_eq!(end(&bench, text(0, MSS)), Some(1000));
+    assert_eq!(end(&bench, text(5 * MSS, 100)), Some(5100));
+    assert_eq!(end(&bench, text(BUFFER - 100, MSS)), Some(u64::from(BUFFER)));
+    assert_eq!(end(&bench, text(BUFFER, 1)), None);
+    // Nothing at all, and a SYN.
+    assert_eq!([end(&bench, ack(0)), end(&bench, syn_ack())], [None, None]);
+    // What has been taken, and what has in part.
+    bench.send(text(0, MSS)).expect_events(&[Output::Readable]);
+    assert_eq!([end(&bench, text(0, MSS)), end(&bench, text(500, MSS))], [None, Some(1500)]);
+    // There is no text behind a FIN, which is none itself.
+    bench.send(text(2 * MSS, MSS).with(Flags::FIN)).recv(ack_of(MSS).window(full(MSS)));
+    assert_eq!([end(&bench, text(MSS, 3 * MSS)), end(&bench, text(2 * MSS, MSS))], [Some(3000), Some(3000)]);
+    assert_eq!(Connection::listen(config(), OWN).stream_end(&text(0, 1)), None);
 }
