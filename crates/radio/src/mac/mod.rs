@@ -134,6 +134,8 @@ pub struct Dcf<P> {
     nav: Nav,
     station: StationId,
     outputs: VecDeque<Output<P>>,
+    /// By how much EIFS after a frame in error is longer than DIFS or AIFS.
+    eifs_excess: ByRate,
     /// Whose frame the exchange is about, if there is one. The only one under DCF.
     contender: Contender<P>,
     /// The other access categories under EDCA.
@@ -155,8 +157,8 @@ pub struct Dcf<P> {
     /// Whether another data frame follows that in hand within the TXOP.
     continues: bool,
     is_promiscuous: bool,
-    /// The time after which the reservation of an RTS at this rate may be taken back: most come at one rate.
-    nav_lapse: (DataRate, Duration),
+    /// The time after which the reservation of an RTS may be taken back.
+    nav_lapse: ByRate,
 }
 
 /// Where the exchange of frames stands.
@@ -180,7 +182,8 @@ enum State {
 impl<P: Payload> Dcf<P> {
     /// A station that hears an idle medium at the start. `random` draws its backoffs.
     pub fn new(station: StationId, config: Config, random: Stream) -> Self {
-        let nav_lapse = (config.basic_rate, nav_lapse(&config.phy, config.basic_rate));
+        let nav_lapse = ByRate::new(nav_lapse, &config);
+        let eifs_excess = ByRate::new(Phy::eifs_without_difs, &config);
         let edca = |category: AccessCategory, config: &Config| {
             let parameters = config.edca.as_ref().map(|categories| categories[category as usize]);
             parameters.map(|parameters| Contender::edca(category, &parameters, config))
@@ -207,6 +210,7 @@ impl<P: Payload> Dcf<P> {
             continues: false,
             is_promiscuous: false,
             nav_lapse,
+            eifs_excess,
         }
     }
 
@@ -231,7 +235,8 @@ impl<P: Payload> Dcf<P> {
         }
         self.config.phy = phy;
         self.rates.set_phy(&phy);
-        self.nav_lapse = (self.config.basic_rate, nav_lapse(&phy, self.config.basic_rate));
+        self.nav_lapse = ByRate::new(nav_lapse, &self.config);
+        self.eifs_excess = ByRate::new(Phy::eifs_without_difs, &self.config);
         self.contender.set_slot(&self.config, now);
         self.others.iter_mut().for_each(|other| other.set_slot(&self.config, now));
     }
@@ -303,7 +308,8 @@ impl<P: Payload> Dcf<P> {
         match frame.receiver {
             Some(receiver) if receiver == self.station => self.on_addressed(frame, now),
             Some(_) => {
-                let lapse = (frame.kind == FrameKind::Rts && self.config.nav_reset).then(|| self.nav_lapse(frame.rate));
+                let lapse = (frame.kind == FrameKind::Rts && self.config.nav_reset)
+                    .then(|| self.nav_lapse.at(frame.rate, &self.config));
                 self.nav.on_frame(now, frame.duration, lapse);
                 let nav = self.nav.until();
                 if self.contender.backoff.handle_nav(nav) {
@@ -324,7 +330,7 @@ impl<P: Payload> Dcf<P> {
     /// A frame at `rate`, which started at `start`, has ended and could not be received.
     pub fn handle_error(&mut self, rate: DataRate, start: Instant, now: Instant) {
         self.counters.errors += 1;
-        let more = self.config.phy.eifs_without_difs(rate);
+        let more = self.eifs_excess.at(rate, &self.config);
         self.contender.backoff.on_error(more);
         self.nav.on_frame_start(start);
         if let State::Await(..) | State::AwaitEnd(_) = self.state {
@@ -873,12 +879,27 @@ impl<P: Payload> Dcf<P> {
     fn sifs(&self) -> Duration {
         self.config.phy.parameters().sifs
     }
+}
 
-    fn nav_lapse(&mut self, rate: DataRate) -> Duration {
-        if self.nav_lapse.0 != rate {
-            self.nav_lapse = (rate, nav_lapse(&self.config.phy, rate));
+/// A time that depends on the rate of a frame. That of the last one is kept: most come at one rate.
+#[derive(Clone, Copy, Debug)]
+struct ByRate {
+    rate: DataRate,
+    time: Duration,
+    of: fn(&Phy, DataRate) -> Duration,
+}
+
+impl ByRate {
+    fn new(of: fn(&Phy, DataRate) -> Duration, config: &Config) -> Self {
+        Self { rate: config.basic_rate, time: of(&config.phy, config.basic_rate), of }
+    }
+
+    #[inline]
+    fn at(&mut self, rate: DataRate, config: &Config) -> Duration {
+        if self.rate != rate {
+            *self = Self { rate, time: (self.of)(&config.phy, rate), ..*self };
         }
-        self.nav_lapse.1
+        self.time
     }
 }
 

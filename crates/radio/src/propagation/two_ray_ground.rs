@@ -13,31 +13,60 @@ pub struct TwoRayGround {
     free_space: FreeSpace,
     /// In metres.
     antenna_height: f64,
+    /// What holds between nodes on the ground, as most are.
+    level: Level,
+}
+
+/// What the heights of two antennas decide.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Level {
+    /// Their product in m².
+    heights: f64,
+    /// The square of the crossover distance, in m².
+    crossover_squared: f64,
 }
 
 impl TwoRayGround {
     /// Flat ground at a carrier of `frequency` hertz, each antenna `antenna_height` metres above its node.
     pub fn new(frequency: f64, antenna_height: f64) -> Self {
-        Self { free_space: FreeSpace::new(frequency), antenna_height }
+        let free_space = FreeSpace::new(frequency);
+        let level = Level::new(&free_space, [antenna_height; 2]);
+        Self { free_space, antenna_height, level }
     }
 
     /// The distance in metres beyond which the ground matters, for nodes on the ground.
     pub fn crossover(&self) -> f64 {
-        self.crossover_of(self.antenna_height * self.antenna_height)
+        crossover(&self.free_space, self.level.heights)
     }
 
-    /// The crossover distance in metres for antennas whose heights multiply to `heights` m².
-    fn crossover_of(&self, heights: f64) -> f64 {
-        heights / self.free_space.unit_gain_distance()
+    /// Of nodes at these heights above the ground.
+    fn level_of(&self, nodes: [f64; 2]) -> Level {
+        if nodes == [0.0; 2] {
+            return self.level;
+        }
+        Level::new(&self.free_space, nodes.map(|height| height + self.antenna_height))
     }
+}
+
+impl Level {
+    /// Of antennas at these heights.
+    fn new(free_space: &FreeSpace, antennas: [f64; 2]) -> Self {
+        let heights = antennas[0].max(0.0) * antennas[1].max(0.0);
+        let crossover = crossover(free_space, heights);
+        Self { heights, crossover_squared: crossover * crossover }
+    }
+}
+
+/// The crossover distance in metres for antennas whose heights multiply to `heights` m².
+fn crossover(free_space: &FreeSpace, heights: f64) -> f64 {
+    heights / free_space.unit_gain_distance()
 }
 
 impl Propagation for TwoRayGround {
     fn gain(&self, from: Position, to: Position) -> f64 {
-        let heights = (from.z + self.antenna_height).max(0.0) * (to.z + self.antenna_height).max(0.0);
-        let crossover = self.crossover_of(heights);
+        let Level { heights, crossover_squared } = self.level_of([from.z, to.z]);
         let squared = from.distance_squared(to);
-        if squared <= crossover * crossover {
+        if squared <= crossover_squared {
             self.free_space.gain_over(squared)
         } else {
             // Antennas low enough to put the crossover inside the near field are capped like any other.
@@ -77,6 +106,16 @@ mod tests {
         // RXThresh_ and CSThresh_, in watts.
         assert!((received(250.0).as_watts() / 3.652e-10 - 1.0).abs() < 1e-3);
         assert!((received(550.0).as_watts() / 1.559e-11 - 1.0).abs() < 1e-3);
+    }
+
+    /// A height that is lost in rounding changes no bit of the gain, on either side of the crossover.
+    #[test]
+    fn what_is_kept_for_the_ground_is_what_heights_give() {
+        let above = Position { z: f64::MIN_POSITIVE, ..Position::default() };
+        for metres in 1..1_000 {
+            let there = Position::on_ground(f64::from(metres), 0.3);
+            assert_eq!(ns2().gain(Position::default(), there), ns2().gain(above, there), "{metres} m");
+        }
     }
 
     #[test]

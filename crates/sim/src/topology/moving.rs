@@ -78,6 +78,8 @@ struct Scratch {
     /// A list that is too long to be kept.
     long: Vec<u32>,
     unheard: Vec<u32>,
+    /// Of the stations on a list, where they are.
+    places: Vec<Position>,
 }
 
 /// How far the fastest station is to get in an epoch, as a share of the reach: longer epochs are fewer, but their lists are
@@ -136,24 +138,21 @@ impl Geometry for Surroundings {
 
         scratch.unheard.clear();
         let here = motion.position(nodes.of(from), now);
+        // In a loop of their own, whose rounds the processor overlaps: divisions take long.
+        scratch.places.clear();
+        scratch.places.extend(stations.iter().map(|&to| motion.position(nodes.of(to), now)));
         let mut steps = 0;
-        for &to in &*stations {
-            let there = motion.position(nodes.of(to), now);
+        for (&to, &there) in stations.iter().zip(&scratch.places) {
             let is_near = here.distance_squared(there) <= *reach_squared;
             let Some(link) = is_near.then(|| channel.link(from, to, here, there)).flatten() else {
                 scratch.unheard.push(to);
                 continue;
             };
-            let mut place = links.len();
+            // Mostly the next one in order, as they were at the last transmission. An insertion takes few steps.
+            let is_next = links.last().is_none_or(|last| last.order() < link.order());
             links.push(link);
-            // Insertion takes few steps as long as the order is nearly the last one's.
-            if steps <= STEPS * stations.len() {
-                while place > 0 && link.order() < links[place - 1].order() {
-                    links[place] = links[place - 1];
-                    place -= 1;
-                    steps += 1;
-                }
-                links[place] = link;
+            if !is_next && steps <= STEPS * stations.len() {
+                steps += sink(links);
             }
         }
         if steps > STEPS * stations.len() {
@@ -163,6 +162,16 @@ impl Geometry for Surroundings {
         stations.extend(links.iter().map(|link| link.receiver.0));
         stations.extend_from_slice(&scratch.unheard);
     }
+}
+
+/// Moves the last link to its place among those before it, which are in order. Returns how many it has passed.
+#[inline(never)]
+fn sink(links: &mut [Link]) -> usize {
+    let Some((link, before)) = links.split_last() else { return 0 };
+    let passed = before.iter().rev().take_while(|other| link.order() < other.order()).count();
+    let last = links.len() - 1;
+    links[last - passed..].rotate_right(1);
+    passed
 }
 
 impl Nodes {
