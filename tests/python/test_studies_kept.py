@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sqlite3
 import subprocess
-import time
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,31 @@ class Watched:
         return _core.run(scenario, seeds, *rest)
 
 
+SIGNALLED = """
+import os, signal, sys, time
+from hopcast import _core
+from hopcast.studies import experiment
+
+number, ran = int(sys.argv.pop(1)), 0
+
+class Signalled:
+    def run(self, *arguments):
+        global ran
+        if ran == 5:
+            # Who is killed can keep nothing more.
+            time.sleep(0.5 if number == signal.SIGKILL else 0.0)
+            os.kill(os.getpid(), number)
+            time.sleep(1.0)
+        ran += 1
+        return _core.run(*arguments)
+
+experiment._core = Signalled()
+from hopcast.start import main
+main()
+"""
+"""The command line, with a signal to itself when five runs have been simulated, and a second to take it."""
+
+
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a study that nothing interrupted."""
@@ -62,15 +87,10 @@ def test_an_interrupted_study_goes_on_to_the_same_report(
     number: signal.Signals, whole: Path, hopcast: Hopcast, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "out"
-    process = subprocess.Popen(
-        command("study", "H3", "--threads", 1, "--out", out), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    while counted(out) < 3 and process.poll() is None:
-        time.sleep(0.005)
-    process.send_signal(number)
-    process.wait()
+    program = [sys.executable, "-c", SIGNALLED, str(number.value), "study", "H3", "--threads", "1", "--out", str(out)]
+    subprocess.run(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
     finished = counted(out)
-    assert 3 <= finished < RUNS
+    assert 5 <= finished < RUNS
     watched = Watched()
     monkeypatch.setattr(module, "_core", watched)
     kept = KeptRuns(out)

@@ -166,16 +166,22 @@ def simulate(
             found = {name: [documents[key] for key in of_case] for name, of_case in keys.items()}
             on_finished(experiment, Measured(found))
 
+    def keep(key: Key, text: str) -> None:
+        if kept is not None:
+            kept.put(units[key].scenario, key[1], units[key].observe, text)
+
     workers = _Workers(units, documents, threads or available_cores())
     try:
         report()
         for key, text in workers.results(progress):
-            if kept is not None:
-                kept.put(units[key].scenario, key[1], units[key].observe, text)
+            keep(key, text)
             documents[key] = json.loads(text)
             report()
     finally:
         workers.stop()
+        for key, text in workers.finished():
+            if key not in documents:
+                keep(key, text)
 
 
 class _Workers:
@@ -202,6 +208,12 @@ class _Workers:
             for future in sorted(finished, key=lambda future: future.exception() is not None):
                 yield self._running[future], future.result()
             self._tell(progress)
+
+    def finished(self) -> Iterator[tuple[Key, str]]:
+        """Each key and text of what has come so far."""
+        for future, key in self._running.items():
+            if future.done() and not future.cancelled() and future.exception() is None:
+                yield key, future.result()
 
     def stop(self) -> None:
         """Stop what runs and drop what has not begun."""
