@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from channel import drawn, legend
+from receivers import means
 
 from hopcast.figures import COLOURS, INK, MARKERS
-from hopcast.statistics import ci95, mean
+from hopcast.statistics import mean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,10 +56,10 @@ def beside(axes: Axes, runs: tables.Runs) -> None:
                 single = [share for run in tables.shares(runs, case, protocol) for share in run]
                 axes.plot([place] * len(single), single, "_", color=COLOURS[index], alpha=0.12, markersize=3.0)
             values = [tables.mean_shares(runs, case, protocol) for case in kept]
-            axes.errorbar(
+            means(
+                axes,
                 places,
-                [mean(of) for of in values],
-                yerr=[ci95(of) or 0.0 for of in values],
+                values,
                 linestyle="-" if simulator == "hopcast" else "none",
                 label=f"{NAMES[protocol]}, {simulator}",
                 **look(simulator, index),

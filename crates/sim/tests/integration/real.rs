@@ -22,37 +22,47 @@ fn emulation(last: &str) -> (Scenario, Simulation) {
 }
 
 fn line(last: &str) -> String {
-    format!(
-        r#"
-        duration = "10 s"
-        [radio]
-        standard = "802.11a"
-        propagation = {{ model = "range", receive = "120 m", carrier_sense = "250 m" }}
-        [[nodes]]
-        name = "a"
-        real = true
-        placement = {{ shape = "points", at = [["0 m", "0 m"]] }}
-        [[nodes]]
-        name = "b"
-        placement = {{ shape = "points", at = [["100 m", "0 m"]] }}
-        [[nodes]]
-        name = "c"
-        real = {last}
-        placement = {{ shape = "points", at = [["200 m", "0 m"]] }}
+    let flows = r#"
         [[flows]]
         name = "there"
         from = "a"
         to = "c"
-        transport = {{ protocol = "udp" }}
-        application = {{ kind = "bulk" }}
+        transport = { protocol = "udp" }
+        application = { kind = "bulk" }
         [[flows]]
         name = "back"
         from = "c"
         to = "a"
         start = "5 s"
-        transport = {{ protocol = "udp" }}
-        application = {{ kind = "cbr", rate = "80 kb/s", packet = "100 B" }}
-        "#
+        transport = { protocol = "udp" }
+        application = { kind = "cbr", rate = "80 kb/s", packet = "100 B" }
+        "#;
+    in_a_line("duration = \"10 s\"", "", &["real = true", "", &format!("real = {last}")], flows)
+}
+
+/// Nodes in a line, of which only neighbours hear each other, called by letters; each has what is given. `run`, `radio` and `flows`:
+/// the rest of the scenario.
+pub(crate) fn in_a_line(run: &str, radio: &str, nodes: &[&str], flows: &str) -> String {
+    let node = |(place, (name, more)): (usize, (char, &&str))| {
+        let metres = 100 * place;
+        format!(
+            r#"
+        [[nodes]]
+        name = "{name}"
+        placement = {{ shape = "points", at = [["{metres} m", "0 m"]] }}
+        {more}"#
+        )
+    };
+    let nodes: String = ('a'..).zip(nodes).enumerate().map(node).collect();
+    format!(
+        r#"
+        {run}
+        [radio]
+        standard = "802.11a"
+        {radio}
+        propagation = {{ model = "range", receive = "120 m", carrier_sense = "250 m" }}
+        {nodes}
+        {flows}"#
     )
 }
 

@@ -15,7 +15,7 @@ use hopcast_wire::llc::EtherType;
 use hopcast_wire::{icmpv4, tcp};
 use proptest::prelude::*;
 
-use crate::real::{REAL, deliveries, emulation_of, frame, hardware, ip_of, packet};
+use crate::real::{REAL, deliveries, emulation_of, frame, hardware, in_a_line, ip_of, packet};
 use crate::scenarios;
 
 /// The port of a program at the real host.
@@ -25,29 +25,10 @@ const SINK: u16 = 49_152;
 /// Initial sequence number of the real host.
 const INITIAL: u32 = u32::MAX - 500;
 
-/// A real host and a simulated one, 100 m from each other, and a flow.
+/// A real host, three simulated ones in a line behind it, of which the second passes on by an application, and a flow.
 fn pair(from: &str, to: &str, transport: &str, application: &str) -> String {
-    format!(
+    let flow = format!(
         r#"
-        duration = "20 s"
-        [radio]
-        standard = "802.11a"
-        data_rate = "6 Mb/s"
-        propagation = {{ model = "range", receive = "120 m", carrier_sense = "250 m" }}
-        [[nodes]]
-        name = "a"
-        real = true
-        placement = {{ shape = "points", at = [["0 m", "0 m"]] }}
-        [[nodes]]
-        name = "b"
-        placement = {{ shape = "points", at = [["100 m", "0 m"]] }}
-        [[nodes]]
-        name = "c"
-        relay = "application"
-        placement = {{ shape = "points", at = [["200 m", "0 m"]] }}
-        [[nodes]]
-        name = "d"
-        placement = {{ shape = "points", at = [["300 m", "0 m"]] }}
         [[flows]]
         name = "f"
         from = "{from}"
@@ -56,7 +37,9 @@ fn pair(from: &str, to: &str, transport: &str, application: &str) -> String {
         transport = {{ protocol = "tcp", segment = "1000 B", {transport} }}
         application = {{ {application} }}
         "#
-    )
+    );
+    let nodes = ["real = true", "", "relay = \"application\"", ""];
+    in_a_line("duration = \"20 s\"", "data_rate = \"6 Mb/s\"", &nodes, &flow)
 }
 
 /// How long a packet of so many octets is on the air at 6 Mb/s: MAC header, LLC and FCS are 36 octets more, and the PHY's preamble,
