@@ -65,11 +65,11 @@ impl From<Reason> for DropCause {
     }
 }
 
-/// What a station wants done: `P` is a packet, `F` a frame, `R` a packet that was received. Frames to transmit come without
-/// their packets, which [`Dcf::packet_of`] tells; and what was received is the packet of the frame that the station has just been
-/// told of, into which it does not look.
+/// What a station wants done: `P` is a packet, `F` a frame, `R` a packet that was received. The frame to transmit is the one that
+/// [`Dcf::on_air`] tells; and what was received is the packet of the frame that the station has just been told of, into which
+/// it does not look.
 #[derive(Clone, Debug)]
-pub enum Output<P, F = Header, R = ()> {
+pub enum Output<P, F = (), R = ()> {
     /// Put this frame on the air now.
     Transmit(F),
     /// Hand this packet up; it came from this station.
@@ -145,6 +145,8 @@ pub struct Dcf<P> {
     /// A CTS, an ACK, or a data frame after a CTS or within a TXOP, while the state is [`State::Sifs`]; the data frame after a
     /// CTS-to-self also while that is on the air.
     response: Option<Header>,
+    /// The frame that the station has transmitted last. It is made where it stays: to copy it at once would cost more than to make it.
+    on_air: Option<Header>,
     /// In a box of its own, as those below: an event at a bystander touches none.
     config: Box<Config>,
     random: Box<Stream>,
@@ -199,6 +201,7 @@ impl<P: Payload> Dcf<P> {
             rest,
             station,
             response: None,
+            on_air: None,
             outputs: VecDeque::with_capacity(1),
             rates: Box::new(Rates::new(station, &config)),
             config: Box::new(config),
@@ -278,12 +281,16 @@ impl<P: Payload> Dcf<P> {
         }
     }
 
-    /// Physical carrier sense turns busy.
-    pub fn handle_busy(&mut self, now: Instant) {
+    /// Physical carrier sense turns busy. Returns whether [`Self::poll_timeout`] may have changed: among many stations it mostly
+    /// has not.
+    pub fn handle_busy(&mut self, now: Instant) -> bool {
         if !matches!(self.state, State::Contend) {
-            return self.handle_busy_otherwise(now);
+            self.handle_busy_otherwise(now);
+            return true;
         }
-        self.contender.backoff.handle_busy(now, self.contender.current.is_some(), &mut self.random);
+        let pending = self.contender.current.is_some();
+        self.contender.backoff.handle_busy(now, pending, &mut self.random);
+        pending
     }
 
     /// Physical carrier sense turns idle.
@@ -345,8 +352,8 @@ impl<P: Payload> Dcf<P> {
             State::Contend => self.transmit_first(now),
             State::ContendAll => self.access(now),
             State::Sifs(_) => {
-                let response = self.response.take().expect("SIFS passes only before a response");
-                self.transmit(response, now);
+                self.on_air = self.response.take();
+                self.transmit(now);
             }
             State::Transmit(kind, _) => self.on_transmitted(kind, now, busy),
             State::Await(expected, _) if receiving() => self.state = State::AwaitEnd(expected),
@@ -363,11 +370,15 @@ impl<P: Payload> Dcf<P> {
         self.outputs.pop_front()
     }
 
-    /// The packet of a frame that [`Self::poll_output`] has just given out, if it carries one.
+    /// The frame that [`Self::poll_output`] has just told to transmit, and its packet, if it carries one.
+    ///
+    /// # Panics
+    /// If the station has never transmitted.
     #[inline]
-    pub fn packet_of(&self, header: &Header) -> Option<&P> {
+    pub fn on_air(&self) -> (&Header, Option<&P>) {
+        let frame = self.on_air.as_ref().expect("only a frame that there is is transmitted");
         let current = self.contender.current.as_ref();
-        header.payload.map(|()| &current.expect("data are those of the frame in hand").payload)
+        (frame, frame.payload.map(|()| &current.expect("data are those of the frame in hand").payload))
     }
 
     /// Whether [`Self::poll_output`] has something.
@@ -593,29 +604,32 @@ impl<P: Payload> Dcf<P> {
         }
         let rate = outgoing.rate;
         self.txop_end = now + self.contender.txop_limit;
-        let frame = if outgoing.is_behind_rts(&self.config) {
-            self.rts()
+        if outgoing.is_behind_rts(&self.config) {
+            self.on_air = Some(self.rts());
         } else if self.config.is_cts_protected(rate) {
-            self.cts_to_self(now)
+            self.on_air = Some(self.cts_to_self(now));
         } else {
-            self.data(now, now)
-        };
-        self.transmit(frame, now);
+            self.on_air = Some(self.data(now, now));
+        }
+        self.transmit(now);
     }
 
-    fn transmit(&mut self, frame: Header, now: Instant) {
+    /// Puts [`Self::on_air`] on the air.
+    fn transmit(&mut self, now: Instant) {
+        let frame = self.on_air.as_ref().expect("SIFS passes only before a response");
+        let (kind, until) = (frame.kind, now + frame.airtime);
         // A response interrupts the contention for a frame in hand; the frame's own exchange does not.
-        let response = frame.kind.is_answer() && frame.receiver != Some(self.station);
+        let response = kind.is_answer() && frame.receiver != Some(self.station);
         self.set_busy(now, response && self.config.response_is_busy);
-        *match frame.kind {
+        *match kind {
             FrameKind::Rts => &mut self.counters.rts_sent,
             FrameKind::Cts => &mut self.counters.cts_sent,
             FrameKind::Ack => &mut self.counters.ack_sent,
             FrameKind::Data => &mut self.counters.data_sent,
             FrameKind::Management => &mut self.counters.management_sent,
         } += 1;
-        self.state = State::Transmit(frame.kind, now + frame.airtime);
-        self.outputs.push_back(Output::Transmit(frame));
+        self.state = State::Transmit(kind, until);
+        self.outputs.push_back(Output::Transmit(()));
     }
 
     fn on_transmitted(&mut self, kind: FrameKind, now: Instant, busy: bool) {
@@ -760,6 +774,7 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// The data frame in hand, to be sent at `start`.
+    #[inline]
     fn data(&mut self, start: Instant, now: Instant) -> Header {
         let outgoing = self.contender.current.as_ref().expect("data are those of the frame in hand");
         let (receiver, octets, rate) = (outgoing.receiver, outgoing.octets, outgoing.rate);

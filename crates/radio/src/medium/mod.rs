@@ -111,17 +111,8 @@ pub enum Passage {
     Over,
     /// The next receiver, at this instant.
     Later(Instant),
-    /// A receiver.
-    Reached {
-        /// When.
-        now: Instant,
-        /// Whose it is.
-        receiver: StationId,
-        /// What became of the frame there.
-        heard: Heard,
-        /// Whether the station's medium turns idle.
-        idle: bool,
-    },
+    /// The walk was halted at this instant, at this receiver, which has been told.
+    Halted(Instant, StationId),
 }
 
 /// Sums over all receivers.
@@ -255,32 +246,6 @@ impl<P> Medium<P> {
         Front { next: *trailing, end: *end_link, leaves: *start + frame.airtime, number: *number }
     }
 
-    /// Whom a front reaches next, and when; `None` once all have it.
-    pub fn next(&self, front: &Front) -> Option<(Instant, StationId)> {
-        if front.next == front.end {
-            return None;
-        }
-        let link = &self.paths.links[front.next as usize];
-        Some((front.leaves + link.delay, link.receiver))
-    }
-
-    /// The link that a front of a transmission has reached last, with the power that it had for it.
-    ///
-    /// # Panics
-    /// If it has reached none.
-    pub fn last(&self, id: TransmissionId, front: &Front) -> Link {
-        let link = front.next as usize - 1;
-        Link { power: self.power(id, link), ..self.paths.links[link] }
-    }
-
-    /// The power with which a transmission arrived over the link with this index.
-    fn power(&self, id: TransmissionId, link: usize) -> Power {
-        if self.variation.is_none() {
-            return self.paths.links[link].power;
-        }
-        self.powers[id.0 as usize][link - self.transmission(id).first_link as usize]
-    }
-
     /// A trailing edge is left where it is, to be followed later.
     pub fn suspend(&mut self, id: TransmissionId, trailing: Front) {
         let transmission = self.transmissions[id.0 as usize].as_mut().expect("edges exist only for what is on the air");
@@ -352,66 +317,46 @@ impl<P> Medium<P> {
         next
     }
 
-    /// Follows a trailing edge to the next receiver that has something to tell its station, before `bound`; to the very next one
-    /// if `tells_all`. `on_arrival` hears of each: where, and when.
+    /// Follows a trailing edge to all that it reaches before `bound`. `on_end` hears of each: what has ended, the link with the
+    /// power that the frame had for it, when, what became of the frame there, and whether that station's physical carrier sense
+    /// turns idle. It returns the instant before which the walk may go on, or `None` to halt it.
     #[inline]
     pub fn follow_trailing(
         &mut self,
         id: TransmissionId,
         front: &mut Front,
-        bound: Instant,
-        tells_all: bool,
-        mut on_arrival: impl FnMut(StationId, Instant),
+        mut bound: Instant,
+        mut on_end: impl FnMut(&Transmission<P>, &Link, Instant, Heard, bool) -> Option<Instant>,
     ) -> Passage {
-        let is_told = |heard: Heard, idle: bool| tells_all | idle | (heard != Heard::Noise);
-        if let (Receivers::Threshold(model, receivers), None, None) =
-            (&mut self.receivers, &self.variation, &self.losses)
-        {
-            // What follows, for the simplest of the models alone: here most of the time of large networks is spent.
-            for link in &self.paths.links[front.next as usize..front.end as usize] {
-                let now = front.leaves + link.delay;
-                if now >= bound {
-                    return Passage::Later(now);
-                }
-                front.next += 1;
-                on_arrival(link.receiver, now);
-                let (heard, idle) = receivers[link.receiver.0 as usize].on_trailing(model, id, link.power);
-                if is_told(heard, idle) {
-                    return Passage::Reached { now, receiver: link.receiver, heard, idle };
-                }
-            }
-            return Passage::Over;
-        }
-        while let Some((now, receiver)) = self.next(front) {
+        let Self { paths, receivers, variation, losses, transmissions, powers, totals, .. } = self;
+        let transmission = transmissions[id.0 as usize].as_ref().expect("edges exist only for what is on the air");
+        let is_simple = variation.is_none() && losses.is_none();
+        for link in &paths.links[front.next as usize..front.end as usize] {
+            let now = front.leaves + link.delay;
             if now >= bound {
                 return Passage::Later(now);
             }
-            on_arrival(receiver, now);
-            let (heard, idle) = self.handle_trailing(id, front, now);
-            if is_told(heard, idle) {
-                return Passage::Reached { now, receiver, heard, idle };
+            let mut link = *link;
+            let (heard, idle) = match &mut *receivers {
+                // For the simplest of the models alone: here most of the time of large networks is spent.
+                Receivers::Threshold(model, receivers) if is_simple => {
+                    receivers[link.receiver.0 as usize].on_trailing(model, id, link.power)
+                }
+                receivers => {
+                    if variation.is_some() {
+                        link.power = powers[id.0 as usize][(front.next - transmission.first_link) as usize];
+                    }
+                    let end = receivers.on_trailing(link.receiver, id, link.power, now, totals);
+                    losses.as_mut().map_or(end, |losses| lose(losses, transmission, link.receiver, end, now))
+                }
+            };
+            front.next += 1;
+            match on_end(transmission, &link, now, heard, idle) {
+                Some(until) => bound = bound.min(until),
+                None => return Passage::Halted(now, link.receiver),
             }
         }
         Passage::Over
-    }
-
-    /// A trailing edge reaches its next receiver, `now`. Returns what became of the frame there, and whether the station's
-    /// medium turns idle.
-    pub fn handle_trailing(&mut self, id: TransmissionId, front: &mut Front, now: Instant) -> (Heard, bool) {
-        let &Link { receiver, mut power, .. } = &self.paths.links[front.next as usize];
-        if self.variation.is_some() {
-            power = self.power(id, front.next as usize);
-        }
-        front.next += 1;
-        let (heard, idle) = self.receivers.on_trailing(receiver, id, power, now, &mut self.totals);
-        if let (Heard::Frame(header_end), Some(losses)) = (heard, &mut self.losses) {
-            let Transmission { frame, key, .. } =
-                self.transmissions[id.0 as usize].as_ref().expect("edges exist only for what is on the air");
-            if losses.is_lost(*key, receiver, header_end, now, frame.octets) {
-                return (Heard::Error(header_end), idle);
-            }
-        }
-        (heard, idle)
     }
 
     /// Forgets a transmission whose trailing edge has passed all receivers.
@@ -441,6 +386,22 @@ impl<P> Medium<P> {
     /// Sums over all receivers so far.
     pub fn totals(&self) -> &Totals {
         &self.totals
+    }
+}
+
+/// What becomes of a frame that would have this `end` at a receiver, if it may be lost.
+fn lose<P>(
+    losses: &mut Losses,
+    Transmission { frame, key, .. }: &Transmission<P>,
+    receiver: StationId,
+    end: (Heard, bool),
+    now: Instant,
+) -> (Heard, bool) {
+    match end {
+        (Heard::Frame(header_end), idle) if losses.is_lost(*key, receiver, header_end, now, frame.octets) => {
+            (Heard::Error(header_end), idle)
+        }
+        end => end,
     }
 }
 

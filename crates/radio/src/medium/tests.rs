@@ -170,7 +170,13 @@ impl Air {
                 let (_, receiver) = self.next_trailing(id).expect("entered");
                 let number = self.medium.transmission(id).packet.expect("numbered");
                 let mut front = self.medium.trailing(id);
-                let (heard, turns_idle) = self.medium.handle_trailing(id, &mut front, now);
+                let mut end = None;
+                let _ = self.medium.follow_trailing(id, &mut front, Instant::MAX, |_, _, at, heard, turns_idle| {
+                    assert_eq!(at, now);
+                    end = Some((heard, turns_idle));
+                    None
+                });
+                let (heard, turns_idle) = end.expect("the edge is on its way");
                 self.medium.suspend(id, front);
                 let notice = match heard {
                     Heard::Noise => None,
@@ -198,7 +204,9 @@ impl Air {
     }
 
     fn next_trailing(&self, id: TransmissionId) -> Option<(Instant, StationId)> {
-        self.medium.next(&self.medium.trailing(id))
+        let front = self.medium.trailing(id);
+        let link = self.medium.paths.links[front.next as usize..front.end as usize].first()?;
+        Some((front.leaves + link.delay, link.receiver))
     }
 
     fn enter_leading(&mut self, id: TransmissionId, at: Instant) {
@@ -497,12 +505,13 @@ fn a_transmission_keeps_the_links_of_its_start() {
     assert_eq!(reached(&mut medium, late, Instant::MAX), all);
     for id in [early, late] {
         let mut front = medium.trailing(id);
-        let mut receivers = Vec::new();
-        while let Some((at, receiver)) = medium.next(&front) {
-            receivers.push(receiver.0);
-            let _ = medium.handle_trailing(id, &mut front, at);
-            assert_eq!(medium.last(id, &front).receiver, receiver);
-        }
+        let (leaves, mut receivers) = (front.leaves, Vec::new());
+        let passage = medium.follow_trailing(id, &mut front, Instant::MAX, |_, link, at, _, _| {
+            assert_eq!(at, leaves + link.delay);
+            receivers.push(link.receiver.0);
+            Some(Instant::MAX)
+        });
+        assert_eq!(passage, Passage::Over);
         assert_eq!(receivers, (1..=receivers.len() as u32).collect::<Vec<_>>());
         medium.remove(id);
     }

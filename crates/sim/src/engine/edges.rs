@@ -15,18 +15,20 @@ pub(super) struct Edges {
     /// One that need not go through the heap: mostly that of the newest transmission.
     newest: Entry,
     heap: BinaryHeap<Reverse<Entry>>,
+    /// When the soonest of all reaches its receiver.
+    first: Instant,
 }
 
 impl Edges {
     /// No edges.
     pub(super) fn new() -> Self {
-        Self { newest: NONE, heap: BinaryHeap::with_capacity(64) }
+        Self { newest: NONE, heap: BinaryHeap::with_capacity(64), first: NONE.0 }
     }
 
     /// When the soonest reaches its receiver, or [`Instant::MAX`].
     #[inline]
     pub(super) fn first(&self) -> Instant {
-        self.newest.0.min(self.heap.peek().map_or(Instant::MAX, |Reverse(entry)| entry.0))
+        self.first
     }
 
     /// The first instant at which the edge of transmission `number` would come after all of these.
@@ -40,6 +42,7 @@ impl Edges {
     #[inline]
     pub(super) fn push(&mut self, time: Instant, number: u64, id: TransmissionId) {
         let entry = (time, number, id);
+        self.first = self.first.min(time);
         let later = if entry < self.newest { core::mem::replace(&mut self.newest, entry) } else { entry };
         if later != NONE {
             self.heap.push(Reverse(later));
@@ -52,11 +55,12 @@ impl Edges {
     /// If there is none.
     #[inline]
     pub(super) fn pop(&mut self) -> TransmissionId {
-        if self.heap.peek().is_none_or(|Reverse(entry)| self.newest < *entry) {
-            debug_assert!(self.newest != NONE, "popped only after a look at the first");
-            return core::mem::replace(&mut self.newest, NONE).2;
-        }
-        let Reverse((.., id)) = self.heap.pop().expect("the first of several is there");
+        let (_, _, id) = match self.heap.peek() {
+            Some(Reverse(entry)) if *entry < self.newest => self.heap.pop().expect("it was just seen").0,
+            _ => core::mem::replace(&mut self.newest, NONE),
+        };
+        debug_assert!(id != TransmissionId::NONE, "popped only after a look at the first");
+        self.first = self.newest.0.min(self.heap.peek().map_or(Instant::MAX, |Reverse(entry)| entry.0));
         id
     }
 }

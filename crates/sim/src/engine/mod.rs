@@ -20,7 +20,7 @@ use core::fmt;
 
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::edca::UserPriority;
-use hopcast_radio::mac::{Dcf, DropCause, Frame, FrameKind, Header, Output, Payload, Protection, Room, StationId};
+use hopcast_radio::mac::{Dcf, DropCause, Frame, FrameKind, Output, Payload, Protection, Room, StationId};
 use hopcast_radio::medium::{Launch, Link, Medium, Passage, Transmission, TransmissionId};
 use hopcast_radio::reception::Heard;
 use hopcast_radio::standard::Phy;
@@ -365,10 +365,11 @@ impl<U: Upper> Engine<U> {
         let id = self.leading.pop();
         let number = self.medium.transmission(id).number;
         let bound = self.leading_bound(number).min(after_end);
-        let Self { medium, stations, station_timers, now, events, log, .. } = self;
+        let Self { medium, stations, station_timers, log, .. } = self;
+        let (mut now, mut events) = (self.now, 0);
         let next = medium.follow_leading(id, bound, |receiver, time, turns_busy| {
-            *now = time;
-            *events += 1;
+            now = time;
+            events += 1;
             if let Some(log) = log {
                 log(Event { key: Key::new(time, Rank::Leading, number), place: receiver.0 });
             }
@@ -376,6 +377,8 @@ impl<U: Upper> Engine<U> {
                 turn_busy(stations, station_timers, receiver, time);
             }
         });
+        self.now = now;
+        self.events += events;
         if let Some(time) = next {
             self.leading.push(time, number, id);
         }
@@ -389,57 +392,58 @@ impl<U: Upper> Engine<U> {
         let mut bound = self.trailing_bound(front.number).min(after_end);
         let number = front.number;
         loop {
-            let Self { medium, now, events, log, is_unacknowledged, .. } = self;
-            let passage = medium.follow_trailing(id, &mut front, bound, *is_unacknowledged, |receiver, time| {
-                *now = time;
-                *events += 1;
+            let Self { medium, stations, station_timers, ports, upper, tap, log, is_unacknowledged, .. } = self;
+            let (mut now, mut events) = (self.now, 0);
+            let passage = medium.follow_trailing(id, &mut front, bound, |transmission, link, time, heard, idle| {
+                now = time;
+                events += 1;
+                let receiver = link.receiver;
                 if let Some(log) = log {
                     log(Event { key: Key::new(time, Rank::Trailing, number), place: receiver.0 });
                 }
+                if *is_unacknowledged && !matches!(heard, Heard::Frame(_)) {
+                    report_unheard(upper, ports, transmission, receiver, time);
+                }
+                let frame = &transmission.frame;
+                let station = &mut stations[receiver.0 as usize];
+                match heard {
+                    Heard::Noise if idle => {}
+                    Heard::Noise => return Some(Instant::MAX),
+                    Heard::Error(header_end) => station.handle_error(frame.rate, header_end, time),
+                    Heard::Frame(header_end) => {
+                        if let Some(tap) = tap {
+                            let frame = frame.with_payload(transmission.packet.clone());
+                            tap.on_frame(receiver, &frame, transmission.start + link.delay, Some(link));
+                        }
+                        if frame.kind == FrameKind::Management {
+                            upper.handle_signal(ports.of_station(receiver), link.power);
+                        }
+                        station.handle_frame(frame, header_end, time);
+                    }
+                }
+                if idle {
+                    station.handle_idle(time);
+                }
+                if station.has_output() {
+                    return None;
+                }
+                let timeout = station.poll_timeout();
+                station_timers.set(receiver.0 as usize, timeout);
+                Some(just_after(timeout.unwrap_or(Instant::MAX)))
             });
-            let (time, receiver, heard, idle) = match passage {
+            self.now = now;
+            self.events += events;
+            match passage {
                 Passage::Over => break,
                 Passage::Later(time) => {
                     self.medium.suspend(id, front);
                     self.trailing.push(time, number, id);
                     return;
                 }
-                Passage::Reached { now, receiver, heard, idle } => (now, receiver, heard, idle),
-            };
-            if self.is_unacknowledged && !matches!(heard, Heard::Frame(_)) {
-                self.report_unheard(id, receiver, time);
-            }
-            let station = &mut self.stations[receiver.0 as usize];
-            match heard {
-                Heard::Noise if idle => {}
-                Heard::Noise => continue,
-                Heard::Error(header_end) => {
-                    station.handle_error(self.medium.transmission(id).frame.rate, header_end, time);
+                Passage::Halted(time, receiver) => {
+                    self.settle(receiver, Some(id), time);
+                    bound = bound.min(self.trailing_bound(number));
                 }
-                Heard::Frame(header_end) => {
-                    let transmission = self.medium.transmission(id);
-                    if let Some(tap) = &mut self.tap {
-                        let link = self.medium.last(id, &front);
-                        let start = transmission.start + link.delay;
-                        let frame = transmission.frame.with_payload(transmission.packet.clone());
-                        tap.on_frame(receiver, &frame, start, Some(&link));
-                    }
-                    if transmission.frame.kind == FrameKind::Management {
-                        self.upper.handle_signal(self.ports.of_station(receiver), self.medium.last(id, &front).power);
-                    }
-                    station.handle_frame(&transmission.frame, header_end, time);
-                }
-            }
-            if idle {
-                station.handle_idle(time);
-            }
-            if station.has_output() {
-                self.settle(receiver, Some(id), time);
-                bound = bound.min(self.trailing_bound(number));
-            } else {
-                let timeout = station.poll_timeout();
-                self.station_timers.set(receiver.0 as usize, timeout);
-                bound = bound.min(just_after(timeout.unwrap_or(Instant::MAX)));
             }
         }
         self.medium.remove(id);
@@ -525,7 +529,7 @@ impl<U: Upper> Engine<U> {
         loop {
             while let Some(output) = self.stations[index].poll_output() {
                 match output {
-                    Output::Transmit(ref header) => self.transmit(header, now),
+                    Output::Transmit(()) => self.transmit(station, now),
                     Output::Deliver((), from) => {
                         host_touched = true;
                         let packet = packet_of(&self.medium, heard);
@@ -599,24 +603,13 @@ impl<U: Upper> Engine<U> {
         self.host_timers.set(self.wires.len() + host, self.upper.poll_timeout(host as u32));
     }
 
-    /// `receiver` has not received a frame that nobody acknowledges: if it was for that station, the packet is lost.
-    #[cold]
-    fn report_unheard(&mut self, id: TransmissionId, receiver: StationId, now: Instant) {
-        let Transmission { frame, packet, .. } = self.medium.transmission(id);
-        if frame.receiver == Some(receiver)
-            && let Some(packet) = packet
-        {
-            self.upper.handle_unheard(self.ports.of_station(frame.transmitter), packet, now);
-        }
-    }
-
-    fn transmit(&mut self, header: &Header, now: Instant) {
-        let packet = self.stations[header.transmitter.0 as usize].packet_of(header);
+    fn transmit(&mut self, station: StationId, now: Instant) {
+        let (header, packet) = self.stations[station.0 as usize].on_air();
         if let Some(tap) = &mut self.tap {
-            tap.on_frame(header.transmitter, &header.with_payload(packet.cloned()), now, None);
+            tap.on_frame(station, &header.with_payload(packet.cloned()), now, None);
         }
         if self.is_unacknowledged && header.receiver.is_some() {
-            return self.transmit_unacknowledged(header, now);
+            return self.transmit_unacknowledged(station, now);
         }
         if let Some(launch) = self.medium.transmit(header, packet, now) {
             self.follow(launch);
@@ -631,18 +624,19 @@ impl<U: Upper> Engine<U> {
 
     /// [`Self::transmit`] of a unicast frame that nobody acknowledges: out of reach of its receiver it is lost.
     #[cold]
-    fn transmit_unacknowledged(&mut self, header: &Header, now: Instant) {
-        let packet = self.stations[header.transmitter.0 as usize].packet_of(header);
+    fn transmit_unacknowledged(&mut self, station: StationId, now: Instant) {
+        let (header, packet) = self.stations[station.0 as usize].on_air();
         let launch = self.medium.transmit(header, packet, now);
         let is_reached =
             launch.is_some_and(|launch| header.receiver.is_some_and(|to| self.medium.reaches(launch.id, to)));
         if let Some(packet) = packet.filter(|_| !is_reached) {
-            self.upper.handle_unheard(self.ports.of_station(header.transmitter), packet, now);
+            self.upper.handle_unheard(self.ports.of_station(station), packet, now);
         }
         launch.into_iter().for_each(|launch| self.follow(launch));
     }
 
     /// A station's timer may have moved.
+    #[inline]
     fn rearm(&mut self, station: StationId) {
         let index = station.0 as usize;
         self.station_timers.set(index, self.stations[index].poll_timeout());
@@ -654,8 +648,25 @@ impl<U: Upper> Engine<U> {
 fn turn_busy<P: Payload>(stations: &mut [Dcf<P>], timers: &mut Timers, station: StationId, now: Instant) {
     let index = station.0 as usize;
     let station = &mut stations[index];
-    station.handle_busy(now);
-    timers.set(index, station.poll_timeout());
+    if station.handle_busy(now) {
+        timers.set(index, station.poll_timeout());
+    }
+}
+
+/// `receiver` has not received a frame that nobody acknowledges: if it was for that station, the packet is lost.
+#[cold]
+fn report_unheard<U: Upper>(
+    upper: &mut U,
+    ports: &Ports,
+    transmission: &Transmission<U::Packet>,
+    receiver: StationId,
+    now: Instant,
+) {
+    if transmission.frame.receiver == Some(receiver)
+        && let Some(packet) = &transmission.packet
+    {
+        upper.handle_unheard(ports.of_station(transmission.frame.transmitter), packet, now);
+    }
 }
 
 /// The packet of what a station has just been told of.

@@ -498,7 +498,10 @@ impl Bench {
     fn collect(&mut self) {
         while let Some(output) = self.dcf.poll_output() {
             let output = match output {
-                Output::Transmit(header) => Output::Transmit(header.with_payload(self.dcf.packet_of(&header).copied())),
+                Output::Transmit(()) => {
+                    let (header, packet) = self.dcf.on_air();
+                    Output::Transmit(header.with_payload(packet.copied()))
+                }
                 Output::Deliver((), from) => Output::Deliver(self.heard, from),
                 Output::Sent(packet) => Output::Sent(packet),
                 Output::Dropped(packet, cause, to) => Output::Dropped(packet, cause, to),

@@ -39,8 +39,9 @@ fn seeded(config: Config, seed: u64) -> Dcf<Body> {
 fn next_frame(dcf: &mut Dcf<Body>) -> Option<(Instant, Frame<Body>)> {
     loop {
         while let Some(output) = dcf.poll_output() {
-            if let Output::Transmit(header) = output {
-                let frame = header.with_payload(dcf.packet_of(&header).copied());
+            if let Output::Transmit(()) = output {
+                let (header, packet) = dcf.on_air();
+                let frame = header.with_payload(packet.copied());
                 let end = dcf.poll_timeout().expect("it is on the air");
                 dcf.handle_timeout(end, || false, false);
                 return Some((end, frame));
