@@ -774,7 +774,7 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// The data frame in hand, to be sent at `start`.
-    #[inline]
+    #[inline(always)]
     fn data(&mut self, start: Instant, now: Instant) -> Header {
         let outgoing = self.contender.current.as_ref().expect("data are those of the frame in hand");
         let (receiver, octets, rate) = (outgoing.receiver, outgoing.octets, outgoing.rate);

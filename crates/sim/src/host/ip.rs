@@ -52,15 +52,20 @@ impl Host {
             count_host_drop(packet, 1, DropCause::TtlExpired, cx);
             return self.tell(Failure::TimeExceeded, packet, cx);
         }
-        let packet = Packet { ip: Ipv4 { ttl, ..packet.ip }, ..packet.clone() };
+        let ip = Ipv4 { ttl, ..packet.ip };
         if self.router.is_some() {
-            return self.forward_routed(packet, from, cx);
+            return self.forward_routed(Packet { ip, ..packet.clone() }, from, cx);
         }
-        let Some(&hop) = self.routes.get(packet.ip.destination) else {
+        let Some(&hop) = self.routes.get(ip.destination) else {
+            let packet = Packet { ip, ..packet.clone() };
             count_host_drop(&packet, 1, self.unrouted, cx);
             return self.tell(Failure::HostUnreachable, &packet, cx);
         };
-        self.push(hop, packet, cx);
+        if is_whole(&ip, self.mtu(hop)) {
+            let packet = cx.pool.share_with(ip, packet);
+            return self.give(Transmit { hop, packet }, cx);
+        }
+        self.push(hop, Packet { ip, ..packet.clone() }, cx);
     }
 
     /// Gives a packet that may have come from another host to an interface, in pieces if that needs it.
@@ -71,10 +76,8 @@ impl Host {
 
     /// Gives a packet to an interface, cut if it is longer than that takes. Returns how many it has become.
     fn give_in_pieces(&mut self, hop: Hop, packet: Packet, cx: &mut Context<'_>) -> u64 {
-        // A routing protocol's part before the data is no reason to cut: 802.11 carries 2304 octets (IEEE 802.11-2020, 9.2.3).
-        let octets = IPV4_HEADER + u32::from(packet.ip.payload);
-        let mtu = self.config.interfaces[hop.interface as usize].mtu;
-        if mtu.is_none_or(|mtu| octets <= mtu) {
+        let mtu = self.mtu(hop);
+        if is_whole(&packet.ip, mtu) {
             let packet = cx.pool.share(packet);
             self.give(Transmit { hop, packet }, cx);
             return 1;
@@ -86,6 +89,11 @@ impl Host {
             count += 1;
         }
         count
+    }
+
+    /// The longest packet that the interface of a hop takes, in octets; `None`: it takes any.
+    fn mtu(&self, hop: Hop) -> Option<u32> {
+        self.config.interfaces[hop.interface as usize].mtu
     }
 
     /// A packet for this host.
@@ -165,4 +173,10 @@ fn count_fragments_drop(sample: &Packet, packets: u32, cause: DropCause, cx: &mu
     } else {
         count_host_drop(sample, packets, cause, cx);
     }
+}
+
+/// Whether a packet with this header goes whole to an interface. A routing protocol's part before the data is no reason to cut:
+/// 802.11 carries 2304 octets (IEEE 802.11-2020, 9.2.3).
+fn is_whole(ip: &Ipv4, mtu: Option<u32>) -> bool {
+    mtu.is_none_or(|mtu| IPV4_HEADER + u32::from(ip.payload) <= mtu)
 }
