@@ -269,7 +269,12 @@ impl<P> Medium<P> {
         let transmission = transmission.expect("edges exist only for what is on the air");
         let links = &self.paths.links[transmission.leading as usize..transmission.end_link as usize];
         let (start, header, threshold) = (transmission.start, transmission.frame.header, transmission.threshold);
-        let (reached, next) = follow(links, start, bound, |link, now| {
+        for link in links {
+            let now = start + link.delay;
+            if now >= bound {
+                return Some(now);
+            }
+            transmission.leading += 1;
             let arrival = Arrival {
                 transmission: id,
                 power: link.power,
@@ -279,9 +284,8 @@ impl<P> Medium<P> {
             };
             let turns_busy = receivers[link.receiver.0 as usize].on_leading(model, arrival, &mut self.totals);
             on_arrival(link.receiver, now, turns_busy);
-        });
-        transmission.leading += reached as u32;
-        next
+        }
+        None
     }
 
     /// [`Self::follow_leading`] for any model.
@@ -296,7 +300,12 @@ impl<P> Medium<P> {
         let Transmission { frame, start, key, threshold, end_link, leading, .. } =
             transmission.expect("edges exist only for what is on the air");
         let links = &self.paths.links[*leading as usize..*end_link as usize];
-        let (reached, next) = follow(links, *start, bound, |link, now| {
+        for link in links {
+            let now = *start + link.delay;
+            if now >= bound {
+                return Some(now);
+            }
+            *leading += 1;
             let mut power = link.power;
             if let Some(variation) = &self.variation {
                 power = power.scaled(variation.factor(*key, frame.transmitter, link.receiver, now));
@@ -312,9 +321,8 @@ impl<P> Medium<P> {
             let content = || Content { rate: frame.rate, octets: frame.octets, airtime: frame.airtime, key: *key };
             let turns_busy = self.receivers.on_leading(link.receiver, arrival, content, &mut self.totals);
             on_arrival(link.receiver, now, turns_busy);
-        });
-        *leading += reached as u32;
-        next
+        }
+        None
     }
 
     /// Follows a trailing edge to all that it reaches before `bound`. `on_end` hears of each: what has ended, the link with the
@@ -403,23 +411,4 @@ fn lose<P>(
         }
         end => end,
     }
-}
-
-/// Follows an edge that leaves its transmitter at an instant along links in order, as far as it comes before `bound`. How many
-/// it has reached, and when it reaches the next one.
-#[inline]
-fn follow(
-    links: &[Link],
-    leaves: Instant,
-    bound: Instant,
-    mut reach: impl FnMut(&Link, Instant),
-) -> (usize, Option<Instant>) {
-    for (reached, link) in links.iter().enumerate() {
-        let now = leaves + link.delay;
-        if now >= bound {
-            return (reached, Some(now));
-        }
-        reach(link, now);
-    }
-    (links.len(), None)
 }

@@ -1,13 +1,52 @@
 //! The edges of frames on the air, leading or trailing ones: at most one entry for each transmission.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use hopcast_protocols::time::Instant;
 use hopcast_radio::medium::TransmissionId;
 
-/// An edge on its way: when it reaches its next receiver, the number of its transmission, and that one's index.
-type Entry = (Instant, u64, TransmissionId);
+/// An edge on its way.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// When it reaches its next receiver.
+    time: Instant,
+    /// Number of its transmission, which no other one has.
+    number: u64,
+    /// Index of its transmission.
+    id: TransmissionId,
+}
+
+impl Entry {
+    /// Stands where there is no edge.
+    const NONE: Self = Self { time: Instant::MAX, number: u64::MAX, id: TransmissionId::NONE };
+
+    /// Its place in the order, as one number: to compare two of them takes no branch.
+    #[inline]
+    fn place(&self) -> u128 {
+        u128::from(self.time.as_nanos()) << 64 | u128::from(self.number)
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.place() == other.place()
+    }
+}
+
+impl Eq for Entry {}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.place().cmp(&other.place())
+    }
+}
 
 /// The next receiver of each edge, soonest first.
 #[derive(Debug)]
@@ -22,7 +61,7 @@ pub(super) struct Edges {
 impl Edges {
     /// No edges.
     pub(super) fn new() -> Self {
-        Self { newest: NONE, heap: BinaryHeap::with_capacity(64), first: NONE.0 }
+        Self { newest: Entry::NONE, heap: BinaryHeap::with_capacity(64), first: Instant::MAX }
     }
 
     /// When the soonest reaches its receiver, or [`Instant::MAX`].
@@ -34,17 +73,17 @@ impl Edges {
     /// The first instant at which the edge of transmission `number` would come after all of these.
     #[inline]
     pub(super) fn bound(&self, number: u64) -> Instant {
-        let of = |&(time, other, _): &Entry| if number < other { just_after(time) } else { time };
+        let of = |entry: &Entry| if number < entry.number { just_after(entry.time) } else { entry.time };
         of(&self.newest).min(self.heap.peek().map_or(Instant::MAX, |Reverse(entry)| of(entry)))
     }
 
     /// Enters the next receiver of an edge.
     #[inline]
     pub(super) fn push(&mut self, time: Instant, number: u64, id: TransmissionId) {
-        let entry = (time, number, id);
+        let entry = Entry { time, number, id };
         self.first = self.first.min(time);
         let later = if entry < self.newest { core::mem::replace(&mut self.newest, entry) } else { entry };
-        if later != NONE {
+        if later.id != TransmissionId::NONE {
             self.heap.push(Reverse(later));
         }
     }
@@ -55,12 +94,12 @@ impl Edges {
     /// If there is none.
     #[inline]
     pub(super) fn pop(&mut self) -> TransmissionId {
-        let (_, _, id) = match self.heap.peek() {
+        let Entry { id, .. } = match self.heap.peek() {
             Some(Reverse(entry)) if *entry < self.newest => self.heap.pop().expect("it was just seen").0,
-            _ => core::mem::replace(&mut self.newest, NONE),
+            _ => core::mem::replace(&mut self.newest, Entry::NONE),
         };
         debug_assert!(id != TransmissionId::NONE, "popped only after a look at the first");
-        self.first = self.newest.0.min(self.heap.peek().map_or(Instant::MAX, |Reverse(entry)| entry.0));
+        self.first = self.newest.time.min(self.heap.peek().map_or(Instant::MAX, |Reverse(entry)| entry.time));
         id
     }
 }
@@ -69,6 +108,3 @@ impl Edges {
 pub(super) const fn just_after(time: Instant) -> Instant {
     Instant::from_nanos(time.as_nanos().saturating_add(1))
 }
-
-/// Stands where there is no edge.
-const NONE: Entry = (Instant::MAX, u64::MAX, TransmissionId::NONE);
