@@ -252,14 +252,18 @@ impl Table {
             return false;
         }
         let precursors = known.map_or(Recipients::None, |route| route.precursors);
-        let mut alarm = expires;
-        if let Some(route) = known {
-            self.over.remove(&(route.hop, destination));
-            alarm = alarm.min(route.alarm);
-            self.alarms.remove(route.alarm, destination);
+        let before = known.map(|route| (route.hop, route.alarm));
+        if let Some((old, _)) = before.filter(|&(old, _)| old != hop) {
+            self.over.remove(&(old, destination));
         }
         self.over.insert((hop, destination));
-        self.alarms.insert(alarm, destination);
+        let alarm = before.map_or(expires, |(_, alarm)| alarm.min(expires));
+        if let Some((_, old)) = before.filter(|&(_, old)| old != alarm) {
+            self.alarms.remove(old, destination);
+        }
+        if before.is_none_or(|(_, old)| old != alarm) {
+            self.alarms.insert(alarm, destination);
+        }
         let route = Route { hop, hops, sequence, state, precursors, is_answered: false, expires, alarm };
         self.routes.insert(destination, route);
         true
