@@ -222,6 +222,10 @@ def _ratio(a: Sample, b: Sample) -> Sample:
 
 QUIET, MOVING, ALONE = "static, 3 CBR", "5 m/s, 5 % errors, 3 CBR", "5 m/s, alone"
 STILL = "static, alone"
+QUIET_FAR = "static from edge to edge, 3 CBR"
+"""Fig. 2 compares small with large queues in one run. At rest, random ends are mostly one hop apart, where the stream has its own queue beyond half
+nearly all the time and there is nothing to compare; ends that roam are near and far in each run."""
+JUDGED = (QUIET_FAR, MOVING)
 ITSELF = f"{MOVING}, ADTFRC"
 """Not in the paper's section III: the stream reacts to what it identifies."""
 LIMITED = "static, 50 kb/s from edge to edge, 3 CBR"
@@ -235,9 +239,9 @@ def _stepped(level: Level) -> str:
 
 
 def _m1_seeds(amount: Amount, case: str) -> tuple[int, ...]:
-    """Random places differ much, so that what a claim is judged by has as many as in full."""
-    few = range(1, 11) if case in (QUIET, MOVING, _stepped("network")) else range(1, 5)
-    return tuple(amount.pick(quick=few, full=range(1, 11)))
+    """Random places differ much, so that what claims are judged by has more of them."""
+    few = {QUIET_FAR: 8, MOVING: 14, _stepped("network"): 10}.get(case, 4)
+    return tuple(range(1, amount.pick(quick=few, full=20) + 1))
 
 
 def _limited(rate: float) -> Flow:
@@ -250,6 +254,7 @@ def _m1_cases(amount: Amount) -> Mapping[str, Case]:
     levels: tuple[Level, ...] = ("network", "frame")
     made = {
         QUIET: scene(QUIET, 0.0, [*one, *bursts(3)]),
+        QUIET_FAR: scene(QUIET_FAR, 0.0, [stream("stream0", "source0", "sink0", observed()), *bursts(3)], ends=1),
         MOVING: scene(MOVING, 5.0, [*one, *bursts(3)], errors=0.05),
         ITSELF: scene(ITSELF, 5.0, [*itself, *bursts(3)], errors=0.05),
         ALONE: scene(ALONE, 5.0, one),
@@ -325,8 +330,8 @@ def _reordered(document: Document) -> float:
 def _m1_rows(measured: Measured) -> list[Row]:
     rows = []
     clearly: dict[str, Sample] = {}
-    for case in (QUIET, MOVING, ITSELF, LIMITED):
-        paper = None if case in (ITSELF, LIMITED) else 100.0
+    for case in (*JUDGED, QUIET, ITSELF, LIMITED):
+        paper = 100.0 if case in JUDGED else None
         beyond = measured.sample(case, _beyond)
         rows.append(value("M1", case, "time with a queue beyond half", "%", _known(beyond)))
         for metric, word in (("idd", "IDD HIGH"), ("stt", "STT LOW")):
@@ -338,12 +343,15 @@ def _m1_rows(measured: Measured) -> list[Row]:
             rows.append(value("M1", case, f"{word}, queue below", "%", _known(small)))
             more = _known(large - small)
             rows.append(value("M1", case, f"{word}, beyond half − below", "%", more))
-            if case not in (ITSELF, LIMITED):
+            if case in JUDGED:
                 clearly[f"{case}, {word}"] = more
         growing = measured.sample(case, _extreme_where("idd", large=True, growing=True))
         note = "IDD is the growth of the delay: HIGH while a queue grows, not while it is long"
         rows.append(value("M1", case, "IDD HIGH, queue beyond half and growing", "%", _known(growing), note=note))
-    note = "“When the maximum network queue size exceeds half of the buffer capacity IDD is clearly high and STT is clearly low” (Fig. 2)"
+    note = (
+        "“When the maximum network queue size exceeds half of the buffer capacity IDD is clearly high and STT is clearly low” (Fig. 2), static and "
+        "moving"
+    )
     hard = hardest(clearly.values(), 0.0, None)
     rows.append(claim("M1", f"the hardest of {len(clearly)}", "beyond half − below", "%", hard, low=0.0, note=note))
     bursty, calm = (measured.sample(case, _reordered) for case in (ALONE, STILL))
@@ -380,14 +388,16 @@ def _m1_notes(table: Table) -> list[str]:
 
     top = 100.0 * STEPS[-1][1]
     return [
-        f"Beyond half a queue, static: IDD is HIGH at {of(QUIET, 'IDD HIGH, queue beyond half')} of the arrivals, STT LOW at "
-        f"{of(QUIET, 'STT LOW, queue beyond half')}; with moving nodes and errors {of(MOVING, 'IDD HIGH, queue beyond half')} and "
+        f"Beyond half a queue, static: IDD is HIGH at {of(QUIET_FAR, 'IDD HIGH, queue beyond half')} of the arrivals, STT LOW at "
+        f"{of(QUIET_FAR, 'STT LOW, queue beyond half')}; with moving nodes and errors {of(MOVING, 'IDD HIGH, queue beyond half')} and "
         f"{of(MOVING, 'STT LOW, queue beyond half')}. 30 % would tell nothing. Where the queue is beyond half and still grows, IDD is "
-        f"HIGH at {of(QUIET, 'IDD HIGH, queue beyond half and growing')} and {of(MOVING, 'IDD HIGH, queue beyond half and growing')}: "
+        f"HIGH at {of(QUIET_FAR, 'IDD HIGH, queue beyond half and growing')} and {of(MOVING, 'IDD HIGH, queue beyond half and growing')}: "
         "it is a difference of delays, which a queue that stays long does not have.",
         f"HIGH and LOW are the extreme 30 % of all samples, so that they can mark congestion only if it is there for less than 30 % "
-        f"of the time. Here it is there for {of(QUIET, 'time with a queue beyond half')} and "
-        f"{of(MOVING, 'time with a queue beyond half')} of it: the stream fills the queue of its own node. One of 50 kb/s does not, and "
+        f"of the time. Here it is there for {of(QUIET_FAR, 'time with a queue beyond half')} and {of(MOVING, 'time with a queue beyond half')} of it, and "
+        f"for {of(QUIET, 'time with a queue beyond half')} at rest between random ends, mostly one hop apart, where the stream fills the queue of its own "
+        f"node: there IDD is HIGH at {of(QUIET, 'IDD HIGH, queue beyond half')} and STT LOW at {of(QUIET, 'STT LOW, queue beyond half')} of the arrivals "
+        "beyond half, which tells nothing. A stream of 50 kb/s does not fill it, and "
         f"there, with {of(LIMITED, 'time with a queue beyond half')} of the time in congestion, IDD is HIGH at "
         f"{of(LIMITED, 'IDD HIGH, queue beyond half')} and STT LOW at {of(LIMITED, 'STT LOW, queue beyond half')} of the arrivals beyond half.",
         "The stream of Fig. 2 is “a TFRC flow”: it counts every loss, whatever its receiver identifies. Moving, with errors, its queue is beyond half for "
@@ -404,7 +414,7 @@ def _m1_notes(table: Table) -> list[str]:
 def _m1_figures(table: Table) -> list[tuple[str, Figure]]:
     from hopcast.figures import Group, Line, bars, lines
 
-    cases = (QUIET, MOVING, ITSELF, LIMITED)
+    cases = (*JUDGED, QUIET, ITSELF, LIMITED)
     groups = [
         Group.of(metric, [table[case, metric] for case in cases])
         for word in ("IDD HIGH", "STT LOW")
@@ -432,9 +442,11 @@ def _m2_speeds(amount: Amount) -> tuple[float, ...]:
 
 
 def _m2_seeds(amount: Amount) -> tuple[int, ...]:
-    return amount.pick(quick=tuple(range(1, 11)), full=tuple(range(1, 51)))
+    return amount.pick(quick=tuple(range(1, 9)), full=tuple(range(1, 51)))
 
 
+BESIDE_RUNS = 4
+"""Replications of what the paper does not have."""
 REACTING = "joint by ADTFRC"
 """Not in the paper's section III: the stream reacts to what it identifies."""
 
@@ -457,10 +469,11 @@ def _m2_cases(amount: Amount) -> Mapping[str, Case]:
                 made[name] = Case(scene(name, speed, flows, errors=0.01), _m2_seeds(amount))
             name = _m2_case(udp, speed, REACTING)
             flows = [stream("stream0", "n0", "n1", transport("adtfrc")), *bursts(udp)]
-            made[name] = Case(scene(name, speed, flows, errors=0.01), _m2_seeds(amount))
+            made[name] = Case(scene(name, speed, flows, errors=0.01), _m2_seeds(amount)[:BESIDE_RUNS])
     for speed in _m2_speeds(amount):
         name = _m2_limited(speed)
-        made[name] = Case(scene(name, speed, [_limited(M2_LIMIT), *bursts(2)], errors=0.01, ends=1), _m2_seeds(amount))
+        limited = scene(name, speed, [_limited(M2_LIMIT), *bursts(2)], errors=0.01, ends=1)
+        made[name] = Case(limited, _m2_seeds(amount)[:BESIDE_RUNS])
     return made
 
 
@@ -551,9 +564,19 @@ def _m2_notes(table: Table) -> list[str]:
             f"Per cent of the losses that were identified wrongly {'with two UDP flows' if udp else 'alone'}. {parts}."
         )
     found.append(
+        "The stream is “a single TFRC flow”, which counts every loss whatever is identified, so that all metrics judge the same losses. Where an ADTFRC "
+        "flow acts on what it identifies it brings more congestion than it finds. "
+        + "; ".join(
+            f"{'two UDP flows' if udp else 'alone'}, {speed}: {of(udp, speed, REACTING, 'wrong')} % wrong in place of {of(udp, speed, 'joint', 'wrong')}, "
+            f"{of(udp, speed, REACTING, 'lost in congestion')} % in congestion in place of {of(udp, speed, 'joint', 'lost in congestion')}"
+            for udp in (0, 2)
+            for speed in speeds
+        )
+        + "."
+    )
+    found.append(
         "A joint identification is an AND: of losses in congestion it can only miss more than either metric alone. The paper's "
-        "5 % where the network is congested needs HIGH and LOW to be nearly certain there, which M1 shows they can't be where it "
-        "is congested for most of the time."
+        "5 % where the network is congested needs HIGH and LOW to be nearly certain there, which M1 shows they are not."
     )
     limited = "; ".join(
         f"{speed}: {significant(number(table, _m2_limited(float(speed.split()[0])), 'wrong'))} % wrong, "
@@ -702,6 +725,8 @@ def _m3_figures(table: Table) -> list[tuple[str, Figure]]:
 # --- M4: how even the rate is ---------------------------------------------------------------------------------------
 
 SCENES: Mapping[str, float] = {"static, 2 % errors": 0.0, "5 m/s, 2 % errors": 5.0}
+FAR_SCENE = "edge to edge, 5 m/s, 2 % errors"
+"""Not in the paper: paths of several hops, which random ends hardly ever have (its footnote 7)."""
 BLOCK = 3
 """Intervals of 0.3 s in one point of the rate."""
 
@@ -715,7 +740,12 @@ def _m4_seeds(amount: Amount) -> tuple[int, ...]:
 
 
 def _m4_cases(amount: Amount) -> Mapping[str, Case]:
-    return {
+    far = {}
+    for protocol in PROTOCOLS:
+        name = _m4_case(FAR_SCENE, protocol)
+        made = scene(name, 5.0, [stream("stream0", "source0", "sink0", transport(protocol))], errors=0.02, ends=1)
+        far[name] = Case(made, _m4_seeds(amount)[:4], observe)
+    return far | {
         _m4_case(name, protocol): Case(
             scene(_m4_case(name, protocol), speed, [stream("stream0", "n0", "n1", transport(protocol))], errors=0.02),
             _m4_seeds(amount),
@@ -762,7 +792,7 @@ def _m4_number(of: str) -> Callable[[Document], float]:
 def _m4_rows(measured: Measured) -> list[Row]:
     rows = []
     least: dict[str, Sample] = {}
-    for name in SCENES:
+    for name in (*SCENES, FAR_SCENE):
         found: dict[tuple[Protocol, str], Sample] = {}
         for protocol in PROTOCOLS:
             case = _m4_case(name, protocol)
@@ -773,6 +803,11 @@ def _m4_rows(measured: Measured) -> list[Row]:
             ):
                 found[protocol, of] = measured.sample(case, _m4_number(of))
                 rows.append(value("M4", case, metric, unit, _known(found[protocol, of])))
+        if name == FAR_SCENE:
+            for other in PROTOCOLS[1:]:
+                more = found["adtfrc", "count"] - found[other, "count"]
+                rows.append(value("M4", f"{name}, ADTFRC − {NAMES[other]}", "interruptions", "", _known(more)))
+            continue
         for other in PROTOCOLS[1:]:
             case = f"{name}, ADTFRC − {NAMES[other]}"
             least[case] = found["adtfrc", "variation"] - found[other, "variation"]
@@ -795,14 +830,23 @@ def _m4_rows(measured: Measured) -> list[Row]:
 
 def _m4_notes(table: Table) -> list[str]:
     metric = "coefficient of variation of the rate"
+
+    def cuts(protocol: Protocol) -> str:
+        return significant(number(table, _m4_case(FAR_SCENE, protocol), "interruptions"), 2)
+
+    far = (
+        f"Random ends are one or two hops apart for most of the time, where the three are interrupted alike. From edge to edge TCP with ELFN is "
+        f"interrupted {cuts('tcp')} times, ADTFRC {cuts('adtfrc')} times, as the paper says of its run; TFRC {cuts('tfrc')} times, since errors on four "
+        "hops have made it slow, and what is slow fills no queue."
+    )
     return [
         f"{name}: the rate's coefficient of variation is "
         + ", ".join(f"{number(table, _m4_case(name, p), metric):.2f} with {NAMES[p]}" for p in PROTOCOLS)
         + "; the longest interruption "
         + ", ".join(f"{number(table, _m4_case(name, p), 'longest interruption'):.0f} s" for p in PROTOCOLS)
         + "."
-        for name in SCENES
-    ]
+        for name in (*SCENES, FAR_SCENE)
+    ] + [far]
 
 
 def _m4_figures(table: Table) -> list[tuple[str, Figure]]:
