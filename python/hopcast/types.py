@@ -267,6 +267,7 @@ class Transport(TypedDict, total=False):
     variant: Literal["reno", "newreno", "sack", "cubic", "rfc5348", "rfc3448", "rfc4828"]
     congestion: Congestion
     metric: Literal["joint", "idd", "stt"]
+    reacts: bool
     timestamps: bool
     segment: Quantity
     window: int

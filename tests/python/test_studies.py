@@ -21,6 +21,7 @@ from hopcast.studies import (
     orbit_frames,
     rows_table,
     run_experiments,
+    testbed_routes,
 )
 from hopcast.studies.experiment import Case, Experiment, Measured, Table
 from hopcast.studies.rows import Row, Sample, claim, experiment_verdict, hardest, sentence, typical, value
@@ -266,6 +267,32 @@ def test_the_extremes_are_the_outer_thirty_per_cent_of_what_is_known() -> None:
     assert not any(adtfrc.extreme([1.0] * 10, high=True))
     assert adtfrc.extreme([0.0] * 5 + [1.0] * 4 + [2.0], high=True) == [False] * 9 + [True]
     assert adtfrc.extreme([], high=True) == []
+
+
+def test_a_flow_that_does_not_react_is_the_same_whatever_identifies() -> None:
+    found = {}
+    for metric in adtfrc.METRICS:
+        flows = [adtfrc.stream("stream0", "n0", "n1", adtfrc.observed(metric))]
+        case = adtfrc.scene("short", 10.0, flows, errors=0.05).set("duration", "40 s")
+        found[metric] = run(case).json()["flows"][0]
+    assert len({(flow["sent_packets"], flow["received_bytes"]) for flow in found.values()}) == 1
+    scores = [flow["identification"]["by_state"] for flow in found.values()]
+    assert scores[0] != scores[1] != scores[2]
+    losses = [sum(sum(row.values()) for row in matrix.values()) for matrix in scores]
+    assert losses[0] == losses[1] == losses[2] > 10
+
+
+def test_packets_of_the_testbed_leave_with_the_tick_of_linux_unless_said_otherwise() -> None:
+    late = testbed_routes._late
+    assert (late(0.8, ""), late(0.8, testbed_routes.EVEN)) == (0.010, 0.0)
+    assert late(0.8, testbed_routes.CAPTURE) == 0.010
+    assert late(0.8, testbed_routes.INTERVAL) == pytest.approx(1472 * 8 / 0.8e6)
+    assert late(0.8, testbed_routes.CAPTURE + testbed_routes.INTERVAL) == late(0.8, testbed_routes.INTERVAL)
+
+
+@pytest.mark.parametrize(("kb", "octets"), [(1, 1024), (2, 1024), (4, 1366), (8, 1366), (16, 1366)])
+def test_a_unit_cut_by_itself(kb: int, octets: int) -> None:
+    assert h2o.segment_of(kb) == octets
 
 
 def test_losses_are_scored_as_congestion_or_not() -> None:

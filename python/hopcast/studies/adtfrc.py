@@ -56,6 +56,12 @@ def transport(protocol: Protocol, metric: str = "joint") -> Transport:
     return {"protocol": "adtfrc", "metric": metric, "segment": PACKET}  # type: ignore[typeddict-item]
 
 
+def observed(metric: str = "joint") -> Transport:
+    """A TFRC flow whose receiver identifies the state of the network, to which nobody reacts: that of Figs. 2 and 3. "One TFRC flow" is
+    the stream of sections III-C and III-D, and the protocol that reacts is made in section IV."""
+    return {**transport("adtfrc", metric), "reacts": False}
+
+
 def stream(name: str, source: str, sink: str, by: Transport, rate: float | None = None) -> Flow:
     """As much as the transport takes, or `rate` bit/s."""
     made: Flow = {"name": name, "from": source, "to": sink, "transport": by, "application": {"kind": "bulk"}}
@@ -145,6 +151,11 @@ BACKGROUND = Parameter(
     "180 kb/s each, in [50, 250], [100, 200], [130, 170] s, packets of 512 B",
     "section III-C; the packet is not stated",
 )
+WATCHED = Parameter(
+    "protocol",
+    "TFRC, whose receiver identifies the state and nobody reacts; beside it ADTFRC",
+    "“one TFRC flow” (sections III-C, III-D)",
+)
 ERRORS = Parameter(
     "errors", "of packets, above the MAC's retries, in each hop", "section III-C.2: PLR follows their rate"
 )
@@ -216,6 +227,12 @@ def _ratio(a: Sample, b: Sample) -> Sample:
 
 QUIET, MOVING, ALONE = "static, 3 CBR", "5 m/s, 5 % errors, 3 CBR", "5 m/s, alone"
 STILL = "static, alone"
+QUIET_FAR = "static from edge to edge, 3 CBR"
+"""Fig. 2 compares small with large queues in one run. At rest, random ends are mostly one hop apart, where the stream has its own queue beyond half
+nearly all the time and there is nothing to compare; ends that roam are near and far in each run."""
+JUDGED = (QUIET_FAR, MOVING)
+ITSELF = f"{MOVING}, ADTFRC"
+"""Not in the paper's section III: the stream reacts to what it identifies."""
 LIMITED = "static, 50 kb/s from edge to edge, 3 CBR"
 """Not in the paper: a stream that does not fill queues itself, so that congestion is there for a small part of the time."""
 LIMIT, M2_LIMIT = 50e3, 100e3
@@ -226,25 +243,34 @@ def _stepped(level: Level) -> str:
     return f"static, alone, errors of {'packets' if level == 'network' else 'frames'}"
 
 
-def _m1_seeds(amount: Amount) -> tuple[int, ...]:
-    return amount.pick(quick=(1, 2, 3, 4), full=tuple(range(1, 11)))
+BESIDE_RUNS = 3
+"""Replications, in the quick form, of what no claim is judged by."""
+
+
+def _m1_seeds(amount: Amount, case: str) -> tuple[int, ...]:
+    """Random places differ much, so that what claims are judged by has more of them."""
+    few = {QUIET_FAR: 6, MOVING: 12, _stepped("network"): 8, ALONE: 4, STILL: 4}.get(case, BESIDE_RUNS)
+    return tuple(range(1, amount.pick(quick=few, full=20) + 1))
 
 
 def _limited(rate: float) -> Flow:
-    return stream("stream0", "source0", "sink0", transport("adtfrc"), rate)
+    return stream("stream0", "source0", "sink0", observed(), rate)
 
 
 def _m1_cases(amount: Amount) -> Mapping[str, Case]:
-    one = [stream("stream0", "n0", "n1", transport("adtfrc"))]
+    one = [stream("stream0", "n0", "n1", observed())]
+    itself = [stream("stream0", "n0", "n1", transport("adtfrc"))]
     levels: tuple[Level, ...] = ("network", "frame")
     made = {
         QUIET: scene(QUIET, 0.0, [*one, *bursts(3)]),
+        QUIET_FAR: scene(QUIET_FAR, 0.0, [stream("stream0", "source0", "sink0", observed()), *bursts(3)], ends=1),
         MOVING: scene(MOVING, 5.0, [*one, *bursts(3)], errors=0.05),
+        ITSELF: scene(ITSELF, 5.0, [*itself, *bursts(3)], errors=0.05),
         ALONE: scene(ALONE, 5.0, one),
         STILL: scene(STILL, 0.0, one),
         LIMITED: scene(LIMITED, 0.0, [_limited(LIMIT), *bursts(3)], ends=1),
     } | {_stepped(level): scene(_stepped(level), 0.0, one, errors=STEPS, level=level) for level in levels}
-    return {name: Case(found, _m1_seeds(amount), observe) for name, found in made.items()}
+    return {name: Case(found, _m1_seeds(amount, name), observe) for name, found in made.items()}
 
 
 def extreme(values: Sequence[float], *, high: bool) -> list[bool]:
@@ -313,8 +339,8 @@ def _reordered(document: Document) -> float:
 def _m1_rows(measured: Measured) -> list[Row]:
     rows = []
     clearly: dict[str, Sample] = {}
-    for case in (QUIET, MOVING, LIMITED):
-        paper = None if case == LIMITED else 100.0
+    for case in (*JUDGED, QUIET, ITSELF, LIMITED):
+        paper = 100.0 if case in JUDGED else None
         beyond = measured.sample(case, _beyond)
         rows.append(value("M1", case, "time with a queue beyond half", "%", _known(beyond)))
         for metric, word in (("idd", "IDD HIGH"), ("stt", "STT LOW")):
@@ -326,12 +352,15 @@ def _m1_rows(measured: Measured) -> list[Row]:
             rows.append(value("M1", case, f"{word}, queue below", "%", _known(small)))
             more = _known(large - small)
             rows.append(value("M1", case, f"{word}, beyond half − below", "%", more))
-            if case != LIMITED:
+            if case in JUDGED:
                 clearly[f"{case}, {word}"] = more
         growing = measured.sample(case, _extreme_where("idd", large=True, growing=True))
         note = "IDD is the growth of the delay: HIGH while a queue grows, not while it is long"
         rows.append(value("M1", case, "IDD HIGH, queue beyond half and growing", "%", _known(growing), note=note))
-    note = "“When the maximum network queue size exceeds half of the buffer capacity IDD is clearly high and STT is clearly low” (Fig. 2)"
+    note = (
+        "“When the maximum network queue size exceeds half of the buffer capacity IDD is clearly high and STT is clearly low” (Fig. 2), static and "
+        "moving"
+    )
     hard = hardest(clearly.values(), 0.0, None)
     rows.append(claim("M1", f"the hardest of {len(clearly)}", "beyond half − below", "%", hard, low=0.0, note=note))
     bursty, calm = (measured.sample(case, _reordered) for case in (ALONE, STILL))
@@ -368,16 +397,22 @@ def _m1_notes(table: Table) -> list[str]:
 
     top = 100.0 * STEPS[-1][1]
     return [
-        f"Beyond half a queue, static: IDD is HIGH at {of(QUIET, 'IDD HIGH, queue beyond half')} of the arrivals, STT LOW at "
-        f"{of(QUIET, 'STT LOW, queue beyond half')}; with moving nodes and errors {of(MOVING, 'IDD HIGH, queue beyond half')} and "
+        f"Beyond half a queue, static: IDD is HIGH at {of(QUIET_FAR, 'IDD HIGH, queue beyond half')} of the arrivals, STT LOW at "
+        f"{of(QUIET_FAR, 'STT LOW, queue beyond half')}; with moving nodes and errors {of(MOVING, 'IDD HIGH, queue beyond half')} and "
         f"{of(MOVING, 'STT LOW, queue beyond half')}. 30 % would tell nothing. Where the queue is beyond half and still grows, IDD is "
-        f"HIGH at {of(QUIET, 'IDD HIGH, queue beyond half and growing')} and {of(MOVING, 'IDD HIGH, queue beyond half and growing')}: "
+        f"HIGH at {of(QUIET_FAR, 'IDD HIGH, queue beyond half and growing')} and {of(MOVING, 'IDD HIGH, queue beyond half and growing')}: "
         "it is a difference of delays, which a queue that stays long does not have.",
         f"HIGH and LOW are the extreme 30 % of all samples, so that they can mark congestion only if it is there for less than 30 % "
-        f"of the time. Here it is there for {of(QUIET, 'time with a queue beyond half')} and "
-        f"{of(MOVING, 'time with a queue beyond half')} of it: the stream fills the queue of its own node. One of 50 kb/s does not, and "
+        f"of the time. Here it is there for {of(QUIET_FAR, 'time with a queue beyond half')} and {of(MOVING, 'time with a queue beyond half')} of it, and "
+        f"for {of(QUIET, 'time with a queue beyond half')} at rest between random ends, mostly one hop apart, where the stream fills the queue of its own "
+        f"node: there IDD is HIGH at {of(QUIET, 'IDD HIGH, queue beyond half')} and STT LOW at {of(QUIET, 'STT LOW, queue beyond half')} of the arrivals "
+        "beyond half, which tells nothing. A stream of 50 kb/s does not fill it, and "
         f"there, with {of(LIMITED, 'time with a queue beyond half')} of the time in congestion, IDD is HIGH at "
         f"{of(LIMITED, 'IDD HIGH, queue beyond half')} and STT LOW at {of(LIMITED, 'STT LOW, queue beyond half')} of the arrivals beyond half.",
+        "The stream of Fig. 2 is “a TFRC flow”: it counts every loss, whatever its receiver identifies. Moving, with errors, its queue is beyond half for "
+        f"{of(MOVING, 'time with a queue beyond half')} of the time. An ADTFRC flow there brings its own congestion: "
+        f"{of(ITSELF, 'time with a queue beyond half')}, and IDD is HIGH at {of(ITSELF, 'IDD HIGH, queue beyond half')} of the arrivals beyond half, STT LOW at "
+        f"{of(ITSELF, 'STT LOW, queue beyond half')}.",
         f"At {top:g} % of errors PLR is {of(_stepped('network'), f'PLR at {top:g} % errors')} if packets are lost above the MAC's "
         f"retries, and {of(_stepped('frame'), f'PLR at {top:g} % errors')} if frames are: the paper's PLR follows the rate, so its "
         "errors sit above the retries, and so do those of M2 to M5. Over several hops a packet meets them several times.",
@@ -388,7 +423,7 @@ def _m1_notes(table: Table) -> list[str]:
 def _m1_figures(table: Table) -> list[tuple[str, Figure]]:
     from hopcast.figures import Group, Line, bars, lines
 
-    cases = (QUIET, MOVING, LIMITED)
+    cases = (*JUDGED, QUIET, ITSELF, LIMITED)
     groups = [
         Group.of(metric, [table[case, metric] for case in cases])
         for word in ("IDD HIGH", "STT LOW")
@@ -416,7 +451,15 @@ def _m2_speeds(amount: Amount) -> tuple[float, ...]:
 
 
 def _m2_seeds(amount: Amount) -> tuple[int, ...]:
-    return amount.pick(quick=(1, 2, 3), full=tuple(range(1, 51)))
+    return amount.pick(quick=tuple(range(1, 8)), full=tuple(range(1, 51)))
+
+
+REACTING = "joint by ADTFRC"
+"""Not in the paper's section III: the stream reacts to what it identifies."""
+
+
+def _m2_beside(amount: Amount) -> tuple[int, ...]:
+    return amount.pick(quick=_m2_seeds(amount)[:BESIDE_RUNS], full=_m2_seeds(amount))
 
 
 def _m2_case(udp: int, speed: float, metric: str) -> str:
@@ -433,11 +476,15 @@ def _m2_cases(amount: Amount) -> Mapping[str, Case]:
         for speed in _m2_speeds(amount):
             for metric in METRICS:
                 name = _m2_case(udp, speed, metric)
-                flows = [stream("stream0", "n0", "n1", transport("adtfrc", metric)), *bursts(udp)]
+                flows = [stream("stream0", "n0", "n1", observed(metric)), *bursts(udp)]
                 made[name] = Case(scene(name, speed, flows, errors=0.01), _m2_seeds(amount))
+            name = _m2_case(udp, speed, REACTING)
+            flows = [stream("stream0", "n0", "n1", transport("adtfrc")), *bursts(udp)]
+            made[name] = Case(scene(name, speed, flows, errors=0.01), _m2_beside(amount))
     for speed in _m2_speeds(amount):
         name = _m2_limited(speed)
-        made[name] = Case(scene(name, speed, [_limited(M2_LIMIT), *bursts(2)], errors=0.01, ends=1), _m2_seeds(amount))
+        limited = scene(name, speed, [_limited(M2_LIMIT), *bursts(2)], errors=0.01, ends=1)
+        made[name] = Case(limited, _m2_beside(amount))
     return made
 
 
@@ -475,7 +522,7 @@ def _m2_rows(measured: Measured) -> list[Row]:
     better: dict[str, Sample] = {}
     for udp in (0, 2):
         for speed in _m2_speeds_of(measured):
-            for metric in METRICS:
+            for metric in (*METRICS, REACTING):
                 case = _m2_case(udp, speed, metric)
                 low, high = INACCURATE.get((udp, metric), (None, None))
                 wrong = _score(measured, case, "wrong")
@@ -528,9 +575,19 @@ def _m2_notes(table: Table) -> list[str]:
             f"Per cent of the losses that were identified wrongly {'with two UDP flows' if udp else 'alone'}. {parts}."
         )
     found.append(
+        "The stream is “a single TFRC flow”, which counts every loss whatever is identified, so that all metrics judge the same losses. Where an ADTFRC "
+        "flow acts on what it identifies it brings more congestion than it finds. "
+        + "; ".join(
+            f"{'two UDP flows' if udp else 'alone'}, {speed}: {of(udp, speed, REACTING, 'wrong')} % wrong in place of {of(udp, speed, 'joint', 'wrong')}, "
+            f"{of(udp, speed, REACTING, 'lost in congestion')} % in congestion in place of {of(udp, speed, 'joint', 'lost in congestion')}"
+            for udp in (0, 2)
+            for speed in speeds
+        )
+        + "."
+    )
+    found.append(
         "A joint identification is an AND: of losses in congestion it can only miss more than either metric alone. The paper's "
-        "5 % where the network is congested needs HIGH and LOW to be nearly certain there, which M1 shows they can't be where it "
-        "is congested for most of the time."
+        "5 % where the network is congested needs HIGH and LOW to be nearly certain there, which M1 shows they are not."
     )
     limited = "; ".join(
         f"{speed}: {significant(number(table, _m2_limited(float(speed.split()[0])), 'wrong'))} % wrong, "
@@ -679,6 +736,8 @@ def _m3_figures(table: Table) -> list[tuple[str, Figure]]:
 # --- M4: how even the rate is ---------------------------------------------------------------------------------------
 
 SCENES: Mapping[str, float] = {"static, 2 % errors": 0.0, "5 m/s, 2 % errors": 5.0}
+FAR_SCENE = "edge to edge, 5 m/s, 2 % errors"
+"""Not in the paper: paths of several hops, which random ends hardly ever have (its footnote 7)."""
 BLOCK = 3
 """Intervals of 0.3 s in one point of the rate."""
 
@@ -692,7 +751,12 @@ def _m4_seeds(amount: Amount) -> tuple[int, ...]:
 
 
 def _m4_cases(amount: Amount) -> Mapping[str, Case]:
-    return {
+    far = {}
+    for protocol in PROTOCOLS:
+        name = _m4_case(FAR_SCENE, protocol)
+        made = scene(name, 5.0, [stream("stream0", "source0", "sink0", transport(protocol))], errors=0.02, ends=1)
+        far[name] = Case(made, amount.pick(quick=(1, 2, 3, 4), full=_m4_seeds(amount)), observe)
+    return far | {
         _m4_case(name, protocol): Case(
             scene(_m4_case(name, protocol), speed, [stream("stream0", "n0", "n1", transport(protocol))], errors=0.02),
             _m4_seeds(amount),
@@ -739,7 +803,7 @@ def _m4_number(of: str) -> Callable[[Document], float]:
 def _m4_rows(measured: Measured) -> list[Row]:
     rows = []
     least: dict[str, Sample] = {}
-    for name in SCENES:
+    for name in (*SCENES, FAR_SCENE):
         found: dict[tuple[Protocol, str], Sample] = {}
         for protocol in PROTOCOLS:
             case = _m4_case(name, protocol)
@@ -750,6 +814,11 @@ def _m4_rows(measured: Measured) -> list[Row]:
             ):
                 found[protocol, of] = measured.sample(case, _m4_number(of))
                 rows.append(value("M4", case, metric, unit, _known(found[protocol, of])))
+        if name == FAR_SCENE:
+            for other in PROTOCOLS[1:]:
+                more = found["adtfrc", "count"] - found[other, "count"]
+                rows.append(value("M4", f"{name}, ADTFRC − {NAMES[other]}", "interruptions", "", _known(more)))
+            continue
         for other in PROTOCOLS[1:]:
             case = f"{name}, ADTFRC − {NAMES[other]}"
             least[case] = found["adtfrc", "variation"] - found[other, "variation"]
@@ -772,14 +841,23 @@ def _m4_rows(measured: Measured) -> list[Row]:
 
 def _m4_notes(table: Table) -> list[str]:
     metric = "coefficient of variation of the rate"
+
+    def cuts(protocol: Protocol) -> str:
+        return significant(number(table, _m4_case(FAR_SCENE, protocol), "interruptions"), 2)
+
+    far = (
+        f"Random ends are one or two hops apart for most of the time, where the three are interrupted alike. From edge to edge TCP with ELFN is "
+        f"interrupted {cuts('tcp')} times, ADTFRC {cuts('adtfrc')} times, as the paper says of its run. TFRC is not interrupted more often than "
+        f"ADTFRC on either ({cuts('tfrc')} times)."
+    )
     return [
         f"{name}: the rate's coefficient of variation is "
         + ", ".join(f"{number(table, _m4_case(name, p), metric):.2f} with {NAMES[p]}" for p in PROTOCOLS)
         + "; the longest interruption "
         + ", ".join(f"{number(table, _m4_case(name, p), 'longest interruption'):.0f} s" for p in PROTOCOLS)
         + "."
-        for name in SCENES
-    ]
+        for name in (*SCENES, FAR_SCENE)
+    ] + [far]
 
 
 def _m4_figures(table: Table) -> list[tuple[str, Figure]]:
@@ -899,7 +977,17 @@ EXPERIMENTS = (
         "Four metrics of the path",
         "IDD and STT against the largest queue in the network, POR of moving nodes, PLR against errors in steps (Fig. 2).",
         lambda amount: _setup(
-            amount, [BACKGROUND, Parameter("errors", "0, 2, 5, 10 % for 75 s each", "Fig. 2, right")]
+            amount,
+            [
+                WATCHED,
+                BACKGROUND,
+                Parameter(
+                    "ends at rest",
+                    "beside the CBR flows on the two short edges, beside it random",
+                    "not stated; Fig. 2 has small and large queues in one run",
+                ),
+                Parameter("errors", "0, 2, 5, 10 % for 75 s each", "Fig. 2, right"),
+            ],
         ),
         _m1_cases,
         _m1_rows,
@@ -914,6 +1002,7 @@ EXPERIMENTS = (
         lambda amount: _setup(
             amount,
             [
+                WATCHED,
                 BACKGROUND,
                 ERRORS,
                 Parameter(

@@ -107,7 +107,15 @@ def field(ground: Ground = LAWN, k: float | None = None) -> Propagation:
     return found
 
 
-def scattering(k: float) -> Propagation:
+K_OPEN = K_FACTORS["E, F"]
+"""Of an open place that scatters: model F is that of large spaces, indoors and outdoors (the same models)."""
+STEADY_FT = 55
+"""Feet up to which open places are alike and steady; over longer links "there is a large variance and the results are not
+reproducible" (section II). Two rays over a smooth plane vary with nothing but the distance, so that a claim about a longer link is
+judged where the ground scatters, and beside it over the plane; one about shorter links over the plane."""
+
+
+def scattering(k: float = K_OPEN) -> Propagation:
     """An open place whose ground reflects no ray as a whole: the direct ray, and scattered waves."""
     return {"model": "free-space", "fading": "rician", "k": k, "doppler": DOPPLER}
 
@@ -203,6 +211,16 @@ def field_parameter() -> Parameter:
         "field",
         "two-ray-interference, permittivity 15, vertical polarization",
         "medium dry ground (ITU-R P.527); the polarization is not stated",
+    )
+
+
+def scattering_parameter() -> Parameter:
+    """What a report says of the open place beyond the distance up to which it is steady."""
+    return Parameter(
+        f"field, links beyond {STEADY_FT} ft",
+        f"the ground scatters: free space, Rician with K = {K_OPEN:g}, {DOPPLER:g} Hz; beside it the smooth plane",
+        "“at distances greater than 55 feet, there is a large variance” (section II); TGn channel model F, large spaces indoors and "
+        "outdoors (IEEE 802.11-03/940r4)",
     )
 
 

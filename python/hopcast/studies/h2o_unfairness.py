@@ -20,6 +20,7 @@ from hopcast.studies.h2o_places import (
     mbps,
     number,
     radio,
+    scattering,
     scenario,
 )
 from hopcast.studies.rows import NOISE, Row, Sample, claim, sentence, value
@@ -27,7 +28,7 @@ from hopcast.studies.rows import NOISE, Row, Sample, claim, sentence, value
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from hopcast.types import Radio
+    from hopcast.types import Propagation, Radio
 
 SPACING_FT = 50
 SHUT_OUT = 0.1
@@ -57,6 +58,11 @@ def _h9_setup(amount: Amount) -> list[Parameter]:
         Parameter("relaying", "by the application of N2, one TCP connection a hop", "section V"),
         Parameter("RTS/CTS", "off; beside it on (card as rated)", "as in H2"),
         Parameter(
+            "fading",
+            "none; beside it a ground that scatters, as in H8 (card as rated)",
+            "links of 50 ft: alike and steady (section II)",
+        ),
+        Parameter(
             "TCP",
             f"socket buffers of {SOCKET_BUFFER} B; beside it a window of {XP_WINDOW} segments (card as rated)",
             "Windows XP's AFD DefaultSendWindow; its receive window on Ethernet",
@@ -68,14 +74,20 @@ def _h9_setup(amount: Amount) -> list[Parameter]:
 
 def _h9_cases(amount: Amount) -> Mapping[str, Case]:
     def case(
-        card: Card, other: Protocol, *, rts: bool = False, window: int | None = None, relayed: Protocol = "tcp"
+        card: Card,
+        other: Protocol,
+        *,
+        rts: bool = False,
+        window: int | None = None,
+        relayed: Protocol = "tcp",
+        propagation: Propagation | None = None,
     ) -> Case:
         places = [SPACING_FT * index for index in range(5)]
         made = scenario(
             f"{relayed.upper()} beside {other.upper()}, {card.name}",
             places,
             [(0, 2, relayed), (4, 3, other)],
-            radio(card, field(), rts=rts),
+            radio(card, propagation or field(), rts=rts),
             _size(amount),
             window=window,
         )
@@ -85,12 +97,17 @@ def _h9_cases(amount: Amount) -> Mapping[str, Case]:
     for other in PAPER:
         cases[_h9_case(other, RATED, "RTS")] = case(RATED, other, rts=True)
         cases[_h9_case(other, RATED, f"window {XP_WINDOW}")] = case(RATED, other, window=XP_WINDOW)
+        cases[_h9_case(other, RATED, UNSTEADY)] = case(RATED, other, propagation=scattering())
     cases[WITHOUT_ACKS] = case(RATED, "udp", relayed="udp")
     return cases
 
 
 WITHOUT_ACKS = f"UDP/UDP, {RATED.name}"
 """Not in the paper: a relay that has no acknowledgements to send."""
+
+
+UNSTEADY = "ground that scatters"
+"""What H1 and H8 have beyond 55 ft: the links here are shorter, but do their shares tell how steady they are?"""
 
 
 def _h9_case(other: Protocol, card: Card, variant: str = "") -> str:
@@ -104,6 +121,11 @@ def _h9_rows(measured: Measured) -> list[Row]:
     for case in (case for case in measured.documents if case != WITHOUT_ACKS):
         other: Literal["tcp", "udp"] = "udp" if case.startswith("TCP/UDP") else "tcp"
         two, one = mbps(measured, case, 0), mbps(measured, case, 1)
+        if case.endswith(UNSTEADY):
+            rows.append(value("H9", case, "N1 → N2 → N3", "Mb/s", two))
+            rows.append(value("H9", case, "N5 → N4", "Mb/s", one))
+            rows.append(value("H9", case, "two hops / one hop", "", two / one))
+            continue
         note = f"Table {'III' if other == 'tcp' else 'IV'}; N1 → N2 and N2 → N3 carry the same"
         rows.append(value("H9", case, "N1 → N2 → N3", "Mb/s", two, paper=PAPER[other][0], note=note))
         rows.append(value("H9", case, "N5 → N4", "Mb/s", one, paper=PAPER[other][1]))
@@ -121,6 +143,8 @@ def _h9_rows(measured: Measured) -> list[Row]:
     rows.append(value("H9", WITHOUT_ACKS, "N5 → N4", "Mb/s", one))
     rows.append(value("H9", WITHOUT_ACKS, "loss of N1 → N3", "%", loss(measured, WITHOUT_ACKS, (0,))))
     rows.append(value("H9", WITHOUT_ACKS, "two hops / one hop", "", two / one))
+    before = Sample.of(lambda rate, lost: rate / (1.0 - lost / 100.0), two, loss(measured, WITHOUT_ACKS, (0,)))
+    rows.append(value("H9", WITHOUT_ACKS, "one of two hops / one hop", "", before / one, note="What reaches the relay"))
     note = "“There were no dropped connections”: two hops have at least a tenth of what one hop has"
     rows += sentence("H9", "", "two hops / one hop", "", shares, of="hardest", low=SHUT_OUT, note=note)
     for other, text in (
@@ -151,7 +175,14 @@ def _h9_notes(table: Table) -> list[str]:
         + " of what one hop has, the paper 0.98 and 0.93. Stations that have something to send get equal chances, and the relay N2 uses its own for two "
         "things, segments to N3 and acknowledgements to N1; N5 has nothing but segments. "
         f"Where both sessions are UDP, so that nobody sends acknowledgements, two hops have {number(table, WITHOUT_ACKS, 'two hops / one hop'):.2f} of what "
-        f"one hop has, and lose {number(table, WITHOUT_ACKS, 'loss of N1 → N3'):.1f} % at the relay.",
+        f"one hop has, and lose {number(table, WITHOUT_ACKS, 'loss of N1 → N3'):.1f} % at the relay: what reaches it is "
+        f"{number(table, WITHOUT_ACKS, 'one of two hops / one hop'):.2f} of the other.",
+        "Where the ground scattered, as it does for H1 and H8 on links beyond 55 ft, two hops would have "
+        + " and ".join(
+            f"{number(table, _h9_case(other, RATED, UNSTEADY), 'two hops / one hop'):.2f} (beside {other.upper()})"
+            for other in PAPER
+        )
+        + ". The paper's even shares over 50 ft need links as steady as it says they are up to 55 ft.",
         f"The paper's sums (18.2 and 19.6 Mb/s over the air) lie below ours, as its one hop does (H2): time of its hosts, which is not modelled. With "
         f"RTS/CTS one hop has {rts:.2f} Mb/s (6.18 in the paper), but H2's 22 Mb/s speak against RTS/CTS.",
         "Both sessions have the same amount to send: the slower one has the air to itself at the end, in the paper as here.",

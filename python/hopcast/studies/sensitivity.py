@@ -343,10 +343,10 @@ UNSAID = (
     ),
     Unsaid(
         "times of the packets",
-        "even",
+        "late by up to 10 ms, the clock tick of Linux 2.2",
         ("A3",),
         (
-            Alternative("late by up to 10 ms", "the clock tick of Linux 2.2", beside=", up to 10 ms late"),
+            Alternative("even", "a program that never sleeps", beside=", even times"),
             Alternative("late by up to an interval", "any phase", beside=", up to an interval late"),
         ),
     ),

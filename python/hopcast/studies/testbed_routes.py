@@ -34,8 +34,10 @@ SEGMENT, WINDOW = 1460, 22
 FILE = 14_000_000
 """Octets (section 4.3)."""
 
-TICK, INTERVAL = ", up to 10 ms late", ", up to an interval late"
-"""Names of the times of A3's packets, where they are not even: late by up to the tick of Linux 2.2 (HZ is 100), or by what makes
+TICK = 0.010
+"""Seconds: the tick of Linux 2.2 on a PC (HZ is 100). A program that sleeps until a packet is due wakes with a tick, so late by up to one."""
+EVEN, INTERVAL = ", even times", ", up to an interval late"
+"""Names of other times of A3's packets: exactly even, as only a program that never sleeps could send them, or late by up to what makes
 their phase any at all."""
 CAPTURE = ", one of two frames survives"
 """Name of A3's receivers that keep one of two equally strong frames that overlap. Radios of WaveLAN spread each bit over eleven chips, and
@@ -281,7 +283,9 @@ def _a3_setup(amount: Amount) -> list[Parameter]:
         ),
         Parameter("load", "packets of 1500 B, 0.1 to 0.9 Mb/s of UDP payload", "section 4.2, Fig. 2"),
         Parameter(
-            "times", "even; over three and four hops also late by up to 10 ms, and by up to an interval", "not stated"
+            "times",
+            "each packet late by up to 10 ms; over three and four hops also even, and late by up to an interval",
+            "not stated; 10 ms is the tick of Linux 2.2 (section 2) with which a program that sleeps wakes",
         ),
         Parameter(
             "frames that overlap",
@@ -300,13 +304,13 @@ def _a3_case(hops: int, load: float, setting: str = "") -> str:
     return f"{_hops(hops)}, {load:g} Mb/s{setting}"
 
 
-BESIDE_A3 = (TICK, INTERVAL, CAPTURE, CAPTURE + INTERVAL)
+BESIDE_A3 = (EVEN, INTERVAL, CAPTURE, CAPTURE + INTERVAL)
 
 
 def _late(load: float, setting: str) -> float:
     """By up to how many seconds a packet is late."""
     times = setting.removeprefix(CAPTURE)
-    return {"": 0.0, TICK: 0.010, INTERVAL: MTU_PAYLOAD * 8.0 / (load * 1e6)}[times]
+    return {"": TICK, EVEN: 0.0, INTERVAL: MTU_PAYLOAD * 8.0 / (load * 1e6)}[times]
 
 
 def _a3_cases(amount: Amount) -> Mapping[str, Case]:
@@ -457,7 +461,7 @@ def _a3_notes(table: Table) -> list[str]:
     both = CAPTURE + INTERVAL
     settings = ("", *BESIDE_A3)
     off = {hops: [statistics.fmean(apart((hops,), LOADS, setting)) for setting in settings] for hops in RECEIVED}
-    busy = [number(table, _a3_case(3, load), "received") for load in BUSY]
+    busy = [number(table, _a3_case(3, load, EVEN), "received") for load in BUSY]
 
     def late(setting: str) -> str:
         found = (number(table, _a3_case(3, load, setting), "lost from node 3 on") for load in LOADS if load > 0.4)
@@ -470,13 +474,13 @@ def _a3_notes(table: Table) -> list[str]:
     return [
         f"Over one hop {received(1, 0.9):.0f} % of 0.9 Mb/s arrive, over two {received(2, 0.9):.0f} %, over three "
         f"{received(3, 0.9):.0f} % (63 in the paper), over four {received(4, 0.9):.0f} % (26).",
-        "Packets leave node 1 at exactly even times in the cells that are set beside the paper's, and frames that overlap are all lost. Over "
-        f"three hops that leaves {min(busy):.0f} to {max(busy):.0f} % from 0.4 to 0.7 Mb/s: node 3, which node 1 does not hear, sends over "
-        "every second one at node 2.",
+        "In the cells that are set beside the paper's packets leave node 1 late by up to the tick of its clock, and frames that overlap are all "
+        f"lost. At exactly even times {min(busy):.0f} to {max(busy):.0f} % arrive over three hops from 0.4 to 0.7 Mb/s: node 3, which node 1 does "
+        "not hear, sends over every second one at node 2.",
         "Two causes were suspected and tried. From 0.1 to 0.9 Mb/s over three hops the paper has "
         + ", ".join(f"{share:.0f}" for share in RECEIVED[3])
-        + f" %. At even times {shares('')}; late by up to 10 ms, drawn for each packet, {shares(TICK)}; by up to an interval {shares(INTERVAL)}; at "
-        f"even times with one of two equally strong frames received {shares(CAPTURE)}; both {shares(both)}.",
+        + f" %. Late by up to 10 ms, drawn for each packet, {shares('')}; at even times {shares(EVEN)}; late by up to an interval {shares(INTERVAL)}; "
+        f"up to 10 ms, with one of two equally strong frames received, {shares(CAPTURE)}; likewise and up to an interval late {shares(both)}.",
         "In this order, the mean distance from the paper is "
         + "; ".join(
             f"over {_hops(hops)} {', '.join(f'{points:.0f}' for points in off[hops])} points: {cause(hops)}"
@@ -487,8 +491,9 @@ def _a3_notes(table: Table) -> list[str]:
         + significant(
             max(number(table, f"{_hops(3)}, {load:g} Mb/s, from node 3 on", "lost") for load in LOADS if load > 0.4), 2
         )
-        + " % are lost over three hops beyond 0.4 Mb/s (0.4 % in the paper); with one of two equally strong frames received "
-        + f"{late(CAPTURE)} %, with times that are late by up to an interval {late(INTERVAL)} %, with both {late(both)} %.",
+        + " % are lost over three hops beyond 0.4 Mb/s (0.4 % in the paper); at even times "
+        + f"{late(EVEN)} %; with one of two equally strong frames received {late(CAPTURE)} "
+        + f"%, with times that are late by up to an interval {late(INTERVAL)} %, with both {late(both)} %.",
         "Node 1 sends on an ISA card, the others on PCMCIA cards that hold one packet: a node that relays can send "
         "1.2 Mb/s at the most, and while it sends it hears nothing of what node 1 sends it.",
     ]

@@ -1039,6 +1039,10 @@ pub(super) enum Transport {
         /// What congestion is told by. Default: `joint`.
         #[serde(skip_serializing_if = "Option::is_none")]
         metric: Option<Metric>,
+        /// Whether the flow acts on what its receiver identifies; if not, it is TFRC, and its identification is only measured. Default:
+        /// true.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reacts: Option<bool>,
         /// Payload of a full packet. Default: `radio.mtu` less 52 B; 1000 B under profile `ns-2`; 1448 B if there is no MTU.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 1, "maximum" = 64_495))]

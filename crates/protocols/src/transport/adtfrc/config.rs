@@ -22,6 +22,9 @@ pub struct Config {
     pub tfrc: tfrc::Config,
     /// What the receiver identifies congestion by.
     pub identification: Identification,
+    /// Whether the flow acts on what its receiver identifies. If not, its receiver counts every loss and tells no state, so that it is
+    /// TFRC of which only the identification is measured, as in sections III-C and III-D.
+    pub reacts: bool,
     /// Time between two probes of a path that is gone.
     pub probe_interval: Duration,
     /// The connection closes instead of sending this many probes; at least 1.
@@ -34,6 +37,7 @@ impl Default for Config {
         Self {
             tfrc: tfrc::Config { edition: Edition::Rfc3448, ..tfrc::Config::default() },
             identification: Identification::Joint,
+            reacts: true,
             probe_interval: Duration::from_secs(2),
             probe_limit: 50,
         }

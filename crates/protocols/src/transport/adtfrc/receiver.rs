@@ -18,6 +18,7 @@ pub struct Notice {
 pub struct Receiver {
     tfrc: tfrc::Receiver,
     granularity: Duration,
+    reacts: bool,
     metrics: Metrics,
     detector: Detector,
     /// The state at the last packet; `None` if the sender is plain TFRC.
@@ -35,6 +36,7 @@ impl Receiver {
         Self {
             tfrc: tfrc::Receiver::new(config.tfrc),
             granularity: config.tfrc.granularity,
+            reacts: config.reacts,
             metrics: Metrics::new(),
             detector: Detector::new(config.identification),
             states: None,
@@ -61,8 +63,8 @@ impl Receiver {
         let states = self.detector.identify(&sample);
         self.sample = Some(sample);
         self.states = Some(states);
-        self.tfrc.settle(states.congestion, now);
-        if lost > 0 && states.congestion {
+        self.tfrc.settle(states.congestion || !self.reacts, now);
+        if lost > 0 && states.congestion && self.reacts {
             self.urgent = true;
             self.tfrc.urge(now);
         }
@@ -73,7 +75,7 @@ impl Receiver {
     pub fn on_other(&mut self, number: u64, without_data: u64, now: Instant) {
         self.tfrc.on_other(number, without_data, now);
         self.lost += self.tfrc.losses().iter().map(tfrc::Loss::count).sum::<u64>();
-        self.tfrc.settle(self.states.is_none_or(|states| states.congestion), now);
+        self.tfrc.settle(!self.reacts || self.states.is_none_or(|states| states.congestion), now);
     }
 
     /// Time has come to `now`: the feedback timer may be due.
@@ -81,11 +83,11 @@ impl Receiver {
         self.tfrc.handle_timeout(now);
     }
 
-    /// Takes out the feedback that is to be sent, if any; without a notice to a sender of plain TFRC.
+    /// Takes out the feedback that is to be sent, if any; without a notice to a sender of plain TFRC, or where nobody is to react.
     pub fn poll_report(&mut self, now: Instant) -> Option<(Report, Option<Notice>)> {
         let report = self.tfrc.poll_report(now)?;
         let urgent = core::mem::take(&mut self.urgent);
-        Some((report, self.states.map(|states| Notice { states, urgent })))
+        Some((report, self.states.filter(|_| self.reacts).map(|states| Notice { states, urgent })))
     }
 
     /// The receiver of TFRC inside.

@@ -148,7 +148,15 @@ fn tfrc_has_its_variants_and_adtfrc_its_metrics() {
         let Transport::Dccp(dccp) = &load(ROAMING, &[&set]).scenario.flows[0].transport else { panic!("DCCP") };
         let dccp::Congestion::Adtfrc(config) = &dccp.congestion else { panic!("ADTFRC") };
         assert_eq!(config.identification, expected);
+        assert!(config.reacts);
     }
+    let Transport::Dccp(dccp) = &load(ROAMING, &["flows.stream.transport.reacts=false"]).scenario.flows[0].transport
+    else {
+        panic!("DCCP")
+    };
+    let expected = adtfrc::Config { reacts: false, ..adtfrc::Config::default() };
+    let dccp::Congestion::Adtfrc(config) = &dccp.congestion else { panic!("ADTFRC") };
+    assert_eq!(config.reacts, expected.reacts);
 }
 
 #[test]

@@ -99,6 +99,28 @@ fn algorithm_3_a_loss_out_of_congestion_is_none() {
 }
 
 #[test]
+fn section_iii_d_without_a_reaction_it_is_tfrc_whose_identification_is_measured() {
+    let heard = |reacts: bool, stamped: bool| {
+        let mut bench = Bench::new(Config { reacts, ..Config::default() });
+        bench.quiet(stamped);
+        // 101 is lost on the quiet path, 113 while the queue grows by 15 ms a packet.
+        for number in 102..=110 {
+            bench.packet(number, 50, stamped);
+        }
+        for (number, delay) in [(111, 65), (112, 80), (114, 110), (115, 125), (116, 140)] {
+            bench.packet(number, delay, stamped);
+        }
+        (bench.receiver.states(), bench.reports)
+    };
+    let (states, reports) = heard(false, true);
+    assert!(states.is_some_and(|states| states.congestion));
+    assert!(reports.iter().any(|&(_, rate, _)| rate > 0.0), "{reports:?}");
+    // As a plain sender hears it, which tells no time.
+    assert_eq!((None, reports), heard(false, false));
+    assert_ne!(heard(true, true).1, heard(false, true).1);
+}
+
+#[test]
 fn algorithm_3_packets_of_two_paths_show_a_route_change() {
     let mut bench = Bench::new(Config::default());
     bench.quiet(true);
