@@ -407,7 +407,7 @@ impl<P> Medium<P> {
         if let (Heard::Frame(header_end), Some(losses)) = (heard, &mut self.losses) {
             let Transmission { frame, key, .. } =
                 self.transmissions[id.0 as usize].as_ref().expect("edges exist only for what is on the air");
-            if losses.is_lost(*key, receiver, header_end, now, frame.octets) {
+            if losses.is_lost(*key, receiver, header_end, now, frame) {
                 return (Heard::Error(header_end), idle);
             }
         }
