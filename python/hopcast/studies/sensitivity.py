@@ -289,7 +289,7 @@ UNSAID = (
         "length of a call",
         "900 s",
         ("P2",),
-        (Alternative("200 s", "not stated", {"duration": 200.0}),),
+        (Alternative("200 s", "not stated", {"duration": 200.0}, long=True),),
     ),
     Unsaid(
         "DSDV on a frame that is given up",

@@ -81,7 +81,8 @@ def _varied(name: str, **values: Any) -> Setting:
 
 
 NO_ERRORS = _varied("ideal channel", channel=IDEAL)
-NO_FEC = _varied("errors without FEC", channel=ERRORS)
+# Updates that settle and are lost as well don't come through in time.
+NO_FEC = _varied("errors without FEC", channel=ERRORS, settles=False)
 NO_RTS = _varied("no RTS", rts=False)
 FAST = _varied("64 kb/s", rate=PCM)
 PATIENT = _varied("no delay limit", limit=None)
@@ -209,7 +210,7 @@ def _seeds(experiment: str, case: str, setting: Setting, amount: Amount) -> tupl
     if setting is not CHOSEN:
         return amount.pick(quick=(1,), full=seeds(amount))
     return (
-        amount.pick(quick=tuple(range(1, 7)), full=seeds(amount))
+        amount.pick(quick=tuple(range(1, 7 if experiment == "P2" else 5)), full=seeds(amount))
         if experiment == "P2" or case in RATIOS
         else seeds(amount)
     )
