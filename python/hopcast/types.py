@@ -63,6 +63,7 @@ class Errors(TypedDict, total=False):
     good_mean: Quantity
     bad_mean: Quantity
     fec: Literal["none", "reed-solomon"]
+    headers: bool
 
 
 class Radio(TypedDict, total=False):
@@ -187,6 +188,7 @@ class Routing(TypedDict, total=False):
     hysteresis: bool
     link_layer_notification: bool
     sequence_number_triggers: bool
+    settle_everything: bool
 
 
 class NodeRadio(TypedDict, total=False):

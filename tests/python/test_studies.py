@@ -159,6 +159,7 @@ def test_every_experiment_makes_rows_notes_and_figures(
     assert all(row.kind == "claim" for row in table.rows if row.verdict in ("holds", "fails"))
     assert all("nan" not in note for note in experiment.notes(table)) or lossless
     assert all(title for title, _ in experiment.figures(table))
+    assert all(len(line) == len(cells.head) for cells in experiment.tables(table) for line in cells.lines)
     assert all(parameter.source for parameter in experiment.setup(QUICK))
     assert rows_table(table.rows).height == len(table.rows)
 

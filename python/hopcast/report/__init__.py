@@ -18,7 +18,7 @@ from hopcast.figures import pdf, picture, svg
 from hopcast.output import prepared, write_bytes, write_text
 from hopcast.report import html
 from hopcast.studies import AMOUNTS, EXPERIMENTS
-from hopcast.studies.experiment import Amount, Experiment, Table
+from hopcast.studies.experiment import Amount, Cells, Experiment, Table
 from hopcast.studies.rows import RANK, Row
 from hopcast.studies.sensitivity import Sensitivity
 from hopcast.studies.tally import Tally
@@ -194,6 +194,7 @@ def _experiments(amount: Amount, verdicts: Mapping[str, str], found: Found) -> l
             f"<p>{escape(experiment.paper)}</p>",
             *_grid(drawn),
             *(["<ul>", *notes, "</ul>"] if notes else []),
+            *(line for cells in experiment.tables(table) for line in _cells(cells)),
             *_row_table([row for row in rows if row.verdict in RANK]),
             *_folded("Measured, without a number in the paper", [row for row in rows if row.verdict not in RANK]),
             "<details><summary>Parameters and their sources</summary>",
@@ -202,6 +203,12 @@ def _experiments(amount: Amount, verdicts: Mapping[str, str], found: Found) -> l
             "</section>",
         ]
     return body
+
+
+def _cells(cells: Cells) -> list[str]:
+    lines = [[escape(text) for text in line] for line in cells.lines]
+    head = [escape(text) for text in cells.head]
+    return [f"<p>{escape(cells.title)}</p>", html.table(head, lines, numbers=range(1, len(head)))]
 
 
 def _row_table(rows: Sequence[Row]) -> list[str]:

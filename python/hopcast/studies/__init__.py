@@ -35,7 +35,7 @@ from hopcast.studies import (
     tfa_chain,
     tfa_links,
 )
-from hopcast.studies.experiment import Amount, Case, Experiment, Measured, Parameter, Table
+from hopcast.studies.experiment import Amount, Case, Cells, Experiment, Measured, Parameter, Table
 from hopcast.studies.own import StudyFileError, load_file
 from hopcast.studies.rows import Row, Sample, claim, value
 from hopcast.studies.sensitivity import Sensitivity, Trial, trials
@@ -47,6 +47,7 @@ __all__ = [
     "EXPERIMENTS",
     "Amount",
     "Case",
+    "Cells",
     "Experiment",
     "Measured",
     "Outcome",

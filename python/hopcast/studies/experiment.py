@@ -97,11 +97,20 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Cells:
+    """Numbers that are to be seen side by side: a table of texts, the first column of which names its lines."""
+
+    title: str
+    head: Sequence[str]
+    lines: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
 class Experiment:
     """One experiment of a paper.
 
     `cases` says what to simulate, `rows` what is measured beside what the paper says, `figures` draws the rows, and
-    `notes` explains, from the rows, what agrees and what does not. `missing` says which data that `cases` and `rows` need
+    `notes` explains, from the rows, what agrees and what does not; `tables` sets some of them side by side. `missing` says which data that `cases` and `rows` need
     are not there, if any: the experiment is then skipped.
     """
 
@@ -114,6 +123,7 @@ class Experiment:
     figures: Callable[[Table], Sequence[tuple[str, Figure]]] = lambda table: ()
     notes: Callable[[Table], Sequence[str]] = lambda table: ()
     missing: Callable[[], str | None] = lambda: None
+    tables: Callable[[Table], Sequence[Cells]] = lambda table: ()
 
 
 Key = tuple[str, int, Callable[[Result], Document] | None]

@@ -270,55 +270,81 @@ UNSAID = (
         ),
     ),
     Unsaid(
+        "start of the calls",
+        "with the simulation, before DSDV has routes",
+        ("P2", "P3", "P4"),
+        (
+            Alternative(
+                "once all routes are known", "as the other experiments of the paper here", beside=", routes known"
+            ),
+        ),
+    ),
+    Unsaid(
+        "what DSDV tells at once",
+        "nothing new: all settles, as in ns-2.35",
+        ("P2",),
+        (Alternative("new destinations", "section 3.3 of DSDV's own paper", beside=", DSDV that tells at once"),),
+    ),
+    Unsaid(
+        "length of a call",
+        "900 s",
+        ("P2",),
+        (Alternative("200 s", "not stated", {"duration": 200.0}, long=True),),
+    ),
+    Unsaid(
         "DSDV on a frame that is given up",
         "keeps the neighbour, ns-2's default",
         ("P2", "P3", "P4"),
-        (Alternative("loses it", "ns-2's `use_mac_` 1; section 5 speaks of it", beside=", DSDV told of lost frames"),),
+        (
+            Alternative(
+                "loses it",
+                "ns-2's `use_mac_` 1; section 5 speaks of it",
+                {"nodes.*.routing.link_layer_notification": True},
+                long=True,
+            ),
+        ),
     ),
     Unsaid(
         "channel of the calls",
         "errors with FEC",
         ("P2", "P3", "P4"),
         (
-            Alternative("ideal", "sections 3 and 4 have three kinds", beside=", ideal channel"),
-            Alternative("errors without FEC", "sections 3 and 4 have three kinds", beside=", errors without FEC"),
+            Alternative(
+                "ideal",
+                "sections 3 and 4 have three kinds",
+                {"*.errors.fec": "none", "*.errors.good_ber": 0.0, "*.errors.bad_ber": 0.0},
+                long=True,
+            ),
+            Alternative("errors without FEC", "sections 3 and 4 have three kinds", {"*.errors.fec": "none"}, long=True),
         ),
     ),
     Unsaid(
         "RTS/CTS",
         "on, ns-2's default",
         ("P2", "P3", "P4"),
-        (Alternative("off", "the paper finds that it doesn't help (section 4.1)", beside=", no RTS"),),
+        (
+            Alternative(
+                "off", "the paper finds that it doesn't help (section 4.1)", {"radio.rts_threshold": "off"}, long=True
+            ),
+        ),
     ),
     Unsaid(
         "rate of a call",
-        "64 kb/s (G.711)",
+        "8 kb/s (G.729)",
         ("P2", "P3", "P4"),
-        (Alternative("8 kb/s (G.729)", "the other coder of the time", beside=", 8 kb/s"),),
+        (Alternative("64 kb/s (G.711)", "the other coder of the time", {"flows.*.application.rate": 64e3}, long=True),),
     ),
     Unsaid(
         "delay limit of a call",
         "150 ms (ITU-T G.114)",
         ("P2", "P3", "P4"),
-        (Alternative("none", "its value is not stated", beside=", no delay limit"),),
-    ),
-    Unsaid(
-        "start of the call",
-        "20 s, when DSDV knows all routes",
-        ("P2",),
-        (Alternative("0 s", "a script that starts everything at once", beside=", calls from 0 s"),),
-    ),
-    Unsaid(
-        "start and delay limit of the call",
-        "20 s, 150 ms",
-        ("P4",),
-        (Alternative("0 s, none", "both are not stated", beside=", no delay limit, calls from 0 s"),),
+        (Alternative("400 ms", "the most that G.114 accepts", {"flows.*.application.deadline": "400 ms"}, long=True),),
     ),
     Unsaid(
         "MTU",
         "none, as ns-2",
         ("P4",),
-        (Alternative("1500 B", "that of real hosts", beside=", MTU of 1500 B"),),
+        (Alternative("1500 B", "that of real hosts", {"radio.mtu": "1500 B"}, long=True),),
     ),
     Unsaid(
         "TCP's window",

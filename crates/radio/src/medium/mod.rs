@@ -406,7 +406,7 @@ fn lose<P>(
     now: Instant,
 ) -> (Heard, bool) {
     match end {
-        (Heard::Frame(header_end), idle) if losses.is_lost(*key, receiver, header_end, now, frame.octets) => {
+        (Heard::Frame(header_end), idle) if losses.is_lost(*key, receiver, header_end, now, frame) => {
             (Heard::Error(header_end), idle)
         }
         end => end,

@@ -22,6 +22,11 @@ pub(super) fn header(rate: DataRate, short_preamble: bool) -> Duration {
     if short_preamble && rate != dsss::RATE_1 { SHORT_HEADER } else { dsss::HEADER }
 }
 
+/// Bits of that: SYNC of 128 or 56, SFD of 16, header of 48 (15.2.2, 16.2.2.2, 16.2.2.3).
+pub(super) fn header_bits(rate: DataRate, short_preamble: bool) -> u32 {
+    (if short_preamble && rate != dsss::RATE_1 { 56 } else { 128 }) + 16 + 48
+}
+
 /// The time of a PSDU: 8·octets/rate, rounded up to a microsecond (16.3.4, without PBCC).
 pub(super) fn psdu(rate: DataRate, octets: u32) -> Duration {
     Duration::from_micros((8_000 * u64::from(octets)).div_ceil(u64::from(rate.as_kbps())))

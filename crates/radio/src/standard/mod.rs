@@ -256,6 +256,16 @@ impl Phy {
         }
     }
 
+    /// Bits of the preamble and header of a frame at `rate`: SYNC, SFD and PLCP header of DSSS (15.2.2, 16.2.2), SIGNAL of OFDM
+    /// (17.3.4), whose training has none. None are known of WaveLAN.
+    pub fn header_bits(&self, rate: DataRate) -> u32 {
+        match rate.modulation() {
+            Modulation::Dsss if self.standard == Standard::Wavelan => 0,
+            Modulation::Dsss => hr_dsss::header_bits(rate, self.short_preamble),
+            Modulation::Ofdm => ofdm::SIGNAL_BITS,
+        }
+    }
+
     /// aSignalExtension of a frame at `rate`: silence that counts as part of it.
     pub fn signal_extension(&self, rate: DataRate) -> Duration {
         match rate.modulation() {
@@ -541,6 +551,16 @@ mod tests {
         }
         assert_eq!(Standard::HrDsss.phy(false).minimum_sensitivity(mbps(11.0)), -76.0);
         assert_eq!(Standard::Ofdm.phy(false).cca_threshold(), -82.0);
+    }
+
+    #[test]
+    fn headers_have_the_bits_of_their_fields() {
+        assert_eq!(Standard::Dsss.phy(false).header_bits(mbps(2.0)), 144 + 48);
+        assert_eq!(Standard::HrDsss.phy(true).header_bits(mbps(2.0)), 72 + 48);
+        assert_eq!(Standard::HrDsss.phy(true).header_bits(mbps(1.0)), 144 + 48);
+        assert_eq!(Standard::Ofdm.phy(false).header_bits(mbps(54.0)), 24);
+        assert_eq!(Standard::Erp.phy(false).header_bits(mbps(6.0)), 24);
+        assert_eq!(Standard::Wavelan.phy(false).header_bits(mbps(2.0)), 0);
     }
 
     proptest! {

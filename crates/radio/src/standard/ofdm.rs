@@ -36,6 +36,9 @@ pub(super) const PARAMETERS: PhyParameters = PhyParameters {
 /// Training of 16 µs and one symbol of SIGNAL (Table 17-5: T_PREAMBLE, T_SIGNAL).
 pub(super) const HEADER: Duration = Duration::from_micros(16 + 4);
 
+/// RATE, LENGTH, parity and tail (17.3.4.1).
+pub(super) const SIGNAL_BITS: u32 = 24;
+
 /// Data symbols of a PSDU (equation 17-29): SERVICE, the octets and the tail, padded to whole symbols.
 pub(super) fn psdu(rate: DataRate, octets: u32) -> Duration {
     let bits = 8 * u64::from(octets) + FRAMING_BITS;

@@ -254,6 +254,8 @@ pub enum Errors {
         states: States,
         /// What corrects errors in all frames.
         fec: Option<ReedSolomon>,
+        /// Whether the preamble and header of the physical layer err, too.
+        headers: bool,
     },
 }
 

@@ -528,6 +528,10 @@ pub(super) enum Errors {
         /// Correction of errors. Default: `none`.
         #[serde(skip_serializing_if = "Option::is_none")]
         fec: Option<Fec>,
+        /// Whether bits of the preamble and header of the physical layer err, too. Default: false; true under profile `ns-2`, whose
+        /// frames hold them.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        headers: Option<bool>,
     },
 }
 

@@ -87,7 +87,7 @@ impl Topology {
             robust: stations.iter().map(robust).collect(),
             places,
             variation: variation(radio, seed),
-            losses: losses(&radio.errors, stations.len(), seed),
+            losses: losses(radio, stations.len(), seed),
             channel,
             nodes: stations.iter().map(|station| station.node).collect(),
             motion,
@@ -313,14 +313,15 @@ fn threshold_rules(rules: model::Rules) -> Rules {
 }
 
 /// Frames that the medium loses beside.
-fn losses(errors: &Errors, stations: usize, seed: u64) -> Option<Losses> {
-    match errors {
+fn losses(radio: &Radio, stations: usize, seed: u64) -> Option<Losses> {
+    match &radio.errors {
         Errors::Packet { steps, level: LossLevel::Frame } => {
             Some(Losses::Packet(PacketErrors::stepped(seed, steps.clone())))
         }
-        Errors::GilbertElliott { states, fec } => Some(Losses::GilbertElliott {
+        Errors::GilbertElliott { states, fec, headers } => Some(Losses::GilbertElliott {
             chains: (0..stations as u32).map(|node| GilbertElliott::new(seed, node, *states)).collect(),
             code: *fec,
+            headers: headers.then(|| radio.standard.phy(radio.short_preamble)),
             seed,
         }),
         Errors::None | Errors::Packet { level: LossLevel::Network, .. } => None,

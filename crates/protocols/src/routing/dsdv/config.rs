@@ -23,6 +23,11 @@ pub struct Config {
     /// Whether a newer sequence number alone is news, which an incremental update tells: the DSDV-SQ of Broch and others
     /// (MobiCom 1998, section 3.1). ns-2.35 has it off (`TRIGGER_UPDATE_ON_FRESH_SEQNUM`), and so has the paper (section 3.3).
     pub sequence_number_triggers: bool,
+    /// Whether a new destination and a newer number settle, too, before they are told, and are left out of updates until then;
+    /// and whether an update is then sent for another metric of the same number and for a lost neighbour alone. So it is in
+    /// ns-2.35 (`DSDV_Agent::processUpdate`), where a string of eight needs more than a minute to converge. The paper lets
+    /// metrics settle (section 3.4).
+    pub settle_everything: bool,
     /// Whether a neighbour is lost with a frame that the interface gives up (section 3.2 of the paper, which leaves it
     /// open). ns-2.35 has it off (`use_mac_` in `tcl/mobility/dsdv.tcl`): there the packet is dropped, and the way stays.
     pub link_layer_notification: bool,
@@ -41,6 +46,7 @@ impl Default for Config {
             startup_jitter: Duration::from_secs(2),
             broadcast_jitter: Duration::from_millis(10),
             sequence_number_triggers: false,
+            settle_everything: false,
             link_layer_notification: true,
             mtu: 1500,
         }

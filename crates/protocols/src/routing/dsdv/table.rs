@@ -107,7 +107,10 @@ impl Table {
                 changed: now,
             };
             self.routes.insert(destination, route);
-            self.tell_at_once(destination, now);
+            match self.config.settle_everything {
+                true => self.tell_later(destination, now + self.config.first_settling * 2),
+                false => self.tell_at_once(destination, now),
+            }
             return true;
         };
         let old = route.claim;
@@ -142,6 +145,10 @@ impl Table {
         }
         route.claim = claim;
         route.changed = now;
+        if self.config.settle_everything {
+            self.tell_settled(destination, old, now);
+            return old.is_broken() && !claim.is_broken();
+        }
         match route.told.filter(|told| !told.is_broken()) {
             // A new number alone is no news (section 3.3), unless it is to be; nor is a metric that has come back.
             Some(told) if told.metric == claim.metric => {
@@ -160,6 +167,22 @@ impl Table {
             _ => self.tell_at_once(destination, now),
         }
         old.is_broken() && !claim.is_broken()
+    }
+
+    /// Decides when a way is told that was `old`, where everything settles (ns-2.35, `DSDV_Agent::processUpdate`): a whole way
+    /// after twice the average settling time, a break and a way that is whole again without delay; but only another metric of
+    /// the same number has an update sent for it.
+    fn tell_settled(&mut self, destination: Ipv4Addr, old: Claim, now: Instant) {
+        let route = &self.routes[&destination];
+        let (claim, told) = (route.claim, route.told);
+        let is_settling = !old.is_broken() && !claim.is_broken();
+        let at = if is_settling { now + route.settling * 2 } else { now };
+        if claim.is_newer_than(old) || told.is_some_and(|told| told.metric == claim.metric) {
+            self.settle(destination, at);
+            self.changed.insert(destination);
+        } else {
+            self.tell_later(destination, at);
+        }
     }
 
     /// Breaks all ways over `hop`: their numbers become odd ones of this node's making.
@@ -203,20 +226,26 @@ impl Table {
         self.has_news = false;
         for &destination in &self.changed {
             let route = self.routes.get_mut(&destination).expect("what has changed is in the table");
-            tell(route.tell(now).about(destination));
+            if let Some(claim) = route.tell(&self.config, now) {
+                tell(claim.about(destination));
+            }
         }
     }
 
     /// What a full dump says. Ways that broke so long ago that every neighbour has heard it or is lost itself are left out.
     pub(super) fn tell_all(&mut self, now: Instant, mut tell: impl FnMut(Entry)) {
         self.has_news = false;
-        self.changed.clear();
+        // What settles is told later.
+        let routes = &self.routes;
+        self.changed.retain(|destination| routes[destination].is_withheld(&self.config, now));
         if self.routes.len() > MAX_DESTINATIONS / 2 {
             self.routes.retain(|_, route| !route.is_forgotten(&self.config, now));
         }
         for (&destination, route) in &mut self.routes {
-            if !route.is_forgotten(&self.config, now) {
-                tell(route.tell(now).about(destination));
+            if !route.is_forgotten(&self.config, now)
+                && let Some(claim) = route.tell(&self.config, now)
+            {
+                tell(claim.about(destination));
             }
         }
     }
@@ -251,13 +280,21 @@ impl Table {
 }
 
 impl Route {
-    /// What is said of it now.
-    fn tell(&mut self, now: Instant) -> Claim {
+    /// What is said of it now, if anything is.
+    fn tell(&mut self, config: &Config, now: Instant) -> Option<Claim> {
+        if self.is_withheld(config, now) {
+            return None;
+        }
         let claim = match self.told {
             Some(told) if self.settled_at > now => told,
             _ => self.claim,
         };
-        *self.told.insert(claim)
+        Some(*self.told.insert(claim))
+    }
+
+    /// Whether nothing is said of it until it has settled.
+    fn is_withheld(&self, config: &Config, now: Instant) -> bool {
+        config.settle_everything && self.settled_at > now
     }
 
     /// Whether it is a broken way that neighbours are told no more of. It stays in the table, so that older claims are known

@@ -101,7 +101,7 @@ impl Resolver<'_> {
         };
         let (tx_power, reception) =
             self.reception(radio, standard, short_preamble, &[data_rate, basic_rate], ns_2, by_range);
-        let errors = self.errors(radio.errors.as_ref());
+        let errors = self.errors(radio.errors.as_ref(), ns_2);
         let channel = radio.channel.and_then(|channel| channel_frequency(channel, standard).ok());
         let adjacent_channel_rejection =
             self.ledger.pick(&["radio", "adjacent_channel_rejection"], radio.adjacent_channel_rejection, show, || {
@@ -479,7 +479,7 @@ impl Resolver<'_> {
         Some(model::Fading { distribution, doppler: given.doppler.map(|frequency| frequency.0) })
     }
 
-    fn errors(&mut self, given: Option<&Errors>) -> model::Errors {
+    fn errors(&mut self, given: Option<&Errors>, ns_2: bool) -> model::Errors {
         let path = |key| ["radio", "errors", key];
         self.ledger.note_given(&["radio", "errors", "model"]);
         match given {
@@ -501,11 +501,15 @@ impl Resolver<'_> {
                     },
                 }
             }
-            Some(&Errors::GilbertElliott { good_ber, bad_ber, good_mean, bad_mean, fec }) => {
+            Some(&Errors::GilbertElliott { good_ber, bad_ber, good_mean, bad_mean, fec, headers }) => {
                 for key in ["good_ber", "bad_ber", "good_mean", "bad_mean"] {
                     self.ledger.note_given(&path(key));
                 }
                 let fec = self.ledger.pick(&path("fec"), fec, word, || (Fec::None, "default: none".into()));
+                let headers = self.ledger.pick(&path("headers"), headers, show, || match ns_2 {
+                    true => (true, ns_2_default("a frame's size holds PreambleLength_ and PLCPHeaderLength_")),
+                    false => (false, "default: errors are those of the octets that a frame carries".into()),
+                });
                 model::Errors::GilbertElliott {
                     states: States {
                         good_ber,
@@ -514,6 +518,7 @@ impl Resolver<'_> {
                         bad_mean: Duration::from_secs_f64(bad_mean.0),
                     },
                     fec: (fec == Fec::ReedSolomon).then(|| ReedSolomon::with_rate(FEC_EFFICIENCY)),
+                    headers,
                 }
             }
         }

@@ -140,6 +140,9 @@ impl Resolver<'_> {
                 show,
                 || (default.sequence_number_triggers, NS_2.into()),
             ),
+            settle_everything: self.ledger.pick(&at("settle_everything"), given.settle_everything, show, || {
+                (default.settle_everything, "default: Perkins and Bhagwat, section 3.4".into())
+            }),
             link_layer_notification: self.ledger.pick(
                 &at("link_layer_notification"),
                 given.link_layer_notification,

@@ -184,6 +184,10 @@ pub(in super::super) struct Dsdv {
     /// ns-2.35.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequence_number_triggers: Option<bool>,
+    /// Whether new destinations and newer numbers, too, settle before they are told, and are left out of updates until then, as in
+    /// ns-2.35, where a string of eight needs over a minute to converge. Default: false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settle_everything: Option<bool>,
     /// Whether a neighbour is lost with a frame that the interface gives up. Default: true; false under the radio profile
     /// `ns-2`, as ns-2.35 has it.
     #[serde(skip_serializing_if = "Option::is_none")]

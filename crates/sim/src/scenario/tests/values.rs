@@ -74,6 +74,13 @@ fn the_ns_2_profile_sets_what_ns_2_does() {
     assert_eq!((tcp.segment, tcp.window, tcp.initial_window), (1000, Some(20), Some(2)));
     assert_eq!((tcp.min_rto, tcp.delayed_ack), (Duration::from_millis(200), None));
     assert_eq!(in_force(&loaded, "radio.mtu"), ("none", "profile ns-2: no fragmentation (ns-2.35)"));
+    for (profile, expected) in [("ns-2", true), ("standard", false)] {
+        let profile = format!("radio.profile={profile}");
+        let errors = r#"radio.errors={model="gilbert-elliott",good_ber=0,bad_ber=0.1,good_mean="1 s",bad_mean="1 s"}"#;
+        let loaded = load(SMALL, &[&profile, errors, TCP, BULK]);
+        let Errors::GilbertElliott { headers, .. } = loaded.scenario.radio.errors else { panic!("as set") };
+        assert_eq!(headers, expected, "{profile}");
+    }
 }
 
 #[test]

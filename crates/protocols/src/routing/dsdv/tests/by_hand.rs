@@ -86,6 +86,31 @@ fn a_new_number_alone_is_news_where_it_is_to_be() {
 }
 
 #[test]
+fn where_everything_settles_a_new_destination_and_a_new_number_wait_and_are_left_out() {
+    let mut bench = Bench::started_with(Config { settle_everything: true, ..Config::default() });
+    let heard = bench.after(SECOND * 2).last().map_or(bench.now, |update| update.at.max(bench.now));
+    bench.hear(1, &[entry(1, 0, 2), entry(5, 3, 8)]);
+    assert_eq!(bench.next_hop(5), Some(1), "it is used at once");
+    // First settling time 6 s, so that they are told after 12 s; a full dump before that leaves them out.
+    let early = bench.until(heard + SECOND * 12 - Duration::from_nanos(1));
+    assert!(early.iter().all(|update| update.of(1).is_none() && update.of(5).is_none()), "{early:?}");
+    let told = bench.until(heard + SECOND * 12 + SECOND + JITTER);
+    assert_eq!((told[0].of(1), told[0].of(5)), (Some(entry(1, 1, 2)), Some(entry(5, 4, 8))));
+    // A newer number: twice 0.875 · 6 s, and nothing is sent for it.
+    let again = bench.now;
+    bench.hear(1, &[entry(1, 0, 4), entry(5, 3, 10)]);
+    let quiet = bench.until(again + SECOND * 21 / 2 - Duration::from_nanos(1));
+    assert!(quiet.iter().all(|update| update.kind == Kind::FullDump && update.of(5).is_none()), "{quiet:?}");
+    let next = bench.until(again + SECOND * 30);
+    assert_eq!(next[0].kind, Kind::FullDump);
+    assert_eq!(next[0].of(5), Some(entry(5, 4, 10)));
+    // A break goes with the next update, too.
+    bench.hear(1, &[entry(1, 0, 6), broken(5, 11)]);
+    let last = bench.until(bench.now + SECOND * 15);
+    assert_eq!((last[0].kind, last[0].of(5)), (Kind::FullDump, Some(broken(5, 11))));
+}
+
+#[test]
 fn a_new_number_with_another_metric_settles_first_all_the_same() {
     let mut bench = Bench::started_with(Config { sequence_number_triggers: true, ..Config::default() });
     bench.after(SECOND * 2);

@@ -39,6 +39,17 @@ fn a_string_of_eight_converges_within_a_second_a_hop() {
     }
 }
 
+/// ns-2.35's string of eight: a minute and a half. Two hops can't be quicker than the first settling time twice.
+#[test]
+fn a_string_of_eight_where_everything_settles_takes_over_a_minute() {
+    for seed in 1..=5 {
+        let config = Config { settle_everything: true, ..Config::default() };
+        let mut network = Network::line(8, seed, |node| Dsdv::new(config, node));
+        let at = converge(&mut network, Duration::from_secs(400)).expect("it converges");
+        assert!(at >= Instant::START + Duration::from_secs(60), "seed {seed}: {at:?}");
+    }
+}
+
 #[test]
 fn a_packet_that_is_early_waits_and_arrives() {
     let mut network = line(8, 3);
@@ -156,6 +167,7 @@ proptest! {
         (links, changes) in (links(8), prop::collection::vec((0_u64..4000, change(8)), 0..40)),
         quick in any::<bool>(),
         sequence_number_triggers in any::<bool>(),
+        settle_everything in any::<bool>(),
         seed in any::<u64>(),
     ) {
         // With the quick one, silence and dumps fall between the changes as well.
@@ -165,7 +177,7 @@ proptest! {
             triggered_interval: Duration::from_millis(50),
             ..Config::default()
         };
-        let config = Config { sequence_number_triggers, ..if quick { quick_config } else { Config::default() } };
+        let config = Config { sequence_number_triggers, settle_everything, ..if quick { quick_config } else { Config::default() } };
         let mut network = Network::new(8, seed, |node| Dsdv::new(config, node));
         for (a, b) in links.into_iter().filter(|(a, b)| a != b) {
             network.connect(a, b);
