@@ -205,15 +205,11 @@ def _loss_rows(
     return rows
 
 
-def _seeds(experiment: str, case: str, setting: Setting, amount: Amount) -> tuple[int, ...]:
-    """More where routes come by chance and a claim hangs on it, one of what only stands beside."""
+def _seeds(experiment: str, setting: Setting, amount: Amount) -> tuple[int, ...]:
+    """More of P2, whose routes come by chance and whose claims hang on it; one of what only stands beside."""
     if setting is not CHOSEN:
         return amount.pick(quick=(1,), full=seeds(amount))
-    return (
-        amount.pick(quick=tuple(range(1, 7 if experiment == "P2" else 5)), full=seeds(amount))
-        if experiment == "P2" or case in RATIOS
-        else seeds(amount)
-    )
+    return amount.pick(quick=tuple(range(1, 7 if experiment == "P2" else 4)), full=seeds(amount))
 
 
 def _all_settings(
@@ -223,7 +219,7 @@ def _all_settings(
     return {
         _named(case, setting): Case(
             _scenario(_named(case, setting), made(setting), setting, amount),
-            _seeds(experiment, case, setting, amount),
+            _seeds(experiment, setting, amount),
         )
         for setting in (CHOSEN, *BESIDE[experiment])
         for case, made in flows.items()
