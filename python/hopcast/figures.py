@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import IO, TYPE_CHECKING, Any
 
 import matplotlib
@@ -303,8 +304,10 @@ def _legend_columns(labels: Sequence[str]) -> int:
     # The handle, the space after it, and that between columns: matplotlib's defaults.
     beside = (2.0 + 0.8 + 2.0) * em
     for columns in range(min(len(labels), 4), 1, -1):
-        rows = math.ceil(len(labels) / columns)
-        taken = [labels[start : start + rows] for start in range(0, len(labels), rows)]
+        # As matplotlib fills them: one after the other, the first ones with one more.
+        rows, longer = divmod(len(labels), columns)
+        starts = [column * rows + min(column, longer) for column in range(columns + 1)]
+        taken = [labels[start:end] for start, end in pairwise(starts)]
         if sum(max(map(_inches, column)) + beside for column in taken) <= ROOM:
             return columns
     return 1

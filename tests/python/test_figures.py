@@ -37,6 +37,12 @@ def test_a_long_legend_stays_within_the_figure() -> None:
     assert len({look for look in looks if look[1] in ("-", "--")}) >= 8, "eight lines, eight looks"
 
 
+def test_a_legend_with_columns_of_unequal_length_stays_within_the_axes() -> None:
+    names = ["40 mW", "as rated", "as rated, ground that scatters", "as rated, fading", "the last of five"]
+    axes = drawn(lines([Line(name, list(enumerate(rows(1.0, 2.0)))) for name in names], x="x", y="y"))
+    assert axes.get_legend().get_window_extent().x1 <= axes.figure.bbox.x1
+
+
 @pytest.mark.parametrize("places", [(5, 25, 45, 50, 55, 60, 80, 100), (1, 2, 4, 8), tuple(range(0, 100, 3))])
 def test_numbers_on_the_axis_do_not_touch(places: tuple[int, ...]) -> None:
     found = rows(*map(float, places))

@@ -208,7 +208,7 @@ def _experiments(amount: Amount, verdicts: Mapping[str, str], found: Found) -> l
 def _cells(cells: Cells) -> list[str]:
     lines = [[escape(text) for text in line] for line in cells.lines]
     head = [escape(text) for text in cells.head]
-    return [f"<p>{escape(cells.title)}</p>", html.table(head, lines, numbers=range(1, len(head)))]
+    return [f"<p>{escape(cells.title)}</p>", html.table(head, lines, numbers=range(1, len(head)), kind="cells")]
 
 
 def _row_table(rows: Sequence[Row]) -> list[str]:
