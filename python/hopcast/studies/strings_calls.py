@@ -303,6 +303,14 @@ def _p2_notes(table: Table) -> list[str]:
     ]
 
 
+_WITH_ROUTES = f"from “{KNOWN.name}” on, routes are known at the start"
+
+
+def _short(setting: Setting) -> str:
+    """A setting's name in a legend."""
+    return setting.name.removeprefix(f"{KNOWN.name}, ")
+
+
 def _p2_figures(table: Table) -> list[tuple[str, Figure]]:
     from hopcast.figures import Line, lines
 
@@ -316,8 +324,8 @@ def _p2_figures(table: Table) -> list[tuple[str, Figure]]:
             lines([line(f"{packet} B", packet, CHOSEN) for packet in TABLE_1], x="hops", y="loss, %"),
         ),
         (
-            "Loss of one call with packets of 600 B",
-            lines([line(setting.name, 600, setting) for setting in (CHOSEN, *BESIDE["P2"])], x="hops", y="loss, %"),
+            f"Loss of one call with packets of 600 B; {_WITH_ROUTES}",
+            lines([line(_short(setting), 600, setting) for setting in (CHOSEN, *BESIDE["P2"])], x="hops", y="loss, %"),
         ),
     ]
 
@@ -395,7 +403,7 @@ def _p3_figures(table: Table) -> list[tuple[str, Figure]]:
         return lines(
             [
                 Line(
-                    setting.name,
+                    _short(setting),
                     [(packet, table[_named(_four(arrangement, packet), setting), "loss"]) for packet in PACKETS],
                 )
                 for setting in (CHOSEN, *BESIDE["P3"])
@@ -404,7 +412,7 @@ def _p3_figures(table: Table) -> list[tuple[str, Figure]]:
             y="loss, %",
         )
 
-    return [(f"Loss of four calls, {arrangement}", drawn(arrangement)) for arrangement in TABLES]
+    return [(f"Loss of four calls, {arrangement}; {_WITH_ROUTES}", drawn(arrangement)) for arrangement in TABLES]
 
 
 # P4: one call beside one bulk TCP.
