@@ -197,7 +197,13 @@ impl<P> Medium<P> {
         let first = self.paths.links[first_link as usize..end_link as usize].first()?;
         let leading = now + first.delay;
         let trailing = leading + frame.airtime;
-        let transmission = Some(Transmission {
+        let id = self.free.pop().unwrap_or_else(|| {
+            self.transmissions.push(None);
+            self.powers.push(Vec::new());
+            TransmissionId(self.transmissions.len() as u32 - 1)
+        });
+        // Made where it stays.
+        self.transmissions[id.0 as usize] = Some(Transmission {
             frame: *frame,
             packet: packet.cloned(),
             start: now,
@@ -209,14 +215,6 @@ impl<P> Medium<P> {
             leading: first_link,
             trailing: first_link,
         });
-        let id = self.free.pop().unwrap_or(TransmissionId(self.transmissions.len() as u32));
-        match self.transmissions.get_mut(id.0 as usize) {
-            Some(slot) => *slot = transmission,
-            None => {
-                self.transmissions.push(transmission);
-                self.powers.push(Vec::new());
-            }
-        }
         Some(Launch { id, number, leading, trailing })
     }
 
