@@ -206,10 +206,10 @@ def _loss_rows(
 
 
 def _seeds(experiment: str, setting: Setting, amount: Amount) -> tuple[int, ...]:
-    """More of P2, whose routes come by chance and whose claims hang on it; one of what only stands beside."""
+    """As many as the claims need, most of P2, whose routes come by chance; one of what only stands beside."""
     if setting is not CHOSEN:
         return amount.pick(quick=(1,), full=seeds(amount))
-    return amount.pick(quick=tuple(range(1, 7 if experiment == "P2" else 4)), full=seeds(amount))
+    return amount.pick(quick=tuple(range(1, {"P2": 7, "P3": 4, "P4": 5}[experiment])), full=seeds(amount))
 
 
 def _all_settings(
