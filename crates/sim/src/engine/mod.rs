@@ -636,7 +636,7 @@ impl<U: Upper> Engine<U> {
     }
 
     /// A station's timer may have moved.
-    #[inline]
+    #[inline(always)]
     fn rearm(&mut self, station: StationId) {
         let index = station.0 as usize;
         self.station_timers.set(index, self.stations[index].poll_timeout());
