@@ -437,10 +437,6 @@ def _beside(segment: int, window: int) -> str:
     return f"{segment} B, window {window}"
 
 
-RATIOS = frozenset(_beside(segment, window) for segment in SMALL for window in (1, 4))
-"""Cases that are set beside each other."""
-
-
 def _p4_cases(amount: Amount) -> Mapping[str, Case]:
     def flows(segment: int, window: int) -> Callable[[Setting], list[Flow]]:
         return lambda setting: [
@@ -468,17 +464,13 @@ def _p4_rows(measured: Measured) -> list[Row]:
         name = _named(_beside(*key), setting)
         rows.append(value("P4", name, "goodput", "kb/s", kbps(measured, name)))
         rows.append(value("P4", name, "loss", "%", loss(measured, name, (1,))))
-    few = min(len(sample.values) for sample in rate.values())
     large = {
-        f"{segment} B / 1000 B, window {window}": rate[segment, window] / Sample(rate[1000, window].values[:few])
+        f"{segment} B / 1000 B, window {window}": rate[segment, window] / rate[1000, window]
         for window in (1, 2, 4)
         for segment in (2000, 4000)
     }
-    left = [
-        Sample.of(_over, *(kbps(measured, _named(_beside(size, window), RESIDUAL)) for size in (segment, 1000)))
-        for window in (1, 2, 4)
-        for segment in (2000, 4000)
-    ]
+    residual = {key: kbps(measured, _named(_beside(*key), RESIDUAL)) for key in PAIRS}
+    left = [residual[segment, window] / residual[1000, window] for window in (1, 2, 4) for segment in (2000, 4000)]
     rows.append(value("P4", f"large, the median of {len(left)}, {RESIDUAL.name}", "goodput ratio", "", typical(left)))
     note = "“With a large packet size the TCP throughput is 0”: at most a tenth of that at 1 KB"
     rows += sentence("P4", "large", "goodput ratio", "", large, of="typical", high=COLLAPSED, note=note)
@@ -488,10 +480,6 @@ def _p4_rows(measured: Measured) -> list[Row]:
     more = {f"{segment} B, window 4 − 1": lost[segment, 4] - lost[segment, 1] for segment in SMALL}
     note = "“It also increases the loss ratio for UDP packets”: by 0.01 points or more"
     return rows + sentence("P4", "window 4 − 1", "loss", "points", more, of="hardest", low=RESOLUTION, note=note)
-
-
-def _over(some: float, other: float) -> float:
-    return some / other if other else math.nan
 
 
 def _p4_notes(table: Table) -> list[str]:

@@ -26,7 +26,9 @@ impl<K: Ord + Copy> Schedule<K> {
     /// Removes an entry.
     pub(super) fn remove(&mut self, at: Instant, key: K) {
         self.entries.remove(&(at, key));
-        self.find_first();
+        if self.first == Some(at) {
+            self.find_first();
+        }
     }
 
     /// When the first entry is due.

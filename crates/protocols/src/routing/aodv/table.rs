@@ -253,17 +253,18 @@ impl Table {
         }
         let precursors = known.map_or(Recipients::None, |route| route.precursors);
         let before = known.map(|route| (route.hop, route.alarm));
-        if let Some((old, _)) = before.filter(|&(old, _)| old != hop) {
-            self.over.remove(&(old, destination));
+        let alarm = before.map_or(expires, |(_, old)| old.min(expires));
+        if let Some((old_hop, old_alarm)) = before {
+            // Mostly both stay as they are.
+            if old_hop != hop {
+                self.over.remove(&(old_hop, destination));
+            }
+            if old_alarm != alarm {
+                self.alarms.remove(old_alarm, destination);
+            }
         }
         self.over.insert((hop, destination));
-        let alarm = before.map_or(expires, |(_, alarm)| alarm.min(expires));
-        if let Some((_, old)) = before.filter(|&(_, old)| old != alarm) {
-            self.alarms.remove(old, destination);
-        }
-        if before.is_none_or(|(_, old)| old != alarm) {
-            self.alarms.insert(alarm, destination);
-        }
+        self.alarms.insert(alarm, destination);
         let route = Route { hop, hops, sequence, state, precursors, is_answered: false, expires, alarm };
         self.routes.insert(destination, route);
         true

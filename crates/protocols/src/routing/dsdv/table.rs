@@ -147,8 +147,17 @@ impl Table {
         route.changed = now;
         if self.config.settle_everything {
             self.tell_settled(destination, old, now);
-            return old.is_broken() && !claim.is_broken();
+        } else {
+            self.tell_news(destination, old, now);
         }
+        old.is_broken() && !claim.is_broken()
+    }
+
+    /// Decides when a way is told that was `old` (sections 3.3 and 3.4 of the paper): another metric once it has settled, a newer
+    /// number alone mostly with what else is told, and all else at once.
+    fn tell_news(&mut self, destination: Ipv4Addr, old: Claim, now: Instant) {
+        let route = &self.routes[&destination];
+        let claim = route.claim;
         match route.told.filter(|told| !told.is_broken()) {
             // A new number alone is no news (section 3.3), unless it is to be; nor is a metric that has come back.
             Some(told) if told.metric == claim.metric => {
@@ -166,12 +175,11 @@ impl Table {
             }
             _ => self.tell_at_once(destination, now),
         }
-        old.is_broken() && !claim.is_broken()
     }
 
-    /// Decides when a way is told that was `old`, where everything settles (ns-2.35, `DSDV_Agent::processUpdate`): a whole way
-    /// after twice the average settling time, a break and a way that is whole again without delay; but only another metric of
-    /// the same number has an update sent for it.
+    /// The same where everything settles (ns-2.35, `DSDV_Agent::processUpdate`): a whole way after twice the average settling
+    /// time, a break and a way that is whole again without delay; but only another metric of the same number has an update sent
+    /// for it.
     fn tell_settled(&mut self, destination: Ipv4Addr, old: Claim, now: Instant) {
         let route = &self.routes[&destination];
         let (claim, told) = (route.claim, route.told);
