@@ -7,17 +7,27 @@
 /// times and powers of links that move are rounded at each frame.
 #[inline]
 pub fn nearest(value: f64) -> u64 {
-    // A float to integer cast cuts, saturates, and maps NaN to zero. Above 2⁵² there is nothing to be cut; below 2⁶³ casts between
-    // signed numbers do, which take the fewest instructions. What they cut off is exact.
-    if value >= TWO_TO_THE_63 {
-        return value as u64;
+    if !(0.0..TWO_TO_THE_51).contains(&value) {
+        return nearest_of_any(value);
     }
-    let whole = value as i64;
-    let up = value - whole as f64 >= 0.5;
-    (whole + i64::from(up)).max(0) as u64
+    // The sum has no room for a fraction: its last bits are the nearest whole number, the even one of two as near.
+    let sum = value + TWO_TO_THE_52;
+    let whole = sum.to_bits() & FRACTION;
+    whole + u64::from(value - (sum - TWO_TO_THE_52) >= 0.5)
 }
 
-const TWO_TO_THE_63: f64 = 9_223_372_036_854_775_808.0;
+/// The same of values that don't come often.
+#[cold]
+fn nearest_of_any(value: f64) -> u64 {
+    // A float to integer cast cuts, saturates, and maps NaN to zero. What it cuts off is exact.
+    let whole = value as u64;
+    whole + u64::from(value < TWO_TO_THE_52 && value - whole as f64 >= 0.5)
+}
+
+const TWO_TO_THE_51: f64 = 2_251_799_813_685_248.0;
+const TWO_TO_THE_52: f64 = 4_503_599_627_370_496.0;
+/// The bits of a number in floating point that stand for its fraction.
+const FRACTION: u64 = (1 << 52) - 1;
 
 #[cfg(test)]
 mod tests {

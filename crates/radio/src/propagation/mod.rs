@@ -39,6 +39,11 @@ pub trait Propagation: fmt::Debug + Send {
     fn received_power(&self, tx_power: Power, from: Position, to: Position) -> Power {
         tx_power.scaled(self.gain(from, to))
     }
+
+    /// Appends to `powers` the [`Self::received_power`] at each of many places.
+    fn received_powers(&self, tx_power: Power, from: Position, to: &[Position], powers: &mut Vec<Power>) {
+        powers.extend(to.iter().map(|&to| self.received_power(tx_power, from, to)));
+    }
 }
 
 /// A place, in metres: `x` and `y` on the ground, `z` above it.

@@ -1,6 +1,5 @@
 //! How well one station hears another.
 
-use hopcast_protocols::time::Duration;
 use hopcast_radio::mac::StationId;
 use hopcast_radio::medium::Link;
 use hopcast_radio::propagation::{LinkShadowing, Position, Propagation, Range, propagation_delay};
@@ -103,36 +102,73 @@ impl Channel {
     }
 
     /// The link from one station, which is `here`, to another, which is `there`, if it is heard.
-    #[inline(always)]
-    pub(super) fn link(&self, from: u32, to: u32, here: Position, there: Position) -> Option<Link> {
-        let power = if from == to { Power::ZERO } else { self.power(from, to, here, there) };
+    pub(super) fn link_between(&self, from: u32, to: u32, here: Position, there: Position) -> Option<Link> {
+        let power = if from == to {
+            Power::ZERO
+        } else {
+            match &self.attenuation {
+                Attenuation::Range(range) => self.power_in_range(range, from, to, here, there),
+                Attenuation::Path { model, obstacles } => {
+                    let power = model.received_power(self.ends[from as usize].sent, here, there);
+                    self.weakened(obstacles.as_ref(), from, to, here, there, power)
+                }
+            }
+        };
+        self.link(from, to, here.distance_squared(there), power)
+    }
+
+    /// Puts into `powers` what [each](Self::link_between) of the other stations `to`, which are `there`, has of one that is `here`.
+    pub(super) fn powers(&self, from: u32, here: Position, to: &[u32], there: &[Position], powers: &mut Vec<Power>) {
+        powers.clear();
+        let ends = to.iter().zip(there);
+        match &self.attenuation {
+            Attenuation::Range(range) => {
+                powers.extend(ends.map(|(&to, &there)| self.power_in_range(range, from, to, here, there)));
+            }
+            Attenuation::Path { model, obstacles } => {
+                model.received_powers(self.ends[from as usize].sent, here, there, powers);
+                if self.is_one && obstacles.is_none() {
+                    return;
+                }
+                for ((&to, &there), power) in ends.zip(powers) {
+                    *power = self.weakened(obstacles.as_ref(), from, to, here, there, *power);
+                }
+            }
+        }
+    }
+
+    /// The link from one station to another, `distance_squared` m² away, that gets this power, if it is heard.
+    #[inline]
+    pub(super) fn link(&self, from: u32, to: u32, distance_squared: f64, power: Power) -> Option<Link> {
         if power < self.floor || power == Power::ZERO {
             return None;
         }
-        let delay: Duration = propagation_delay(here.distance(there));
+        let delay = propagation_delay(libm::sqrt(distance_squared));
         let decodable = self.is_one || self.ends[from as usize].frequency == self.ends[to as usize].frequency;
         Some(Link { receiver: StationId(to), delay, power, decodable })
     }
 
-    #[inline(always)]
-    fn power(&self, from: u32, to: u32, here: Position, there: Position) -> Power {
-        match &self.attenuation {
-            Attenuation::Range(range) => {
-                if self.rejection(from, to) != Some(0.0) {
-                    return Power::ZERO;
-                }
-                let distance = here.distance_squared(there);
-                Power::from_attowatts(u64::from(range.is_sensed(distance)) + u64::from(range.is_received(distance)))
-            }
-            Attenuation::Path { model, obstacles } => {
-                let Some(rejection) = self.rejection(from, to) else { return Power::ZERO };
-                let mut power = model.received_power(self.ends[from as usize].sent, here, there);
-                if let Some(obstacles) = obstacles {
-                    power = power.scaled(obstacles.gain(here, there));
-                }
-                if rejection > 0.0 { power.scaled(Decibel(-rejection).as_ratio()) } else { power }
-            }
+    fn power_in_range(&self, range: &Range, from: u32, to: u32, here: Position, there: Position) -> Power {
+        if self.rejection(from, to) != Some(0.0) {
+            return Power::ZERO;
         }
+        let distance = here.distance_squared(there);
+        Power::from_attowatts(u64::from(range.is_sensed(distance)) + u64::from(range.is_received(distance)))
+    }
+
+    /// What is left of a power behind obstacles, and for a receiver on another channel.
+    fn weakened(
+        &self,
+        obstacles: Option<&LinkShadowing>,
+        from: u32,
+        to: u32,
+        here: Position,
+        there: Position,
+        power: Power,
+    ) -> Power {
+        let Some(rejection) = self.rejection(from, to) else { return Power::ZERO };
+        let power = obstacles.map_or(power, |obstacles| power.scaled(obstacles.gain(here, there)));
+        if rejection > 0.0 { power.scaled(Decibel(-rejection).as_ratio()) } else { power }
     }
 
     /// What is lost in dB between two stations, as their channels are apart; `None`: everything.

@@ -72,7 +72,7 @@ impl Connectivity {
         self.wires.iter().any(|ends| *ends == [from, to] || *ends == [to, from])
             || senders.iter().any(|&sender| {
                 receivers.iter().any(|&receiver| {
-                    let link = self.channel.link(sender, receiver, here, there);
+                    let link = self.channel.link_between(sender, receiver, here, there);
                     link.is_some_and(|link| is_usable(&link, self.usable[sender as usize]))
                 })
             })

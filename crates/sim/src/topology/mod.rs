@@ -154,7 +154,7 @@ fn links(
     let mut squares = Squares::default();
     squares.fill(places.iter().copied(), channel.reach());
     let all = places.iter().enumerate().map(|(from, &here)| {
-        let link = |to: u32| channel.link(from as u32, to, here, places[to as usize]);
+        let link = |to: u32| channel.link_between(from as u32, to, here, places[to as usize]);
         goes_on().then(|| squares.near(here).filter_map(link).filter(|link| is_kept(from, link)).collect())
     });
     all.collect()

@@ -13,6 +13,7 @@ use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::StationId;
 use hopcast_radio::medium::{Geometry, Link};
 use hopcast_radio::propagation::Position;
+use hopcast_radio::units::Power;
 
 use super::channel::Channel;
 use super::squares::Squares;
@@ -78,8 +79,9 @@ struct Scratch {
     /// A list that is too long to be kept.
     long: Vec<u32>,
     unheard: Vec<u32>,
-    /// Of the stations on a list, where they are.
+    /// Of the stations on a list, where they are, and what they have of the transmitter's power.
     places: Vec<Position>,
+    powers: Vec<Power>,
 }
 
 /// How far the fastest station is to get in an epoch, as a share of the reach: longer epochs are fewer, but their lists are
@@ -138,13 +140,15 @@ impl Geometry for Surroundings {
 
         scratch.unheard.clear();
         let here = motion.position(nodes.of(from), now);
-        // In a loop of their own, whose rounds the processor overlaps: divisions take long.
+        // In loops of their own, whose rounds the processor overlaps: divisions take long.
         scratch.places.clear();
         scratch.places.extend(stations.iter().map(|&to| motion.position(nodes.of(to), now)));
+        channel.powers(from, here, stations, &scratch.places, &mut scratch.powers);
         let mut steps = 0;
-        for (&to, &there) in stations.iter().zip(&scratch.places) {
-            let is_near = here.distance_squared(there) <= *reach_squared;
-            let Some(link) = is_near.then(|| channel.link(from, to, here, there)).flatten() else {
+        for ((&to, &there), &power) in stations.iter().zip(&scratch.places).zip(&scratch.powers) {
+            let squared = here.distance_squared(there);
+            let is_near = squared <= *reach_squared;
+            let Some(link) = is_near.then(|| channel.link(from, to, squared, power)).flatten() else {
                 scratch.unheard.push(to);
                 continue;
             };
@@ -280,7 +284,7 @@ mod tests {
         let places: Vec<Position> = nodes.iter().map(|&node| motion.position(node, now)).collect();
         let here = places[from as usize];
         let link = |(&there, to): (&Position, u32)| {
-            (here.distance(there) <= channel.reach()).then(|| channel.link(from, to, here, there)).flatten()
+            (here.distance(there) <= channel.reach()).then(|| channel.link_between(from, to, here, there)).flatten()
         };
         let mut links: Vec<Link> = places.iter().zip(0..).filter_map(link).collect();
         links.sort_by_key(Link::order);
