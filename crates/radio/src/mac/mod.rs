@@ -133,6 +133,9 @@ pub struct Dcf<P> {
     state: State,
     nav: Nav,
     station: StationId,
+    /// Whether [`Output::Transmit`] comes next, after `outputs`. It is what most events lead to, and a frame has one: to queue it
+    /// would cost more than to say so.
+    transmits: bool,
     outputs: VecDeque<Output<P>>,
     /// By how much EIFS after a frame in error is longer than DIFS or AIFS.
     eifs_excess: ByRate,
@@ -202,6 +205,7 @@ impl<P: Payload> Dcf<P> {
             station,
             response: None,
             on_air: None,
+            transmits: false,
             outputs: VecDeque::with_capacity(1),
             rates: Box::new(Rates::new(station, &config)),
             config: Box::new(config),
@@ -367,7 +371,7 @@ impl<P: Payload> Dcf<P> {
     /// Takes out the next output.
     #[inline]
     pub fn poll_output(&mut self) -> Option<Output<P>> {
-        self.outputs.pop_front()
+        self.outputs.pop_front().or_else(|| core::mem::take(&mut self.transmits).then_some(Output::Transmit(())))
     }
 
     /// The frame that [`Self::poll_output`] has just told to transmit, and its packet, if it carries one.
@@ -383,7 +387,7 @@ impl<P: Payload> Dcf<P> {
 
     /// Whether [`Self::poll_output`] has something.
     pub fn has_output(&self) -> bool {
-        !self.outputs.is_empty()
+        self.transmits || !self.outputs.is_empty()
     }
 
     /// When [`Self::handle_timeout`] is to be called.
@@ -629,7 +633,7 @@ impl<P: Payload> Dcf<P> {
             FrameKind::Management => &mut self.counters.management_sent,
         } += 1;
         self.state = State::Transmit(kind, until);
-        self.outputs.push_back(Output::Transmit(()));
+        self.transmits = true;
     }
 
     fn on_transmitted(&mut self, kind: FrameKind, now: Instant, busy: bool) {
