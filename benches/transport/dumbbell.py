@@ -241,8 +241,9 @@ def _hopcast(case: Case, seed: int) -> Run:
     run = _run(seed, rates, sent, lost)
     if identified := result.json()["flows"][0].get("identification"):
         # All of them are at the full queue.
-        taken = [row["congestion"] for row in identified["by_cause"].values()]
-        scored = [count for row in identified["by_cause"].values() for count in row.values()]
+        by_cause = identified[dict(case.changes).get("tfrc.metric", "joint")]["by_cause"]
+        taken = [row["congestion"] for row in by_cause.values()]
+        scored = [count for row in by_cause.values() for count in row.values()]
         run["congestion"] = [sum(taken), sum(scored)]
     return run
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import math
 import re
@@ -349,6 +350,7 @@ def _folded(labels: Sequence[str]) -> list[str] | None:
     return folded
 
 
+@functools.cache
 def _inches(text: str) -> float:
     """How wide a text is."""
     if not text.strip():

@@ -98,6 +98,7 @@ class Result:
         self.scenario = scenario
         self._replications = replications
         self._document: dict[str, Any] | None = None
+        self._tables: dict[str, polars.DataFrame] = {}
 
     @property
     def flows(self) -> polars.DataFrame:
@@ -177,8 +178,11 @@ class Result:
     def _table(self, name: str) -> polars.DataFrame:
         import polars
 
-        tables = [polars.DataFrame(getattr(replication, name)()) for replication in self._replications]
-        return polars.concat(tables, rechunk=False)
+        if name not in self._tables:
+            tables = [polars.DataFrame(getattr(replication, name)()) for replication in self._replications]
+            self._tables[name] = polars.concat(tables, rechunk=False)
+        # One of the caller's own, with the same columns, so that what is done to it stays there.
+        return self._tables[name].clone()
 
     def _write(self, folder: str | None) -> None:
         """Write `run.json`. The tables and captures are there already, written by the extension module."""

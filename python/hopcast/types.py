@@ -268,8 +268,7 @@ class Transport(TypedDict, total=False):
     protocol: Literal["udp", "tcp", "tfrc", "adtfrc"]
     variant: Literal["reno", "newreno", "sack", "cubic", "rfc5348", "rfc3448", "rfc4828"]
     congestion: Congestion
-    metric: Literal["joint", "idd", "stt"]
-    reacts: bool
+    metric: Literal["joint", "idd", "stt", "none"]
     timestamps: bool
     segment: Quantity
     window: int

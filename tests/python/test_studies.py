@@ -214,7 +214,9 @@ def document(name: str, seed: int, case: Case, lossless: bool) -> dict[str, Any]
         flows[-1]["delay_mean_s"] = 5e-3 * draw.uniform(0.9, 1.1)
         flows[-1] |= {"delay_p99_s": 9e-3, "jitter_max_s": 5e-3, "received_packets": 10_000 - lost}
         flows[-1] |= {"retransmitted_segments": lost, "timeouts": lost // 9}
-        flows[-1]["identification"] = {of: identified(draw, lossless) for of in ("by_state", "by_cause")}
+        flows[-1]["identification"] = {
+            metric: {of: identified(draw, lossless) for of in ("by_state", "by_cause")} for metric in adtfrc.METRICS
+        }
     flows.extend(flows[0] | {"name": name} for name in ("bulk", "download"))
     nodes = [
         {
@@ -270,17 +272,21 @@ def test_the_extremes_are_the_outer_thirty_per_cent_of_what_is_known() -> None:
     assert adtfrc.extreme([], high=True) == []
 
 
-def test_a_flow_that_does_not_react_is_the_same_whatever_identifies() -> None:
-    found = {}
-    for metric in adtfrc.METRICS:
-        flows = [adtfrc.stream("stream0", "n0", "n1", adtfrc.observed(metric))]
-        case = adtfrc.scene("short", 10.0, flows, errors=0.05).set("duration", "40 s")
-        found[metric] = run(case).json()["flows"][0]
-    assert len({(flow["sent_packets"], flow["received_bytes"]) for flow in found.values()}) == 1
-    scores = [flow["identification"]["by_state"] for flow in found.values()]
-    assert scores[0] != scores[1] != scores[2]
-    losses = [sum(sum(row.values()) for row in matrix.values()) for matrix in scores]
-    assert losses[0] == losses[1] == losses[2] > 10
+def test_each_metric_is_scored_on_the_losses_of_one_run() -> None:
+    flows = [adtfrc.stream("stream0", "n0", "n1", adtfrc.observed())]
+    case = adtfrc.scene("short", 10.0, flows, errors=0.05).set("duration", "40 s")
+    found = run(case).json()["flows"][0]["identification"]
+    assert tuple(found) == adtfrc.METRICS
+    for of in ("by_state", "by_cause"):
+        scores = [found[metric][of] for metric in adtfrc.METRICS]
+        assert scores[0] != scores[1] != scores[2]
+        # The truth of each loss is the same, whatever it was taken for.
+        truths = [{truth: sum(row.values()) for truth, row in matrix.items()} for matrix in scores]
+        assert truths[0] == truths[1] == truths[2]
+        assert sum(truths[0].values()) > 10
+        # What both metrics tell is what each of them tells.
+        joint, idd, stt = ([row["congestion"] for row in matrix.values()] for matrix in scores)
+        assert all(both <= min(one, other) for both, one, other in zip(joint, idd, stt, strict=True))
 
 
 def test_packets_of_the_testbed_leave_with_the_tick_of_linux_unless_said_otherwise() -> None:
@@ -302,10 +308,10 @@ def test_losses_are_scored_as_congestion_or_not() -> None:
         "congestion": nothing | {"congestion": 6, "normal": 2},
         "channel_error": nothing | {"congestion": 1, "route_change": 11},
     }
-    found = adtfrc.scores({"flows": [{"identification": {"by_state": matrix}}]}, "by_state")
+    found = adtfrc.scores({"flows": [{"identification": {"idd": {"by_state": matrix}}}]}, "idd", "by_state")
     assert found == {"missed": 10.0, "alarms": 5.0, "wrong": 15.0, "congested": 40.0}
-    none = {"identification": {"by_state": dict.fromkeys(STATES, nothing)}}
-    assert math.isnan(adtfrc.scores({"flows": [none]}, "by_state")["wrong"])
+    none = {"identification": {"idd": {"by_state": dict.fromkeys(STATES, nothing)}}}
+    assert math.isnan(adtfrc.scores({"flows": [none]}, "idd", "by_state")["wrong"])
 
 
 def test_interruptions_and_variation_of_a_rate() -> None:

@@ -144,6 +144,11 @@ def _measure(cases: dict[str, Case]) -> Measured:
     found: list[Measured] = []
     probe = Experiment("X1", "", "", lambda _: (), lambda _: cases, lambda _: [])
     simulate(
-        [probe], QUICK, threads=None, progress=None, kept=None, on_finished=lambda _, measured: found.append(measured)
+        [probe],
+        QUICK,
+        threads=None,
+        progress=None,
+        kept=None,
+        on_finished=lambda _, __, measured: found.append(measured),
     )
     return found[0]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from hopcast.numbers import significant
 from hopcast.scenario import Scenario
 from hopcast.statistics import mean
-from hopcast.studies.experiment import Amount, Case, Document, Experiment, Measured, Parameter, Table
+from hopcast.studies.experiment import Amount, Case, Document, Experiment, Measured, Parameter, Table, column
 from hopcast.studies.h2o_places import number
 from hopcast.studies.rows import NOISE, Row, Sample, claim, hardest, typical, value
 
@@ -45,6 +45,7 @@ STEPS = ((0.0, 0.0), (75.0, 0.02), (150.0, 0.05), (225.0, 0.1))
 """Seconds, and the packet error rate from then on (Fig. 2, right)."""
 NAMES: Mapping[Protocol, str] = {"adtfrc": "ADTFRC", "tfrc": "TFRC", "tcp": "TCP with ELFN"}
 METRICS = ("joint", "idd", "stt")
+"""What congestion is told by."""
 
 
 def transport(protocol: Protocol, metric: str = "joint") -> Transport:
@@ -56,10 +57,10 @@ def transport(protocol: Protocol, metric: str = "joint") -> Transport:
     return {"protocol": "adtfrc", "metric": metric, "segment": PACKET}  # type: ignore[typeddict-item]
 
 
-def observed(metric: str = "joint") -> Transport:
+def observed() -> Transport:
     """A TFRC flow whose receiver identifies the state of the network, to which nobody reacts: that of Figs. 2 and 3. "One TFRC flow" is
     the stream of sections III-C and III-D, and the protocol that reacts is made in section IV."""
-    return {**transport("adtfrc", metric), "reacts": False}
+    return transport("adtfrc", "none")
 
 
 def stream(name: str, source: str, sink: str, by: Transport, rate: float | None = None) -> Flow:
@@ -172,13 +173,9 @@ def observe(result: Result) -> Document:
     of_stream = series.filter(polars.col("flow") == "stream0").sort("time_s")
     queues = series.filter(polars.col("node").is_not_null())
     largest = dict(queues.group_by("time_s").agg(polars.col("queue_packets").max()).iter_rows())
-
-    def column(name: str) -> list[float]:
-        return [math.nan if found is None else float(found) for found in of_stream[name]]
-
-    times = column("time_s")
+    times = column(of_stream, "time_s")
     names = {"rate": "rate_bps", "idd": "idd_s", "stt": "stt_packets_per_s", "por": "por", "plr": "plr"}
-    tracks = {"time": times} | {track: column(name) for track, name in names.items()}
+    tracks = {"time": times} | {name: column(of_stream, of) for name, of in names.items()}
     return {"tracks": tracks | {"queue": [float(largest.get(time, 0)) for time in times]}}
 
 
@@ -462,23 +459,27 @@ def _m2_beside(amount: Amount) -> tuple[int, ...]:
     return amount.pick(quick=_m2_seeds(amount)[:BESIDE_RUNS], full=_m2_seeds(amount))
 
 
-def _m2_case(udp: int, speed: float, metric: str) -> str:
-    return f"{'congested' if udp else 'alone'}, {speed:g} m/s, {metric}"
+def _m2_case(udp: int, speed: float) -> str:
+    return f"{'congested' if udp else 'alone'}, {speed:g} m/s"
 
 
 def _m2_limited(speed: float) -> str:
     return f"100 kb/s from edge to edge, two UDP flows, {speed:g} m/s, joint"
 
 
+def _m2_row(case: str, told_by: str) -> str:
+    """The name in rows, where each way of telling is a case of its own."""
+    return f"{case}, {told_by}"
+
+
 def _m2_cases(amount: Amount) -> Mapping[str, Case]:
     made = {}
     for udp in (0, 2):
         for speed in _m2_speeds(amount):
-            for metric in METRICS:
-                name = _m2_case(udp, speed, metric)
-                flows = [stream("stream0", "n0", "n1", observed(metric)), *bursts(udp)]
-                made[name] = Case(scene(name, speed, flows, errors=0.01), _m2_seeds(amount))
-            name = _m2_case(udp, speed, REACTING)
+            name = _m2_case(udp, speed)
+            flows = [stream("stream0", "n0", "n1", observed()), *bursts(udp)]
+            made[name] = Case(scene(name, speed, flows, errors=0.01), _m2_seeds(amount))
+            name = _m2_row(name, REACTING)
             flows = [stream("stream0", "n0", "n1", transport("adtfrc")), *bursts(udp)]
             made[name] = Case(scene(name, speed, flows, errors=0.01), _m2_beside(amount))
     for speed in _m2_speeds(amount):
@@ -488,9 +489,9 @@ def _m2_cases(amount: Amount) -> Mapping[str, Case]:
     return made
 
 
-def scores(document: Document, of: str) -> dict[str, float]:
-    """Losses of the first stream in per cent of all: right, taken for congestion wrongly, and the other way round."""
-    matrix: dict[str, dict[str, int]] = document["flows"][0]["identification"][of]
+def scores(document: Document, metric: str, of: str) -> dict[str, float]:
+    """Losses of the first stream in per cent of all, as told by a metric: right, taken for congestion wrongly, and the other way round."""
+    matrix: dict[str, dict[str, int]] = document["flows"][0]["identification"][metric][of]
     congested = matrix["congestion"]
     losses = sum(sum(row.values()) for row in matrix.values())
     missed = sum(congested.values()) - congested["congestion"]
@@ -499,8 +500,8 @@ def scores(document: Document, of: str) -> dict[str, float]:
     return {name: 100.0 * count / losses if losses else math.nan for name, count in counts.items()}
 
 
-def _score(measured: Measured, case: str, name: str, of: str = "by_state") -> Sample:
-    return measured.sample(case, lambda document: scores(document, of)[name])
+def _score(measured: Measured, case: str, name: str, metric: str = "joint", of: str = "by_state") -> Sample:
+    return measured.sample(case, lambda document: scores(document, metric, of)[name])
 
 
 INACCURATE: Mapping[tuple[int, str], tuple[float, float]] = {
@@ -514,7 +515,8 @@ INACCURATE: Mapping[tuple[int, str], tuple[float, float]] = {
 
 
 def _m2_speeds_of(measured: Measured) -> list[float]:
-    return sorted({float(case.split(", ")[-2].removesuffix(" m/s")) for case in measured.documents})
+    parts = (part for case in measured.documents for part in case.split(", "))
+    return sorted({float(part.removesuffix(" m/s")) for part in parts if part.endswith(" m/s")})
 
 
 def _m2_rows(measured: Measured) -> list[Row]:
@@ -522,25 +524,23 @@ def _m2_rows(measured: Measured) -> list[Row]:
     better: dict[str, Sample] = {}
     for udp in (0, 2):
         for speed in _m2_speeds_of(measured):
-            for metric in (*METRICS, REACTING):
-                case = _m2_case(udp, speed, metric)
-                low, high = INACCURATE.get((udp, metric), (None, None))
-                wrong = _score(measured, case, "wrong")
+            one = _m2_case(udp, speed)
+            told = [(_m2_row(one, metric), one, metric) for metric in METRICS]
+            for case, run, metric in (*told, (_m2_row(one, REACTING), _m2_row(one, REACTING), "joint")):
+                low, high = INACCURATE.get((udp, metric), (None, None)) if run == one else (None, None)
+                wrong = _score(measured, run, "wrong", metric)
                 rows.append(value("M2", case, "wrong", "%", _known(wrong), low=low, high=high))
-                most = 2.0 if metric == "joint" else None
+                most = 2.0 if run == one and metric == "joint" else None
                 note = "Congestion taken for something else; under 2 % in the paper (section III-D)" if most else ""
-                rows.append(
-                    value(
-                        "M2", case, "incompatible", "%", _known(_score(measured, case, "missed")), high=most, note=note
-                    )
-                )
-                rows.append(value("M2", case, "lost in congestion", "%", _known(_score(measured, case, "congested"))))
-                by_cause = _score(measured, case, "wrong", "by_cause")
+                missed = _known(_score(measured, run, "missed", metric))
+                rows.append(value("M2", case, "incompatible", "%", missed, high=most, note=note))
+                congested = _known(_score(measured, run, "congested", metric))
+                rows.append(value("M2", case, "lost in congestion", "%", congested))
+                by_cause = _score(measured, run, "wrong", metric, "by_cause")
                 rows.append(value("M2", case, "wrong, by the cause of each loss", "%", _known(by_cause)))
-            joint = _score(measured, _m2_case(udp, speed, "joint"), "wrong")
+            joint = _score(measured, one, "wrong", "joint")
             for metric in METRICS[1:]:
-                single = _score(measured, _m2_case(udp, speed, metric), "wrong")
-                better[f"{'congested' if udp else 'alone'}, {speed:g} m/s, {metric} − joint"] = single - joint
+                better[_m2_row(one, f"{metric} − joint")] = _score(measured, one, "wrong", metric) - joint
     rows += [value("M2", case, "wrong", "%", _known(gain)) for case, gain in better.items()]
     note = "The joint identification “achieves better identification performance over a variety of network conditions”"
     found = _known(typical(better.values()))
@@ -561,7 +561,7 @@ def _m2_notes(table: Table) -> list[str]:
     )
 
     def of(udp: int, speed: str, metric: str, what: str) -> str:
-        found = table[_m2_case(udp, float(speed.split()[0]), metric), what].measured
+        found = table[_m2_row(_m2_case(udp, float(speed.split()[0])), metric), what].measured
         return "–" if found is None else f"{found:.0f}"
 
     found = []

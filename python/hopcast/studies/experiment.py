@@ -6,8 +6,10 @@ import json
 import math
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from hopcast import _core
@@ -15,6 +17,7 @@ from hopcast.results import Result, available_cores
 from hopcast.studies.rows import Row, Sample
 
 if TYPE_CHECKING:
+    import polars
     from matplotlib.figure import Figure
 
     from hopcast.results import Progress
@@ -57,6 +60,14 @@ class Case:
     scenario: Scenario
     seeds: tuple[int, ...]
     observe: Callable[[Result], Document] | None = None
+
+
+def column(series: polars.DataFrame, name: str) -> list[float]:
+    """A column of a run's series as a document has it; what was not measured is not a number."""
+    import polars
+
+    found: list[float] = series[name].cast(polars.Float64).fill_null(math.nan).to_list()
+    return found
 
 
 @dataclass(frozen=True)
@@ -129,9 +140,14 @@ class Experiment:
 Key = tuple[str, int, Callable[[Result], Document] | None]
 """Of a run: the digest of its scenario, its seed, and what is taken from it beside its document."""
 
+TICK_S = 0.1
+"""Between two looks at how far the runs are."""
 
-def _key(case: Case, seed: int) -> Key:
-    return case.scenario.sha256, seed, case.observe
+
+def _keys(case: Case) -> list[Key]:
+    """Of a run with each seed."""
+    sha256 = case.scenario.sha256
+    return [(sha256, seed, case.observe) for seed in case.seeds]
 
 
 class Cancelled(Exception):
@@ -145,36 +161,36 @@ def simulate(
     threads: int | None,
     progress: Progress | None,
     kept: KeptRuns | None,
-    on_finished: Callable[[Experiment, Measured], None],
+    on_finished: Callable[[Experiment, Mapping[str, Case], Measured], None],
 ) -> None:
     """Run the cases of all experiments, a replication at a time on each core. Equal cases run once, and those that are `kept` not at
     all; what runs is kept as soon as it has finished.
 
-    Calls `on_finished`, in the order of `experiments`, as soon as one and those before it are complete. On Ctrl-C
-    it stops the runs under way and lets the interruption pass.
+    Calls `on_finished` with its cases and what they gave, in the order of `experiments`, as soon as one and those before it are
+    complete. On Ctrl-C it stops the runs under way and lets the interruption pass.
     """
     cases = [experiment.cases(amount) for experiment in experiments]
+    keys = [{name: _keys(case) for name, case in of_experiment.items()} for of_experiment in cases]
     units: dict[Key, Case] = {}
-    for of_experiment in cases:
-        for case in of_experiment.values():
-            for seed in case.seeds:
-                units.setdefault(_key(case, seed), case)
+    for of_experiment, of_cases in zip(cases, keys, strict=True):
+        for name, of_case in of_cases.items():
+            for key in of_case:
+                units.setdefault(key, of_experiment[name])
     documents: dict[Key, Document] = {}
     if kept is not None:
         for key, case in units.items():
             if (text := kept.find(case.scenario, key[1], case.observe)) is not None:
                 documents[key] = json.loads(text)
-    unreported = list(zip(experiments, cases, strict=True))
+    unreported = list(zip(experiments, cases, keys, strict=True))
 
     def report() -> None:
         while unreported:
-            experiment, of_experiment = unreported[0]
-            keys = {name: [_key(c, seed) for seed in c.seeds] for name, c in of_experiment.items()}
-            if any(key not in documents for of_case in keys.values() for key in of_case):
+            experiment, of_experiment, of_cases = unreported[0]
+            if any(key not in documents for of_case in of_cases.values() for key in of_case):
                 return
             del unreported[0]
-            found = {name: [documents[key] for key in of_case] for name, of_case in keys.items()}
-            on_finished(experiment, Measured(found))
+            found = {name: [documents[key] for key in of_case] for name, of_case in of_cases.items()}
+            on_finished(experiment, of_experiment, Measured(found))
 
     def keep(key: Key, text: str) -> None:
         if kept is not None:
@@ -210,10 +226,18 @@ class _Workers:
 
     def results(self, progress: Progress | None) -> Iterator[tuple[Key, str]]:
         """Yield each key and the text of its document as it comes."""
-        waiting = set(self._running)
+        done: SimpleQueue[Future[str]] = SimpleQueue()
+        for future in self._running:
+            future.add_done_callback(done.put)
+        waiting = len(self._running)
         self._tell(progress)
         while waiting:
-            finished, waiting = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
+            finished: list[Future[str]] = []
+            with suppress(Empty):
+                finished.append(done.get(timeout=TICK_S))
+                while True:
+                    finished.append(done.get_nowait())
+            waiting -= len(finished)
             # Where one failed, nothing that finished at the same time gets lost.
             for future in sorted(finished, key=lambda future: future.exception() is not None):
                 yield self._running[future], future.result()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hopcast._core import __version__
 from hopcast.errors import HopcastError, RunError
-from hopcast.studies.experiment import Amount, Experiment, Measured, simulate
+from hopcast.studies.experiment import Amount, Case, Experiment, Measured, simulate
 from hopcast.studies.kept import KeptRuns
 from hopcast.studies.rows import Row, Verdict, experiment_verdict
 from hopcast.studies.sensitivity import Sensitivity, Trial, compare
@@ -104,7 +104,7 @@ def run_experiments(
     tried: dict[int, list[Row]] = {}
     places = iter([*(None for _ in originals), *variants])
 
-    def on_finished(experiment: Experiment, measured: Measured) -> None:
+    def on_finished(experiment: Experiment, cases: Mapping[str, Case], measured: Measured) -> None:
         place = next(places)
         if place is not None:
             tried[place] = experiment.rows(measured)
@@ -112,7 +112,7 @@ def run_experiments(
         results[experiment.id] = measured
         if experiment.id in wanted:
             study.rows.extend(experiment.rows(measured))
-            study.provenance[experiment.id] = _provenance(experiment, amount)
+            study.provenance[experiment.id] = _provenance(cases)
 
     try:
         simulate(
@@ -162,8 +162,5 @@ def rows_table(rows: Sequence[Row]) -> polars.DataFrame:
     return polars.DataFrame([row.as_dict() for row in rows], schema=schema)
 
 
-def _provenance(experiment: Experiment, amount: Amount) -> dict[str, Any]:
-    return {
-        name: {"scenario_sha256": case.scenario.sha256, "seeds": list(case.seeds)}
-        for name, case in experiment.cases(amount).items()
-    }
+def _provenance(cases: Mapping[str, Case]) -> dict[str, Any]:
+    return {name: {"scenario_sha256": case.scenario.sha256, "seeds": list(case.seeds)} for name, case in cases.items()}

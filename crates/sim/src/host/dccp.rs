@@ -154,10 +154,11 @@ impl Host {
         end.connection.handle_packet(packet, cx.now);
         let flow = end.flow;
         let receiver = end.connection.receiver();
-        if let Some(states) = receiver.adtfrc().and_then(adtfrc::Receiver::states) {
+        if let Some(signs) = receiver.adtfrc().and_then(adtfrc::Receiver::signs) {
+            let identified = adtfrc::Identification::ALL.map(|by| PathState::of_receiver(signs.states(by)));
             for loss in receiver.tfrc().losses() {
                 let range = [loss.first, loss.last].map(|number| number % SEQUENCE_MODULUS);
-                cx.flows.handle_losses(flow, range, PathState::of_receiver(states));
+                cx.flows.handle_losses(flow, range, identified);
             }
         }
         if datagram.datagram().is_some() && end.connection.statistics().data_packets_received == taken {

@@ -3,8 +3,8 @@
 use super::fec::Repair;
 use super::playout::Playout;
 use super::{
-    Arrival, Census, DropCause, FecSummary, Identification, Jitter, Ledger, Loss, Monitor, PathState, PlayerSpec,
-    PlayerSummary, RateControl, Series, Truth, Unjudged,
+    Arrival, Census, DropCause, FecSummary, Identified, Jitter, Ledger, Loss, Monitor, PathState, PlayerSpec,
+    PlayerSummary, RateControl, Scores, Series, Truth, Unjudged,
 };
 use crate::host::packet::Tag;
 use crate::scenario::model::{FlowId, NodeId};
@@ -147,9 +147,9 @@ pub struct FlowSummary {
     /// Of the flow's FEC.
     #[serde(flatten)]
     pub fec: FecSummary,
-    /// Of ADTFRC: what its losses were, and what it took them for.
+    /// Of ADTFRC: what its losses were, and what each way of identification took them for.
     #[serde(skip_serializing_if = "Option::is_none", skip_deserializing)]
-    pub identification: Option<Identification>,
+    pub identification: Option<Scores>,
 }
 
 /// Significant decimal digits that the histogram of delays keeps.
@@ -398,7 +398,7 @@ impl FlowMetrics {
                 true => self.repair.summary(sent_packets, self.sent_bytes),
                 false => FecSummary::default(),
             },
-            identification: self.monitor.as_ref().map(|monitor| *monitor.counts()),
+            identification: self.monitor.as_ref().map(|monitor| *monitor.scores()),
         }
     }
 
@@ -476,8 +476,8 @@ impl FlowTable {
         }
     }
 
-    /// The receiver of `flow` counts the packets with the numbers `first` to `last` as lost, in this state as it thinks.
-    pub fn handle_losses(&mut self, flow: FlowId, range: [u64; 2], identified: PathState) {
+    /// The receiver of `flow` counts the packets with the numbers `first` to `last` as lost, in these states as it thinks.
+    pub fn handle_losses(&mut self, flow: FlowId, range: [u64; 2], identified: Identified) {
         let Self { flows, unjudged } = self;
         if let Some(monitor) = &mut flows[flow.0 as usize].monitor {
             let loss = Loss::Late(identified);

@@ -25,7 +25,7 @@ pub use fec::FecSummary;
 pub use flow::{FlowMetrics, FlowSpec, FlowSummary, FlowTable, TcpStatistics};
 pub use jitter::{Jitter, JitterSummary, Spread};
 pub use ledger::{Arrival, Ledger};
-pub use monitor::{Identification, Loss, Monitor, Truth, Unjudged};
+pub use monitor::{Identified, Loss, Monitor, Score, Scores, Truth, Unjudged};
 pub use path_state::{PathState, RateControl};
 pub use playout::{PlayerSpec, PlayerSummary};
 pub use series::{PathSample, Sample, Series};

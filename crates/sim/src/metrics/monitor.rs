@@ -2,13 +2,14 @@
 //! Lu, section III-D; their footnote 5 names a monitor, which is not described).
 //!
 //! A loss is known to the monitor when the network drops the packet, and is judged by [`Truth`] then. It is scored when the
-//! receiver counts the packet as lost, against the state that the receiver identifies at that moment; a sender that probed in
-//! between has identified a disconnection. A packet that counts as lost and was not dropped is late: it waits for a route, or
+//! receiver counts the packet as lost, against the states that the receiver identifies at that moment in each of the ways of section
+//! III-D; a sender that probed in between has identified a disconnection. A packet that counts as lost and was not dropped is late: it waits for a route, or
 //! others have come another way, which is a change of route.
 
 use super::{DropCause, PathState};
 use crate::scenario::model::{FlowId, NodeId};
 use hopcast_protocols::time::Instant;
+use hopcast_protocols::transport::adtfrc;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, VecDeque};
@@ -30,9 +31,34 @@ impl Truth {
     }
 }
 
+/// What a loss was taken for by each of [`adtfrc::Identification::ALL`].
+pub type Identified = [PathState; adtfrc::Identification::ALL.len()];
+
+/// How well each of [`adtfrc::Identification::ALL`] did on the same losses. Where the flow reacts, the losses are those of a flow that
+/// goes by one of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Scores([Score; adtfrc::Identification::ALL.len()]);
+
+impl Scores {
+    /// Of one of them.
+    pub fn of(&self, identification: adtfrc::Identification) -> &Score {
+        &self.0[identification as usize]
+    }
+
+    fn count(&mut self, truth: Truth, identified: Identified) {
+        self.0.iter_mut().zip(identified).for_each(|(score, identified)| score.count(truth, identified));
+    }
+}
+
+impl Serialize for Scores {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(adtfrc::Identification::ALL.iter().map(|by| by.name()).zip(&self.0))
+    }
+}
+
 /// How often each truth was identified as each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Identification {
+pub struct Score {
     by_state: Matrix,
     by_cause: Matrix,
 }
@@ -40,7 +66,7 @@ pub struct Identification {
 /// Counts by truth, then by what it was identified as.
 type Matrix = [[u64; PathState::ALL.len()]; PathState::ALL.len()];
 
-impl Identification {
+impl Score {
     /// Losses in a network in state `truth` that were identified as `identified`.
     pub fn of_state(&self, truth: PathState, identified: PathState) -> u64 {
         self.by_state[truth as usize][identified as usize]
@@ -57,7 +83,7 @@ impl Identification {
     }
 }
 
-impl Serialize for Identification {
+impl Serialize for Score {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(2))?;
         map.serialize_entry("by_state", &Named(self.by_state.map(Named)))?;
@@ -96,8 +122,8 @@ pub enum Loss {
         /// The link that it was to pass, if an interface gave it up.
         link: Option<(NodeId, NodeId)>,
     },
-    /// It was not; its receiver counts it as lost, in this state as it thinks.
-    Late(PathState),
+    /// It was not; its receiver counts it as lost, in these states as it thinks.
+    Late(Identified),
 }
 
 /// The record of one flow.
@@ -111,7 +137,7 @@ pub struct Monitor {
     scored: u64,
     /// When the sender was last known to probe; `Instant::MAX` while it does.
     probed: Option<Instant>,
-    counts: Identification,
+    scores: Scores,
 }
 
 impl Monitor {
@@ -135,13 +161,13 @@ impl Monitor {
     }
 
     /// What truly happened to a packet that was late.
-    pub fn on_late_judgement(&mut self, truth: Truth, identified: PathState) {
-        self.counts.count(truth, identified);
+    pub fn on_late_judgement(&mut self, truth: Truth, identified: Identified) {
+        self.scores.count(truth, identified);
     }
 
-    /// The receiver counts the packets with the numbers `first` to `last` as lost, and identifies a state. Those that were not
+    /// The receiver counts the packets with the numbers `first` to `last` as lost, and identifies states. Those that were not
     /// dropped are left to be judged: `late` is told their sequence numbers.
-    pub fn on_losses(&mut self, [first, last]: [u64; 2], identified: PathState, mut late: impl FnMut(u64)) {
+    pub fn on_losses(&mut self, [first, last]: [u64; 2], identified: Identified, mut late: impl FnMut(u64)) {
         if last < self.scored {
             return;
         }
@@ -156,14 +182,15 @@ impl Monitor {
             };
             if number >= first {
                 let was_probing = self.probed.is_some_and(|probed| probed >= at);
-                self.counts.count(truth, if was_probing { PathState::Disconnection } else { identified });
+                self.scores
+                    .count(truth, if was_probing { identified.map(|_| PathState::Disconnection) } else { identified });
             }
         }
     }
 
     /// How the losses were identified so far.
-    pub fn counts(&self) -> &Identification {
-        &self.counts
+    pub fn scores(&self) -> &Scores {
+        &self.scores
     }
 }
 
@@ -187,6 +214,11 @@ mod tests {
         monitor
     }
 
+    /// By the joint identification.
+    fn counts(monitor: &Monitor) -> Score {
+        *monitor.scores().of(adtfrc::Identification::Joint)
+    }
+
     fn none(seq: u64) {
         panic!("{seq} was dropped");
     }
@@ -194,16 +226,36 @@ mod tests {
     #[test]
     fn a_loss_is_scored_when_its_receiver_finds_it() {
         let mut monitor = monitor();
-        assert_eq!(monitor.counts(), &Identification::default());
-        monitor.on_losses([103, 104], Congestion, none);
-        let counts = *monitor.counts();
-        assert_eq!((counts.of_state(ChannelError, Congestion), counts.of_state(Congestion, Congestion)), (1, 1));
-        assert_eq!((counts.of_cause(ChannelError, Congestion), counts.of_cause(Congestion, Congestion)), (2, 0));
+        assert_eq!(monitor.scores(), &Scores::default());
+        monitor.on_losses([103, 104], [Congestion; 3], none);
+        let found = counts(&monitor);
+        assert_eq!((found.of_state(ChannelError, Congestion), found.of_state(Congestion, Congestion)), (1, 1));
+        assert_eq!((found.of_cause(ChannelError, Congestion), found.of_cause(Congestion, Congestion)), (2, 0));
         // Told again, as with the next packet, they count once.
-        monitor.on_losses([103, 104], Normal, none);
-        assert_eq!(monitor.counts(), &counts);
-        monitor.on_losses([107, 107], RouteChange, none);
-        assert_eq!(monitor.counts().of_state(RouteChange, RouteChange), 1);
+        monitor.on_losses([103, 104], [Normal; 3], none);
+        assert_eq!(counts(&monitor), found);
+        monitor.on_losses([107, 107], [RouteChange; 3], none);
+        assert_eq!(counts(&monitor).of_state(RouteChange, RouteChange), 1);
+    }
+
+    #[test]
+    fn section_iii_d_each_identification_is_scored_on_the_same_losses() {
+        let mut monitor = monitor();
+        monitor.on_losses([104, 104], [Normal, Congestion, ChannelError], none);
+        monitor.on_losses([105, 105], [Congestion, Normal, Normal], |_| {});
+        monitor.on_late_judgement(Truth::new(RouteChange, false), [Congestion, Normal, Normal]);
+        for (by, lost, late) in [
+            (adtfrc::Identification::Joint, Normal, Congestion),
+            (adtfrc::Identification::DelayDifference, Congestion, Normal),
+            (adtfrc::Identification::Throughput, ChannelError, Normal),
+        ] {
+            let score = monitor.scores().of(by);
+            assert_eq!((score.of_state(Congestion, lost), score.of_cause(RouteChange, late)), (1, 1), "{by:?}");
+            let all = PathState::ALL.map(|truth| PathState::ALL.map(|state| score.of_state(truth, state)));
+            assert_eq!(all.as_flattened().iter().sum::<u64>(), 2);
+        }
+        let text = serde_json::to_string(monitor.scores()).expect("it is a map of maps");
+        assert!(text.starts_with(r#"{"joint":{"by_state":{"normal":{"normal":0,"#), "{text}");
     }
 
     #[test]
@@ -211,24 +263,24 @@ mod tests {
         let mut monitor = monitor();
         monitor.on_sender(true, at(3));
         monitor.on_sender(false, at(9));
-        monitor.on_losses([103, 107], Normal, |seq| assert!([5, 6].contains(&seq)));
-        assert_eq!(monitor.counts().of_state(RouteChange, Disconnection), 1);
-        assert_eq!(monitor.counts().of_state(ChannelError, Disconnection), 1);
+        monitor.on_losses([103, 107], [Normal; 3], |seq| assert!([5, 6].contains(&seq)));
+        assert_eq!(counts(&monitor).of_state(RouteChange, Disconnection), 1);
+        assert_eq!(counts(&monitor).of_state(ChannelError, Disconnection), 1);
         // What is dropped after it has ended is not part of it.
         monitor.on_sent(110, 10);
         monitor.on_judgement(10, Truth::new(ChannelError, false), at(10));
-        monitor.on_losses([110, 110], Normal, none);
-        assert_eq!(monitor.counts().of_state(ChannelError, Normal), 1);
+        monitor.on_losses([110, 110], [Normal; 3], none);
+        assert_eq!(counts(&monitor).of_state(ChannelError, Normal), 1);
     }
 
     #[test]
     fn what_was_not_dropped_is_late() {
         let mut monitor = monitor();
         let mut late = Vec::new();
-        monitor.on_losses([105, 105], Normal, |seq| late.push(seq));
+        monitor.on_losses([105, 105], [Normal; 3], |seq| late.push(seq));
         assert_eq!(late, [5]);
-        monitor.on_late_judgement(Truth::new(RouteChange, false), Normal);
-        assert_eq!(monitor.counts().of_cause(RouteChange, Normal), 1);
+        monitor.on_late_judgement(Truth::new(RouteChange, false), [Normal; 3]);
+        assert_eq!(counts(&monitor).of_cause(RouteChange, Normal), 1);
         // Packets below it that arrived are forgotten, and so is a drop that was found to be none.
         assert_eq!((monitor.sent.len(), monitor.dropped.len()), (4, 1));
     }

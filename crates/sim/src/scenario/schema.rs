@@ -1040,13 +1040,9 @@ pub(super) enum Transport {
     },
     /// The same, telling congestion from channel errors, route changes and disconnection (Fu, Meng, Lu, 2003).
     Adtfrc {
-        /// What congestion is told by. Default: `joint`.
+        /// What the congestion is told by that the flow acts on; each way of telling is measured, whichever it is. Default: `joint`.
         #[serde(skip_serializing_if = "Option::is_none")]
         metric: Option<Metric>,
-        /// Whether the flow acts on what its receiver identifies; if not, it is TFRC, and its identification is only measured. Default:
-        /// true.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        reacts: Option<bool>,
         /// Payload of a full packet. Default: `radio.mtu` less 52 B; 1000 B under profile `ns-2`; 1448 B if there is no MTU.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 1, "maximum" = 64_495))]
@@ -1088,6 +1084,8 @@ pub(super) enum Metric {
     Idd,
     /// A low throughput, alone: short-term throughput.
     Stt,
+    /// Nothing: the flow is TFRC, of which only the identification is measured.
+    None,
 }
 
 /// Congestion control of TCP.

@@ -3,7 +3,7 @@
 use std::fs;
 
 use hopcast_protocols::time::Duration;
-use hopcast_protocols::transport::tfrc::equation::throughput;
+use hopcast_protocols::transport::{adtfrc, tfrc::equation::throughput};
 use hopcast_sim::metrics::{FlowSummary, PathState};
 use hopcast_sim::run::Simulation;
 use hopcast_sim::scenario::{Scenario, Source};
@@ -160,7 +160,8 @@ fn told_of_a_broken_route_tcp_is_back_sooner() {
 fn the_monitor_knows_why_packets_are_lost() {
     let errors = r#"errors = { model = "packet", rate = 0.02, level = "network" }"#;
     let summary = with_a_break("monitor", 35, "aodv", r#"protocol = "adtfrc""#, errors);
-    let counts = summary.identification.expect("it is ADTFRC");
+    let scores = summary.identification.expect("it is ADTFRC");
+    let counts = scores.of(adtfrc::Identification::Joint);
     let of = |truth| PathState::ALL.map(|identified| counts.of_cause(truth, identified)).iter().sum::<u64>();
     let scored: u64 = PathState::ALL.map(of).iter().sum();
     assert!(scored <= summary.lost_packets, "{scored} of {}: {counts:?}", summary.lost_packets);

@@ -15,16 +15,28 @@ pub enum Identification {
     Throughput,
 }
 
+impl Identification {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Joint, Self::DelayDifference, Self::Throughput];
+
+    /// The stable name in scenarios and results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Joint => "joint",
+            Self::DelayDifference => "idd",
+            Self::Throughput => "stt",
+        }
+    }
+}
+
 /// Parameters of a flow; those of both ends should be the same.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
     /// Those of the TFRC that it is built on.
     pub tfrc: tfrc::Config,
-    /// What the receiver identifies congestion by.
-    pub identification: Identification,
-    /// Whether the flow acts on what its receiver identifies. If not, its receiver counts every loss and tells no state, so that it is
-    /// TFRC of which only the identification is measured, as in sections III-C and III-D.
-    pub reacts: bool,
+    /// What the receiver identifies the congestion by that the flow acts on. If nothing, its receiver counts every loss and tells no
+    /// state, so that it is TFRC of which only the identification is measured, as in sections III-C and III-D.
+    pub identification: Option<Identification>,
     /// Time between two probes of a path that is gone.
     pub probe_interval: Duration,
     /// The connection closes instead of sending this many probes; at least 1.
@@ -36,8 +48,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             tfrc: tfrc::Config { edition: Edition::Rfc3448, ..tfrc::Config::default() },
-            identification: Identification::Joint,
-            reacts: true,
+            identification: Some(Identification::Joint),
             probe_interval: Duration::from_secs(2),
             probe_limit: 50,
         }

@@ -13,10 +13,34 @@ pub struct States {
     pub channel_error: bool,
 }
 
-/// Identifies the state of the network at each packet.
-#[derive(Clone, Debug)]
+/// Which metrics are extreme at a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signs {
+    high_delay_difference: bool,
+    low_throughput: bool,
+    high_reordered: bool,
+    high_lost: bool,
+}
+
+impl Signs {
+    /// The state that they show, with congestion told by `identification`.
+    pub fn states(self, identification: Identification) -> States {
+        let congestion = match identification {
+            Identification::Joint => self.high_delay_difference && self.low_throughput,
+            Identification::DelayDifference => self.high_delay_difference,
+            Identification::Throughput => self.low_throughput,
+        };
+        States {
+            congestion,
+            route_change: self.high_reordered && !congestion,
+            channel_error: self.high_lost && !congestion,
+        }
+    }
+}
+
+/// Finds what is extreme at each packet.
+#[derive(Clone, Debug, Default)]
 pub struct Detector {
-    identification: Identification,
     delay_difference: Classifier,
     throughput: Classifier,
     reordered: Classifier,
@@ -25,31 +49,22 @@ pub struct Detector {
 
 impl Detector {
     /// A detector without a sample.
-    pub fn new(identification: Identification) -> Self {
-        Self {
-            identification,
-            delay_difference: Classifier::new(),
-            throughput: Classifier::new(),
-            reordered: Classifier::new(),
-            lost: Classifier::new(),
-        }
+    pub fn new() -> Self {
+        Self::default()
     }
 
-    /// The state that a sample shows, among those before.
-    pub fn identify(&mut self, sample: &Sample) -> States {
+    /// What is extreme in a sample, among those before.
+    pub fn classify(&mut self, sample: &Sample) -> Signs {
         // Thousandths of a packet per second, and millionths: fine enough for any rate.
         let scaled = |value: f64, scale: f64| libm::round(value * scale) as i64;
-        let high_delay =
-            sample.delay_difference.is_some_and(|value| self.delay_difference.classify(value) == Class::High);
-        let low_throughput = self.throughput.classify(scaled(sample.throughput, 1e3)) == Class::Low;
-        let high_reordered = self.reordered.classify(scaled(sample.reordered, 1e6)) == Class::High;
-        let high_lost = self.lost.classify(scaled(sample.lost, 1e6)) == Class::High;
-        let congestion = match self.identification {
-            Identification::Joint => high_delay && low_throughput,
-            Identification::DelayDifference => high_delay,
-            Identification::Throughput => low_throughput,
-        };
-        States { congestion, route_change: high_reordered && !congestion, channel_error: high_lost && !congestion }
+        Signs {
+            high_delay_difference: sample
+                .delay_difference
+                .is_some_and(|value| self.delay_difference.classify(value) == Class::High),
+            low_throughput: self.throughput.classify(scaled(sample.throughput, 1e3)) == Class::Low,
+            high_reordered: self.reordered.classify(scaled(sample.reordered, 1e6)) == Class::High,
+            high_lost: self.lost.classify(scaled(sample.lost, 1e6)) == Class::High,
+        }
     }
 }
 
@@ -61,9 +76,9 @@ mod tests {
 
     /// What a sample shows after a hundred quiet ones.
     fn identify(identification: Identification, sample: Sample) -> States {
-        let mut detector = Detector::new(identification);
-        (0..100).for_each(|_| assert_eq!(detector.identify(&QUIET), States::default()));
-        detector.identify(&sample)
+        let mut detector = Detector::new();
+        (0..100).for_each(|_| assert_eq!(detector.classify(&QUIET).states(identification), States::default()));
+        detector.classify(&sample).states(identification)
     }
 
     fn states(congestion: bool, route_change: bool, channel_error: bool) -> States {

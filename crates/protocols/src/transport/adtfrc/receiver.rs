@@ -1,7 +1,7 @@
 //! The receiver: algorithm 3 of the paper.
 
 use super::super::tfrc::{self, Data, Report, Timing};
-use super::{Config, Detector, Metrics, Sample, States};
+use super::{Config, Detector, Identification, Metrics, Sample, Signs, States};
 use crate::time::{Duration, Instant};
 
 /// What goes with a report to a sender that knows of it.
@@ -18,11 +18,11 @@ pub struct Notice {
 pub struct Receiver {
     tfrc: tfrc::Receiver,
     granularity: Duration,
-    reacts: bool,
+    identification: Option<Identification>,
     metrics: Metrics,
     detector: Detector,
-    /// The state at the last packet; `None` if the sender is plain TFRC.
-    states: Option<States>,
+    /// What was extreme at the last packet; `None` if the sender is plain TFRC.
+    signs: Option<Signs>,
     /// The last sample.
     sample: Option<Sample>,
     /// Losses that packets without data showed since then.
@@ -36,10 +36,10 @@ impl Receiver {
         Self {
             tfrc: tfrc::Receiver::new(config.tfrc),
             granularity: config.tfrc.granularity,
-            reacts: config.reacts,
+            identification: config.identification,
             metrics: Metrics::new(),
-            detector: Detector::new(config.identification),
-            states: None,
+            detector: Detector::new(),
+            signs: None,
             sample: None,
             lost: 0,
             urgent: false,
@@ -51,7 +51,7 @@ impl Receiver {
     pub fn on_packet(&mut self, data: &Data, timestamp: Option<u32>, now: Instant) {
         let arrival = self.tfrc.on_packet(data, now);
         let Some(timestamp) = timestamp else {
-            self.states = None;
+            self.signs = None;
             self.tfrc.settle(true, now);
             return;
         };
@@ -60,11 +60,11 @@ impl Receiver {
         }
         let lost = arrival.lost + core::mem::take(&mut self.lost);
         let sample = self.metrics.on_packet(timestamp, lost, data.rtt.max(self.granularity), now);
-        let states = self.detector.identify(&sample);
+        self.signs = Some(self.detector.classify(&sample));
         self.sample = Some(sample);
-        self.states = Some(states);
-        self.tfrc.settle(states.congestion || !self.reacts, now);
-        if lost > 0 && states.congestion && self.reacts {
+        let states = self.states();
+        self.tfrc.settle(states.is_none_or(|states| states.congestion), now);
+        if lost > 0 && states.is_some_and(|states| states.congestion) {
             self.urgent = true;
             self.tfrc.urge(now);
         }
@@ -75,7 +75,7 @@ impl Receiver {
     pub fn on_other(&mut self, number: u64, without_data: u64, now: Instant) {
         self.tfrc.on_other(number, without_data, now);
         self.lost += self.tfrc.losses().iter().map(tfrc::Loss::count).sum::<u64>();
-        self.tfrc.settle(!self.reacts || self.states.is_none_or(|states| states.congestion), now);
+        self.tfrc.settle(self.states().is_none_or(|states| states.congestion), now);
     }
 
     /// Time has come to `now`: the feedback timer may be due.
@@ -87,7 +87,7 @@ impl Receiver {
     pub fn poll_report(&mut self, now: Instant) -> Option<(Report, Option<Notice>)> {
         let report = self.tfrc.poll_report(now)?;
         let urgent = core::mem::take(&mut self.urgent);
-        Some((report, self.states.filter(|_| self.reacts).map(|states| Notice { states, urgent })))
+        Some((report, self.states().map(|states| Notice { states, urgent })))
     }
 
     /// The receiver of TFRC inside.
@@ -95,9 +95,16 @@ impl Receiver {
         &self.tfrc
     }
 
-    /// The state at the last packet; `None` before the first, or if the sender is plain TFRC.
+    /// The state at the last packet, as the flow identifies it; `None` before the first, if the sender is plain TFRC, or where nobody is
+    /// to react.
     pub fn states(&self) -> Option<States> {
-        self.states
+        Some(self.signs?.states(self.identification?))
+    }
+
+    /// What was extreme at the last packet, by which it can be identified in each way; `None` before the first, or if the sender is
+    /// plain TFRC.
+    pub fn signs(&self) -> Option<Signs> {
+        self.signs
     }
 
     /// What was measured at the last packet.

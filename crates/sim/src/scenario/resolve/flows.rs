@@ -212,20 +212,17 @@ impl Resolver<'_> {
                 };
                 model::Transport::Dccp(model::Dccp { congestion: dccp::Congestion::Tfrc(config) })
             }
-            Transport::Adtfrc { metric, reacts, segment } => {
+            Transport::Adtfrc { metric, segment } => {
                 let metric = self
                     .ledger
                     .pick(&at("metric"), metric, word, || (Metric::Joint, "default: Fu, Meng and Lu, Table II".into()));
-                let reacts = self.ledger.pick(&at("reacts"), reacts, bool::to_string, || {
-                    (true, "default: Fu, Meng and Lu, section IV".into())
-                });
                 let mut config = adtfrc::Config {
                     identification: match metric {
-                        Metric::Joint => adtfrc::Identification::Joint,
-                        Metric::Idd => adtfrc::Identification::DelayDifference,
-                        Metric::Stt => adtfrc::Identification::Throughput,
+                        Metric::Joint => Some(adtfrc::Identification::Joint),
+                        Metric::Idd => Some(adtfrc::Identification::DelayDifference),
+                        Metric::Stt => Some(adtfrc::Identification::Throughput),
+                        Metric::None => None,
                     },
-                    reacts,
                     ..adtfrc::Config::default()
                 };
                 config.tfrc.segment = self.dccp_segment(index, segment, around);

@@ -141,22 +141,18 @@ fn tfrc_has_its_variants_and_adtfrc_its_metrics() {
     let edition = tfrc::Edition::Rfc3448;
     assert_eq!(tfrc(r#", variant = "rfc3448""#), tfrc::Config { edition, ..standard });
     assert_eq!(tfrc(r#", variant = "rfc4828""#), tfrc::Config { small_packets: true, ..standard });
-    for (metric, expected) in
-        [("idd", adtfrc::Identification::DelayDifference), ("stt", adtfrc::Identification::Throughput)]
-    {
+    for (metric, expected) in [
+        ("joint", Some(adtfrc::Identification::Joint)),
+        ("idd", Some(adtfrc::Identification::DelayDifference)),
+        ("stt", Some(adtfrc::Identification::Throughput)),
+        ("none", None),
+    ] {
         let set = format!("flows.stream.transport.metric={metric}");
         let Transport::Dccp(dccp) = &load(ROAMING, &[&set]).scenario.flows[0].transport else { panic!("DCCP") };
         let dccp::Congestion::Adtfrc(config) = &dccp.congestion else { panic!("ADTFRC") };
         assert_eq!(config.identification, expected);
-        assert!(config.reacts);
+        assert!(expected.is_none_or(|expected| expected.name() == metric));
     }
-    let Transport::Dccp(dccp) = &load(ROAMING, &["flows.stream.transport.reacts=false"]).scenario.flows[0].transport
-    else {
-        panic!("DCCP")
-    };
-    let expected = adtfrc::Config { reacts: false, ..adtfrc::Config::default() };
-    let dccp::Congestion::Adtfrc(config) = &dccp.congestion else { panic!("ADTFRC") };
-    assert_eq!(config.reacts, expected.reacts);
 }
 
 #[test]

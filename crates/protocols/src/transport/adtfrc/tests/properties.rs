@@ -108,17 +108,13 @@ proptest! {
 
     #[test]
     fn a_receiver_takes_whatever_comes(
-        mode in 0_u8..3,
+        mode in 0_usize..4,
         packets in prop::collection::vec(
             (any::<bool>(), any::<u64>(), prop::option::of(any::<u32>()), any::<u64>(), 0_u64..200_000_000),
             1..200,
         ),
     ) {
-        let identification = match mode {
-            0 => Identification::Joint,
-            1 => Identification::DelayDifference,
-            _ => Identification::Throughput,
-        };
+        let identification = Identification::ALL.get(mode).copied();
         let mut receiver = Receiver::new(Config { identification, ..Config::default() });
         let (mut now, mut highest) = (Instant::START, 1000_u64);
         for (near, number, timestamp, rtt, pause) in packets {
@@ -127,7 +123,8 @@ proptest! {
             highest = highest.max(number);
             let rtt = Duration::from_nanos(rtt >> 24);
             receiver.on_packet(&Data { number, len: 1000, without_data: 0, rtt }, timestamp, now);
-            prop_assert_eq!(receiver.states().is_none() || receiver.sample().is_some(), true);
+            prop_assert!(receiver.signs().is_none() || receiver.sample().is_some());
+            prop_assert_eq!(receiver.states(), identification.and_then(|by| Some(receiver.signs()?.states(by))));
             receiver.on_other(highest + 1, 0, now);
             highest += 1;
             receiver.handle_timeout(now);

@@ -1,7 +1,7 @@
 //! The receiver by hand: a queue that builds up, losses in it and out of it.
 
 use super::super::super::tfrc::Data;
-use super::super::{Config, Notice, Receiver, States};
+use super::super::{Config, Identification, Notice, Receiver, States};
 use crate::time::{Duration, Instant};
 
 const RTT: Duration = Duration::from_millis(100);
@@ -100,8 +100,9 @@ fn algorithm_3_a_loss_out_of_congestion_is_none() {
 
 #[test]
 fn section_iii_d_without_a_reaction_it_is_tfrc_whose_identification_is_measured() {
-    let heard = |reacts: bool, stamped: bool| {
-        let mut bench = Bench::new(Config { reacts, ..Config::default() });
+    let joint = Some(Identification::Joint);
+    let heard = |identification: Option<Identification>, stamped: bool| {
+        let mut bench = Bench::new(Config { identification, ..Config::default() });
         bench.quiet(stamped);
         // 101 is lost on the quiet path, 113 while the queue grows by 15 ms a packet.
         for number in 102..=110 {
@@ -110,14 +111,15 @@ fn section_iii_d_without_a_reaction_it_is_tfrc_whose_identification_is_measured(
         for (number, delay) in [(111, 65), (112, 80), (114, 110), (115, 125), (116, 140)] {
             bench.packet(number, delay, stamped);
         }
-        (bench.receiver.states(), bench.reports)
+        assert_eq!(bench.receiver.states().is_some(), identification.is_some() && stamped);
+        (bench.receiver.signs().map(|signs| Identification::ALL.map(|by| signs.states(by).congestion)), bench.reports)
     };
-    let (states, reports) = heard(false, true);
-    assert!(states.is_some_and(|states| states.congestion));
+    let (congestion, reports) = heard(None, true);
+    assert_eq!(congestion, Some([true; 3]));
     assert!(reports.iter().any(|&(_, rate, _)| rate > 0.0), "{reports:?}");
     // As a plain sender hears it, which tells no time.
-    assert_eq!((None, reports), heard(false, false));
-    assert_ne!(heard(true, true).1, heard(false, true).1);
+    assert_eq!((None, reports), heard(None, false));
+    assert_ne!(heard(joint, true).1, heard(None, true).1);
 }
 
 #[test]
