@@ -213,13 +213,18 @@ def document(name: str, seed: int, case: Case, lossless: bool) -> dict[str, Any]
         flows.append(flow | {"received_bytes": 1024 * (10_000 - lost), "goodput_bps": 8e6 * draw.uniform(0.9, 1.1)})
         flows[-1]["delay_mean_s"] = 5e-3 * draw.uniform(0.9, 1.1)
         flows[-1] |= {"delay_p99_s": 9e-3, "jitter_max_s": 5e-3, "received_packets": 10_000 - lost}
+        flows[-1] |= {
+            "jitter_mean_s": 1e-3 * draw.uniform(0.9, 1.1),
+            "jitter_variance_s2": 1e-6 * draw.uniform(0.9, 1.1),
+        }
         flows[-1] |= {"retransmitted_segments": lost, "timeouts": lost // 9}
         flows[-1]["identification"] = {of: identified(draw, lossless) for of in ("by_state", "by_cause")}
-    flows.extend(flows[0] | {"name": name} for name in ("bulk", "download"))
+    flows.extend(flows[0] | {"name": name} for name in ("bulk", "download", "game", "chat"))
     nodes = [
         {
             "name": f"n{index}",
             "originated": 30_000,
+            "routing_packets": 60 + draw.randrange(9),
             "drops": {cause: 0 if lossless else draw.randrange(1, 99) for cause in ("receive_buffer_full", "unheard")},
         }
         for index in range(8)

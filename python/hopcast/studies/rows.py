@@ -18,6 +18,10 @@ POINTS = 5.0
 """A measured percentage within so many points of the paper's agrees with it."""
 NOISE = 0.10
 """What paper H calls experimental noise (its section IV): two numbers that differ by less are the same."""
+UNAFFECTED = 1.0
+"""Points: by less than that a loss counts as unaffected; the papers give no number."""
+RESOLUTION = 0.01
+"""Points: the last digit of the papers' tables of losses. What rises, rises by at least that."""
 
 Verdict = Literal["holds", "fails", "within", "differs", "inconclusive", "measured"]
 RANK = {"fails": 0, "differs": 0, "inconclusive": 1, "within": 2, "holds": 2}
