@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from hopcast.studies import (
     adtfrc,
     find,
     h2o,
+    h2o_cards,
     h2o_wired,
     house,
     orbit_frames,
@@ -327,3 +329,110 @@ def test_a_ratio_is_that_of_the_means_and_survives_a_replication_without_a_path(
     assert (ratio.mean, ratio.ci95) == (2.0, 0.0)
     assert adtfrc._ratio(sample(4.0, 8.0), sample(2.0, 0.0)).mean == 6.0
     assert math.isnan(adtfrc._ratio(sample(1.0, 1.0), sample(0.0, 0.0)).mean)
+
+
+def judged_by(id_: str, measured: Measured) -> dict[str, str]:
+    """Verdicts on the claims of an experiment, by their notes."""
+    return {row.note: row.verdict for row in EXPERIMENTS[id_].rows(measured) if row.kind == "claim"}
+
+
+def changed(measured: Measured, change: Callable[[str, dict[str, Any]], None]) -> Measured:
+    """Made-up measurements after `change` of each case and document."""
+    for case, documents in measured.documents.items():
+        for document in documents:
+            change(case, document)
+    return measured
+
+
+@pytest.mark.parametrize(("factor", "expected"), [(0.5, "holds"), (2.0, "fails")])
+def test_single_connections_are_affected_if_each_has_less_than_one_alone(factor: float, expected: str) -> None:
+    def set_rates(case: str, document: dict[str, Any]) -> None:
+        for flow in document["flows"]:
+            flow["goodput_bps"] = 1e6 if case.startswith("1 hop") else 0.5e6
+        # One of the seven, at every setting.
+        document["flows"][6]["goodput_bps"] *= factor / 0.5
+
+    verdicts = judged_by("P5", changed(made_up(EXPERIMENTS["P5"], False), set_rates))
+    assert [v for note, v in verdicts.items() if "single hop connections is also affected" in note] == [expected]
+
+
+@pytest.mark.parametrize(("many", "expected"), [(0.3, "holds"), (0.6, "fails")])
+def test_a_bigger_network_is_compared_with_two_and_three_hops(many: float, expected: str) -> None:
+    def set_rates(case: str, document: dict[str, Any]) -> None:
+        hops = int(case.split()[0])
+        document["flows"][0]["goodput_bps"] = 1e6 * (5.0 if hops == 1 else 1.0 if hops <= 3 else many)
+
+    verdicts = judged_by("P1", changed(made_up(EXPERIMENTS["P1"], False), set_rates))
+    assert [v for note, v in verdicts.items() if "A bigger network" in note] == [expected]
+
+
+@pytest.mark.parametrize(("spread", "expected"), [(0.02, "fails"), (0.5, "holds")])
+def test_losses_vary_by_more_than_noise_or_not(spread: float, expected: str) -> None:
+    def set_losses(case: str, document: dict[str, Any]) -> None:
+        document["flows"][0]["lost_packets"] = 1000 * (1.0 + spread * random.Random(str(document)).choice((-1, 1)))
+
+    verdicts = judged_by("H7", changed(made_up(EXPERIMENTS["H7"], False), set_losses))
+    assert [v for note, v in verdicts.items() if "high variance" in note] == [expected]
+
+
+def test_the_coefficient_of_variation_by_hand() -> None:
+    assert h2o_cards.coefficient_of_variation(sample(1.0, 2.0, 3.0)).values == (0.5,)
+    assert math.isnan(h2o_cards.coefficient_of_variation(sample(0.0, 0.0)).mean)
+
+
+def test_acknowledgements_a_segment_by_hand() -> None:
+    sink = {"originated": 60, "routing_packets": 10}
+    document = {"nodes": [{}, sink], "flows": [{"received_bytes": 100 * testbed_routes.SEGMENT}]}
+    assert testbed_routes.acknowledgements(document) == 0.5
+
+
+@pytest.mark.parametrize(("at_load", "expected"), [(70, "holds"), (60, "fails")])
+def test_needless_route_discoveries_are_the_messages_beyond_those_at_low_load(at_load: int, expected: str) -> None:
+    def set_messages(case: str, document: dict[str, Any]) -> None:
+        document["nodes"][0]["routing_packets"] = 60 if ", 0.1 Mb/s" in case else at_load
+
+    verdicts = judged_by("A3", changed(made_up(EXPERIMENTS["A3"], False), set_messages))
+    assert [v for note, v in verdicts.items() if "unnecessary route discoveries" in note] == [expected]
+
+
+@pytest.mark.parametrize(("moving", "expected"), [(0.4, "holds"), (0.9, "fails")])
+def test_who_is_more_sensitive_to_motion_keeps_less(moving: float, expected: str) -> None:
+    """ADTFRC keeps 0.6 of its throughput, TFRC more or less of that."""
+
+    def set_rates(case: str, document: dict[str, Any]) -> None:
+        kept = 1.0 if case.startswith("at rest") else moving if case.endswith(", TFRC") else 0.6
+        document["flows"][0]["goodput_bps"] = 1e6 * kept
+
+    verdicts = judged_by("M3", changed(made_up(EXPERIMENTS["M3"], False), set_rates))
+    assert [v for note, v in verdicts.items() if "more sensitive to node mobility" in note] == [expected]
+
+
+@pytest.mark.parametrize(("with_errors", "expected"), [(0.8e6, "holds"), (1.2e6, "fails")])
+def test_a_gap_to_tcp_is_a_lead_in_kilobits(with_errors: float, expected: str) -> None:
+    """ADTFRC has 2 Mb/s everywhere, TCP 1 Mb/s without errors: a lead of 1 Mb/s."""
+
+    def set_rates(case: str, document: dict[str, Any]) -> None:
+        tcp = 2e6 - with_errors if "5 % errors" in case else 1e6
+        document["flows"][0]["goodput_bps"] = tcp if case.endswith("ELFN") else 2e6
+
+    verdicts = judged_by("M3", changed(made_up(EXPERIMENTS["M3"], False), set_rates))
+    assert [v for note, v in verdicts.items() if "slightly decreases" in note] == [expected]
+
+
+def test_what_claims_of_two_experiments_need_is_simulated_once() -> None:
+    def digests(id_: str, amount: str = "quick") -> set[str]:
+        return {case.scenario.sha256 for case in EXPERIMENTS[id_].cases(AMOUNTS[amount]).values()}
+
+    alone = [case for name, case in EXPERIMENTS["P5"].cases(QUICK).items() if name.startswith("1 hop")]
+    assert len(alone) == 12
+    assert {case.scenario.sha256 for case in alone} <= digests("P1")
+    assert digests("W5") - digests("W3") == {
+        house.scenario(10, 4, b, window=window).sha256 for window, b in house.OTHER_WINDOWS.values()
+    }
+    at_rest = [case for name, case in EXPERIMENTS["M3"].cases(AMOUNTS["full"]).items() if name.startswith("at rest")]
+    others = {
+        case.scenario.sha256
+        for name, case in EXPERIMENTS["M3"].cases(AMOUNTS["full"]).items()
+        if name.startswith("mobility: 0 m/s")
+    }
+    assert {case.scenario.sha256 for case in at_rest} <= others
