@@ -73,8 +73,8 @@ def test_at_10_m_attempts_cost_goodput_and_at_5_m_they_do_not() -> None:
 
 def test_a_queue_is_filled_if_it_was_in_the_first_seconds_of_the_download() -> None:
     tracks = {"time": [135.25, 140.0, 140.25], "queue": [10.0, 45.0, 50.0]}
-    assert house._filled(50, tracks) == 0.9
-    assert math.isnan(house._filled(50, {"time": [141.0], "queue": [50.0]}))
+    assert house._filled(50, 140.0, tracks) == 0.9
+    assert math.isnan(house._filled(50, 140.0, {"time": [141.0], "queue": [50.0]}))
 
 
 def test_two_settings_together_are_compared_with_each_alone() -> None:

@@ -154,6 +154,8 @@ def _h2_cases(amount: Amount) -> Mapping[str, Case]:
 
 
 CUT_KB = (1, 2, 4, 16)
+HURT_KB = (1, 2)
+"""Of these, what leaves frames with room."""
 CUT = "segments of the units"
 """What makes TCP's segments as the paper has its frames: whole units, each cut by itself."""
 SEGMENT = 1460
@@ -300,6 +302,9 @@ def _h4_cases(amount: Amount) -> Mapping[str, Case]:
             cases[case] = Case(scenario(4, THREE_HOPS, protocol, adu, amount), seeds(amount))
             cases[f"1:1, {case}"] = Case(scenario(2, [(0, 1)], protocol, adu, amount), seeds(amount))
     cases[_case("udp", 1, "RTS")] = Case(scenario(4, THREE_HOPS, "udp", 1, amount, rts=True), seeds(amount))
+    for adu in HURT_KB:
+        cut = scenario(4, THREE_HOPS, "tcp", adu, amount, segment=segment_of(adu))
+        cases[_case("tcp", adu, CUT)] = Case(cut, seeds(amount))
     return cases
 
 
@@ -344,12 +349,22 @@ def _h4_notes(table: Table) -> list[str]:
     losses = [_number(table, _case("udp", adu), "loss") for adu in ADU_KB]
     shares = [_number(table, _case("udp", adu), "share of 1:1") for adu in ADU_KB]
     spreads = {p: [_number(table, _case(p, adu), "largest / smallest") for adu in ADU_KB] for p in PROTOCOLS}
+    hurt = [
+        tuple(_number(table, case, "bandwidth") for case in (_case("udp", adu), _case("tcp", adu, CUT)))
+        for adu in HURT_KB
+    ]
     return [
         f"A stream has {min(shares):.3f} to {max(shares):.3f} of what one hop alone carries (UDP). While one station counts "
         "its backoff down, so do the others, so that three senders waste less time than one does; collisions cost some of "
         "that again.",
         f"Loss is {significant(min(losses))} to {significant(max(losses))} %: what a frame loses to collisions, its further "
         "attempts make good; the paper's 0.2 % are about those of one hop alone: here too the cause is not in the model.",
+        "UDP has "
+        + ", ".join(f"{_number(table, f'UDP / TCP, {adu} KB', 'bandwidth ratio'):.2f}" for adu in ADU_KB)
+        + f" times TCP's bandwidth in units of {', '.join(map(str, ADU_KB))} KB. TCP fills its segments whatever the size of a unit (H2); where each unit is cut by itself, "
+        "as the paper's seem to be, UDP has "
+        + " and ".join(f"{udp / cut:.2f}" for udp, cut in hurt)
+        + f" times as much in units of {' and '.join(map(str, HURT_KB))} KB.",
         f"UDP's largest stream has up to {max(spreads['udp']):.2f} times the smallest, TCP's {max(spreads['tcp']):.2f} times: N2 and "
         "N3 receive one stream and send another. Over TCP each of them also sends acknowledgements, in the same queue as its "
         "own data; N2 → N3 is the only stream of which both ends have two things to send.",

@@ -307,7 +307,10 @@ def _w1_rows(measured: Measured) -> list[Row]:
         )
         for case, name in cases.items():
             rows.append(value("W1", case, "jitter, mean", "ms", _number(measured, REGULAR, f"{name} mean")))
-    filled = _of_tracks(measured, REGULAR, functools.partial(_filled, REGULAR_PLACES))
+    filled, later = (
+        _of_tracks(measured, REGULAR, functools.partial(_filled, REGULAR_PLACES, until)) for until in (FTP + BIN_S, END)
+    )
+    rows.append(value("W1", f"AP, {FTP}–{END} s", "largest queue / its places", "", later))
     note = f"“The channel and the buffers along the path are quickly saturated”: the AP's queue is full, but for 10 %, within {BIN_S} s"
     rows.append(
         claim("W1", f"AP, {FTP}–{FTP + BIN_S} s", "largest queue / its places", "", filled, low=1 - NOISE, note=note)
@@ -319,10 +322,10 @@ def _w1_rows(measured: Measured) -> list[Row]:
     return rows
 
 
-def _filled(places: int, tracks: Mapping[str, Sequence[float]]) -> float:
-    """The largest queue in the first seconds of the download, of what the interface has places for."""
+def _filled(places: int, until: float, tracks: Mapping[str, Sequence[float]]) -> float:
+    """The largest queue of the download until then, at the instants of the series, of what the interface has places for."""
     known = _known(tracks["time"], tracks["queue"])
-    return max((queue for at, queue in known if at <= FTP + BIN_S), default=math.nan) / places
+    return max((queue for at, queue in known if at <= until), default=math.nan) / places
 
 
 def _bin(flow: str, index: int, document: Document) -> float:
@@ -346,6 +349,9 @@ def _w1_notes(table: Table) -> list[str]:
         f"The largest jitter of the {flow} is {significant(_measured(table, f'{flow}, before {FTP} s', 'jitter, maximum'))} ms before "
         f"the download and {significant(_measured(table, f'{flow}, after {FTP} s', 'jitter, maximum'))} ms beside it."
         for flow in ("movie", "game")
+    ] + [
+        f"In the first {BIN_S} s of the download the AP's queue reaches {_measured(table, f'AP, {FTP}–{FTP + BIN_S} s', 'largest queue / its places'):.2f} "
+        f"of its places, in all of it {_measured(table, f'AP, {FTP}–{END} s', 'largest queue / its places'):.2f}.",
     ]
 
 

@@ -142,9 +142,14 @@ def _rows(measured: Measured) -> list[Row]:
     affected = {}
     for segment, rts, channel, window in chosen:
         alone = kbps(measured, _alone(segment, rts, channel))
-        shared = (Sample(each.values[: len(alone.values)]) for each in short[segment, rts, channel, window])
+        # There are more replications of those together than of one alone, whose mean stands for it.
         affected[f"{_short(segment, rts, channel, window)}, the most / alone"] = hardest(
-            (each / alone for each in shared), None, 1.0
+            (
+                Sample.of(lambda rate, of=alone.mean: rate / of if of else math.nan, each)
+                for each in short[segment, rts, channel, window]
+            ),
+            None,
+            1.0,
         )
     note = "“Since all nodes are active at the same time, the performance of single hop connections is also affected”: each has less than one alone"
     rows += sentence("P5", "one hop", "goodput ratio", "", affected, of="hardest", high=1.0, note=note)
