@@ -802,6 +802,8 @@ def _m3_figures(table: Table) -> list[tuple[str, Figure]]:
 SCENES: Mapping[str, float] = {"static, 2 % errors": 0.0, "5 m/s, 2 % errors": 5.0}
 FAR_SCENE = "edge to edge, 5 m/s, 2 % errors"
 """Not in the paper: paths of several hops, which random ends hardly ever have (its footnote 7)."""
+FAR_STILL = "edge to edge, static, 2 % errors"
+"""Not in the paper, either: TCP alone."""
 PERIODIC = 2.0
 """Interruptions: fewer are not periodic."""
 BLOCK = 3
@@ -822,6 +824,9 @@ def _m4_cases(amount: Amount) -> Mapping[str, Case]:
         name = _m4_case(FAR_SCENE, protocol)
         made = scene(name, 5.0, [stream("stream0", "source0", "sink0", transport(protocol))], errors=0.02, ends=1)
         far[name] = Case(made, amount.pick(quick=(1, 2, 3, 4), full=_m4_seeds(amount)), observe)
+    still = _m4_case(FAR_STILL, "tcp")
+    made = scene(still, 0.0, [stream("stream0", "source0", "sink0", transport("tcp"))], errors=0.02, ends=1)
+    far[still] = Case(made, amount.pick(quick=(1, 2, 3, 4), full=_m4_seeds(amount)), observe)
     return far | {
         _m4_case(name, protocol): Case(
             scene(_m4_case(name, protocol), speed, [stream("stream0", "n0", "n1", transport(protocol))], errors=0.02),
@@ -917,6 +922,8 @@ def _m4_rows(measured: Measured) -> list[Row]:
     note = "“The rate-changing range for TFRC flows is much larger than ADTFRC flows”, and TCP's too (section V-B)"
     case, metric = f"ADTFRC − others, the median of {len(least)}", "coefficient of variation of the rate"
     rows.append(claim("M4", case, metric, "", _known(typical(least.values())), high=0.0, note=note))
+    still = _m4_case(FAR_STILL, "tcp")
+    rows.append(value("M4", still, "interruptions", "", _known(measured.sample(still, _m4_number("count")))))
     rest, moving = SCENES
     note = "When nodes are mobile “the rate variation of ADTFRC becomes much larger” (section V-B)"
     pair = (varies[moving], varies[rest])
@@ -932,7 +939,9 @@ def _m4_notes(table: Table) -> list[str]:
     far = (
         f"Random ends are one or two hops apart for most of the time, where the three are interrupted alike. From edge to edge TCP with ELFN is "
         f"interrupted {cuts('tcp')} times, ADTFRC {cuts('adtfrc')} times, as the paper says of its run. TFRC is not interrupted more often than "
-        f"ADTFRC on either ({cuts('tfrc')} times)."
+        f"ADTFRC on either ({cuts('tfrc')} times). At rest TCP with ELFN is interrupted "
+        f"{significant(number(table, _m4_case(next(iter(SCENES)), 'tcp'), 'interruptions'), 2)} times between random ends and "
+        f"{significant(number(table, _m4_case(FAR_STILL, 'tcp'), 'interruptions'), 2)} times from edge to edge."
     )
     return [
         f"{name}: the rate's coefficient of variation is "

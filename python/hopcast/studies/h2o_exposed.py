@@ -256,8 +256,8 @@ def _notes(table: Table) -> list[str]:
         ),
         "Where the ground scatters the total rises from the beginning: at 250 ft it is "
         f"{number(table, _case(RATED, SHARED, SCATTERED), 'total') / number(table, _case(RATED, FEET[0], SCATTERED), 'total'):.2f} times that at {FEET[0]} ft. Over a plane, where "
-        f"nothing fades, it is {number(table, _case(RATED, SHARED), 'total') / number(table, _case(RATED, FEET[0]), 'total'):.2f} times: a fade that hides one pair from the other "
-        "lets both send, so near as well as far, and the paper has open places steady up to 55 ft (section II).",
+        f"nothing fades, it is {number(table, _case(RATED, SHARED), 'total') / number(table, _case(RATED, FEET[0]), 'total'):.2f} times: it is "
+        "fading that makes the difference, and the paper has open places steady up to 55 ft (section II).",
         "While the pairs share, totals differ by two things. Two frames sent in one slot both survive where the other pair's signal is weak enough, "
         "and not where the two rays add up (near 115 ft). And where a preamble is found but not even an ACK at 24 Mb/s can be read, every exchange "
         "of the other pair is followed by EIFS, 60 µs longer than DIFS: a dip before the edge.",
