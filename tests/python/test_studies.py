@@ -26,7 +26,8 @@ from hopcast.studies import (
     testbed_routes,
 )
 from hopcast.studies.experiment import Case, Experiment, Measured, Table
-from hopcast.studies.rows import Row, Sample, claim, experiment_verdict, hardest, sentence, typical, value
+from hopcast.studies.rows import Row, Sample, claim, experiment_verdict, hardest, remark, sentence, typical, value
+from hopcast.studies.tally import findings
 
 QUICK = AMOUNTS["quick"]
 
@@ -92,6 +93,60 @@ def test_a_sentence_about_several_cells_is_one_claim() -> None:
     assert [(row.case, row.kind, row.verdict) for row in values] == [(name, "value", "measured") for name in cells]
     assert (found.case, found.kind, found.note) == ("few, the median of 3", "claim", "says so")
     assert sentence("X", "", "ratio", "", cells, of="hardest", low=1.0, note="")[-1].verdict == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("values", "remarked", "words"),
+    [
+        ((1.2, 1.21, 1.19), "holds", "holds"),
+        ((0.8, 0.81, 0.79), "fails", "does not hold"),
+        ((0.9, 1.2, 1.0), "inconclusive", "cannot be said"),
+        ((math.nan, 1.0), "inconclusive", "cannot be said"),
+    ],
+)
+def test_a_remark_is_judged_as_a_claim_and_counts_for_no_verdict(
+    values: tuple[float, ...], remarked: str, words: str
+) -> None:
+    row = remark("X", "case", "ratio", "Mb/s", Sample(values), low=1.0, note="“says so”")
+    assert row.remark == remarked == claim("X", "case", "ratio", "Mb/s", Sample(values), low=1.0).verdict
+    assert row.note == f"“says so”. Remark, ≥ 1 Mb/s: {words}."
+    assert (row.kind, row.verdict) == ("value", "measured")
+    assert (row.paper, row.paper_low, row.paper_high, row.compared()) == (None, None, None, None)
+    assert row.paper_text() == "≥ 1 Mb/s"
+    assert experiment_verdict([row]) == "measured"
+    assert findings([row]) == {}
+    # The columns are those of any row, and say it all.
+    other = value("X", "case", "ratio", "Mb/s", sample(1.0), note=row.note.removesuffix("."))
+    assert (other.remark, other.paper_text()) == (None, "–")
+    assert row.as_dict().keys() == other.as_dict().keys() == set(rows_table([row]).columns)
+    assert Row(**row.as_dict()) == row
+    assert Row(**rows_table([row]).row(0, named=True)).remark == remarked
+
+
+def test_only_a_measured_row_is_a_remark() -> None:
+    note = remark("X", "", "", "", sample(2.0), low=1.0, note="n").note
+    assert claim("X", "", "", "", sample(2.0), low=1.0, note=note).remark is None
+    assert value("X", "", "", "", sample(2.0), paper=2.0, note=note).remark is None
+
+
+def test_a_sentence_in_passing_is_one_remark() -> None:
+    cells = {"a": sample(1.0), "b": sample(2.0)}
+    rows = sentence("X", "", "ratio", "", cells, of="hardest", low=1.5, note="says so", in_passing=True)
+    assert [(row.case, row.kind, row.verdict, row.remark) for row in rows] == [
+        ("a", "value", "measured", None),
+        ("b", "value", "measured", None),
+        ("the hardest of 2", "value", "measured", "fails"),
+    ]
+    (only,) = sentence("X", "", "", "", {"a": sample(2.0)}, of="typical", low=1.5, note="", in_passing=True)
+    assert (only.case, only.remark) == ("a", "holds")
+
+
+def test_forty_sentences_were_set_beforehand_and_one_is_what_its_experiment_is_about() -> None:
+    about = [row.note for row in EXPERIMENTS["A2"].rows(made_up(EXPERIMENTS["A2"], False)) if row.kind == "claim"]
+    assert [note for note in about if "small route discovery latency" in note] == about[-1:]
+    papers = [experiment for id_, experiment in EXPERIMENTS.items() if id_[0] != "R"]
+    remarks = [row for one in papers for row in one.rows(made_up(one, False)) if row.remark is not None]
+    assert len(remarks) == 39
 
 
 def test_an_experiments_verdict_is_that_of_its_median_cell() -> None:
@@ -331,9 +386,9 @@ def test_a_ratio_is_that_of_the_means_and_survives_a_replication_without_a_path(
     assert math.isnan(adtfrc._ratio(sample(1.0, 1.0), sample(0.0, 0.0)).mean)
 
 
-def judged_by(id_: str, measured: Measured) -> dict[str, str]:
-    """Verdicts on the claims of an experiment, by their notes."""
-    return {row.note: row.verdict for row in EXPERIMENTS[id_].rows(measured) if row.kind == "claim"}
+def remarks_of(id_: str, measured: Measured) -> dict[str, str]:
+    """What comes of the remarks of an experiment, by their notes."""
+    return {row.note: row.remark for row in EXPERIMENTS[id_].rows(measured) if row.remark is not None}
 
 
 def changed(measured: Measured, change: Callable[[str, dict[str, Any]], None]) -> Measured:
@@ -352,7 +407,7 @@ def test_single_connections_are_affected_if_each_has_less_than_one_alone(factor:
         # One of the seven, at every setting.
         document["flows"][6]["goodput_bps"] *= factor / 0.5
 
-    verdicts = judged_by("P5", changed(made_up(EXPERIMENTS["P5"], False), set_rates))
+    verdicts = remarks_of("P5", changed(made_up(EXPERIMENTS["P5"], False), set_rates))
     assert [v for note, v in verdicts.items() if "single hop connections is also affected" in note] == [expected]
 
 
@@ -362,7 +417,7 @@ def test_a_bigger_network_is_compared_with_two_and_three_hops(many: float, expec
         hops = int(case.split()[0])
         document["flows"][0]["goodput_bps"] = 1e6 * (5.0 if hops == 1 else 1.0 if hops <= 3 else many)
 
-    verdicts = judged_by("P1", changed(made_up(EXPERIMENTS["P1"], False), set_rates))
+    verdicts = remarks_of("P1", changed(made_up(EXPERIMENTS["P1"], False), set_rates))
     assert [v for note, v in verdicts.items() if "A bigger network" in note] == [expected]
 
 
@@ -371,7 +426,7 @@ def test_losses_vary_by_more_than_noise_or_not(spread: float, expected: str) -> 
     def set_losses(case: str, document: dict[str, Any]) -> None:
         document["flows"][0]["lost_packets"] = 1000 * (1.0 + spread * random.Random(str(document)).choice((-1, 1)))
 
-    verdicts = judged_by("H7", changed(made_up(EXPERIMENTS["H7"], False), set_losses))
+    verdicts = remarks_of("H7", changed(made_up(EXPERIMENTS["H7"], False), set_losses))
     assert [v for note, v in verdicts.items() if "high variance" in note] == [expected]
 
 
@@ -391,7 +446,7 @@ def test_needless_route_discoveries_are_the_messages_beyond_those_at_low_load(at
     def set_messages(case: str, document: dict[str, Any]) -> None:
         document["nodes"][0]["routing_packets"] = 60 if ", 0.1 Mb/s" in case else at_load
 
-    verdicts = judged_by("A3", changed(made_up(EXPERIMENTS["A3"], False), set_messages))
+    verdicts = remarks_of("A3", changed(made_up(EXPERIMENTS["A3"], False), set_messages))
     assert [v for note, v in verdicts.items() if "unnecessary route discoveries" in note] == [expected]
 
 
@@ -403,7 +458,7 @@ def test_who_is_more_sensitive_to_motion_keeps_less(moving: float, expected: str
         kept = 1.0 if case.startswith("at rest") else moving if case.endswith(", TFRC") else 0.6
         document["flows"][0]["goodput_bps"] = 1e6 * kept
 
-    verdicts = judged_by("M3", changed(made_up(EXPERIMENTS["M3"], False), set_rates))
+    verdicts = remarks_of("M3", changed(made_up(EXPERIMENTS["M3"], False), set_rates))
     assert [v for note, v in verdicts.items() if "more sensitive to node mobility" in note] == [expected]
 
 
@@ -415,7 +470,7 @@ def test_a_gap_to_tcp_is_a_lead_in_kilobits(with_errors: float, expected: str) -
         tcp = 2e6 - with_errors if "5 % errors" in case else 1e6
         document["flows"][0]["goodput_bps"] = tcp if case.endswith("ELFN") else 2e6
 
-    verdicts = judged_by("M3", changed(made_up(EXPERIMENTS["M3"], False), set_rates))
+    verdicts = remarks_of("M3", changed(made_up(EXPERIMENTS["M3"], False), set_rates))
     assert [v for note, v in verdicts.items() if "slightly decreases" in note] == [expected]
 
 

@@ -16,7 +16,7 @@ from hopcast.scenario import Scenario
 from hopcast.statistics import mean
 from hopcast.studies.experiment import Amount, Case, Document, Experiment, Measured, Parameter, Table
 from hopcast.studies.h2o_places import number
-from hopcast.studies.rows import NOISE, Row, Sample, claim, hardest, sentence, typical, value
+from hopcast.studies.rows import NOISE, Row, Sample, claim, hardest, remark, sentence, typical, value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -202,11 +202,14 @@ def _difference(
     *,
     low: float | None = None,
     high: float | None = None,
-    note: str = "",
+    note: str,
+    in_passing: bool = False,
 ) -> Row:
-    """A claim about the first of a pair less the second, seed by seed, of what is known in both."""
+    """A claim about the first of a pair less the second, seed by seed, of what is known in both, or a remark."""
     first, second = pair
-    return claim(experiment, case, metric, unit, _known(first - second), low=low, high=high, note=note)
+    return (remark if in_passing else claim)(
+        experiment, case, metric, unit, _known(first - second), low=low, high=high, note=note
+    )
 
 
 def _goodput(measured: Measured, case: str, *flows: str) -> Sample:
@@ -709,7 +712,15 @@ def _m3_gaps(measured: Measured, lead: Mapping[tuple[str, float], Sample]) -> li
     ):
         cells = {f"{less} − {more}: {v:g} m/s": lead[less, v] - lead[more, v] for v in _m3_speeds_of(measured)}
         rows += sentence(
-            "M3", f"{less} − {more}", "lead of ADTFRC over TCP", "kb/s", cells, of="typical", high=0.0, note=note
+            "M3",
+            f"{less} − {more}",
+            "lead of ADTFRC over TCP",
+            "kb/s",
+            cells,
+            of="typical",
+            high=0.0,
+            note=note,
+            in_passing=True,
         )
     return rows
 
@@ -727,7 +738,12 @@ def _m3_sensitive(measured: Measured) -> list[Row]:
         "“TFRC's performance is more sensitive to node mobility than ADTFRC” (Fig. 5): it keeps less of its throughput"
     )
     case = f"TFRC − ADTFRC, {fastest:g} m/s / at rest"
-    return [*rows, _difference("M3", case, "throughput ratio", "", (kept["tfrc"], kept["adtfrc"]), high=0.0, note=note)]
+    return [
+        *rows,
+        _difference(
+            "M3", case, "throughput ratio", "", (kept["tfrc"], kept["adtfrc"]), high=0.0, note=note, in_passing=True
+        ),
+    ]
 
 
 def _m3_notes(table: Table) -> list[str]:
@@ -908,17 +924,19 @@ def _m4_rows(measured: Measured) -> list[Row]:
             )
             pair = (found["adtfrc", "count"], found["tfrc", "count"])
             note = "“Much more frequent transmission interruptions” of TFRC when nodes are mobile (section V-B)"
-            rows.append(_difference("M4", case, "interruptions", "", pair, high=0.0, note=note))
+            rows.append(_difference("M4", case, "interruptions", "", pair, high=0.0, note=note, in_passing=True))
             pair = (found["tcp", "longest"], found["tfrc", "longest"])
             note = (
                 "“For a TCP+ELFN flow, although its disconnection period is short” (section V-B): shorter than TFRC's"
             )
             case = f"{name}, TCP with ELFN − TFRC"
-            rows.append(_difference("M4", case, "longest interruption", "s", pair, high=0.0, note=note))
+            rows.append(
+                _difference("M4", case, "longest interruption", "s", pair, high=0.0, note=note, in_passing=True)
+            )
         else:
             note = "At rest “TCP-ELFN flow suffers from periodic interruption (throughput almost becomes 0)” (section V-B): two or more"
             cut = _known(found["tcp", "count"])
-            rows.append(claim("M4", f"{name}, TCP with ELFN alone", "interruptions", "", cut, low=PERIODIC, note=note))
+            rows.append(remark("M4", f"{name}, TCP with ELFN alone", "interruptions", "", cut, low=PERIODIC, note=note))
     note = "“The rate-changing range for TFRC flows is much larger than ADTFRC flows”, and TCP's too (section V-B)"
     case, metric = f"ADTFRC − others, the median of {len(least)}", "coefficient of variation of the rate"
     rows.append(claim("M4", case, metric, "", _known(typical(least.values())), high=0.0, note=note))
@@ -927,7 +945,10 @@ def _m4_rows(measured: Measured) -> list[Row]:
     rest, moving = SCENES
     note = "When nodes are mobile “the rate variation of ADTFRC becomes much larger” (section V-B)"
     pair = (varies[moving], varies[rest])
-    return [*rows, _difference("M4", f"ADTFRC, {moving} − {rest}", metric, "", pair, low=0.0, note=note)]
+    return [
+        *rows,
+        _difference("M4", f"ADTFRC, {moving} − {rest}", metric, "", pair, low=0.0, note=note, in_passing=True),
+    ]
 
 
 def _m4_notes(table: Table) -> list[str]:

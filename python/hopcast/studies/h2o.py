@@ -336,7 +336,9 @@ def _h4_rows(measured: Measured) -> list[Row]:
     rows += sentence("H4", "", "off a fair share", "", unfair, of="hardest", high=NOISE, note=note)
     both = {f"UDP / TCP, {adu} KB": mean_of[_case("udp", adu)] / mean_of[_case("tcp", adu)] for adu in ADU_KB}
     note = "“UDP observes a higher bandwidth because it drops approximately 0.2% of data”"
-    return rows + sentence("H4", "UDP / TCP", "bandwidth ratio", "", both, of="hardest", low=1.0, note=note)
+    return rows + sentence(
+        "H4", "UDP / TCP", "bandwidth ratio", "", both, of="hardest", low=1.0, note=note, in_passing=True
+    )
 
 
 def off_fair(*rates: float) -> float:
@@ -437,7 +439,7 @@ def _h5_rows(measured: Measured) -> list[Row]:
         "“With TCP, for a given 1:k-hop transmission, […] each transmitter observes 1/k of the available bandwidth”, which “does not degrade "
         "significantly”: not below by more than the 10 % that are noise"
     )
-    rows += sentence("H5", "TCP", "3 x 1:3 / 1:1", "", thirds, of="hardest", low=1 - NOISE, note=note)
+    rows += sentence("H5", "TCP", "3 x 1:3 / 1:1", "", thirds, of="hardest", low=1 - NOISE, note=note, in_passing=True)
     note = "“Increased by more than 150 times (with a 1 KB ADU size, the loss rate is 250 times higher)”: less so many times the other, above 0"
     return rows + sentence("H5", "", "loss", "points", excess, of="hardest", low=0.0, note=note)
 

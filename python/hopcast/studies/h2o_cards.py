@@ -259,7 +259,7 @@ def _losses_vary(measured: Measured) -> list[Row]:
     note = (
         "“A high variance is observed in the data loss rate”: over the repetitions by more than the 10 % that are noise"
     )
-    return sentence("H7", "", "loss, deviation / mean", "", varies, of="typical", low=NOISE, note=note)
+    return sentence("H7", "", "loss, deviation / mean", "", varies, of="typical", low=NOISE, note=note, in_passing=True)
 
 
 def coefficient_of_variation(sample: Sample) -> Sample:
@@ -276,7 +276,7 @@ def _fewer_hops_lose_less(measured: Measured) -> list[Row]:
         few, many = (loss(measured, _case(by_name[_name(hops, 1, routing)], SINGLE)) for hops in (2, 3))
         more[f"{_name(3, 1, routing)} − 1:2-hop"] = many - few
     note = "“Reducing the value of k, the performance of both protocols improves” (section VI): UDP loses more over three hops than over two, by 0.01 points"
-    return sentence("H7", "", "loss", "points", more, of="hardest", low=RESOLUTION, note=note)
+    return sentence("H7", "", "loss", "points", more, of="hardest", low=RESOLUTION, note=note, in_passing=True)
 
 
 def _swapped(measured: Measured, design: Design) -> list[Row]:

@@ -230,7 +230,7 @@ def _findings(measured: Measured, card: Card, distances: Sequence[int]) -> list[
         *sentence("H1", case, "bandwidth ratio", "", falls, of="typical", high=1 - NOISE, note=note),
         *sentence(
             "H1", f"corridor, {card.name}", "bandwidth ratio", "", indoors_alike,
-            of="hardest", low=1 - NOISE, high=1 + NOISE, note=alike,
+            of="hardest", low=1 - NOISE, high=1 + NOISE, note=alike, in_passing=True,
         ),
     ]  # fmt: skip
 

@@ -24,7 +24,7 @@ from hopcast.studies.h2o_places import (
     scattering_parameter,
     scenario,
 )
-from hopcast.studies.rows import NOISE, UNAFFECTED, Row, Sample, claim, sentence, value
+from hopcast.studies.rows import NOISE, UNAFFECTED, Row, Sample, claim, remark, sentence, value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -185,7 +185,7 @@ def _findings(
 
 
 def _while_exposed(series: str, total: Mapping[int, Sample], lesser: Mapping[str, Sample]) -> list[Row]:
-    """Claims about the distances over which the pairs share the air."""
+    """Remarks about the distances over which the pairs share the air."""
     near = min(total)
     one_range = total[SHARED] / total[near]
     not_yet = {
@@ -195,8 +195,8 @@ def _while_exposed(series: str, total: Mapping[int, Sample], lesser: Mapping[str
     }
     note = f"“Sufficient to stream a high-quality video clip (with a {CLIP:g} Mbps display bandwidth requirement)” (abstract): the lesser of the two streams"
     return [
-        *sentence("H8", series, "lesser stream", "Mb/s", lesser, of="hardest", low=CLIP, note=note),
-        claim(
+        *sentence("H8", series, "lesser stream", "Mb/s", lesser, of="hardest", low=CLIP, note=note, in_passing=True),
+        remark(
             "H8",
             f"{series}, {SHARED} ft / {near} ft",
             "ratio of totals",
@@ -216,6 +216,7 @@ def _while_exposed(series: str, total: Mapping[int, Sample], lesser: Mapping[str
             high=1 + NOISE,
             note=f"“Beyond {STARTS} feet, the impact of exposed node starts to diminish” (Fig. 11a), so that up to there it does not: within the 10 % "
             f"that are noise of {RELATIVE} ft",
+            in_passing=True,
         ),
     ]
 

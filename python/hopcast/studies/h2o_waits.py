@@ -14,7 +14,19 @@ from hopcast.studies import h2o_wired
 from hopcast.studies.experiment import Amount, Case, Document, Experiment, Measured, Parameter, Table
 from hopcast.studies.h2o import ADU_KB, GB, KB, scenario, seeds, setup
 from hopcast.studies.h2o_places import loss, mbps, number
-from hopcast.studies.rows import NOISE, UNAFFECTED, Row, Sample, claim, judged, percent, sentence, typical, value
+from hopcast.studies.rows import (
+    NOISE,
+    UNAFFECTED,
+    Row,
+    Sample,
+    claim,
+    judged,
+    percent,
+    remark,
+    sentence,
+    typical,
+    value,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,18 +84,35 @@ def _rows(measured: Measured) -> list[Row]:
     alike = {f"{adu} KB, 1 ms − 2 ms": lost[adu, 1] - lost[adu, 2] for adu in ADU_KB[1:]}
     note = "“With ADU sizes of 2 KB and higher, the observed […] loss rate is almost identical with a wait-time of 1 and 2 ms”: within a point"
     rows += sentence(
-        "H6", "1 ms − 2 ms", "loss", "points", alike, of="hardest", low=-UNAFFECTED, high=UNAFFECTED, note=note
+        "H6",
+        "1 ms − 2 ms",
+        "loss",
+        "points",
+        alike,
+        of="hardest",
+        low=-UNAFFECTED,
+        high=UNAFFECTED,
+        note=note,
+        in_passing=True,
     )
     arrives = Sample.of(lambda one, two: (100.0 - one) / (100.0 - two), lost[1, 1], lost[1, 2])
     note = (
         "At 1 KB “with a 1 and a 2 ms wait-time, approximately the same amount of data is transmitted”; ±10 % is noise"
     )
-    rows.append(claim("H6", "1 KB, 1 ms / 2 ms", "data ratio", "", arrives, low=1 - NOISE, high=1 + NOISE, note=note))
+    rows.append(remark("H6", "1 KB, 1 ms / 2 ms", "data ratio", "", arrives, low=1 - NOISE, high=1 + NOISE, note=note))
     kept = {hops: mbps(measured, _over_hops(hops, 2)) / mbps(measured, _over_hops(hops, 0)) for hops in (2, 3, 4)}
     tolerant = {f"1 KB, 1:{hops + 1}-hop − 1:{hops}-hop": kept[hops + 1] - kept[hops] for hops in (2, 3)}
     note = "“A larger k increases the service time of an ADU, making it tolerant to longer wait times”: 2 ms cost less of the bandwidth"
     rows += sentence(
-        "H6", "more − fewer hops", "bandwidth, 2 ms / none", "", tolerant, of="hardest", low=0.0, note=note
+        "H6",
+        "more − fewer hops",
+        "bandwidth, 2 ms / none",
+        "",
+        tolerant,
+        of="hardest",
+        low=0.0,
+        note=note,
+        in_passing=True,
     )
     for seen in _observations(bandwidth):
         rows += sentence(

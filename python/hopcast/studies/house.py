@@ -17,7 +17,7 @@ from hopcast.numbers import significant
 from hopcast.scenario import Scenario, trace_folders
 from hopcast.statistics import mean
 from hopcast.studies.experiment import Amount, Case, Document, Experiment, Measured, Parameter, Table
-from hopcast.studies.rows import NOISE, Row, Sample, claim, hardest, sentence, value
+from hopcast.studies.rows import NOISE, Row, Sample, claim, hardest, remark, sentence, value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -313,7 +313,7 @@ def _w1_rows(measured: Measured) -> list[Row]:
     rows.append(value("W1", f"AP, {FTP}–{END} s", "largest queue / its places", "", later))
     note = f"“The channel and the buffers along the path are quickly saturated”: the AP's queue is full, but for 10 %, within {BIN_S} s"
     rows.append(
-        claim("W1", f"AP, {FTP}–{FTP + BIN_S} s", "largest queue / its places", "", filled, low=1 - NOISE, note=note)
+        remark("W1", f"AP, {FTP}–{FTP + BIN_S} s", "largest queue / its places", "", filled, low=1 - NOISE, note=note)
     )
     for flow, start in (("movie", 0), ("game", 45)):
         for index, since in enumerate(range(start, END, BIN_S)):
@@ -518,10 +518,10 @@ def _w5_rows(measured: Measured) -> list[Row]:
             for name, unit in JITTER:
                 sample = _number(measured, _other_window(window, b), f"game after {name}")
                 rows.append(value("W5", _other_window(window, b), f"jitter, {name}", unit, sample))
-    return rows + _w5_claims(measured)
+    return rows + _w5_remarks(measured)
 
 
-def _w5_claims(measured: Measured) -> list[Row]:
+def _w5_remarks(measured: Measured) -> list[Row]:
     """What section V-C reads from Tables 4 and 5, at 10 m."""
     game = {
         (r, b, name): _number(measured, _case(10, r, b), f"game after {name}")
@@ -546,19 +546,19 @@ def _w5_claims(measured: Measured) -> list[Row]:
     quicker = {f"10 m, {b} packets, 3 / 4 attempts": delay[3, b] / delay[4, b] for b in BUFFERS}
     return [
         *sentence(
-            "W5", "100 / 50 packets", "jitter ratio", "", larger, of="hardest", low=1.0,
+            "W5", "100 / 50 packets", "jitter ratio", "", larger, of="hardest", low=1.0, in_passing=True,
             note="“Having larger buffer size on a link also spreads the range of possible queuing delays”: all three numbers rise (Tables 4, 5)",
         ),
         *sentence(
-            "W5", "3 / 4 attempts", "jitter ratio", "", fewer, of="hardest", high=1.0,
+            "W5", "3 / 4 attempts", "jitter ratio", "", fewer, of="hardest", high=1.0, in_passing=True,
             note="“Renouncing to the forth possible retransmission could bring the delays benefits evidenced in Table V”: all three fall",
         ),
         *sentence(
-            "W5", "2 / 3 attempts", "jitter ratio", "", fewest, of="hardest", high=1.0,
+            "W5", "2 / 3 attempts", "jitter ratio", "", fewest, of="hardest", high=1.0, in_passing=True,
             note="“Even better jitter average and variance can be gained further diminishing the maximum number of MAC retransmission to 2”",
         ),
         *sentence(
-            "W5", "3 / 4 attempts", "delay ratio", "", quicker, of="hardest", high=1.0,
+            "W5", "3 / 4 attempts", "delay ratio", "", quicker, of="hardest", high=1.0, in_passing=True,
             note="“Lower queuing delays […] by simply reducing the maximum number of retransmission”: mean delay of the game's packets",
         ),
     ]  # fmt: skip
@@ -640,7 +640,9 @@ def _w6_rows(measured: Measured) -> list[Row]:
         others, before = _others(measured, TUNED), _others(measured, case)
         coherent = {f"{name}, {metric}": others[metric] / sample for metric, sample in before.items()}
         note = "“Results obtained from the other real-time applications […] (i.e. video-stream and video-chat) are coherent”: their jitter falls, too"
-        rows += sentence("W6", "movie and chat", "jitter ratio", "", coherent, of="hardest", high=1.0, note=note)
+        rows += sentence(
+            "W6", "movie and chat", "jitter ratio", "", coherent, of="hardest", high=1.0, note=note, in_passing=True
+        )
     return rows
 
 
@@ -704,7 +706,9 @@ def _w7_rows(measured: Measured) -> list[Row]:
         for name, alone in singly.items()
     }
     note = "With priority queues “the resulting combination would produce even better performances than those achievable by singularly employing these techniques”"
-    return rows + sentence("W7", COMBINED, "jitter ratio", "", better, of="hardest", high=1.0, note=note)
+    return rows + sentence(
+        "W7", COMBINED, "jitter ratio", "", better, of="hardest", high=1.0, note=note, in_passing=True
+    )
 
 
 def _w7_notes(table: Table) -> list[str]:

@@ -310,7 +310,7 @@ def _rows(measured: Measured) -> list[Row]:
         )
         bigger[_bigger(segment, window, rts, channel)] = _over(many_hops, few_hops)
     note = f"“A bigger network results in a much degraded performance” than that of 2 and 3 hops (section 6), TCP: at most {MUCH_LESS:.0%}"
-    rows.extend(_tendency("4 to 6 / 2 and 3 hops", bigger, high=MUCH_LESS, note=note))
+    rows.extend(_tendency("4 to 6 / 2 and 3 hops", bigger, high=MUCH_LESS, note=note, in_passing=True))
     for segment, rts in product(SEGMENTS, (False, True)):
         ratio = goodput[1, segment, 1, rts, FEC] / goodput[1, segment, 1, rts, IDEAL]
         case = f"1 hop, {segment} B, window 1, {rts_text(rts)}, FEC / ideal"
@@ -337,9 +337,12 @@ def _tendency(
     high: float | None = None,
     note: str,
     metric: str = "goodput ratio",
+    in_passing: bool = False,
 ) -> list[Row]:
     """A sentence about all these cells, of which some connections with errors may have delivered nothing."""
-    return sentence("P1", case, metric, "", cells, of="typical", low=low, high=high, note=note, shown=_finite)
+    return sentence(
+        "P1", case, metric, "", cells, of="typical", low=low, high=high, note=note, shown=_finite, in_passing=in_passing
+    )
 
 
 def _notes(table: Table) -> list[str]:

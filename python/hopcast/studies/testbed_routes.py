@@ -16,7 +16,7 @@ from hopcast.numbers import significant
 from hopcast.scenario import Scenario
 from hopcast.studies.experiment import Amount, Case, Document, Experiment, Measured, Parameter, Table
 from hopcast.studies.h2o_places import number
-from hopcast.studies.rows import NOISE, RESOLUTION, Row, Sample, claim, percent, sentence, value
+from hopcast.studies.rows import NOISE, RESOLUTION, Row, Sample, claim, percent, remark, sentence, value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -260,7 +260,9 @@ def _a2_rows(measured: Measured) -> list[Row]:
         for load in BACKGROUND
     }
     note = "“With larger number of hops, the route discovery now takes more time (seen in the previous section)” (section 4.2)"
-    return rows + sentence("A2", "more / fewer hops", "latency ratio", "", longer, of="typical", low=1.0, note=note)
+    return rows + sentence(
+        "A2", "more / fewer hops", "latency ratio", "", longer, of="typical", low=1.0, note=note, in_passing=True
+    )
 
 
 def _a2_notes(table: Table) -> list[str]:
@@ -474,23 +476,23 @@ def _a3_claims(measured: Measured) -> list[Row]:
             note="“Beyond node 3 packet drops are small”: at most a hundredth of what is sent",
         ),
         *sentence(
-            "A3", "three hops, beyond 0.2 Mb/s", "received", "%", noticeable, of="hardest", high=ERROR_FREE,
+            "A3", "three hops, beyond 0.2 Mb/s", "received", "%", noticeable, of="hardest", high=ERROR_FREE, in_passing=True,
             note="“Packet drops become noticeable beyond 0.2 Mb/s”: at 0.3 and 0.4 Mb/s less than the 97 % that count as free of errors arrive",
         ),
         *sentence(
-            "A3", "between 2 and 3, four − three hops", "lost between 2 and 3", "points", more_of_four(3), of="typical", low=RESOLUTION,
+            "A3", "between 2 and 3, four − three hops", "lost between 2 and 3", "points", more_of_four(3), of="typical", low=RESOLUTION, in_passing=True,
             note="With four hops “node 2-3 drops are now more significant than before”: by 0.01 points or more, beyond 0.4 Mb/s",
         ),
         *sentence(
-            "A3", "at node 1, four − three hops", "lost at node 1", "points", more_of_four(0), of="typical", low=RESOLUTION,
+            "A3", "at node 1, four − three hops", "lost at node 1", "points", more_of_four(0), of="typical", low=RESOLUTION, in_passing=True,
             note="With four hops “larger number of drops at node 1 due to ARP queue overflows”: by 0.01 points or more, beyond 0.4 Mb/s",
         ),
-        claim(
+        remark(
             "A3", f"{_hops(4)}, {LOADS[-1]:g} / {HIGH:g} Mb/s", "received bandwidth ratio", "", down, high=1.0,
             note="With four hops “received bandwidth is going down with very high load”: from 0.4 Mb/s, where it is the most in Table 5",
         ),
         *sentence(
-            "A3", "high − low load", "routing messages of node 1", "", again, of="typical", low=1.0,
+            "A3", "high − low load", "routing messages of node 1", "", again, of="typical", low=1.0, in_passing=True,
             note="Interference “gives rise to unnecessary route discoveries even in the absence of mobility” (section 5): one or more, beyond 0.4 Mb/s",
         ),
     ]  # fmt: skip
@@ -663,7 +665,9 @@ def _a4_rows(measured: Measured) -> list[Row]:
         for hops in HIDDEN_HOPS
     }
     note = "Nodes that sense each other two hops away: “this improves performance somewhat by reducing collisions”; without, the rate is lower"
-    return rows + sentence("A4", "not sensed / sensed", "rate ratio", "", hidden, of="hardest", high=1.0, note=note)
+    return rows + sentence(
+        "A4", "not sensed / sensed", "rate ratio", "", hidden, of="hardest", high=1.0, note=note, in_passing=True
+    )
 
 
 def _a4_notes(table: Table) -> list[str]:
@@ -720,14 +724,16 @@ def _a5_rows(measured: Measured) -> list[Row]:
     rows.append(value("A5", TWO_SEGMENTS, "acknowledgements a segment", "", paired))
     note = "Over one hop “alternate packets are acknowledged when there is no packet loss. This is clearly evident”: one for two, within 10 %"
     low, high = ALTERNATE * (1 - NOISE), ALTERNATE * (1 + NOISE)
-    rows.append(claim("A5", _hops(1), "acknowledgements a segment", "", answered, low=low, high=high, note=note))
+    rows.append(remark("A5", _hops(1), "acknowledgements a segment", "", answered, low=low, high=high, note=note))
     irregular = {
         f"{_hops(hops)} / {_hops(hops - 1)}": measured.flow(_hops(hops), "stream0", "jitter_mean_s")
         / measured.flow(_hops(hops - 1), "stream0", "jitter_mean_s")
         for hops in HOPS[1:]
     }
     note = "“With 2 hops the data packets are not sent at as regular an interval as before”, “progressively worse for larger number of hops”"
-    return rows + sentence("A5", "", "mean jitter, ratio", "", irregular, of="typical", low=1.0, note=note)
+    return rows + sentence(
+        "A5", "", "mean jitter, ratio", "", irregular, of="typical", low=1.0, note=note, in_passing=True
+    )
 
 
 def acknowledgements(document: Document) -> float:
