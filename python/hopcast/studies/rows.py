@@ -56,6 +56,10 @@ class Sample:
         """A number computed from others, replication by replication: samples with common seeds are pairs."""
         return Sample(tuple(function(*values) for values in zip(*(sample.values for sample in samples), strict=True)))
 
+    def first(self, count: int) -> Sample:
+        """That of the first replications: those it has in common with a sample of so many."""
+        return Sample(self.values[:count])
+
     def __sub__(self, other: Sample) -> Sample:
         return Sample.of(lambda a, b: a - b, self, other)
 

@@ -254,7 +254,7 @@ def _rows(measured: Measured) -> list[Row]:
     }  # fmt: skip
     # What all have in common; some ran with more seeds.
     few = min(len(sample.values) for sample in every.values())
-    goodput = {key: Sample(sample.values[:few]) for key, sample in every.items()}
+    goodput = {key: sample.first(few) for key, sample in every.items()}
     rows = [value("P1", one_tcp_name(*key), "goodput", "kb/s", sample) for key, sample in every.items()]
     for key in product((1, HOPS[-1]), (1, NS2_WINDOW), CHANNELS):
         rows.append(value("P1", _notified(*key), "goodput", "kb/s", kbps(measured, _notified(*key))))
