@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from hopcast import run
+from hopcast.cli.tables import print_rows
 from hopcast.studies import (
     AMOUNTS,
     EXPERIMENTS,
@@ -121,6 +123,19 @@ def test_a_remark_is_judged_as_a_claim_and_counts_for_no_verdict(
     assert row.as_dict().keys() == other.as_dict().keys() == set(rows_table([row]).columns)
     assert Row(**row.as_dict()) == row
     assert Row(**rows_table([row]).row(0, named=True)).remark == remarked
+
+
+def test_remarks_stand_in_the_terminals_table(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    said = remark("X", "in passing", "ratio", "", sample(0.5), low=1.0, note="n")
+    print_rows([said, claim("X", "about", "ratio", "", sample(2.0), low=1.0), value("X", "only", "", "", sample(1.0))])
+    lines = [re.split(r"\s*│\s*", line) for line in capsys.readouterr().out.splitlines() if "│ X" in line]
+    assert [(line[2], line[4], line[6]) for line in lines] == [
+        ("in passing", "≥ 1", "remark: fails"),
+        ("about", "≥ 1", "holds"),
+    ]
 
 
 def test_only_a_measured_row_is_a_remark() -> None:

@@ -1,4 +1,8 @@
-"""Rows: what a paper says beside what is measured, and the verdict on it."""
+"""Rows: what a paper says beside what is measured, and the verdict on it.
+
+A claim is what an experiment is about. A remark is a further sentence of the paper about a result, whose line was set before it was run: it
+is judged likewise, but influences neither the experiment's verdict nor the count of claims.
+"""
 
 from __future__ import annotations
 
