@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from html.parser import HTMLParser
@@ -12,6 +13,7 @@ import pytest
 import hopcast
 from hopcast.report import NothingToReport, film, write_report
 from hopcast.studies import EXPERIMENTS, Study
+from hopcast.studies.rows import Sample, claim, remark
 from test_studies import QUICK, made_up
 
 
@@ -66,6 +68,30 @@ def test_every_experiment_and_the_film_are_there(folder: Path) -> None:
 def test_what_was_skipped_is_told(tmp_path: Path) -> None:
     Study(QUICK, [], {}, {"R9": "no <file>"}).write(tmp_path)
     assert "R9 was skipped: no &lt;file&gt;." in Path(write_report(tmp_path)).read_text()
+
+
+@pytest.mark.parametrize(("measured", "remarked"), [(2.0, "holds"), (0.5, "fails"), (math.nan, "inconclusive")])
+def test_remarks_are_told_from_claims_and_have_their_colours(tmp_path: Path, measured: float, remarked: str) -> None:
+    rows = [
+        claim("A2", "said", "ratio", "", Sample((2.0,)), low=1.0, note="about"),
+        remark("A2", "in passing", "ratio", "", Sample((measured,)), low=1.0, note="“further”"),
+    ]
+    experiment = EXPERIMENTS["A2"]
+    rows += [row for row in experiment.rows(made_up(experiment, False)) if row.kind == "value" and row.remark is None]
+    Study(QUICK, rows, {}).write(tmp_path)
+    text = Path(write_report(tmp_path)).read_text()
+    shown, folded = text.split('<section id="A2">')[1].split("<details>", 1)
+    assert f'<span class="verdict {remarked}">remark: {remarked}</span>' in shown
+    assert "“further”" in shown
+    assert "≥ 1" in shown
+    assert "“further”" not in folded
+    # The experiment's own verdict is that of its claim, and its line at the head counts one of each.
+    assert '<span class="verdict holds">holds</span></h2>' in shown
+    line = re.search(r'<tr>(?:(?!</tr>).)*href="#A2".*?</tr>', text, flags=re.DOTALL)
+    assert line is not None
+    assert re.findall(r">([^<>]*)</td>", line[0])[-5:] == [
+        "1", "0", "0", str(len(rows) - 2), f"{int(remarked == 'holds')} of 1 hold",
+    ]  # fmt: skip
 
 
 def test_light_and_dark(folder: Path) -> None:

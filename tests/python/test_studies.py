@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import math
 import random
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hopcast import run
+from hopcast.cli.tables import print_rows
 from hopcast.studies import (
     AMOUNTS,
     EXPERIMENTS,
     adtfrc,
     find,
     h2o,
+    h2o_cards,
     h2o_wired,
     house,
     orbit_frames,
@@ -24,7 +28,8 @@ from hopcast.studies import (
     testbed_routes,
 )
 from hopcast.studies.experiment import Case, Experiment, Measured, Table
-from hopcast.studies.rows import Row, Sample, claim, experiment_verdict, hardest, sentence, typical, value
+from hopcast.studies.rows import Row, Sample, claim, experiment_verdict, hardest, remark, sentence, typical, value
+from hopcast.studies.tally import findings
 
 QUICK = AMOUNTS["quick"]
 
@@ -90,6 +95,73 @@ def test_a_sentence_about_several_cells_is_one_claim() -> None:
     assert [(row.case, row.kind, row.verdict) for row in values] == [(name, "value", "measured") for name in cells]
     assert (found.case, found.kind, found.note) == ("few, the median of 3", "claim", "says so")
     assert sentence("X", "", "ratio", "", cells, of="hardest", low=1.0, note="")[-1].verdict == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("values", "remarked", "words"),
+    [
+        ((1.2, 1.21, 1.19), "holds", "holds"),
+        ((0.8, 0.81, 0.79), "fails", "does not hold"),
+        ((0.9, 1.2, 1.0), "inconclusive", "cannot be said"),
+        ((math.nan, 1.0), "inconclusive", "cannot be said"),
+    ],
+)
+def test_a_remark_is_judged_as_a_claim_and_counts_for_no_verdict(
+    values: tuple[float, ...], remarked: str, words: str
+) -> None:
+    row = remark("X", "case", "ratio", "Mb/s", Sample(values), low=1.0, note="“says so”")
+    assert row.remark == remarked == claim("X", "case", "ratio", "Mb/s", Sample(values), low=1.0).verdict
+    assert row.note == f"“says so”. Remark, ≥ 1 Mb/s: {words}."
+    assert (row.kind, row.verdict) == ("value", "measured")
+    assert (row.paper, row.paper_low, row.paper_high, row.compared()) == (None, None, None, None)
+    assert row.paper_text() == "≥ 1 Mb/s"
+    assert experiment_verdict([row]) == "measured"
+    assert findings([row]) == {}
+    # The columns are those of any row, and say it all.
+    other = value("X", "case", "ratio", "Mb/s", sample(1.0), note=row.note.removesuffix("."))
+    assert (other.remark, other.paper_text()) == (None, "–")
+    assert row.as_dict().keys() == other.as_dict().keys() == set(rows_table([row]).columns)
+    assert Row(**row.as_dict()) == row
+    assert Row(**rows_table([row]).row(0, named=True)).remark == remarked
+
+
+def test_remarks_stand_in_the_terminals_table(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    said = remark("X", "in passing", "ratio", "", sample(0.5), low=1.0, note="n")
+    print_rows([said, claim("X", "about", "ratio", "", sample(2.0), low=1.0), value("X", "only", "", "", sample(1.0))])
+    lines = [re.split(r"\s*│\s*", line) for line in capsys.readouterr().out.splitlines() if "│ X" in line]
+    assert [(line[2], line[4], line[6]) for line in lines] == [
+        ("in passing", "≥ 1", "remark: fails"),
+        ("about", "≥ 1", "holds"),
+    ]
+
+
+def test_only_a_measured_row_is_a_remark() -> None:
+    note = remark("X", "", "", "", sample(2.0), low=1.0, note="n").note
+    assert claim("X", "", "", "", sample(2.0), low=1.0, note=note).remark is None
+    assert value("X", "", "", "", sample(2.0), paper=2.0, note=note).remark is None
+
+
+def test_a_sentence_in_passing_is_one_remark() -> None:
+    cells = {"a": sample(1.0), "b": sample(2.0)}
+    rows = sentence("X", "", "ratio", "", cells, of="hardest", low=1.5, note="says so", in_passing=True)
+    assert [(row.case, row.kind, row.verdict, row.remark) for row in rows] == [
+        ("a", "value", "measured", None),
+        ("b", "value", "measured", None),
+        ("the hardest of 2", "value", "measured", "fails"),
+    ]
+    (only,) = sentence("X", "", "", "", {"a": sample(2.0)}, of="typical", low=1.5, note="", in_passing=True)
+    assert (only.case, only.remark) == ("a", "holds")
+
+
+def test_forty_sentences_were_set_beforehand_and_one_is_what_its_experiment_is_about() -> None:
+    about = [row.note for row in EXPERIMENTS["A2"].rows(made_up(EXPERIMENTS["A2"], False)) if row.kind == "claim"]
+    assert [note for note in about if "small route discovery latency" in note] == about[-1:]
+    papers = [experiment for id_, experiment in EXPERIMENTS.items() if id_[0] != "R"]
+    remarks = [row for one in papers for row in one.rows(made_up(one, False)) if row.remark is not None]
+    assert len(remarks) == 39
 
 
 def test_an_experiments_verdict_is_that_of_its_median_cell() -> None:
@@ -213,15 +285,20 @@ def document(name: str, seed: int, case: Case, lossless: bool) -> dict[str, Any]
         flows.append(flow | {"received_bytes": 1024 * (10_000 - lost), "goodput_bps": 8e6 * draw.uniform(0.9, 1.1)})
         flows[-1]["delay_mean_s"] = 5e-3 * draw.uniform(0.9, 1.1)
         flows[-1] |= {"delay_p99_s": 9e-3, "jitter_max_s": 5e-3, "received_packets": 10_000 - lost}
+        flows[-1] |= {
+            "jitter_mean_s": 1e-3 * draw.uniform(0.9, 1.1),
+            "jitter_variance_s2": 1e-6 * draw.uniform(0.9, 1.1),
+        }
         flows[-1] |= {"retransmitted_segments": lost, "timeouts": lost // 9}
         flows[-1]["identification"] = {
             metric: {of: identified(draw, lossless) for of in ("by_state", "by_cause")} for metric in adtfrc.METRICS
         }
-    flows.extend(flows[0] | {"name": name} for name in ("bulk", "download"))
+    flows.extend(flows[0] | {"name": name} for name in ("bulk", "download", "game", "chat"))
     nodes = [
         {
             "name": f"n{index}",
             "originated": 30_000,
+            "routing_packets": 60 + draw.randrange(9),
             "drops": {cause: 0 if lossless else draw.randrange(1, 99) for cause in ("receive_buffer_full", "unheard")},
         }
         for index in range(8)
@@ -328,3 +405,110 @@ def test_a_ratio_is_that_of_the_means_and_survives_a_replication_without_a_path(
     assert (ratio.mean, ratio.ci95) == (2.0, 0.0)
     assert adtfrc._ratio(sample(4.0, 8.0), sample(2.0, 0.0)).mean == 6.0
     assert math.isnan(adtfrc._ratio(sample(1.0, 1.0), sample(0.0, 0.0)).mean)
+
+
+def remarks_of(id_: str, measured: Measured) -> dict[str, str]:
+    """What comes of the remarks of an experiment, by their notes."""
+    return {row.note: row.remark for row in EXPERIMENTS[id_].rows(measured) if row.remark is not None}
+
+
+def changed(measured: Measured, change: Callable[[str, dict[str, Any]], None]) -> Measured:
+    """Made-up measurements after `change` of each case and document."""
+    for case, documents in measured.documents.items():
+        for document in documents:
+            change(case, document)
+    return measured
+
+
+@pytest.mark.parametrize(("factor", "expected"), [(0.5, "holds"), (2.0, "fails")])
+def test_single_connections_are_affected_if_each_has_less_than_one_alone(factor: float, expected: str) -> None:
+    def set_rates(case: str, document: dict[str, Any]) -> None:
+        for flow in document["flows"]:
+            flow["goodput_bps"] = 1e6 if case.startswith("1 hop") else 0.5e6
+        # One of the seven, at every setting.
+        document["flows"][6]["goodput_bps"] *= factor / 0.5
+
+    verdicts = remarks_of("P5", changed(made_up(EXPERIMENTS["P5"], False), set_rates))
+    assert [v for note, v in verdicts.items() if "single hop connections is also affected" in note] == [expected]
+
+
+@pytest.mark.parametrize(("many", "expected"), [(0.3, "holds"), (0.6, "fails")])
+def test_a_bigger_network_is_compared_with_two_and_three_hops(many: float, expected: str) -> None:
+    def set_rates(case: str, document: dict[str, Any]) -> None:
+        hops = int(case.split()[0])
+        document["flows"][0]["goodput_bps"] = 1e6 * (5.0 if hops == 1 else 1.0 if hops <= 3 else many)
+
+    verdicts = remarks_of("P1", changed(made_up(EXPERIMENTS["P1"], False), set_rates))
+    assert [v for note, v in verdicts.items() if "A bigger network" in note] == [expected]
+
+
+@pytest.mark.parametrize(("spread", "expected"), [(0.02, "fails"), (0.5, "holds")])
+def test_losses_vary_by_more_than_noise_or_not(spread: float, expected: str) -> None:
+    def set_losses(case: str, document: dict[str, Any]) -> None:
+        document["flows"][0]["lost_packets"] = 1000 * (1.0 + spread * random.Random(str(document)).choice((-1, 1)))
+
+    verdicts = remarks_of("H7", changed(made_up(EXPERIMENTS["H7"], False), set_losses))
+    assert [v for note, v in verdicts.items() if "high variance" in note] == [expected]
+
+
+def test_the_coefficient_of_variation_by_hand() -> None:
+    assert h2o_cards.coefficient_of_variation(sample(1.0, 2.0, 3.0)).values == (0.5,)
+    assert math.isnan(h2o_cards.coefficient_of_variation(sample(0.0, 0.0)).mean)
+
+
+def test_acknowledgements_a_segment_by_hand() -> None:
+    sink = {"originated": 60, "routing_packets": 10}
+    document = {"nodes": [{}, sink], "flows": [{"received_bytes": 100 * testbed_routes.SEGMENT}]}
+    assert testbed_routes.acknowledgements(document) == 0.5
+
+
+@pytest.mark.parametrize(("at_load", "expected"), [(70, "holds"), (60, "fails")])
+def test_needless_route_discoveries_are_the_messages_beyond_those_at_low_load(at_load: int, expected: str) -> None:
+    def set_messages(case: str, document: dict[str, Any]) -> None:
+        document["nodes"][0]["routing_packets"] = 60 if ", 0.1 Mb/s" in case else at_load
+
+    verdicts = remarks_of("A3", changed(made_up(EXPERIMENTS["A3"], False), set_messages))
+    assert [v for note, v in verdicts.items() if "unnecessary route discoveries" in note] == [expected]
+
+
+@pytest.mark.parametrize(("moving", "expected"), [(0.4, "holds"), (0.9, "fails")])
+def test_who_is_more_sensitive_to_motion_keeps_less(moving: float, expected: str) -> None:
+    """ADTFRC keeps 0.6 of its throughput, TFRC more or less of that."""
+
+    def set_rates(case: str, document: dict[str, Any]) -> None:
+        kept = 1.0 if case.startswith("at rest") else moving if case.endswith(", TFRC") else 0.6
+        document["flows"][0]["goodput_bps"] = 1e6 * kept
+
+    verdicts = remarks_of("M3", changed(made_up(EXPERIMENTS["M3"], False), set_rates))
+    assert [v for note, v in verdicts.items() if "more sensitive to node mobility" in note] == [expected]
+
+
+@pytest.mark.parametrize(("with_errors", "expected"), [(0.8e6, "holds"), (1.2e6, "fails")])
+def test_a_gap_to_tcp_is_a_lead_in_kilobits(with_errors: float, expected: str) -> None:
+    """ADTFRC has 2 Mb/s everywhere, TCP 1 Mb/s without errors: a lead of 1 Mb/s."""
+
+    def set_rates(case: str, document: dict[str, Any]) -> None:
+        tcp = 2e6 - with_errors if "5 % errors" in case else 1e6
+        document["flows"][0]["goodput_bps"] = tcp if case.endswith("ELFN") else 2e6
+
+    verdicts = remarks_of("M3", changed(made_up(EXPERIMENTS["M3"], False), set_rates))
+    assert [v for note, v in verdicts.items() if "slightly decreases" in note] == [expected]
+
+
+def test_what_claims_of_two_experiments_need_is_simulated_once() -> None:
+    def digests(id_: str, amount: str = "quick") -> set[str]:
+        return {case.scenario.sha256 for case in EXPERIMENTS[id_].cases(AMOUNTS[amount]).values()}
+
+    alone = [case for name, case in EXPERIMENTS["P5"].cases(QUICK).items() if name.startswith("1 hop")]
+    assert len(alone) == 12
+    assert {case.scenario.sha256 for case in alone} <= digests("P1")
+    assert digests("W5") - digests("W3") == {
+        house.scenario(10, 4, b, window=window).sha256 for window, b in house.OTHER_WINDOWS.values()
+    }
+    at_rest = [case for name, case in EXPERIMENTS["M3"].cases(AMOUNTS["full"]).items() if name.startswith("at rest")]
+    others = {
+        case.scenario.sha256
+        for name, case in EXPERIMENTS["M3"].cases(AMOUNTS["full"]).items()
+        if name.startswith("mobility: 0 m/s")
+    }
+    assert {case.scenario.sha256 for case in at_rest} <= others

@@ -69,3 +69,15 @@ def test_at_10_m_attempts_cost_goodput_and_at_5_m_they_do_not() -> None:
     assert len(claims) == 3
     assert all(row.verdict != "fails" for row in claims)
     assert sum(row.verdict == "holds" for row in claims) >= 2
+
+
+def test_a_queue_is_filled_if_it_was_in_the_first_seconds_of_the_download() -> None:
+    tracks = {"time": [135.25, 140.0, 140.25], "queue": [10.0, 45.0, 50.0]}
+    assert house._filled(50, 140.0, tracks) == 0.9
+    assert math.isnan(house._filled(50, 140.0, {"time": [141.0], "queue": [50.0]}))
+
+
+def test_two_settings_together_are_compared_with_each_alone() -> None:
+    assert {house.COMBINED, house.TUNED, "EDCA"} <= set(house._w7_scenarios())
+    combined, alone = (house._w7_scenarios()[name] for name in (house.COMBINED, "EDCA"))
+    assert combined.set("radio.retry_limit.long", 4).set("name", "x") == alone.set("name", "x")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from hopcast import studies
 from hopcast.report import write_report
 from hopcast.studies import AMOUNTS, EXPERIMENTS, run_experiments, trials
-from hopcast.studies.rows import Row
+from hopcast.studies.rows import Row, Sample, remark
 from hopcast.studies.sensitivity import UNSAID, Alternative, Sensitivity, Trial, compare, staggered
 from hopcast.studies.tally import Tally, findings
 
@@ -34,15 +35,18 @@ def test_a_tally_counts_claims_and_experiments() -> None:
         [
             [row("holds"), row("holds"), row("fails"), row("within", "value")],
             [row("inconclusive"), row("differs", "value")],
+            [remark("Y", "", "", "", Sample((x,)), low=1.0, note="n") for x in (2.0, 0.0, 3.0, math.nan)],
         ]
     )
+    assert tally.remarks == {"holds": 2, "fails": 1, "inconclusive": 1}
     assert tally.claims == {"holds": 2, "fails": 1, "inconclusive": 1}
     assert tally.experiments == {"within": 1, "differs": 1}
     assert tally.sentences() == [
         "Claims: 2 of 4 hold (50 %), 1 fail, 1 are open.",
+        "Remarks in passing: 2 of 4 hold (50 %), 1 fail, 1 are open.",
         "Experiments with values of a paper, by the median value: 1 of 2 are within (50 %), 1 differ, 0 are open.",
     ]
-    assert Tally.of([[row("measured", "value")]]).sentences()[0] == "Claims: none."
+    assert Tally.of([[row("measured", "value")]]).sentences()[:2] == ["Claims: none.", "Remarks in passing: none."]
 
 
 def trial(**changes: Any) -> Trial:

@@ -86,7 +86,7 @@ def print_comparison(comparison: Comparison) -> None:
 
 
 def print_rows(rows: list[Row]) -> None:
-    """What studies found: a row for each number or claim of a paper, measured-only ones left out."""
+    """What studies found: a row for each number, claim or remark of a paper, measured-only ones left out."""
     console = Console()
     table = Table()
     for column in ("experiment", "case", "metric"):
@@ -95,8 +95,9 @@ def print_rows(rows: list[Row]) -> None:
         table.add_column(column, justify="right")
     table.add_column("verdict")
     for row in rows:
-        if row.verdict != "measured":
-            verdict = Text(row.verdict, style=VERDICT_STYLES[row.verdict])
+        if row.remark is not None or row.verdict != "measured":
+            name = row.remark or row.verdict
+            verdict = Text(f"remark: {name}" if row.remark else name, style=VERDICT_STYLES[name])
             table.add_row(row.experiment, row.case, row.metric, row.paper_text(), row.measured_text(), verdict)
     console.print(table)
 

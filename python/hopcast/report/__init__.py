@@ -106,7 +106,8 @@ def _study_head(study: dict[str, Any], found: Found) -> list[str]:
     amount = study["amount"]
     lines = []
     for experiment, of_experiment in found:
-        counts: Counter[str] = Counter(row.verdict for row in of_experiment)
+        counts: Counter[str] = Counter(row.verdict for row in of_experiment if row.remark is None)
+        remarks = [row.remark for row in of_experiment if row.remark is not None]
         lines.append(
             [
                 f'<a href="#{experiment.id}">{experiment.id}</a>',
@@ -114,9 +115,10 @@ def _study_head(study: dict[str, Any], found: Found) -> list[str]:
                 html.verdict(study["verdicts"][experiment.id]),
                 *(str(sum(counts[name] for name in names)) for names in (AGREE, OPEN, DISAGREE)),
                 str(counts["measured"]),
+                f"{remarks.count('holds')} of {len(remarks)} hold" if remarks else "",
             ]
         )
-    head = ["", "experiment", "verdict", "agree", "open", "disagree", "only measured"]
+    head = ["", "experiment", "verdict", "agree", "open", "disagree", "only measured", "remarks"]
     return [
         "<h1>hopcast: measured beside the papers</h1>",
         '<p class="lead">Every number below was simulated for this page, '
@@ -128,8 +130,9 @@ def _study_head(study: dict[str, Any], found: Found) -> list[str]:
         + "</p>",
         "<p>A <em>value</em> of a paper agrees (<em>within</em>) where the measured one is within a factor of 1.5, or within 5 "
         "points for a percentage. A <em>claim</em> <em>holds</em> where its inequality does. A cell is <em>inconclusive</em> "
-        "where the 95 % confidence interval crosses the line. An experiment's verdict is that of its median cell.</p>",
-        *(html.table(head, lines, numbers=(3, 4, 5, 6)) for _ in lines[:1]),
+        "where the 95 % confidence interval crosses the line. An experiment's verdict is that of its median cell. A <em>claim</em> is what an "
+        "experiment is about; a <em>remark</em> is a further sentence of its paper, whose line was set before it was run, and counts for no verdict.</p>",
+        *(html.table(head, lines, numbers=(3, 4, 5, 6, 7)) for _ in lines[:1]),
         *(
             f"<p>{escape(sentence)}</p>"
             for sentence in Tally.of(rows for _, rows in found).sentences()
@@ -195,8 +198,8 @@ def _experiments(amount: Amount, verdicts: Mapping[str, str], found: Found) -> l
             *_grid(drawn),
             *(["<ul>", *notes, "</ul>"] if notes else []),
             *(line for cells in experiment.tables(table) for line in _cells(cells)),
-            *_row_table([row for row in rows if row.verdict in RANK]),
-            *_folded("Measured, without a number in the paper", [row for row in rows if row.verdict not in RANK]),
+            *_row_table([row for row in rows if _said(row)]),
+            *_folded("Measured, without a number in the paper", [row for row in rows if not _said(row)]),
             "<details><summary>Parameters and their sources</summary>",
             html.table(["parameter", "value", "source"], parameters),
             "</details>",
@@ -211,6 +214,11 @@ def _cells(cells: Cells) -> list[str]:
     return [f"<p>{escape(cells.title)}</p>", html.table(head, lines, numbers=range(1, len(head)), kind="cells")]
 
 
+def _said(row: Row) -> bool:
+    """Whether the paper says something of it."""
+    return row.verdict in RANK or row.remark is not None
+
+
 def _row_table(rows: Sequence[Row]) -> list[str]:
     if not rows:
         return []
@@ -221,7 +229,7 @@ def _row_table(rows: Sequence[Row]) -> list[str]:
             escape(row.paper_text()),
             escape(row.measured_text()),
             escape(row.compared_text()),
-            html.verdict(row.verdict),
+            html.verdict(row.verdict) if row.remark is None else html.verdict(row.remark, f"remark: {row.remark}"),
             f'<span class="note">{html.prose(row.note)}</span>',
         ]
         for row in rows

@@ -16,7 +16,7 @@ from hopcast.numbers import significant
 from hopcast.scenario import Scenario, trace_folders
 from hopcast.statistics import mean
 from hopcast.studies.experiment import Amount, Case, Document, Experiment, Measured, Parameter, Table, column
-from hopcast.studies.rows import NOISE, Row, Sample, claim, hardest, sentence, value
+from hopcast.studies.rows import NOISE, Row, Sample, claim, hardest, remark, sentence, value
 
 if TYPE_CHECKING:
     import polars
@@ -170,6 +170,8 @@ def _case(metres: int, retries: int, buffer: int) -> str:
 
 
 REGULAR, TUNED = _case(10, 4, 50), _case(10, 3, 50)
+REGULAR_PLACES = 50
+"""Of the queue in `REGULAR`."""
 REGULARS = {buffer: _case(10, 4, buffer) for buffer in BUFFERS}
 REGULAR_BUFFER = 100
 """Packets: "a buffer size of 50 packets" is a part of what section V-D sets, so that the regular buffer is the other one of Table 3."""
@@ -312,11 +314,25 @@ def _w1_rows(measured: Measured) -> list[Row]:
         )
         for case, name in cases.items():
             rows.append(value("W1", case, "jitter, mean", "ms", _number(measured, REGULAR, f"{name} mean")))
+    filled, later = (
+        _of_tracks(measured, REGULAR, functools.partial(_filled, REGULAR_PLACES, until)) for until in (FTP + BIN_S, END)
+    )
+    rows.append(value("W1", f"AP, {FTP}–{END} s", "largest queue / its places", "", later))
+    note = f"“The channel and the buffers along the path are quickly saturated”: the AP's queue is full, but for 10 %, within {BIN_S} s"
+    rows.append(
+        remark("W1", f"AP, {FTP}–{FTP + BIN_S} s", "largest queue / its places", "", filled, low=1 - NOISE, note=note)
+    )
     for flow, start in (("movie", 0), ("game", 45)):
         for index, since in enumerate(range(start, END, BIN_S)):
             peak = measured.sample(REGULAR, functools.partial(_bin, flow, index))
             rows.append(value("W1", f"{flow}, {since}–{since + BIN_S} s", "jitter, maximum", "ms", peak))
     return rows
+
+
+def _filled(places: int, until: float, tracks: Mapping[str, Sequence[float]]) -> float:
+    """The largest queue of the download until then, at the instants of the series, of what the interface has places for."""
+    known = _known(tracks["time"], tracks["queue"])
+    return max((queue for at, queue in known if at <= until), default=math.nan) / places
 
 
 def _bin(flow: str, index: int, document: Document) -> float:
@@ -340,6 +356,9 @@ def _w1_notes(table: Table) -> list[str]:
         f"The largest jitter of the {flow} is {significant(_measured(table, f'{flow}, before {FTP} s', 'jitter, maximum'))} ms before "
         f"the download and {significant(_measured(table, f'{flow}, after {FTP} s', 'jitter, maximum'))} ms beside it."
         for flow in ("movie", "game")
+    ] + [
+        f"In the first {BIN_S} s of the download the AP's queue reaches {_measured(table, f'AP, {FTP}–{FTP + BIN_S} s', 'largest queue / its places'):.2f} "
+        f"of its places, in all of it {_measured(table, f'AP, {FTP}–{END} s', 'largest queue / its places'):.2f}.",
     ]
 
 
@@ -488,7 +507,7 @@ OTHER_WINDOWS = {_other_window(window, b): (window, b) for window in (NS2_WINDOW
 
 def _w5_scenarios() -> dict[str, Scenario]:
     others = {name: scenario(10, 4, b, window=window) for name, (window, b) in OTHER_WINDOWS.items()}
-    return _grid(METRES, (3, 4), BUFFERS) | others
+    return _grid(METRES, (3, 4), BUFFERS) | _grid((10,), (2,), BUFFERS) | others
 
 
 def _w5_rows(measured: Measured) -> list[Row]:
@@ -506,7 +525,50 @@ def _w5_rows(measured: Measured) -> list[Row]:
             for name, unit in JITTER:
                 sample = _number(measured, _other_window(window, b), f"game after {name}")
                 rows.append(value("W5", _other_window(window, b), f"jitter, {name}", unit, sample))
-    return rows
+    return rows + _w5_remarks(measured)
+
+
+def _w5_remarks(measured: Measured) -> list[Row]:
+    """What section V-C reads from Tables 4 and 5, at 10 m."""
+    game = {
+        (r, b, name): _number(measured, _case(10, r, b), f"game after {name}")
+        for r in (2, 3, 4)
+        for b in BUFFERS
+        for name, _ in JITTER
+    }
+    delay = {(r, b): measured.flow(_case(10, r, b), "game", "delay_mean_s") for r in (3, 4) for b in BUFFERS}
+    larger = {
+        f"10 m, {r} attempts, 100 / 50 packets, {name}": game[r, 100, name] / game[r, 50, name]
+        for r in (4, 3)
+        for name, _ in JITTER
+    }
+    fewer, fewest = (
+        {
+            f"10 m, {b} packets, {low} / {high} attempts, {name}": game[low, b, name] / game[high, b, name]
+            for b in BUFFERS
+            for name in names
+        }
+        for low, high, names in ((3, 4, [name for name, _ in JITTER]), (2, 3, ["mean", "variance"]))
+    )
+    quicker = {f"10 m, {b} packets, 3 / 4 attempts": delay[3, b] / delay[4, b] for b in BUFFERS}
+    return [
+        *sentence(
+            "W5", "100 / 50 packets", "jitter ratio", "", larger, of="hardest", low=1.0, in_passing=True,
+            note="“Having larger buffer size on a link also spreads the range of possible queuing delays”: all three numbers rise (Tables 4, 5)",
+        ),
+        *sentence(
+            "W5", "3 / 4 attempts", "jitter ratio", "", fewer, of="hardest", high=1.0, in_passing=True,
+            note="“Renouncing to the forth possible retransmission could bring the delays benefits evidenced in Table V”: all three fall",
+        ),
+        *sentence(
+            "W5", "2 / 3 attempts", "jitter ratio", "", fewest, of="hardest", high=1.0, in_passing=True,
+            note="“Even better jitter average and variance can be gained further diminishing the maximum number of MAC retransmission to 2”",
+        ),
+        *sentence(
+            "W5", "3 / 4 attempts", "delay ratio", "", quicker, of="hardest", high=1.0, in_passing=True,
+            note="“Lower queuing delays […] by simply reducing the maximum number of retransmission”: mean delay of the game's packets",
+        ),
+    ]  # fmt: skip
 
 
 def _w5_notes(table: Table) -> list[str]:
@@ -582,7 +644,27 @@ def _w6_rows(measured: Measured) -> list[Row]:
         rows.append(claim("W6", name, "jitter, the hardest of three, ratio", "", worst, high=1.0, note=note))
         note = "“At the cost of reducing the goodput achieved by downloading applications” (Fig. 11); that three attempts alone cost little is W3's"
         rows.append(claim("W6", name, "goodput ratio", "", goodput, high=1.0, note=note))
+        others, before = _others(measured, TUNED), _others(measured, case)
+        coherent = {f"{name}, {metric}": others[metric] / sample for metric, sample in before.items()}
+        note = "“Results obtained from the other real-time applications […] (i.e. video-stream and video-chat) are coherent”: their jitter falls, too"
+        rows += sentence(
+            "W6", "movie and chat", "jitter ratio", "", coherent, of="hardest", high=1.0, note=note, in_passing=True
+        )
     return rows
+
+
+def _others(measured: Measured, case: str) -> dict[str, Sample]:
+    """Jitter of the movie beside the download, and of the chat from its start on: for ratios, as their units differ."""
+    movie = {name: _number(measured, case, f"movie after {name}") for name, _ in JITTER}
+    chat = {
+        name: measured.flow(case, "chat", of)
+        for name, of in (("maximum", "jitter_max_s"), ("mean", "jitter_mean_s"), ("variance", "jitter_variance_s2"))
+    }
+    found = {f"{flow}, {name}": of[name] for flow, of in (("movie", movie), ("chat", chat)) for name in of}
+    return {
+        metric.replace("variance", "deviation"): Sample.of(math.sqrt, sample) if "variance" in metric else sample
+        for metric, sample in found.items()
+    }
 
 
 def _w6_notes(table: Table) -> list[str]:
@@ -605,19 +687,35 @@ LATER: dict[str, tuple[Queue, bool]] = {
 """Beside 4 attempts and 50 packets: the queue's discipline, and whether categories take turns at the medium."""
 
 
+COMBINED = "EDCA, 3 attempts"
+"""What the paper proposes in section V-D: its setting and priority queues."""
+
+
 def _w7_scenarios() -> dict[str, Scenario]:
-    return _grid((10,), (3, 4), (50,)) | {
-        name: scenario(10, 4, 50, queue=queue, edca=edca) for name, (queue, edca) in LATER.items()
-    }
+    return (
+        _grid((10,), (3, 4), (50,))
+        | {name: scenario(10, 4, 50, queue=queue, edca=edca) for name, (queue, edca) in LATER.items()}
+        | {COMBINED: scenario(10, 3, 50, edca=True)}
+    )
 
 
 def _w7_rows(measured: Measured) -> list[Row]:
-    rows = _table("W7", measured, (REGULAR, TUNED, *LATER))
+    rows = _table("W7", measured, (REGULAR, TUNED, *LATER, COMBINED))
     tuned = _numbers(measured, TUNED)
     for name in LATER:
         for metric, sample in _numbers(measured, name).items():
             rows.append(value("W7", f"{name} / {TUNED}", f"{metric}, ratio", "", sample / tuned[metric]))
-    return rows
+    singly = {TUNED: tuned, "EDCA": _numbers(measured, "EDCA")}
+    better = {
+        f"{COMBINED} / {name}, {metric}": sample / alone[metric]
+        for metric, sample in _numbers(measured, COMBINED).items()
+        if metric != "goodput"
+        for name, alone in singly.items()
+    }
+    note = "With priority queues “the resulting combination would produce even better performances than those achievable by singularly employing these techniques”"
+    return rows + sentence(
+        "W7", COMBINED, "jitter ratio", "", better, of="hardest", high=1.0, note=note, in_passing=True
+    )
 
 
 def _w7_notes(table: Table) -> list[str]:
@@ -721,7 +819,7 @@ EXPERIMENTS = (
         _setup,
         _run(_w7_scenarios),
         _w7_rows,
-        _bars((REGULAR, TUNED, *LATER)),
+        _bars((REGULAR, TUNED, *LATER, COMBINED)),
         _w7_notes,
     ),
 )

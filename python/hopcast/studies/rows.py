@@ -1,13 +1,18 @@
-"""Rows: what a paper says beside what is measured, and the verdict on it."""
+"""Rows: what a paper says beside what is measured, and the verdict on it.
+
+A claim is what an experiment is about. A remark is a further sentence of the paper about a result, whose line was set before it was run: it
+is judged likewise, but influences neither the experiment's verdict nor the count of claims.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median, median_low
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from hopcast.numbers import significant, with_interval
 from hopcast.statistics import ci95, mean
@@ -18,9 +23,20 @@ POINTS = 5.0
 """A measured percentage within so many points of the paper's agrees with it."""
 NOISE = 0.10
 """What paper H calls experimental noise (its section IV): two numbers that differ by less are the same."""
+UNAFFECTED = 1.0
+"""Points: by less than that a loss counts as unaffected; the papers give no number."""
+RESOLUTION = 0.01
+"""Points: the last digit of the papers' tables of losses. What rises, rises by at least that."""
 
 Verdict = Literal["holds", "fails", "within", "differs", "inconclusive", "measured"]
 RANK = {"fails": 0, "differs": 0, "inconclusive": 1, "within": 2, "holds": 2}
+
+Passed = Literal["holds", "fails", "inconclusive"]
+"""What can come of a remark."""
+IN_WORDS: dict[Passed, str] = {"holds": "holds", "fails": "does not hold", "inconclusive": "cannot be said"}
+"""As it ends the note of a remark."""
+_REMARK = re.compile(rf" Remark, (?P<line>[^:]*): (?P<words>{'|'.join(IN_WORDS.values())})\.$")
+"""That end, by which a remark is told from other rows: the columns have no place for it."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +59,10 @@ class Sample:
     def of(function: Callable[..., float], *samples: Sample) -> Sample:
         """A number computed from others, replication by replication: samples with common seeds are pairs."""
         return Sample(tuple(function(*values) for values in zip(*(sample.values for sample in samples), strict=True)))
+
+    def first(self, count: int) -> Sample:
+        """That of the first replications: those it has in common with a sample of so many."""
+        return Sample(self.values[:count])
 
     def __sub__(self, other: Sample) -> Sample:
         return Sample.of(lambda a, b: a - b, self, other)
@@ -73,8 +93,21 @@ class Row:
         """For JSON."""
         return dataclasses.asdict(self)
 
+    @property
+    def remark(self) -> Passed | None:
+        """What comes of a remark, as its note says; `None` of another row."""
+        if (found := self._remark) is None:
+            return None
+        return next(name for name, words in IN_WORDS.items() if words == found["words"])
+
+    @property
+    def _remark(self) -> re.Match[str] | None:
+        return _REMARK.search(self.note) if self.verdict == "measured" else None
+
     def paper_text(self) -> str:
-        """What the paper says: a number, a range, or one end of a range."""
+        """What the paper says: a number, a range, or one end of a range. Of a remark it is its line."""
+        if (found := self._remark) is not None:
+            return found["line"]
         unit = f" {self.unit}" if self.unit else ""
         if self.paper is not None:
             return significant(self.paper) + unit
@@ -148,13 +181,38 @@ def claim(
     high: float | None = None,
     note: str = "",
 ) -> Row:
-    """A finding of the paper as an inequality: `measured` lies between `low` and `high`, where given.
+    """A finding of the paper that the experiment is about, as an inequality: `measured` lies between `low` and `high`, where given.
 
     One sentence of the paper is one claim; `sentence` makes one of several cells.
     """
     bounds = (-float("inf") if low is None else low, float("inf") if high is None else high)
     verdict = _place(measured, *bounds, "holds", "fails")
     return _row(experiment, case, metric, unit, "claim", None, low, high, measured, verdict, note)
+
+
+def remark(
+    experiment: str,
+    case: str,
+    metric: str,
+    unit: str,
+    measured: Sample,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    note: str,
+) -> Row:
+    """A further sentence of the paper about a result, whose line was set before it was run. It is judged as a claim is, but counts for no
+    verdict: the row is a measured value, whose note says the line and what comes of it."""
+    judged = claim(experiment, case, metric, unit, measured, low=low, high=high)
+    passed = IN_WORDS[cast(Passed, judged.verdict)]
+    return dataclasses.replace(
+        judged,
+        kind="value",
+        paper_low=None,
+        paper_high=None,
+        verdict="measured",
+        note=f"{note}. Remark, {judged.paper_text()}: {passed}.",
+    )
 
 
 def average(samples: Iterable[Sample]) -> Sample:
@@ -213,17 +271,19 @@ def sentence(
     high: float | None = None,
     note: str,
     shown: Callable[[Sample], Sample] = lambda cell: cell,
+    in_passing: bool = False,
 ) -> list[Row]:
     """A sentence of the paper that speaks of several cells: these as values, by their cases and as they are to be `shown`, and one claim
-    about what is `typical` of them, or about the `hardest`."""
+    about what is `typical` of them, or about the `hardest`; one said `in_passing` is a remark."""
+    made = remark if in_passing else claim
     if len(cells) == 1:
         ((name, only),) = cells.items()
-        return [claim(experiment, name, metric, unit, only, low=low, high=high, note=note)]
+        return [made(experiment, name, metric, unit, only, low=low, high=high, note=note)]
     found = judged(cells.values(), of, low, high)
     which = f"{case + ', ' if case else ''}{'the median' if of == 'typical' else 'the hardest'} of {len(cells)}"
     return [
         *(value(experiment, name, metric, unit, shown(sample)) for name, sample in cells.items()),
-        claim(experiment, which, metric, unit, found, low=low, high=high, note=note),
+        made(experiment, which, metric, unit, found, low=low, high=high, note=note),
     ]
 
 

@@ -7,6 +7,7 @@ What its experiments share, and P1: one bulk TCP over a string.
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Literal
@@ -15,7 +16,7 @@ from hopcast.numbers import significant
 from hopcast.scenario import Scenario
 from hopcast.studies.experiment import Amount, Case, Experiment, Measured, Parameter, Table
 from hopcast.studies.h2o_places import mbps, number
-from hopcast.studies.rows import Row, Sample, sentence, value
+from hopcast.studies.rows import Row, Sample, average, sentence, value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,12 +49,17 @@ BARELY = 0.05
 VERY_LOW = 0.10
 """"A very low throughput": at most so much of what the ideal channel carries."""
 
+MUCH_LESS = 0.5
+""""Much degraded": at most half."""
+
 HOPS = (1, 2, 3, 4, 5, 6)
 SEGMENTS = (200, 1000)
 WINDOWS = (1, 2, 4, NS2_WINDOW)
 """Segments. 1, 2 and 4 are those of the paper's Table 4; its figures lost theirs."""
 FAR = (5, 6)
 """Hops: "more than 4 hops away"."""
+FEW_HOPS, MANY_HOPS = (2, 3), (4, 5, 6)
+"""Hops: what section 6 calls suitable, and what it calls a bigger network."""
 
 
 def scenario(
@@ -217,15 +223,15 @@ def _many(amount: Amount) -> tuple[int, ...]:
 def _cases(amount: Amount) -> Mapping[str, Case]:
     made = {}
     for hops, segment, window, rts, channel in product(HOPS, SEGMENTS, WINDOWS, (False, True), CHANNELS):
-        name = _case(hops, segment, window, rts, channel)
-        made[name] = _one(name, hops, segment, window, rts, channel, amount)
+        name = one_tcp_name(hops, segment, window, rts, channel)
+        made[name] = one_tcp(name, hops, segment, window, rts, channel, amount)
     for hops, window, channel in product((1, HOPS[-1]), (1, NS2_WINDOW), CHANNELS):
         name = _notified(hops, window, channel)
-        made[name] = _one(name, hops, 1000, window, False, channel, amount, notified=True)
+        made[name] = one_tcp(name, hops, 1000, window, False, channel, amount, notified=True)
     return made
 
 
-def _one(
+def one_tcp(
     name: str,
     hops: int,
     segment: int,
@@ -235,6 +241,7 @@ def _one(
     amount: Amount,
     notified: bool | None = None,
 ) -> Case:
+    """One bulk TCP from node 0 over so many hops."""
     flow = tcp("stream0", 0, hops, segment, window)
     made = scenario(name, [flow], rts=rts, channel=channel, seconds=_seconds(amount), notified=notified)
     return Case(made, _many(amount) if hops in FAR and channel != FEC else seeds(amount))
@@ -242,13 +249,13 @@ def _one(
 
 def _rows(measured: Measured) -> list[Row]:
     every = {
-        key: kbps(measured, _case(*key))
+        key: kbps(measured, one_tcp_name(*key))
         for key in product(HOPS, SEGMENTS, WINDOWS, (False, True), CHANNELS)
     }  # fmt: skip
     # What all have in common; some ran with more seeds.
     few = min(len(sample.values) for sample in every.values())
-    goodput = {key: Sample(sample.values[:few]) for key, sample in every.items()}
-    rows = [value("P1", _case(*key), "goodput", "kb/s", sample) for key, sample in every.items()]
+    goodput = {key: sample.first(few) for key, sample in every.items()}
+    rows = [value("P1", one_tcp_name(*key), "goodput", "kb/s", sample) for key, sample in every.items()]
     for key in product((1, HOPS[-1]), (1, NS2_WINDOW), CHANNELS):
         rows.append(value("P1", _notified(*key), "goodput", "kb/s", kbps(measured, _notified(*key))))
     longer = {
@@ -296,6 +303,14 @@ def _rows(measured: Measured) -> list[Row]:
     }
     note = f"Large windows and segments pass, “at a very low throughput” (Figs. 3(c), (d)): above 0, at most {VERY_LOW:.0%}"
     rows.extend(_tendency("errors, large windows", shares, low=1e-4, high=VERY_LOW, note=note))
+    bigger = {}
+    for segment, window, rts, channel in product(SEGMENTS, WINDOWS, (False, True), CHANNELS):
+        few_hops, many_hops = (
+            average(goodput[hops, segment, window, rts, channel] for hops in group) for group in (FEW_HOPS, MANY_HOPS)
+        )
+        bigger[_bigger(segment, window, rts, channel)] = _over(many_hops, few_hops)
+    note = f"“A bigger network results in a much degraded performance” than that of 2 and 3 hops (section 6), TCP: at most {MUCH_LESS:.0%}"
+    rows.extend(_tendency("4 to 6 / 2 and 3 hops", bigger, high=MUCH_LESS, note=note, in_passing=True))
     for segment, rts in product(SEGMENTS, (False, True)):
         ratio = goodput[1, segment, 1, rts, FEC] / goodput[1, segment, 1, rts, IDEAL]
         case = f"1 hop, {segment} B, window 1, {rts_text(rts)}, FEC / ideal"
@@ -322,19 +337,27 @@ def _tendency(
     high: float | None = None,
     note: str,
     metric: str = "goodput ratio",
+    in_passing: bool = False,
 ) -> list[Row]:
     """A sentence about all these cells, of which some connections with errors may have delivered nothing."""
-    return sentence("P1", case, metric, "", cells, of="typical", low=low, high=high, note=note, shown=_finite)
+    return sentence(
+        "P1", case, metric, "", cells, of="typical", low=low, high=high, note=note, shown=_finite, in_passing=in_passing
+    )
 
 
 def _notes(table: Table) -> list[str]:
     def goodput(hops: int, segment: int, window: int, rts: bool, channel: Channel = IDEAL) -> float:
-        return number(table, _case(hops, segment, window, rts, channel), "goodput")
+        return number(table, one_tcp_name(hops, segment, window, rts, channel), "goodput")
 
     def notified(hops: int, window: int, channel: Channel) -> str:
         return (
             f"{significant(number(table, _notified(hops, window, channel), 'goodput'))} kb/s in place of "
             f"{significant(goodput(hops, 1000, window, False, channel))}"
+        )
+
+    def bigger(channel: Channel) -> float:
+        return statistics.median(
+            number(table, _bigger(*key, channel), "goodput ratio") for key in product(SEGMENTS, WINDOWS, (False, True))
         )
 
     best = {hops: max(WINDOWS, key=lambda window: goodput(hops, 1000, window, False)) for hops in HOPS}
@@ -356,6 +379,9 @@ def _notes(table: Table) -> list[str]:
         f"channel's goodput with segments of 1000 B, {number(table, f'1 hop, 200 B, window 1, {rts_text(False)}, FEC / ideal', 'goodput ratio'):.2f} "
         "with 200 B: preambles, spaces and backoff are not coded, and blocks of 255 octets have the same 102 of correction however "
         "little they carry.",
+        "Beyond three hops goodput is, as a part of that over two and three (the median of segments, windows, with and without RTS), "
+        + ", ".join(f"{bigger(channel):.2f} ({channel})" for channel in CHANNELS)
+        + ": on channels that lose nothing further hops cost their time and no more, and it is errors that make a bigger network much worse.",
         "If DSDV took each frame that is given up for a lost neighbour, as hopcast's does outside of the profile ns-2 (no RTS, 1000 B): over "
         f"one hop with errors {notified(1, 1, ERRORS)}, over six hops with a window of 20 on the ideal channel {notified(6, 20, IDEAL)}, and "
         f"with FEC {notified(6, 20, FEC)}.",
@@ -367,7 +393,7 @@ def _figures(table: Table) -> list[tuple[str, Figure]]:
 
     def drawn(cases: Mapping[str, tuple[int, int, bool, Channel]]) -> Figure:
         made = [
-            Line(label, [(hops, table[_case(hops, *case), "goodput"]) for hops in HOPS])
+            Line(label, [(hops, table[one_tcp_name(hops, *case), "goodput"]) for hops in HOPS])
             for label, case in cases.items()
         ]
         return lines(made, x="hops", y="goodput, kb/s")
@@ -389,12 +415,17 @@ def _figures(table: Table) -> list[tuple[str, Figure]]:
     return kinds + windows
 
 
-def _case(hops: int, segment: int, window: int, rts: bool, channel: Channel) -> str:
+def one_tcp_name(hops: int, segment: int, window: int, rts: bool, channel: Channel) -> str:
+    """Of the case, and of its scenario."""
     return f"{hops_text(hops)}, {segment} B, window {window}, {rts_text(rts)}, {channel}"
 
 
+def _bigger(segment: int, window: int, rts: bool, channel: Channel) -> str:
+    return f"{segment} B, window {window}, {rts_text(rts)}, {channel}, 4 to 6 / 2 and 3 hops"
+
+
 def _notified(hops: int, window: int, channel: Channel) -> str:
-    return f"{_case(hops, 1000, window, False, channel)}, {NOTIFIED}"
+    return f"{one_tcp_name(hops, 1000, window, False, channel)}, {NOTIFIED}"
 
 
 EXPERIMENTS = (

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from hopcast.numbers import significant
 from hopcast.studies.experiment import Amount, Case, Experiment, Measured, Parameter, Table
 from hopcast.studies.h2o_places import number
-from hopcast.studies.rows import Row, Sample, average, sentence, value
+from hopcast.studies.rows import Row, Sample, average, hardest, sentence, value
 from hopcast.studies.strings import (
     CHANNELS,
     ERRORS,
@@ -25,6 +25,8 @@ from hopcast.studies.strings import (
     SEGMENTS,
     Channel,
     kbps,
+    one_tcp,
+    one_tcp_name,
     parameters,
     rts_text,
     scenario,
@@ -70,6 +72,7 @@ def _setup(amount: Amount) -> list[Parameter]:
             f"none; beside, {LEFT_BER:g} at all times, at the rate without FEC",
             "section 3 has 10⁻⁶, far less than matters; varied",
         ),
+        Parameter("one connection alone", "as in P1, over one hop", "what those over one hop are compared with"),
         Parameter("window", f"{NS2_WINDOW} segments; 1 beside", "not stated: ns-2's default; Fig. 1"),
     ]
 
@@ -94,6 +97,10 @@ def _cases(amount: Amount) -> Mapping[str, Case]:
             scenario(name, flows, rts=rts, channel=channel, seconds=_seconds(amount)),
             _many(amount) if window == NS2_WINDOW else seeds(amount),
         )  # fmt: skip
+    for segment, rts, channel in product(SEGMENTS, (False, True), CHANNELS):
+        name = _alone(segment, rts, channel)
+        # As in P1, so that it is simulated once.
+        made[name] = one_tcp(name, 1, segment, NS2_WINDOW, rts, channel, amount)
     left = with_ber(made[_case(1000, False, ERRORS, NS2_WINDOW)].scenario, LEFT_BER)
     return made | {RESIDUAL: Case(left, seeds(amount))}
 
@@ -132,6 +139,20 @@ def _rows(measured: Measured) -> list[Row]:
         f"“A multihop connection fails in the presence of many single hop transfers”: at most {FAILS:.0%} of their mean"
     )
     rows += sentence("P5", "", f"{LONG} / mean over one hop", "", shares, of="hardest", high=FAILS, note=note)
+    affected = {}
+    for segment, rts, channel, window in chosen:
+        alone = kbps(measured, _alone(segment, rts, channel))
+        # There are more replications of those together than of one alone, whose mean stands for it.
+        affected[f"{_short(segment, rts, channel, window)}, the most / alone"] = hardest(
+            (
+                Sample.of(lambda rate, of=alone.mean: rate / of if of else math.nan, each)
+                for each in short[segment, rts, channel, window]
+            ),
+            None,
+            1.0,
+        )
+    note = "“Since all nodes are active at the same time, the performance of single hop connections is also affected”: each has less than one alone"
+    rows += sentence("P5", "one hop", "goodput ratio", "", affected, of="hardest", high=1.0, note=note, in_passing=True)
     larger = {
         f"no RTS, {channel}, 1000 B / 200 B": total[1000, False, channel, NS2_WINDOW]
         / total[200, False, channel, NS2_WINDOW]
@@ -222,6 +243,10 @@ def _figures(table: Table) -> list[tuple[str, Figure]]:
         (f"Goodput of each connection, {segment} B, {rts_text(rts)}", drawn(segment, rts))
         for segment, rts in product(SEGMENTS, (False, True))
     ]
+
+
+def _alone(segment: int, rts: bool, channel: Channel) -> str:
+    return one_tcp_name(1, segment, NS2_WINDOW, rts, channel)
 
 
 def _case(segment: int, rts: bool, channel: Channel, window: int) -> str:

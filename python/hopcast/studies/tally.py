@@ -23,17 +23,20 @@ def findings(rows: Sequence[Row]) -> dict[str, Verdict]:
 
 @dataclass(frozen=True)
 class Tally:
-    """Verdicts on claims, of which each sentence of a paper is one, and on the values of experiments (one vote each)."""
+    """Verdicts on claims, of which each sentence of a paper that an experiment is about is one, and on the values of experiments (one vote
+    each). Beside them, and in neither, what comes of the papers' remarks."""
 
     claims: Counter[str]
+    remarks: Counter[str]
     experiments: Counter[str]
 
     @staticmethod
     def of(experiments: Iterable[Sequence[Row]]) -> Tally:
         """That of the rows of any number of experiments."""
-        tally = Tally(Counter(), Counter())
+        tally = Tally(Counter(), Counter(), Counter())
         for rows in experiments:
             tally.claims.update(row.verdict for row in rows if row.kind == "claim")
+            tally.remarks.update(row.remark for row in rows if row.remark is not None)
             if (verdict := findings(rows).get(VALUES)) is not None:
                 tally.experiments[verdict] += 1
         return tally
@@ -42,6 +45,7 @@ class Tally:
         """The same for people."""
         return [
             f"Claims: {_counts(self.claims, 'hold', 'holds', 'fail', 'fails')}.",
+            f"Remarks in passing: {_counts(self.remarks, 'hold', 'holds', 'fail', 'fails')}.",
             "Experiments with values of a paper, by the median value: "
             f"{_counts(self.experiments, 'are within', 'within', 'differ', 'differs')}.",
         ]
