@@ -74,7 +74,7 @@ def test_what_was_skipped_is_told(tmp_path: Path) -> None:
 def test_remarks_are_told_from_claims_and_have_their_colours(tmp_path: Path, measured: float, remarked: str) -> None:
     rows = [
         claim("A2", "said", "ratio", "", Sample((2.0,)), low=1.0, note="about"),
-        remark("A2", "in passing", "ratio", "", Sample((measured,)), low=1.0, note="“further”"),
+        remark(claim("A2", "in passing", "ratio", "", Sample((measured,)), low=1.0, note="“further”")),
     ]
     experiment = EXPERIMENTS["A2"]
     rows += [row for row in experiment.rows(made_up(experiment, False)) if row.kind == "value" and row.remark is None]

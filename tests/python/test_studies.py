@@ -109,7 +109,7 @@ def test_a_sentence_about_several_cells_is_one_claim() -> None:
 def test_a_remark_is_judged_as_a_claim_and_counts_for_no_verdict(
     values: tuple[float, ...], remarked: str, words: str
 ) -> None:
-    row = remark("X", "case", "ratio", "Mb/s", Sample(values), low=1.0, note="“says so”")
+    row = remark(claim("X", "case", "ratio", "Mb/s", Sample(values), low=1.0, note="“says so”"))
     assert row.remark == remarked == claim("X", "case", "ratio", "Mb/s", Sample(values), low=1.0).verdict
     assert row.note == f"“says so”. Remark, ≥ 1 Mb/s: {words}."
     assert (row.kind, row.verdict) == ("value", "measured")
@@ -129,7 +129,7 @@ def test_remarks_stand_in_the_terminals_table(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    said = remark("X", "in passing", "ratio", "", sample(0.5), low=1.0, note="n")
+    said = remark(claim("X", "in passing", "ratio", "", sample(0.5), low=1.0, note="n"))
     print_rows([said, claim("X", "about", "ratio", "", sample(2.0), low=1.0), value("X", "only", "", "", sample(1.0))])
     lines = [re.split(r"\s*│\s*", line) for line in capsys.readouterr().out.splitlines() if "│ X" in line]
     assert [(line[2], line[4], line[6]) for line in lines] == [
@@ -139,7 +139,7 @@ def test_remarks_stand_in_the_terminals_table(
 
 
 def test_only_a_measured_row_is_a_remark() -> None:
-    note = remark("X", "", "", "", sample(2.0), low=1.0, note="n").note
+    note = remark(claim("X", "", "", "", sample(2.0), low=1.0, note="n")).note
     assert claim("X", "", "", "", sample(2.0), low=1.0, note=note).remark is None
     assert value("X", "", "", "", sample(2.0), paper=2.0, note=note).remark is None
 

@@ -13,7 +13,7 @@ import pytest
 from hopcast import studies
 from hopcast.report import write_report
 from hopcast.studies import AMOUNTS, EXPERIMENTS, run_experiments, trials
-from hopcast.studies.rows import Row, Sample, remark
+from hopcast.studies.rows import Row, Sample, claim, remark
 from hopcast.studies.sensitivity import UNSAID, Alternative, Sensitivity, Trial, compare, staggered
 from hopcast.studies.tally import Tally, findings
 
@@ -35,7 +35,7 @@ def test_a_tally_counts_claims_and_experiments() -> None:
         [
             [row("holds"), row("holds"), row("fails"), row("within", "value")],
             [row("inconclusive"), row("differs", "value")],
-            [remark("Y", "", "", "", Sample((x,)), low=1.0, note="n") for x in (2.0, 0.0, 3.0, math.nan)],
+            [remark(claim("Y", "", "", "", Sample((x,)), low=1.0, note="n")) for x in (2.0, 0.0, 3.0, math.nan)],
         ]
     )
     assert tally.remarks == {"holds": 2, "fails": 1, "inconclusive": 1}

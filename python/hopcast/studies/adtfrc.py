@@ -204,9 +204,8 @@ def _difference(
 ) -> Row:
     """A claim about the first of a pair less the second, seed by seed, of what is known in both, or a remark."""
     first, second = pair
-    return (remark if in_passing else claim)(
-        experiment, case, metric, unit, _known(first - second), low=low, high=high, note=note
-    )
+    found = claim(experiment, case, metric, unit, _known(first - second), low=low, high=high, note=note)
+    return remark(found) if in_passing else found
 
 
 def _goodput(measured: Measured, case: str, *flows: str) -> Sample:
@@ -936,7 +935,9 @@ def _m4_rows(measured: Measured) -> list[Row]:
         else:
             note = "At rest “TCP-ELFN flow suffers from periodic interruption (throughput almost becomes 0)” (section V-B): two or more"
             cut = _known(found["tcp", "count"])
-            rows.append(remark("M4", f"{name}, TCP with ELFN alone", "interruptions", "", cut, low=PERIODIC, note=note))
+            rows.append(
+                remark(claim("M4", f"{name}, TCP with ELFN alone", "interruptions", "", cut, low=PERIODIC, note=note))
+            )
     note = "“The rate-changing range for TFRC flows is much larger than ADTFRC flows”, and TCP's too (section V-B)"
     case, metric = f"ADTFRC − others, the median of {len(least)}", "coefficient of variation of the rate"
     rows.append(claim("M4", case, metric, "", _known(typical(least.values())), high=0.0, note=note))

@@ -157,7 +157,7 @@ def _h9_rows(measured: Measured) -> list[Row]:
     kept = mbps(measured, _h9_case("udp", RATED), 0) / mbps(measured, _h9_case("tcp", RATED), 0)
     note = "Beside UDP “no degradation for TCP” (Table IV): no less than beside TCP, but for the 10 % that are noise to the paper"
     case = f"N1 → N2 → N3, beside UDP / beside TCP, {RATED.name}"
-    return [*rows, remark("H9", case, "bandwidth ratio", "", kept, low=1 - NOISE, note=note)]
+    return [*rows, remark(claim("H9", case, "bandwidth ratio", "", kept, low=1 - NOISE, note=note))]
 
 
 def _h9_notes(table: Table) -> list[str]:

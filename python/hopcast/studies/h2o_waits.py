@@ -99,7 +99,9 @@ def _rows(measured: Measured) -> list[Row]:
     note = (
         "At 1 KB “with a 1 and a 2 ms wait-time, approximately the same amount of data is transmitted”; ±10 % is noise"
     )
-    rows.append(remark("H6", "1 KB, 1 ms / 2 ms", "data ratio", "", arrives, low=1 - NOISE, high=1 + NOISE, note=note))
+    rows.append(
+        remark(claim("H6", "1 KB, 1 ms / 2 ms", "data ratio", "", arrives, low=1 - NOISE, high=1 + NOISE, note=note))
+    )
     kept = {hops: mbps(measured, _over_hops(hops, 2)) / mbps(measured, _over_hops(hops, 0)) for hops in (2, 3, 4)}
     tolerant = {f"1 KB, 1:{hops + 1}-hop − 1:{hops}-hop": kept[hops + 1] - kept[hops] for hops in (2, 3)}
     note = "“A larger k increases the service time of an ADU, making it tolerant to longer wait times”: 2 ms cost less of the bandwidth"

@@ -320,7 +320,11 @@ def _w1_rows(measured: Measured) -> list[Row]:
     rows.append(value("W1", f"AP, {FTP}–{END} s", "largest queue / its places", "", later))
     note = f"“The channel and the buffers along the path are quickly saturated”: the AP's queue is full, but for 10 %, within {BIN_S} s"
     rows.append(
-        remark("W1", f"AP, {FTP}–{FTP + BIN_S} s", "largest queue / its places", "", filled, low=1 - NOISE, note=note)
+        remark(
+            claim(
+                "W1", f"AP, {FTP}–{FTP + BIN_S} s", "largest queue / its places", "", filled, low=1 - NOISE, note=note
+            )
+        )
     )
     for flow, start in (("movie", 0), ("game", 45)):
         for index, since in enumerate(range(start, END, BIN_S)):

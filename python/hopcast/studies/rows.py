@@ -190,28 +190,16 @@ def claim(
     return _row(experiment, case, metric, unit, "claim", None, low, high, measured, verdict, note)
 
 
-def remark(
-    experiment: str,
-    case: str,
-    metric: str,
-    unit: str,
-    measured: Sample,
-    *,
-    low: float | None = None,
-    high: float | None = None,
-    note: str,
-) -> Row:
+def remark(judged: Row) -> Row:
     """A further sentence of the paper about a result, whose line was set before it was run. It is judged as a claim is, but counts for no
     verdict: the row is a measured value, whose note says the line and what comes of it."""
-    judged = claim(experiment, case, metric, unit, measured, low=low, high=high)
-    passed = IN_WORDS[cast(Passed, judged.verdict)]
     return dataclasses.replace(
         judged,
         kind="value",
         paper_low=None,
         paper_high=None,
         verdict="measured",
-        note=f"{note}. Remark, {judged.paper_text()}: {passed}.",
+        note=f"{judged.note}. Remark, {judged.paper_text()}: {IN_WORDS[cast(Passed, judged.verdict)]}.",
     )
 
 
@@ -275,16 +263,15 @@ def sentence(
 ) -> list[Row]:
     """A sentence of the paper that speaks of several cells: these as values, by their cases and as they are to be `shown`, and one claim
     about what is `typical` of them, or about the `hardest`; one said `in_passing` is a remark."""
-    made = remark if in_passing else claim
     if len(cells) == 1:
-        ((name, only),) = cells.items()
-        return [made(experiment, name, metric, unit, only, low=low, high=high, note=note)]
-    found = judged(cells.values(), of, low, high)
-    which = f"{case + ', ' if case else ''}{'the median' if of == 'typical' else 'the hardest'} of {len(cells)}"
-    return [
-        *(value(experiment, name, metric, unit, shown(sample)) for name, sample in cells.items()),
-        made(experiment, which, metric, unit, found, low=low, high=high, note=note),
-    ]
+        ((which, found),) = cells.items()
+        each = []
+    else:
+        which = f"{case + ', ' if case else ''}{'the median' if of == 'typical' else 'the hardest'} of {len(cells)}"
+        found = judged(cells.values(), of, low, high)
+        each = [value(experiment, name, metric, unit, shown(sample)) for name, sample in cells.items()]
+    about = claim(experiment, which, metric, unit, found, low=low, high=high, note=note)
+    return [*each, remark(about) if in_passing else about]
 
 
 def experiment_verdict(rows: Sequence[Row]) -> Verdict:

@@ -497,10 +497,10 @@ def _a3_claims(measured: Measured) -> list[Row]:
             "A3", "at node 1, four − three hops", "lost at node 1", "points", more_of_four(0), of="typical", low=RESOLUTION, in_passing=True,
             note="With four hops “larger number of drops at node 1 due to ARP queue overflows”: by 0.01 points or more, beyond 0.4 Mb/s",
         ),
-        remark(
+        remark(claim(
             "A3", f"{_hops(4)}, {LOADS[-1]:g} / {HIGH:g} Mb/s", "received bandwidth ratio", "", down, high=1.0,
             note="With four hops “received bandwidth is going down with very high load”: from 0.4 Mb/s, where it is the most in Table 5",
-        ),
+        )),
         *sentence(
             "A3", "high − low load", "routing messages of node 1", "", again, of="typical", low=1.0, in_passing=True,
             note="Interference “gives rise to unnecessary route discoveries even in the absence of mobility” (section 5): one or more, beyond 0.4 Mb/s",
@@ -734,7 +734,9 @@ def _a5_rows(measured: Measured) -> list[Row]:
     rows.append(value("A5", TWO_SEGMENTS, "acknowledgements a segment", "", paired))
     note = "Over one hop “alternate packets are acknowledged when there is no packet loss. This is clearly evident”: one for two, within 10 %"
     low, high = ALTERNATE * (1 - NOISE), ALTERNATE * (1 + NOISE)
-    rows.append(remark("A5", _hops(1), "acknowledgements a segment", "", answered, low=low, high=high, note=note))
+    rows.append(
+        remark(claim("A5", _hops(1), "acknowledgements a segment", "", answered, low=low, high=high, note=note))
+    )
     irregular = {
         f"{_hops(hops)} / {_hops(hops - 1)}": measured.flow(_hops(hops), "stream0", "jitter_mean_s")
         / measured.flow(_hops(hops - 1), "stream0", "jitter_mean_s")
