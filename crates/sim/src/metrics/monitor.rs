@@ -2,9 +2,9 @@
 //! Lu, section III-D; their footnote 5 names a monitor, which is not described).
 //!
 //! A loss is known to the monitor when the network drops the packet, and is judged by [`Truth`] then. It is scored when the
-//! receiver counts the packet as lost, against the states that the receiver identifies at that moment in each of the ways of section
-//! III-D; a sender that probed in between has identified a disconnection. A packet that counts as lost and was not dropped is late: it waits for a route, or
-//! others have come another way, which is a change of route.
+//! receiver counts the packet as lost, against the states that the receiver identifies at that moment in each of the ways of
+//! section III-D; a sender that probed in between has identified a disconnection. A packet that counts as lost and was not
+//! dropped is late: it waits for a route, or others have come another way, which is a change of route.
 
 use super::{DropCause, PathState};
 use crate::scenario::model::{FlowId, NodeId};
