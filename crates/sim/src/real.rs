@@ -1,7 +1,5 @@
 //! Real hosts in a run: Ethernet frames in and out.
 
-use std::collections::VecDeque;
-
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::StationId;
 use hopcast_wire::{MacAddress, ethernet};
@@ -46,7 +44,8 @@ pub(crate) struct RealHosts {
     encoder: Encoder,
     neighbours: Neighbours,
     pub(crate) listeners: Vec<Listener>,
-    arrivals: VecDeque<(Instant, NodeId, Arrival)>,
+    /// Where they stand, in ascending order.
+    nodes: Vec<NodeId>,
 }
 
 impl core::fmt::Debug for RealHosts {
@@ -56,22 +55,18 @@ impl core::fmt::Debug for RealHosts {
 }
 
 impl RealHosts {
-    pub(crate) fn new(scenario: &Scenario, listeners: Vec<Listener>) -> Self {
+    pub(crate) fn new(scenario: &Scenario, hosts: &[Host], listeners: Vec<Listener>) -> Self {
         let neighbours = Neighbours::new(scenario);
-        Self { encoder: Encoder::new(scenario), neighbours, listeners, arrivals: VecDeque::new() }
+        let nodes = hosts.iter().filter(|host| host.is_real()).map(Host::node).collect();
+        Self { encoder: Encoder::new(scenario), neighbours, listeners, nodes }
     }
 
-    /// Takes what has come to the host at its node.
-    pub(crate) fn collect(&mut self, host: &mut Host, now: Instant) {
-        while let Some(arrival) = host.poll_arrival() {
-            self.arrivals.push_back((now, host.node(), arrival));
-        }
-    }
-
-    /// The next frame for a real host, in the order in which they came.
-    pub(crate) fn poll_delivery(&mut self) -> Option<Delivery> {
+    /// The next frame for a real host at one of `hosts`, in the order in which they came, and of equals by node.
+    pub(crate) fn poll_delivery(&mut self, hosts: &mut [Host]) -> Option<Delivery> {
         loop {
-            let (at, node, Arrival { from, packet }) = self.arrivals.pop_front()?;
+            let next = |&node: &NodeId| Some((hosts[node.0 as usize].next_arrival()?, node));
+            let (_, node) = self.nodes.iter().filter_map(next).min()?;
+            let Arrival { at, from, packet } = hosts[node.0 as usize].poll_arrival()?;
             let own = self.neighbours.radios(node).nth(from.interface as usize).map(mac_address);
             let own = own.unwrap_or(MacAddress::BROADCAST);
             let destination = match packet.real().map(|part| part.destination) {

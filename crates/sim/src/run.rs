@@ -195,7 +195,7 @@ impl Simulation {
         let Machines { mut hosts, flows, warnings, listeners } = machines(scenario, &network, seed, hosting)?;
         let real = match hosting {
             Hosting::Simulated => None,
-            Hosting::Real => Some(Box::new(RealHosts::new(scenario, listeners))),
+            Hosting::Real => Some(Box::new(RealHosts::new(scenario, &hosts, listeners))),
         };
         let counters = vec![Counters::default(); hosts.len()];
         let code = match radio.errors {
@@ -324,7 +324,8 @@ impl Simulation {
 
     /// The next frame for a real host.
     pub fn poll_delivery(&mut self) -> Option<Delivery> {
-        self.engine.upper_mut().real.as_mut()?.poll_delivery()
+        let Hosts { hosts, real, .. } = self.engine.upper_mut();
+        real.as_mut()?.poll_delivery(hosts)
     }
 
     /// Where flows between simulated and real hosts are listened to.
@@ -646,9 +647,6 @@ impl Hosts {
             return receiver.handle_lost(packet, DropCause::Corrupted, &mut context);
         }
         receiver.handle_packet(packet, from, &mut context);
-        if let Some(real) = &mut self.real {
-            real.collect(&mut self.hosts[host as usize], now);
-        }
     }
 
     /// The real host at `node` sends `packet` to the neighbour behind `hop`.

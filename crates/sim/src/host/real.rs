@@ -65,6 +65,8 @@ pub(super) struct Real {
 /// A packet for a real host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrival {
+    /// When it came.
+    pub at: Instant,
     /// The neighbour that it came from, and the interface that it came to.
     pub from: Neighbour,
     /// The packet.
@@ -243,6 +245,11 @@ impl Host {
         self.real.is_some()
     }
 
+    /// When the next packet for the real host came.
+    pub fn next_arrival(&self) -> Option<Instant> {
+        self.real.as_ref()?.arrivals.front().map(|arrival| arrival.at)
+    }
+
     /// The next packet for the real host.
     pub fn poll_arrival(&mut self) -> Option<Arrival> {
         self.real.as_mut()?.arrivals.pop_front()
@@ -282,7 +289,7 @@ impl Host {
         if let Some(real) = &mut self.real {
             let mut packet = packet.clone();
             packet.set_routing(None);
-            real.arrivals.push_back(Arrival { from, packet });
+            real.arrivals.push_back(Arrival { at: cx.now, from, packet });
         }
     }
 

@@ -133,7 +133,9 @@ fn echo(payload: &[u8]) -> Vec<u8> {
 pub(crate) fn deliveries(simulation: &mut Simulation) -> Vec<Delivery> {
     simulation.run_until(simulation.now() + Duration::from_millis(100));
     simulation.check().expect("no packet is lost without a cause");
-    std::iter::from_fn(|| simulation.poll_delivery()).collect()
+    let deliveries: Vec<Delivery> = std::iter::from_fn(|| simulation.poll_delivery()).collect();
+    assert!(deliveries.is_sorted_by_key(|delivery| delivery.at), "{deliveries:?}");
+    deliveries
 }
 
 /// The IPv4 packet that a real host is given.
@@ -246,14 +248,18 @@ fn a_real_host_is_told_that_its_routing_protocol_finds_nobody() {
     let text = ["a", "b", "c"]
         .iter()
         .fold(line("false"), |text, name| text.replace(&format!("name = \"{name}\""), &aodv(name)));
-    let (_, mut simulation) = emulation_of(text.replace("10 s", "60 s"));
+    let (_, mut simulation) = emulation_of(text.replace("10 s", "60 s").replace("5 s", "50 s"));
     let octets = packet(NodeId(9), 17, (0, false), &datagram(9));
     simulation.handle_frame(REAL, 0, &frame(hardware(0), EtherType::Ipv4, &octets)).expect("it is taken");
-    let all: Vec<Delivery> = (0..590).flat_map(|_| deliveries(&mut simulation)).collect();
-    let errors: Vec<_> =
-        all.iter().map(ip_of).filter(|(header, _)| u8::from(header.protocol) == icmpv4::PROTOCOL).collect();
-    let [(header, message)] = &errors[..] else { panic!("one error: {errors:?}") };
-    assert_eq!((header.source, &message[..2]), (ip_address(REAL), &[3, 1][..]));
+    // Rings of 1, 3, 5 and 7 hops, then RREQ_RETRIES times the whole network (RFC 3561, section 6.4).
+    let given_up = Duration::from_millis(2 * 40 * (3 + 5 + 7 + 9) + 2800 + 2 * 2800);
+    simulation.run_until(Instant::START + given_up - Duration::from_nanos(1));
+    assert_eq!(simulation.poll_delivery(), None);
+    let [delivery] = &deliveries(&mut simulation)[..] else { panic!("it is told at once, and once") };
+    assert_eq!(delivery.at, Instant::START + given_up);
+    let (header, message) = ip_of(delivery);
+    assert_eq!((header.source, u8::from(header.protocol)), (ip_address(REAL), icmpv4::PROTOCOL));
+    assert_eq!(message[..2], [3, 1]);
 }
 
 #[test]
