@@ -17,7 +17,6 @@ from classical import (
     BASIC,
     CAUSES,
     CROWD,
-    CROWD_CAUSES,
     HELLO,
     NUMBERS,
     PAUSES,
@@ -27,6 +26,7 @@ from classical import (
     SWITCH,
     TC,
     Case,
+    Changes,
     read,
 )
 
@@ -305,8 +305,8 @@ def tables(measured: dict[Case, list[Run]]) -> dict[str, str]:
     for claim in claims(runs):
         lines.append(f"| {claim.paper} | {claim.says} | {claim.verdict} | {claim.found} |")
     made["claims"] = "\n".join(lines) + "\n"
-    made["causes"] = table("protocol, changed", list(changed(measured, CAUSES, {"pause": 0.0})))
-    made["causes, 40 sources"] = table("protocol, changed", list(changed(measured, CROWD_CAUSES, CROWD)))
+    for title, (scene, suspected) in CAUSES.items():
+        made[f"causes, {title}"] = table("protocol, changed", list(changed(measured, suspected, scene)))
     rows = [
         row(f"{protocol} | {packet} B | {sources} | {pause:g}", of)
         for (protocol, packet, sources, pause), of in ns2_runs().items()
@@ -315,9 +315,7 @@ def tables(measured: dict[Case, list[Run]]) -> dict[str, str]:
     return made
 
 
-def changed(
-    measured: dict[Case, list[Run]], suspected: dict[str, list[dict[str, Any]]], scene: dict[str, Any]
-) -> Iterator[str]:
+def changed(measured: dict[Case, list[Run]], suspected: dict[str, Changes], scene: dict[str, Any]) -> Iterator[str]:
     """What each change of a scene brings."""
     for protocol, suspects in suspected.items():
         yield row(f"{protocol} | nothing", measured[Case(protocol, **scene)])
