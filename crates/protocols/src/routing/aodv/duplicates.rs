@@ -6,6 +6,10 @@ use crate::time::{Duration, Instant};
 /// The most requests that are known again; a further one is treated as if it were known.
 pub(super) const MAX_REQUESTS: usize = 1 << 16;
 
+/// As many of the last requests are looked through first: what is known comes mostly from all neighbours soon after it was new, and
+/// a few requests that lie together are found sooner than one in a tree.
+const RECENT: usize = 8;
+
 /// The requests that came within PATH_DISCOVERY_TIME, by originator *and* number (RFC 3561, section 6.5).
 #[derive(Debug)]
 pub(super) struct Duplicates {
@@ -22,13 +26,16 @@ impl Duplicates {
 
     /// Whether this request is new; from now on it is not.
     pub(super) fn is_new(&mut self, originator: Ipv4Addr, id: u32, now: Instant) -> bool {
+        let key = (originator, id);
+        if self.forgotten.iter().rev().take(RECENT).any(|&(at, known)| known == key && at > now) {
+            return false;
+        }
         while let Some(&(at, key)) = self.forgotten.front()
             && at <= now
         {
             self.known.remove(&key);
             self.forgotten.pop_front();
         }
-        let key = (originator, id);
         if self.known.len() >= MAX_REQUESTS || !self.known.insert(key) {
             return false;
         }

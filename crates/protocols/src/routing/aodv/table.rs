@@ -57,6 +57,10 @@ impl Route {
         self.expires
     }
 
+    fn extend(&mut self, expires: Instant) {
+        self.expires = self.expires.max(expires);
+    }
+
     pub(super) fn is_repairable(&self, now: Instant) -> bool {
         matches!(self.state, State::Lost { repairable_until: Some(until) } if now < until)
     }
@@ -145,10 +149,11 @@ impl Table {
     ///
     /// A valid route over others is left as it is, since to be heard is not to hear.
     pub(super) fn greet(&mut self, neighbour: NextHop, expires: Instant, now: Instant) -> bool {
-        match self.routes.get(&neighbour.address) {
+        let latest = now + self.longest_lifetime;
+        match self.routes.get_mut(&neighbour.address) {
             Some(route) if route.is_valid() => {
                 if route.hop == neighbour {
-                    self.extend(neighbour.address, expires, now);
+                    route.extend(expires.min(latest));
                 }
                 false
             }
@@ -163,7 +168,7 @@ impl Table {
     pub(super) fn extend(&mut self, destination: Ipv4Addr, expires: Instant, now: Instant) {
         let latest = now + self.longest_lifetime;
         if let Some(route) = self.routes.get_mut(&destination).filter(|route| route.is_valid()) {
-            route.expires = route.expires.max(expires.min(latest));
+            route.extend(expires.min(latest));
         }
     }
 
@@ -247,26 +252,31 @@ impl Table {
         now: Instant,
     ) -> bool {
         let expires = expires.min(now + self.longest_lifetime);
-        let known = self.routes.get(&destination);
-        if known.is_none() && self.routes.len() >= MAX_ROUTES {
-            return false;
-        }
-        let precursors = known.map_or(Recipients::None, |route| route.precursors);
-        let before = known.map(|route| (route.hop, route.alarm));
-        let alarm = before.map_or(expires, |(_, old)| old.min(expires));
-        if let Some((old_hop, old_alarm)) = before {
-            // Mostly both stay as they are.
-            if old_hop != hop {
-                self.over.remove(&(old_hop, destination));
+        let Some(route) = self.routes.get_mut(&destination) else {
+            if self.routes.len() >= MAX_ROUTES {
+                return false;
             }
-            if old_alarm != alarm {
-                self.alarms.remove(old_alarm, destination);
+            self.over.insert((hop, destination));
+            self.alarms.insert(expires, destination);
+            let precursors = Recipients::None;
+            let route = Route { hop, hops, sequence, state, precursors, is_answered: false, expires, alarm: expires };
+            self.routes.insert(destination, route);
+            return true;
+        };
+        // Mostly both stay as they are.
+        if route.hop != hop || !route.is_valid() {
+            if route.is_valid() {
+                self.over.remove(&(route.hop, destination));
             }
+            self.over.insert((hop, destination));
         }
-        self.over.insert((hop, destination));
-        self.alarms.insert(alarm, destination);
-        let route = Route { hop, hops, sequence, state, precursors, is_answered: false, expires, alarm };
-        self.routes.insert(destination, route);
+        let alarm = route.alarm.min(expires);
+        if alarm != route.alarm {
+            self.alarms.remove(route.alarm, destination);
+            self.alarms.insert(alarm, destination);
+        }
+        let precursors = route.precursors;
+        *route = Route { hop, hops, sequence, state, precursors, is_answered: false, expires, alarm };
         true
     }
 }
