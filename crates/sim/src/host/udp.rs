@@ -113,18 +113,17 @@ impl Host {
         let tag =
             Tag { flow, seq: unit.seq, created: unit.created, socket: socket as u16, priority, expires: unit.expires };
         let coded = unit.coded;
-        if self.router.is_some() {
+        let interface = match &self.router {
+            Some(_) => Some(0),
+            None => self.routes.get(remote.node).map(|hop| hop.interface as usize),
+        };
+        if let Some(interface) = interface {
             // What is dropped on the way out leaves the buffer again, so that it must be there before.
-            let packets = self.packets_of(unit.octets, socket, 0, cx.now);
+            let packets = self.packets_of(unit.octets, socket, interface, cx.now);
             let id = self.next_id;
             self.udp(socket).charge(id, unit.octets, packets);
-            return self.send(remote.node, body, tag, coded, cx).is_some();
         }
-        let Some(id) = self.send(remote.node, body, tag, coded, cx) else { return false };
-        let interface = self.routes.get(remote.node).map_or(0, |hop| hop.interface as usize);
-        let packets = self.packets_of(unit.octets, socket, interface, cx.now);
-        self.udp(socket).charge(id, unit.octets, packets);
-        true
+        self.send(remote.node, body, tag, coded, cx).is_some()
     }
 
     /// A datagram for a socket of this host, of so many octets and in so many packets.

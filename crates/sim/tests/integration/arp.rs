@@ -146,6 +146,21 @@ fn blocking_writes_wait_for_routes_and_addresses() {
     }
 }
 
+/// Of a datagram in eleven pieces the last three wait for the address, and the others leave the send buffer at once: one that has room
+/// for a datagram has room for the next.
+#[test]
+fn pieces_that_wait_for_no_address_leave_the_send_buffer() {
+    let adu = r#"{ kind = "adu", size = "16 KB", wait = "0 ms" }"#;
+    for timeout in ["60 s", "1 s"] {
+        let nodes = format!("socket_buffer = \"20 KB\"\narp = {{ timeout = \"{timeout}\" }}");
+        let simulation = run(&pair(&nodes, "", adu, "11 s"), 1);
+        let dropped = simulation.counters()[0][DropCause::ArpQueueFull];
+        assert!(dropped >= 8, "{timeout}: {dropped}");
+        let flow = simulation.flows().iter().next().expect("there is one").summary(simulation.end());
+        assert!(flow.received_packets > 80, "{timeout}: {flow:?}");
+    }
+}
+
 /// A line of five under a routing protocol, with datagrams to the far end and a transfer back.
 fn line(nodes: &str, start: u32) -> String {
     scenarios::line(5, nodes, &format!("{} s", start + 40), start)
