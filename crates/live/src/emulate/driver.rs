@@ -119,6 +119,8 @@ impl<'a, 's> Driver<'a, 's> {
             self.read(now)?;
             self.deliver(&clock)?;
             if self.ports.iter().any(|port| port.is_readable) {
+                // Others may have become readable meanwhile.
+                self.sleep(Duration::ZERO, &mut events)?;
                 continue;
             }
             let due = self.session.next_event().max(now + QUANTUM).min(look).min(self.session.end());
@@ -178,13 +180,15 @@ impl<'a, 's> Driver<'a, 's> {
         Ok(())
     }
 
+    /// Sleeps for as long, or until there is something to read. Without time to sleep, it looks what there is: readiness is told of
+    /// here alone.
     fn sleep(&mut self, time: Duration, events: &mut Events) -> io::Result<()> {
-        if time == Duration::ZERO {
-            return Ok(());
+        let limit = (time == Duration::ZERO).then_some(std::time::Duration::ZERO);
+        if limit.is_none() {
+            let time = TimeSpec::from_duration(std::time::Duration::from_nanos(time.as_nanos()));
+            self.timer.set(Expiration::OneShot(time), TimerSetTimeFlags::empty())?;
         }
-        let expiration = Expiration::OneShot(TimeSpec::from_duration(std::time::Duration::from_nanos(time.as_nanos())));
-        self.timer.set(expiration, TimerSetTimeFlags::empty())?;
-        match self.poll.poll(events, None) {
+        match self.poll.poll(events, limit) {
             Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
             _ => {}
         }
