@@ -172,7 +172,9 @@ impl Driver {
             }
             let timers = [self.receiver.poll_timeout(), Some(self.display.due()), stop_by];
             let until = timers.into_iter().flatten().min();
-            wait(&[self.socket.as_fd(), signals.as_fd()], until, &self.clock)?;
+            // A signal that has come stays readable.
+            let awaited = [self.socket.as_fd(), signals.as_fd()];
+            wait(&awaited[..if stop_by.is_none() { 2 } else { 1 }], until, &self.clock)?;
         }
     }
 

@@ -341,6 +341,8 @@ impl Receiver {
                     self.media.handle_connection(session.with_correction);
                     self.outbox.push(Label::Connected(peer), |_| {});
                 }
+                // What a stranger sends with its handshake is nobody's.
+                dccp::Output::Deliver(_) if !is_open => {}
                 dccp::Output::Deliver(_) => {
                     let outbox = &mut self.outbox;
                     let payload = payload.unwrap_or_default();

@@ -218,8 +218,14 @@ impl Driver {
         loop {
             let mut now = self.clock.now();
             self.receive(now);
-            if stop_by.is_none() {
-                self.supply(now)?;
+            if stop_by.is_none()
+                && let Err(failure) = self.supply(now)
+            {
+                // What has been sent is whole; the receiver is to know that it is all.
+                self.sender.handle_stop(now);
+                self.drain(now);
+                self.report_result(|driver| driver.socket.flush());
+                return Err(failure);
             }
             now = self.clock.now();
             if self.sender.poll_timeout().is_some_and(|due| due <= now) {
@@ -406,15 +412,19 @@ impl Driver {
             Supply::Feed { feed, .. } if takes => feed.poll_due(now),
             Supply::Feed { .. } | Supply::Rtp(_) => None,
         };
-        let mut descriptors: Vec<BorrowedFd<'_>> = vec![self.socket.as_fd(), signals.as_fd()];
+        let mut descriptors: Vec<BorrowedFd<'_>> = vec![self.socket.as_fd()];
+        if stop_by.is_none() {
+            // A signal that has come stays readable.
+            descriptors.push(signals.as_fd());
+        }
         let mut pipes = Vec::new();
         match &self.supply {
-            Supply::Rtp(port) => descriptors.push(port.as_fd()),
+            Supply::Rtp(port) if stop_by.is_none() => descriptors.push(port.as_fd()),
             Supply::Feed { feed, inputs } if takes => {
                 pipes.extend((0..inputs.len()).filter(|&nth| feed.is_hungry(nth)));
                 descriptors.extend(pipes.iter().map(|&nth| inputs[nth].as_fd()));
             }
-            Supply::Feed { .. } => {}
+            Supply::Rtp(_) | Supply::Feed { .. } => {}
         }
         let feedback = self.feedback.as_ref().map(RateFeedback::due);
         let timers = [self.sender.poll_timeout(), media, feedback, Some(self.display.due()), stop_by];

@@ -233,7 +233,7 @@ impl Sender {
     /// The user wants the end at once: what waits is dropped, and the stream closed.
     pub fn handle_stop(&mut self, now: Instant) {
         self.handle_end(now);
-        self.withdraw();
+        self.withdraw(now);
         self.report.packets_dropped += self.units.len() as u64;
         (0..self.units.len()).for_each(|_| self.drop_first());
         if matches!(self.carrier, Carrier::Dccp { .. }) && self.accepted.is_none() {
@@ -420,9 +420,9 @@ impl Sender {
     }
 
     /// Takes back what the connection was offered.
-    fn withdraw(&mut self) {
+    fn withdraw(&mut self, now: Instant) {
         if let Carrier::Dccp { connection: Some(connection), .. } = &mut self.carrier {
-            connection.handle_flush();
+            connection.handle_flush(now);
         }
         self.offered = 0;
     }
@@ -430,7 +430,7 @@ impl Sender {
     /// Drops what is too old to be of use.
     fn drop_old(&mut self, now: Instant) {
         if is_due(self.oldest_expires(), now) {
-            self.withdraw();
+            self.withdraw(now);
         }
         while is_due(self.oldest_expires(), now) {
             self.report.packets_dropped += 1;
@@ -475,7 +475,7 @@ impl Sender {
             }
             self.offered += 1;
         }
-        if self.ended && self.offered == self.units.len() && self.accepted.is_some() {
+        if self.ended && self.units.is_empty() && self.accepted.is_some() {
             connection.handle_close(now);
         }
     }

@@ -345,6 +345,33 @@ fn a_stranger_is_refused_while_a_stream_flows_and_served_after_it() {
 }
 
 #[test]
+fn media_of_a_stranger_that_comes_with_its_handshake_is_nobodys() {
+    let mut pair = Pair::new(config(Variant::Adtfrc), Variant::Adtfrc, |_, _| Some(Duration::ZERO));
+    // Both ask before either is served.
+    let mut stranger = Sender::new(config(Variant::Adtfrc), 9, pair.now);
+    stranger.handle_packet(&packet(1_000), pair.now);
+    let Some(SenderOutput::Transmit(request)) = stranger.poll_output(pair.now) else { panic!("a Request") };
+    let request = request.to_vec();
+    pair.receiver.handle_datagram(address(2), &request, pair.now);
+    let Some(ReceiverOutput::Transmit(_, response)) = pair.receiver.poll_output(pair.now) else { panic!("a Response") };
+    stranger.handle_datagram(response, pair.now);
+    pair.play(0, 50);
+    let mut acknowledged = Vec::new();
+    while let Some(output) = stranger.poll_output(pair.now) {
+        if let SenderOutput::Transmit(octets) = output {
+            acknowledged.push(octets.to_vec());
+        }
+    }
+    assert!(!acknowledged.is_empty());
+    for octets in acknowledged {
+        pair.receiver.handle_datagram(address(2), &octets, pair.now);
+    }
+    pair.play(50, 50);
+    pair.end();
+    assert_eq!(sequences(&pair.delivered), Vec::from_iter(0..100));
+}
+
+#[test]
 fn strangers_cannot_make_a_receiver_remember_more_than_eight() {
     let mut receiver = Receiver::new(ReceiverConfig::default(), 1, Instant::START);
     for nth in 0..1000 {
@@ -383,6 +410,24 @@ fn media_that_is_too_old_is_dropped_rather_than_sent() {
     let report = pair.sender.report();
     // Nobody answers: those of the last 200 ms wait.
     assert_eq!((report.waiting, report.packets_dropped, report.packets_sent), (20, 80, 0));
+}
+
+#[test]
+fn a_stream_whose_last_packets_become_too_old_ends_all_the_same() {
+    // The first packets of a connection leave a second apart (RFC 5348, section 4.2): the last ones wait for longer than they are
+    // of use.
+    for count in 2..30 {
+        let patience = Some(Duration::from_millis(300));
+        let sender = SenderConfig { patience, ..config(Variant::Adtfrc) };
+        let mut pair = Pair::new(sender, Variant::Adtfrc, |_, _| Some(Duration::from_millis(90)));
+        for nth in 0..count {
+            pair.sender.handle_packet(&packet(nth), pair.now);
+        }
+        pair.end();
+        assert!(pair.has_event("sender: Finished(Finished)"), "{count}: {:?}", pair.events);
+        let report = pair.sender.report();
+        assert_eq!(report.packets_sent + report.packets_dropped, u64::from(count));
+    }
 }
 
 #[test]

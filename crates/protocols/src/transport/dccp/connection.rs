@@ -374,11 +374,15 @@ impl Connection {
         !self.blocked
     }
 
-    /// The user takes the units back that wait, such as media that has become too old. Returns how many there were.
-    pub fn handle_flush(&mut self) -> usize {
+    /// The user takes the units back that wait, such as media that has become too old. Returns how many there were. A connection
+    /// that is to close once they have been sent closes.
+    pub fn handle_flush(&mut self, now: Instant) -> usize {
         let count = self.queue.len();
         self.queue.clear();
         self.probe = false;
+        if self.closing {
+            self.finish(now);
+        }
         count
     }
 

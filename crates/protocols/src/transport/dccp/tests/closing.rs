@@ -2,7 +2,7 @@
 
 use hopcast_wire::dccp::{Body, ResetCode};
 
-use super::super::{CloseReason, Config, Output, State};
+use super::super::{CloseReason, Config, Output, Payload, State};
 use super::bench::{Bench, CLIENT_ISS, SERVER_ISS};
 
 const CLOSED: ResetCode = ResetCode::Closed;
@@ -28,6 +28,20 @@ fn section_8_3_a_client_closes() {
     client.expect(CLIENT_ISS + 5, body);
     client.timer(240_800).expect_state(State::Closed).expect_events(&[]);
     assert_eq!(client.connection.poll_timeout(), None);
+}
+
+#[test]
+fn what_is_taken_back_no_longer_holds_the_close_up() {
+    let mut client = Bench::open_client(Config::default());
+    while client.connection.handle_write(Payload { unit: 0, len: 100 }, client.now) {}
+    client.recv();
+    client.connection.handle_close(client.now);
+    client.expect_state(State::Open);
+    assert!(client.connection.handle_flush(client.now) > 0);
+    client.expect(CLIENT_ISS + 3, Body::Close { acknowledgement: SERVER_ISS + 1 });
+    // No second time.
+    assert_eq!(client.connection.handle_flush(client.now), 0);
+    client.expect_state(State::Closing);
 }
 
 #[test]

@@ -302,7 +302,7 @@ proptest! {
                     connection.handle_write(Payload { unit: 0, len }, now);
                 }
                 Action::Flush => {
-                    connection.handle_flush();
+                    connection.handle_flush(now);
                 }
                 Action::Close => connection.handle_close(now),
                 Action::Abort => connection.handle_abort(now),
