@@ -159,7 +159,8 @@ impl<'a> Flow<'a> {
                 if desk.is_stopped() {
                     stop.store(true, Ordering::Relaxed);
                 }
-                if now >= next_ping && writer.is_some() {
+                // Also once all is written: what is on its way is of use as long as both ends are there.
+                if now >= next_ping {
                     next_ping = now + PING_INTERVAL;
                     // What fails here is heard of below.
                     let _ = self.say(&Message::Ping { sent: now.as_nanos() });
