@@ -99,7 +99,7 @@ fuzz_target!(|run: Run| {
                 server
             }
             Operation::Flush(server) => {
-                ends[usize::from(server)].handle_flush();
+                ends[usize::from(server)].handle_flush(now);
                 server
             }
             Operation::Close(server) => {
