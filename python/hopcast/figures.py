@@ -193,7 +193,7 @@ def panels(labels: Sequence[str], drawn: Sequence[tuple[str, Sequence[Group]]]) 
 
 
 def _lowest(groups: Sequence[Group]) -> float:
-    return min(height for group in groups for height in group.heights)
+    return min((height for group in groups for height in group.heights), default=0.0)
 
 
 def _bars(axes: Axes, labels: Sequence[str], groups: Sequence[Group]) -> None:

@@ -49,6 +49,8 @@ def delay(document: dict[str, Any]) -> Figure:
 def series(table: polars.DataFrame, what: str) -> Figure:
     """One quantity of each flow or node over time, in the first replication. One that does not have it is left out."""
     label, factor = SERIES[what]
+    if table.is_empty():
+        return curves([], y=label)
     column = columns(table)[what]
     subject = "node" if what == "queue" else "flow"
     rows_of = table.filter(table["seed"] == table["seed"].min(), table[subject].is_not_null())

@@ -107,9 +107,16 @@ class Scenario:
         """The paths at which there are files of the names that the scenario gives, in the order in which they are looked for; bundled
         traces are not among them."""
         named = dict.fromkeys(value for key, value, _ in self.explain() if key.endswith(".file"))
-        folders = (self._source.directory, *self._source.traces)
-        paths = [os.path.join(folder, name) for name in named for folder in folders]
+        paths = [os.path.join(folder, name) for name in named for folder in self.folders()]
         return [path for path in paths if os.path.isfile(path)]
+
+    def folders(self) -> tuple[str, ...]:
+        """Where traces are looked for."""
+        return (self._source.directory, *self._source.traces)
+
+    def laws(self) -> tuple[tuple[str, Callable[..., CongestionControl]], ...]:
+        """The congestion controls written in Python, by the names that flows may use."""
+        return self._source.congestion
 
     @property
     def name(self) -> str:

@@ -273,6 +273,17 @@ def test_report_of_a_run(hopcast: Hopcast, file: Path, tmp_path: Path) -> None:
     assert "units" in (tmp_path / "out" / "report.html").read_text()
 
 
+@pytest.mark.parametrize("change", ["no flows", "no interval"])
+def test_report_of_a_run_with_nothing_to_draw(change: str, hopcast: Hopcast, file: Path, tmp_path: Path) -> None:
+    text = file.read_text().replace('"two laptops"', '"two [/b] laptops"')
+    file.write_text(text[: text.index("[[flows]]")] if change == "no flows" else text.replace('"300 ms"', '"20 ms"'))
+    done = hopcast("run", file, "--out", tmp_path / "out")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "two [/b] laptops" in done.stdout
+    done = hopcast("report", tmp_path / "out")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_report_of_a_broken_file(hopcast: Hopcast, tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text("{")
     done = hopcast("report", tmp_path)

@@ -51,6 +51,20 @@ def test_a_value_within_a_factor_of_one_and_a_half() -> None:
     assert verdict(sample(3.0)) == "measured"
 
 
+def test_a_range_below_zero_is_widened_too() -> None:
+    assert verdict(sample(-10.0, -10.0), "dB", paper=-10.0) == "within"
+    assert verdict(sample(-14.9, -14.9), "dB", paper=-10.0) == "within"
+    assert verdict(sample(-15.1, -15.1), "dB", paper=-10.0) == "differs"
+    assert verdict(sample(-2.0, -2.0), "dB", low=-2.0, high=3.0) == "within"
+
+
+def test_what_the_paper_says_in_whole_numbers() -> None:
+    def text(**paper: Any) -> str:
+        return value("X", "", "", "b/s", sample(1.0), **paper).paper_text()
+
+    assert [text(low=1), text(high=5), text(low=0, high=5)] == ["≥ 1 b/s", "≤ 5 b/s", "0 … 5 b/s"]
+
+
 def test_a_percentage_within_five_points() -> None:
     assert verdict(sample(5.2, 5.2), "%", paper=0.3) == "within"
     assert verdict(sample(5.4, 5.4), "%", paper=0.3) == "differs"

@@ -13,9 +13,12 @@ import pytest
 
 from conftest import Hopcast, command
 from hopcast import OutputError, Result, Scenario, _core
+from hopcast.congestion import CongestionControl
 from hopcast.studies import AMOUNTS, EXPERIMENTS, StudyInterrupted, run_experiments
 from hopcast.studies import experiment as module
+from hopcast.studies.experiment import Case, Experiment, Measured
 from hopcast.studies.kept import NAME, KeptRuns
+from hopcast.studies.rows import Row
 
 QUICK = AMOUNTS["quick"]
 H3 = EXPERIMENTS["H3"]
@@ -152,6 +155,47 @@ def test_a_run_over_another_trace_is_another(objects: dict[str, Any], tmp_path: 
     kept.put(one, 7, None, "document")
     assert kept.find(one, 7, None) == "document"
     assert kept.find(other, 7, None) is None
+
+
+class One(CongestionControl):
+    """A window of one segment."""
+
+    def on_established(self, segment: int, initial_window: int) -> None:
+        self.window = segment
+
+
+class Eight(CongestionControl):
+    """A window of eight."""
+
+    def on_established(self, segment: int, initial_window: int) -> None:
+        self.window = 8 * segment
+
+
+def test_runs_under_other_laws_of_one_name_are_others(objects: dict[str, Any], tmp_path: Path) -> None:
+    objects["flows"] = [objects["flows"][1]]
+    objects["flows"][0]["transport"] = {"protocol": "tcp", "congestion": {"name": "law"}}
+    one, eight = (Scenario(**objects, congestion={"law": law}) for law in (One, Eight))
+    assert one.sha256 == eight.sha256
+    kept = KeptRuns(tmp_path)
+    kept.put(one, 7, None, "document")
+    assert kept.find(one, 7, None) == "document"
+    assert kept.find(eight, 7, None) is None
+
+    class Local(One):
+        pass
+
+    kept.put(Scenario(**objects, congestion={"law": Local}), 7, None, "document")
+    kept.close()
+    assert counted(tmp_path) == 1, "which class of that name it was can't be told"
+    goodputs: dict[str, float] = {}
+
+    def rows(measured: Measured) -> list[Row]:
+        goodputs.update({name: measured.flow(name, "bulk", "goodput_bps").mean for name in ("one", "eight")})
+        return []
+
+    cases = {"one": Case(one, (1,)), "eight": Case(eight, (1,))}
+    run_experiments([Experiment("X", "", "", lambda amount: [], lambda amount: cases, rows)], QUICK)
+    assert goodputs["eight"] > 1.2 * goodputs["one"]
 
 
 def observed(result: Result) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars
 import pytest
 
-from conftest import ROOT, Hopcast
+from conftest import ROOT, TOML, Hopcast
 from hopcast import ScenarioError, studies
 from hopcast.report import NothingToReport, write_report
 from hopcast.studies import AMOUNTS, EXPERIMENTS, StudyFileError, load_file
@@ -127,6 +127,7 @@ MINE = "from hopcast.studies import Experiment\nEXPERIMENTS = [Experiment({}, ''
     [
         ("EXPERIMENTS = [", ":1: SyntaxError"),
         ("\n\nimport nothing_of_that_name", ":3: ModuleNotFoundError"),
+        ("raise SystemExit('no data')", ":1: SystemExit: no data"),
         ("", "defines no EXPERIMENTS"),
         ("EXPERIMENTS = []", "defines no EXPERIMENTS"),
         ("EXPERIMENTS = [7]", r"EXPERIMENTS\[0\] is 7"),
@@ -158,3 +159,57 @@ def test_a_report_of_rows_that_nobody_knows(tmp_path: Path) -> None:
     with pytest.raises(NothingToReport, match="HIDDEN"):
         write_report(tmp_path)
     assert "HIDDEN" in Path(write_report(tmp_path, [outcome.experiment])).read_text()
+
+
+FINE_AND_NOT = """
+from hopcast import Scenario
+from hopcast.studies import Case, Experiment, claim
+
+def cases(amount):
+    {cases}
+    return {{"a [b] [/b]": Case(Scenario.from_toml({toml!r}), (1, 2))}}
+
+def fine(measured):
+    return [claim("FINE", "a [b] [/b]", "goodput [b]", "b/s", measured.flow("a [b] [/b]", "bulk", "goodput_bps"), low=1)]
+
+def rows(measured):
+    {rows}
+
+EXPERIMENTS = [
+    Experiment("FINE", "", "", lambda amount: [], cases, fine),
+    Experiment("ROWS", "", "", lambda amount: [], cases, rows),
+]
+"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("return fine(measured)", "ROWS: its rows name 'FINE' as their experiment"),
+        (
+            "return measured.flow('a [b] [/b]', 'blk', 'loss_ratio')",
+            "mine.py:13: ValueError: case 'a [b] [/b]' has no flow 'blk'; there are units, bulk",
+        ),
+        ("raise OSError('no data')", "ROWS: its rows: "),
+    ],
+)
+def test_rows_that_fail_leave_what_had_finished(rows: str, message: str, hopcast: Hopcast, tmp_path: Path) -> None:
+    file, out = tmp_path / "mine.py", tmp_path / "out"
+    file.write_text(FINE_AND_NOT.format(toml=TOML, cases="", rows=rows))
+    done = hopcast("study", file, "--json", "--out", out)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert "1 of 2 experiments finished" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [row["verdict"] for row in json.loads(done.stdout)["rows"]] == ["holds"]
+    assert json.loads((out / "rows.json").read_text())["rows"] == json.loads(done.stdout)["rows"]
+    done = hopcast("study", file, "--out", out)
+    assert "a [b] [/b]" in done.stdout, "names are no markup"
+    assert "≥ 1 b/s" in done.stdout
+
+
+def test_cases_that_fail_name_the_file_that_is_missing(hopcast: Hopcast, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(FINE_AND_NOT.format(toml=TOML, cases="open('no/such.csv')", rows="return []"))
+    done = hopcast("study", file)
+    assert (done.returncode, done.stderr) == (1, "hopcast: no/such.csv: No such file or directory\n")

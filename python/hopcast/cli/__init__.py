@@ -66,8 +66,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # Whoever read our output has seen enough.
         _forget_output()
     except OSError as error:
-        # Standard output itself: a full disk behind it, say.
-        _complain(f"can't write the output: {error.strerror or error}")
+        # Without a name it is standard output itself: a full disk behind it, say.
+        where = error.filename or "can't write the output"
+        _complain(f"{where}: {error.strerror or error}")
         _forget_output()
         status = status or FAILED
     except KeyboardInterrupt:

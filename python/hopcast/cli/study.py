@@ -14,7 +14,6 @@ import click
 from hopcast.cli.numbers import WholeNumber
 from hopcast.cli.progress import progress_bar
 from hopcast.cli.signals import INTERRUPTION
-from hopcast.errors import RunError
 
 if TYPE_CHECKING:
     from hopcast.studies import Experiment, Study
@@ -79,7 +78,7 @@ def command(
         try:
             if out is not None and (study.rows or study.sensitivity):
                 _write(study, experiments, out, demonstrate=failure is None and demonstrates)
-        except (RunError, KeyboardInterrupt) as error:
+        except (Exception, KeyboardInterrupt) as error:
             # What was measured is told first.
             failure = failure or error
         try:

@@ -35,7 +35,7 @@ def print_result(result: Result) -> None:
     """What a run measured: a row for each flow, and the totals of the network."""
     document = result.json()
     console = Console()
-    table = Table(title=_title(result), title_justify="left", title_style="bold")
+    table = Table(title=Text(_title(result), style="bold"), title_justify="left")
     for column in ("flow", "from → to", "protocol"):
         table.add_column(column)
     shown = any(flow["hiccups"] is not None for flow in document["flows"])
@@ -98,7 +98,8 @@ def print_rows(rows: list[Row]) -> None:
         if row.remark is not None or row.verdict != "measured":
             name = row.remark or row.verdict
             verdict = Text(f"remark: {name}" if row.remark else name, style=VERDICT_STYLES[name])
-            table.add_row(row.experiment, row.case, row.metric, row.paper_text(), row.measured_text(), verdict)
+            cells = (row.experiment, row.case, row.metric, row.paper_text(), row.measured_text())
+            table.add_row(*map(Text, cells), verdict)
     console.print(table)
 
 

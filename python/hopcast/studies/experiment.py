@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import polars
     from matplotlib.figure import Figure
 
+    from hopcast.congestion import CongestionControl
     from hopcast.results import Progress
     from hopcast.scenario import Scenario
     from hopcast.studies.kept import KeptRuns
@@ -84,7 +85,10 @@ class Measured:
         """One field of a flow; what could not be measured (`null`) is not a number."""
 
         def number(document: Document) -> float:
-            found = next(record for record in document["flows"] if record["name"] == flow)[of]
+            records = {record["name"]: record for record in document["flows"]}
+            if flow not in records:
+                raise ValueError(f"case {case!r} has no flow {flow!r}; there are {', '.join(records)}")
+            found = records[flow][of]
             return float("nan") if found is None else float(found)
 
         return self.sample(case, number)
@@ -137,8 +141,18 @@ class Experiment:
     tables: Callable[[Table], Sequence[Cells]] = lambda table: ()
 
 
-Key = tuple[str, int, Callable[[Result], Document] | None]
-"""Of a run: the digest of its scenario, its seed, and what is taken from it beside its document."""
+@dataclass(frozen=True)
+class Key:
+    """What tells a run from others."""
+
+    sha256: str
+    """Of the scenario, which does not cover what follows."""
+    folders: tuple[str, ...]
+    laws: tuple[tuple[str, Callable[..., CongestionControl]], ...]
+    seed: int
+    observe: Callable[[Result], Document] | None
+    """What is taken from it beside its document."""
+
 
 TICK_S = 0.1
 """Between two looks at how far the runs are."""
@@ -146,8 +160,8 @@ TICK_S = 0.1
 
 def _keys(case: Case) -> list[Key]:
     """Of a run with each seed."""
-    sha256 = case.scenario.sha256
-    return [(sha256, seed, case.observe) for seed in case.seeds]
+    sha256, folders, laws = case.scenario.sha256, case.scenario.folders(), case.scenario.laws()
+    return [Key(sha256, folders, laws, seed, case.observe) for seed in case.seeds]
 
 
 class Cancelled(Exception):
@@ -179,7 +193,7 @@ def simulate(
     documents: dict[Key, Document] = {}
     if kept is not None:
         for key, case in units.items():
-            if (text := kept.find(case.scenario, key[1], case.observe)) is not None:
+            if (text := kept.find(case.scenario, key.seed, case.observe)) is not None:
                 documents[key] = json.loads(text)
     unreported = list(zip(experiments, cases, keys, strict=True))
 
@@ -194,7 +208,7 @@ def simulate(
 
     def keep(key: Key, text: str) -> None:
         if kept is not None:
-            kept.put(units[key].scenario, key[1], units[key].observe, text)
+            kept.put(units[key].scenario, key.seed, units[key].observe, text)
 
     workers = _Workers(units, documents, threads or available_cores())
     try:
@@ -267,7 +281,7 @@ class _Workers:
             with self._lock:
                 self._done[key] = done
 
-        _sha256, seed, observe = key
+        seed, observe = key.seed, key.observe
         (result,) = _core.run(case.scenario._core, [seed], 1, None, False, progress)
         with self._lock:
             self._done[key] = case.scenario.duration_s

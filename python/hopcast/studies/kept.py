@@ -1,8 +1,8 @@
 """Finished runs, kept in a file, so that a study that was interrupted does not repeat them.
 
 The file is an SQLite database: a run is in it whole or not at all, whatever ends the process. A run is found again by the
-SHA-256 of its scenario, the traces that it names, its seed, the build of hopcast, and the function that looked at it, with the
-module it stands in: where one of them is another, it runs anew.
+SHA-256 of its scenario, the traces that it names, its seed, the build of hopcast, and the function that looked at it and the
+congestion controls written in Python, with the modules they stand in: where one of them is another, it runs anew.
 """
 
 from __future__ import annotations
@@ -104,20 +104,22 @@ class KeptRuns:
 
 
 def _name(scenario: Scenario, seed: int, observe: Observe | None) -> str | None:
-    """What a run is found by; none where its observer is not a function of a module, and can't be told from others."""
-    observer = "" if observe is None else _observer(observe)
-    if observer is None:
+    """What a run is found by; none where its observer or a congestion control does not stand in a module, and can't be told from
+    others."""
+    code = ["" if observe is None else _code(observe), *(_code(law) for _, law in scenario.laws())]
+    if None in code:
         return None
-    parts = [_build(), scenario.sha256, _traces(scenario), seed, observer]
+    names = [name for name, _ in scenario.laws()]
+    parts = [_build(), scenario.sha256, _traces(scenario), seed, names, code]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 @functools.cache
-def _observer(observe: Observe) -> str | None:
-    """A function by its name and the text of its module."""
-    name = getattr(observe, "__qualname__", "<")
+def _code(made: Callable[..., Any]) -> str | None:
+    """A function or class by its name and the text of its module."""
+    name = getattr(made, "__qualname__", "<")
     try:
-        file = inspect.getsourcefile(observe)
+        file = inspect.getsourcefile(made)
     except TypeError:
         return None
     if "<" in name or file is None:

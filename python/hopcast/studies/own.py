@@ -34,8 +34,8 @@ def load_file(path: str | os.PathLike[str], taken: frozenset[str] = frozenset())
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
-        raise StudyFileError(f"{file}{_line(error, spec.origin)}: {type(error).__name__}: {error}") from error
+    except (Exception, SystemExit) as error:
+        raise StudyFileError(f"{file}{line(error, spec.origin)}: {type(error).__name__}: {error}") from error
     experiments = getattr(module, "EXPERIMENTS", None)
     if not isinstance(experiments, list | tuple) or not experiments:
         raise StudyFileError(f"{file}: defines no EXPERIMENTS, a list of hopcast.studies.Experiment")
@@ -51,8 +51,8 @@ def load_file(path: str | os.PathLike[str], taken: frozenset[str] = frozenset())
     return list(experiments)
 
 
-def _line(error: Exception, file: str | None) -> str:
-    """Where in the file an exception arose, if that can be told."""
+def line(error: BaseException, file: str | None) -> str:
+    """Where in a file an exception arose, behind a colon, if that can be told."""
     if isinstance(error, SyntaxError) and error.lineno is not None:
         return f":{error.lineno}"
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]

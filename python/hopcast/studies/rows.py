@@ -111,15 +111,12 @@ class Row:
         unit = f" {self.unit}" if self.unit else ""
         if self.paper is not None:
             return significant(self.paper) + unit
-        match (self.paper_low, self.paper_high):
-            case (None, None):
-                return "–"
-            case (None, float(high)):
-                return f"≤ {significant(high)}{unit}"
-            case (float(low), None):
-                return f"≥ {significant(low)}{unit}"
-            case (low, high):
-                return f"{significant(low or 0.0)} … {significant(high or 0.0)}{unit}"
+        low, high = self.paper_low, self.paper_high
+        if low is None:
+            return "–" if high is None else f"≤ {significant(high)}{unit}"
+        if high is None:
+            return f"≥ {significant(low)}{unit}"
+        return f"{significant(low)} … {significant(high)}{unit}"
 
     def compared(self) -> float | None:
         """A value beside the paper's number, or the nearer end of its range: the ratio, or for a percentage the difference in points."""
@@ -294,7 +291,10 @@ def _tolerated(unit: str, paper: float | None, low: float | None, high: float | 
             -float("inf") if low is None else low - POINTS,
             float("inf") if high is None else high + POINTS,
         )
-    return -float("inf") if low is None else low / FACTOR, float("inf") if high is None else high * FACTOR
+    return (
+        -float("inf") if low is None else min(low / FACTOR, low * FACTOR),
+        float("inf") if high is None else max(high / FACTOR, high * FACTOR),
+    )
 
 
 def _place(sample: Sample, low: float, high: float, inside: Verdict, outside: Verdict) -> Verdict:

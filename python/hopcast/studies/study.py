@@ -11,6 +11,7 @@ from hopcast._core import __version__
 from hopcast.errors import HopcastError, RunError
 from hopcast.studies.experiment import Amount, Case, Experiment, Measured, simulate
 from hopcast.studies.kept import KeptRuns
+from hopcast.studies.own import line
 from hopcast.studies.rows import Row, Verdict, experiment_verdict
 from hopcast.studies.sensitivity import Sensitivity, Trial, compare
 from hopcast.studies.tally import Tally
@@ -74,7 +75,7 @@ class StudyInterrupted(KeyboardInterrupt):
 
 
 class StudyFailed(HopcastError):
-    """A run failed; `study` holds the experiments that had finished."""
+    """A run failed, or what an experiment makes of its runs; `study` holds the experiments that had finished."""
 
     def __init__(self, study: Study, message: str) -> None:
         super().__init__(message)
@@ -91,7 +92,8 @@ def run_experiments(
     trials: Sequence[Trial] = (),
 ) -> Study:
     """Run experiments on `threads` (by default, one a core), but those whose data are missing, then `trials` of these or other
-    experiments. Runs that are `kept` are not repeated. Raises `StudyInterrupted` on Ctrl-C and `StudyFailed` where a run fails."""
+    experiments. Runs that are `kept` are not repeated. Raises `StudyInterrupted` on Ctrl-C, `StudyFailed` where a run or an
+    experiment's rows fail, and what its cases raise before anything runs."""
     lacking = {experiment.id: experiment.missing() for experiment in experiments}
     study = Study(amount, [], {}, {name: reason for name, reason in lacking.items() if reason is not None})
     experiments = [experiment for experiment in experiments if experiment.id not in study.skipped]
@@ -107,11 +109,11 @@ def run_experiments(
     def on_finished(experiment: Experiment, cases: Mapping[str, Case], measured: Measured) -> None:
         place = next(places)
         if place is not None:
-            tried[place] = experiment.rows(measured)
+            tried[place] = _rows(experiment, measured)
             return
         results[experiment.id] = measured
         if experiment.id in wanted:
-            study.rows.extend(experiment.rows(measured))
+            study.rows.extend(_rows(experiment, measured))
             study.provenance[experiment.id] = _provenance(cases)
 
     try:
@@ -125,13 +127,31 @@ def run_experiments(
         )
     except KeyboardInterrupt:
         raise StudyInterrupted(study, f"interrupted: {_finished(study, experiments)}") from None
-    except RunError as error:
-        raise StudyFailed(study, f"{error}; {_finished(study, experiments)}") from None
+    except (RunError, RowsFailed) as error:
+        raise StudyFailed(study, f"{error}; {_finished(study, experiments)}") from error.__cause__
     for place, trial in enumerate(trials):
         rows, measured = trial.experiment.rows, results[trial.experiment.id]
         other = tried[place] if place in tried else rows(trial.substituted(measured))
         study.sensitivity.append(compare(trial, rows(trial.common(measured)), other))
     return study
+
+
+class RowsFailed(HopcastError):
+    """An experiment could make no rows of what was measured."""
+
+
+def _rows(experiment: Experiment, measured: Measured) -> list[Row]:
+    """What an experiment makes of its runs, and of no other experiment's."""
+    try:
+        rows = experiment.rows(measured)
+    except Exception as error:
+        code = getattr(experiment.rows, "__code__", None)
+        place = f"{code.co_filename}{line(error, code.co_filename)}: " if code is not None else ""
+        raise RowsFailed(f"{experiment.id}: its rows: {place}{type(error).__name__}: {error}") from error
+    strangers = sorted({row.experiment for row in rows} - {experiment.id})
+    if strangers:
+        raise RowsFailed(f"{experiment.id}: its rows name {', '.join(map(repr, strangers))} as their experiment")
+    return rows
 
 
 def _finished(study: Study, experiments: Sequence[Experiment]) -> str:
