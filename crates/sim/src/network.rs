@@ -153,7 +153,7 @@ impl Network {
         let is_static = |node: u32| matches!(groups[node as usize].routing, Routing::Static);
         let legs = |flow: &Flow| {
             let stops: Vec<u32> = [flow.from].iter().chain(&flow.via).chain([&flow.to]).map(|node| node.0).collect();
-            let two_way = matches!(flow.transport, Transport::Tcp(_));
+            let two_way = flow.transport != Transport::Udp;
             let there: Vec<(u32, u32)> = stops.windows(2).map(|leg| (leg[0], leg[1])).collect();
             let back: Vec<(u32, u32)> = there.iter().filter(|_| two_way).map(|&(from, to)| (to, from)).collect();
             there.into_iter().chain(back)

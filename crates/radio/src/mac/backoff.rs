@@ -79,7 +79,7 @@ impl Backoff {
     }
 
     /// From now on slots and interframe spaces have these lengths. Slots that have passed count as they were, one that has begun
-    /// as a whole one of the new length; so does an interframe space.
+    /// as a whole one of the new length; so does an interframe space. What would be over by now ends now.
     pub(super) fn set_slot(&mut self, slot: Duration, ifs: Duration, now: Instant) {
         let before = self.timing;
         self.timing = Timing { slot, ifs, ..before };
@@ -87,7 +87,7 @@ impl Backoff {
             return;
         }
         if now < self.ready {
-            self.ready = self.ready + ifs - before.ifs;
+            self.ready = (self.ready + ifs - before.ifs).max(now);
             self.from = self.ready;
             return;
         }
@@ -95,6 +95,10 @@ impl Backoff {
         let passed = self.slots.map_or(passed, |slots| passed.min(u64::from(slots)));
         self.slots = self.slots.map(|slots| slots - passed as u32);
         self.from += before.slot * passed;
+        if self.from + slot < now {
+            // By its new length it is over.
+            self.from = now - slot;
+        }
         self.ready = self.from;
     }
 

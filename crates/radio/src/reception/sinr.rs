@@ -196,7 +196,9 @@ impl Receiver {
         } else if let Some(lock) = &mut self.lock {
             lock.disturbed = true;
         }
-        self.busy = self.lock.is_some() || self.energy >= model.carrier_sense_threshold;
+        // A frame that is let go of here may have been all that kept the medium busy: that it is idle is told with the next signal
+        // that ends, and this one will.
+        self.busy |= self.lock.is_some() || self.energy >= model.carrier_sense_threshold;
         self.busy && !was_busy
     }
 
@@ -407,6 +409,19 @@ mod tests {
         assert!(!bench.receiver.receiving(us(19)));
         assert!(bench.receiver.receiving(us(20)));
         assert_eq!(bench.ends(1, us(0) + airtime(), 11.5), (Heard::Frame(us(20)), true));
+    }
+
+    /// The second frame drowns the first one's preamble, and is not found itself: nothing is received any more, and both together
+    /// are too weak to be sensed. Whoever was told that the medium is busy is told when it is not.
+    #[test]
+    fn a_medium_that_a_lost_frame_kept_busy_turns_idle() {
+        let mut bench = Bench::new();
+        assert!(bench.begins(1, us(0), 8.0, 1));
+        assert!(!bench.begins(2, us(3), 8.0, 2));
+        assert!(bench.receiver.lock.is_none());
+        let ends = [bench.ends(1, us(0) + airtime(), 8.0), bench.ends(2, us(3) + airtime(), 8.0)];
+        assert_eq!(ends, [(Heard::Noise, true), (Heard::Noise, false)]);
+        assert!(!bench.receiver.is_busy());
     }
 
     /// The same frame many times, beside an interferer of which a part overlaps it: as many arrive as the two pieces say.

@@ -104,8 +104,9 @@ impl UdpSource {
 
     /// When there may be something to write.
     fn poll_timeout(&self) -> Option<Instant> {
-        let block = self.protection.as_ref().and_then(|protection| protection.poll_timeout());
-        [self.source.poll_timeout(), block].into_iter().flatten().min()
+        let Some(protection) = &self.protection else { return self.source.poll_timeout() };
+        // The end cuts the last block short.
+        [self.source.poll_timeout(), protection.poll_timeout(), self.stop].into_iter().flatten().min()
     }
 }
 
@@ -244,6 +245,15 @@ impl Host {
         let mut place = 0;
         let mut full = [false; AccessCategory::ALL.len()];
         while let Some(&program) = self.writers[interface].get(place) {
+            if self.writers.len() > 1 {
+                // Its way may be another by now.
+                let now = self.interface_of(program, cx.now) as usize;
+                if now != interface {
+                    self.writers[interface].remove(place);
+                    self.writers[now].push_back(program);
+                    return true;
+                }
+            }
             let priority = cx.flows[self.programs[program as usize].flow].priority();
             let Room { places, category } = room(interface as u32, priority);
             if category.is_some_and(|category| full[category as usize]) {

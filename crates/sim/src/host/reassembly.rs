@@ -72,7 +72,7 @@ struct Key {
 pub(super) enum Outcome {
     /// The datagram is complete; it came in this many packets.
     Complete { datagram: Packet, packets: u32 },
-    /// So many fragments of the datagram that `sample` belongs to are dropped.
+    /// So many fragments of the datagram that `sample` belongs to are dropped; with it the datagram is lost, also without any.
     Dropped { sample: Packet, packets: u32, cause: DropCause },
 }
 
@@ -108,6 +108,10 @@ impl Reassembly {
         let octets = u32::from(packet.ip.payload);
         let datagram = &mut self.datagrams[index as usize];
         datagram.mark = count;
+        if packet.real().is_none() && packet.tag != datagram.sample.tag {
+            // It is of another datagram with this identification, which will not be whole either.
+            report(Outcome::Dropped { sample: packet.clone(), packets: 0, cause: DropCause::Misassembled });
+        }
         if !datagram.take(&packet) {
             report(Outcome::Dropped { sample: packet, packets: 1, cause: DropCause::DuplicateFragment });
             return;
@@ -374,8 +378,16 @@ mod tests {
         let mut reassembly = Reassembly::new();
         let (old, new) = (fragments(2000, 7, 1), fragments(2000, 7, 2));
         take(&mut reassembly, old[0].clone(), at(0));
+        let lost = |sample: &Packet, packets| {
+            let sample = sample.clone();
+            Outcome::Dropped { sample, packets, cause: DropCause::Misassembled }
+        };
         let outcomes = take(&mut reassembly, new[1].clone(), at(1));
-        assert_eq!(outcomes, [Outcome::Dropped { sample: old[0].clone(), packets: 2, cause: DropCause::Misassembled }]);
+        assert_eq!(outcomes, [lost(&new[1], 0), lost(&old[0], 2)]);
+        // Nor if the other one's are taken for second copies.
+        take(&mut reassembly, old[0].clone(), at(2));
+        let again = Outcome::Dropped { sample: new[0].clone(), packets: 1, cause: DropCause::DuplicateFragment };
+        assert_eq!(take(&mut reassembly, new[0].clone(), at(3)), [lost(&new[0], 0), again]);
     }
 
     #[test]

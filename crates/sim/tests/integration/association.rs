@@ -151,6 +151,24 @@ fn walk(folder: &Folder, radio: &str) -> Scenario {
     Scenario::parse(&source, &[]).unwrap_or_else(|errors| panic!("{errors}")).scenario
 }
 
+/// A source that fills its queue goes on over the wire to the next access point, where it has the same queue.
+#[test]
+fn a_blocking_source_goes_the_way_of_a_station_that_walks() {
+    let folder = Folder::new("association-bulk");
+    let mut scenario = walk(&folder, "association = \"active\"");
+    let bulk = r#"application = { kind = "bulk" }"#;
+    let text = corridor("", STANDING, "12 s")
+        .replace(r#"application = { kind = "cbr", rate = "80 kb/s", packet = "100 B" }"#, bulk);
+    scenario.flows = self::scenario(&text).flows;
+    let mut simulation = Simulation::new(&scenario, 1).expect("it can be set up");
+    simulation.run_until(simulation.end());
+    simulation.check().unwrap();
+    let flow = simulation.flows().iter().next().unwrap().summary(simulation.end());
+    // 11 s of the wire, 100 Mb/s, and what a queue holds beside it.
+    assert!((90_000..91_667 + 200).contains(&flow.sent_packets), "{flow:?}");
+    assert!(flow.last_arrival_s > Some(11.9), "{flow:?}");
+}
+
 /// The gap is that of seven beacons missed, of the scan, and of the exchange with the next access point.
 #[test]
 fn a_station_that_walks_away_comes_back_at_the_next_access_point() {

@@ -8,6 +8,10 @@ use crate::scenarios::scenario;
 
 /// Two nodes, and a flow that sends 100 packets in a second; acknowledged, with seven attempts at each.
 fn pair(metres: u32) -> Scenario {
+    pair_over("udp", metres)
+}
+
+fn pair_over(protocol: &str, metres: u32) -> Scenario {
     scenario(&format!(
         r#"
         duration = "1.1 s"
@@ -23,7 +27,7 @@ fn pair(metres: u32) -> Scenario {
         from = "n0"
         to = "n1"
         stop = "1 s"
-        transport = {{ protocol = "udp" }}
+        transport = {{ protocol = "{protocol}" }}
         application = {{ kind = "cbr", rate = "1177.6 kb/s", packet = "1472 B" }}
         "#
     ))
@@ -49,4 +53,20 @@ fn a_flow_without_a_usable_path_takes_a_lossy_one_and_says_so() {
     assert_eq!((flow.sent_packets, flow.received_packets), (100, 100), "attempts make up for it");
     let radio = simulation.stations()[0].counters();
     assert!((101..=140).contains(&radio.data_sent), "some are repeated: {}", radio.data_sent);
+}
+
+/// What comes back takes a lossy path, too.
+#[test]
+fn every_transport_takes_a_lossy_path_both_ways() {
+    let warns = |&metres: &u32| Simulation::new(&pair(metres), 1).is_ok_and(|made| !made.warnings().is_empty());
+    let lossy = (20..300).find(warns).expect("some distance is in between");
+    for protocol in ["udp", "tcp", "tfrc", "adtfrc"] {
+        let mut simulation =
+            Simulation::new(&pair_over(protocol, lossy), 1).unwrap_or_else(|error| panic!("{protocol}: {error}"));
+        assert_eq!(simulation.warnings().len(), 1, "{protocol}");
+        simulation.run_until(Instant::MAX);
+        simulation.check().unwrap();
+        let flow = simulation.flows().iter().next().unwrap().summary(simulation.end());
+        assert!(flow.received_packets > 0, "{protocol}: {flow:?}");
+    }
 }

@@ -62,6 +62,7 @@ impl Dsr {
                     evicted.timer.into_iter().for_each(|timer| self.schedule.cancel(timer));
                     if self.searching.remove(&other) {
                         self.outputs.push_back(Output::NotFound(other));
+                        self.on_search_over();
                     }
                 }
             }
@@ -77,7 +78,9 @@ impl Dsr {
             // The driver has dropped what was waiting.
             discovery.wanted_until = None;
             discovery.attempts_of_search = 0;
-            self.searching.remove(&target);
+            if self.searching.remove(&target) {
+                self.on_search_over();
+            }
             return;
         }
         let next_step = discovery.next_step();

@@ -147,3 +147,33 @@ fn a_slot_that_becomes_longer_counts_from_the_one_that_has_begun() {
     }
     assert!(seen > 0, "some backoff has three slots");
 }
+
+/// Whatever is over by the new lengths ends at once, and nothing before that.
+#[test]
+fn a_slot_that_becomes_shorter_ends_no_sooner_than_now() {
+    let (long, short) = (Standard::Erp.phy(false).with_long_slot(), Standard::Erp.phy(false));
+    let config = Config { basic_rate: DataRate::from_kbps(2_000), ..Config::new(long, DataRate::from_kbps(54_000)) };
+    let mut seen = 0;
+    for seed in 0..20 {
+        let mut dcf = seeded(config.clone(), seed);
+        dcf.handle_packet(None, Body(1), us(1_000));
+        let (end, _) = next_frame(&mut dcf).expect("the medium is idle");
+        dcf.handle_packet(Some(PEER), Body(50), end);
+        let ready = end + micros(50);
+        let slots = dcf.poll_timeout().expect("a backoff").saturating_since(ready).as_nanos() / 20_000;
+        let access = |now, mut dcf: Dcf<Body>| {
+            dcf.set_coexistence(Protection::None, short, now);
+            dcf.poll_timeout()
+        };
+        // DIFS of 28 us has passed after 40, and 9 us of the last slot after 15.
+        assert_eq!(access(end + micros(40), dcf.clone()), Some(end + micros(40 + 9 * slots)));
+        assert_eq!(access(end + micros(20), dcf.clone()), Some(end + micros(28 + 9 * slots)));
+        if slots > 0 {
+            seen += 1;
+            let last = ready + micros(20 * (slots - 1));
+            assert_eq!(access(last + micros(15), dcf.clone()), Some(last + micros(15)));
+            assert_eq!(access(last + micros(5), dcf), Some(last + micros(9)));
+        }
+    }
+    assert!(seen > 0, "some backoff has slots");
+}

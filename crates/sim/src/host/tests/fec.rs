@@ -105,7 +105,8 @@ fn the_end_of_a_stream_has_its_repair_packet() {
     let mut bench = protected(2, 100_000, voice(), Some(at(5_000)));
     bench.advance(0);
     assert_eq!(bench.take(0, 50).len(), 1);
-    bench.advance(10_000);
+    assert_eq!(bench.hosts[0].poll_timeout(), Some(at(5_000)));
+    bench.advance(5_000);
     assert_eq!(lengths(&bench.take(0, 50)), [109]);
     assert_eq!((summary(&bench).sent_packets, bench.hosts[0].poll_timeout()), (1, None));
 }

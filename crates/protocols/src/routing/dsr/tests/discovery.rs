@@ -125,6 +125,21 @@ fn an_error_is_spread_while_it_is_fresh() {
     }
 }
 
+/// A search ends also when all that waited for it has been dropped: the next one tells nobody of the old error.
+#[test]
+fn an_error_is_spread_by_one_search() {
+    let mut bench = Bench::new(Config { route_error_hold: None, ..EXACT });
+    bench.message(5, 5, &[unreachable(5, 0, 9, 0)]);
+    bench.originate(9);
+    assert_eq!(bench.outputs(), [broadcast(None, 1, &[unreachable(5, 0, 9, 0), request(1, 9, &[])])]);
+    for at in [30, 530, 1530, 3530, 7530, 15_530, 25_530] {
+        assert_eq!(bench.due(millis(at)).len(), 1);
+    }
+    assert_eq!(bench.due(millis(35_530)), []);
+    bench.at(3_600_000).originate(8);
+    assert_eq!(bench.outputs(), [broadcast(None, 1, &[request(9, 8, &[])])]);
+}
+
 #[test]
 fn packets_to_a_neighbour_carry_no_header() {
     let mut bench = Bench::new(EXACT);
