@@ -41,6 +41,8 @@ struct Interval {
     length: f64,
     /// DF_i of section 5.5.
     discount: f64,
+    /// The part that the event which closed it has left of the discounts of those before.
+    factor: f64,
 }
 
 /// The last nine loss intervals.
@@ -106,10 +108,11 @@ impl LossHistory {
         let closed = match self.newest.replace(event) {
             None => {
                 let length = first_interval.map_or(1.0, |length| length());
-                Interval { event: None, length: length.max(1.0), discount: 1.0 }
+                Interval { event: None, length: length.max(1.0), discount: 1.0, factor: discount }
             }
             Some(event) => {
-                Interval { event: Some(event), length: self.length_of(&event, first, at, rtt), discount: 1.0 }
+                let length = self.length_of(&event, first, at, rtt);
+                Interval { event: Some(event), length, discount: 1.0, factor: discount }
             }
         };
         // Section 5.5: what was discounted stays so.
@@ -135,6 +138,8 @@ impl LossHistory {
                 if event.count == 0 {
                     // The interval before is open again.
                     let before = self.closed.pop_front();
+                    let factor = before.map_or(1.0, |interval| interval.factor);
+                    self.closed.iter_mut().for_each(|interval| interval.discount /= factor);
                     self.newest = before.and_then(|interval| interval.event);
                 }
             }
@@ -155,12 +160,15 @@ impl LossHistory {
                 return;
             }
         }
-        let length = interval.length;
+        let vanished = *interval;
         self.closed.remove(nth);
-        // The interval before the first loss has a length of its own, which doesn't grow.
-        if let Some(older) = self.closed.get_mut(nth).filter(|older| older.event.is_some()) {
-            older.length += length;
-        }
+        // What closed the vanished interval has closed the one before.
+        let Some(older) = self.closed.get_mut(nth) else { return };
+        // That before the first loss has a length of its own, which doesn't grow.
+        let length = if older.event.is_some() { older.length + vanished.length } else { older.length };
+        let Interval { discount, factor, .. } = vanished;
+        let taken_back = core::mem::replace(older, Interval { event: older.event, length, discount, factor }).factor;
+        self.closed.range_mut(nth + 1..).for_each(|interval| interval.discount /= taken_back);
     }
 
     /// The loss event rate p, given the highest number that arrived: 0 without loss, at most 1.
@@ -423,6 +431,36 @@ mod tests {
         bench.arrive(20, at(100));
         assert!(bench.history.is_empty() && bench.history.closed.is_empty());
         assert_eq!(bench.history.loss_event_rate(99), 0.0);
+    }
+
+    /// What an event has left of the others' discounts goes with it.
+    #[test]
+    fn a_late_packet_takes_the_discount_of_its_loss_back() {
+        let long = |late: &[u64]| {
+            let mut bench = Bench::new(20.0, false);
+            bench.run(105, &[20, 40, 60, 80, 100]);
+            for &number in late {
+                bench.run(number + 5, &[number]);
+                bench.arrive(number, Instant::START + Duration::from_millis(10 * (number + 4)));
+            }
+            bench.run(505, &[]);
+            bench
+        };
+        let (plain, late) = (long(&[]), long(&[300, 400, 500]));
+        assert_close(plain.inverse(), (405.0 + 0.25 * 20.0 * 4.4) / (1.0 + 0.25 * 4.4));
+        assert_close(late.inverse(), plain.inverse());
+        // The same of an event that another one has followed: what that one has left of the others stays.
+        let mut older = Bench::new(20.0, false);
+        older.run(105, &[20, 40, 60, 80, 100]);
+        older.run(2_505, &[500, 2_500]);
+        let intervals = |bench: &Bench| -> Vec<(f64, f64)> {
+            bench.history.closed.iter().map(|interval| (interval.length, interval.discount)).collect()
+        };
+        assert_eq!(intervals(&older)[..3], [(2_000.0, 1.0), (400.0, 0.25), (20.0, 0.0625)]);
+        older.history.on_revival(500);
+        assert_eq!(intervals(&older)[..3], [(2_400.0, 1.0), (20.0, 0.25), (20.0, 0.25)]);
+        older.history.on_revival(2_500);
+        assert_eq!(intervals(&older), [(20.0, 1.0); 5]);
     }
 
     #[test]
