@@ -307,6 +307,7 @@ def tables(measured: dict[Case, list[Run]]) -> dict[str, str]:
     made["claims"] = "\n".join(lines) + "\n"
     for title, (scene, suspected) in CAUSES.items():
         made[f"causes, {title}"] = table("protocol, changed", list(changed(measured, suspected, scene)))
+    made["local repair"] = without_repair(measured)
     rows = [
         row(f"{protocol} | {packet} B | {sources} | {pause:g}", of)
         for (protocol, packet, sources, pause), of in ns2_runs().items()
@@ -325,6 +326,24 @@ def changed(measured: dict[Case, list[Run]], suspected: dict[str, Changes], scen
                 continue
             named = ", ".join(f"{NAMES[key]}: {shown(value)}" for key, value in changes.items())
             yield row(f"{protocol} | {named}", measured[case])
+
+
+def without_repair(measured: dict[Case, list[Run]]) -> str:
+    """AODV without local repair in each scene that has it as a suspect: what it has of AODV with it, and of DSR."""
+    lines = [
+        "| scene | delivered | delay | routing messages | delivered, of DSR's | delay, of DSR's | routing messages, of DSR's |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for title, (scene, suspected) in CAUSES.items():
+        if {REPAIR: False} not in suspected.get("AODV", []):
+            continue
+        off = measured[Case("AODV", **scene, changes=((REPAIR, False),))]
+        on, dsr = (measured[Case(protocol, **scene)] for protocol in ("AODV", "DSR"))
+        pairs = ((on, delivered), (on, delay), (on, messages), (dsr, delivered), (dsr, delay), (dsr, messages))
+        lines.append(
+            f"| {title} | " + " | ".join(interval(ratios(off, runs, metric), 2) for runs, metric in pairs) + " |"
+        )
+    return "\n".join(lines) + "\n"
 
 
 def shown(value: Any) -> str:
