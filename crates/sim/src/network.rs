@@ -18,7 +18,7 @@ use crate::engine::{Attachment, Ports};
 use crate::host::card::Cards;
 use crate::host::{Hop, Host, Interface, Routes};
 use crate::paths::{LossyLink, Paths};
-use crate::scenario::model::{Flow, Group, NodeId, NodeRadio, Role, Routing, Scenario, Transport, WIRED_MTU};
+use crate::scenario::model::{Flow, Group, NodeId, NodeRadio, Role, Routing, Scenario, WIRED_MTU};
 use crate::topology::Topology;
 use crate::wired::Wire;
 
@@ -153,7 +153,7 @@ impl Network {
         let is_static = |node: u32| matches!(groups[node as usize].routing, Routing::Static);
         let legs = |flow: &Flow| {
             let stops: Vec<u32> = [flow.from].iter().chain(&flow.via).chain([&flow.to]).map(|node| node.0).collect();
-            let two_way = flow.transport != Transport::Udp;
+            let two_way = flow.transport.is_two_way();
             let there: Vec<(u32, u32)> = stops.windows(2).map(|leg| (leg[0], leg[1])).collect();
             let back: Vec<(u32, u32)> = there.iter().filter(|_| two_way).map(|&(from, to)| (to, from)).collect();
             there.into_iter().chain(back)

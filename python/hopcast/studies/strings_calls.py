@@ -308,7 +308,7 @@ def _p2_notes(table: Table) -> list[str]:
         + (": beyond 2 % it is the beginning alone." if near(KNOWN) <= ACCEPTED < near(CHOSEN) else "."),
         f"How much that is of a call depends on its length, which the paper doesn't state: {MONARCH_RUN:g} s here. In the paper's table one hop "
         "loses 0.25 to 0.4 % and seven 4 to 6 %. That small packets lose less follows from that beginning, too, and is little: the packet that is "
-        f"on its way when a route comes is a smaller part of the call, on average {100 * (600 - 300) * 4 / G729 / MONARCH_RUN:.2g} % of it.",
+        f"on its way when a route comes is a smaller part of the call, on average {significant(100 * (600 - 300) * 4 / G729 / MONARCH_RUN, 2)} % of it.",
     ]
 
 

@@ -125,14 +125,14 @@ def run_experiments(
             kept=kept,
             on_finished=on_finished,
         )
+        for place, trial in enumerate(trials):
+            measured = results[trial.experiment.id]
+            other = tried[place] if place in tried else _rows(trial.experiment, trial.substituted(measured))
+            study.sensitivity.append(compare(trial, _rows(trial.experiment, trial.common(measured)), other))
     except KeyboardInterrupt:
         raise StudyInterrupted(study, f"interrupted: {_finished(study, experiments)}") from None
     except (RunError, RowsFailed) as error:
         raise StudyFailed(study, f"{error}; {_finished(study, experiments)}") from error.__cause__
-    for place, trial in enumerate(trials):
-        rows, measured = trial.experiment.rows, results[trial.experiment.id]
-        other = tried[place] if place in tried else rows(trial.substituted(measured))
-        study.sensitivity.append(compare(trial, rows(trial.common(measured)), other))
     return study
 
 

@@ -118,12 +118,11 @@ impl<'a, 's> Driver<'a, 's> {
             }
             self.read(now)?;
             self.deliver(&clock)?;
-            if self.ports.iter().any(|port| port.is_readable) {
-                // Others may have become readable meanwhile.
-                self.sleep(Duration::ZERO, &mut events)?;
-                continue;
-            }
-            let due = self.session.next_event().max(now + QUANTUM).min(look).min(self.session.end());
+            let due = if self.ports.iter().any(|port| port.is_readable) {
+                now
+            } else {
+                self.session.next_event().max(now + QUANTUM).min(look).min(self.session.end())
+            };
             self.sleep(due.saturating_since(clock.now()), &mut events)?;
         };
         self.deliver(&clock)?;

@@ -341,14 +341,13 @@ impl Receiver {
                     self.media.handle_connection(session.with_correction);
                     self.outbox.push(Label::Connected(peer), |_| {});
                 }
-                // What a stranger sends with its handshake is nobody's.
-                dccp::Output::Deliver(_) if !is_open => {}
-                dccp::Output::Deliver(_) => {
+                dccp::Output::Deliver(_) if is_open => {
                     let outbox = &mut self.outbox;
                     let payload = payload.unwrap_or_default();
                     self.media.handle_payload(payload, now, &mut |octets| deliver(outbox, octets));
                 }
-                dccp::Output::Writable => {}
+                // What a stranger sends with its handshake is nobody's.
+                dccp::Output::Deliver(_) | dccp::Output::Writable => {}
                 dccp::Output::Closed(reason) if is_open => self.handle_closed(peer, reason, now),
                 dccp::Output::Closed(_) => {}
             }

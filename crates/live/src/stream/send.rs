@@ -221,10 +221,8 @@ impl Driver {
             if stop_by.is_none()
                 && let Err(failure) = self.supply(now)
             {
-                // What has been sent is whole; the receiver is to know that it is all.
-                self.sender.handle_stop(now);
-                self.drain(now);
-                self.report_result(|driver| driver.socket.flush());
+                // The receiver is to know that this was all.
+                self.stop(now);
                 return Err(failure);
             }
             now = self.clock.now();
@@ -235,9 +233,7 @@ impl Driver {
             self.report_result(|driver| driver.socket.flush());
             if signals.received().is_some() && stop_by.is_none() {
                 stop_by = Some(now + STOP_LIMIT);
-                self.sender.handle_stop(now);
-                self.drain(now);
-                self.report_result(|driver| driver.socket.flush());
+                self.stop(now);
             }
             self.show(now);
             let interrupted = stop_by.is_some().then(|| signals.received()).flatten();
@@ -250,6 +246,13 @@ impl Driver {
             }
             self.wait(&signals, stop_by)?;
         }
+    }
+
+    /// Closes the stream without what still waits.
+    fn stop(&mut self, now: Instant) {
+        self.sender.handle_stop(now);
+        self.drain(now);
+        self.report_result(|driver| driver.socket.flush());
     }
 
     /// What the peer has sent.

@@ -247,10 +247,10 @@ impl Host {
         while let Some(&program) = self.writers[interface].get(place) {
             if self.writers.len() > 1 {
                 // Its way may be another by now.
-                let now = self.interface_of(program, cx.now) as usize;
-                if now != interface {
+                let own = self.interface_of(program, cx.now) as usize;
+                if own != interface {
                     self.writers[interface].remove(place);
-                    self.writers[now].push_back(program);
+                    self.writers[own].push_back(program);
                     return true;
                 }
             }

@@ -460,6 +460,13 @@ pub enum Transport {
     Dccp(Dccp),
 }
 
+impl Transport {
+    /// Whether the sink answers, so that a flow needs a way back.
+    pub fn is_two_way(&self) -> bool {
+        *self != Self::Udp
+    }
+}
+
 /// Parameters of a flow over DCCP.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dccp {

@@ -201,23 +201,20 @@ pub fn machines(scenario: &Scenario, network: &Network, seed: u64, hosting: Host
         if let Some(node) = stops.iter().find(|&&node| !hosts[node as usize].has_room_for_sockets(2)) {
             return Err(TrafficError::TooManySockets { node: nodes.name(*node) });
         }
-        match &flow.transport {
-            Transport::Udp => listeners.extend(add_udp(&mut hosts, seed, FlowId(id), flow, &stops)?),
-            transport @ (Transport::Tcp(_) | Transport::Dccp(_)) => {
-                // Acknowledgements need a way back, over each leg.
-                for leg in stops.windows(2).filter(|leg| !nodes.is_routed(leg[1])) {
-                    if routes.path(leg[1], leg[0]).is_none() {
-                        return Err(nodes.unreachable(flow, leg[1], leg[0]));
-                    }
-                }
-                match transport {
-                    Transport::Tcp(tcp) => {
-                        listeners.extend(add_tcp(&mut hosts, &nodes.groups, seed, FlowId(id), flow, tcp, &stops));
-                    }
-                    Transport::Dccp(dccp) => add_dccp(&mut hosts, &nodes.groups, seed, FlowId(id), flow, dccp, &stops),
-                    Transport::Udp => {}
+        if flow.transport.is_two_way() {
+            // Acknowledgements need a way back, over each leg.
+            for leg in stops.windows(2).filter(|leg| !nodes.is_routed(leg[1])) {
+                if routes.path(leg[1], leg[0]).is_none() {
+                    return Err(nodes.unreachable(flow, leg[1], leg[0]));
                 }
             }
+        }
+        match &flow.transport {
+            Transport::Udp => listeners.extend(add_udp(&mut hosts, seed, FlowId(id), flow, &stops)?),
+            Transport::Tcp(tcp) => {
+                listeners.extend(add_tcp(&mut hosts, &nodes.groups, seed, FlowId(id), flow, tcp, &stops));
+            }
+            Transport::Dccp(dccp) => add_dccp(&mut hosts, &nodes.groups, seed, FlowId(id), flow, dccp, &stops),
         }
     }
     let end = Instant::START + scenario.duration;
@@ -349,7 +346,7 @@ fn forwarding_tables(
             [] => routes.path(leg[leg.len() - 1], leg[0]).unwrap_or_default(),
             _ => leg.iter().rev().copied().collect(),
         };
-        let two_way = flow.transport != Transport::Udp;
+        let two_way = flow.transport.is_two_way();
         for leg in path.legs.iter().cloned().chain(path.legs.iter().map(back).filter(|_| two_way)) {
             let Some(&to) = leg.last() else { continue };
             for hop in leg.windows(2).filter(|hop| !nodes.is_routed(hop[0])) {

@@ -105,19 +105,14 @@ impl LossHistory {
     fn begin(&mut self, first: u64, at: Instant, rtt: Duration, first_interval: Option<impl FnOnce() -> f64>) {
         let event = Event { first, last: first, at, count: 1 };
         let discount = self.discount(first);
-        let closed = match self.newest.replace(event) {
-            None => {
-                let length = first_interval.map_or(1.0, |length| length());
-                Interval { event: None, length: length.max(1.0), discount: 1.0, factor: discount }
-            }
-            Some(event) => {
-                let length = self.length_of(&event, first, at, rtt);
-                Interval { event: Some(event), length, discount: 1.0, factor: discount }
-            }
+        let before = self.newest.replace(event);
+        let length = match &before {
+            None => first_interval.map_or(1.0, |length| length()).max(1.0),
+            Some(before) => self.length_of(before, first, at, rtt),
         };
         // Section 5.5: what was discounted stays so.
         self.closed.iter_mut().for_each(|interval| interval.discount *= discount);
-        self.closed.push_front(closed);
+        self.closed.push_front(Interval { event: before, length, discount: 1.0, factor: discount });
         self.closed.truncate(WEIGHTS.len());
     }
 
