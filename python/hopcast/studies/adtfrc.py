@@ -632,8 +632,9 @@ def _m3_speeds(amount: Amount) -> tuple[float, ...]:
     return amount.pick(quick=(10.0,), full=(0.0, 5.0, 10.0, 15.0, 20.0))
 
 
-def _few(amount: Amount) -> tuple[int, ...]:
-    return amount.pick(quick=(1, 2, 3, 4), full=tuple(range(1, 21)))
+def _m3_seeds(amount: Amount, *, is_far: bool) -> tuple[int, ...]:
+    """Claims are judged by streams between random nodes, whose paths differ much."""
+    return tuple(range(1, amount.pick(quick=BESIDE_RUNS if is_far else 8, full=20) + 1))
 
 
 def _m3_case(setting: str, speed: float, protocol: Protocol) -> str:
@@ -648,11 +649,11 @@ def _m3_cases(amount: Amount) -> Mapping[str, Case]:
             for protocol in PROTOCOLS:
                 name = _m3_case(setting, speed, protocol)
                 flows = [stream("stream0", source, sink, transport(protocol)), *bursts(cbr)]
-                made[name] = Case(scene(name, speed, flows, errors=errors, ends=int(far)), _few(amount))
+                made[name] = Case(scene(name, speed, flows, errors=errors, ends=int(far)), _m3_seeds(amount, is_far=far))
     for protocol in PROTOCOLS[:2]:
         # Under the name that it has among the speeds, so that it is simulated once.
         flows = [stream("stream0", "n0", "n1", transport(protocol))]
-        made[_at_rest(protocol)] = Case(scene(_m3_case("mobility", 0.0, protocol), 0.0, flows), _few(amount))
+        made[_at_rest(protocol)] = Case(scene(_m3_case("mobility", 0.0, protocol), 0.0, flows), _m3_seeds(amount, is_far=False))
     return made
 
 
