@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::net::Ipv4Addr;
 
 use hopcast_wire::dsr::{DsrOption, RouteReply};
+use smallvec::SmallVec;
 
 use super::cache::Learned;
 use super::header::Header;
@@ -20,29 +21,30 @@ const RECENT_TIME: Duration = Duration::from_secs(1);
 /// here is much cheaper than telling it to the cache.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
-    routes: VecDeque<(Instant, Vec<Ipv4Addr>)>,
+    /// When, the nodes, and who sent the packet.
+    routes: VecDeque<(Instant, Vec<Ipv4Addr>, Ipv4Addr)>,
 }
 
 impl Recent {
     /// Whether this was learned a moment ago; if not, it is now.
-    fn is_known(&mut self, nodes: &[Ipv4Addr], now: Instant) -> bool {
-        while self.routes.front().is_some_and(|(learned, _)| now.saturating_since(*learned) >= RECENT_TIME) {
+    fn is_known(&mut self, nodes: &[Ipv4Addr], sender: Ipv4Addr, now: Instant) -> bool {
+        while self.routes.front().is_some_and(|(learned, ..)| now.saturating_since(*learned) >= RECENT_TIME) {
             self.routes.pop_front();
         }
-        if self.routes.iter().any(|(_, known)| known == nodes) {
+        if self.routes.iter().any(|(_, known, by)| *by == sender && known == nodes) {
             return true;
         }
         if self.routes.len() >= RECENT {
             self.routes.pop_front();
         }
-        self.routes.push_back((now, nodes.to_vec()));
+        self.routes.push_back((now, nodes.to_vec(), sender));
         false
     }
 
     /// How many addresses are stored.
     #[cfg(test)]
     pub(super) fn size(&self) -> usize {
-        self.routes.iter().map(|(_, nodes)| nodes.len()).sum()
+        self.routes.iter().map(|(_, nodes, _)| nodes.len()).sum()
     }
 
     /// What was learned may not be in the cache any more.
@@ -55,7 +57,7 @@ impl Recent {
 #[derive(Clone, Debug)]
 pub(super) struct Way {
     /// The nodes of the route, as far as it is told. A packet that was salvaged has forgotten where it comes from.
-    pub(super) nodes: Vec<Ipv4Addr>,
+    pub(super) nodes: SmallVec<[Ipv4Addr; 16]>,
     /// Place of the node that has just sent it.
     pub(super) sender: usize,
     /// Whether the source of the packet is the first node.
@@ -66,7 +68,7 @@ pub(super) struct Way {
 impl Way {
     /// `None` if the packet does not come from the node that its route says.
     pub(super) fn of(packet: &Packet<'_>, header: &Header<'_>, from: Ipv4Addr) -> Option<Self> {
-        let mut nodes = Vec::new();
+        let mut nodes = SmallVec::new();
         let (mut left, mut is_whole, mut is_last_external) = (0, true, false);
         match header.source_route() {
             None => nodes.push(packet.source),
@@ -137,9 +139,7 @@ impl Dsr {
         let arrived = if is_overheard { sender + 1 } else { sender + 2 };
         let known = if has_reply { &nodes[..arrived.min(nodes.len())] } else { &nodes[..] };
         let is_last_external = *is_last_external && known.len() == nodes.len();
-        let mut key = known.to_vec();
-        key.push(nodes[*sender]);
-        if self.recent.is_known(&key, now) {
+        if self.recent.is_known(known, nodes[*sender], now) {
             return;
         }
         self.cache.add(Learned { nodes: known, is_last_external, is_wanted: false }, now);
