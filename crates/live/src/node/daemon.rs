@@ -123,7 +123,7 @@ impl Daemon {
         }
         let silence = options.protocol.silence().unwrap_or(Duration::ZERO);
         let (mut record, was_before) =
-            Record::open(silence).map_err(|error| failure("read what the last router left", &error))?;
+            Record::open(&mut netlink, silence).map_err(|error| failure("read what the last router left", &error))?;
         record.restore();
         let mtu = named.iter().map(|link| link.mtu).min().unwrap_or(1500).clamp(576, 65_535);
         let tun = hold(mtu).map_err(|error| failure("make a TUN device", &error))?;

@@ -82,7 +82,7 @@ fn clean() -> Result<(), Failure> {
     let _server = listen()?;
     let mut netlink = Netlink::open().map_err(|error| failure("open a netlink socket", &error))?;
     kernel::clean(&mut netlink).map_err(|error| failure("remove the routes", &error))?;
-    let (mut record, _) = Record::open(hopcast_protocols::time::Duration::ZERO)
+    let (mut record, _) = Record::open(&mut netlink, hopcast_protocols::time::Duration::ZERO)
         .map_err(|error| failure("read what the last router left", &error))?;
     record.restore();
     record.write_ended().map_err(|error| failure("write that nothing is left", &error))

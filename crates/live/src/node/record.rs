@@ -1,15 +1,20 @@
 //! What a router leaves behind for its next life: settings of the kernel to be put back, and when it ended.
 //!
-//! One file for each network namespace, below `/run`, which is gone with the machine's next start, as the settings are.
+//! One file for each network namespace, below `/run`, which is gone with the machine's next start, as the settings are. The file
+//! goes by the namespace's number, which the kernel gives again as soon as a namespace is gone: that the record is this one's is told by
+//! when its loopback got its address.
 
 use std::collections::BTreeMap;
 use std::io;
+use std::net::Ipv4Addr;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
 use hopcast_protocols::time::Duration;
 use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
+
+use crate::platform::netlink::Netlink;
 
 /// Where records are kept.
 const FOLDER: &str = "/run/hopcast";
@@ -36,6 +41,8 @@ pub(super) struct Record {
 struct Contents {
     /// Time since the machine's start at which the last router ended in order, in nanoseconds.
     ended_ns: Option<u64>,
+    /// When the loopback of the namespace got its address, as the kernel says it; `None`: it had none.
+    loopback_since: Option<u32>,
     /// What interfaces had before: by interface and name.
     settings: BTreeMap<String, BTreeMap<String, String>>,
 }
@@ -47,11 +54,12 @@ impl Record {
     /// # Errors
     ///
     /// The platform's. That there is no record yet, or one that was cut short, is none.
-    pub(super) fn open(silence: Duration) -> io::Result<(Self, bool)> {
+    pub(super) fn open(netlink: &mut Netlink, silence: Duration) -> io::Result<(Self, bool)> {
+        let loopback_since = netlink.address_since(Ipv4Addr::LOCALHOST)?;
         let inode = std::fs::metadata("/proc/thread-self/ns/net")?.ino();
         let path = PathBuf::from(format!("{FOLDER}/node-{inode}.json"));
         let up = uptime()?;
-        let (contents, since): (Contents, u64) = match std::fs::read(&path) {
+        let (mut contents, mut since): (Contents, u64) = match std::fs::read(&path) {
             // One that can't be read was cut short, by a full disk perhaps: there was somebody.
             Ok(octets) => {
                 let contents: Contents = serde_json::from_slice(&octets).unwrap_or_default();
@@ -61,6 +69,11 @@ impl Record {
             Err(error) if error.kind() == io::ErrorKind::NotFound => (Contents::default(), up),
             Err(error) => return Err(error),
         };
+        if contents.loopback_since.is_some() && contents.loopback_since != loopback_since {
+            // It is that of an earlier namespace with this number.
+            (contents, since) = (Contents::default(), up);
+        }
+        contents.loopback_since = loopback_since;
         Ok((Self { path, contents }, since < silence.as_nanos()))
     }
 

@@ -181,14 +181,34 @@ impl Netlink {
     /// # Errors
     /// The platform's.
     pub fn addresses(&mut self) -> io::Result<Vec<Address>> {
+        Ok(self.address_messages()?.iter().filter_map(address).collect())
+    }
+
+    /// When an IPv4 address was given to its interface: hundredths of a second, counted from some instant before the machine's
+    /// start. `None`: there is no such address.
+    ///
+    /// # Errors
+    /// The platform's.
+    pub fn address_since(&mut self, wanted: Ipv4Addr) -> io::Result<Option<u32>> {
+        let messages = self.address_messages()?;
+        let message = messages.iter().find(|message| address(message).is_some_and(|found| found.address == wanted));
+        Ok(message.and_then(|message| {
+            message.attributes.iter().find_map(|attribute| match attribute {
+                AddressAttribute::CacheInfo(info) => Some(info.cstamp),
+                _ => None,
+            })
+        }))
+    }
+
+    fn address_messages(&mut self) -> io::Result<Vec<AddressMessage>> {
         let mut message = AddressMessage::default();
         message.header.family = AddressFamily::Inet;
         let answers = self.request(RouteNetlinkMessage::GetAddress(message), NLM_F_DUMP)?;
-        let addresses = answers.into_iter().filter_map(|answer| match answer {
-            RouteNetlinkMessage::NewAddress(message) => address(&message),
+        let messages = answers.into_iter().filter_map(|answer| match answer {
+            RouteNetlinkMessage::NewAddress(message) => Some(message),
             _ => None,
         });
-        Ok(addresses.collect())
+        Ok(messages.collect())
     }
 
     /// Gives an interface an address.

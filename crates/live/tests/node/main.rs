@@ -236,6 +236,28 @@ fn who_is_killed_is_cleaned_up_after_and_comes_back() {
     });
 }
 
+/// The kernel gives the number of a namespace that is gone to the next one.
+#[test]
+fn what_a_router_left_counts_in_its_own_namespace_alone() {
+    if !is_available() {
+        return;
+    }
+    let mut net = Net::new("record", 2, Shape::Line);
+    let waits = |net: &Net, node| net.log(node).contains("nothing is said at first");
+    net.start(0, &[]);
+    assert_eq!(net.stop(0), Some(0));
+    assert!(!waits(&net, 0));
+    net.start(0, &[]);
+    assert!(waits(&net, 0), "it ended a moment ago");
+    net.kill(0);
+    // As if the other namespace, which is younger, had got its number.
+    std::fs::copy(net.record(0), net.record(1)).expect("there is room");
+    net.ip(1, &["address", "del", "127.0.0.1/8", "dev", "lo"]);
+    net.ip(1, &["address", "add", "127.0.0.1/8", "dev", "lo"]);
+    net.start(1, &[]);
+    assert!(!waits(&net, 1), "{}", net.log(1));
+}
+
 #[test]
 fn after_sigterm_the_machine_is_as_it_was() {
     if !is_available() {

@@ -80,7 +80,6 @@ impl Net {
         let mut net = Self { names, interfaces: vec![Vec::new(); count], bridges: Vec::new(), routers, folder };
         for (node, name) in net.names.iter().enumerate() {
             run(Command::new("ip").args(["netns", "add", name]));
-            net.forget(node);
             net.ip(node, &["link", "set", "lo", "up"]);
         }
         let links = if shape == Shape::Ring { count } else { count - 1 };
@@ -281,11 +280,10 @@ impl Net {
         PathBuf::from("/run/netns").join(&self.names[node])
     }
 
-    /// Removes what a router may have left to be read by the next one: the number of a namespace may be that of an earlier one.
-    fn forget(&self, node: usize) {
-        if let Ok(namespace) = std::fs::metadata(self.path(node)) {
-            let _ = std::fs::remove_file(format!("/run/hopcast/node-{}.json", namespace.ino()));
-        }
+    /// What a router leaves to be read by the next one in its namespace.
+    pub(crate) fn record(&self, node: usize) -> PathBuf {
+        let namespace = std::fs::metadata(self.path(node)).expect("it is there");
+        format!("/run/hopcast/node-{}.json", namespace.ino()).into()
     }
 }
 
@@ -295,7 +293,7 @@ impl Drop for Net {
             if self.routers[node].is_some() {
                 self.kill(node);
             }
-            self.forget(node);
+            let _ = std::fs::remove_file(self.record(node));
             let _ = Command::new("ip").args(["netns", "del", &self.names[node]]).status();
         }
         for bridge in &self.bridges {
