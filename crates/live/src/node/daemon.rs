@@ -7,11 +7,11 @@ use std::os::fd::AsFd as _;
 
 use hopcast_protocols::routing::{Message, NextHop};
 use hopcast_protocols::time::{Duration, Instant};
-use hopcast_wire::MacAddress;
 use nix::poll::{PollFd, PollFlags};
 use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
 use super::envelope::{self, Envelope, SEALED_PORT};
+use super::hardware::Hardware;
 use super::kernel::{self, Kernel, Wanted};
 use super::options::Options;
 use super::port::{Port, RawSocket, Seen};
@@ -37,9 +37,6 @@ const BURST: usize = 64;
 const FLOW_MEMORY: Duration = Duration::from_secs(1);
 /// The most flows that are remembered for that.
 const MAX_FLOWS: usize = 1 << 12;
-/// The most hardware addresses of neighbours that are known; the kernel keeps 1024 (`gc_thresh3` of arp(7)) by default. Beyond,
-/// the kernel is asked again for those that it still has.
-const MAX_HARDWARE: usize = 1 << 12;
 /// An interface whose sockets could not be opened is tried again after this time.
 const RETRY: Duration = Duration::from_secs(1);
 
@@ -76,8 +73,7 @@ struct Daemon {
     retry_at: Option<Instant>,
     router: Router,
     envelope: Envelope,
-    /// Neighbours by interface and hardware address.
-    hardware: BTreeMap<(u32, MacAddress), Ipv4Addr>,
+    hardware: Hardware,
     /// Flows by place of the interface, and when they were seen last.
     flows: BTreeMap<(u32, Seen), Instant>,
     traffic: Traffic,
@@ -180,7 +176,7 @@ impl Daemon {
             retry_at: None,
             router,
             envelope: Envelope::new(guard),
-            hardware: BTreeMap::new(),
+            hardware: Hardware::default(),
             flows: BTreeMap::new(),
             traffic: Traffic::default(),
             datagram: Vec::new(),
@@ -255,8 +251,7 @@ impl Daemon {
                             let hop = NextHop { interface, address: neighbour.address };
                             self.router.handle_neighbour_lost(hop, self.clock.now());
                         } else if let Some(hardware) = neighbour.hardware {
-                            self.hardware.insert((neighbour.interface, hardware), neighbour.address);
-                            changed |= self.hardware.len() > MAX_HARDWARE;
+                            changed |= self.hardware.insert(neighbour.interface, hardware, neighbour.address);
                         }
                     }
                 }
@@ -301,8 +296,8 @@ impl Daemon {
         }
         let kernel = &mut self.installed.kernel;
         let neighbours = kernel.netlink().neighbours().map_err(|error| failure("list the neighbours", &error))?;
-        let known = neighbours.iter().filter_map(|known| Some(((known.interface, known.hardware?), known.address)));
-        self.hardware = known.take(MAX_HARDWARE).collect();
+        let known = neighbours.iter().filter_map(|known| Some((known.interface, known.hardware?, known.address)));
+        self.hardware.replace(known);
         kernel.reread().map_err(|error| failure("read the routes", &error))
     }
 
@@ -409,10 +404,12 @@ impl Daemon {
                 None if packet.source == self.address => None,
                 // Passed on: it was seen when it came.
                 None => continue,
-                Some(hardware) => match self.hardware.get(&(index, hardware)) {
-                    Some(&address) => Some(NextHop { interface, address }),
-                    None => continue,
-                },
+                Some(hardware) => {
+                    let hop = |address| NextHop { interface, address };
+                    let is_heard = |address| self.router.has_heard(hop(address));
+                    let Some(address) = self.hardware.find(index, hardware, is_heard) else { continue };
+                    Some(hop(address))
+                }
             };
             let Seen { source, destination, protocol, .. } = packet;
             self.router.handle_sight(Sight { source, destination, protocol, from }, now);

@@ -1,12 +1,13 @@
 //! The router: AODV, DSDV or OLSR on real interfaces.
 //!
 //! One thread waits for everything (`daemon`): messages on the interfaces (`port`), sealed if there is a key (`envelope`),
-//! packets without a route from the TUN device, what the kernel tells of links and neighbours, and those who ask for the state
-//! (`serve`). What they mean is decided without sockets (`router`); the routes go into the kernel's tables (`kernel`), and
+//! packets without a route from the TUN device, what the kernel tells of links and neighbours (`hardware`), and those who ask for the
+//! state (`serve`). What they mean is decided without sockets (`router`); the routes go into the kernel's tables (`kernel`), and
 //! what a next life must know into a file (`record`).
 
 mod daemon;
 mod envelope;
+mod hardware;
 mod icmp;
 mod kernel;
 mod log;

@@ -155,6 +155,11 @@ impl Router {
         self.heard.iter().filter(move |(_, at)| lately(at)).map(|(&hop, &at)| (hop, at))
     }
 
+    /// Whether messages of this neighbour have come.
+    pub(super) fn has_heard(&self, hop: NextHop) -> bool {
+        self.heard.contains_key(&hop)
+    }
+
     /// Packets that wait for a route.
     pub(super) fn waiting(&self) -> usize {
         self.waiting.len()
@@ -226,7 +231,7 @@ impl Router {
     pub(super) fn handle_sight(&mut self, sight: Sight, now: Instant) {
         let Sight { source, destination, protocol, from } = sight;
         // Addresses of packets are not sealed: what strangers send keeps no route and no neighbour.
-        if self.is_sealed && from.is_some_and(|from| !self.heard.contains_key(&from)) {
+        if self.is_sealed && from.is_some_and(|from| !self.has_heard(from)) {
             return;
         }
         let packet = routing::Packet {
