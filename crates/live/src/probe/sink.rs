@@ -27,7 +27,6 @@ pub struct Sink {
     units: u64,
     /// Units that are known to have been sent: all up to the newest that came.
     known: u64,
-    received: u64,
     garbage: u64,
     start: Option<Start>,
     /// How many units the source has sent in all, once it says so.
@@ -56,7 +55,6 @@ impl Sink {
             bytes,
             units: bytes.div_ceil(size.max(1)),
             known: 0,
-            received: 0,
             garbage: 0,
             start: None,
             sent: None,
@@ -107,10 +105,10 @@ impl Sink {
         let arrived = self.time(start, i128::from(now.as_nanos()));
         let created = self.time(start, i128::from(packet.sent()) + i128::from(start.offset)).min(arrived);
         let length = octets.len() as u32;
-        match self.protocol {
+        let is_first = match self.protocol {
             Protocol::Udp => {
                 self.advance(sequence + 1);
-                self.metrics.handle_datagram_received(sequence, length, created, arrived);
+                self.metrics.handle_datagram_received(sequence, length, created, arrived)
             }
             Protocol::Tcp => {
                 // A stream neither loses nor reorders: anything else is no stream of units.
@@ -120,11 +118,12 @@ impl Sink {
                 self.known += 1;
                 self.metrics.handle_stream_written(length, true, created);
                 self.metrics.handle_stream_read(length, arrived);
+                true
             }
+        };
+        if is_first {
+            self.samples.insert(arrived, length, arrived.saturating_since(created));
         }
-        let delay = arrived.saturating_since(created);
-        self.samples.insert(arrived, length, delay);
-        self.received += 1;
         self.last = now;
         Some(())
     }
@@ -151,9 +150,9 @@ impl Sink {
         (self.bytes - (sequence * self.size).min(self.bytes)).min(self.size)
     }
 
-    /// Whether all has come that was sent.
+    /// Whether all has come that was sent, but for what is lost for certain.
     pub fn is_complete(&self) -> bool {
-        self.sent.is_some_and(|sent| self.received >= sent)
+        self.sent.is_some_and(|sent| self.known >= sent) && self.metrics.datagrams_in_flight().next().is_none()
     }
 
     /// Whether the source has sent all that it will.
@@ -305,6 +304,24 @@ mod tests {
             let summary = sink.report(at(10_200), true).summary;
             assert_eq!((summary.received_packets, summary.received_bytes, summary.lost_packets), (11, 1_050, 0));
         }
+    }
+
+    #[test]
+    fn copies_stand_for_nothing_that_is_still_on_its_way() {
+        let mut sink = sink(Protocol::Udp);
+        for sequence in [0, 1, 2, 3, 4, 5, 6, 7, 7, 8, 8] {
+            assert!(sink.handle_unit(&unit(sequence, at(5_000)), at(10_100)));
+        }
+        sink.handle_sent(11, at(10_200));
+        assert!(!sink.is_complete());
+        for sequence in [9, 10] {
+            assert!(sink.handle_unit(&unit(sequence, at(5_000)), at(10_300)));
+        }
+        assert!(sink.is_complete());
+        sink.finish(at(10_300));
+        let Report { summary, samples, .. } = sink.report(at(10_300), true);
+        assert_eq!((summary.lost_packets, summary.duplicate_packets), (0, 2));
+        assert_eq!(samples.intervals.iter().map(|[_, arrivals, _]| arrivals).sum::<u64>(), 11);
     }
 
     #[test]

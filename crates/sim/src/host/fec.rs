@@ -85,7 +85,8 @@ impl Host {
         let program = &mut self.programs[program as usize];
         let flow = &mut cx.flows[program.flow];
         let (Activity::Sink { correction: Some(decoder) }, Some(coded)) = (&mut program.activity, unit.coded) else {
-            return flow.handle_datagram_received(unit.seq, unit.octets, unit.created, cx.now);
+            flow.handle_datagram_received(unit.seq, unit.octets, unit.created, cx.now);
+            return;
         };
         let is_source = matches!(*coded, Coded::Source(..));
         let delivered = decoder.statistics().delivered;
@@ -98,7 +99,9 @@ impl Host {
         while let Some(Output { adu: Adu { len, content }, recovered_after }) = decoder.poll_output() {
             let Datagram { seq, created } = content;
             match recovered_after {
-                None => flow.handle_datagram_received(seq, len.into(), created, cx.now),
+                None => {
+                    flow.handle_datagram_received(seq, len.into(), created, cx.now);
+                }
                 Some(_) => flow.handle_datagram_recovered(seq, len.into(), created, cx.now),
             }
         }

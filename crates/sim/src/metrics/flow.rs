@@ -221,19 +221,19 @@ impl FlowMetrics {
         self.ledger.handle_lost(seq);
     }
 
-    /// The sink read a datagram that was written at `created`.
-    pub fn handle_datagram_received(&mut self, seq: u64, octets: u32, created: Instant, now: Instant) {
-        if self.ledger.handle_received(seq) == Arrival::First {
+    /// The sink read a datagram that was written at `created`. Returns whether it is the first copy.
+    pub fn handle_datagram_received(&mut self, seq: u64, octets: u32, created: Instant, now: Instant) -> bool {
+        let is_first = self.ledger.handle_received(seq) == Arrival::First;
+        if is_first {
             self.handle_octets(octets, now);
             self.handle_packet(seq, now.saturating_since(created), now);
         }
+        is_first
     }
 
     /// The sink's FEC recovered a datagram that was written at `created`.
     pub fn handle_datagram_recovered(&mut self, seq: u64, octets: u32, created: Instant, now: Instant) {
-        let received = self.ledger.received();
-        self.handle_datagram_received(seq, octets, created, now);
-        if self.ledger.received() > received {
+        if self.handle_datagram_received(seq, octets, created, now) {
             self.repair.handle_recovered(now.saturating_since(created));
         }
     }
