@@ -9,7 +9,7 @@ use hopcast_protocols::time::Duration;
 use hopcast_sim::results::cause;
 
 use super::control::{ANSWER_TIME, Control, Event, Message, VERSION};
-use super::flow::Desk;
+use super::flow::{Desk, KEEP_INTERVAL};
 use super::plan::{FlowPlan, MAX_HOPS};
 use super::socket::{LOOK, is_transient};
 use super::{control, flow, receiver, relay};
@@ -209,9 +209,17 @@ struct Elsewhere<'a> {
 }
 
 impl Desk for Elsewhere<'_> {
-    fn ready(&mut self) -> bool {
-        self.control.send(&Message::Ready).is_ok()
-            && matches!(self.control.receive_for(control::START_TIME), Event::Message(Message::Go))
+    fn ready(&mut self, keep: &mut dyn FnMut() -> bool) -> bool {
+        if self.control.send(&Message::Ready).is_err() {
+            return false;
+        }
+        let mut waited = std::time::Duration::ZERO;
+        loop {
+            match self.control.receive_for(KEEP_INTERVAL) {
+                Event::Idle if waited < control::START_TIME && keep() => waited += KEEP_INTERVAL,
+                event => return matches!(event, Event::Message(Message::Go)),
+            }
+        }
     }
 
     fn handle_outcome(&mut self, outcome: &flow::Outcome) {

@@ -11,7 +11,7 @@ pub use super::control::Outcome;
 use super::control::{Control, Event, Message, Open, VERSION};
 use super::daemon::SILENCE;
 use super::plan::FlowPlan;
-use super::socket::{LOOK, Output};
+use super::socket::{LOOK, Output, with_port};
 use super::source::{self, Written};
 use crate::platform::clock::Clock;
 
@@ -21,13 +21,16 @@ const EXCHANGES: usize = 8;
 const PING_INTERVAL: Duration = Duration::from_secs(1);
 /// So much later than it is announced a flow begins, so that its receiver has heard of it, and two round trips beside.
 const LEAD: Duration = Duration::from_millis(1);
+/// How often the path of a flow that waits is kept.
+pub const KEEP_INTERVAL: std::time::Duration = std::time::Duration::from_secs(1);
 /// How often it looks whether the source has ended.
 const LOOK_FOR_END: std::time::Duration = std::time::Duration::from_millis(20);
 
 /// Who runs the plan that a flow is part of.
 pub trait Desk {
-    /// The path is there: waits for the others. False if the flow is not to start.
-    fn ready(&mut self) -> bool;
+    /// The path is there: waits for the others, and calls `keep` once a [`KEEP_INTERVAL`] meanwhile, as hosts give up a path on which
+    /// nobody says anything. False if that is false, or if the flow is not to start.
+    fn ready(&mut self, keep: &mut dyn FnMut() -> bool) -> bool;
     /// So much is known now.
     fn handle_outcome(&mut self, outcome: &Outcome);
     /// Whether the flow is to end.
@@ -44,7 +47,13 @@ pub fn run(plan: &FlowPlan, clock: Clock, desk: &mut dyn Desk) -> Result<Outcome
     for _ in 0..EXCHANGES {
         flow.exchange()?;
     }
-    if !desk.ready() {
+    let mut kept = Ok(());
+    let is_started = desk.ready(&mut || {
+        kept = flow.exchange();
+        kept.is_ok()
+    });
+    kept?;
+    if !is_started {
         return Err("the flow was not started".into());
     }
     let (start, output) = flow.start()?;
@@ -82,7 +91,7 @@ impl<'a> Flow<'a> {
         let Message::Opened { port } = control.answer(next, rest.len())? else {
             return Err(format!("{next}: does not answer as hopcast probe does"));
         };
-        let data = SocketAddr::new(control.peer().map_err(|error| format!("{next}: {error}"))?.ip(), port);
+        let data = with_port(control.peer().map_err(|error| format!("{next}: {error}"))?, port);
         Ok(Self { plan, next, session, control, data, clock, clocks: ClockOffset::default() })
     }
 
@@ -118,7 +127,7 @@ impl<'a> Flow<'a> {
 
     /// Says when the flow begins.
     fn start(&mut self) -> Result<(Instant, Output), String> {
-        let local = self.control.local().map_err(|error| error.to_string())?.ip();
+        let local = self.control.local().map_err(|error| error.to_string())?;
         let output = Output::connect(self.plan.protocol, local, self.data, self.plan.socket_buffer)
             .map_err(|error| format!("{}: {error}", self.next))?;
         let now = self.clock.now();

@@ -34,9 +34,9 @@ const LOOK_AT_END: std::time::Duration = std::time::Duration::from_millis(5);
 /// Why it can't be served, in a clause.
 pub fn serve(control: &mut Control, open: &Open, clock: Clock, stop: &AtomicBool) -> Result<(), String> {
     let sink = Mutex::new(Sink::new(open));
-    let address = control.local().map_err(|error| error.to_string())?.ip();
+    let local = control.local().map_err(|error| error.to_string())?;
     let source = control.peer().map_err(|error| error.to_string())?.ip();
-    let input = Input::bind(open.protocol, address, open.socket_buffer).map_err(|error| error.to_string())?;
+    let input = Input::bind(open.protocol, local, open.socket_buffer).map_err(|error| error.to_string())?;
     let port = input.port().map_err(|error| error.to_string())?;
     control.send(&Message::Opened { port }).map_err(|error| error.to_string())?;
     let ended = AtomicBool::new(false);

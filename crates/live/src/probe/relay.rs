@@ -1,7 +1,7 @@
 //! A relay on the path: reads a unit, then writes it on, and reads nothing meanwhile.
 
 use std::io;
-use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{IpAddr, Shutdown, TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
@@ -10,7 +10,7 @@ use hopcast_wire::probe::Packet;
 
 use super::control::{Control, Event, Message, Open, Relayed};
 use super::daemon::SILENCE;
-use super::socket::{Input, LOOK, Output, accept, is_transient, write_all};
+use super::socket::{Input, LOOK, Output, accept, is_transient, with_port, write_all};
 use super::units::Units;
 use crate::platform::clock::Clock;
 use crate::platform::wait;
@@ -50,9 +50,9 @@ pub fn serve(up: &mut Control, open: &Open, next: &str, clock: Clock, stop: &Ato
         return Err(format!("{next}: does not answer as hopcast probe does"));
     };
     let source = up.peer().map_err(local)?.ip();
-    let input = Input::bind(open.protocol, up.local().map_err(local)?.ip(), open.socket_buffer).map_err(local)?;
-    let remote = SocketAddr::new(down.peer().map_err(local)?.ip(), port);
-    let address = down.local().map_err(local)?.ip();
+    let input = Input::bind(open.protocol, up.local().map_err(local)?, open.socket_buffer).map_err(local)?;
+    let remote = with_port(down.peer().map_err(local)?, port);
+    let address = down.local().map_err(local)?;
     let output = Output::connect(open.protocol, address, remote, open.socket_buffer)
         .map_err(|error| format!("{next}: {error}"))?;
     up.send(&Message::Opened { port: input.port().map_err(local)? }).map_err(local)?;

@@ -2,10 +2,11 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use super::control::{Control, Event, Message, START_TIME};
 use super::daemon::SILENCE;
-use super::flow::{self, Desk, Outcome};
+use super::flow::{self, Desk, KEEP_INTERVAL, Outcome};
 use super::plan::{Case, FlowPlan};
 use super::socket::LOOK;
 use crate::platform::clock::Clock;
@@ -50,7 +51,8 @@ fn run_elsewhere(plan: &FlowPlan, clock: Clock, desk: &mut dyn Desk) -> Result<O
         Message::Ready => {}
         _ => return Err(format!("{host}: does not answer as hopcast probe does")),
     }
-    if !desk.ready() {
+    // That host keeps the path.
+    if !desk.ready(&mut || true) {
         return Err("the flow was not started".into());
     }
     control.send(&Message::Go).map_err(broken)?;
@@ -110,16 +112,27 @@ impl Gate<'_> {
 }
 
 impl Desk for &Gate<'_> {
-    fn ready(&mut self) -> bool {
-        let mut state = self.lock();
-        state.ready += 1;
+    fn ready(&mut self, keep: &mut dyn FnMut() -> bool) -> bool {
+        self.lock().ready += 1;
         self.changed.notify_all();
-        let mut left = START_TIME;
-        while state.ready < self.flows && state.failed.is_none() && !left.is_zero() && !(self.is_stopped)() {
-            state = self.changed.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
-            left = left.saturating_sub(LOOK);
+        let mut waited = Duration::ZERO;
+        let mut keep_at = KEEP_INTERVAL;
+        loop {
+            let state = self.lock();
+            let are_all_ready = state.ready == self.flows && state.failed.is_none();
+            if are_all_ready || state.failed.is_some() || waited >= START_TIME || (self.is_stopped)() {
+                return are_all_ready;
+            }
+            // Not held while the path is kept, which takes a round trip.
+            drop(self.changed.wait_timeout(state, LOOK));
+            waited += LOOK;
+            if waited >= keep_at {
+                keep_at += KEEP_INTERVAL;
+                if !keep() {
+                    return false;
+                }
+            }
         }
-        state.ready == self.flows && state.failed.is_none()
     }
 
     fn handle_outcome(&mut self, _outcome: &Outcome) {
@@ -128,5 +141,32 @@ impl Desk for &Gate<'_> {
 
     fn is_stopped(&mut self) -> bool {
         (self.is_stopped)()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_for_others_keeps_its_path() {
+        let gate = Gate { state: Mutex::default(), changed: Condvar::new(), flows: 2, is_stopped: &|| false };
+        let mut kept = 0;
+        let is_started = thread::scope(|scope| {
+            (&gate).ready(&mut || {
+                kept += 1;
+                if kept == 2 {
+                    scope.spawn(|| (&gate).ready(&mut || true));
+                }
+                kept < 5
+            })
+        });
+        assert_eq!((is_started, kept), (true, 2));
+    }
+
+    #[test]
+    fn who_can_t_keep_its_path_does_not_start() {
+        let gate = Gate { state: Mutex::default(), changed: Condvar::new(), flows: 2, is_stopped: &|| false };
+        assert!(!(&gate).ready(&mut || false));
     }
 }

@@ -34,13 +34,13 @@ pub enum Output {
 }
 
 impl Input {
-    /// Any free port of `address`, for `protocol`, with buffers of `buffer` octets.
+    /// Any free port of the host of `local`, for `protocol`, with buffers of `buffer` octets.
     ///
     /// # Errors
     ///
     /// The system's.
-    pub fn bind(protocol: Protocol, address: IpAddr, buffer: Option<u32>) -> io::Result<Self> {
-        let any = SocketAddr::new(address, 0);
+    pub fn bind(protocol: Protocol, local: SocketAddr, buffer: Option<u32>) -> io::Result<Self> {
+        let any = with_port(local, 0);
         Ok(match protocol {
             Protocol::Udp => {
                 let socket = UdpSocket::bind(any)?;
@@ -73,15 +73,15 @@ impl Input {
 }
 
 impl Output {
-    /// Connects `local` to `remote`.
+    /// Connects any free port of the host of `local` to `remote`.
     ///
     /// # Errors
     ///
     /// The system's.
-    pub fn connect(protocol: Protocol, local: IpAddr, remote: SocketAddr, buffer: Option<u32>) -> io::Result<Self> {
+    pub fn connect(protocol: Protocol, local: SocketAddr, remote: SocketAddr, buffer: Option<u32>) -> io::Result<Self> {
         Ok(match protocol {
             Protocol::Udp => {
-                let socket = UdpSocket::bind(SocketAddr::new(local, 0))?;
+                let socket = UdpSocket::bind(with_port(local, 0))?;
                 socket.connect(remote)?;
                 socket.set_nonblocking(true)?;
                 set_buffers(&socket, buffer)?;
@@ -95,6 +95,12 @@ impl Output {
             }
         })
     }
+}
+
+/// Another port of the same host. What belongs to its address stays: link-local ones of IPv6 have a scope (RFC 4007).
+pub fn with_port(mut address: SocketAddr, port: u16) -> SocketAddr {
+    address.set_port(port);
+    address
 }
 
 fn set_buffers(socket: &impl AsFd, octets: Option<u32>) -> io::Result<()> {

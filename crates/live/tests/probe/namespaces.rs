@@ -71,6 +71,29 @@ fn a_path_goes_where_its_ends_do_not_hear_each_other() {
     }
 }
 
+/// Addresses without anybody who assigns them; each holds on one interface (RFC 4291, section 2.5.6).
+#[test]
+fn link_local_addresses_of_ipv6_will_do() {
+    let Some(line) = usable(Line::new(3)) else { return };
+    for place in 0..2 {
+        for (side, device, host) in [(place, "right", 1), (place + 1, "left", 2)] {
+            let address = format!("fe80::{place}:{host}/64");
+            let added = line.run(side, &["ip", "address", "add", &address, "dev", device, "nodad"]);
+            let added = added.map_err(|what| Missing { is_program: false, what: format!("IPv6: {what}") });
+            if usable(added).is_none() {
+                return;
+            }
+        }
+    }
+    let _relay = line.place(1).daemon(&["relay", "--listen", "[::]:47300"]);
+    let _receiver = line.place(2).daemon(&["receive", "--listen", "[::]:47300"]);
+    for transport in ["udp", "tcp"] {
+        let path = ["--via", "fe80::2%right", "--to", "fe80::1:2%right", "--transport", transport, "--wait", "300us"];
+        let document = line.place(0).measure(&[&path[..], &["--size", "1 kB", "--bytes", "100 kB"]].concat());
+        assert_eq!(document["flows"][0]["received_packets"], 100, "{transport}: {document}");
+    }
+}
+
 #[test]
 fn units_lost_on_one_hop_are_missing_behind_it() {
     let wires = [Quality::default(), Quality { loss: 0.3, ..Quality::default() }];

@@ -128,6 +128,11 @@ impl Line {
         }
     }
 
+    /// Runs a command in number `place`.
+    pub(crate) fn run(&self, place: usize, words: &[&str]) -> Result<(), String> {
+        run(self.place(place), words)
+    }
+
     /// The names of the namespaces at both ends of the wire behind number `place`.
     pub(crate) fn ends(&self, place: usize) -> [&str; 2] {
         [&self.names[place], &self.names[place + 1]]
