@@ -203,15 +203,13 @@ impl Simulation {
             Errors::None | Errors::Packet { .. } => None,
         };
         let cards = network::cards(scenario);
-        // What a card holds has a place in the interface queue, whose own places are those before the card.
-        let buffers = cards.iter().flatten().map(Cards::transmit_buffers).max().unwrap_or(0);
         // Over the air a network finds out whom it must protect.
         let protection = if radio.association.is_some() { Protection::None } else { radio.protection };
         let phy = |radio_config: &NodeRadio| {
             let phy = radio.standard.phy(radio.short_preamble).for_data_rate(radio_config.data_rate).with_code(code);
             if protection == Protection::None { phy } else { phy.with_long_slot() }
         };
-        let config = |radio_config: &NodeRadio| {
+        let config = |radio_config: &NodeRadio, buffers: u32| {
             let phy = phy(radio_config);
             mac::Config {
                 rate_control: radio_config.rate_control,
@@ -230,8 +228,10 @@ impl Simulation {
             }
         };
         let station = |(radio, index): (&network::Station<'_>, u32)| {
+            // What a card holds has a place in the interface queue, whose own places are those before the card.
+            let card = cards.get(radio.node.0 as usize).and_then(Option::as_ref);
+            let mut config = config(radio.config, card.map_or(0, Cards::transmit_buffers));
             let (node, place) = (u64::from(radio.node.0), u64::from(radio.radio));
-            let mut config = config(radio.config);
             if let Discipline::FqCoDel(queue) = &mut config.queue_discipline {
                 queue.perturbation = hash(seed, Purpose::FlowQueue, node, place);
             }

@@ -36,6 +36,28 @@ fn chain(duration: &str, count: u32, link: &str, flows: &str) -> String {
     format!("duration = \"{duration}\"\n[[nodes]]\nname = \"w\"\ncount = {count}\nrole = \"wired\"\n{links}{flows}")
 }
 
+/// A card's transmit buffers are places of its own radio alone.
+#[test]
+fn a_card_makes_no_room_at_another_node() {
+    let summary = |card: &str| {
+        let text = format!(
+            r#"
+            duration = "1 s"
+            radio = {{ standard = "802.11b", queue = {{ packets = 5 }} }}
+            nodes = [
+                {{ name = "a", placement = {{ shape = "points", at = [["0 m", "0 m"]] }}, {card} }},
+                {{ name = "b", count = 2, placement = {{ shape = "line", spacing = "5 m" }} }},
+            ]
+            {}"#,
+            flow("over", "b0", "b1", "udp", r#"{ kind = "cbr", rate = "20 Mb/s" }"#),
+        );
+        run(&text).1.remove(0)
+    };
+    let (without, beside) = (summary(""), summary(r#"card = { model = "isa", transmit_buffers = 40 }"#));
+    assert!(without.lost_packets > 0);
+    assert_eq!(without, beside);
+}
+
 /// 1000 octets of payload are 1028 on the wire: 822.4 µs at 10 Mb/s, and 5 ms on the way, over each of two links.
 #[test]
 fn udp_over_wires_takes_serialisation_and_propagation_at_each_hop() {
