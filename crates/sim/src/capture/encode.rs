@@ -14,7 +14,7 @@ use hopcast_wire::radiotap::{Channel, ChannelFlags};
 use hopcast_wire::{MacAddress, arp, dccp, ethernet, ieee80211, ipv4, llc, radiotap, tcp, udp};
 
 use crate::address::{BSSID, ip_address, mac_address};
-use crate::host::packet::{Body, IPV4_HEADER, Packet, RealPart, RoutingPart};
+use crate::host::packet::{Body, IPV4_HEADER, MAX_IP_PAYLOAD, Packet, RealPart, RoutingPart};
 use crate::network::{self, Station};
 use crate::scenario::model::{Propagation, Role, Scenario};
 
@@ -354,7 +354,8 @@ fn ip_header(packet: &Packet) -> ipv4::Repr {
         protocol: ipv4::Protocol::from(packet.protocol()),
         source: ip_address(ip.source),
         destination: ip_address(ip.destination),
-        payload_len: (packet.octets() - IPV4_HEADER) as u16,
+        // The first packets to a destination are cut before their source knows how long their route is.
+        payload_len: (packet.octets() - IPV4_HEADER).min(MAX_IP_PAYLOAD) as u16,
     }
 }
 

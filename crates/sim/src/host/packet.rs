@@ -21,8 +21,10 @@ pub const UDP_HEADER: u32 = 8;
 pub const TCP_HEADER: u32 = 20;
 /// Octets of an ARP packet (RFC 826).
 pub const ARP_PACKET: u32 = arp::PACKET_LEN as u32;
-/// Most octets of one IP datagram behind its header: the total length field has 16 bits (RFC 791, section 3.1).
-pub const MAX_IP_PAYLOAD: u32 = 65_535 - IPV4_HEADER;
+/// Most octets of one IP datagram: the total length field has 16 bits (RFC 791, section 3.1).
+pub const MAX_IP_DATAGRAM: u32 = 65_535;
+/// Most octets of one IP datagram behind its header.
+pub const MAX_IP_PAYLOAD: u32 = MAX_IP_DATAGRAM - IPV4_HEADER;
 /// Most octets of one UDP datagram of an application.
 pub const MAX_UDP_PAYLOAD: u32 = MAX_IP_PAYLOAD - UDP_HEADER;
 /// Time to live of a new datagram (RFC 1700, "Assigned numbers", IP time to live parameter).

@@ -7,7 +7,7 @@
 //! of it here, and what it wants done is done here: nothing else in a host knows that there is a protocol.
 
 use super::fragment::Fragments;
-use super::packet::{Body, Ipv4, Packet, Part, RoutingPart, Tag};
+use super::packet::{Body, Ipv4, MAX_IP_DATAGRAM, Packet, Part, RoutingPart, Tag};
 use super::{Context, Hop, Host, Slot, Transmit, count_drop, count_host_drop};
 use crate::address::{ip_address, node_of};
 use crate::metrics::DropCause;
@@ -285,7 +285,9 @@ impl Host {
     /// may lead each packet to another one, and needs room for its header.
     pub(super) fn largest_packet(&mut self, destination: NodeId, interface: u32, now: Instant) -> Option<u32> {
         let Some(router) = &mut self.router else { return self.config.interfaces[interface as usize].mtu };
-        let least = self.config.interfaces.iter().filter_map(|interface| interface.mtu).min()?;
+        let least = self.config.interfaces.iter().filter_map(|interface| interface.mtu).min();
+        // Where interfaces take any packet, what the protocol puts before the data still counts for the datagram.
+        let least = least.unwrap_or(MAX_IP_DATAGRAM);
         Some(least.saturating_sub(router.protocol.header_len(ip_address(destination), now) as u32))
     }
 

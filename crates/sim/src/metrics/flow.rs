@@ -671,9 +671,10 @@ mod tests {
         let mut flow = shown(Some(220));
         for (arrival, is_lost) in [(110, false), (130, true), (150, false), (232, false), (245, false), (280, false)] {
             let seq = flow.handle_datagram_sent(160);
-            match is_lost {
-                true => flow.handle_datagram_lost(seq),
-                false => flow.handle_datagram_received(seq, 160, at(0), at(arrival)),
+            if is_lost {
+                flow.handle_datagram_lost(seq);
+            } else {
+                flow.handle_datagram_received(seq, 160, at(0), at(arrival));
             }
         }
         // The display begins at 150 ms, when the media has come up to 60 ms, has shown that at 210, goes on at 232, has shown

@@ -80,6 +80,34 @@ fn captures_of_an_earlier_run_go_and_what_is_not_ours_stays() {
     assert_eq!(folder.names(), left);
 }
 
+/// A source route has its place in the datagram too (RFC 4728, section 6), whose length has 16 bits.
+#[test]
+fn the_largest_datagrams_are_cut_to_make_room_for_their_route() {
+    let scenario = scenario(
+        r#"
+        duration = "40 s"
+        radio = { profile = "ns-2" }
+        [[nodes]]
+        name = "n"
+        count = 3
+        routing = { protocol = "dsr" }
+        placement = { shape = "line", spacing = "200 m" }
+        [[flows]]
+        name = "large"
+        from = "n0"
+        to = "n2"
+        transport = { protocol = "udp" }
+        application = { kind = "cbr", rate = "50 kb/s", packet = "65507 B" }
+        "#,
+    );
+    let folder = Folder::new("capture-large");
+    let results = capture(&scenario, &[1], &folder);
+    assert!(results[0].flows[0].summary.received_packets > 0, "{:?}", results[0].flows[0].summary);
+    let Some(lengths) = fields(&folder, "n2.pcapng", "udp || ip.frag_offset > 0", ["ip.len"]) else { return };
+    let lengths: Vec<u32> = lengths.iter().map(|[length]| length.parse().expect("a number")).collect();
+    assert!(lengths.iter().any(|&length| length > 60_000) && lengths.iter().any(|&length| length < 100), "{lengths:?}");
+}
+
 #[test]
 fn there_is_a_file_for_each_node_with_each_frame_in_order() {
     let scenario = scenario(&string("300 ms"));
