@@ -142,7 +142,7 @@ pub(super) struct Radio {
     pub reception: Option<Reception>,
     /// Transmit power; not used with propagation `range`. Default: 16.0206 dBm (40 mW); 24.5 dBm under profile `ns-2`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("minimum" = 1e-20, "maximum" = 18))]
+    #[schemars(extend("minimum" = 1e-20, "maximum" = 15.84893192461115))]
     pub tx_power: Option<Power>,
     /// Least power to decode a frame; not used with propagation `range`. Default: the standard's minimum sensitivity at
     /// the frame's rate; -64.37 dBm under profile `ns-2`; none with reception `sinr`, where noise decides.
@@ -643,7 +643,7 @@ pub(super) struct NodeRadio {
     pub basic_rate: Option<Rate>,
     /// Transmit power; not used with propagation `range`. Default: `radio.tx_power`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("minimum" = 1e-20, "maximum" = 18))]
+    #[schemars(extend("minimum" = 1e-20, "maximum" = 15.84893192461115))]
     pub tx_power: Option<Power>,
 }
 

@@ -15,6 +15,11 @@ const TCP: &str = r#"flows.f.transport={ protocol = "tcp" }"#;
 const BULK: &str = r#"flows.f.application={ kind = "bulk" }"#;
 
 #[test]
+fn transmitters_have_up_to_42_dbm() {
+    assert!((load(SMALL, &["radio.tx_power=42 dBm", TCP, BULK]).scenario.radio.tx_power - 42.0).abs() < 1e-9);
+}
+
+#[test]
 fn the_standard_profile_follows_the_standard() {
     let loaded = load(SMALL, &[TCP, BULK]);
     let radio = &loaded.scenario.radio;
