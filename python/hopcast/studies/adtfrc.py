@@ -649,11 +649,15 @@ def _m3_cases(amount: Amount) -> Mapping[str, Case]:
             for protocol in PROTOCOLS:
                 name = _m3_case(setting, speed, protocol)
                 flows = [stream("stream0", source, sink, transport(protocol)), *bursts(cbr)]
-                made[name] = Case(scene(name, speed, flows, errors=errors, ends=int(far)), _m3_seeds(amount, is_far=far))
+                made[name] = Case(
+                    scene(name, speed, flows, errors=errors, ends=int(far)), _m3_seeds(amount, is_far=far)
+                )
     for protocol in PROTOCOLS[:2]:
         # Under the name that it has among the speeds, so that it is simulated once.
         flows = [stream("stream0", "n0", "n1", transport(protocol))]
-        made[_at_rest(protocol)] = Case(scene(_m3_case("mobility", 0.0, protocol), 0.0, flows), _m3_seeds(amount, is_far=False))
+        made[_at_rest(protocol)] = Case(
+            scene(_m3_case("mobility", 0.0, protocol), 0.0, flows), _m3_seeds(amount, is_far=False)
+        )
     return made
 
 
