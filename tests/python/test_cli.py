@@ -183,6 +183,22 @@ def test_a_reader_that_leaves_is_no_error() -> None:
     process.stderr.close()
 
 
+@pytest.mark.parametrize("is_ignored", [True, False])
+def test_nohup_holds_for_live_commands(is_ignored: bool) -> None:
+    """`nohup` starts a program with SIGHUP ignored (POSIX.1-2024, utilities, nohup)."""
+    trap = "trap '' HUP; " if is_ignored else ""
+    words = ["sh", "-c", f'{trap}exec "$@"', "sh", *command("probe", "receive", "--listen", "127.0.0.1:0")]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline()
+        process.send_signal(signal.SIGHUP)
+        if is_ignored:
+            with pytest.raises(subprocess.TimeoutExpired):
+                process.wait(1.0)
+            process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == 128 + (signal.SIGTERM if is_ignored else signal.SIGHUP)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interruption_keeps_what_had_finished(file: Path, tmp_path: Path, number: signal.Signals) -> None:
     out = tmp_path / "out"

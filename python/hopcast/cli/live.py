@@ -24,7 +24,7 @@ def command(name: str) -> click.Command:
     @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
     def run(arguments: tuple[str, ...]) -> int:
         # From here on it listens to signals itself.
-        INTERRUPTION.ignore()
+        INTERRUPTION.hand_over()
         return _core.live(["hopcast", name, *arguments])
 
     return run

@@ -10,7 +10,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::{SigId, flag, low_level};
 
 /// The signals that end a program, caught from the making of this to its end. One that comes while another is handled
-/// changes nothing: putting things in order takes a short, bounded time.
+/// changes nothing: putting things in order takes a short, bounded time. SIGHUP is left ignored where it is, as by `nohup`; the others
+/// are not, since shells start what runs in the background with SIGINT ignored.
 #[derive(Debug)]
 pub struct Signals {
     last: Arc<AtomicUsize>,
@@ -28,7 +29,8 @@ impl Signals {
         let (wake, waker) = UnixStream::pair()?;
         wake.set_nonblocking(true)?;
         let mut signals = Self { last: Arc::new(AtomicUsize::new(0)), wake, handlers: Vec::new() };
-        for signal in [SIGHUP, SIGINT, SIGTERM] {
+        let ending = [SIGHUP, SIGINT, SIGTERM];
+        for signal in ending.into_iter().filter(|&signal| signal != SIGHUP || !is_ignored(signal)) {
             let number = usize::try_from(signal).expect("numbers of signals are positive");
             // In this order: whoever is woken finds the number.
             signals.handlers.push(flag::register_usize(signal, Arc::clone(&signals.last), number)?);
@@ -44,6 +46,14 @@ impl Signals {
             signal => i32::try_from(signal).ok(),
         }
     }
+}
+
+/// Whether this process ignores a signal. The kernel's word is read: to ask for a handler is unsafe.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 /// Becomes readable once a signal has come, and stays so.
