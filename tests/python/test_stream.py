@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,6 +74,37 @@ def test_wrong_arguments_are_named() -> None:
         asyncio.run(enter(Receiver("127.0.0.1:0", key="/nowhere")))
     with pytest.raises(RuntimeError, match="async with"):
         Sender("127.0.0.1").send_now(b"")
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"variant": "udp", "correction": (20, 4)}, "over udp"),
+        ({"correction": (0, 4)}, "at least one of each"),
+        ({"correction": (20, 0)}, "at least one of each"),
+        ({"correction": (200, 100)}, "255 in all"),
+        ({"correction": (300, 4)}, "255 in all"),
+        ({"correction": (-1, 4)}, "at least one of each"),
+        ({"patience": -1.0}, "patience -1"),
+        ({"patience": math.nan}, "patience NaN"),
+    ],
+)
+def test_what_the_command_refuses_is_refused_here_too(options: dict[str, Any], problem: str) -> None:
+    async def enter() -> None:
+        async with Sender("127.0.0.1", **options):
+            pass
+
+    with pytest.raises(ValueError, match=problem):
+        asyncio.run(enter())
+
+
+def test_a_buffer_of_less_than_nothing_is_refused() -> None:
+    async def enter() -> None:
+        async with Receiver("127.0.0.1:0", playout=-0.1):
+            pass
+
+    with pytest.raises(ValueError, match=r"playout -0\.1"):
+        asyncio.run(enter())
 
 
 def test_a_packet_that_cannot_be_carried_is_refused() -> None:

@@ -7,9 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use hopcast_live::failure::Failure;
 use hopcast_live::stream::session::{Variant, describe};
 use hopcast_live::stream::{
-    Receiver, ReceiverConfig, ReceiverOutput, Sender, SenderConfig, SenderOutput, draw_seed, read_sealing,
+    Receiver, ReceiverConfig, ReceiverOutput, Sender, SenderConfig, SenderOutput, correction, draw_seed, read_sealing,
 };
-use hopcast_protocols::fec;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::dccp::CloseReason;
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -28,15 +27,22 @@ impl StreamSender {
     #[new]
     fn new(
         variant: &str,
-        correction: Option<(u8, u8)>,
+        correction: Option<(i64, i64)>,
         patience_s: Option<f64>,
         key: Option<PathBuf>,
         now: u64,
     ) -> PyResult<Self> {
+        let variant = named(variant)?;
+        let fec = |(source, repair): (i64, i64)| {
+            // What is out of range is none that could be.
+            let [source, repair] = [source, repair].map(|count| u32::try_from(count).unwrap_or_default());
+            self::correction(variant, source, repair)
+                .map_err(|wrong| PyValueError::new_err(format!("correction: {wrong}")))
+        };
         let config = SenderConfig {
-            variant: named(variant)?,
-            fec: correction.map(|(source, repair)| fec::Config { source, repair, ..fec::Config::default() }),
-            patience: patience_s.map(Duration::from_secs_f64),
+            variant,
+            fec: correction.map(fec).transpose()?,
+            patience: patience_s.map(|seconds| duration("patience", seconds)).transpose()?,
             sealing: read_sealing(key.as_deref()).map_err(failure)?,
         };
         Ok(Self(Mutex::new(Sender::new(config, draw_seed().map_err(failure)?, Instant::from_nanos(now)))))
@@ -106,7 +112,7 @@ impl StreamReceiver {
     fn new(variant: &str, playout_s: f64, key: Option<PathBuf>, now: u64) -> PyResult<Self> {
         let config = ReceiverConfig {
             variant: named(variant)?,
-            playout: Duration::from_secs_f64(playout_s),
+            playout: duration("playout", playout_s)?,
             sealing: read_sealing(key.as_deref()).map_err(failure)?,
         };
         Ok(Self(Mutex::new(Receiver::new(config, draw_seed().map_err(failure)?, Instant::from_nanos(now)))))
@@ -157,6 +163,15 @@ impl StreamReceiver {
 fn named(variant: &str) -> PyResult<Variant> {
     Variant::named(variant)
         .ok_or_else(|| PyValueError::new_err(format!("variant {variant}: adtfrc, tfrc or udp is wanted")))
+}
+
+/// A time in seconds.
+fn duration(name: &str, seconds: f64) -> PyResult<Duration> {
+    if seconds.is_finite() && seconds >= 0.0 {
+        Ok(Duration::from_secs_f64(seconds))
+    } else {
+        Err(PyValueError::new_err(format!("{name} {seconds}: a number of seconds is wanted, not below zero")))
+    }
 }
 
 fn failure(failure: Failure) -> PyErr {

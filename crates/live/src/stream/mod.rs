@@ -35,7 +35,7 @@ pub use receive::Receive;
 pub use receiver::{Receiver, ReceiverConfig, ReceiverOutput, ReceiverReport};
 pub use reorder::Counts;
 pub use send::Send;
-pub use sender::{Sender, SenderConfig, SenderOutput, SenderReport};
+pub use sender::{Sender, SenderConfig, SenderOutput, SenderReport, correction};
 
 use crate::failure::Failure;
 use crate::key::{Epoch, NetworkKey};

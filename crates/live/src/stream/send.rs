@@ -16,7 +16,7 @@ use super::session::{UDP_PORT, Variant, describe};
 use super::statistics::{Display, SendLine, mean_rate};
 use super::transport_stream::Packetizer;
 use super::wait::{be_punctual, wait};
-use super::{ReceiverConfig, Sender, SenderConfig, SenderOutput, SenderReport, draw_seed, read_sealing};
+use super::{ReceiverConfig, Sender, SenderConfig, SenderOutput, SenderReport, correction, draw_seed, read_sealing};
 use crate::failure::Failure;
 use crate::platform::clock::Clock;
 use crate::platform::signals::Signals;
@@ -165,17 +165,12 @@ impl Send {
 
     fn read_fec(&self) -> Result<Option<fec::Config>, Failure> {
         let Some(text) = &self.fec else { return Ok(None) };
-        if self.variant == Variant::Udp {
-            return Err(Failure::Input("--fec: over udp nothing tells the receiver of it; take adtfrc or tfrc".into()));
-        }
-        let wrong =
-            || Failure::Input(format!("--fec {text}: SOURCE+REPAIR is wanted, such as 20+4, 255 in all at the most"));
-        let (source, repair) = text.split_once('+').ok_or_else(wrong)?;
-        let (source, repair): (u8, u8) = (source.parse().map_err(|_| wrong())?, repair.parse().map_err(|_| wrong())?);
-        if source == 0 || repair == 0 || source.checked_add(repair).is_none() {
-            return Err(wrong());
-        }
-        Ok(Some(fec::Config { source, repair, ..fec::Config::default() }))
+        let parts =
+            text.split_once('+').and_then(|(source, repair)| Some((source.parse().ok()?, repair.parse().ok()?)));
+        // What is no number is none that could be.
+        let (source, repair) = parts.unwrap_or_default();
+        let config = correction(self.variant, source, repair);
+        config.map(Some).map_err(|wrong| Failure::Input(format!("--fec {text}: {wrong}")))
     }
 
     fn read_patience(&self, supply: &Supply) -> Result<Option<Duration>, Failure> {

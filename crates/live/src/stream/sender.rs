@@ -43,6 +43,22 @@ pub struct SenderConfig {
     pub sealing: Option<Sealing>,
 }
 
+/// So many repair packets for each block of so many, over this variant.
+///
+/// # Errors
+/// Why that can't be, in a clause.
+pub fn correction(variant: Variant, source: u32, repair: u32) -> Result<fec::Config, &'static str> {
+    if variant == Variant::Udp {
+        return Err("over udp nothing tells the receiver of it; take adtfrc or tfrc");
+    }
+    match (u8::try_from(source), u8::try_from(repair)) {
+        (Ok(source @ 1..), Ok(repair @ 1..)) if source.checked_add(repair).is_some() => {
+            Ok(fec::Config { source, repair, ..fec::Config::default() })
+        }
+        _ => Err("at least one of each is wanted, such as 20+4, and 255 in all at the most"),
+    }
+}
+
 /// What a sender wants done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SenderOutput<'a> {
