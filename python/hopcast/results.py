@@ -64,7 +64,7 @@ def _run(
 ) -> Result:
     failure: Interrupted | RunError | None = None
     try:
-        finished = _core.run(scenario._core, seeds, threads, folder, pcap, progress)
+        finished = _core.run(scenario._core_of_a_run(), seeds, threads, folder, pcap, progress)
     except (Interrupted, RunError) as stopped:
         finished, failure = stopped.finished, stopped
         if not finished:

@@ -155,6 +155,11 @@ class Scenario:
         scenario._take(source)
         return scenario
 
+    def _core_of_a_run(self) -> _core.Scenario:
+        """What the extension module runs. It holds what congestion controls written in Python raise, which every run takes out: a run
+        with such has one of its own, since others of the same scenario may go on beside it."""
+        return self._of(self._source)._core if self.laws() else self._core
+
     def _take(self, source: _Source) -> None:
         parse = _core.Scenario.from_toml if source.form == "toml" else _core.Scenario.from_json
         self._source = source

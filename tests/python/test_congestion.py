@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import hopcast
+from hopcast import _core
 from hopcast.congestion import CongestionControl
+from hopcast.studies import AMOUNTS, Case, Experiment, StudyFailed, run_experiments
+from hopcast.studies import experiment as module
 
 TOML = """
 duration = "60 s"
@@ -152,6 +158,66 @@ def test_an_exception_ends_the_run_and_is_its_cause(
     # The same scenario can be run again, and fails again.
     with pytest.raises(hopcast.RunError):
         hopcast.run(with_law(law).set("duration", "20 s"))
+
+
+def raising_once() -> tuple[hopcast.Scenario, threading.Event]:
+    """Two flows, one of which raises at the first loss of all, in whichever run that is. The event is set when it has; that run then
+    waits until another one has begun."""
+    raises, raised, begun = (threading.Event() for _ in range(3))
+
+    class Once(Reno):
+        def on_established(self, segment: int, initial_window: int) -> None:
+            super().on_established(segment, initial_window)
+            if raised.is_set():
+                begun.set()
+
+        def on_ack(self, acked: int, flight: int, rtt: float | None, now: float) -> None:
+            super().on_ack(acked, flight, rtt, now)
+            # Of the other flow: who raised is asked no more.
+            if raises.is_set():
+                raised.set()
+                assert begun.wait(30.0)
+
+        def on_loss(self, flight: int, now: float) -> None:
+            super().on_loss(flight, now)
+            if not raises.is_set():
+                raises.set()
+                raise ArithmeticError(f"at {now:.1f} s")
+
+    other = TOML[TOML.index("[[flows]]") :].replace('name = "f"', 'name = "g"')
+    scenario = hopcast.Scenario.from_toml(TOML + other, congestion={"mine": Once})
+    for flow in ("f", "g"):
+        scenario = scenario.set(f"flows.{flow}.transport.congestion", {"name": "mine"})
+    return scenario, raised
+
+
+def test_an_exception_ends_its_own_run_of_a_scenario_and_no_other() -> None:
+    scenario, raised = raising_once()
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(hopcast.run, scenario, seed=1, threads=1)
+        assert raised.wait(30.0)
+        second = pool.submit(hopcast.run, scenario, seed=2, threads=1)
+        with pytest.raises(hopcast.RunError, match="raised ArithmeticError"):
+            first.result()
+        assert second.result().flows["goodput_bps"].min() > 0  # type: ignore[operator]
+
+
+def test_a_study_keeps_no_run_whose_law_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    scenario, raised = raising_once()
+
+    class Core:
+        @staticmethod
+        def run(core: _core.Scenario, seeds: list[int], *rest: Any) -> Any:
+            if seeds != [1]:
+                assert raised.wait(30.0)
+            return _core.run(core, seeds, *rest)
+
+    monkeypatch.setattr(module, "_core", Core)
+    experiment = Experiment(
+        "X", "", "", lambda amount: [], lambda amount: {"": Case(scenario, (1, 2))}, lambda measured: []
+    )
+    with pytest.raises(StudyFailed, match="raised ArithmeticError; 0 of 1 experiment finished"):
+        run_experiments([experiment], AMOUNTS["quick"], threads=2)
 
 
 def test_a_program_ends_with_status_1_and_the_traceback(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +119,56 @@ def test_ctrl_c_keeps_what_had_finished(tmp_path: Path, monkeypatch: pytest.Monk
         run_experiments([H3], QUICK, threads=1, kept=kept)
     kept.close()
     assert counted(tmp_path) == 5
+
+
+IMPORTING = """
+import os, signal, sys, time
+
+wanted = sys.argv.pop(1)
+
+class Signalled:
+    @staticmethod
+    def find_spec(name, *_):
+        if name == wanted:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.1)
+            os.write(2, b"goes on")
+
+sys.meta_path.insert(0, Signalled)
+from hopcast.start import main
+main()
+"""
+"""The command line, with Ctrl-C when it imports a module."""
+
+
+@pytest.mark.parametrize("imported", ["polars", "matplotlib"])
+def test_ctrl_c_after_the_last_run_waits_until_the_rows_are_written(imported: str, whole: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    program = [sys.executable, "-c", IMPORTING, imported, "study", "H3", "--out", str(out)]
+    done = subprocess.run(program, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "goes on\nhopcast: interrupted\n")
+    assert "H3: " in done.stdout
+    rows = ("rows.json", "rows.parquet")
+    assert [(out / name).read_bytes() for name in rows] == [(whole / name).read_bytes() for name in rows]
+    assert not (out / "report.html").exists()
+
+
+def test_ctrl_c_while_the_runs_are_handed_out_stops_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    watched = Watched()
+    monkeypatch.setattr(module, "_core", watched)
+    submit, given = ThreadPoolExecutor.submit, []
+
+    def interrupted(pool: ThreadPoolExecutor, *work: Any) -> Any:
+        given.append(submit(pool, *work))
+        if len(given) == RUNS:
+            raise KeyboardInterrupt
+        return given[-1]
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", interrupted)
+    with pytest.raises(StudyInterrupted):
+        run_experiments([H3], QUICK, threads=1)
+    assert all(future.done() for future in given)
+    assert len(watched.ran) < RUNS
 
 
 def test_fresh_runs_all_anew(whole: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -191,6 +191,7 @@ EXPERIMENTS = [
             "mine.py:13: ValueError: case 'a [b] [/b]' has no flow 'blk'; there are units, bulk",
         ),
         ("raise OSError('no data')", "ROWS: its rows: "),
+        ("raise SystemExit('no data')", "mine.py:13: SystemExit: no data; 1 of 2 experiments finished"),
     ],
 )
 def test_rows_that_fail_leave_what_had_finished(rows: str, message: str, hopcast: Hopcast, tmp_path: Path) -> None:
@@ -213,3 +214,81 @@ def test_cases_that_fail_name_the_file_that_is_missing(hopcast: Hopcast, tmp_pat
     file.write_text(FINE_AND_NOT.format(toml=TOML, cases="open('no/such.csv')", rows="return []"))
     done = hopcast("study", file)
     assert (done.returncode, done.stderr) == (1, "hopcast: no/such.csv: No such file or directory\n")
+
+
+def test_cases_that_end_the_program_say_why(hopcast: Hopcast, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(FINE_AND_NOT.format(toml=TOML, cases="raise SystemExit('no data')", rows="return []"))
+    done = hopcast("study", file)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"hopcast: FINE: its cases: {file}:6: SystemExit: no data\n"
+
+
+RUNS_THAT_FAIL = """
+from hopcast import Scenario
+from hopcast.studies import Case, Experiment, claim
+
+NEAR = Scenario.from_toml({toml!r})
+HEARING = {{"model": "range", "receive": "250 m", "carrier_sense": "250 m"}}
+FAR = NEAR.set("radio.propagation", HEARING).set(
+    "nodes.n.placement", {{"shape": "uniform", "width": "600 m", "height": "600 m"}}
+)
+
+def fine(measured):
+    return [claim("FINE", "near", "goodput", "b/s", measured.flow("near", "bulk", "goodput_bps"), low=1)]
+
+def observe(result):
+    {observe}
+
+EXPERIMENTS = [
+    Experiment("FINE", "", "", lambda amount: [], lambda amount: {{"near": Case(NEAR, (1, 2))}}, fine),
+    Experiment("RUNS", "", "", lambda amount: [], lambda amount: {{"other": {case}}}, lambda measured: []),
+]
+"""
+
+
+@pytest.mark.parametrize(
+    ("case", "observe", "message"),
+    [
+        ("Case(FAR, range(20))", "", r"seed \d+: <text>: flows\.\w+\.to: no path leads from n. to n1; .*"),
+        (
+            "Case(NEAR, (1, 2), observe)",
+            "return {'x': result.series['x']}",
+            r"seed 1: its observe: .*mine\.py:15: ColumnNotFoundError: .*",
+        ),
+        (
+            "Case(NEAR, (1, 2), observe)",
+            "return {'x': result}",
+            r"seed 1: its observe: .*mine\.py: TypeError: .* not JSON serializable",
+        ),
+        (
+            "Case(NEAR, (1, 2), observe)",
+            "raise SystemExit('no data')",
+            r"seed 1: its observe: .*mine\.py:15: SystemExit: no data",
+        ),
+    ],
+)
+def test_runs_that_fail_leave_what_had_finished(
+    case: str, observe: str, message: str, hopcast: Hopcast, tmp_path: Path
+) -> None:
+    file, out = tmp_path / "mine.py", tmp_path / "out"
+    file.write_text(RUNS_THAT_FAIL.format(toml=TOML, case=case, observe=observe or "pass"))
+    done = hopcast("study", file, "--json", "--threads", 1, "--out", out)
+    assert done.returncode == 1
+    told = rf"hopcast: RUNS: case 'other', {message}; 1 of 2 experiments finished\n"
+    assert re.fullmatch(told, done.stderr), done.stderr
+    assert [row["verdict"] for row in json.loads(done.stdout)["rows"]] == ["holds"]
+    assert json.loads((out / "rows.json").read_text())["rows"] == json.loads(done.stdout)["rows"]
+
+
+def test_a_file_finds_traces_as_it_is_executed(hopcast: Hopcast, tmp_path: Path) -> None:
+    traces = tmp_path / "traces"
+    traces.mkdir()
+    (traces / "film.dat").write_text("0 I 0 500\n1 I 40 300\n")
+    unit = 'kind = "adu", size = "1024 B", wait = "1 ms"'
+    assert unit in TOML
+    toml = TOML.replace(unit, 'kind = "video-trace", file = "film.dat"')
+    file = tmp_path / "mine.py"
+    file.write_text(RUNS_THAT_FAIL.format(toml=toml, case="Case(NEAR, (1,))", observe="pass"))
+    done = hopcast("study", file, "--traces", traces)
+    assert (done.returncode, done.stderr) == (0, "")

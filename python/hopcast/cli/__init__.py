@@ -99,7 +99,11 @@ def _invoke(arguments: Sequence[str] | None) -> int:
         outcome = hopcast.main(args=arguments, prog_name="hopcast", standalone_mode=False)
         # Without its standalone mode, click returns the status of --help and --version.
         return outcome if isinstance(outcome, int) else DONE
-    except SystemExit:
+    except SystemExit as error:
+        if isinstance(error.code, str):
+            # A file of one's own has ended the program, with a word on why.
+            _complain(error.code)
+            return FAILED
         # What click makes of a broken pipe: whoever read our output has seen enough.
         return DONE
     except click.ClickException as error:

@@ -58,11 +58,12 @@ def command(
     from hopcast.scenario import trace_folders
     from hopcast.studies import AMOUNTS, EXPERIMENTS, StudyFailed, StudyInterrupted, run_experiments, trials
 
+    if traces:
+        # Before a file of one's own is executed, which may read them.
+        os.environ["HOPCAST_TRACES"] = os.pathsep.join(trace_folders(traces))
     experiments = _wanted(which)
     tried = trials(EXPERIMENTS, AMOUNTS[amount]) if which.lower() in ("all", SENSITIVITY) else []
     demonstrates = not which.endswith(".py")
-    if traces:
-        os.environ["HOPCAST_TRACES"] = os.pathsep.join(trace_folders(traces))
     lacking = [reason for experiment in experiments if (reason := experiment.missing())]
     if lacking and len(lacking) == len(experiments):
         raise click.UsageError(f"nothing can be run: {'; '.join(dict.fromkeys(lacking))}")
@@ -119,9 +120,10 @@ def _kept(out: str | None, fresh: bool) -> Iterator[KeptRuns | None]:
 
 
 def _write(study: Study, experiments: Sequence[Experiment], out: str, *, demonstrate: bool) -> None:
-    from hopcast.report import film, write_report
-
-    study.write(out)
+    with INTERRUPTION.waits():
+        study.write(out)
+        # An interruption while modules in C are imported can abort the process.
+        from hopcast.report import film, write_report
     if demonstrate:
         film.demonstrate(os.path.join(out, "film"))
     write_report(out, experiments)

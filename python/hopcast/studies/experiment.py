@@ -13,7 +13,9 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from hopcast import _core
+from hopcast.errors import HopcastError, RunError, ScenarioError
 from hopcast.results import Result, available_cores
+from hopcast.studies.raised import told
 from hopcast.studies.rows import Row, Sample
 
 if TYPE_CHECKING:
@@ -154,6 +156,15 @@ class Key:
     """What is taken from it beside its document."""
 
 
+@dataclass(frozen=True)
+class Unit:
+    """A run, of the first case that wants it."""
+
+    case: Case
+    place: str
+    """The experiment, the name of the case, and the seed."""
+
+
 TICK_S = 0.1
 """Between two looks at how far the runs are."""
 
@@ -166,6 +177,10 @@ def _keys(case: Case) -> list[Key]:
 
 class Cancelled(Exception):
     """A run was stopped because another failed, or on Ctrl-C."""
+
+
+class CasesFailed(HopcastError):
+    """The cases of an experiment ended the program; nothing was run."""
 
 
 def simulate(
@@ -183,17 +198,18 @@ def simulate(
     Calls `on_finished` with its cases and what they gave, in the order of `experiments`, as soon as one and those before it are
     complete. On Ctrl-C it stops the runs under way and lets the interruption pass.
     """
-    cases = [experiment.cases(amount) for experiment in experiments]
+    cases = [_cases(experiment, amount) for experiment in experiments]
     keys = [{name: _keys(case) for name, case in of_experiment.items()} for of_experiment in cases]
-    units: dict[Key, Case] = {}
-    for of_experiment, of_cases in zip(cases, keys, strict=True):
+    units: dict[Key, Unit] = {}
+    for experiment, of_experiment, of_cases in zip(experiments, cases, keys, strict=True):
         for name, of_case in of_cases.items():
             for key in of_case:
-                units.setdefault(key, of_experiment[name])
+                place = f"{experiment.id}: case {name!r}, seed {key.seed}"
+                units.setdefault(key, Unit(of_experiment[name], place))
     documents: dict[Key, Document] = {}
     if kept is not None:
-        for key, case in units.items():
-            if (text := kept.find(case.scenario, key.seed, case.observe)) is not None:
+        for key, unit in units.items():
+            if (text := kept.find(unit.case.scenario, key.seed, key.observe)) is not None:
                 documents[key] = json.loads(text)
     unreported = list(zip(experiments, cases, keys, strict=True))
 
@@ -208,10 +224,11 @@ def simulate(
 
     def keep(key: Key, text: str) -> None:
         if kept is not None:
-            kept.put(units[key].scenario, key.seed, units[key].observe, text)
+            kept.put(units[key].case.scenario, key.seed, key.observe, text)
 
     workers = _Workers(units, documents, threads or available_cores())
     try:
+        workers.start()
         report()
         for key, text in workers.results(progress):
             keep(key, text)
@@ -224,19 +241,31 @@ def simulate(
                 keep(key, text)
 
 
+def _cases(experiment: Experiment, amount: Amount) -> Mapping[str, Case]:
+    """Those of an experiment. What ends the program there becomes an error."""
+    try:
+        return experiment.cases(amount)
+    except SystemExit as error:
+        raise CasesFailed(f"{experiment.id}: its cases: {told(error, experiment.cases)}") from error
+
+
 class _Workers:
     """Threads that simulate: the extension module releases the interpreter while it runs."""
 
-    def __init__(self, units: Mapping[Key, Case], found: Collection[Key], threads: int) -> None:
+    def __init__(self, units: Mapping[Key, Unit], found: Collection[Key], threads: int) -> None:
         """`found` are done already."""
         self._cancelled = threading.Event()
         self._lock = threading.Lock()
-        self._done: dict[Key, float] = {key: units[key].scenario.duration_s for key in found}
-        self._total = math.fsum(case.scenario.duration_s for case in units.values())
+        self._done: dict[Key, float] = {key: units[key].case.scenario.duration_s for key in found}
+        self._total = math.fsum(unit.case.scenario.duration_s for unit in units.values())
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="study")
-        self._running: dict[Future[str], Key] = {
-            self._pool.submit(self._simulate, key, case): key for key, case in units.items() if key not in found
-        }
+        self._units = {key: unit for key, unit in units.items() if key not in found}
+        self._running: dict[Future[str], Key] = {}
+
+    def start(self) -> None:
+        """Begin. Apart from the making, so that who is interrupted meanwhile has something to stop."""
+        for key, unit in self._units.items():
+            self._running[self._pool.submit(self._simulate, key, unit)] = key
 
     def results(self, progress: Progress | None) -> Iterator[tuple[Key, str]]:
         """Yield each key and the text of its document as it comes."""
@@ -274,19 +303,30 @@ class _Workers:
                 done = math.fsum(self._done.values())
             progress(done, self._total)
 
-    def _simulate(self, key: Key, case: Case) -> str:
+    def _simulate(self, key: Key, unit: Unit) -> str:
         def progress(done: float, _total: float) -> None:
             if self._cancelled.is_set():
                 raise Cancelled
             with self._lock:
                 self._done[key] = done
 
-        seed, observe = key.seed, key.observe
-        (result,) = _core.run(case.scenario._core, [seed], 1, None, False, progress)
+        scenario = unit.case.scenario
+        try:
+            (result,) = _core.run(scenario._core_of_a_run(), [key.seed], 1, None, False, progress)
+        except ScenarioError as error:
+            # Of this seed alone: with another one there may be a path, say.
+            raise RunError(f"{unit.place}: {error}") from error
         with self._lock:
-            self._done[key] = case.scenario.duration_s
-        text = result.to_json()
-        if observe is not None:
-            text = json.dumps(json.loads(text) | observe(Result(case.scenario, [result])))
-        # As text, so that a document is the same whether it was kept or not.
+            self._done[key] = scenario.duration_s
+        return _document(unit, result)
+
+
+def _document(unit: Unit, result: _core.RunResult) -> str:
+    """What is kept of a run: as text, so that it is the same whether it was kept or not."""
+    text, observe = result.to_json(), unit.case.observe
+    if observe is None:
         return text
+    try:
+        return json.dumps(json.loads(text) | observe(Result(unit.case.scenario, [result])))
+    except (Exception, SystemExit) as error:
+        raise RunError(f"{unit.place}: its observe: {told(error, observe)}") from error

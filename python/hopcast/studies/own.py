@@ -6,11 +6,11 @@ import importlib.util
 import os
 import re
 import sys
-import traceback
 from pathlib import Path
 
 from hopcast.errors import HopcastError
 from hopcast.studies.experiment import Experiment
+from hopcast.studies.raised import line
 
 ID = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 """Of an experiment: it is also a place in the report."""
@@ -49,11 +49,3 @@ def load_file(path: str | os.PathLike[str], taken: frozenset[str] = frozenset())
         if experiment.id in {*taken, *(other.id for other in experiments[:place])}:
             raise StudyFileError(f"{file}: EXPERIMENTS[{place}].id is {experiment.id!r}, which another experiment has")
     return list(experiments)
-
-
-def line(error: BaseException, file: str | None) -> str:
-    """Where in a file an exception arose, behind a colon, if that can be told."""
-    if isinstance(error, SyntaxError) and error.lineno is not None:
-        return f":{error.lineno}"
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
-    return f":{lines[-1]}" if lines else ""

@@ -11,7 +11,7 @@ from hopcast._core import __version__
 from hopcast.errors import HopcastError, RunError
 from hopcast.studies.experiment import Amount, Case, Experiment, Measured, simulate
 from hopcast.studies.kept import KeptRuns
-from hopcast.studies.own import line
+from hopcast.studies.raised import told
 from hopcast.studies.rows import Row, Verdict, experiment_verdict
 from hopcast.studies.sensitivity import Sensitivity, Trial, compare
 from hopcast.studies.tally import Tally
@@ -92,8 +92,9 @@ def run_experiments(
     trials: Sequence[Trial] = (),
 ) -> Study:
     """Run experiments on `threads` (by default, one a core), but those whose data are missing, then `trials` of these or other
-    experiments. Runs that are `kept` are not repeated. Raises `StudyInterrupted` on Ctrl-C, `StudyFailed` where a run or an
-    experiment's rows fail, and what its cases raise before anything runs."""
+    experiments. Runs that are `kept` are not repeated. Raises `StudyInterrupted` on Ctrl-C, `StudyFailed` where a run, what a case
+    observes of it, or an experiment's rows fail, and what its cases raise before anything runs: `CasesFailed` where they end the
+    program."""
     lacking = {experiment.id: experiment.missing() for experiment in experiments}
     study = Study(amount, [], {}, {name: reason for name, reason in lacking.items() if reason is not None})
     experiments = [experiment for experiment in experiments if experiment.id not in study.skipped]
@@ -144,10 +145,8 @@ def _rows(experiment: Experiment, measured: Measured) -> list[Row]:
     """What an experiment makes of its runs, and of no other experiment's."""
     try:
         rows = experiment.rows(measured)
-    except Exception as error:
-        code = getattr(experiment.rows, "__code__", None)
-        place = f"{code.co_filename}{line(error, code.co_filename)}: " if code is not None else ""
-        raise RowsFailed(f"{experiment.id}: its rows: {place}{type(error).__name__}: {error}") from error
+    except (Exception, SystemExit) as error:
+        raise RowsFailed(f"{experiment.id}: its rows: {told(error, experiment.rows)}") from error
     strangers = sorted({row.experiment for row in rows} - {experiment.id})
     if strangers:
         raise RowsFailed(f"{experiment.id}: its rows name {', '.join(map(repr, strangers))} as their experiment")

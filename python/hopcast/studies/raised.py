@@ -1,0 +1,22 @@
+"""What functions of a study raise, in a line that says where."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+
+def told(error: BaseException, function: Callable[..., Any]) -> str:
+    """An exception of a function, with its file and line if they can be told."""
+    code = getattr(function, "__code__", None)
+    place = f"{code.co_filename}{line(error, code.co_filename)}: " if code is not None else ""
+    return f"{place}{type(error).__name__}: {error}"
+
+
+def line(error: BaseException, file: str | None) -> str:
+    """Where in a file an exception arose, behind a colon, if that can be told."""
+    if isinstance(error, SyntaxError) and error.lineno is not None:
+        return f":{error.lineno}"
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    return f":{lines[-1]}" if lines else ""
