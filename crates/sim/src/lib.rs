@@ -54,6 +54,7 @@ pub mod host;
 pub mod metrics;
 pub mod mobility;
 pub mod network;
+mod occupancy;
 pub mod paths;
 pub mod real;
 pub mod registry;

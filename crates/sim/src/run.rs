@@ -21,6 +21,7 @@ use crate::host::{ConservationError, Context, Endpoint, Hop, Host, Listener, Nei
 use crate::metrics::{Census, Counters, DropCause, FlowTable, Loss as FlowLoss, PathState, Truth, Unjudged};
 use crate::mobility::Motion;
 use crate::network::{self, Network};
+use crate::occupancy::Occupancy;
 use crate::real::{Delivery, RealHosts, Refusal, read_frame};
 use crate::scenario::model::{Errors, FlowId, LossLevel, NodeId, NodeRadio, Rules, Scenario};
 use crate::topology::{Connectivity, Topology};
@@ -67,6 +68,7 @@ struct Observer {
     connectivity: Connectivity,
     /// By flow: its ends.
     ends: Vec<[NodeId; 2]>,
+    occupancy: Occupancy,
 }
 
 /// Packets that came from nowhere or went nowhere.
@@ -252,6 +254,9 @@ impl Simulation {
         let observer = scenario.flows.iter().any(is_adtfrc).then(|| Observer {
             connectivity: Connectivity::new(scenario, seed),
             ends: scenario.flows.iter().map(|flow| [flow.from, flow.to]).collect(),
+            occupancy: Occupancy::new(&ports, radio.edca.is_some(), |port| {
+                hosts[port.host as usize].queue_places(port.interface)
+            }),
         });
         let phys: Vec<Phy> = radios.iter().map(|radio| phy(radio.config)).collect();
         let associations = Associations::new(scenario, &phys, seed);
@@ -520,11 +525,34 @@ impl Hosts {
     fn judge_losses(&mut self, now: Instant) {
         while let (Some(unjudged), Some(observer)) = (self.flows.poll_unjudged(), &mut self.observer) {
             let Some(cause) = observer.cause(&unjudged, now) else { continue };
-            let is_queue_large = self.hosts.iter().zip(&self.counters).any(|(host, counters)| {
-                // The packet in hand is none of those that wait.
-                2 * (counters.in_interface() - 1) > i128::from(host.queue_places())
-            });
+            let is_queue_large =
+                observer.occupancy.is_any_large() || self.cards.iter().flatten().any(Cards::is_any_queue_large);
             self.flows[unjudged.flow].handle_judgement(&unjudged, Truth::new(cause, is_queue_large), now);
+        }
+    }
+
+    /// An interface is given a packet.
+    #[cold]
+    fn occupy(&mut self, port: Port, packet: &Packet) {
+        let is_queued = self.cards_of(port).is_none();
+        if let Some(observer) = self.observer.as_mut().filter(|_| is_queued) {
+            observer.occupancy.handle_given(port, packet.priority());
+        }
+    }
+
+    /// It is done with it.
+    #[inline]
+    fn vacate(&mut self, port: Port, packet: &Packet) {
+        if self.observer.is_some() {
+            self.vacate_observed(port, packet);
+        }
+    }
+
+    #[cold]
+    fn vacate_observed(&mut self, port: Port, packet: &Packet) {
+        let is_queued = self.cards_of(port).is_none();
+        if let Some(observer) = self.observer.as_mut().filter(|_| is_queued) {
+            observer.occupancy.handle_done(port, packet.priority());
         }
     }
 
@@ -723,6 +751,7 @@ impl Upper for Hosts {
             self.handle_management_done(port, &packet, true);
             return true;
         }
+        self.vacate(port, &packet);
         self.empty_buffer(port, now);
         let is_plain = self.cards.is_empty() && self.associations.is_empty();
         let (host, mut context) = self.at(port.host, now);
@@ -734,6 +763,7 @@ impl Upper for Hosts {
         if packet.management().is_some() {
             return self.handle_management_done(port, &packet, false);
         }
+        self.vacate(port, &packet);
         self.empty_buffer(port, now);
         let to = self.neighbour(port, to);
         let cause = match cause {
@@ -769,6 +799,7 @@ impl Upper for Hosts {
     }
 
     fn handle_purged(&mut self, port: Port, packet: Rc<Packet>, to: StationId, now: Instant) {
+        self.vacate(port, &packet);
         self.empty_buffer(port, now);
         let to = self.neighbour(port, Some(to));
         let (host, mut context) = self.at(port.host, now);
@@ -821,6 +852,9 @@ impl Upper for Hosts {
             _ => host.poll_output(room, &mut context)?,
         };
         let Transmit { hop, packet } = transmit;
+        if self.observer.is_some() {
+            self.occupy(Port { host: index as u32, interface: hop.interface }, &packet);
+        }
         Some(Outgoing { interface: hop.interface, receiver: hop.station, packet })
     }
 }

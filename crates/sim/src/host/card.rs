@@ -192,6 +192,11 @@ impl Cards {
         self.cards.iter().map(|card| card.queue.len()).sum()
     }
 
+    /// Whether the queue before any card is more than half full.
+    pub fn is_any_queue_large(&self) -> bool {
+        self.cards.iter().any(|card| 2 * card.queue.len() > self.config.queue_packets as usize)
+    }
+
     /// The processor takes the next packet, if it is free: one that has arrived, or else one that has a transmit buffer.
     fn start(&mut self, now: Instant) {
         if self.copying.is_some() {

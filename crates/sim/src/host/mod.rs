@@ -305,9 +305,9 @@ impl Host {
         self.node
     }
 
-    /// Places in the queues of its interfaces.
-    pub fn queue_places(&self) -> u32 {
-        self.config.interfaces.iter().map(|interface| interface.queue_packets).sum()
+    /// Places in each queue of an interface.
+    pub fn queue_places(&self, interface: u32) -> u32 {
+        self.config.interfaces[interface as usize].queue_packets
     }
 
     /// Packets that this host holds: to be given to the interface, or waiting for other fragments of their datagrams, for a route,

@@ -36,6 +36,32 @@ fn chain(duration: &str, count: u32, link: &str, flows: &str) -> String {
     format!("duration = \"{duration}\"\n[[nodes]]\nname = \"w\"\ncount = {count}\nrole = \"wired\"\n{links}{flows}")
 }
 
+/// A loss by errors while the radio's queue is long falls into congestion, although the wire beside it is idle.
+#[test]
+fn one_long_queue_is_congestion_at_a_node_with_several() {
+    let text = format!(
+        r#"
+        duration = "60 s"
+        radio = {{ standard = "802.11b", data_rate = "2 Mb/s", errors = {{ model = "packet", rate = 0.02, level = "network" }} }}
+        links = [{{ between = ["ap", "w"], rate = "10 Mb/s", delay = "1 ms" }}]
+        nodes = [
+            {{ name = "ap", role = "access-point", placement = {{ shape = "points", at = [["0 m", "0 m"]] }} }},
+            {{ name = "sta", role = "station", placement = {{ shape = "points", at = [["5 m", "0 m"]] }} }},
+            {{ name = "w", role = "wired" }},
+        ]
+        {}"#,
+        flow("down", "w", "sta", "adtfrc", r#"{ kind = "bulk" }"#),
+    );
+    let (_, summaries) = run(&text);
+    let identification =
+        serde_json::to_value(&summaries[0]).expect("it is plain data")["identification"]["joint"].take();
+    let [by_state, by_cause] = ["by_state", "by_cause"].map(|table| {
+        let row = identification[table]["channel_error"].as_object().expect("a table");
+        row.values().map(|count| count.as_u64().expect("a count")).sum::<u64>()
+    });
+    assert!(by_cause > 20 && by_state < by_cause / 2, "{identification}");
+}
+
 /// A card's transmit buffers are places of its own radio alone.
 #[test]
 fn a_card_makes_no_room_at_another_node() {
