@@ -134,6 +134,11 @@ impl<P: Payload> Contender<P> {
         self.current.is_some() && self.backoff.access_at().is_some_and(|at| at <= now)
     }
 
+    /// Whether it gains access now for a frame whose time is over.
+    pub(super) fn has_expired(&self, now: Instant) -> bool {
+        self.is_due(now) && self.current.as_ref().is_some_and(|outgoing| outgoing.is_expired(now))
+    }
+
     /// When it gains access, if nothing comes in between.
     pub(super) fn access_at(&self) -> Option<Instant> {
         self.current.as_ref().and_then(|_| self.backoff.access_at())

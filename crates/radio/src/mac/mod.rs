@@ -561,8 +561,27 @@ impl<P: Payload> Dcf<P> {
     #[cold]
     #[inline(never)]
     fn access(&mut self, now: Instant) {
-        self.settle_collision(now);
-        self.transmit_first(now);
+        self.drop_expired(now);
+        if self.contenders().any(|contender| contender.is_due(now)) {
+            self.settle_collision(now);
+            self.transmit_first(now);
+        }
+    }
+
+    /// What has expired is not sent, and takes no access from another category.
+    fn drop_expired(&mut self, now: Instant) {
+        while self.contender.has_expired(now) {
+            self.contender.backoff.on_access();
+            self.give_up(DropCause::Expired, now);
+        }
+        for other in 0..self.others.len() {
+            while self.others[other].has_expired(now) {
+                self.swap(other);
+                self.contender.backoff.on_access();
+                self.give_up(DropCause::Expired, now);
+                self.swap(other);
+            }
+        }
     }
 
     /// Of the categories that gain access at once the highest one wins; for the others this is a collision (10.23.2.4).

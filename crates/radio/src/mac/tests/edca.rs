@@ -110,6 +110,18 @@ fn an_error_is_followed_by_eifs_of_the_category() {
     }
 }
 
+/// At 543 both counters have ended, and so has the time of the voice frame: best effort goes as if it were alone.
+#[test]
+fn what_has_expired_takes_no_access_from_another_category() {
+    let mut bench = Bench::with_draws(edca(), &[(3, 1), (15, 0), (3, 2)]);
+    bench.noise(us(100), us(500));
+    bench.packet_to(us(200), Some(PEER), Packet { id: 1, octets: 64, priority: VOICE, expires: Some(us(540)) });
+    bench.packet_with_priority(us(201), 2, EFFORT);
+    bench.expect_dropped(1, DropCause::Expired, us(543));
+    bench.expect_acknowledged(2, us(543));
+    assert_eq!(bench.dcf().counters().internal_collisions, 0);
+}
+
 /// 10.23.2.4: at 543 both counters have ended. Voice goes; for best effort it is a failure: a window of 31, and nothing is
 /// counted at that boundary.
 ///
