@@ -517,8 +517,12 @@ fn dccp_config(dccp: &Dccp, source: &Source, flow: &Flow, socket_buffer: u32) ->
         true => default.queue,
         false => default.queue.max((socket_buffer / largest.max(1)) as usize),
     };
-    dccp::Config { congestion, queue, ..default }
+    dccp::Config { congestion, queue, sequence_window: SEQUENCE_WINDOW, ..default }
 }
+
+/// In packets: five times those of a round trip (RFC 4340, section 7.5.2) on any path that a scenario can have. It takes no memory, and
+/// nobody guesses numbers here.
+const SEQUENCE_WINDOW: u64 = 1 << 20;
 
 /// Octets of the largest write of an application.
 pub fn largest_write(application: &Application) -> u32 {

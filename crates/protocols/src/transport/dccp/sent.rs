@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::time::Instant;
 
 /// Most packets remembered. Feedback for older ones tells no round-trip time.
-const CAPACITY: usize = 4096;
+const CAPACITY: usize = 1 << 16;
 
 /// A data packet that left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ mod tests {
         assert_eq!(sent.acknowledge(5), Some(departure(4)));
         assert_eq!(sent.acknowledge(4), None);
         assert_eq!(sent.acknowledge(7), Some(departure(7)));
-        (0..10_000).for_each(|number| sent.push(departure(number)));
+        (0..100_000).for_each(|number| sent.push(departure(number)));
         assert_eq!(sent.departures.len(), CAPACITY);
         assert_eq!(sent.acknowledge(100), None);
     }
