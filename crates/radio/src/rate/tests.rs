@@ -95,6 +95,30 @@ fn arf_pays_for_its_probes_where_aarf_does_not() {
     assert_eq!(NEAR.share(Algorithm::Arf), 1.0);
 }
 
+/// Within a TXOP the rate of a frame is chosen before what was sent before it is acknowledged.
+#[test]
+fn a_frame_at_the_rate_before_says_nothing_of_a_probe() {
+    for (arf, probes) in [(Algorithm::Arf, vec![10; 8]), (Algorithm::Aarf, vec![10, 20, 40, 50, 50])] {
+        let mut control = STEP.control(arf);
+        let mut select = |control: &mut RateControl| control.select(PEER, Instant::START, 0);
+        while select(&mut control) > mbps(24) {
+            let rate = select(&mut control);
+            control.on_failure(PEER, rate);
+        }
+        for expected in probes {
+            let mut successes = 0;
+            while select(&mut control) == mbps(24) {
+                control.on_success(PEER, mbps(24));
+                successes += 1;
+            }
+            assert_eq!(successes, expected, "{arf:?}");
+            control.on_success(PEER, mbps(24));
+            assert_eq!(select(&mut control), mbps(36), "not tried yet");
+            control.on_failure(PEER, mbps(36));
+        }
+    }
+}
+
 #[test]
 fn a_link_that_changes_is_followed() {
     for algorithm in [Algorithm::Arf, Algorithm::Aarf, Algorithm::Minstrel] {
