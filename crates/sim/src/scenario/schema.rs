@@ -637,7 +637,8 @@ pub(super) struct NodeRadio {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12))]
     pub data_rate: Option<Rate>,
-    /// Rate of RTS, CTS, ACK and broadcast frames. Default: `radio.basic_rate`.
+    /// Rate of RTS, CTS, ACK and broadcast frames. Default: `radio.basic_rate`, or the highest mandatory rate that does not exceed
+    /// `data_rate` if that is lower.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12))]
     pub basic_rate: Option<Rate>,

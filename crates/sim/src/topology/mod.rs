@@ -253,25 +253,28 @@ fn reception(radio: &Radio, stations: &[Station<'_>], seed: u64) -> (Reception, 
 
 /// The rates of all frames: of data, of RTS and broadcasts, and of the answers to each of them; those of data first.
 fn rates(radio: &Radio, stations: &[Station<'_>]) -> Vec<DataRate> {
-    let mut rates = Vec::new();
-    let mut enter = |rate| {
-        if !rates.contains(&rate) {
-            rates.push(rate);
-        }
-    };
     let mut configs: Vec<&NodeRadio> = Vec::new();
     for station in stations {
         if !configs.iter().any(|known| has_equal_rates(known, station.config)) {
             configs.push(station.config);
         }
     }
-    for config in configs {
-        let mut own = vec![config.data_rate, config.basic_rate];
-        if !matches!(config.rate_control, Algorithm::Fixed(_)) {
-            own.extend(radio.standard.rates());
+    let sent = configs.iter().flat_map(|config| {
+        let is_fixed = matches!(config.rate_control, Algorithm::Fixed(_));
+        let controlled = if is_fixed { &[] } else { radio.standard.rates() };
+        [config.data_rate, config.basic_rate].into_iter().chain(controlled.iter().copied())
+    });
+    let sent: Vec<DataRate> = sent.collect();
+    // Any of the others may answer, by its own basic rate.
+    let answers = sent.iter().flat_map(|&rate| {
+        let basics = configs.iter().map(|config| config.basic_rate);
+        basics.map(move |basic| answer_rate(radio.standard, basic, rate))
+    });
+    let mut rates = Vec::new();
+    for rate in sent.iter().copied().chain(answers) {
+        if !rates.contains(&rate) {
+            rates.push(rate);
         }
-        let answers = own.iter().map(|&rate| answer_rate(radio.standard, config.basic_rate, rate));
-        own.clone().into_iter().chain(answers).for_each(&mut enter);
     }
     rates
 }

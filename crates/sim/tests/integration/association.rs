@@ -258,6 +258,34 @@ fn protection_begins_when_a_station_of_80211b_joins() {
     }
 }
 
+/// To name a radio's data rate takes no basic rate of the network away: the access point still has stations of 802.11b.
+#[test]
+fn a_data_rate_of_its_own_leaves_the_basic_rate_as_it_is() {
+    let text = r#"
+        duration = "4 s"
+        radio = { standard = "802.11g", association = "active", basic_rate = "2 Mb/s" }
+        [[nodes]]
+        name = "ap"
+        role = "access-point"
+        radios = [{ data_rate = "54 Mb/s" }]
+        placement = { shape = "points", at = [["0 m", "0 m"]] }
+        [[nodes]]
+        name = "old"
+        role = "station"
+        radios = [{ data_rate = "11 Mb/s" }]
+        placement = { shape = "points", at = [["5 m", "0 m"]] }
+        [[flows]]
+        name = "up"
+        from = "old"
+        to = "ap"
+        start = "2 s"
+        transport = { protocol = "udp" }
+        application = { kind = "cbr", rate = "800 kb/s", packet = "1000 B" }
+    "#;
+    let (simulation, _) = run(&scenario(text));
+    assert_eq!(simulation.associations(NodeId(1)).associations, 1);
+}
+
 #[test]
 fn what_is_not_for_the_air_is_refused() {
     let refused = |text: &str| {

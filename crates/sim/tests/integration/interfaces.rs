@@ -62,6 +62,28 @@ fn one_long_queue_is_congestion_at_a_node_with_several() {
     assert!(by_cause > 20 && by_state < by_cause / 2, "{identification}");
 }
 
+/// An answer goes at a basic rate of who answers, which may be one that nobody sends at.
+#[test]
+fn radios_with_different_basic_rates_answer_each_other() {
+    for reception in ["sinr", "threshold"] {
+        let text = format!(
+            r#"
+            duration = "1 s"
+            radio = {{ standard = "802.11a", data_rate = "18 Mb/s", basic_rate = "6 Mb/s", reception = "{reception}" }}
+            nodes = [
+                {{ name = "a", placement = {{ shape = "points", at = [["0 m", "0 m"]] }} }},
+                {{ name = "b", radios = [{{ data_rate = "54 Mb/s", basic_rate = "24 Mb/s" }}],
+                   placement = {{ shape = "points", at = [["5 m", "0 m"]] }} }},
+            ]
+            {}"#,
+            flow("there", "a", "b", "udp", r#"{ kind = "cbr", rate = "1 Mb/s" }"#),
+        );
+        let summary = run(&text).1.remove(0);
+        assert_eq!(summary.lost_packets, 0);
+        assert!(summary.received_packets > 50);
+    }
+}
+
 /// A card's transmit buffers are places of its own radio alone.
 #[test]
 fn a_card_makes_no_room_at_another_node() {

@@ -174,9 +174,11 @@ impl Resolver<'_> {
                 frequency: frequency.and_then(Result::ok).unwrap_or(radio.channel),
                 data_rate: data_rate.unwrap_or(radio.data_rate),
                 rate_control: data_rate.map_or(radio.rate_control, Algorithm::Fixed),
-                basic_rate: basic_rate
-                    .or(data_rate.map(|rate| standard.default_basic_rate(rate)))
-                    .unwrap_or(radio.basic_rate),
+                // The network's, as what goes at it is for all stations: a rate that the radio has not is none for it.
+                basic_rate: basic_rate.unwrap_or_else(|| match data_rate {
+                    Some(rate) if rate < radio.basic_rate => standard.default_basic_rate(rate),
+                    _ => radio.basic_rate,
+                }),
                 tx_power: given.tx_power.map_or(radio.tx_power, |power| power.0),
             });
         }
