@@ -100,7 +100,7 @@ fn arf_pays_for_its_probes_where_aarf_does_not() {
 fn a_frame_at_the_rate_before_says_nothing_of_a_probe() {
     for (arf, probes) in [(Algorithm::Arf, vec![10; 8]), (Algorithm::Aarf, vec![10, 20, 40, 50, 50])] {
         let mut control = STEP.control(arf);
-        let mut select = |control: &mut RateControl| control.select(PEER, Instant::START, 0);
+        let select = |control: &mut RateControl| control.select(PEER, Instant::START, 0);
         while select(&mut control) > mbps(24) {
             let rate = select(&mut control);
             control.on_failure(PEER, rate);
