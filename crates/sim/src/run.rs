@@ -531,28 +531,15 @@ impl Hosts {
         }
     }
 
-    /// An interface is given a packet.
-    #[cold]
-    fn occupy(&mut self, port: Port, packet: &Packet) {
-        let is_queued = self.cards_of(port).is_none();
-        if let Some(observer) = self.observer.as_mut().filter(|_| is_queued) {
-            observer.occupancy.handle_given(port, packet.priority());
-        }
-    }
-
-    /// It is done with it.
+    /// An interface is given a packet, or is done with it: `change` tells the observer, if there is one, unless a card stands before
+    /// the interface.
     #[inline]
-    fn vacate(&mut self, port: Port, packet: &Packet) {
-        if self.observer.is_some() {
-            self.vacate_observed(port, packet);
+    fn observe_queue(&mut self, port: Port, packet: &Packet, change: fn(&mut Occupancy, Port, UserPriority)) {
+        if self.observer.is_none() || self.cards_of(port).is_some() {
+            return;
         }
-    }
-
-    #[cold]
-    fn vacate_observed(&mut self, port: Port, packet: &Packet) {
-        let is_queued = self.cards_of(port).is_none();
-        if let Some(observer) = self.observer.as_mut().filter(|_| is_queued) {
-            observer.occupancy.handle_done(port, packet.priority());
+        if let Some(observer) = &mut self.observer {
+            change(&mut observer.occupancy, port, packet.priority());
         }
     }
 
@@ -751,7 +738,7 @@ impl Upper for Hosts {
             self.handle_management_done(port, &packet, true);
             return true;
         }
-        self.vacate(port, &packet);
+        self.observe_queue(port, &packet, Occupancy::handle_done);
         self.empty_buffer(port, now);
         let is_plain = self.cards.is_empty() && self.associations.is_empty();
         let (host, mut context) = self.at(port.host, now);
@@ -763,7 +750,7 @@ impl Upper for Hosts {
         if packet.management().is_some() {
             return self.handle_management_done(port, &packet, false);
         }
-        self.vacate(port, &packet);
+        self.observe_queue(port, &packet, Occupancy::handle_done);
         self.empty_buffer(port, now);
         let to = self.neighbour(port, to);
         let cause = match cause {
@@ -799,7 +786,7 @@ impl Upper for Hosts {
     }
 
     fn handle_purged(&mut self, port: Port, packet: Rc<Packet>, to: StationId, now: Instant) {
-        self.vacate(port, &packet);
+        self.observe_queue(port, &packet, Occupancy::handle_done);
         self.empty_buffer(port, now);
         let to = self.neighbour(port, Some(to));
         let (host, mut context) = self.at(port.host, now);
@@ -852,9 +839,8 @@ impl Upper for Hosts {
             _ => host.poll_output(room, &mut context)?,
         };
         let Transmit { hop, packet } = transmit;
-        if self.observer.is_some() {
-            self.occupy(Port { host: index as u32, interface: hop.interface }, &packet);
-        }
+        let port = Port { host: index as u32, interface: hop.interface };
+        self.observe_queue(port, &packet, Occupancy::handle_given);
         Some(Outgoing { interface: hop.interface, receiver: hop.station, packet })
     }
 }

@@ -21,14 +21,12 @@ class Interruption:
         self._number: int | None = None
         self._first = 0.0
         self._waits = False
-        self._takes_hangups = False
 
     def listen(self) -> None:
         """From now on these signals raise `KeyboardInterrupt`; one that whoever started us ignores is left so."""
         for number in STOPPING:
             if signal.getsignal(number) != signal.SIG_IGN:
                 signal.signal(number, self._handle)
-                self._takes_hangups |= number == getattr(signal, "SIGHUP", None)
 
     def ignore(self) -> None:
         """The command is over, and its status known: from now on these signals change nothing."""
@@ -36,9 +34,10 @@ class Interruption:
             signal.signal(number, signal.SIG_IGN)
 
     def hand_over(self) -> None:
-        """Somebody else is about to listen, until when these signals change nothing. That SIGHUP was not ignored, he is to see."""
+        """Somebody else is about to listen, until when these signals change nothing; but SIGHUP is ignored only if it was before."""
+        before = signal.getsignal(signal.SIGHUP)
         self.ignore()
-        if self._takes_hangups:
+        if before != signal.SIG_IGN:
             signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
     @contextmanager

@@ -570,17 +570,20 @@ impl<P: Payload> Dcf<P> {
 
     /// What has expired is not sent, and takes no access from another category.
     fn drop_expired(&mut self, now: Instant) {
+        self.drop_expired_of_contender(now);
+        for other in 0..self.others.len() {
+            if self.others[other].has_expired(now) {
+                self.swap(other);
+                self.drop_expired_of_contender(now);
+                self.swap(other);
+            }
+        }
+    }
+
+    fn drop_expired_of_contender(&mut self, now: Instant) {
         while self.contender.has_expired(now) {
             self.contender.backoff.on_access();
             self.give_up(DropCause::Expired, now);
-        }
-        for other in 0..self.others.len() {
-            while self.others[other].has_expired(now) {
-                self.swap(other);
-                self.contender.backoff.on_access();
-                self.give_up(DropCause::Expired, now);
-                self.swap(other);
-            }
         }
     }
 

@@ -83,21 +83,21 @@ impl RateControl {
 
     /// The attempt at `rate` was acknowledged.
     pub fn on_success(&mut self, receiver: StationId, rate: DataRate) {
-        match self.links.get_mut(&receiver) {
-            Some(Link::Arf(arf)) if self.rates[arf.select()] == rate => arf.on_success(),
-            // Within a TXOP, of a rate that was chosen before the last report: it says nothing of the one that is tried now.
-            Some(Link::Arf(_)) => {}
-            Some(Link::Minstrel(minstrel)) => minstrel.on_report(index_of(&self.rates, rate), true),
-            None => {}
-        }
+        self.on_report(receiver, rate, true);
     }
 
     /// The attempt at `rate` was not acknowledged.
     pub fn on_failure(&mut self, receiver: StationId, rate: DataRate) {
+        self.on_report(receiver, rate, false);
+    }
+
+    fn on_report(&mut self, receiver: StationId, rate: DataRate, success: bool) {
         match self.links.get_mut(&receiver) {
-            Some(Link::Arf(arf)) if self.rates[arf.select()] == rate => arf.on_failure(),
-            Some(Link::Arf(_)) => {}
-            Some(Link::Minstrel(minstrel)) => minstrel.on_report(index_of(&self.rates, rate), false),
+            // Within a TXOP, of a rate that was chosen before the last report: it says nothing of the one that is tried now.
+            Some(Link::Arf(arf)) if self.rates[arf.select()] != rate => {}
+            Some(Link::Arf(arf)) if success => arf.on_success(),
+            Some(Link::Arf(arf)) => arf.on_failure(),
+            Some(Link::Minstrel(minstrel)) => minstrel.on_report(index_of(&self.rates, rate), success),
             None => {}
         }
     }

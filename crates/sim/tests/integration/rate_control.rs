@@ -31,18 +31,23 @@ fn flow(name: &str, [from, to]: [&str; 2], transport: &str) -> String {
     )
 }
 
+/// A flow over a wire of 100 Mb/s between two hosts.
+fn wire(duration: &str, link: &str, transport: &str) -> String {
+    format!(
+        "duration = \"{duration}\"\n[[nodes]]\nname = \"a\"\nrole = \"wired\"\n[[nodes]]\nname = \"b\"\n\
+         role = \"wired\"\n[[links]]\nbetween = [\"a\", \"b\"]\nrate = \"100 Mb/s\"\n{link}\n{}",
+        flow("f", ["a", "b"], transport)
+    )
+}
+
 /// A wire between two hosts that loses at random, wide enough not to be the limit: RFC 5348, section 3.1, decides.
 #[test]
 fn the_throughput_over_a_lossy_wire_is_that_of_the_equation() {
     // The round trip is that of the wire; a packet is 8 ms/100 on it.
     for (loss, range) in [(0.003, 0.85..1.15), (0.01, 0.85..1.15), (0.05, 0.55..1.15)] {
         for (variant, timeout) in [("rfc5348", 1.0), ("rfc3448", 0.4)] {
-            let text = format!(
-                "duration = \"250 s\"\n[[nodes]]\nname = \"a\"\nrole = \"wired\"\n[[nodes]]\nname = \"b\"\n\
-                 role = \"wired\"\n[[links]]\nbetween = [\"a\", \"b\"]\nrate = \"100 Mb/s\"\ndelay = \"50 ms\"\n\
-                 loss = {loss}\n{}",
-                flow("f", ["a", "b"], &format!("protocol = \"tfrc\", variant = \"{variant}\""))
-            );
+            let link = format!("delay = \"50 ms\"\nloss = {loss}");
+            let text = wire("250 s", &link, &format!("protocol = \"tfrc\", variant = \"{variant}\""));
             let summary = run(&text, 1).remove(0);
             assert!((summary.loss_ratio / loss - 1.0).abs() < 0.2, "{}", summary.loss_ratio);
             let expected = 8.0 * throughput(1000.0, 0.1001, timeout, summary.loss_ratio);
@@ -56,12 +61,8 @@ fn the_throughput_over_a_lossy_wire_is_that_of_the_equation() {
 #[test]
 fn a_long_wide_wire_is_filled() {
     for protocol in ["tfrc", "adtfrc"] {
-        let text = format!(
-            "duration = \"60 s\"\n[[nodes]]\nname = \"a\"\nrole = \"wired\"\n[[nodes]]\nname = \"b\"\n\
-             role = \"wired\"\n[[links]]\nbetween = [\"a\", \"b\"]\nrate = \"100 Mb/s\"\ndelay = \"100 ms\"\n\
-             queue = {{ packets = 5000 }}\n{}",
-            flow("f", ["a", "b"], &format!("protocol = \"{protocol}\""))
-        );
+        let link = "delay = \"100 ms\"\nqueue = { packets = 5000 }";
+        let text = wire("60 s", link, &format!("protocol = \"{protocol}\""));
         let goodput = run(&text, 1).remove(0).goodput_bps;
         // With slow start, and what it loses at its end; the nofeedback timer would keep it below 41 Mb/s.
         assert!(goodput > 60e6, "{protocol}: {goodput}");
