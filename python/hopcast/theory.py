@@ -153,7 +153,7 @@ def bianchi(
     payload: int = 1472,
     rts: bool = False,
     short_preamble: bool = False,
-    after_collision: Literal["difs", "eifs"] = "difs",
+    after_collision: Literal["difs", "eifs", "eifs+difs"] = "difs",
     retry_limit: int | None = None,
     reserved_slot: bool = False,
     propagation_delay: float = 0.0,
@@ -165,7 +165,7 @@ def bianchi(
     collisions alone.
 
     * `after_collision`: what follows a collision before the backoff goes on. `"difs"` is the paper's choice;
-      `"eifs"` (802.11-2020, 10.3.2.3.7) is what bystanders of a collision wait.
+      `"eifs"` (802.11-2020, 10.3.2.3.7) is what bystanders of a collision wait, and `"eifs+difs"` what they wait in ns-2.35.
     * `retry_limit`: attempts at a frame before it is given up, as in H. Wu et al., "Performance of Reliable Transport
       Protocol over IEEE 802.11 Wireless LAN", INFOCOM 2002; `None` tries for ever, as Bianchi does.
     * `reserved_slot`: the slot after a success belongs to the station that succeeded, since all others found their
@@ -190,9 +190,10 @@ def bianchi(
     success += (4 if rts else 2) * delay
     # What collides is the first frame of the exchange.
     first_rate, first_octets = (control, _RTS) if rts else (data_rate, mpdus[0])
-    waits: dict[str, float] = {"difs": timing.difs, "eifs": _eifs_us(standard, timing, first_rate)}
+    eifs = _eifs_us(standard, timing, first_rate)
+    waits: dict[str, float] = {"difs": timing.difs, "eifs": eifs, "eifs+difs": eifs + timing.difs}
     if after_collision not in waits:
-        raise ValueError(f"after_collision={after_collision!r}; it is 'difs' or 'eifs'")
+        raise ValueError(f"after_collision={after_collision!r}; it is one of {', '.join(map(repr, waits))}")
     collision = _airtime_us(standard, first_rate, first_octets, short_preamble) + delay + waits[after_collision]
 
     delivered = 8.0 * payload

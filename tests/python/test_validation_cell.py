@@ -74,10 +74,12 @@ def test_near_the_model_with_frozen_counters_and_the_retry_limit(stations: int) 
 
 @pytest.mark.parametrize("stations", [2, 5, 10, 20])
 def test_eifs_after_a_collision_costs_what_the_model_says(stations: int) -> None:
-    """Under ns-2's reception every bystander takes a collision for a frame in error, and waits EIFS."""
+    """Under ns-2's rules every bystander takes a collision for a frame in error, and waits EIFS and DIFS."""
     result = run(cell(stations).set("radio.profile", "ns-2"), seed=1, replications=SEEDS).json()
     goodput = sum(flow["goodput_bps"] for flow in result["flows"])
-    refined = theory.bianchi(stations, "802.11a", 54e6, 24e6, after_collision="eifs", reserved_slot=True, retry_limit=7)
+    refined = theory.bianchi(
+        stations, "802.11a", 54e6, 24e6, after_collision="eifs+difs", reserved_slot=True, retry_limit=7
+    )
     assert goodput == pytest.approx(refined.goodput, rel=0.02)
 
 

@@ -6,7 +6,7 @@ use hopcast_protocols::random::{Purpose, Stream, hash};
 use hopcast_protocols::time::Instant;
 use hopcast_radio::errors::PacketErrors;
 use hopcast_radio::mac::edca::{EdcaParameters, UserPriority};
-use hopcast_radio::mac::{self, Dcf, Payload, Protection, Room, StationId};
+use hopcast_radio::mac::{self, AccessRules, Dcf, Payload, Protection, Room, StationId};
 use hopcast_radio::propagation::Position;
 use hopcast_radio::queue::Discipline;
 use hopcast_radio::standard::Phy;
@@ -224,8 +224,10 @@ impl Simulation {
                 long_retry_limit: radio.long_retry_limit,
                 queue_packets: radio.queue_packets.max(buffers),
                 queue_discipline: radio.queue_discipline,
-                nav_reset: radio.reception.rules != Rules::PairwiseFirstCome,
-                response_is_busy: radio.reception.rules != Rules::PairwiseFirstCome,
+                rules: match radio.reception.rules {
+                    Rules::PairwiseFirstCome => AccessRules::Ns2,
+                    Rules::Cumulative | Rules::Sinr => AccessRules::Standard,
+                },
                 ..mac::Config::new(phy, radio_config.data_rate)
             }
         };

@@ -22,6 +22,8 @@
 use hopcast_protocols::random::Stream;
 use hopcast_protocols::time::{Duration, Instant};
 
+use super::config::AccessRules;
+
 /// The durations that contention uses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timing {
@@ -31,6 +33,8 @@ pub(super) struct Timing {
     pub(super) turnaround: Duration,
     pub(super) cw_min: u32,
     pub(super) cw_max: u32,
+    /// Of whose backoffs these are the durations.
+    pub(super) rules: AccessRules,
     /// Slots of a counter that has ended: 0 under DCF, 1 under EDCA.
     pub(super) ended: u32,
 }
@@ -100,6 +104,11 @@ impl Backoff {
             self.from = now - slot;
         }
         self.ready = self.from;
+    }
+
+    /// Whether the medium is busy.
+    pub(super) fn is_busy(&self) -> bool {
+        self.busy
     }
 
     /// The contention window in slots.
@@ -190,7 +199,11 @@ impl Backoff {
             // The backoff after the last transmission has run out unnoticed.
             self.slots = None;
         }
-        if self.slots.is_none() && self.timing.ended > 0 {
+        if self.slots.is_none() && self.timing.rules == AccessRules::Ns2 {
+            self.draw(now, random);
+            self.ready = now + self.timing.ifs;
+            self.from = self.ready;
+        } else if self.slots.is_none() && self.timing.ended > 0 {
             self.slots = Some(self.timing.ended);
             self.from = self.boundary(now);
         }
@@ -239,9 +252,10 @@ impl Backoff {
         self.committed = false;
     }
 
-    /// Draws a backoff: uniform in 0 … CW slots (10.3.3), counted from the next boundary.
+    /// Draws a backoff: uniform in 0 … CW slots (10.3.3), or 0 … CW − 1, counted from the next boundary.
     fn draw(&mut self, now: Instant, random: &mut Stream) {
-        self.slots = Some(random.below(self.cw + 1) + self.timing.ended);
+        let numbers = if self.timing.rules == AccessRules::Ns2 { self.cw } else { self.cw + 1 };
+        self.slots = Some(random.below(numbers) + self.timing.ended);
         self.from = self.boundary(now);
     }
 

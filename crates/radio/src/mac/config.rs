@@ -36,12 +36,30 @@ pub struct Config {
     pub queue_packets: u32,
     /// How the interface queue is managed.
     pub queue_discipline: Discipline,
-    /// Whether an RTS's reservation may be taken back (10.3.2.4).
-    pub nav_reset: bool,
-    /// Whether an own CTS or ACK is a busy medium for a packet that waits for DIFS, which then draws a backoff: so 10.3.2.1
-    /// has it, where carrier sense includes the transmitter's status. ns-2 and ns-3 send such a packet DIFS after the
-    /// response. Of no meaning under EDCA, where a packet that has found the medium idle draws no backoff.
-    pub response_is_busy: bool,
+    /// Whose rules hold where ns-2's differ.
+    pub rules: AccessRules,
+}
+
+/// Whose rules of medium access.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AccessRules {
+    /// IEEE 802.11-2020.
+    #[default]
+    Standard,
+    /// ns-2.35's `Mac802_11`, which differs from the standard:
+    ///
+    /// * EIFS is a reservation (`recv_timer`). DIFS follows it, no CTS is sent during it, and no frame ends it.
+    /// * A station that goes on receiving in spite of a weaker frame takes the medium to be reserved for the length of that frame
+    ///   and EIFS (`capture`).
+    /// * A CTS, and data after one, are not sent while the medium is busy or reserved (`check_pktCTRL`, `check_pktTx`). The data
+    ///   begin anew, after a backoff from the next larger window; that counts as no attempt.
+    /// * A packet that finds the medium idle waits for DIFS from then on, and a backoff (`send`).
+    /// * The backoff is drawn from 0 … CW − 1 slots (`BackoffTimer::start`), and a station hears what comes before its access up to
+    ///   the last moment: it has no aRxTxTurnaroundTime.
+    /// * An answer is awaited for SIFS, its time on the air and twice 2 µs of propagation, whatever else is heard by then, and DIFS
+    ///   follows that (`check_pktRTS`, `check_pktTx`).
+    /// * The reservation of an RTS stands.
+    Ns2,
 }
 
 /// Protection of OFDM frames from stations that do not understand them (10.27).
@@ -81,8 +99,7 @@ impl Config {
             long_retry_limit: Self::DEFAULT_LONG_RETRY_LIMIT,
             queue_packets: Self::DEFAULT_QUEUE_PACKETS,
             queue_discipline: Discipline::DropTail,
-            nav_reset: true,
-            response_is_busy: true,
+            rules: AccessRules::default(),
         }
     }
 

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use hopcast_protocols::time::{Duration, Instant};
 
 use super::backoff::{Backoff, Timing};
-use super::config::Config;
+use super::config::{AccessRules, Config};
 use super::edca::{AccessCategory, EdcaParameters, UserPriority};
 use super::frame::{FrameKind, Payload, StationId};
 use super::{DropCause, Output};
@@ -64,9 +64,10 @@ impl<P: Payload> Contender<P> {
         let timing = Timing {
             slot: parameters.slot,
             ifs: config.phy.difs(),
-            turnaround: parameters.rx_tx_turnaround,
+            turnaround: turnaround(config),
             cw_min: parameters.cw_min,
             cw_max: parameters.cw_max,
+            rules: config.rules,
             ended: 0,
         };
         Self::new(timing, AccessCategory::BestEffort, Duration::ZERO, config)
@@ -78,9 +79,10 @@ impl<P: Payload> Contender<P> {
         let timing = Timing {
             slot: parameters.slot,
             ifs: edca.aifs(parameters) - parameters.slot,
-            turnaround: parameters.rx_tx_turnaround,
+            turnaround: turnaround(config),
             cw_min: edca.cw_min,
             cw_max: edca.cw_max,
+            rules: config.rules,
             ended: 1,
         };
         Self::new(timing, category, edca.txop_limit, config)
@@ -150,6 +152,14 @@ impl<P: Payload> Contender<P> {
         let ahead = self.ahead.iter().flat_map(|ahead| &ahead.0);
         let waiting = ahead.chain(self.queue.iter()).map(|(_, payload)| payload);
         taken.map(|outgoing| &outgoing.payload).chain(waiting)
+    }
+}
+
+/// The time before a slot boundary from which on a station hears nothing that could stop its access there.
+fn turnaround(config: &Config) -> Duration {
+    match config.rules {
+        AccessRules::Standard => config.phy.parameters().rx_tx_turnaround,
+        AccessRules::Ns2 => Duration::ZERO,
     }
 }
 

@@ -30,7 +30,7 @@ use hopcast_protocols::time::{Duration, Instant};
 
 use crate::queue::Reason;
 use crate::standard::{DataRate, Phy};
-pub use config::{Config, Protection};
+pub use config::{AccessRules, Config, Protection};
 use contender::{Contender, Outgoing};
 use duplicate::DuplicateCache;
 use edca::{AccessCategory, UserPriority};
@@ -136,8 +136,10 @@ pub struct Dcf<P> {
     /// Whether [`Output::Transmit`] comes next, after `outputs`. It is what most events lead to, and a frame has one: to queue it
     /// would cost more than to say so.
     transmits: bool,
+    /// As in [`Config::rules`].
+    rules: AccessRules,
     outputs: VecDeque<Output<P>>,
-    /// By how much EIFS after a frame in error is longer than DIFS or AIFS.
+    /// By how much EIFS after a frame in error is longer than DIFS or AIFS; under [`AccessRules::Ns2`] all of it.
     eifs_excess: ByRate,
     /// Whose frame the exchange is about, if there is one. The only one under DCF.
     contender: Contender<P>,
@@ -188,7 +190,7 @@ impl<P: Payload> Dcf<P> {
     /// A station that hears an idle medium at the start. `random` draws its backoffs.
     pub fn new(station: StationId, config: Config, random: Stream) -> Self {
         let nav_lapse = ByRate::new(nav_lapse, &config);
-        let eifs_excess = ByRate::new(Phy::eifs_without_difs, &config);
+        let eifs_excess = ByRate::new(eifs_excess(config.rules), &config);
         let edca = |category: AccessCategory, config: &Config| {
             let parameters = config.edca.as_ref().map(|categories| categories[category as usize]);
             parameters.map(|parameters| Contender::edca(category, &parameters, config))
@@ -206,6 +208,7 @@ impl<P: Payload> Dcf<P> {
             response: None,
             on_air: None,
             transmits: false,
+            rules: config.rules,
             outputs: VecDeque::with_capacity(1),
             rates: Box::new(Rates::new(station, &config)),
             config: Box::new(config),
@@ -243,7 +246,7 @@ impl<P: Payload> Dcf<P> {
         self.config.phy = phy;
         self.rates.set_phy(&phy);
         self.nav_lapse = ByRate::new(nav_lapse, &self.config);
-        self.eifs_excess = ByRate::new(Phy::eifs_without_difs, &self.config);
+        self.eifs_excess = ByRate::new(eifs_excess(self.rules), &self.config);
         self.contender.set_slot(&self.config, now);
         self.others.iter_mut().for_each(|other| other.set_slot(&self.config, now));
     }
@@ -314,18 +317,14 @@ impl<P: Payload> Dcf<P> {
                 self.on_response(expected, now);
                 return;
             }
-            self.fail(now);
+            self.fail_by_another_frame(now);
         }
         match frame.receiver {
             Some(receiver) if receiver == self.station => self.on_addressed(frame, now),
             Some(_) => {
-                let lapse = (frame.kind == FrameKind::Rts && self.config.nav_reset)
+                let lapse = (frame.kind == FrameKind::Rts && self.rules == AccessRules::Standard)
                     .then(|| self.nav_lapse.at(frame.rate, &self.config));
-                self.nav.on_frame(now, frame.duration, lapse);
-                let nav = self.nav.until();
-                if self.contender.backoff.handle_nav(nav) {
-                    self.set_others_idle();
-                }
+                self.reserve(frame.duration, lapse, now);
                 if let (true, Some(payload), Some(receiver)) = (self.is_promiscuous, frame.payload, frame.receiver) {
                     self.outputs.push_back(Output::Overheard(payload, frame.transmitter, receiver));
                 }
@@ -342,10 +341,22 @@ impl<P: Payload> Dcf<P> {
     pub fn handle_error(&mut self, rate: DataRate, start: Instant, now: Instant) {
         self.counters.errors += 1;
         let more = self.eifs_excess.at(rate, &self.config);
-        self.contender.backoff.on_error(more);
+        match self.rules {
+            AccessRules::Standard => self.contender.backoff.on_error(more),
+            AccessRules::Ns2 => self.reserve(more, None, now),
+        }
         self.nav.on_frame_start(start);
         if let State::Await(..) | State::AwaitEnd(_) = self.state {
-            self.fail(now);
+            self.fail_by_another_frame(now);
+        }
+    }
+
+    /// A frame at `rate`, which takes `airtime`, has begun and does no harm to the stronger one that is being received.
+    #[cold]
+    pub fn handle_overcome(&mut self, rate: DataRate, airtime: Duration, now: Instant) {
+        if self.rules == AccessRules::Ns2 {
+            let eifs = self.eifs_excess.at(rate, &self.config);
+            self.reserve(airtime + eifs, None, now);
         }
     }
 
@@ -357,7 +368,11 @@ impl<P: Payload> Dcf<P> {
             State::ContendAll => self.access(now),
             State::Sifs(_) => {
                 self.on_air = self.response.take();
-                self.transmit(now);
+                if self.rules == AccessRules::Ns2 && (self.contender.backoff.is_busy() || now < self.nav.until()) {
+                    self.transmit_if_acknowledgment(now);
+                } else {
+                    self.transmit(now);
+                }
             }
             State::Transmit(kind, _) => self.on_transmitted(kind, now, busy),
             State::Await(expected, _) if receiving() => self.state = State::AwaitEnd(expected),
@@ -506,6 +521,15 @@ impl<P: Payload> Dcf<P> {
         }
     }
 
+    /// Others have the medium for `duration` from now; `lapse` is the time after which that may be taken back.
+    fn reserve(&mut self, duration: Duration, lapse: Option<Duration>, now: Instant) {
+        self.nav.on_frame(now, duration, lapse);
+        let nav = self.nav.until();
+        if self.contender.backoff.handle_nav(nav) {
+            self.set_others_idle();
+        }
+    }
+
     fn set_idle(&mut self, now: Instant) {
         self.contender.backoff.handle_idle(now, self.nav.until());
         if !self.others.is_empty() {
@@ -514,9 +538,9 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// From when on the medium counts as idle that is idle `now`, while an answer is awaited `until` then: under EDCA no category
-    /// counts slots before the end of the timeout (10.23.2.4, case c).
+    /// counts slots before the end of the timeout (10.23.2.4, case c), and in ns-2 no station does.
     fn idle_from(&self, now: Instant, until: Instant) -> Instant {
-        if self.others.is_empty() { now } else { until }
+        if self.others.is_empty() && self.rules == AccessRules::Standard { now } else { until }
     }
 
     /// `contender` has been told of an idle medium or a reservation.
@@ -640,13 +664,24 @@ impl<P: Payload> Dcf<P> {
         self.transmit(now);
     }
 
+    /// What was to follow SIFS after the frame before is [`Self::on_air`], and the medium is busy or reserved: under
+    /// [`AccessRules::Ns2`] only an acknowledgment is sent all the same.
+    #[cold]
+    fn transmit_if_acknowledgment(&mut self, now: Instant) {
+        match self.on_air.as_ref().map(|frame| frame.kind) {
+            Some(FrameKind::Ack) => self.transmit(now),
+            Some(FrameKind::Data | FrameKind::Management) => self.contender.backoff.on_failure(now, &mut self.random),
+            Some(FrameKind::Rts | FrameKind::Cts) | None => {}
+        }
+    }
+
     /// Puts [`Self::on_air`] on the air.
     fn transmit(&mut self, now: Instant) {
         let frame = self.on_air.as_ref().expect("SIFS passes only before a response");
         let (kind, until) = (frame.kind, now + frame.airtime);
         // A response interrupts the contention for a frame in hand; the frame's own exchange does not.
         let response = kind.is_answer() && frame.receiver != Some(self.station);
-        self.set_busy(now, response && self.config.response_is_busy);
+        self.set_busy(now, response);
         *match kind {
             FrameKind::Rts => &mut self.counters.rts_sent,
             FrameKind::Cts => &mut self.counters.cts_sent,
@@ -681,7 +716,11 @@ impl<P: Payload> Dcf<P> {
 
     /// Waits for the answer to a frame at `rate`. Returns from when on the medium counts as idle.
     fn await_answer(&mut self, kind: FrameKind, rate: DataRate, now: Instant) -> Instant {
-        let until = now + self.rates.answer(&self.config.phy, rate).timeout;
+        let answer = self.rates.answer(&self.config.phy, rate);
+        let until = match self.rules {
+            AccessRules::Standard => now + answer.timeout,
+            AccessRules::Ns2 => now + self.sifs() + answer.airtime + NS2_PROPAGATION * 2,
+        };
         self.state = State::Await(kind, until);
         self.idle_from(now, until)
     }
@@ -710,7 +749,8 @@ impl<P: Payload> Dcf<P> {
         }
         match frame.kind {
             // 10.3.2.9: a CTS only if the NAV says that the medium is idle.
-            FrameKind::Rts if self.nav.until() <= now => {
+            // Under ns-2's rules what counts is whether it is idle after SIFS.
+            FrameKind::Rts if self.nav.until() <= now || self.rules == AccessRules::Ns2 => {
                 let cts = self.response(FrameKind::Cts, frame);
                 self.respond(cts, now);
             }
@@ -753,6 +793,13 @@ impl<P: Payload> Dcf<P> {
         let frame = self.data(now + self.sifs(), now);
         self.respond(frame, now);
         true
+    }
+
+    /// A frame has ended that is not the answer that is awaited.
+    fn fail_by_another_frame(&mut self, now: Instant) {
+        if self.rules == AccessRules::Standard || matches!(self.state, State::AwaitEnd(_)) {
+            self.fail(now);
+        }
     }
 
     /// No CTS, or no ACK: counts the attempt, and repeats the frame or gives it up (10.3.4.4).
@@ -919,6 +966,17 @@ impl<P: Payload> Dcf<P> {
 
     fn sifs(&self) -> Duration {
         self.config.phy.parameters().sifs
+    }
+}
+
+/// How long a signal is on its way at most, by ns-2 (`DSSS_MaxPropagationDelay`).
+const NS2_PROPAGATION: Duration = Duration::from_micros(2);
+
+/// What [`Dcf::eifs_excess`] holds.
+fn eifs_excess(rules: AccessRules) -> fn(&Phy, DataRate) -> Duration {
+    match rules {
+        AccessRules::Standard => Phy::eifs_without_difs,
+        AccessRules::Ns2 => |phy, rate| phy.eifs_without_difs(rate) + phy.difs(),
     }
 }
 

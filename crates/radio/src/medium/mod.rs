@@ -13,7 +13,7 @@ mod variation;
 use hopcast_protocols::time::{Duration, Instant};
 
 use crate::mac::{Header, StationId};
-use crate::reception::{Arrival, Content, Heard, Receivers, Reception};
+use crate::reception::{Arrival, Content, Heard, Onset, Receivers, Reception};
 use crate::units::Power;
 pub use losses::Losses;
 pub use paths::Geometry;
@@ -250,14 +250,14 @@ impl<P> Medium<P> {
         transmission.trailing = trailing.next;
     }
 
-    /// Follows a leading edge to all that it reaches before `bound`. `on_arrival` hears of each: where, when, and whether that
-    /// station's physical carrier sense turns busy. Returns when the edge reaches the next one, if there is one.
+    /// Follows a leading edge to all that it reaches before `bound`. `on_arrival` hears of each: where, when, and what that
+    /// station's MAC is to be told. Returns when the edge reaches the next one, if there is one.
     #[inline]
     pub fn follow_leading(
         &mut self,
         id: TransmissionId,
         bound: Instant,
-        mut on_arrival: impl FnMut(StationId, Instant, bool),
+        mut on_arrival: impl FnMut(StationId, Instant, Onset),
     ) -> Option<Instant> {
         let (Receivers::Threshold(model, receivers), None) = (&mut self.receivers, &self.variation) else {
             return self.follow_leading_in_general(id, bound, on_arrival);
@@ -280,8 +280,8 @@ impl<P> Medium<P> {
                 now,
                 header_end: now + header,
             };
-            let turns_busy = receivers[link.receiver.0 as usize].on_leading(model, arrival, &mut self.totals);
-            on_arrival(link.receiver, now, turns_busy);
+            let onset = receivers[link.receiver.0 as usize].on_leading(model, arrival, &mut self.totals);
+            on_arrival(link.receiver, now, onset);
         }
         None
     }
@@ -292,7 +292,7 @@ impl<P> Medium<P> {
         &mut self,
         id: TransmissionId,
         bound: Instant,
-        mut on_arrival: impl FnMut(StationId, Instant, bool),
+        mut on_arrival: impl FnMut(StationId, Instant, Onset),
     ) -> Option<Instant> {
         let transmission = self.transmissions[id.0 as usize].as_mut();
         let Transmission { frame, start, key, threshold, end_link, leading, .. } =
@@ -317,8 +317,8 @@ impl<P> Medium<P> {
                 header_end: now + frame.header,
             };
             let content = || Content { rate: frame.rate, octets: frame.octets, airtime: frame.airtime, key: *key };
-            let turns_busy = self.receivers.on_leading(link.receiver, arrival, content, &mut self.totals);
-            on_arrival(link.receiver, now, turns_busy);
+            let onset = self.receivers.on_leading(link.receiver, arrival, content, &mut self.totals);
+            on_arrival(link.receiver, now, onset);
         }
         None
     }

@@ -29,8 +29,10 @@ enum Notice {
     Received(u32),
     /// A frame whose header ended then.
     Error(u64),
+    /// The frame that is being received goes on in spite of another.
+    Overcame,
 }
-use Notice::{Busy, Error, Idle, Received};
+use Notice::{Busy, Error, Idle, Overcame, Received};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Edge {
@@ -151,14 +153,18 @@ impl Air {
                 let id = id.expect("an edge belongs to a frame");
                 let mut arrivals = Vec::new();
                 let bound = now + Duration::from_nanos(1);
-                let note = |receiver, at, busy| arrivals.push((receiver, at, busy));
+                let note = |receiver, at, onset| arrivals.push((receiver, at, onset));
                 let next = self.medium.follow_leading(id, bound, note);
                 assert!(!arrivals.is_empty(), "entered");
-                for (receiver, at, turns_busy) in arrivals {
+                for (receiver, at, onset) in arrivals {
                     assert_eq!(at, now);
-                    if turns_busy {
-                        assert!(!self.busy[receiver.0 as usize], "told twice that the medium is busy");
-                        self.turn(now, receiver.0, true);
+                    match onset {
+                        Onset::Unnoticed => {}
+                        Onset::Busy => {
+                            assert!(!self.busy[receiver.0 as usize], "told twice that the medium is busy");
+                            self.turn(now, receiver.0, true);
+                        }
+                        Onset::Overcome => self.notices.push((micros(now), receiver.0, Overcame)),
                     }
                 }
                 if let Some(at) = next {
@@ -280,7 +286,8 @@ fn two_interferers_that_are_harmless_alone_destroy_together() {
     // One after the other they are harmless, even without a gap.
     assert_eq!(overlap(Rules::Cumulative, &[signal, first, (60, 700, 800)]), received);
     // Pairwise they always are.
-    assert_eq!(overlap(Rules::PairwiseFirstCome, &[signal, first, second]), received);
+    let noticed = overlap(Rules::PairwiseFirstCome, &[signal, first, second]);
+    assert_eq!(noticed, [(100, Busy), (400, Overcame), (500, Overcame), (1_100, Received(0)), (1_100, Idle)]);
 }
 
 /// Ten times stronger is just enough.
@@ -412,12 +419,14 @@ fn a_station_does_not_hear_while_it_sends() {
     }
 }
 
-/// In ns-2 a frame that begins during an own one is a frame in error.
+/// In ns-2 a frame that begins during an own one is a frame in error, and one that ends during an own one is nothing.
 #[test]
-fn pairwise_a_frame_during_an_own_one_is_in_error() {
+fn pairwise_a_frame_that_overlaps_an_own_one_is_lost() {
     for (start, end, noticed) in [
         (200, 900, vec![(499, Busy), (900, Error(392)), (900, Idle)]),
         (50, 900, vec![(50, Busy), (900, Error(242)), (900, Idle)]),
+        (200, 400, vec![]),
+        (50, 400, vec![(50, Busy), (499, Idle)]),
     ] {
         let mut air = Air::new(reception(Rules::PairwiseFirstCome), &[&[0, 0], &[500, 0]]);
         air.sends(0, 100, 500);
@@ -441,7 +450,7 @@ fn pairwise_the_first_frame_holds_the_receiver() {
     assert_eq!(noticed, [(100, Busy), (1_400, Error(292)), (1_400, Idle)]);
     // What was overcome by capture is forgotten once the first frame has ended: the next one is received beside it.
     let noticed = overlap(Rules::PairwiseFirstCome, &[(2_000, 100, 600), (200, 300, 900), (200, 700, 1_400)]);
-    assert_eq!(noticed, [(100, Busy), (600, Received(0)), (1_400, Received(2)), (1_400, Idle)]);
+    assert_eq!(noticed, [(100, Busy), (300, Overcame), (600, Received(0)), (1_400, Received(2)), (1_400, Idle)]);
 }
 
 /// ns-2 drops at once what is below carrier sense: it neither holds the receiver nor harms what it receives.

@@ -25,6 +25,17 @@ pub enum Reception {
     Sinr(Sinr),
 }
 
+/// What a station's MAC is told of a signal at its leading edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Onset {
+    /// Nothing.
+    Unnoticed,
+    /// Physical carrier sense turns busy.
+    Busy,
+    /// A frame that is being received goes on in spite of it; told under [`Rules::PairwiseFirstCome`] only.
+    Overcome,
+}
+
 /// What a station makes of a frame at its trailing edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heard {
@@ -103,7 +114,7 @@ impl Receivers {
         }
     }
 
-    /// A signal arrives; `content` tells what it carries. Returns whether the medium turns busy.
+    /// A signal arrives; `content` tells what it carries.
     #[inline]
     pub(crate) fn on_leading(
         &mut self,
@@ -111,10 +122,13 @@ impl Receivers {
         arrival: Arrival,
         content: impl FnOnce() -> Content,
         totals: &mut Totals,
-    ) -> bool {
+    ) -> Onset {
         match self {
             Self::Threshold(model, receivers) => receivers[station.0 as usize].on_leading(model, arrival, totals),
-            Self::Sinr(model, receivers) => receivers[station.0 as usize].on_leading(model, arrival, content, totals),
+            Self::Sinr(model, receivers) => {
+                let turns_busy = receivers[station.0 as usize].on_leading(model, arrival, content, totals);
+                if turns_busy { Onset::Busy } else { Onset::Unnoticed }
+            }
         }
     }
 

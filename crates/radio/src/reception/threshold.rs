@@ -3,7 +3,7 @@
 
 use hopcast_protocols::time::Instant;
 
-use super::{Arrival, Heard};
+use super::{Arrival, Heard, Onset};
 use crate::medium::{Totals, TransmissionId};
 use crate::standard::DataRate;
 use crate::units::{Power, PowerRatio};
@@ -30,7 +30,7 @@ pub enum Rules {
     Cumulative,
     /// As ns-2 has it: the first frame is the one received, if it is `capture` times stronger than each later one by
     /// itself; a frame that is sensed but too weak to decode, or that arrives during an own transmission, is a frame in
-    /// error, and EIFS follows. What is not sensed is not there.
+    /// error, and EIFS follows unless it ends during an own transmission. What is not sensed is not there.
     PairwiseFirstCome,
 }
 
@@ -95,9 +95,9 @@ impl Receiver {
         self.transmitting = false;
     }
 
-    /// A signal arrives. Returns whether the medium turns busy.
+    /// A signal arrives.
     #[inline(always)]
-    pub(crate) fn on_leading(&mut self, model: &Threshold, arrival: Arrival, totals: &mut Totals) -> bool {
+    pub(crate) fn on_leading(&mut self, model: &Threshold, arrival: Arrival, totals: &mut Totals) -> Onset {
         let was_busy = self.busy || self.transmitting;
         let sensed = arrival.power >= model.carrier_sense_threshold;
         let others = self.energy;
@@ -110,12 +110,14 @@ impl Receiver {
             }
             Rules::PairwiseFirstCome if sensed => {
                 self.signals += 1;
-                self.on_leading_pairwise(model, arrival, totals);
+                if self.on_leading_pairwise(model, arrival, totals) {
+                    return Onset::Overcome;
+                }
                 true
             }
             Rules::PairwiseFirstCome => self.busy,
         };
-        self.busy && !was_busy
+        if self.busy && !was_busy { Onset::Busy } else { Onset::Unnoticed }
     }
 
     /// A signal ends. Returns what became of its frame, and whether the medium turns idle.
@@ -139,7 +141,11 @@ impl Receiver {
                 self.busy = self.signals > 0;
                 // ns-2 stays in its collision until the last of the frames in it has ended.
                 let is_last = !self.busy;
-                self.end_of(|lock| if lock.damaged { is_last } else { lock.transmission == transmission })
+                match self.end_of(|lock| if lock.damaged { is_last } else { lock.transmission == transmission }) {
+                    // `Mac802_11::recv_timer` drops what ends while its own frame is on the air before it looks at errors.
+                    Heard::Error(_) if self.transmitting => Heard::Noise,
+                    heard => heard,
+                }
             }
         };
         (heard, was_busy && !self.busy && !self.transmitting)
@@ -172,18 +178,22 @@ impl Receiver {
         }
     }
 
-    fn on_leading_pairwise(&mut self, model: &Threshold, arrival: Arrival, totals: &mut Totals) {
+    /// Returns whether a frame is being received and survives this one.
+    fn on_leading_pairwise(&mut self, model: &Threshold, arrival: Arrival, totals: &mut Totals) -> bool {
         match &mut self.lock {
             Some(lock) => {
                 totals.collisions += u64::from(arrival.decodable);
-                if !model.survives(lock.power, arrival.power) {
+                let survives = model.survives(lock.power, arrival.power);
+                if !survives {
                     lock.damage(totals);
                 }
+                survives
             }
             None => {
                 let damaged = self.transmitting || !arrival.decodable;
                 totals.collisions += u64::from(self.transmitting && arrival.decodable);
                 self.lock = Some(Lock::new(arrival, damaged));
+                false
             }
         }
     }

@@ -22,7 +22,7 @@ use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::edca::UserPriority;
 use hopcast_radio::mac::{Dcf, DropCause, Frame, FrameKind, Output, Payload, Protection, Room, StationId};
 use hopcast_radio::medium::{Launch, Link, Medium, Passage, Transmission, TransmissionId};
-use hopcast_radio::reception::Heard;
+use hopcast_radio::reception::{Heard, Onset};
 use hopcast_radio::standard::Phy;
 use hopcast_radio::units::Power;
 
@@ -363,18 +363,20 @@ impl<U: Upper> Engine<U> {
     /// no timer earlier, so that the bound stands.
     fn walk_leading(&mut self, after_end: Instant) {
         let id = self.leading.pop();
-        let number = self.medium.transmission(id).number;
+        let Transmission { frame: Frame { rate, airtime, .. }, number, .. } = *self.medium.transmission(id);
         let bound = self.leading_bound(number).min(after_end);
         let Self { medium, stations, station_timers, log, .. } = self;
         let (mut now, mut events) = (self.now, 0);
-        let next = medium.follow_leading(id, bound, |receiver, time, turns_busy| {
+        let next = medium.follow_leading(id, bound, |receiver, time, onset| {
             now = time;
             events += 1;
             if let Some(log) = log {
                 log(Event { key: Key::new(time, Rank::Leading, number), place: receiver.0 });
             }
-            if turns_busy {
-                turn_busy(stations, station_timers, receiver, time);
+            match onset {
+                Onset::Unnoticed => {}
+                Onset::Busy => turn_busy(stations, station_timers, receiver, time),
+                Onset::Overcome => stations[receiver.0 as usize].handle_overcome(rate, airtime, time),
             }
         });
         self.now = now;

@@ -229,8 +229,8 @@ pub struct Reception {
 pub enum Rules {
     /// The sum of all interference counts, and a frame that is stronger by `capture` is received whenever it came.
     Cumulative,
-    /// ns-2: first come, each other transmission by itself; sensed but undecodable frames cause EIFS too; no NAV reset; no
-    /// backoff for a packet that waits while its station responds.
+    /// ns-2: first come, each other transmission by itself; sensed but undecodable frames cause EIFS too. Medium access is ns-2's
+    /// as well ([`hopcast_radio::mac::AccessRules::Ns2`]).
     PairwiseFirstCome,
     /// Signal over noise and the sum of all interference, bit by bit.
     Sinr,

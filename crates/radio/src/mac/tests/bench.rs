@@ -125,6 +125,7 @@ enum Step {
     Start { signal: u32, reception: Option<Reception> },
     End { signal: u32 },
     LoseSync { signal: u32 },
+    Overcome { airtime: Duration },
 }
 
 #[derive(Clone, Debug)]
@@ -249,6 +250,11 @@ impl Bench {
         let end = self.hears(start, frame);
         self.enter(lost, Rank::Leading, Step::LoseSync { signal });
         end
+    }
+
+    /// A weak signal begins that takes so long, and the frame that is being received goes on in spite of it.
+    pub(super) fn overcomes(&mut self, start: Instant, airtime: Duration) {
+        self.enter(start, Rank::Leading, Step::Overcome { airtime });
     }
 
     fn signal(&mut self, start: Instant, end: Instant, reception: Option<Reception>) {
@@ -488,6 +494,10 @@ impl Bench {
                 if self.signals == 0 && !self.dcf.is_transmitting() {
                     self.dcf.handle_idle(self.now);
                 }
+            }
+            Step::Overcome { airtime } => {
+                let lock = self.lock.as_ref().expect("a frame is being received");
+                self.dcf.handle_overcome(lock.reception.rate, airtime, self.now);
             }
             Step::LoseSync { signal } => {
                 self.lock.take_if(|lock| lock.signal == signal);

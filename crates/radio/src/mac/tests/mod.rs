@@ -7,6 +7,7 @@ mod bench;
 mod edca;
 mod exchange;
 mod management;
+mod ns2;
 mod properties;
 mod protection;
 mod queueing;

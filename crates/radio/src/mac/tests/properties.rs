@@ -9,7 +9,7 @@ use hopcast_protocols::time::{Duration, Instant};
 use super::bench::{Bench, FOURTH, ME, OTHER, PEER, Packet, dsss, edca, micros, ofdm, us};
 use super::protection::mixed;
 use crate::mac::FrameKind::{Ack, Cts, Data, Rts};
-use crate::mac::{Config, Frame, Output, Protection, StationId};
+use crate::mac::{AccessRules, Config, Frame, Output, Protection, StationId};
 use crate::queue::{CoDelConfig, Discipline, FqCoDelConfig};
 
 #[derive(Clone, Debug)]
@@ -41,19 +41,21 @@ fn actions() -> impl Strategy<Value = Vec<(u64, Action)>> {
 fn configs() -> impl Strategy<Value = Config> {
     let base = prop_oneof![Just(dsss()), Just(ofdm()), Just(edca()), Just(silent()), protected()];
     let threshold = prop_oneof![Just(None), Just(Some(0)), Just(Some(100))];
-    (base, threshold, 1_u32..8, 1_u32..5, 0_u32..4, disciplines(), any::<bool>()).prop_map(
-        |(base, rts_threshold, short_retry_limit, long_retry_limit, queue_packets, queue_discipline, nav_reset)| {
-            Config {
-                rts_threshold,
-                short_retry_limit,
-                long_retry_limit,
-                queue_packets,
-                queue_discipline,
-                nav_reset,
-                ..base
-            }
+    (base, threshold, 1_u32..8, 1_u32..5, 0_u32..4, disciplines(), rules()).prop_map(
+        |(base, rts_threshold, short_retry_limit, long_retry_limit, queue_packets, queue_discipline, rules)| Config {
+            rts_threshold,
+            short_retry_limit,
+            long_retry_limit,
+            queue_packets,
+            queue_discipline,
+            rules,
+            ..base
         },
     )
+}
+
+fn rules() -> impl Strategy<Value = AccessRules> {
+    prop_oneof![Just(AccessRules::Standard), Just(AccessRules::Ns2)]
 }
 
 /// Nobody acknowledges.

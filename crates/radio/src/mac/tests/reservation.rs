@@ -1,8 +1,8 @@
 //! Reservations by others and the space after an error (10.3.2.4, 10.3.2.3.7).
 
 use super::bench::{Bench, FOURTH, MBPS_1, MBPS_2, MBPS_54, ME, NS, OTHER, PEER, dsss, micros, ofdm, us};
-use crate::mac::Config;
 use crate::mac::FrameKind::{Ack, Cts, Rts};
+use crate::mac::{AccessRules, Config};
 
 /// 10.3.2.4, 10.3.4.3: DIFS and backoff follow the end of the reservation.
 ///
@@ -73,8 +73,8 @@ fn overheard_data_reserve_their_acknowledgment() {
 /// ```
 #[test]
 fn a_reservation_by_an_rts_that_nobody_follows_lapses() {
-    for (nav_reset, access) in [(true, 1_008 + 50 + 80), (false, 452 + 9_000 + 50 + 80)] {
-        let mut bench = Bench::with_draws(Config { nav_reset, ..dsss() }, &[(31, 4)]);
+    for (rules, access) in [(AccessRules::Standard, 1_008 + 50 + 80), (AccessRules::Ns2, 452 + 9_000 + 50 + 80)] {
+        let mut bench = Bench::with_draws(Config { rules, ..dsss() }, &[(31, 4)]);
         bench.packet(us(200), 1);
         bench.hears(us(100), bench.control(Rts, OTHER, FOURTH, micros(9_000)));
         bench.expect_acknowledged(1, us(access));
@@ -135,8 +135,8 @@ fn a_frame_that_starts_in_time_confirms_the_reservation() {
 /// 10.3.2.9 with 10.3.2.4: a lapsed reservation bars no CTS.
 #[test]
 fn a_lapsed_reservation_allows_a_cts() {
-    for (nav_reset, answered) in [(true, true), (false, false)] {
-        let mut bench = Bench::new(Config { nav_reset, ..dsss() });
+    for (rules, answered) in [(AccessRules::Standard, true), (AccessRules::Ns2, false)] {
+        let mut bench = Bench::new(Config { rules, ..dsss() });
         bench.hears(us(100), bench.control(Rts, OTHER, FOURTH, micros(9_000)));
         let end = bench.hears(us(2_000), bench.control(Rts, PEER, ME, micros(1_230)));
         if answered {
