@@ -1014,7 +1014,7 @@ STREAMS = ("stream0", "stream1", "stream2", "stream3")
 
 
 def _m5_seeds(amount: Amount) -> tuple[int, ...]:
-    return amount.pick(quick=(1, 2, 3), full=tuple(range(1, 21)))
+    return amount.pick(quick=tuple(range(1, 7)), full=tuple(range(1, 21)))
 
 
 def _m5_cases(amount: Amount) -> Mapping[str, Case]:

@@ -87,7 +87,7 @@ def _seconds(amount: Amount) -> float:
 
 def _seeds(amount: Amount) -> tuple[int, ...]:
     """What a connection over five hops gets in a short run is a matter of chance."""
-    return amount.pick(quick=tuple(range(1, 7)), full=seeds(amount))
+    return amount.pick(quick=tuple(range(1, 11)), full=seeds(amount))
 
 
 def _cases(amount: Amount) -> Mapping[str, Case]:

@@ -16,6 +16,8 @@ pub struct ReedSolomon {
 const BLOCK: u32 = 255;
 /// The most errors that any such code corrects, for k = 1.
 const MOST: usize = 127;
+/// A probability that no run notices: draws have 53 bits.
+const NEGLIGIBLE: f64 = 1e-20;
 
 impl ReedSolomon {
     /// The code whose share of data is nearest to `rate`, between 1/255 and 1; 0.6 is RS(255, 153), with t = 51.
@@ -98,16 +100,17 @@ impl ReedSolomon {
 
 /// The probabilities of 0, 1, … t wrong octets; more are lost.
 struct Errors {
-    corrects: usize,
+    /// The first `known` of them; what follows is zero.
     chances: [f64; MOST + 1],
-    pristine: bool,
+    known: usize,
+    corrects: usize,
 }
 
 impl Errors {
     fn none(corrects: usize) -> Self {
         let mut chances = [0.0; MOST + 1];
         chances[0] = 1.0;
-        Self { corrects, chances, pristine: true }
+        Self { chances, known: 1, corrects }
     }
 
     /// So many octets more, each wrong with probability `p`.
@@ -115,37 +118,33 @@ impl Errors {
         if p <= 0.0 {
             return;
         }
-        let more = binomial(octets, p.min(1.0), self.corrects);
-        if self.pristine {
-            self.chances = more;
-            self.pristine = false;
-            return;
+        let mut sums = [0.0; MOST + 1];
+        let mut known = 0;
+        for (wrong, chance) in binomial(octets, p.min(1.0)).take(self.corrects + 1).enumerate() {
+            known = (wrong + self.known).min(self.corrects + 1);
+            for (sum, before) in sums[wrong..known].iter_mut().zip(&self.chances) {
+                *sum += chance * before;
+            }
         }
-        for total in (0..=self.corrects).rev() {
-            self.chances[total] = (0..=total).map(|before| self.chances[before] * more[total - before]).sum();
-        }
+        (self.chances, self.known) = (sums, known);
     }
 
     fn at_most(&self) -> f64 {
-        self.chances[..=self.corrects].iter().sum::<f64>().min(1.0)
+        self.chances[..self.known].iter().sum::<f64>().min(1.0)
     }
 }
 
-/// The probabilities of 0 to `most` successes in `n` trials.
-fn binomial(n: u32, p: f64, most: usize) -> [f64; MOST + 1] {
-    let mut chances = [0.0; MOST + 1];
-    if p >= 1.0 {
-        if let Some(chance) = chances[..=most].get_mut(n as usize) {
-            *chance = 1.0;
-        }
-        return chances;
-    }
-    let odds = p / (1.0 - p);
-    chances[0] = libm::exp(f64::from(n) * libm::log1p(-p));
-    for i in 0..most.min(n as usize) {
-        chances[i + 1] = chances[i] * odds * (f64::from(n) - i as f64) / (i + 1) as f64;
-    }
-    chances
+/// The probabilities of 0, 1, … successes in `n` trials, up to where they are [`NEGLIGIBLE`].
+fn binomial(n: u32, p: f64) -> impl Iterator<Item = f64> {
+    let (trials, odds) = (f64::from(n), p / (1.0 - p));
+    let mut chance = libm::exp(trials * libm::log1p(-p));
+    let mean = trials * p;
+    (0..=n).map_while(move |successes| {
+        let i = f64::from(successes);
+        let this = if p < 1.0 { chance } else { f64::from(u8::from(successes == n)) };
+        chance *= odds * (trials - i) / (i + 1.0);
+        (this > NEGLIGIBLE || i <= mean).then_some(this)
+    })
 }
 
 #[cfg(test)]
