@@ -195,7 +195,7 @@ pub(super) enum Profile {
     /// IEEE 802.11-2020 and the RFCs.
     #[serde(rename = "standard")]
     Standard,
-    /// What ns-2.35 does: RTS always, pairwise capture, first come first served, 250 m and 550 m, no MTU.
+    /// What ns-2.35 does: RTS always, pairwise capture, first come first served, its medium access, 250 m and 550 m, no MTU.
     #[serde(rename = "ns-2")]
     Ns2,
     /// The radios before 802.11 (study A): 2 Mb/s, carrier sense with a random wait, no RTS, no acknowledgement.
