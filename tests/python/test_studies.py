@@ -509,6 +509,19 @@ def test_a_gap_to_tcp_is_a_lead_in_kilobits(with_errors: float, expected: str) -
     assert [v for note, v in verdicts.items() if "slightly decreases" in note] == [expected]
 
 
+def test_a_note_begins_a_setting_with_a_capital_and_leaves_the_rest() -> None:
+    experiment = EXPERIMENTS["M3"]
+    notes = experiment.notes(Table(experiment.rows(made_up(experiment, False))))
+    told = [note.split(", kb/s: ")[0] for note in notes if ", kb/s: " in note]
+    assert told == [
+        "Mobility",
+        "Mobility, 5 % errors",
+        "Mobility, 5 % errors, 3 CBR",
+        "Edge to edge, mobility",
+        "Edge to edge, mobility, 5 % errors",
+    ]
+
+
 def test_what_claims_of_two_experiments_need_is_simulated_once() -> None:
     def digests(id_: str, amount: str = "quick") -> set[str]:
         return {case.scenario.sha256 for case in EXPERIMENTS[id_].cases(AMOUNTS[amount]).values()}

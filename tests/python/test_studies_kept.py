@@ -153,6 +153,44 @@ def test_ctrl_c_after_the_last_run_waits_until_the_rows_are_written(imported: st
     assert not (out / "report.html").exists()
 
 
+STEPPING = """
+import signal, sys
+from hopcast import report
+
+left, write_report = int(sys.argv.pop(1)), report.write_report
+
+def step(frame, event, _):
+    global left
+    left -= event == "line"
+    if left == 0:
+        sys.settrace(None)
+        signal.raise_signal(signal.SIGINT)
+    return step
+
+def written(*arguments):
+    path, frame = write_report(*arguments), sys._getframe().f_back
+    while frame is not None:
+        frame.f_trace, frame = step, frame.f_back
+    sys.settrace(step)
+    return path
+
+report.write_report = written
+from hopcast.start import main
+main()
+"""
+"""The command line, with Ctrl-C so many lines of Python after the report is written."""
+
+
+@pytest.mark.parametrize("lines", [1, 3, 5, 10, 20, 50])
+def test_ctrl_c_after_the_report_waits_until_the_rows_are_told(lines: int, whole: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    program = [sys.executable, "-c", STEPPING, str(lines), "study", "H3", "--out", str(out)]
+    done = subprocess.run(program, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "\nhopcast: interrupted\n")
+    assert "H3: " in done.stdout
+    assert [(out / name).read_bytes() for name in OUTPUT] == [(whole / name).read_bytes() for name in OUTPUT]
+
+
 def test_ctrl_c_while_the_runs_are_handed_out_stops_them(monkeypatch: pytest.MonkeyPatch) -> None:
     watched = Watched()
     monkeypatch.setattr(module, "_core", watched)

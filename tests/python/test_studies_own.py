@@ -224,6 +224,47 @@ def test_cases_that_end_the_program_say_why(hopcast: Hopcast, tmp_path: Path) ->
     assert done.stderr == f"hopcast: FINE: its cases: {file}:6: SystemExit: no data\n"
 
 
+ENDS = """
+import sys
+from hopcast import Scenario
+from hopcast.studies import Case, Experiment, claim
+
+def end(*_):
+    sys.exit("no data")
+
+def cases(amount):
+    return {{"a": Case(Scenario.from_toml({toml!r}), (1, 2))}}
+
+def rows(measured):
+    return [claim("FINE", "a", "goodput", "b/s", measured.flow("a", "bulk", "goodput_bps"), low=1)]
+
+EXPERIMENTS = [Experiment("FINE", "", "", {setup}, cases, rows, {rest})]
+"""
+"""A study of which one function ends the program."""
+NO_PARAMETERS = "lambda amount: []"
+
+
+def test_data_that_are_asked_for_may_end_the_program(hopcast: Hopcast, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(ENDS.format(toml=TOML, setup=NO_PARAMETERS, rest="missing=end"))
+    done = hopcast("study", file, "--out", tmp_path / "out")
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "hopcast: no data\n")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("setup", "rest"), [("end", ""), (NO_PARAMETERS, "figures=end"), (NO_PARAMETERS, "notes=end")])
+def test_a_report_that_ends_the_program_loses_no_rows(setup: str, rest: str, hopcast: Hopcast, tmp_path: Path) -> None:
+    file, out = tmp_path / "mine.py", tmp_path / "out"
+    file.write_text(ENDS.format(toml=TOML, setup=setup, rest=rest))
+    done = hopcast("study", file, "--json", "--out", out)
+    assert (done.returncode, done.stderr) == (1, "hopcast: no data\n")
+    assert [row["verdict"] for row in json.loads(done.stdout)["rows"]] == ["holds"]
+    assert json.loads((out / "rows.json").read_text())["rows"] == json.loads(done.stdout)["rows"]
+    done = hopcast("report", out, "--study", file)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "hopcast: no data\n")
+    assert not (out / "report.html").exists()
+
+
 RUNS_THAT_FAIL = """
 from hopcast import Scenario
 from hopcast.studies import Case, Experiment, claim
@@ -290,5 +331,14 @@ def test_a_file_finds_traces_as_it_is_executed(hopcast: Hopcast, tmp_path: Path)
     toml = TOML.replace(unit, 'kind = "video-trace", file = "film.dat"')
     file = tmp_path / "mine.py"
     file.write_text(RUNS_THAT_FAIL.format(toml=toml, case="Case(NEAR, (1,))", observe="pass"))
-    done = hopcast("study", file, "--traces", traces)
+    out = tmp_path / "out"
+    done = hopcast("study", file, "--traces", traces, "--out", out)
     assert (done.returncode, done.stderr) == (0, "")
+    page = (out / "report.html").read_bytes()
+    (out / "report.html").unlink()
+    done = hopcast("report", out, "--study", file)
+    assert done.returncode == 2
+    assert "film.dat" in done.stderr
+    done = hopcast("report", out, "--study", file, "--traces", traces)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (out / "report.html").read_bytes() == page

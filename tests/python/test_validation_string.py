@@ -69,10 +69,10 @@ def test_the_whole_grid(pairing: Any, case: Any) -> None:
     "case", [pytest.param(case, id="-".join(case.label)) for case in validate.string_cases(range(1, 8))]
 )
 def test_with_ns2s_rules_the_same_at_any_hops(case: Any) -> None:
-    """With RTS to 0.5 %, without to 3 %; four seeds add up to 0.5 %. No frame is given up, so that AODV keeps its route."""
+    """To 0.8 % over ten seeds; four add up to 0.5 %. No frame is given up, so that AODV keeps its route."""
     reference = PEERS["ns-2-persistent"]["cases"][" ".join(case.label)]["mean"]
     measured = goodputs(PAIRINGS["ns-2-persistent"], case, seeds=4)
-    assert mean(measured) == pytest.approx(reference, rel=0.01 if case.label[1] == "on" else 0.035)
+    assert mean(measured) == pytest.approx(reference, rel=0.015)
 
 
 @pytest.mark.parametrize("rts", ["off", "on"])

@@ -21,6 +21,7 @@ class Interruption:
         self._number: int | None = None
         self._first = 0.0
         self._waits = False
+        self._before: int | None = None
 
     def listen(self) -> None:
         """From now on these signals raise `KeyboardInterrupt`; one that whoever started us ignores is left so."""
@@ -43,18 +44,32 @@ class Interruption:
     @contextmanager
     def waits(self) -> Iterator[None]:
         """While results are on their way out, a first signal waits until they are."""
-        self._waits, before = True, self._number
+        self._waits, self._before = True, self._number
         try:
             yield
         finally:
             self._waits = False
-        if self._number != before:
-            raise KeyboardInterrupt
+        self._take()
+
+    @contextmanager
+    def breaks_off(self) -> Iterator[None]:
+        """A part of what `waits` that a first signal breaks off, also one that came before this part."""
+        try:
+            self._waits = False
+            self._take()
+            yield
+        finally:
+            self._waits = True
 
     @property
     def status(self) -> int:
         """The exit status of what this signal ended."""
         return 128 + (signal.SIGINT if self._number is None else self._number)
+
+    def _take(self) -> None:
+        """A signal that has waited interrupts now."""
+        if self._number != self._before:
+            raise KeyboardInterrupt
 
     def _handle(self, number: int, _frame: FrameType | None) -> None:
         now = time.monotonic()

@@ -55,12 +55,9 @@ def command(
     whose data are not at hand is skipped. `sensitivity` tries other values of what the papers leave unsaid; it is a part of `all`.
     FILE.py is a study of your own.
     """
-    from hopcast.scenario import trace_folders
     from hopcast.studies import AMOUNTS, EXPERIMENTS, StudyFailed, StudyInterrupted, run_experiments, trials
 
-    if traces:
-        # Before a file of one's own is executed, which may read them.
-        os.environ["HOPCAST_TRACES"] = os.pathsep.join(trace_folders(traces))
+    look_for_traces(traces)
     experiments = _wanted(which)
     tried = trials(EXPERIMENTS, AMOUNTS[amount]) if which.lower() in ("all", SENSITIVITY) else []
     demonstrates = not which.endswith(".py")
@@ -77,13 +74,14 @@ def command(
         except (StudyFailed, StudyInterrupted) as stopped:
             study, failure = stopped.study, stopped
         try:
-            if out is not None and (study.rows or study.sensitivity):
-                _write(study, experiments, out, demonstrate=failure is None and demonstrates)
-        except (Exception, KeyboardInterrupt) as error:
-            # What was measured is told first.
-            failure = failure or error
-        try:
-            _show(study, as_json, out if failure is None else None)
+            with INTERRUPTION.waits():
+                try:
+                    if out is not None and (study.rows or study.sensitivity):
+                        _write(study, experiments, out, demonstrate=failure is None and demonstrates)
+                except (Exception, SystemExit, KeyboardInterrupt) as error:
+                    # What was measured is told first.
+                    failure = failure or error
+                _print(study, as_json, out if failure is None else None)
         finally:
             if failure is not None:
                 raise failure
@@ -120,18 +118,14 @@ def _kept(out: str | None, fresh: bool) -> Iterator[KeptRuns | None]:
 
 
 def _write(study: Study, experiments: Sequence[Experiment], out: str, *, demonstrate: bool) -> None:
-    with INTERRUPTION.waits():
-        study.write(out)
-        # An interruption while modules in C are imported can abort the process.
-        from hopcast.report import film, write_report
-    if demonstrate:
-        film.demonstrate(os.path.join(out, "film"))
-    write_report(out, experiments)
+    study.write(out)
+    # An interruption while modules in C are imported can abort the process.
+    from hopcast.report import film, write_report
 
-
-def _show(study: Study, as_json: bool, out: str | None) -> None:
-    with INTERRUPTION.waits():
-        _print(study, as_json, out)
+    with INTERRUPTION.breaks_off():
+        if demonstrate:
+            film.demonstrate(os.path.join(out, "film"))
+        write_report(out, experiments)
 
 
 def _print(study: Study, as_json: bool, out: str | None) -> None:
@@ -170,6 +164,14 @@ def _wanted(which: str) -> list[Experiment]:
             param_hint="[ID|LETTER|all|sensitivity|FILE.py]",
         )
     return experiments
+
+
+def look_for_traces(folders: Sequence[str]) -> None:
+    """In these folders too, from now on: a file of one's own may read traces as it is executed."""
+    from hopcast.scenario import trace_folders
+
+    if folders:
+        os.environ["HOPCAST_TRACES"] = os.pathsep.join(trace_folders(folders))
 
 
 def own_experiments(path: str) -> list[Experiment]:

@@ -762,7 +762,7 @@ def _m3_notes(table: Table) -> list[str]:
             )
             for speed in speeds
         )
-        found.append(f"{setting.capitalize()}, kb/s: {parts}.")
+        found.append(f"{setting[0].upper()}{setting[1:]}, kb/s: {parts}.")
     fastest = max(float(row.case.split(": ")[1].split(" m/s")[0]) for row in table.rows if ": " in row.case)
 
     def gain(setting: str, metric: str) -> str:

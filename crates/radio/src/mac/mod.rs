@@ -375,7 +375,9 @@ impl<P: Payload> Dcf<P> {
                 }
             }
             State::Transmit(kind, _) => self.on_transmitted(kind, now, busy),
-            State::Await(expected, _) if receiving() => self.state = State::AwaitEnd(expected),
+            State::Await(expected, _) if self.rules == AccessRules::Standard && receiving() => {
+                self.state = State::AwaitEnd(expected);
+            }
             State::Await(expected, _) | State::AwaitEnd(expected) => {
                 self.state = State::AwaitEnd(expected);
                 self.fail(now);
@@ -797,7 +799,7 @@ impl<P: Payload> Dcf<P> {
 
     /// A frame has ended that is not the answer that is awaited.
     fn fail_by_another_frame(&mut self, now: Instant) {
-        if self.rules == AccessRules::Standard || matches!(self.state, State::AwaitEnd(_)) {
+        if self.rules == AccessRules::Standard {
             self.fail(now);
         }
     }

@@ -266,7 +266,7 @@ impl<P> Medium<P> {
         let transmission = self.transmissions[id.0 as usize].as_mut();
         let transmission = transmission.expect("edges exist only for what is on the air");
         let links = &self.paths.links[transmission.leading as usize..transmission.end_link as usize];
-        let (start, header, threshold) = (transmission.start, transmission.frame.header, transmission.threshold);
+        let Transmission { frame: Header { header, airtime, .. }, start, threshold, .. } = *transmission;
         for link in links {
             let now = start + link.delay;
             if now >= bound {
@@ -279,6 +279,7 @@ impl<P> Medium<P> {
                 decodable: link.decodable & (link.power >= threshold),
                 now,
                 header_end: now + header,
+                end: now + airtime,
             };
             let onset = receivers[link.receiver.0 as usize].on_leading(model, arrival, &mut self.totals);
             on_arrival(link.receiver, now, onset);
@@ -315,6 +316,7 @@ impl<P> Medium<P> {
                 decodable: link.decodable & (power >= *threshold),
                 now,
                 header_end: now + frame.header,
+                end: now + frame.airtime,
             };
             let content = || Content { rate: frame.rate, octets: frame.octets, airtime: frame.airtime, key: *key };
             let onset = self.receivers.on_leading(link.receiver, arrival, content, &mut self.totals);

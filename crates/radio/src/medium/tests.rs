@@ -323,7 +323,7 @@ fn the_stronger_frame_takes_over_when_it_comes_later() {
         let noticed = overlap(Rules::Cumulative, &signals);
         assert_eq!(noticed, [(100, Busy), (1_300, Received(1)), (1_300, Idle)], "{start}");
         let noticed = overlap(Rules::PairwiseFirstCome, &signals);
-        assert_eq!(noticed, [(100, Busy), (1_300, Error(292)), (1_300, Idle)], "{start}");
+        assert_eq!(noticed, [(100, Busy), (1_300, Error(start + HEADER)), (1_300, Idle)], "{start}");
     }
     // The first outlasts the one that took over: energy.
     let noticed = overlap(Rules::Cumulative, &[(150, 100, 1_100), (2_000, 200, 700)]);
@@ -447,7 +447,7 @@ fn pairwise_the_first_frame_holds_the_receiver() {
     assert_eq!(noticed, [(100, Busy), (1_100, Error(292)), (1_100, Idle)]);
     // A collision lasts until the last frame in it has ended, and whatever comes meanwhile is lost in it.
     let noticed = overlap(Rules::PairwiseFirstCome, &[(500, 100, 600), (500, 300, 900), (500, 700, 1_400)]);
-    assert_eq!(noticed, [(100, Busy), (1_400, Error(292)), (1_400, Idle)]);
+    assert_eq!(noticed, [(100, Busy), (1_400, Error(892)), (1_400, Idle)]);
     // What was overcome by capture is forgotten once the first frame has ended: the next one is received beside it.
     let noticed = overlap(Rules::PairwiseFirstCome, &[(2_000, 100, 600), (200, 300, 900), (200, 700, 1_400)]);
     assert_eq!(noticed, [(100, Busy), (300, Overcame), (600, Received(0)), (1_400, Received(2)), (1_400, Idle)]);
@@ -459,6 +459,22 @@ fn pairwise_a_signal_below_carrier_sense_is_nothing() {
     let received = |number| [(200, Busy), (900, Received(number)), (900, Idle)];
     assert_eq!(overlap(Rules::PairwiseFirstCome, &[(9, 100, 1_100), (500, 200, 900)]), received(1));
     assert_eq!(overlap(Rules::PairwiseFirstCome, &[(80, 200, 900), (9, 300, 1_100)]).last(), Some(&(900, Idle)));
+}
+
+/// ns-2: a collision is as strong, and takes as long, as the one of its frames that ends last.
+///
+/// ```text
+///    50  ▄▄▄▄
+///  2000    ▄▄▄▄▄▄▄▄          the collision
+///   100         ▄▄▄▄▄▄▄▄▄    overcome by it
+///  2000               ▄▄▄    received
+/// ```
+#[test]
+fn pairwise_a_collision_ends_with_its_last_frame() {
+    let signals = [(50, 100, 400), (2_000, 200, 1_000), (100, 500, 1_400), (2_000, 1_100, 1_300)];
+    let noticed = overlap(Rules::PairwiseFirstCome, &signals);
+    let received = (1_300, Received(3));
+    assert_eq!(noticed, [(100, Busy), (500, Overcame), (1_000, Error(392)), received, (1_400, Idle)]);
 }
 
 fn link(to: u32, nanos: u64) -> Link {

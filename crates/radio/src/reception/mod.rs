@@ -56,6 +56,7 @@ pub(crate) struct Arrival {
     pub(crate) decodable: bool,
     pub(crate) now: Instant,
     pub(crate) header_end: Instant,
+    pub(crate) end: Instant,
 }
 
 /// The receivers of all stations.

@@ -371,6 +371,7 @@ mod tests {
                 decodable: power >= self.model.least_power(RATE),
                 now: at,
                 header_end: at + Duration::from_micros(20),
+                end: at + airtime(),
             };
             let content = || Content { rate: RATE, octets: OCTETS, airtime: airtime(), key };
             self.receiver.on_leading(&self.model, arrival, content, &mut self.totals)

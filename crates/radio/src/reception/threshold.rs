@@ -61,12 +61,13 @@ pub(crate) struct Receiver {
     lock: Option<Lock>,
 }
 
-/// The frame to which the receiver is synchronised.
+/// The frame to which the receiver is synchronised; of a collision in ns-2, the one of its frames that ends last.
 #[derive(Clone, Copy, Debug)]
 struct Lock {
     transmission: TransmissionId,
     power: Power,
     header_end: Instant,
+    end: Instant,
     damaged: bool,
 }
 
@@ -139,9 +140,7 @@ impl Receiver {
             Rules::PairwiseFirstCome => {
                 self.signals -= u32::from(power >= model.carrier_sense_threshold);
                 self.busy = self.signals > 0;
-                // ns-2 stays in its collision until the last of the frames in it has ended.
-                let is_last = !self.busy;
-                match self.end_of(|lock| if lock.damaged { is_last } else { lock.transmission == transmission }) {
+                match self.end_of(|lock| lock.transmission == transmission) {
                     // `Mac802_11::recv_timer` drops what ends while its own frame is on the air before it looks at errors.
                     Heard::Error(_) if self.transmitting => Heard::Noise,
                     heard => heard,
@@ -186,6 +185,10 @@ impl Receiver {
                 let survives = model.survives(lock.power, arrival.power);
                 if !survives {
                     lock.damage(totals);
+                    if arrival.end > lock.end {
+                        // `Mac802_11::collision`.
+                        *lock = Lock::new(arrival, true);
+                    }
                 }
                 survives
             }
@@ -201,8 +204,8 @@ impl Receiver {
 
 impl Lock {
     fn new(arrival: Arrival, damaged: bool) -> Self {
-        let Arrival { transmission, power, header_end, .. } = arrival;
-        Self { transmission, power, header_end, damaged }
+        let Arrival { transmission, power, header_end, end, .. } = arrival;
+        Self { transmission, power, header_end, end, damaged }
     }
 
     fn damage(&mut self, totals: &mut Totals) {
