@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import click
 
+from hopcast.cli import traces as traces_of
+
 
 @click.command("report")
 @click.argument("folder", metavar="DIR", type=click.Path())
 @click.option("--study", metavar="FILE.py", type=click.Path(), help="The file of a study of your own.")
-@click.option(
-    "--traces", metavar="DIR", multiple=True, type=click.Path(), help="Where to look for traces and measurements."
-)
+@traces_of.OPTION
 @click.option("--figures", is_flag=True, help="Write the figures of a study to DIR/figures too, as SVG and PDF.")
 def command(folder: str, study: str | None, traces: tuple[str, ...], figures: bool) -> None:
     """Write report.html for what `run --out DIR` or `study --out DIR` left there."""
-    from hopcast.cli.study import look_for_traces, own_experiments
+    from hopcast.cli.study import own_experiments
     from hopcast.report import NothingToReport, write_figures, write_report
 
-    look_for_traces(traces)
+    traces_of.look_for_traces(traces)
     own = own_experiments(study) if study is not None else ()
     try:
         written = [write_report(folder, own), *([write_figures(folder, own)] if figures else [])]

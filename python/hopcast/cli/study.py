@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hopcast.cli import traces as traces_of
 from hopcast.cli.numbers import WholeNumber
 from hopcast.cli.progress import progress_bar
 from hopcast.cli.signals import INTERRUPTION
@@ -29,9 +30,7 @@ SENSITIVITY = "sensitivity"
 @click.option("--quick", "amount", flag_value="quick", default=True, help="Less data, fewer seeds.  [default]")
 @click.option("--full", "amount", flag_value="full", help="As much data as the papers used.")
 @click.option("--threads", type=WholeNumber(1, 4096), help="Runs side by side.  [default: one a core]")
-@click.option(
-    "--traces", metavar="DIR", multiple=True, type=click.Path(), help="Where to look for traces and measurements."
-)
+@traces_of.OPTION
 @click.option(
     "--out",
     metavar="DIR",
@@ -57,7 +56,7 @@ def command(
     """
     from hopcast.studies import AMOUNTS, EXPERIMENTS, StudyFailed, StudyInterrupted, run_experiments, trials
 
-    look_for_traces(traces)
+    traces_of.look_for_traces(traces)
     experiments = _wanted(which)
     tried = trials(EXPERIMENTS, AMOUNTS[amount]) if which.lower() in ("all", SENSITIVITY) else []
     demonstrates = not which.endswith(".py")
@@ -164,14 +163,6 @@ def _wanted(which: str) -> list[Experiment]:
             param_hint="[ID|LETTER|all|sensitivity|FILE.py]",
         )
     return experiments
-
-
-def look_for_traces(folders: Sequence[str]) -> None:
-    """In these folders too, from now on: a file of one's own may read traces as it is executed."""
-    from hopcast.scenario import trace_folders
-
-    if folders:
-        os.environ["HOPCAST_TRACES"] = os.pathsep.join(trace_folders(folders))
 
 
 def own_experiments(path: str) -> list[Experiment]:
