@@ -136,7 +136,7 @@ pub struct Dcf<P> {
     /// Whether [`Output::Transmit`] comes next, after `outputs`. It is what most events lead to, and a frame has one: to queue it
     /// would cost more than to say so.
     transmits: bool,
-    /// As in [`Config::rules`].
+    /// As in [`Config::rules`], where an event at a bystander looks.
     rules: AccessRules,
     outputs: VecDeque<Output<P>>,
     /// By how much EIFS after a frame in error is longer than DIFS or AIFS; under [`AccessRules::Ns2`] all of it.
@@ -366,13 +366,10 @@ impl<P: Payload> Dcf<P> {
         match core::mem::replace(&mut self.state, self.rest) {
             State::Contend => self.transmit_first(now),
             State::ContendAll => self.access(now),
+            State::Sifs(_) if self.is_held_up(now) => self.hold_up(now),
             State::Sifs(_) => {
                 self.on_air = self.response.take();
-                if self.rules == AccessRules::Ns2 && (self.contender.backoff.is_busy() || now < self.nav.until()) {
-                    self.transmit_if_acknowledgment(now);
-                } else {
-                    self.transmit(now);
-                }
+                self.transmit(now);
             }
             State::Transmit(kind, _) => self.on_transmitted(kind, now, busy),
             State::Await(expected, _) if self.rules == AccessRules::Standard && receiving() => {
@@ -666,14 +663,18 @@ impl<P: Payload> Dcf<P> {
         self.transmit(now);
     }
 
-    /// What was to follow SIFS after the frame before is [`Self::on_air`], and the medium is busy or reserved: under
-    /// [`AccessRules::Ns2`] only an acknowledgment is sent all the same.
+    /// Whether a busy or reserved medium keeps [`Self::response`] back: only under [`AccessRules::Ns2`], and no ACK.
+    fn is_held_up(&self, now: Instant) -> bool {
+        self.rules == AccessRules::Ns2
+            && (self.contender.backoff.is_busy() || now < self.nav.until())
+            && self.response.as_ref().is_some_and(|response| response.kind != FrameKind::Ack)
+    }
+
+    /// A CTS that is kept back is dropped; data begin anew.
     #[cold]
-    fn transmit_if_acknowledgment(&mut self, now: Instant) {
-        match self.on_air.as_ref().map(|frame| frame.kind) {
-            Some(FrameKind::Ack) => self.transmit(now),
-            Some(FrameKind::Data | FrameKind::Management) => self.contender.backoff.on_failure(now, &mut self.random),
-            Some(FrameKind::Rts | FrameKind::Cts) | None => {}
+    fn hold_up(&mut self, now: Instant) {
+        if self.response.take().is_some_and(|response| !response.kind.is_answer()) {
+            self.contender.backoff.on_failure(now, &mut self.random);
         }
     }
 
