@@ -69,7 +69,7 @@ CAUSES: dict[str, tuple[dict[str, Any], dict[str, Changes]]] = {
     "64 B": (
         {"pause": 0.0},
         {
-            "AODV": [{REPAIR: False}],
+            "AODV": [{REPAIR: "never"}, {REPAIR: "near"}],
             "DSDV": [
                 {NUMBERS: False},
                 {QUEUE: 1},
@@ -87,9 +87,12 @@ CAUSES: dict[str, tuple[dict[str, Any], dict[str, Changes]]] = {
             ],
         },
     ),
-    "512 B": ({"pause": 0.0, "packet": 512}, {"AODV": [{REPAIR: False}], "DSR": []}),
-    "512 B, pause 600": ({"pause": 600.0, "packet": 512}, {"AODV": [{REPAIR: False}], "DSR": []}),
-    "40 sources": (CROWD, {"AODV": [{BASIC: "1 Mb/s"}, {REPAIR: False}], "DSR": [{BASIC: "1 Mb/s"}]}),
+    "512 B": ({"pause": 0.0, "packet": 512}, {"AODV": [{REPAIR: "never"}, {REPAIR: "near"}], "DSR": []}),
+    "512 B, pause 600": ({"pause": 600.0, "packet": 512}, {"AODV": [{REPAIR: "never"}, {REPAIR: "near"}], "DSR": []}),
+    "40 sources": (
+        CROWD,
+        {"AODV": [{BASIC: "1 Mb/s"}, {REPAIR: "never"}, {REPAIR: "near"}], "DSR": [{BASIC: "1 Mb/s"}]},
+    ),
 }
 """What may cause a difference: the scene that it is changed in, and by protocol the changes. A protocol without any stands beside
 the others."""

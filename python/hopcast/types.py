@@ -157,7 +157,7 @@ class Routing(TypedDict, total=False):
     broadcast_jitter: Quantity
     link_detection: Literal["hello", "link-layer", "both"]
     hello_always: bool
-    local_repair: bool
+    local_repair: Literal["never", "near", "nearer-than-source"]
     gratuitous_reply: bool
     destination_only: bool
     reply_acknowledgement: bool

@@ -14,7 +14,7 @@ use super::quantity::{
 };
 
 pub(super) use routing::{
-    Aodv, AodvProfile, Dsdv, Dsr, DsrAcknowledgement, DsrCache, DsrProfile, LinkDetection, Olsr, Routing,
+    Aodv, AodvProfile, Dsdv, Dsr, DsrAcknowledgement, DsrCache, DsrProfile, LinkDetection, LocalRepair, Olsr, Routing,
 };
 
 /// A scenario: what is simulated, for how long.

@@ -35,9 +35,8 @@ pub struct Config {
     pub ttl_increment: u8,
     /// TTL_THRESHOLD: radius of the last ring; what is beyond is the whole network.
     pub ttl_threshold: u8,
-    /// MAX_RREQ_TIMEOUT of ns-2: the longest wait for a reply, and the time for which a destination that was not found is not
-    /// looked for again; `None`: as in the RFC, neither.
-    pub max_rreq_timeout: Option<Duration>,
+    /// Times that are constants; `None`: derived as the RFC says.
+    pub constants: Option<Constants>,
     /// Broadcasts that answer a message of a neighbour are delayed by up to this time, so that neighbours that have heard the
     /// same do not all transmit at once (RFC 5148, section 5).
     pub broadcast_jitter: Duration,
@@ -47,14 +46,28 @@ pub struct Config {
     pub link_detection: LinkDetection,
     /// Whether hellos are also sent by a node that is not part of an active route (section 6.9: it should not).
     pub hello_always: bool,
-    /// Whether a node looks itself for a route that has broken behind it (section 6.12).
-    pub local_repair: bool,
+    /// When a node looks itself for a route that has broken behind it.
+    pub local_repair: LocalRepair,
     /// G flag: whoever replies for a destination tells it the route to the originator (section 6.3).
     pub gratuitous_reply: bool,
     /// D flag: only the destination itself may reply (section 5.1).
     pub destination_only: bool,
     /// A flag: each reply is to be acknowledged, and a neighbour that does not is blacklisted (section 6.8).
     pub reply_acknowledgement: bool,
+}
+
+/// Times that are constants in ns-2.35 (aodv/aodv.h), by their names there, where RFC 3561 derives them or has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Constants {
+    /// BCAST_ID_SAVE: how long a request is known again, PATH_DISCOVERY_TIME in the RFC.
+    pub bcast_id_save: Duration,
+    /// MAX_RREQ_TIMEOUT: the longest wait for a reply, and the time for which a destination that was not found is not looked
+    /// for again; the RFC has neither.
+    pub max_rreq_timeout: Duration,
+    /// MY_ROUTE_TIMEOUT: lifetime of a route to this node.
+    pub my_route_timeout: Duration,
+    /// REV_ROUTE_LIFE: how long a route back to an originator is needed, MinimalLifetime in the RFC.
+    pub rev_route_life: Duration,
 }
 
 /// How a node learns that a neighbour has gone (RFC 3561, section 6.10).
@@ -66,6 +79,18 @@ pub enum LinkDetection {
     LinkLayer,
     /// Either.
     Both,
+}
+
+/// When a node looks itself for a route that has broken behind it, and does not give it up at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LocalRepair {
+    /// Never.
+    Never,
+    /// The destination was no farther than MAX_REPAIR_TTL (RFC 3561, section 6.12).
+    Near,
+    /// The link layer gives up a packet whose destination is nearer than its source (`rt_ll_failed` of ns-2.35's
+    /// aodv/aodv.cc). The other routes over the link are left as they are.
+    NearerThanSource,
 }
 
 impl LinkDetection {
@@ -102,12 +127,12 @@ impl Config {
             ttl_start: 1,
             ttl_increment: 2,
             ttl_threshold: 7,
-            max_rreq_timeout: None,
+            constants: None,
             broadcast_jitter: Duration::from_millis(10),
             in_arp: false,
             link_detection: LinkDetection::Both,
             hello_always: false,
-            local_repair: true,
+            local_repair: LocalRepair::Near,
             gratuitous_reply: true,
             destination_only: false,
             reply_acknowledgement: false,
@@ -127,8 +152,14 @@ impl Config {
             rreq_retries: 3,
             timeout_buffer: 0,
             ttl_start: 5,
-            max_rreq_timeout: Some(Duration::from_secs(10)),
+            constants: Some(Constants {
+                bcast_id_save: Duration::from_secs(6),
+                max_rreq_timeout: Duration::from_secs(10),
+                my_route_timeout: Duration::from_secs(10),
+                rev_route_life: Duration::from_secs(6),
+            }),
             link_detection: LinkDetection::LinkLayer,
+            local_repair: LocalRepair::NearerThanSource,
             gratuitous_reply: false,
             ..Self::rfc3561()
         }
@@ -144,7 +175,7 @@ impl Config {
             timeout_buffer: 0,
             link_detection: LinkDetection::Hello,
             hello_always: true,
-            local_repair: false,
+            local_repair: LocalRepair::Never,
             gratuitous_reply: false,
             ..Self::rfc3561()
         }
@@ -167,7 +198,7 @@ impl Config {
     /// DELETE_PERIOD: how long a route that is no longer valid is remembered. Of the formula of the RFC and twice the
     /// PATH_DISCOVERY_TIME the longer one: no valid route may outlive its next hop's memory.
     pub fn delete_period(&self) -> Duration {
-        (self.active_route_timeout.max(self.hello_interval) * K).max(self.path_discovery_time() * 2)
+        (self.active_route_timeout.max(self.hello_interval) * K).max(self.path_discovery_time().max(self.net_traversal_time() * 2) * 2)
     }
 
     /// MAX_REPAIR_TTL: a route is repaired locally if the destination was no farther than this, in hops.
@@ -178,7 +209,7 @@ impl Config {
 
     /// MY_ROUTE_TIMEOUT: lifetime of a route to this node.
     pub fn my_route_timeout(&self) -> Duration {
-        self.active_route_timeout * 2
+        self.constants.map_or(self.active_route_timeout * 2, |constants| constants.my_route_timeout)
     }
 
     /// NET_TRAVERSAL_TIME: time through the network and back.
@@ -193,7 +224,7 @@ impl Config {
 
     /// PATH_DISCOVERY_TIME: how long a request is known again.
     pub fn path_discovery_time(&self) -> Duration {
-        self.net_traversal_time() * 2
+        self.constants.map_or(self.net_traversal_time() * 2, |constants| constants.bcast_id_save)
     }
 
     /// RING_TRAVERSAL_TIME: wait for a reply to a request with this time to live.
@@ -203,7 +234,8 @@ impl Config {
 
     /// MinimalLifetime of section 6.5: how long a route back to an originator `hops` away is needed.
     pub fn reverse_route_lifetime(&self, hops: u8) -> Duration {
-        (self.net_traversal_time() * 2).saturating_sub(self.node_traversal_time * 2 * u64::from(hops))
+        let derived = (self.net_traversal_time() * 2).saturating_sub(self.node_traversal_time * 2 * u64::from(hops));
+        self.constants.map_or(derived, |constants| constants.rev_route_life)
     }
 
     /// The longest lifetime of a route: shorter than the memory of its next hop by what a message may take.
@@ -217,7 +249,12 @@ impl Config {
         self.active_route_timeout = time(self.active_route_timeout);
         self.hello_interval = time(self.hello_interval);
         self.node_traversal_time = time(self.node_traversal_time);
-        self.max_rreq_timeout = self.max_rreq_timeout.map(time);
+        self.constants = self.constants.map(|constants| Constants {
+            bcast_id_save: time(constants.bcast_id_save),
+            max_rreq_timeout: time(constants.max_rreq_timeout),
+            my_route_timeout: time(constants.my_route_timeout),
+            rev_route_life: time(constants.rev_route_life),
+        });
         self.broadcast_jitter = self.broadcast_jitter.min(TIMES.1);
         self.allowed_hello_loss = self.allowed_hello_loss.clamp(1, 1_000);
         self.net_diameter = self.net_diameter.max(1);

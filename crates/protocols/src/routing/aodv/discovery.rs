@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
-use super::config::Config;
+use super::config::{Config, Constants};
 use super::rate::RateLimit;
 use super::schedule::Schedule;
 use crate::time::{Duration, Instant};
@@ -156,8 +156,8 @@ impl Discoveries {
                 Outcome::GoesOn
             }
             (_, purpose) => {
-                match config.max_rreq_timeout.filter(|_| purpose == Purpose::Search) {
-                    Some(time) => {
+                match config.constants.filter(|_| purpose == Purpose::Search) {
+                    Some(Constants { max_rreq_timeout: time, .. }) => {
                         discovery.stage = Stage::HoldOff { until: now + time, wanted: false };
                         self.alarms.insert(now + time, destination);
                     }
@@ -183,7 +183,7 @@ impl Discoveries {
 impl Discovery {
     /// Counts a request, and tells how long to wait for its reply.
     fn next_wait(&mut self, config: &Config) -> Duration {
-        let longest = config.max_rreq_timeout.unwrap_or(Duration::MAX);
+        let longest = config.constants.map_or(Duration::MAX, |constants| constants.max_rreq_timeout);
         if self.ttl < config.net_diameter || self.purpose != Purpose::Search {
             return config.ring_traversal_time(self.ttl).min(longest);
         }

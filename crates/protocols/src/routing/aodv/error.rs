@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use hopcast_wire::aodv::{ErrorRepr, Repr, Unreachable};
 
-use super::Aodv;
+use super::{Aodv, LocalRepair};
 use super::recipients::Recipients;
 use super::sequence::Sequence;
 use super::table::Route;
@@ -25,15 +25,32 @@ impl Aodv {
         let mut given_up = Vec::new();
         for destination in lost {
             let Some(route) = self.table.get(destination) else { continue };
-            if self.config.local_repair && route.hops <= self.config.max_repair_ttl() {
-                let until = now + self.config.active_route_timeout;
-                self.table.lose(destination, None, Some(until), now);
+            if self.config.local_repair == LocalRepair::Near && route.hops <= self.config.max_repair_ttl() {
+                self.lose_repairable(destination, now);
             } else {
                 self.table.lose(destination, None, None, now);
                 given_up.push(destination);
             }
         }
         self.report_lost(&given_up, now);
+    }
+
+    /// The link layer has given up a packet for a neighbour. Where that is to cost the packet's route alone, and not the link,
+    /// the route is broken, and may be repaired; whether it is so.
+    pub(super) fn lose_route(&mut self, packet: &Packet<'_>, hop: NextHop, now: Instant) -> bool {
+        let hops = |address| self.table.get(address).map(|route| route.hops);
+        let is_nearer = hops(packet.source).zip(hops(packet.destination)).is_some_and(|(back, there)| there < back);
+        if self.config.local_repair != LocalRepair::NearerThanSource || !packet.has_data || !is_nearer {
+            return false;
+        }
+        if self.table.valid(packet.destination).is_some_and(|route| route.hop == hop) {
+            self.lose_repairable(packet.destination, now);
+        }
+        true
+    }
+
+    fn lose_repairable(&mut self, destination: Ipv4Addr, now: Instant) {
+        self.table.lose(destination, None, Some(now + self.config.active_route_timeout), now);
     }
 
     /// Looks for another way to the destination of a packet that this node is to pass on, if the route there has just broken

@@ -40,7 +40,7 @@ use super::{Encapsulation, Forward, LinkEvent, Message, NextHop, Node, Output, P
 use crate::random::Stream;
 use crate::time::{Duration, Instant};
 
-pub use self::config::{Config, LinkDetection};
+pub use self::config::{Config, Constants, LinkDetection, LocalRepair};
 
 /// The most neighbours that are watched, blacklisted, or waited for; further ones are not.
 const MAX_NEIGHBOURS: usize = 1 << 10;
@@ -312,7 +312,9 @@ impl Routing for Aodv {
                 if !packet.has_data && MessageType::of(packet.octets) == Some(MessageType::Reply) {
                     self.blacklist.insert(*hop, now);
                 }
-                self.lose_link(*hop, now);
+                if !self.lose_route(packet, *hop, now) {
+                    self.lose_link(*hop, now);
+                }
                 packet
             }
             LinkEvent::QueuePurged { packet, .. } => packet,

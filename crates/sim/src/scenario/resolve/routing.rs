@@ -4,7 +4,7 @@ use super::super::model;
 use super::super::nearest;
 use super::super::quantity::Time;
 use super::super::schema::{
-    self, AodvProfile, DsrAcknowledgement, DsrCache, DsrProfile, LinkDetection, Profile, Routing,
+    self, AodvProfile, DsrAcknowledgement, DsrCache, DsrProfile, LinkDetection, LocalRepair, Profile, Routing,
 };
 use super::{Resolver, show, word};
 use crate::host::{ROUTE_QUEUE_PACKETS, ROUTE_QUEUE_TIMEOUT};
@@ -177,6 +177,11 @@ impl Resolver<'_> {
             aodv::LinkDetection::LinkLayer => LinkDetection::LinkLayer,
             aodv::LinkDetection::Both => LinkDetection::Both,
         };
+        let repair = match default.local_repair {
+            aodv::LocalRepair::Never => LocalRepair::Never,
+            aodv::LocalRepair::Near => LocalRepair::Near,
+            aodv::LocalRepair::NearerThanSource => LocalRepair::NearerThanSource,
+        };
         let mut time = |key, given, default| self.time_or(&at(key), given, default, source);
         let active_route_timeout =
             time("active_route_timeout", given.active_route_timeout, default.active_route_timeout);
@@ -185,6 +190,7 @@ impl Resolver<'_> {
         let broadcast_jitter = time("broadcast_jitter", given.broadcast_jitter, default.broadcast_jitter);
         let link_detection =
             self.ledger.pick(&at("link_detection"), given.link_detection, word, || (detection, source.into()));
+        let local_repair = self.ledger.pick(&at("local_repair"), given.local_repair, word, || (repair, source.into()));
         let mut or = Or { resolver: self, index, source };
         aodv::Config {
             active_route_timeout,
@@ -208,10 +214,14 @@ impl Resolver<'_> {
             ttl_start: or.of("ttl_start", given.ttl_start, default.ttl_start),
             ttl_increment: or.of("ttl_increment", given.ttl_increment, default.ttl_increment),
             ttl_threshold: or.of("ttl_threshold", given.ttl_threshold, default.ttl_threshold),
-            max_rreq_timeout: default.max_rreq_timeout,
+            constants: default.constants,
             in_arp: default.in_arp,
             hello_always: or.of("hello_always", given.hello_always, default.hello_always),
-            local_repair: or.of("local_repair", given.local_repair, default.local_repair),
+            local_repair: match local_repair {
+                LocalRepair::Never => aodv::LocalRepair::Never,
+                LocalRepair::Near => aodv::LocalRepair::Near,
+                LocalRepair::NearerThanSource => aodv::LocalRepair::NearerThanSource,
+            },
             gratuitous_reply: or.of("gratuitous_reply", given.gratuitous_reply, default.gratuitous_reply),
             destination_only: or.of("destination_only", given.destination_only, default.destination_only),
             reply_acknowledgement: or.of(

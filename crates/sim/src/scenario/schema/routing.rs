@@ -102,9 +102,9 @@ pub(in super::super) struct Aodv {
     /// Whether nodes that are part of no active route send hellos too. Default: as the profile says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hello_always: Option<bool>,
-    /// Whether a node looks itself for a route that has broken behind it. Default: as the profile says.
+    /// When a node looks itself for a route that has broken behind it. Default: as the profile says.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub local_repair: Option<bool>,
+    pub local_repair: Option<LocalRepair>,
     /// Whether a node that replies for a destination tells that one of it (G flag). Default: as the profile says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gratuitous_reply: Option<bool>,
@@ -145,6 +145,18 @@ pub(in super::super) enum LinkDetection {
     LinkLayer,
     /// Either.
     Both,
+}
+
+/// When a node looks itself for a route that has broken behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(in super::super) enum LocalRepair {
+    /// Never.
+    Never,
+    /// The destination was no farther than three tenths of `net_diameter`: RFC 3561, section 6.12.
+    Near,
+    /// The destination of the packet that broke it is nearer than its source; other routes over the link stay: ns-2.35.
+    NearerThanSource,
 }
 
 /// Parameters of DSDV.

@@ -73,6 +73,8 @@ fn protocols_differ_by_profile_and_by_what_is_given() {
     assert_eq!(explained(&[aodv], "active_route_timeout"), told("3 s", "default: RFC 3561, section 10"));
     assert_eq!(explained(&[aodv, "radio.profile=ns-2"], "active_route_timeout"), told("10 s", "default: as ns-2.35"));
     assert_eq!(explained(&[aodv, "nodes.n.routing.ttl_start=3"], "ttl_start"), told("3", "--set"));
+    assert_eq!(explained(&[aodv], "local_repair"), told("near", "default: RFC 3561, section 10"));
+    assert_eq!(explained(&[aodv, "nodes.n.routing.local_repair=never"], "local_repair"), told("never", "--set"));
     let dsr = "nodes.n.routing={ protocol = \"dsr\", cache = \"path\" }";
     assert_eq!(explained(&[dsr], "cache"), told("path", "--set"));
     assert_eq!(explained(&[dsr], "max_request_period"), told("10 s", "default: RFC 4728, section 9"));
@@ -81,7 +83,7 @@ fn protocols_differ_by_profile_and_by_what_is_given() {
 #[test]
 fn wrong_routing_is_refused() {
     let refusals = [
-        ("{ protocol = \"aodv\", local_repair = 1 }", "is neither true nor false"),
+        ("{ protocol = \"aodv\", hello_always = 1 }", "is neither true nor false"),
         ("{ protocol = \"aodv\", net_diameter = 0 }", "is zero"),
         ("{ protocol = \"aodw\" }", "unknown value; did you mean \"aodv\"?"),
         ("{ protocol = \"dsdv\", settling_weight = 1.5 }", "is too large"),

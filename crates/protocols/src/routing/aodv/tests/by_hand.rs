@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 
 use hopcast_wire::aodv::{Extensions, ReplyRepr, Repr, RequestFlags, RequestRepr};
 
-use super::super::Config;
+use super::super::{Config, LocalRepair};
 use super::bench::{Bench, OWN, address, data, error, hello, reply, request};
 use super::exact;
 use crate::routing::{Output, Packet, Routing, Verdict};
@@ -309,7 +309,7 @@ fn section_6_5_a_request_that_comes_another_way_does_not_keep_the_way_back() {
 #[test]
 fn section_6_11_a_lost_route_is_remembered_while_packets_ask_for_it_or_come_from_there() {
     for (asking, known) in [((7, 9, Some(2)), 9), ((9, 6, Some(4)), 9)] {
-        let mut bench = Bench::new(&Config { local_repair: false, ..exact() });
+        let mut bench = Bench::new(&Config { local_repair: LocalRepair::Never, ..exact() });
         bench.hear(3, None, rrep((9, 20), 1, OWN, 1000)).hear(4, None, rrep((6, 20), 1, OWN, 12_000));
         bench.quietly_to(10_000);
         let (source, destination, from) = asking;

@@ -2,13 +2,13 @@
 
 use hopcast_wire::aodv::{Extensions, ReplyRepr, Repr, hello_interval};
 
-use super::super::{Config, LinkDetection};
+use super::super::{Config, LinkDetection, LocalRepair};
 use super::bench::{Bench, OWN, data, hello, reply, request};
 use super::exact;
 use crate::routing::{Routing, Verdict};
 
 fn always() -> Config {
-    Config { link_detection: LinkDetection::Hello, hello_always: true, local_repair: false, ..exact() }
+    Config { link_detection: LinkDetection::Hello, hello_always: true, local_repair: LocalRepair::Never, ..exact() }
 }
 
 /// The instants in milliseconds, rounded down, of the lines that end so.

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::super::sequence::Sequence;
 use super::super::table::{Route, State};
-use super::super::{Aodv, Config, LinkDetection};
+use super::super::{Aodv, Config, LinkDetection, LocalRepair};
 use super::{exact, make};
 use crate::routing::network::{Network, index};
 use crate::time::Duration;
@@ -35,8 +35,9 @@ fn steps() -> impl Strategy<Value = Vec<(Step, u64)>> {
 fn configs() -> impl Strategy<Value = Config> {
     let detection = prop_oneof![Just(LinkDetection::Hello), Just(LinkDetection::LinkLayer), Just(LinkDetection::Both)];
     let preset = prop_oneof![Just(Config::rfc3561()), Just(Config::ns2()), Just(Config::draft5()), Just(exact())];
-    (preset, detection, any::<[bool; 5]>()).prop_map(|(preset, link_detection, flags)| {
-        let [local_repair, gratuitous_reply, destination_only, reply_acknowledgement, hello_always] = flags;
+    let repair = prop_oneof![Just(LocalRepair::Never), Just(LocalRepair::Near), Just(LocalRepair::NearerThanSource)];
+    (preset, detection, repair, any::<[bool; 4]>()).prop_map(|(preset, link_detection, local_repair, flags)| {
+        let [gratuitous_reply, destination_only, reply_acknowledgement, hello_always] = flags;
         Config {
             link_detection,
             local_repair,

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::{Aodv, Config, LinkDetection};
+use super::super::{Aodv, Config, LinkDetection, LocalRepair};
 use super::{exact, line, make};
 use crate::routing::Routing;
 use crate::routing::network::{Fate, Network, address, hop_to};
@@ -23,7 +23,7 @@ fn a_line_discovers_forwards_breaks_and_repairs() {
 
 #[test]
 fn without_repair_the_source_learns_of_the_break_and_looks_again() {
-    let mut network = line(5, &Config { local_repair: false, ..exact() });
+    let mut network = line(5, &Config { local_repair: LocalRepair::Never, ..exact() });
     assert_eq!(network.path(0, 4, SECOND), Some(vec![0, 1, 2, 3, 4]));
     network.disconnect(2, 3);
     network.connect(1, 4);

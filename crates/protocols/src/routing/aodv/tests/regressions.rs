@@ -2,7 +2,7 @@
 
 use hopcast_wire::aodv::{Repr, RequestFlags, RequestRepr};
 
-use super::super::Config;
+use super::super::{Config, LocalRepair};
 use super::bench::{Bench, OWN, reply, request};
 use super::{exact, line};
 use crate::time::Duration;
@@ -93,7 +93,9 @@ fn presets_differ_from_the_rfc_where_their_sources_do() {
     );
     assert_eq!((ns2.ttl_start, ns2.rreq_retries, ns2.allowed_hello_loss), (5, 3, 3));
     assert_eq!(ns2.ring_traversal_time(5), Duration::from_millis(300));
+    assert_eq!((ns2.my_route_timeout(), ns2.path_discovery_time()), (Duration::from_secs(10), Duration::from_secs(6)));
+    assert_eq!((ns2.reverse_route_lifetime(3), ns2.delete_period()), (Duration::from_secs(6), Duration::from_secs(50)));
     assert_eq!(draft.hello_interval * u64::from(draft.allowed_hello_loss), Duration::from_secs(2));
-    assert!(draft.hello_always && !draft.local_repair && !draft.link_detection.uses_link_layer());
-    assert!(!ns2.link_detection.uses_hello());
+    assert!(draft.hello_always && draft.local_repair == LocalRepair::Never && !draft.link_detection.uses_link_layer());
+    assert!(ns2.local_repair == LocalRepair::NearerThanSource && !ns2.link_detection.uses_hello());
 }

@@ -2,7 +2,7 @@
 
 use hopcast_wire::aodv::Repr;
 
-use super::super::{Config, LinkDetection};
+use super::super::{Config, LinkDetection, LocalRepair};
 use super::bench::{Bench, OWN, data, error, hop, reply, request};
 use super::exact;
 use crate::routing::{Forward, LinkEvent, Verdict};
@@ -17,7 +17,7 @@ fn on_a_path(config: &Config) -> Bench {
 }
 
 fn without_repair() -> Config {
-    Config { local_repair: false, ..exact() }
+    Config { local_repair: LocalRepair::Never, ..exact() }
 }
 
 #[test]
@@ -225,6 +225,50 @@ fn section_6_12_a_far_destination_is_given_up() {
         bench.hear(3, None, Repr::Reply(reply((8, 5), hop_count, 7, 6000))).said();
         assert_eq!(bench.data_dropped(3, 7, 8), expected, "{hop_count} + 1 hops");
     }
+}
+
+/// Routes to 9 over 3 and back to 7 over 2, of so many hops, and one to 8 over 3; as ns-2 repairs.
+fn on_a_path_of_ns_2(to_destination: u8, to_source: u8) -> Bench {
+    let mut bench = Bench::new(&Config { local_repair: LocalRepair::NearerThanSource, ..exact() });
+    bench.hear(2, Some(1), Repr::Request(request((7, 4), (9, None), to_source - 1, 1)));
+    bench.hear(3, None, Repr::Reply(reply((9, 20), to_destination - 1, 7, 6000)));
+    bench.hear(3, None, Repr::Reply(reply((8, 5), 3, 7, 6000)));
+    bench.said();
+    bench
+}
+
+#[test]
+fn ns_2_repairs_the_route_of_a_packet_that_has_come_farther_than_it_has_to_go() {
+    let mut bench = on_a_path_of_ns_2(2, 3);
+    assert_eq!(bench.data_dropped(3, 7, 9), Verdict::Wait);
+    // Nothing comes back from the interface, and other routes over the link stay.
+    bench.says(["all 4: RREQ 1 1/1 for 9/21 hops 0"]);
+    assert_eq!((bench.next(9), bench.next(8), bench.next(3)), (None, Some(3), Some(3)));
+    // So each further packet is given up for itself; it waits for the same repair.
+    assert_eq!(bench.data_dropped(3, 7, 9), Verdict::Wait);
+    bench.says([]);
+    bench.hear(4, None, Repr::Reply(reply((9, 21), 1, OWN, 6000))).says(["found 9"]);
+    // One that the interface had for the old hop goes the new way, which nothing is wrong with.
+    assert_eq!(bench.data_dropped(3, 7, 9), Verdict::Forward(Forward::to(hop(4))));
+    bench.says([]);
+    assert_eq!(bench.next(8), Some(3));
+}
+
+#[test]
+fn ns_2_gives_up_all_routes_over_the_link_if_the_packet_has_farther_to_go() {
+    for to_destination in [2, 3] {
+        let mut bench = on_a_path_of_ns_2(to_destination, 2);
+        assert_eq!(bench.data_dropped(3, 7, 9), Verdict::Drop);
+        bench.says(["purge 3", "2 1: RERR 8/6 9/21"]);
+        assert_eq!((bench.next(8), bench.next(3), bench.next(7)), (None, None, Some(2)));
+    }
+    // So it does for its own packets, and when it is told that the neighbour has gone.
+    let mut bench = on_a_path_of_ns_2(2, 3);
+    assert_eq!(bench.data_dropped(3, OWN, 9), Verdict::Wait);
+    bench.says(["purge 3", "2 1: RERR 8/6 9/21", "all 4: RREQ 1 1/1 for 9/21 hops 0"]);
+    let mut bench = on_a_path_of_ns_2(2, 3);
+    assert_eq!(bench.event(&LinkEvent::NeighbourLost(hop(3))), Verdict::Drop);
+    bench.says(["purge 3", "2 1: RERR 8/6 9/21"]);
 }
 
 #[test]
