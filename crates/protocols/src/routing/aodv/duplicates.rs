@@ -1,5 +1,7 @@
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::net::Ipv4Addr;
+
+use foldhash::{HashSet, HashSetExt as _};
 
 use crate::time::{Duration, Instant};
 
@@ -14,14 +16,14 @@ const RECENT: usize = 8;
 #[derive(Debug)]
 pub(super) struct Duplicates {
     keep: Duration,
-    known: BTreeSet<(Ipv4Addr, u32)>,
+    known: HashSet<(Ipv4Addr, u32)>,
     /// The same by age, with the instant at which each is forgotten.
     forgotten: VecDeque<(Instant, (Ipv4Addr, u32))>,
 }
 
 impl Duplicates {
     pub(super) fn new(keep: Duration) -> Self {
-        Self { keep, known: BTreeSet::new(), forgotten: VecDeque::new() }
+        Self { keep, known: HashSet::new(), forgotten: VecDeque::new() }
     }
 
     /// Whether this request is new; from now on it is not.
