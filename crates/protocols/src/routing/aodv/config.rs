@@ -198,7 +198,8 @@ impl Config {
     /// DELETE_PERIOD: how long a route that is no longer valid is remembered. Of the formula of the RFC and twice the
     /// PATH_DISCOVERY_TIME the longer one: no valid route may outlive its next hop's memory.
     pub fn delete_period(&self) -> Duration {
-        (self.active_route_timeout.max(self.hello_interval) * K).max(self.path_discovery_time().max(self.net_traversal_time() * 2) * 2)
+        (self.active_route_timeout.max(self.hello_interval) * K)
+            .max(self.path_discovery_time().max(self.net_traversal_time() * 2) * 2)
     }
 
     /// MAX_REPAIR_TTL: a route is repaired locally if the destination was no farther than this, in hops.

@@ -4,10 +4,10 @@ use std::net::Ipv4Addr;
 
 use hopcast_wire::aodv::{ErrorRepr, Repr, Unreachable};
 
-use super::{Aodv, LocalRepair};
 use super::recipients::Recipients;
 use super::sequence::Sequence;
 use super::table::Route;
+use super::{Aodv, LocalRepair};
 use crate::routing::{Message, NextHop, Output, Packet};
 use crate::time::Instant;
 
