@@ -29,8 +29,9 @@ impl Dsr {
         });
         // Behind the last hop nothing is passed on.
         let may_listen = self.config.acknowledgement == Acknowledgement::Passive && hop.address != packet.destination;
-        let passive = left.filter(|_| may_listen).map(|left| (Identity::of(packet, next_header.into()), left));
-        let number = self.maintain_as(hop, |number| Copy::Held(Token(number)), passive, options, now)?;
+        let identity = Identity::of(packet, next_header.into());
+        let passive = left.filter(|_| may_listen).map(|left| (identity, left));
+        let number = self.maintain_as(hop, |number| Copy::Held(Token(number), identity), passive, options, now)?;
         Ok(number.map(Token))
     }
 
@@ -99,7 +100,7 @@ impl Dsr {
         entry.repetitions += 1;
         let mut entry = entry.clone();
         self.outputs.push_back(match &entry.copy {
-            Copy::Held(token) => Output::Resend(*token),
+            Copy::Held(token, _) => Output::Resend(*token),
             Copy::Own(message) => Output::Send(message.clone()),
         });
         let timeout = if entry.passive.is_some() && entry.repetitions <= self.config.try_passive_acks {
@@ -160,7 +161,7 @@ impl Dsr {
         self.blacklist.remove(neighbour.address);
         for entry in self.maintenance.confirm(neighbour, now) {
             self.schedule.cancel(entry.timer);
-            if let Copy::Held(token) = entry.copy {
+            if let Copy::Held(token, _) = entry.copy {
                 self.outputs.push_back(Output::Release(token));
             }
         }

@@ -12,13 +12,14 @@ use crate::time::{Duration, Instant};
 /// Where the copy of a packet is.
 #[derive(Clone, Debug)]
 pub(super) enum Copy {
-    /// The driver holds it.
-    Held(Token),
+    /// The driver holds it: a packet with data.
+    Held(Token, Identity),
     /// A message of this node.
     Own(Message),
 }
 
-/// What tells a packet that the next node passes on from others (RFC 4728, 8.3.2).
+/// What tells a packet from others, wherever it is met again: with the next node that passes it on (RFC 4728, 8.3.2), or in the queue of
+/// the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Identity {
     source: Ipv4Addr,

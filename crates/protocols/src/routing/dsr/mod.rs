@@ -198,7 +198,7 @@ impl Routing for Dsr {
     fn handle_link_event(&mut self, event: &LinkEvent<'_>, now: Instant) -> Verdict {
         match event {
             LinkEvent::FrameDropped { hop, packet } => self.on_frame_dropped(*hop, packet, now),
-            LinkEvent::QueuePurged { hop, packet } => self.on_undelivered(*hop, packet, now),
+            LinkEvent::QueuePurged { hop, packet } => self.on_purged(*hop, packet, now),
             LinkEvent::NeighbourLost(hop) => {
                 self.on_unreachable(*hop, now);
                 Verdict::Drop

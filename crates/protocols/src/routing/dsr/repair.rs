@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use hopcast_wire::dsr::{DsrOption, ErrorKind, RouteError};
 
 use super::header::Header;
-use super::maintenance::Copy;
+use super::maintenance::{Copy, Identity};
 use super::{Dsr, NextHop, Output, Packet, Verdict};
 use crate::time::Instant;
 
@@ -15,12 +15,14 @@ pub(super) struct Break {
     hop: NextHop,
     at: Instant,
     told: Vec<Ipv4Addr>,
+    /// Packets whose copies come back from the driver: those that wait in the queue of the interface are no others.
+    recalled: Vec<Identity>,
 }
 
 #[cfg(test)]
 impl Break {
     pub(super) fn size(&self) -> usize {
-        self.told.len()
+        self.told.len() + self.recalled.len()
     }
 }
 
@@ -40,14 +42,17 @@ impl Dsr {
         self.cache.remove_link(self.address, hop.address);
         self.recent.forget();
         if self.last_break.as_ref().is_none_or(|last| last.hop != hop || last.at != now) {
-            self.last_break = Some(Break { hop, at: now, told: Vec::new() });
+            self.last_break = Some(Break { hop, at: now, told: Vec::new(), recalled: Vec::new() });
             self.outputs.push_back(Output::Purge(hop));
         }
         for entry in self.maintenance.give_up(hop) {
             self.schedule.cancel(entry.timer);
             match entry.copy {
-                Copy::Held(token) => {
+                Copy::Held(token, identity) => {
                     self.recalled += 1;
+                    if let Some(last) = &mut self.last_break {
+                        last.recalled.push(identity);
+                    }
                     self.outputs.push_back(Output::Recall(token));
                 }
                 Copy::Own(message) => {
@@ -66,6 +71,18 @@ impl Dsr {
                 }
             }
         }
+    }
+
+    /// What waited for a neighbour at the interface comes back. Of a packet that is recalled, the copy goes on.
+    pub(super) fn on_purged(&mut self, hop: NextHop, packet: &Packet<'_>, now: Instant) -> Verdict {
+        let identity = Header::parse(packet.octets, packet.protocol)
+            .filter(|_| packet.has_data)
+            .map(|header| Identity::of(packet, header.next_header.into()));
+        let last = self.last_break.as_ref().filter(|last| last.hop == hop && last.at == now);
+        if last.zip(identity).is_some_and(|(last, identity)| last.recalled.contains(&identity)) {
+            return Verdict::Drop;
+        }
+        self.on_undelivered(hop, packet, now)
     }
 
     /// A packet has not reached a neighbour: its sender is told, and it takes another way if there is one (3.4.1, 3.4.2).

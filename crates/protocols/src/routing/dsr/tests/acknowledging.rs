@@ -76,6 +76,12 @@ fn all_packets_for_the_neighbour_come_back() {
     let anew = with_data(&[salvaged(nodes([0, 6]), 1, 1), ack_request(5)]);
     assert_eq!(bench.fail(5, Sent { from: 0, ..SENT }, &asking, true), held(6, Some(anew), 5));
     assert_eq!(bench.outputs(), [message(1, 1, &[unreachable(0, 1, 5, 0), ack_request(4)])]);
+    // What the interface has of it is no further packet; one that nobody holds is.
+    assert_eq!(bench.purge(5, Sent { from: 0, ..SENT }, &asking), Verdict::Drop);
+    let other = Sent { from: 0, identification: 8, ..SENT };
+    let anew = with_data(&[salvaged(nodes([0, 6]), 1, 1), ack_request(6)]);
+    assert_eq!(bench.purge(5, other, &with_data(&[outgoing()])), held(6, Some(anew), 6));
+    assert_eq!(bench.outputs(), []);
 }
 
 /// 8.3: after an acknowledgement nothing is asked for 250 ms; the time that it took sets the next timeout (RFC 6298): 20 ms
