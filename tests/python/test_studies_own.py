@@ -244,11 +244,19 @@ EXPERIMENTS = [Experiment("FINE", "", "", {setup}, cases, rows, {rest})]
 NO_PARAMETERS = "lambda amount: []"
 
 
-def test_data_that_are_asked_for_may_end_the_program(hopcast: Hopcast, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        ("'no data'", "no data"),
+        ("3", "a file of one's own has ended the program: SystemExit(3)"),
+        ("", "a file of one's own has ended the program: SystemExit()"),
+    ],
+)
+def test_data_that_are_asked_for_may_end_the_program(status: str, told: str, hopcast: Hopcast, tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
-    file.write_text(ENDS.format(toml=TOML, setup=NO_PARAMETERS, rest="missing=end"))
+    file.write_text(ENDS.replace('"no data"', status).format(toml=TOML, setup=NO_PARAMETERS, rest="missing=end"))
     done = hopcast("study", file, "--out", tmp_path / "out")
-    assert (done.returncode, done.stdout, done.stderr) == (1, "", "hopcast: no data\n")
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"hopcast: {told}\n")
     assert not (tmp_path / "out").exists()
 
 

@@ -95,17 +95,20 @@ def _forget_output() -> None:
 
 def _invoke(arguments: Sequence[str] | None) -> int:
     """Run one command; every error becomes a line on standard error and a status."""
+    stdout = sys.stdout
     try:
         outcome = hopcast.main(args=arguments, prog_name="hopcast", standalone_mode=False)
         # Without its standalone mode, click returns the status of --help and --version.
         return outcome if isinstance(outcome, int) else DONE
     except SystemExit as error:
-        if isinstance(error.code, str):
-            # A file of one's own has ended the program, with a word on why.
-            _complain(error.code)
-            return FAILED
-        # What click makes of a broken pipe: whoever read our output has seen enough.
-        return DONE
+        if sys.stdout is not stdout:
+            # What click makes of a broken pipe: whoever read our output has seen enough.
+            return DONE
+        # A file of one's own has ended the program, perhaps with a word on why.
+        _complain(
+            error.code if isinstance(error.code, str) else f"a file of one's own has ended the program: {error!r}"
+        )
+        return FAILED
     except click.ClickException as error:
         error.show()
         return WRONG_INPUT
