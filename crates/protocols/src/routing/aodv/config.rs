@@ -59,7 +59,8 @@ pub struct Config {
 /// Times that are constants in ns-2.35 (aodv/aodv.h), by their names there, where RFC 3561 derives them or has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Constants {
-    /// BCAST_ID_SAVE: how long a request is known again, PATH_DISCOVERY_TIME in the RFC.
+    /// BCAST_ID_SAVE: how long a request is known again at the least, PATH_DISCOVERY_TIME in the RFC, and how often those are
+    /// forgotten that came before that.
     pub bcast_id_save: Duration,
     /// MAX_RREQ_TIMEOUT: the longest wait for a reply, and the time for which a destination that was not found is not looked
     /// for again; the RFC has neither.
@@ -88,8 +89,8 @@ pub enum LocalRepair {
     Never,
     /// The destination was no farther than MAX_REPAIR_TTL (RFC 3561, section 6.12).
     Near,
-    /// The link layer gives up a packet whose destination is nearer than its source (`rt_ll_failed` of ns-2.35's
-    /// aodv/aodv.cc). The other routes over the link are left as they are.
+    /// The link layer gives up a packet that has come farther than it has to go (`rt_ll_failed` of ns-2.35's aodv/aodv.cc). The
+    /// other routes over the link are left as they are.
     NearerThanSource,
 }
 

@@ -11,6 +11,9 @@ use super::{Aodv, LocalRepair};
 use crate::routing::{Message, NextHop, Output, Packet};
 use crate::time::Instant;
 
+/// What hosts set the time to live to.
+const FIRST_TTL: [u8; 4] = [32, 64, 128, 255];
+
 /// Destinations in one message: it fits into 1500 octets with its IP and UDP headers (20, 8), and its own (4).
 const MAX_IN_MESSAGE: usize = (1500 - 20 - 8 - 4) / 8;
 
@@ -38,13 +41,17 @@ impl Aodv {
     /// The link layer has given up a packet for a neighbour. Where that is to cost the packet's route alone, and not the link,
     /// the route is broken, and may be repaired; whether it is so.
     pub(super) fn lose_route(&mut self, packet: &Packet<'_>, hop: NextHop, now: Instant) -> bool {
-        let hops = |address| self.table.get(address).map(|route| route.hops);
-        let is_nearer = hops(packet.source).zip(hops(packet.destination)).is_some_and(|(back, there)| there < back);
-        if self.config.local_repair != LocalRepair::NearerThanSource || !packet.has_data || !is_nearer {
+        if self.config.local_repair != LocalRepair::NearerThanSource || !packet.has_data {
             return false;
         }
-        if self.table.valid(packet.destination).is_some_and(|route| route.hop == hop) {
-            self.lose_repairable(packet.destination, now);
+        let destination = packet.destination;
+        let is_nearer = |route: &&Route| route.hops < hops_come(packet.ttl);
+        let Some(route) = self.table.get(destination).filter(is_nearer) else { return false };
+        if !route.is_valid() {
+            return self.discoveries.is_repairing(destination);
+        }
+        if route.hop == hop {
+            self.lose_repairable(destination, now);
         }
         true
     }
@@ -139,4 +146,9 @@ impl Aodv {
             }
         }
     }
+}
+
+/// How many hops a packet has come, as its time to live tells: nothing else in it does.
+fn hops_come(ttl: u8) -> u8 {
+    FIRST_TTL.into_iter().find(|&first| first >= ttl).map_or(0, |first| first - ttl)
 }

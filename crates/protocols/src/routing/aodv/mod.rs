@@ -87,7 +87,7 @@ impl Aodv {
             sequence: Sequence(0),
             request_id: 0,
             table: Table::new(config.delete_period(), config.longest_lifetime()),
-            duplicates: Duplicates::new(config.path_discovery_time()),
+            duplicates: Duplicates::new(config.path_discovery_time(), config.constants.is_some()),
             discoveries: Discoveries::new(&config),
             neighbours: Neighbours::default(),
             blacklist: Blacklist::new(config.blacklist_timeout(), config.next_hop_wait()),

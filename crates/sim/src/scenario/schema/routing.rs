@@ -155,7 +155,7 @@ pub(in super::super) enum LocalRepair {
     Never,
     /// The destination was no farther than three tenths of `net_diameter`: RFC 3561, section 6.12.
     Near,
-    /// The destination of the packet that broke it is nearer than its source; other routes over the link stay: ns-2.35.
+    /// The packet that shows it has come farther than it has to go; other routes over the link stay: ns-2.35.
     NearerThanSource,
 }
 

@@ -227,48 +227,70 @@ fn section_6_12_a_far_destination_is_given_up() {
     }
 }
 
-/// Routes to 9 over 3 and back to 7 over 2, of so many hops, and one to 8 over 3; as ns-2 repairs.
-fn on_a_path_of_ns_2(to_destination: u8, to_source: u8) -> Bench {
-    let mut bench = Bench::new(&Config { local_repair: LocalRepair::NearerThanSource, ..exact() });
-    bench.hear(2, Some(1), Repr::Request(request((7, 4), (9, None), to_source - 1, 1)));
-    bench.hear(3, None, Repr::Reply(reply((9, 20), to_destination - 1, 7, 6000)));
+/// Routes to 9 over 3, of two hops, to 8 over 3, of four, and back to 7 over 2; as ns-2 repairs.
+fn on_a_path_of_ns_2() -> Bench {
+    let mut bench = on_a_path(&Config { local_repair: LocalRepair::NearerThanSource, ..exact() });
     bench.hear(3, None, Repr::Reply(reply((8, 5), 3, 7, 6000)));
     bench.said();
     bench
 }
 
+/// The link layer gives up a packet from 7 to 9 for node 3, which has come so many hops.
+fn dropped_after(bench: &mut Bench, hops: u8) -> Verdict {
+    let packet = data(7, 9, None);
+    let packet = crate::routing::Packet { ttl: packet.ttl - hops, ..packet };
+    bench.event(&LinkEvent::FrameDropped { hop: hop(3), packet })
+}
+
 #[test]
 fn ns_2_repairs_the_route_of_a_packet_that_has_come_farther_than_it_has_to_go() {
-    let mut bench = on_a_path_of_ns_2(2, 3);
-    assert_eq!(bench.data_dropped(3, 7, 9), Verdict::Wait);
+    let mut bench = on_a_path_of_ns_2();
+    assert_eq!(dropped_after(&mut bench, 3), Verdict::Wait);
     // Nothing comes back from the interface, and other routes over the link stay.
     bench.says(["all 4: RREQ 1 1/1 for 9/21 hops 0"]);
     assert_eq!((bench.next(9), bench.next(8), bench.next(3)), (None, Some(3), Some(3)));
     // So each further packet is given up for itself; it waits for the same repair.
-    assert_eq!(bench.data_dropped(3, 7, 9), Verdict::Wait);
+    assert_eq!(dropped_after(&mut bench, 3), Verdict::Wait);
     bench.says([]);
     bench.hear(4, None, Repr::Reply(reply((9, 21), 1, OWN, 6000))).says(["found 9"]);
     // One that the interface had for the old hop goes the new way, which nothing is wrong with.
-    assert_eq!(bench.data_dropped(3, 7, 9), Verdict::Forward(Forward::to(hop(4))));
+    assert_eq!(dropped_after(&mut bench, 3), Verdict::Forward(Forward::to(hop(4))));
     bench.says([]);
     assert_eq!(bench.next(8), Some(3));
 }
 
 #[test]
 fn ns_2_gives_up_all_routes_over_the_link_if_the_packet_has_farther_to_go() {
-    for to_destination in [2, 3] {
-        let mut bench = on_a_path_of_ns_2(to_destination, 2);
-        assert_eq!(bench.data_dropped(3, 7, 9), Verdict::Drop);
+    for hops in [1, 2] {
+        let mut bench = on_a_path_of_ns_2();
+        assert_eq!(dropped_after(&mut bench, hops), Verdict::Drop);
         bench.says(["purge 3", "2 1: RERR 8/6 9/21"]);
         assert_eq!((bench.next(8), bench.next(3), bench.next(7)), (None, None, Some(2)));
     }
     // So it does for its own packets, and when it is told that the neighbour has gone.
-    let mut bench = on_a_path_of_ns_2(2, 3);
+    let mut bench = on_a_path_of_ns_2();
     assert_eq!(bench.data_dropped(3, OWN, 9), Verdict::Wait);
     bench.says(["purge 3", "2 1: RERR 8/6 9/21", "all 4: RREQ 1 1/1 for 9/21 hops 0"]);
-    let mut bench = on_a_path_of_ns_2(2, 3);
+    let mut bench = on_a_path_of_ns_2();
     assert_eq!(bench.event(&LinkEvent::NeighbourLost(hop(3))), Verdict::Drop);
     bench.says(["purge 3", "2 1: RERR 8/6 9/21"]);
+}
+
+#[test]
+fn ns_2_gives_up_all_routes_over_the_link_if_that_of_the_packet_is_not_to_be_repaired() {
+    // The next hop has said that it can't reach the destination any more, and can't be reached itself.
+    let mut bench = on_a_path_of_ns_2();
+    bench.hear_octets(3, None, &error(false, &[(9, 21)])).says(["2 1: RERR 9/21"]);
+    assert_eq!(dropped_after(&mut bench, 3), Verdict::Drop);
+    bench.says(["purge 3", "2 1: RERR 8/6"]);
+    assert_eq!(bench.next(8), None);
+    // A repair has failed.
+    let mut bench = on_a_path_of_ns_2();
+    assert_eq!(dropped_after(&mut bench, 3), Verdict::Wait);
+    bench.said();
+    assert_eq!(bench.to(480), ["480 2 1: RERR 9/21", "480 not found 9"]);
+    assert_eq!(dropped_after(&mut bench, 3), Verdict::Drop);
+    bench.says(["purge 3", "2 1: RERR 8/6"]);
 }
 
 #[test]
