@@ -101,8 +101,8 @@ def _invoke(arguments: Sequence[str] | None) -> int:
         # Without its standalone mode, click returns the status of --help and --version.
         return outcome if isinstance(outcome, int) else DONE
     except SystemExit as error:
-        if sys.stdout is not stdout:
-            # What click makes of a broken pipe: whoever read our output has seen enough.
+        if sys.stdout is not stdout or isinstance(error.__context__, BrokenPipeError):
+            # What click, and Rich, make of a broken pipe: whoever read our output has seen enough.
             return DONE
         # A file of one's own has ended the program, perhaps with a word on why.
         _complain(
