@@ -1,7 +1,5 @@
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::net::Ipv4Addr;
-
-use foldhash::{HashSet, HashSetExt as _};
 
 use crate::time::{Duration, Instant};
 
@@ -9,7 +7,7 @@ use crate::time::{Duration, Instant};
 pub(super) const MAX_REQUESTS: usize = 1 << 16;
 
 /// As many of the last requests are looked through first: what is known comes mostly from all neighbours soon after it was new, and
-/// a few requests that lie together are found sooner than one in a large table.
+/// a few requests that lie together are found sooner than one in a tree.
 const RECENT: usize = 8;
 
 /// The requests that came within PATH_DISCOVERY_TIME, by originator *and* number (RFC 3561, section 6.5).
@@ -18,14 +16,14 @@ pub(super) struct Duplicates {
     keep: Duration,
     /// Whether requests are forgotten at multiples of `keep` alone, as ns-2.35 does (`BroadcastTimer`), so after one to two of it.
     in_batches: bool,
-    known: HashSet<(Ipv4Addr, u32)>,
+    known: BTreeSet<(Ipv4Addr, u32)>,
     /// The same by age, with the instant at which each is forgotten.
     forgotten: VecDeque<(Instant, (Ipv4Addr, u32))>,
 }
 
 impl Duplicates {
     pub(super) fn new(keep: Duration, in_batches: bool) -> Self {
-        Self { keep, in_batches, known: HashSet::new(), forgotten: VecDeque::new() }
+        Self { keep, in_batches, known: BTreeSet::new(), forgotten: VecDeque::new() }
     }
 
     /// Whether this request is new; from now on it is not.

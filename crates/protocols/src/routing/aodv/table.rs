@@ -1,7 +1,5 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
-
-use foldhash::{HashMap, HashMapExt as _};
 
 use super::recipients::Recipients;
 use super::schedule::Schedule;
@@ -93,8 +91,7 @@ pub(super) struct Offer {
 pub(super) struct Table {
     delete_period: Duration,
     longest_lifetime: Duration,
-    /// Looked into with each message: in a large network that is one place of memory, where a tree would be several.
-    routes: HashMap<Ipv4Addr, Route>,
+    routes: BTreeMap<Ipv4Addr, Route>,
     /// Destinations of valid routes by next hop.
     over: BTreeSet<(NextHop, Ipv4Addr)>,
     alarms: Schedule<Ipv4Addr>,
@@ -107,7 +104,7 @@ impl Table {
         Self {
             delete_period,
             longest_lifetime,
-            routes: HashMap::new(),
+            routes: BTreeMap::new(),
             over: BTreeSet::new(),
             alarms: Schedule::default(),
         }
@@ -239,9 +236,7 @@ impl Table {
 
     /// All that is known, in the order of addresses.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Ipv4Addr, &Route)> {
-        let mut routes: Vec<_> = self.routes.iter().map(|(&destination, route)| (destination, route)).collect();
-        routes.sort_unstable_by_key(|&(destination, _)| destination);
-        routes.into_iter()
+        self.routes.iter().map(|(&destination, route)| (destination, route))
     }
 
     /// Makes the route valid; `false` if there is no place for it.
