@@ -19,8 +19,13 @@ pub(super) struct Break {
     recalled: Vec<Identity>,
 }
 
-#[cfg(test)]
 impl Break {
+    /// Whether it is what happens to the link to this neighbour now.
+    fn is_of(&self, hop: NextHop, now: Instant) -> bool {
+        self.hop == hop && self.at == now
+    }
+
+    #[cfg(test)]
     pub(super) fn size(&self) -> usize {
         self.told.len() + self.recalled.len()
     }
@@ -41,7 +46,7 @@ impl Dsr {
     pub(super) fn on_unreachable(&mut self, hop: NextHop, now: Instant) {
         self.cache.remove_link(self.address, hop.address);
         self.recent.forget();
-        if self.last_break.as_ref().is_none_or(|last| last.hop != hop || last.at != now) {
+        if self.last_break.as_ref().is_none_or(|last| !last.is_of(hop, now)) {
             self.last_break = Some(Break { hop, at: now, told: Vec::new(), recalled: Vec::new() });
             self.outputs.push_back(Output::Purge(hop));
         }
@@ -75,11 +80,11 @@ impl Dsr {
 
     /// What waited for a neighbour at the interface comes back. Of a packet that is recalled, the copy goes on.
     pub(super) fn on_purged(&mut self, hop: NextHop, packet: &Packet<'_>, now: Instant) -> Verdict {
-        let identity = Header::parse(packet.octets, packet.protocol)
-            .filter(|_| packet.has_data)
-            .map(|header| Identity::of(packet, header.next_header.into()));
-        let last = self.last_break.as_ref().filter(|last| last.hop == hop && last.at == now);
-        if last.zip(identity).is_some_and(|(last, identity)| last.recalled.contains(&identity)) {
+        let last = self.last_break.as_ref().filter(|last| last.is_of(hop, now) && !last.recalled.is_empty());
+        if let Some(last) = last.filter(|_| packet.has_data)
+            && let Some(header) = Header::parse(packet.octets, packet.protocol)
+            && last.recalled.contains(&Identity::of(packet, header.next_header.into()))
+        {
             return Verdict::Drop;
         }
         self.on_undelivered(hop, packet, now)
@@ -149,7 +154,7 @@ impl Dsr {
         now: Instant,
     ) {
         let Some(sender) = sender_of(packet, failed).filter(|&sender| sender != self.address) else { return };
-        if let Some(last) = self.last_break.as_mut().filter(|last| last.hop == hop && last.at == now) {
+        if let Some(last) = self.last_break.as_mut().filter(|last| last.is_of(hop, now)) {
             let is_nested = failed.has_route_error() && !is_salvaged;
             let is_told = last.told.contains(&sender) || last.told.len() >= self.config.request_table_size;
             if is_told && !is_nested {
