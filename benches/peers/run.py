@@ -4,7 +4,8 @@
 The tools run one after the other within a round, so that what disturbs the machine disturbs all of them alike; ratios are
 taken round by round. Each tool simulates as long as it takes to use about `--seconds` of CPU: cost is compared per frame,
 and start-up must not show. The last column compares it per simulated second, which also counts how many frames a tool needs
-for the same work. Nodes that roam have ever other routes to find, and do so for the same time in each tool. Goodput is printed to show that they simulate the same thing; `validate.py` compares it.
+for the same work. Nodes that roam have ever other routes to find, and do so for the same time in each tool. Goodput is
+printed to show that they simulate the same thing; `validate.py` compares it.
 """
 
 from __future__ import annotations

@@ -60,16 +60,17 @@ class Case:
 SWITCH = "nodes.n.routing.link_layer_notification"
 NUMBERS = "nodes.n.routing.sequence_number_triggers"
 QUEUE = "nodes.n.route_queue"
+Changes = list[dict[str, Any]]
 BASIC, REPAIR = "radio.basic_rate", "nodes.n.routing.local_repair"
+REPAIRS: Changes = [{REPAIR: "never"}, {REPAIR: "near"}]
 HELLO, TC = "nodes.n.routing.hello_interval", "nodes.n.routing.tc_interval"
 CROWD: dict[str, Any] = {"pause": 0.0, "packet": 512, "sources": 40, "rate": 3.0}
 """The highest load of Perkins and others: their 40 sources have 3 packets/s."""
-Changes = list[dict[str, Any]]
 CAUSES: dict[str, tuple[dict[str, Any], dict[str, Changes]]] = {
     "64 B": (
         {"pause": 0.0},
         {
-            "AODV": [{REPAIR: "never"}, {REPAIR: "near"}],
+            "AODV": REPAIRS,
             "DSDV": [
                 {NUMBERS: False},
                 {QUEUE: 1},
@@ -87,11 +88,11 @@ CAUSES: dict[str, tuple[dict[str, Any], dict[str, Changes]]] = {
             ],
         },
     ),
-    "512 B": ({"pause": 0.0, "packet": 512}, {"AODV": [{REPAIR: "never"}, {REPAIR: "near"}], "DSR": []}),
-    "512 B, pause 600": ({"pause": 600.0, "packet": 512}, {"AODV": [{REPAIR: "never"}, {REPAIR: "near"}], "DSR": []}),
+    "512 B": ({"pause": 0.0, "packet": 512}, {"AODV": REPAIRS, "DSR": []}),
+    "512 B, pause 600": ({"pause": 600.0, "packet": 512}, {"AODV": REPAIRS, "DSR": []}),
     "40 sources": (
         CROWD,
-        {"AODV": [{BASIC: "1 Mb/s"}, {REPAIR: "never"}, {REPAIR: "near"}], "DSR": [{BASIC: "1 Mb/s"}]},
+        {"AODV": [{BASIC: "1 Mb/s"}, *REPAIRS], "DSR": [{BASIC: "1 Mb/s"}]},
     ),
 }
 """What may cause a difference: the scene that it is changed in, and by protocol the changes. A protocol without any stands beside
