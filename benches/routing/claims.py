@@ -20,6 +20,7 @@ from classical import (
     HELLO,
     NUMBERS,
     PAUSES,
+    PROFILE,
     PROTOCOLS,
     QUEUE,
     REPAIR,
@@ -55,6 +56,7 @@ NAMES = {
     "nodes.n.routing.period": "period",
     BASIC: "basic rate",
     REPAIR: "local repair",
+    PROFILE: "rules and parameters",
 }
 
 

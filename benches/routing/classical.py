@@ -60,6 +60,7 @@ class Case:
 SWITCH = "nodes.n.routing.link_layer_notification"
 NUMBERS = "nodes.n.routing.sequence_number_triggers"
 QUEUE = "nodes.n.route_queue"
+PROFILE = "nodes.n.routing.profile"
 Changes = list[dict[str, Any]]
 BASIC, REPAIR = "radio.basic_rate", "nodes.n.routing.local_repair"
 REPAIRS: Changes = [{REPAIR: "never"}, {REPAIR: "near"}]
@@ -80,6 +81,7 @@ CAUSES: dict[str, tuple[dict[str, Any], dict[str, Changes]]] = {
                 {SWITCH: True, NUMBERS: False, QUEUE: 1},
                 {"nodes.n.routing.period": "5 s"},
             ],
+            "DSR": [{PROFILE: "rfc-4728"}],
             "OLSR": [
                 {SWITCH: True},
                 {HELLO: "0.5 s", TC: "1.25 s"},

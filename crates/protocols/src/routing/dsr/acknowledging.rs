@@ -177,6 +177,6 @@ impl Dsr {
         } else {
             self.recalled -= 1;
         }
-        self.on_undelivered(hop, packet, now)
+        self.on_undelivered(hop, packet, true, now)
     }
 }

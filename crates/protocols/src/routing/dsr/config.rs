@@ -10,6 +10,8 @@ pub struct Config {
     pub discovery_hop_limit: u8,
     /// BroadcastJitter: Route Requests are passed on, and Route Replies sent, after up to this time.
     pub broadcast_jitter: Duration,
+    /// What the RFC leaves open, or ns-2 does otherwise.
+    pub rules: Rules,
     /// The organisation of the Route Cache (4.1).
     pub cache: Cache,
     /// SendBufferTimeout. The driver drops packets that have waited for so long; no route is looked for afterwards.
@@ -59,6 +61,28 @@ pub struct Config {
     /// Whether packets between other nodes are listened to: for route shortening (3.4.3), caching (3.3.1) and passive
     /// acknowledgements.
     pub promiscuous: bool,
+}
+
+/// What is done where RFC 4728 leaves a choice, or ns-2 does otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rules {
+    /// RFC 4728. One request to the neighbours begins a search (3.3.3), the least time between requests stays in force after a
+    /// reply (4.3), only the source looks for a route (3.4.1), what it sends once more counts as salvaged, links are learned in both
+    /// directions (3.3.1), and what was learned or used longest ago makes room in a cache of paths.
+    Rfc4728,
+    /// ns-2.35 (`dsr/dsragent.cc`, `dsr/routecache.cc`, `dsr/mobicache.cc`).
+    ///
+    /// * Each further request through the network is preceded by one to the neighbours, from which the time to the next is
+    ///   counted; a reply lets another search begin at once. A request is known if it is no newer than the last of its initiator.
+    /// * A source sends its own packets anew when they fail, as often as others are salvaged. What fails elsewhere and can't be
+    ///   salvaged waits there, messages too, and that node asks its neighbours for a way, once until there is a reply. A Route Reply
+    ///   is salvaged as well, unless it names the broken link. Of the packets that a broken link fails, only the first tells its
+    ///   sender. An error that fails goes back in the new one also where it was salvaged, and whoever is told sends it on.
+    /// * Of a route that passes by, the part behind this node is learned; of one that is overheard, the part behind the
+    ///   neighbour that has sent it, and each packet is heeded once. The way back is learned by whoever sends a
+    ///   Route Reply.
+    /// * In a cache of paths a link breaks in the direction in which it was tried, and whatever came first makes room.
+    Ns2,
 }
 
 /// How a Route Cache is organised (RFC 4728, 4.1).
@@ -138,6 +162,7 @@ impl Config {
     /// neighbours each.
     pub const RFC_4728: Self = Self {
         discovery_hop_limit: 255,
+        rules: Rules::Rfc4728,
         broadcast_jitter: Duration::from_millis(10),
         cache: Cache::Link { capacity: 1024, lifetime: Lifetime::Adaptive(MaxLife::RFC_4728) },
         send_buffer_timeout: Duration::from_secs(30),
@@ -162,11 +187,12 @@ impl Config {
         promiscuous: true,
     };
 
-    /// The values of ns-2.35 where they differ (`dsr/dsragent.cc`, `dsr/dsragent.h`, `dsr/mobicache.cc`, `dsr/path.h`): a cache
+    /// The rules and values of ns-2.35 where they differ (`dsr/dsragent.cc`, `dsr/dsragent.h`, `dsr/mobicache.cc`, `dsr/path.h`): a cache
     /// of 30 and 64 paths without timeout, routes of at most 16 nodes, 128 nodes in the request table, one request remembered
     /// for each, a backoff of 4, no delay against storms of replies, no blacklist, and errors repeated for a second.
     pub const NS_2: Self = Self {
         discovery_hop_limit: 15,
+        rules: Rules::Ns2,
         cache: Cache::Path { primary: 30, secondary: 64, timeout: None },
         request_table_size: 128,
         request_table_ids: 1,

@@ -14,7 +14,7 @@ use super::forwarding::{marked, passed_on};
 use super::header::{self, Header};
 use super::requests::Discovery;
 use super::schedule::{Key, Timer};
-use super::{Dsr, Message, NextHop, Output, Packet, after};
+use super::{Dsr, Message, NextHop, Output, Packet, Rules, after};
 use crate::time::{Duration, Instant};
 
 /// A Route Reply from the cache that waits for others to be faster (8.2.5).
@@ -45,85 +45,95 @@ pub(super) struct HeldRequest {
 }
 
 impl Dsr {
-    /// A packet for `target` waits for a route.
-    pub(super) fn seek(&mut self, target: Ipv4Addr, now: Instant) {
-        let wanted_until = Some(after(now, self.config.send_buffer_timeout));
+    /// A packet for `target` waits for a route; whether it is this node's own.
+    pub(super) fn seek(&mut self, target: Ipv4Addr, is_own: bool, now: Instant) {
+        let until = Some(after(now, self.config.send_buffer_timeout));
         self.searching.insert(target);
-        match self.requests.originated.get_mut(&target) {
-            Some(discovery) => {
-                discovery.wanted_until = wanted_until;
-                if discovery.timer.is_some() {
-                    return;
-                }
-            }
-            None => {
-                let discovery = Discovery { wanted_until, ..Discovery::default() };
-                if let Some((other, evicted)) = self.requests.originated.insert(target, discovery) {
-                    evicted.timer.into_iter().for_each(|timer| self.schedule.cancel(timer));
-                    if self.searching.remove(&other) {
-                        self.outputs.push_back(Output::NotFound(other));
-                        self.on_search_over();
-                    }
-                }
+        if self.requests.originated.get_mut(&target).is_none()
+            && let Some((other, evicted)) = self.requests.originated.insert(target, Discovery::default())
+        {
+            evicted.timer.into_iter().for_each(|timer| self.schedule.cancel(timer));
+            if self.searching.remove(&other) {
+                self.outputs.push_back(Output::NotFound(other));
+                self.on_search_over();
             }
         }
-        self.on_discovery_timeout(target, now);
+        let discovery = self.requests.originated.get_mut(&target).expect("it is there by now");
+        let is_wanted = discovery.wanted_until.is_some();
+        if is_own {
+            discovery.wanted_until = until;
+        } else {
+            discovery.wanted_by_others_until = until;
+        }
+        // Packets of others have a search of one step.
+        if is_own && !is_wanted {
+            discovery.timer.take().into_iter().for_each(|timer| self.schedule.cancel(timer));
+        }
+        if discovery.timer.is_none() {
+            self.on_discovery_timeout(target, now);
+        }
     }
 
     /// The next step of a search may be due (4.3, 8.2.1).
     pub(super) fn on_discovery_timeout(&mut self, target: Ipv4Addr, now: Instant) {
         let Some(discovery) = self.requests.originated.get_mut(&target) else { return };
         discovery.timer = None;
-        if discovery.wanted_until.is_none_or(|until| until <= now) {
-            // The driver has dropped what was waiting.
-            discovery.wanted_until = None;
-            discovery.attempts_of_search = 0;
-            if self.searching.remove(&target) {
-                self.on_search_over();
+        // The driver has dropped what was waiting before.
+        discovery.wanted_until = discovery.wanted_until.filter(|&until| now < until);
+        discovery.wanted_by_others_until = discovery.wanted_by_others_until.filter(|&until| now < until);
+        let next_step = match (discovery.wanted_until, discovery.wanted_by_others_until) {
+            (Some(_), _) => discovery.next_step(),
+            (None, Some(_)) if discovery.attempts == 0 => discovery.next_nonpropagating,
+            (None, Some(until)) => until,
+            (None, None) => {
+                discovery.attempts_of_search = 0;
+                if self.searching.remove(&target) {
+                    self.on_search_over();
+                }
+                return;
             }
-            return;
-        }
-        let next_step = discovery.next_step();
+        };
         if now < next_step {
             discovery.timer = Some(self.schedule.add(next_step, Timer::Discovery(target)));
             return;
         }
         if discovery.attempts_of_search > self.config.max_request_rexmt {
-            discovery.wanted_until = None;
+            (discovery.wanted_until, discovery.wanted_by_others_until) = (None, None);
             discovery.attempts_of_search = 0;
             self.searching.remove(&target);
             self.outputs.push_back(Output::NotFound(target));
             self.on_search_over();
             return;
         }
-        let hop_limit = if discovery.neighbours_asked {
-            let timeout = self.config.request_timeout(discovery.attempts);
-            discovery.attempts = discovery.attempts.saturating_add(1);
-            discovery.attempts_of_search += 1;
-            discovery.next_propagating = after(now, timeout);
-            self.config.discovery_hop_limit
-        } else {
-            discovery.neighbours_asked = true;
-            discovery.next_nonpropagating = after(now, self.config.nonprop_request_timeout);
-            discovery.next_propagating = discovery.next_propagating.max(discovery.next_nonpropagating);
-            1
-        };
+        let hop_limit = discovery.take_step(&self.config, now);
         discovery.timer = Some(self.schedule.add(discovery.next_step(), Timer::Discovery(target)));
         let message = self.request(target, hop_limit, None, now);
-        self.outputs.push_back(Output::Send(message));
+        // ns-2 delays its own requests as those that it passes on, and of its replies those of the target alone.
+        let jitter = match self.config.rules {
+            Rules::Rfc4728 => Duration::ZERO,
+            Rules::Ns2 => self.draw_below(self.config.broadcast_jitter),
+        };
+        self.send_after(jitter, message, now);
+    }
+
+    /// How long a Route Reply waits that this node sends about other nodes.
+    pub(super) fn jitter_of_offer(&mut self) -> Duration {
+        match self.config.rules {
+            Rules::Rfc4728 => self.draw_below(self.config.broadcast_jitter),
+            Rules::Ns2 => Duration::ZERO,
+        }
     }
 
     /// There is a route to a target that was looked for.
-    pub(super) fn on_found(&mut self, target: Ipv4Addr) {
+    pub(super) fn on_found(&mut self, target: Ipv4Addr, now: Instant) {
         self.searching.remove(&target);
         if let Some(discovery) = self.requests.originated.get_mut(&target) {
             discovery.timer.take().into_iter().for_each(|timer| self.schedule.cancel(timer));
-            // The least time between two requests stays in force.
-            let Discovery { next_nonpropagating, next_propagating, .. } = *discovery;
-            *discovery = Discovery { next_nonpropagating, next_propagating, ..Discovery::default() };
+            *discovery = discovery.over(self.config.rules);
         }
         self.outputs.push_back(Output::Found(target));
         self.on_search_over();
+        self.send_parked(target, now);
     }
 
     /// A Route Request of this node, with what is to be spread about errors (3.4.4) before it, so that nobody answers it from what
@@ -145,10 +155,17 @@ impl Dsr {
         for option in &header.options {
             if let DsrOption::RouteReply(reply) = option
                 && packet.destination == self.address
-                && reply.addresses.get(0) == Some(from.address)
             {
-                // The request has reached it.
-                self.on_heard_by(from, now);
+                if reply.addresses.get(0) == Some(from.address) {
+                    // The request has reached it.
+                    self.on_heard_by(from, now);
+                }
+                if self.config.rules == Rules::Ns2
+                    && let Some(target) = reply.addresses.iter().last()
+                    && let Some(discovery) = self.requests.originated.get_mut(&target)
+                {
+                    discovery.on_reply();
+                }
             }
         }
     }
@@ -231,7 +248,7 @@ impl Dsr {
         let route = nodes[1..].to_vec();
         let back: Vec<_> = passed.iter().rev().copied().collect();
         if !self.config.promiscuous || self.config.reply_hop_delay == Duration::ZERO {
-            let jitter = self.draw_below(self.config.broadcast_jitter);
+            let jitter = self.jitter_of_offer();
             self.send_reply(&route, &back, jitter, now);
             return true;
         }
@@ -274,6 +291,7 @@ impl Dsr {
         if route.len() > MAX_ADDRESSES_OF_REPLY {
             return;
         }
+        self.on_reply_sent(back, now);
         let reply = RouteReply { last_hop_external: false, addresses: Addresses::List(route) };
         if let Some(message) = self.message_along(back, vec![DsrOption::RouteReply(reply)], 0) {
             self.send_after(delay, message, now);

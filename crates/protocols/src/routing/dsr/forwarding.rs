@@ -7,7 +7,7 @@ use hopcast_wire::ipv4::Protocol;
 
 use super::cache::{MAX_HOPS, Route};
 use super::header::{self, Header};
-use super::{Dsr, NextHop, Packet, Verdict};
+use super::{Dsr, NextHop, Packet, Rules, Verdict};
 use crate::routing::Forward;
 use crate::time::Instant;
 
@@ -23,24 +23,35 @@ impl Dsr {
         }
         let Some(failed) = Header::parse(packet.octets, packet.protocol) else { return Verdict::Drop };
         let Some(route) = self.cache.search(destination, now) else {
-            self.seek(destination, now);
+            // What others have made, and fails here, has a route.
+            let is_own = packet.source == self.address || failed.source_route().is_none();
+            self.seek(destination, is_own, now);
             return Verdict::Wait;
         };
-        if failed.source_route().is_some() {
-            return self.send_anew(packet, failed, &route, now);
+        match failed.source_route() {
+            Some(_) => self.send_anew(packet, failed, &route, now),
+            None => self.send_fresh(packet, packet.protocol.into(), &route, now),
         }
-        self.cache.on_use(&route, now);
+    }
+
+    /// A packet of this node begins its way.
+    fn send_fresh(&mut self, packet: &Packet<'_>, protocol: Protocol, route: &Route, now: Instant) -> Verdict {
+        self.cache.on_use(route, now);
         let mut options = Vec::with_capacity(OTHER_OPTIONS);
         let between = &route.hops[..route.hops.len() - 1];
         // To a neighbour no route has to be told.
         if !between.is_empty() || route.is_last_external {
             options.push(DsrOption::SourceRoute(header::fresh_route(between, route.is_last_external)));
         }
-        self.transmit(packet, route.hops[0], packet.protocol.into(), options, now)
+        self.transmit(packet, route.hops[0], protocol, options, now)
     }
 
-    /// A packet whose next node could not be reached takes another route from here (8.3.6). At its source this is the same, so
-    /// that the number of attempts is counted.
+    /// Whether a packet that has failed here gets a route as if it had not.
+    pub(super) fn begins_anew(&self, packet: &Packet<'_>) -> bool {
+        self.config.rules == Rules::Ns2 && packet.source == self.address
+    }
+
+    /// A packet that has failed takes another route from here.
     pub(super) fn send_anew(
         &mut self,
         packet: &Packet<'_>,
@@ -48,11 +59,23 @@ impl Dsr {
         route: &Route,
         now: Instant,
     ) -> Verdict {
+        if self.begins_anew(packet) {
+            self.send_fresh(packet, failed.next_header, route, now)
+        } else {
+            self.salvage(packet, failed, route, now)
+        }
+    }
+
+    /// A packet whose next node could not be reached takes another route from here (8.3.6). At its source this is the same, so
+    /// that the number of attempts is counted.
+    fn salvage(&mut self, packet: &Packet<'_>, failed: Header<'_>, route: &Route, now: Instant) -> Verdict {
         let salvage = failed.salvage() + 1;
         if salvage > self.config.max_salvage_count.min(dsr::MAX_SALVAGE) || route.hops.len() >= MAX_HOPS {
             return Verdict::Drop;
         }
-        self.cache.on_use(route, now);
+        if self.config.rules == Rules::Rfc4728 {
+            self.cache.on_use(route, now);
+        }
         let mut addresses = vec![self.address];
         addresses.extend(&route.hops[..route.hops.len() - 1]);
         let anew = DsrOption::SourceRoute(header::salvaged_route(&addresses, route.is_last_external, salvage));

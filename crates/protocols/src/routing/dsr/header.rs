@@ -55,7 +55,12 @@ impl<'a> Header<'a> {
     }
 
     pub(super) fn has_route_error(&self) -> bool {
-        self.options.iter().any(|option| matches!(option, DsrOption::RouteError(_)))
+        self.route_errors() > 0
+    }
+
+    /// How many Route Errors there are.
+    pub(super) fn route_errors(&self) -> usize {
+        self.options.iter().filter(|option| matches!(option, DsrOption::RouteError(_))).count()
     }
 
     pub(super) fn has_ack(&self) -> bool {

@@ -8,7 +8,8 @@ use smallvec::SmallVec;
 
 use super::cache::Learned;
 use super::header::Header;
-use super::{Dsr, NextHop, Packet};
+use super::maintenance::Identity;
+use super::{Dsr, NextHop, Packet, Rules};
 use crate::time::{Duration, Instant};
 
 /// How many source routes are remembered as just learned.
@@ -99,6 +100,9 @@ impl Dsr {
         receiver: Option<Ipv4Addr>,
         now: Instant,
     ) {
+        if self.config.rules == Rules::Ns2 {
+            return self.learn_onwards(packet, header, from, receiver.is_some(), now);
+        }
         // The link to a neighbour on the list does not lead there (4.6).
         let is_believed = self.blacklist.state(from, now).is_none();
         if packet.destination.is_broadcast() {
@@ -119,8 +123,53 @@ impl Dsr {
         }
     }
 
+    /// What ns-2.35 learns of a packet (`dsr/routecache.cc`, pre_noticeRouteUsed): the way on from this node, or from the
+    /// neighbour that was overheard, and nothing of the way back.
+    fn learn_onwards(
+        &mut self,
+        packet: &Packet<'_>,
+        header: &Header<'_>,
+        from: Ipv4Addr,
+        is_overheard: bool,
+        now: Instant,
+    ) {
+        if packet.destination.is_broadcast() {
+            return;
+        }
+        let this = self.address;
+        let place = |nodes: &[Ipv4Addr]| nodes.iter().position(|&node| node == this);
+        if let Some(way) = Way::of(packet, header, from)
+            && !self.recent.is_known(&way.nodes, from, now)
+        {
+            let onwards = match place(&way.nodes) {
+                Some(place) => way.nodes[place..].to_vec(),
+                None if is_overheard => [&[this], &way.nodes[way.sender..]].concat(),
+                None => Vec::new(),
+            };
+            let is_last_external = way.is_last_external;
+            self.cache.add(Learned { nodes: &onwards, is_last_external, is_wanted: false }, now);
+        }
+        for option in &header.options {
+            let DsrOption::RouteReply(reply) = option else { continue };
+            let nodes: Vec<_> = core::iter::once(packet.destination).chain(reply.addresses.iter()).collect();
+            let is_wanted = packet.destination == this;
+            if let Some(place) = place(&nodes).filter(|_| is_wanted || is_overheard) {
+                let is_last_external = reply.last_hop_external;
+                self.cache.add(Learned { nodes: &nodes[place..], is_last_external, is_wanted }, now);
+            }
+        }
+    }
+
     fn learn_nodes(&mut self, nodes: &[Ipv4Addr], now: Instant) {
         self.cache.add(Learned { nodes, is_last_external: false, is_wanted: false }, now);
+    }
+
+    /// Whoever sends a Route Reply under ns-2's rules learns its way.
+    pub(super) fn on_reply_sent(&mut self, back: &[Ipv4Addr], now: Instant) {
+        if self.config.rules == Rules::Ns2 {
+            let nodes: Vec<_> = core::iter::once(self.address).chain(back.iter().copied()).collect();
+            self.cache.add(Learned { nodes: &nodes, is_last_external: false, is_wanted: true }, now);
+        }
     }
 
     fn learn_from_request(&mut self, packet: &Packet<'_>, header: &Header<'_>, from: Ipv4Addr, now: Instant) {
@@ -177,11 +226,19 @@ impl Dsr {
     pub(super) fn overhear(&mut self, packet: &Packet<'_>, from: NextHop, receiver: Ipv4Addr, now: Instant) {
         self.on_heard(from);
         let Some(header) = Header::parse(packet.octets, packet.protocol) else { return };
-        self.on_route_errors(packet, &header, now);
-        self.learn(packet, &header, from.address, Some(receiver), now);
+        let is_heeded = self.config.rules == Rules::Rfc4728 || {
+            let identity = Identity::of(packet, header.next_header.into());
+            packet.source != self.address && !self.overheard.is_known(identity)
+        };
+        if is_heeded {
+            self.on_route_errors(packet, &header, now);
+            self.learn(packet, &header, from.address, Some(receiver), now);
+        }
         self.on_passed_on(packet, &header, from, now);
-        self.on_data_seen(packet, &header);
-        self.shorten(packet, &header, from.address, receiver, now);
+        if is_heeded {
+            self.on_data_seen(packet, &header);
+            self.shorten(packet, &header, from.address, receiver, now);
+        }
     }
 
     /// Packets may have a route that had none (4.1).
@@ -193,7 +250,7 @@ impl Dsr {
         self.additions_seen = additions;
         for target in self.searching.clone() {
             if self.cache.search(target, now).is_some() {
-                self.on_found(target);
+                self.on_found(target, now);
             }
         }
     }

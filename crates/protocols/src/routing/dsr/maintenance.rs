@@ -35,6 +35,13 @@ impl Identity {
         let Packet { source, destination, identification, fragment_offset, .. } = *packet;
         Self { source, destination, protocol, identification, fragment_offset }
     }
+
+    /// A place among so many, by which packets of all sources are spread evenly.
+    pub(super) fn place(self, places: usize) -> usize {
+        // Consecutive packets of a source have consecutive places, those of the next source begin elsewhere.
+        let start = u32::from(self.source).wrapping_mul(0x9E37_79B9) >> 16;
+        (start as usize + usize::from(self.identification)) % places
+    }
 }
 
 /// A packet that was sent.

@@ -17,6 +17,8 @@ mod header;
 mod learning;
 mod lru;
 mod maintenance;
+mod overheard;
+mod parked;
 mod repair;
 mod requests;
 mod schedule;
@@ -32,15 +34,17 @@ use hopcast_wire::ipv4::Protocol;
 
 use self::blacklist::Blacklist;
 use self::cache::RouteCache;
-pub use self::config::{Acknowledgement, Cache, Config, Lifetime, MaxLife};
+pub use self::config::{Acknowledgement, Cache, Config, Lifetime, MaxLife, Rules};
 use self::discovery::{CachedReply, HeldRequest};
 use self::learning::Recent;
 use self::lru::Lru;
 use self::maintenance::Maintenance;
+use self::overheard::Overheard;
+use self::parked::Parked;
 use self::repair::{Break, SpreadError};
 use self::requests::RequestTable;
 use self::schedule::{Schedule, Timer};
-use super::{Encapsulation, LinkEvent, Message, NextHop, Node, Output, Packet, Routing, Verdict};
+use super::{Encapsulation, LinkEvent, Message, NextHop, Node, Output, Packet, ROUTE_QUEUE_PACKETS, Routing, Verdict};
 use crate::random::Stream;
 use crate::time::{Duration, Instant};
 
@@ -56,6 +60,7 @@ pub struct Dsr {
     random: Stream,
     cache: RouteCache,
     recent: Recent,
+    overheard: Overheard,
     requests: RequestTable,
     /// Targets that packets wait for.
     searching: BTreeSet<Ipv4Addr>,
@@ -71,10 +76,11 @@ pub struct Dsr {
     maintenance: Maintenance,
     /// Packets that the driver was asked to give back, and has not yet.
     recalled: usize,
+    parked: Parked,
     last_break: Option<Break>,
-    /// Packets of this node that went to a neighbour without a source route, where salvages are counted, and did not arrive: their
-    /// destinations, identifications and fragment offsets.
-    failed_once: Lru<(Ipv4Addr, u16, u16), ()>,
+    /// How often packets of this node have failed whose source routes don't count it, by their destinations, identifications and
+    /// fragment offsets.
+    failures: Lru<(Ipv4Addr, u16, u16), u8>,
     spread_error: Option<SpreadError>,
     /// The interfaces over which neighbours were heard; not used where there is one only.
     heard_over: Lru<Ipv4Addr, u32>,
@@ -93,8 +99,9 @@ impl Dsr {
             address,
             interfaces,
             random,
-            cache: RouteCache::new(&config.cache, address),
+            cache: RouteCache::new(&config, address),
             recent: Recent::default(),
+            overheard: Overheard::default(),
             requests: RequestTable::new(&config, identification),
             searching: BTreeSet::new(),
             additions_seen: 0,
@@ -104,8 +111,9 @@ impl Dsr {
             blacklist: Blacklist::new(config.blacklist_timeout, config.request_table_size),
             maintenance: Maintenance::new(&config, config.request_table_size),
             recalled: 0,
+            parked: Parked::default(),
             last_break: None,
-            failed_once: Lru::new(config.rexmt_buffer_size),
+            failures: Lru::new(config.rexmt_buffer_size + ROUTE_QUEUE_PACKETS as usize),
             spread_error: None,
             heard_over: Lru::new(config.request_table_size),
             schedule: Schedule::default(),

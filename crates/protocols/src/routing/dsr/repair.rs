@@ -2,12 +2,16 @@
 
 use std::net::Ipv4Addr;
 
-use hopcast_wire::dsr::{DsrOption, ErrorKind, RouteError};
+use hopcast_wire::dsr::{DsrOption, ErrorKind, RouteError, RouteReply};
 
+use super::cache::Route;
 use super::header::Header;
 use super::maintenance::{Copy, Identity};
-use super::{Dsr, NextHop, Output, Packet, Verdict};
+use super::{Dsr, Message, NextHop, Output, Packet, Rules, TTL, Verdict};
 use crate::time::Instant;
+
+/// So many Route Errors fit into a packet of ns-2 (MAX_ROUTE_ERRORS of `dsr/hdr_sr.h`).
+const NS_2_MAX_ROUTE_ERRORS: usize = 3;
 
 /// The link that broke last, and who has been told of it.
 #[derive(Debug)]
@@ -72,7 +76,7 @@ impl Dsr {
                         identification: 0,
                         fragment_offset: 0,
                     };
-                    self.on_undelivered(hop, &packet, now);
+                    self.on_undelivered(hop, &packet, true, now);
                 }
             }
         }
@@ -87,11 +91,11 @@ impl Dsr {
         {
             return Verdict::Drop;
         }
-        self.on_undelivered(hop, packet, now)
+        self.on_undelivered(hop, packet, self.config.rules == Rules::Rfc4728, now)
     }
 
-    /// A packet has not reached a neighbour: its sender is told, and it takes another way if there is one (3.4.1, 3.4.2).
-    pub(super) fn on_undelivered(&mut self, hop: NextHop, packet: &Packet<'_>, now: Instant) -> Verdict {
+    /// A packet has not reached a neighbour: it takes another way if there is one, and its sender may be told (3.4.1, 3.4.2).
+    pub(super) fn on_undelivered(&mut self, hop: NextHop, packet: &Packet<'_>, is_told: bool, now: Instant) -> Verdict {
         let Some(header) = Header::parse(packet.octets, packet.protocol) else { return Verdict::Drop };
         if header.has_route_reply() || header.route_request().is_some() {
             // It was heard, or the reply would not go there, but it does not hear this node (4.6).
@@ -104,43 +108,95 @@ impl Dsr {
             return Verdict::Drop;
         }
         let route = self.cache.search(packet.destination, now);
-        let is_salvaged = route.is_some() && header.salvage() < self.config.max_salvage_count;
-        if !is_own {
+        let may_salvage = header.salvage() < self.config.max_salvage_count;
+        let is_salvaged = route.is_some() && may_salvage;
+        if is_told && !is_own {
             self.tell_of_break(hop, packet, &header, is_salvaged, now);
         }
         if !packet.has_data {
-            if let Some(route) = route.filter(|_| is_salvaged) {
-                self.salvage_message(packet, &header, &route.hops, now);
-            }
+            self.salvage_message(packet, &header, hop, route.as_ref(), now);
             return Verdict::Drop;
         }
+        let is_fresh = self.begins_anew(packet);
         match route {
-            Some(route) => self.send_anew(packet, header, &route, now),
-            None if is_own => {
-                let Packet { destination, identification, fragment_offset, .. } = *packet;
-                let key = (destination, identification, fragment_offset);
-                // Nothing but this says that it failed before. Links with one direction could be found and lost for ever.
-                if header.source_route().is_none() && self.failed_once.remove(&key).is_some() {
-                    return Verdict::Drop;
-                }
-                self.failed_once.insert(key, ());
-                self.seek(destination, now);
+            Some(route) if !is_fresh || self.may_try_again(packet, self.config.max_salvage_count) => {
+                self.send_anew(packet, header, &route, now)
+            }
+            None if self.may_wait(packet, &header) => {
+                self.seek(packet.destination, is_own, now);
                 Verdict::Wait
             }
-            None => Verdict::Drop,
+            _ => Verdict::Drop,
         }
     }
 
-    /// What a message says besides a Route Reply, which has to test its own way, goes on along another route (8.3.6).
-    fn salvage_message(&mut self, packet: &Packet<'_>, header: &Header<'_>, hops: &[Ipv4Addr], now: Instant) {
-        let stays = |option: &DsrOption<'_>| matches!(option, DsrOption::RouteError(_) | DsrOption::Ack(_));
+    /// Whether a packet that has failed, and has no other way, waits for one.
+    fn may_wait(&mut self, packet: &Packet<'_>, header: &Header<'_>) -> bool {
+        let is_own = packet.source == self.address;
+        match self.config.rules {
+            Rules::Rfc4728 if !is_own => false,
+            Rules::Rfc4728 => header.source_route().is_some() || self.may_try_again(packet, 1),
+            Rules::Ns2 if !is_own => header.salvage() < self.config.max_salvage_count,
+            Rules::Ns2 => self.may_try_again(packet, self.config.max_salvage_count),
+        }
+    }
+
+    /// Whether a packet of this node, whose route does not count it, has failed no more often than this.
+    fn may_try_again(&mut self, packet: &Packet<'_>, limit: u8) -> bool {
+        // Links with one direction could be found and lost for ever.
+        let Packet { destination, identification, fragment_offset, .. } = *packet;
+        let key = (destination, identification, fragment_offset);
+        let failures = self.failures.remove(&key).unwrap_or(0) + 1;
+        if failures <= limit {
+            self.failures.insert(key, failures);
+        }
+        failures <= limit
+    }
+
+    /// What a message says goes on along another route (8.3.6), but for a Route Reply, which has to test its own way. Under ns-2's
+    /// rules a reply goes on as well, unless it names the broken link, and what has no other way waits for one.
+    fn salvage_message(
+        &mut self,
+        packet: &Packet<'_>,
+        header: &Header<'_>,
+        to: NextHop,
+        route: Option<&Route>,
+        now: Instant,
+    ) {
+        let (is_own, waits) = (packet.source == self.address, self.config.rules == Rules::Ns2);
+        let broken = [self.address, to.address];
+        let stays = |option: &DsrOption<'_>| match option {
+            DsrOption::RouteError(_) | DsrOption::Ack(_) => true,
+            // One that looked for a way of its own would be answered by others that do.
+            DsrOption::RouteReply(_) if route.is_none() => waits && !is_own,
+            DsrOption::RouteReply(reply) => waits && (is_own || !names(packet.destination, *reply, broken)),
+            _ => false,
+        };
         let options: Vec<_> = header.options.iter().filter(|option| stays(option)).copied().collect();
-        if options.is_empty() {
+        if options.is_empty() || header.salvage() >= self.config.max_salvage_count {
             return;
         }
-        if let Some(mut message) = self.message_along(hops, options, header.salvage() + 1) {
-            (message.source, message.ttl) = (Some(packet.source), packet.ttl);
-            self.send(message, now);
+        let salvage = header.salvage() + 1;
+        match route {
+            Some(route) => self.send_along(packet.source, packet.ttl, &route.hops, options, salvage, now),
+            None if waits => self.park(packet.source, packet.destination, packet.ttl, salvage, &options, now),
+            None => {}
+        }
+    }
+
+    /// Sends a message of this node, or of another one, along a route from here.
+    pub(super) fn send_along(
+        &mut self,
+        source: Ipv4Addr,
+        ttl: u8,
+        hops: &[Ipv4Addr],
+        options: Vec<DsrOption<'_>>,
+        salvage: u8,
+        now: Instant,
+    ) {
+        if let Some(message) = self.message_along(hops, options, salvage) {
+            let source = Some(source).filter(|&source| source != self.address);
+            self.send(Message { source, ttl, ..message }, now);
         }
     }
 
@@ -154,6 +210,10 @@ impl Dsr {
         now: Instant,
     ) {
         let Some(sender) = sender_of(packet, failed).filter(|&sender| sender != self.address) else { return };
+        let is_ns_2 = self.config.rules == Rules::Ns2;
+        if is_ns_2 && failed.route_errors() >= NS_2_MAX_ROUTE_ERRORS {
+            return;
+        }
         if let Some(last) = self.last_break.as_mut().filter(|last| last.is_of(hop, now)) {
             let is_nested = failed.has_route_error() && !is_salvaged;
             let is_told = last.told.contains(&sender) || last.told.len() >= self.config.request_table_size;
@@ -173,7 +233,7 @@ impl Dsr {
         };
         let mut options = vec![DsrOption::RouteError(error)];
         let mut total = usize::from(error.salvage) + 1;
-        if !is_salvaged {
+        if is_ns_2 || !is_salvaged {
             // Whoever has sent them sends them once more.
             for option in &failed.options {
                 match option {
@@ -272,15 +332,19 @@ impl Dsr {
             Some(DsrOption::Ack(ack)) => (ack.source, ack.destination),
             _ => return false,
         };
-        if source != self.address || destination == self.address {
+        // ns-2 lets whoever is told take them from there.
+        let is_sender = source == self.address || self.config.rules == Rules::Ns2;
+        if !is_sender || destination == self.address {
             return false;
         }
         let goes = |option: &&DsrOption<'_>| matches!(option, DsrOption::RouteError(_) | DsrOption::Ack(_));
         let options: Vec<_> = options.iter().filter(goes).copied().collect();
-        if let Some(route) = self.cache.search(destination, now)
-            && let Some(message) = self.message_along(&route.hops, options, salvage)
-        {
-            self.send(message, now);
+        match self.cache.search(destination, now) {
+            Some(route) => self.send_along(self.address, TTL, &route.hops, options, salvage, now),
+            None if self.config.rules == Rules::Ns2 => {
+                self.park(self.address, destination, TTL, salvage, &options, now);
+            }
+            None => {}
         }
         true
     }
@@ -300,6 +364,12 @@ impl Dsr {
     pub(super) fn on_search_over(&mut self) {
         self.spread_error = self.spread_error.filter(|error| !error.is_spread);
     }
+}
+
+/// Whether a route to this initiator has the link, in either direction.
+fn names(initiator: Ipv4Addr, reply: RouteReply<'_>, [a, b]: [Ipv4Addr; 2]) -> bool {
+    let nodes: Vec<_> = core::iter::once(initiator).chain(reply.addresses.iter()).collect();
+    nodes.windows(2).any(|link| link == [a, b] || link == [b, a])
 }
 
 /// The node that has given a packet its route (8.3.4).

@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::net::Ipv4Addr;
 
-use super::config::Config;
+use super::after;
+use super::config::{Config, Rules};
 use super::lru::Lru;
 use super::schedule::Key;
 use crate::time::Instant;
@@ -11,9 +12,9 @@ use crate::time::Instant;
 /// What is known of the search for a target.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Discovery {
-    /// Whether a request with a hop limit of 1 was sent since the last route was found.
+    /// Whether a propagating request is next: one with a hop limit of 1 was sent.
     pub(super) neighbours_asked: bool,
-    /// How many propagating requests were sent since the last route was found.
+    /// How many requests were sent since the last route was found; those that are followed by a longer time each.
     pub(super) attempts: u32,
     /// How many of them since the last time that packets were told that there is no route.
     pub(super) attempts_of_search: u32,
@@ -21,8 +22,10 @@ pub(super) struct Discovery {
     pub(super) next_nonpropagating: Instant,
     /// When the next propagating request may be sent.
     pub(super) next_propagating: Instant,
-    /// Until when packets may be waiting; `None`: nobody looks for a route.
+    /// Until when packets of this node may be waiting; `None`: it looks for no route.
     pub(super) wanted_until: Option<Instant>,
+    /// Until when packets of other nodes may be waiting.
+    pub(super) wanted_by_others_until: Option<Instant>,
     /// The timer of the next step.
     pub(super) timer: Option<Key>,
 }
@@ -31,6 +34,55 @@ impl Discovery {
     /// When the next request may be sent.
     pub(super) fn next_step(&self) -> Instant {
         if self.neighbours_asked { self.next_propagating } else { self.next_nonpropagating }
+    }
+
+    /// Takes the next step, which is due (RFC 4728, 4.3 and 8.2.1): the hop limit of its request.
+    pub(super) fn take_step(&mut self, config: &Config, now: Instant) -> u8 {
+        let is_propagating = match config.rules {
+            Rules::Rfc4728 => self.neighbours_asked,
+            Rules::Ns2 => self.neighbours_asked && now < self.next_nonpropagating,
+        };
+        let soon = after(now, config.nonprop_request_timeout);
+        match (config.rules, is_propagating) {
+            (Rules::Rfc4728, false) => {
+                self.next_nonpropagating = soon;
+                self.next_propagating = self.next_propagating.max(soon);
+            }
+            (Rules::Rfc4728, true) => {
+                self.next_propagating = after(now, config.request_timeout(self.attempts));
+                self.count();
+            }
+            (Rules::Ns2, false) => {
+                self.count();
+                self.next_nonpropagating = after(now, config.request_timeout(self.attempts));
+                self.next_propagating = soon;
+            }
+            (Rules::Ns2, true) => {}
+        }
+        self.neighbours_asked = config.rules == Rules::Rfc4728 || !is_propagating;
+        if is_propagating { config.discovery_hop_limit } else { 1 }
+    }
+
+    fn count(&mut self) {
+        self.attempts = self.attempts.saturating_add(1);
+        self.attempts_of_search += 1;
+    }
+
+    /// What is remembered of a search that is over, since there is a route.
+    pub(super) fn over(self, rules: Rules) -> Self {
+        let Self { next_nonpropagating, next_propagating, neighbours_asked, attempts, .. } = self;
+        match rules {
+            // The least time between two requests stays in force.
+            Rules::Rfc4728 => Self { next_nonpropagating, next_propagating, ..Self::default() },
+            // Only a reply changes anything.
+            Rules::Ns2 => Self { next_nonpropagating, next_propagating, neighbours_asked, attempts, ..Self::default() },
+        }
+    }
+
+    /// There is a reply: the next search may begin at once.
+    pub(super) fn on_reply(&mut self) {
+        let Self { timer, wanted_until, wanted_by_others_until, .. } = *self;
+        *self = Self { timer, wanted_until, wanted_by_others_until, ..Self::default() };
     }
 }
 
@@ -42,6 +94,7 @@ pub(super) struct RequestTable {
     /// Identifications and targets of the last requests, by initiator.
     seen: Lru<Ipv4Addr, VecDeque<(u16, Ipv4Addr)>>,
     ids: usize,
+    rules: Rules,
     identification: u16,
 }
 
@@ -52,6 +105,7 @@ impl RequestTable {
             originated: Lru::new(config.request_table_size),
             seen: Lru::new(config.request_table_size),
             ids: config.request_table_ids.max(1),
+            rules: config.rules,
             identification,
         }
     }
@@ -70,7 +124,7 @@ impl RequestTable {
                 self.seen.insert(initiator, VecDeque::from([request]));
                 false
             }
-            Some(requests) if requests.contains(&request) => true,
+            Some(requests) if requests.iter().any(|&known| is_known(self.rules, request, known)) => true,
             Some(requests) => {
                 if requests.len() >= self.ids {
                     requests.pop_front();
@@ -85,6 +139,14 @@ impl RequestTable {
     #[cfg(test)]
     pub(super) fn size(&self) -> usize {
         self.originated.len() + self.seen.values().map(VecDeque::len).sum::<usize>()
+    }
+}
+
+/// Whether a request was met before, since another of the same initiator was.
+fn is_known(rules: Rules, request: (u16, Ipv4Addr), met: (u16, Ipv4Addr)) -> bool {
+    match rules {
+        Rules::Rfc4728 => request == met,
+        Rules::Ns2 => (request.0.wrapping_sub(met.0)).cast_signed() <= 0,
     }
 }
 

@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use super::header::Header;
 use super::learning::Way;
-use super::{Dsr, Packet, after};
+use super::{Dsr, Packet, Rules, after};
 use crate::time::Instant;
 
 impl Dsr {
@@ -17,6 +17,9 @@ impl Dsr {
         receiver: Ipv4Addr,
         now: Instant,
     ) {
+        if self.config.rules == Rules::Ns2 && !packet.has_data {
+            return;
+        }
         let Some(way) = Way::of(packet, header, from) else { return };
         let behind = way.sender + 2;
         let later = way.nodes.get(behind..).and_then(|rest| rest.iter().position(|&node| node == self.address));
@@ -34,7 +37,7 @@ impl Dsr {
         let mut route = before[1..].to_vec();
         route.extend(&way.nodes[this..]);
         let back: Vec<_> = before.iter().rev().copied().collect();
-        let jitter = self.draw_below(self.config.broadcast_jitter);
+        let jitter = self.jitter_of_offer();
         self.send_reply(&route, &back, jitter, now);
     }
 }

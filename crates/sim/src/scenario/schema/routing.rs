@@ -278,7 +278,7 @@ pub(in super::super) enum DsrProfile {
     /// RFC 4728, section 9 and appendix A.
     #[serde(rename = "rfc-4728")]
     Rfc4728,
-    /// ns-2.35: a cache of paths, no delay against storms of replies.
+    /// ns-2.35, with its cache of paths, its searches by nodes on the way and its way of learning.
     #[serde(rename = "ns-2")]
     Ns2,
 }

@@ -14,7 +14,7 @@ use hopcast_wire::dsr::MAX_ADDRESSES_OF_ROUTE;
 
 use self::link::LinkCache;
 use self::path::PathCache;
-use super::config;
+use super::config::{Cache, Config};
 use crate::time::Instant;
 
 /// The most hops that a source route can have.
@@ -49,12 +49,12 @@ pub(super) enum RouteCache {
 
 impl RouteCache {
     /// An empty cache of the node `owner`.
-    pub(super) fn new(config: &config::Cache, owner: Ipv4Addr) -> Self {
-        match *config {
-            config::Cache::Path { primary, secondary, timeout } => {
-                Self::Path(PathCache::new(owner, primary, secondary, timeout))
+    pub(super) fn new(config: &Config, owner: Ipv4Addr) -> Self {
+        match config.cache {
+            Cache::Path { primary, secondary, timeout } => {
+                Self::Path(PathCache::new(owner, primary, secondary, timeout, config.rules))
             }
-            config::Cache::Link { capacity, lifetime } => Self::Link(LinkCache::new(owner, capacity, lifetime)),
+            Cache::Link { capacity, lifetime } => Self::Link(LinkCache::new(owner, capacity, lifetime)),
         }
     }
 

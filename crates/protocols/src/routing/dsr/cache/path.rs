@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
+use super::super::config::Rules;
 use super::{Learned, MAX_HOPS, Route};
 use crate::time::{Duration, Instant};
 
@@ -17,20 +18,22 @@ struct Path {
     /// Of those that have not been looked for, used or asked for by the owner.
     is_secondary: bool,
     expires: Instant,
-    /// Counts uses of the cache: when the path was last learned or used.
+    /// Counts uses of the cache: when the path was last learned or used; under ns-2's rules, when it came to its place.
     used: u64,
 }
 
 /// Paths from the owner of the cache. What leads to a destination is any path, or beginning of a path, that ends there.
 ///
 /// Of the two sizes the first is for paths that the owner has looked for or used; one that has to make room there becomes one of
-/// the others, where the path that was learned or used longest ago is given up.
+/// the others, where the path that was learned or used longest ago is given up. Under ns-2's rules (`dsr/mobicache.cc`) whatever came
+/// first to its place is given up, and a link breaks in one direction.
 #[derive(Debug)]
 pub(in super::super) struct PathCache {
     owner: Ipv4Addr,
     primary: usize,
     secondary: usize,
     timeout: Option<Duration>,
+    rules: Rules,
     paths: BTreeMap<Number, Path>,
     by_nodes: BTreeMap<Box<[Ipv4Addr]>, Number>,
     /// Node, its place in the path, whether the path is secondary, the path: the first of a node is the best.
@@ -44,12 +47,19 @@ pub(in super::super) struct PathCache {
 }
 
 impl PathCache {
-    pub(super) fn new(owner: Ipv4Addr, primary: usize, secondary: usize, timeout: Option<Duration>) -> Self {
+    pub(super) fn new(
+        owner: Ipv4Addr,
+        primary: usize,
+        secondary: usize,
+        timeout: Option<Duration>,
+        rules: Rules,
+    ) -> Self {
         Self {
             owner,
             primary,
             secondary,
             timeout,
+            rules,
             paths: BTreeMap::new(),
             by_nodes: BTreeMap::new(),
             by_node: BTreeSet::new(),
@@ -67,17 +77,30 @@ impl PathCache {
         let Some(place) = nodes.iter().position(|&node| node == self.owner) else { return };
         let backward: Vec<_> = nodes[..place].iter().rev().copied().collect();
         let forward = &nodes[place + 1..];
-        let expires = self.expiry(now);
-        self.insert(forward, is_last_external, !is_wanted, expires, now);
+        let (expires, is_secondary) = (self.expiry(now), !is_wanted);
+        let path = |nodes: &[Ipv4Addr], is_last_external, used| Path {
+            nodes: nodes.into(),
+            is_last_external,
+            is_secondary,
+            expires,
+            used,
+        };
+        let used = self.next_use();
+        self.insert(path(forward, is_last_external, used), now);
         // At the far end of an external hop nothing is known of the way back.
         if !(is_last_external && forward.is_empty()) {
-            self.insert(&backward, false, !is_wanted, expires, now);
+            let used = self.next_use();
+            self.insert(path(&backward, false, used), now);
         }
     }
 
     /// Every path that uses the link ends before it.
     pub(super) fn remove_link(&mut self, a: Ipv4Addr, b: Ipv4Addr) {
-        for (from, to) in [(a, b), (b, a)] {
+        let directions = match self.rules {
+            Rules::Rfc4728 => &[(a, b), (b, a)][..],
+            Rules::Ns2 => &[(a, b)],
+        };
+        for &(from, to) in directions {
             let of_node = (to, 0, false, 0)..=(to, u8::MAX, true, Number::MAX);
             let places: Vec<_> = self.by_node.range(of_node).map(|&(_, place, _, number)| (number, place)).collect();
             for (number, place) in places {
@@ -87,7 +110,12 @@ impl PathCache {
                     let path = self.remove(number);
                     // What is left of it keeps its time, whatever that is.
                     if place > 0 {
-                        self.insert(&path.nodes[..place], false, path.is_secondary, path.expires, Instant::START);
+                        let used = match self.rules {
+                            Rules::Rfc4728 => self.next_use(),
+                            Rules::Ns2 => path.used,
+                        };
+                        let nodes = path.nodes[..place].into();
+                        self.insert(Path { nodes, is_last_external: false, used, ..path }, Instant::START);
                     }
                 }
             }
@@ -150,48 +178,52 @@ impl PathCache {
         longer.starts_with(nodes).then_some(*number)
     }
 
-    fn insert(
-        &mut self,
-        nodes: &[Ipv4Addr],
-        is_last_external: bool,
-        is_secondary: bool,
-        expires: Instant,
-        now: Instant,
-    ) {
-        if nodes.is_empty() || nodes.len() > MAX_HOPS {
+    fn next_use(&mut self) -> u64 {
+        self.uses += 1;
+        self.uses
+    }
+
+    fn insert(&mut self, mut path: Path, now: Instant) {
+        if path.nodes.is_empty() || path.nodes.len() > MAX_HOPS {
             return;
         }
-        let mut is_secondary = is_secondary;
-        if let Some(number) = self.find_longer(nodes) {
+        if let Some(number) = self.find_longer(&path.nodes) {
             let known = &self.paths[&number];
-            let is_better = !is_last_external && known.is_last_external && known.nodes.len() == nodes.len();
+            let is_better = !path.is_last_external && known.is_last_external && known.nodes.len() == path.nodes.len();
             if known.expires > now && !is_better {
-                return self.refresh(number, is_secondary, expires);
+                return self.refresh(number, path.is_secondary, path.expires);
             }
             // It has expired, or led through another network.
             self.remove(number);
         }
-        for length in 1..nodes.len() {
+        for length in 1..path.nodes.len() {
             // What the new path begins with is in it.
-            if let Some(&number) = self.by_nodes.get(&nodes[..length]) {
-                is_secondary &= self.remove(number).is_secondary;
+            if let Some(&number) = self.by_nodes.get(&path.nodes[..length]) {
+                let shorter = self.remove(number);
+                // Under ns-2's rules it keeps its place where that is no worse.
+                if self.rules == Rules::Ns2 && (path.is_secondary || !shorter.is_secondary) {
+                    path.used = path.used.min(shorter.used);
+                }
+                path.is_secondary &= shorter.is_secondary;
             }
         }
         self.additions += 1;
-        self.uses += 1;
         self.next = self.next.wrapping_add(1);
-        let path = Path { nodes: nodes.into(), is_last_external, is_secondary, expires, used: self.uses };
         self.enter(self.next, path);
         self.make_room();
     }
 
     fn refresh(&mut self, number: Number, is_secondary: bool, expires: Instant) {
-        self.uses += 1;
+        let used = self.next_use();
         let path = self.paths.get_mut(&number).expect("the indices name paths that are there");
-        self.by_use.remove(&(path.is_secondary, path.used, number));
-        (path.used, path.expires) = (self.uses, path.expires.max(expires));
-        self.by_use.insert((path.is_secondary, path.used, number));
-        if path.is_secondary && !is_secondary {
+        let is_promoted = path.is_secondary && !is_secondary;
+        path.expires = path.expires.max(expires);
+        if is_promoted || self.rules == Rules::Rfc4728 {
+            self.by_use.remove(&(path.is_secondary, path.used, number));
+            path.used = used;
+            self.by_use.insert((path.is_secondary, path.used, number));
+        }
+        if is_promoted {
             let mut path = self.remove(number);
             path.is_secondary = false;
             self.enter(number, path);
@@ -203,8 +235,10 @@ impl PathCache {
         if self.paths.len() - self.secondaries > self.primary {
             let (_, _, oldest) = *self.by_use.first().expect("there are more than none");
             let mut path = self.remove(oldest);
-            path.is_secondary = true;
-            self.enter(oldest, path);
+            if self.rules == Rules::Rfc4728 {
+                path.is_secondary = true;
+                self.enter(oldest, path);
+            }
         }
         if self.secondaries > self.secondary {
             let (_, _, oldest) = *self.by_use.range((true, 0, 0)..).next().expect("there are more than none");

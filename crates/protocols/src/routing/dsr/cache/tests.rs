@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::config::{Cache, Config, Lifetime, MaxLife};
+use super::super::config::{Cache, Config, Lifetime, MaxLife, Rules};
 use super::*;
 use crate::time::Duration;
 
@@ -23,7 +23,11 @@ struct Bench(RouteCache);
 
 impl Bench {
     fn new(cache: Cache) -> Self {
-        Self(RouteCache::new(&cache, node(0)))
+        Self::with(cache, Rules::Rfc4728)
+    }
+
+    fn with(cache: Cache, rules: Rules) -> Self {
+        Self(RouteCache::new(&Config { cache, rules, ..Config::RFC_4728 }, node(0)))
     }
 
     fn add(&mut self, indices: &[u8], secs: u64) {
@@ -212,6 +216,32 @@ fn paths_that_were_wanted_or_used_outlive_others() {
     assert_eq!(found(&mut bench), [1, 4, 5], "1 becomes one of the others");
     bench.add(&[0, 6], 1);
     assert_eq!(found(&mut bench), [4, 5, 6], "1 was learned before 5");
+}
+
+/// ns-2's `mobicache.cc`: a place is given away in turn, whatever was used since, and the path that had it is gone.
+#[test]
+fn in_ns_2_who_comes_first_goes_first() {
+    let mut bench = Bench::with(Cache::Path { primary: 2, secondary: 2, timeout: None }, Rules::Ns2);
+    let found = |bench: &mut Bench| (1..9).filter(|&to| bench.search(to, 1).is_some()).collect::<Vec<_>>();
+    for wanted in [1, 2] {
+        bench.learn(&[0, wanted], false, true, 0);
+    }
+    bench.use_route(1, 0);
+    // What grows keeps its place.
+    bench.learn(&[0, 1, 4], false, true, 0);
+    bench.learn(&[0, 3], false, true, 0);
+    assert_eq!(found(&mut bench), [2, 3]);
+    // What is cut off, too.
+    for heard in [&[0, 5, 6][..], &[0, 7]] {
+        bench.add(heard, 0);
+    }
+    bench.0.remove_link(node(5), node(6));
+    assert_eq!(found(&mut bench), [2, 3, 5, 7]);
+    bench.add(&[0, 8], 0);
+    assert_eq!(found(&mut bench), [2, 3, 7, 8]);
+    // One that is used moves to the wanted ones, and is the last to come there.
+    bench.use_route(7, 0);
+    assert_eq!(found(&mut bench), [3, 7, 8]);
 }
 
 #[test]

@@ -71,6 +71,17 @@ fn requests_are_repeated_ever_more_slowly() {
     assert_eq!(bench.due(millis(46_000)), [broadcast(None, 255, &[request(10, 9, &[])])]);
 }
 
+/// A host behind this node has another source address.
+#[test]
+fn what_this_node_sends_for_others_is_looked_for_as_well() {
+    let mut bench = Bench::new(EXACT);
+    assert_eq!(bench.forward(Sent::new(0, 4, 9), &[], true), Verdict::Wait);
+    assert_eq!(bench.outputs(), [broadcast(None, 1, &[request(1, 9, &[])])]);
+    for (identification, at) in (2..).zip([30, 530, 1530]) {
+        assert_eq!(bench.due(millis(at)), [broadcast(None, 255, &[request(identification, 9, &[])])]);
+    }
+}
+
 #[test]
 fn a_search_is_given_up_after_max_request_rexmt() {
     let mut bench = Bench::new(Config { max_request_rexmt: 2, ..EXACT });

@@ -7,6 +7,7 @@ use super::super::learning::RECENT;
 use super::bench::*;
 use super::*;
 use crate::random::{Purpose, Stream};
+use crate::routing::ROUTE_QUEUE_PACKETS;
 use crate::routing::network::hop_to;
 
 /// How many addresses, timers and entries the machine stores.
@@ -22,7 +23,8 @@ fn size(dsr: &Dsr) -> usize {
         + dsr.blacklist.found.len()
         + dsr.maintenance.size()
         + dsr.last_break.as_ref().map_or(0, super::super::repair::Break::size)
-        + dsr.failed_once.len()
+        + dsr.failures.len()
+        + dsr.parked.size()
         + dsr.heard_over.len()
         + dsr.schedule.len()
         + dsr.outputs.len()
@@ -39,12 +41,22 @@ fn bound(config: &Config) -> usize {
     // Targets, their requests and their timers; replies; held requests; the other tables; delayed messages; packets.
     let requests = 3 * table + table * ids;
     let replies = table * (2 * MAX_HOPS + 1);
-    cache + recent + requests + replies + 2 * table + 5 * table + table * ids + 3 * config.rexmt_buffer_size
+    let parked_and_failures = 2 * ROUTE_QUEUE_PACKETS as usize;
+    cache
+        + recent
+        + requests
+        + replies
+        + parked_and_failures
+        + 2 * table
+        + 5 * table
+        + table * ids
+        + 3 * config.rexmt_buffer_size
 }
 
-fn small(cache: Cache, acknowledgement: Acknowledgement) -> Config {
+fn small(cache: Cache, acknowledgement: Acknowledgement, rules: Rules) -> Config {
     Config {
         cache,
+        rules,
         acknowledgement,
         request_table_size: 4,
         request_table_ids: 2,
@@ -60,7 +72,9 @@ fn configs() -> impl Strategy<Value = Config> {
         Cache::Path { primary: 2, secondary: 2, timeout: Some(Duration::from_secs(1)) },
     ];
     let hows = vec![Acknowledgement::LinkLayer, Acknowledgement::Passive, Acknowledgement::NetworkLayer];
-    (prop::sample::select(caches), prop::sample::select(hows)).prop_map(|(cache, how)| small(cache, how))
+    let rules = vec![Rules::Rfc4728, Rules::Ns2];
+    (prop::sample::select(caches), prop::sample::select(hows), prop::sample::select(rules))
+        .prop_map(|(cache, how, rules)| small(cache, how, rules))
 }
 
 /// Octets that are likely to mean something: options of this protocol, with addresses of a few nodes.
@@ -167,7 +181,7 @@ proptest! {
                 }
             }
             // One call does a bounded amount of work.
-            prop_assert!(outputs <= 64, "{} outputs of one call", outputs);
+            prop_assert!(outputs <= 64 + ROUTE_QUEUE_PACKETS, "{} outputs of one call", outputs);
             let (size, bound) = (size(&bench.machine.0), bound(&config));
             prop_assert!(size <= bound, "{} is more than {}", size, bound);
         }

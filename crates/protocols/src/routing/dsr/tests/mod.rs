@@ -4,6 +4,7 @@ mod acknowledging;
 mod bench;
 mod discovery;
 mod hostile;
+mod ns2;
 mod properties;
 mod repair;
 
@@ -12,7 +13,7 @@ use std::net::Ipv4Addr;
 use hopcast_wire::dsr::{DsrOption, Packet as View};
 
 use super::cache::has_duplicates;
-use super::{Acknowledgement, Cache, Config, Dsr, Lifetime, MaxLife};
+use super::{Acknowledgement, Cache, Config, Dsr, Lifetime, MaxLife, Rules};
 use crate::routing::network::{Fate, Network, address};
 use crate::routing::{Encapsulation, LinkEvent, Message, NextHop, Node, Output, Packet, Routing, Verdict};
 use crate::time::{Duration, Instant};
