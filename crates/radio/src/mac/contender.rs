@@ -46,7 +46,7 @@ pub(super) struct Outgoing<P> {
     pub(super) receiver: Option<StationId>,
     pub(super) payload: P,
     pub(super) octets: u32,
-    pub(super) sequence: u16,
+    pub(super) sequence: u32,
     /// Of a QoS frame.
     pub(super) priority: Option<UserPriority>,
     /// Of the present attempt.

@@ -7,7 +7,7 @@ use super::frame::StationId;
 #[derive(Clone, Debug, Default)]
 pub(super) struct DuplicateCache {
     /// Sorted by key.
-    last: Vec<(u64, u16)>,
+    last: Vec<(u64, u32)>,
 }
 
 /// Transmitter, and user priority of a QoS frame.
@@ -15,7 +15,7 @@ type Key = (StationId, Option<UserPriority>);
 
 impl DuplicateCache {
     /// Records a frame; true if it is a repetition of the last one with this key: same number, retry bit set.
-    pub(super) fn on_frame(&mut self, (transmitter, priority): Key, sequence: u16, retry: bool) -> bool {
+    pub(super) fn on_frame(&mut self, (transmitter, priority): Key, sequence: u32, retry: bool) -> bool {
         let key = u64::from(transmitter.0) << 4 | priority.map_or(8, |priority| u64::from(priority.get()));
         match self.last.binary_search_by_key(&key, |last| last.0) {
             Ok(place) => {
@@ -43,7 +43,8 @@ mod tests {
         assert!(!cache.on_frame(a, 7, false));
         assert!(!cache.on_frame(b, 7, true), "another transmitter");
         assert!(cache.on_frame(a, 7, true));
-        assert!(!cache.on_frame(a, 7, false), "no retry: the numbers have wrapped");
+        assert!(!cache.on_frame(a, 7, false), "no retry");
+        assert!(!cache.on_frame(a, 7 + 4_096, true), "another frame with the same Sequence Number field");
         assert!(!cache.on_frame(a, 8, true), "a retry of a frame that was never received");
     }
 

