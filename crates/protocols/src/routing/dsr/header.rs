@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-use hopcast_wire::dsr::{self, AckRequest, Addresses, DsrOption, OptionType, RouteRequest, SourceRoute};
+use hopcast_wire::dsr::{self, AckRequest, Addresses, DsrOption, OptionType, RouteReply, RouteRequest, SourceRoute};
 use hopcast_wire::ipv4::Protocol;
 
 /// The options of a header, padding left out.
@@ -71,6 +71,11 @@ impl<'a> Header<'a> {
     pub(super) fn salvage(&self) -> u8 {
         self.source_route().map_or(0, |route| route.salvage)
     }
+}
+
+/// The nodes of the route that a reply gives, its initiator first.
+pub(super) fn nodes_of(initiator: Ipv4Addr, reply: RouteReply<'_>) -> Vec<Ipv4Addr> {
+    core::iter::once(initiator).chain(reply.addresses.iter()).collect()
 }
 
 /// The octets of a header.

@@ -7,7 +7,7 @@ use hopcast_wire::dsr::{DsrOption, RouteReply};
 use smallvec::SmallVec;
 
 use super::cache::Learned;
-use super::header::Header;
+use super::header::{Header, nodes_of};
 use super::maintenance::Identity;
 use super::{Dsr, NextHop, Packet, Rules};
 use crate::time::{Duration, Instant};
@@ -151,7 +151,7 @@ impl Dsr {
         }
         for option in &header.options {
             let DsrOption::RouteReply(reply) = option else { continue };
-            let nodes: Vec<_> = core::iter::once(packet.destination).chain(reply.addresses.iter()).collect();
+            let nodes = nodes_of(packet.destination, *reply);
             let is_wanted = packet.destination == this;
             if let Some(place) = place(&nodes).filter(|_| is_wanted || is_overheard) {
                 let is_last_external = reply.last_hop_external;
@@ -167,7 +167,7 @@ impl Dsr {
     /// Whoever sends a Route Reply under ns-2's rules learns its way.
     pub(super) fn on_reply_sent(&mut self, back: &[Ipv4Addr], now: Instant) {
         if self.config.rules == Rules::Ns2 {
-            let nodes: Vec<_> = core::iter::once(self.address).chain(back.iter().copied()).collect();
+            let nodes = [&[self.address], back].concat();
             self.cache.add(Learned { nodes: &nodes, is_last_external: false, is_wanted: true }, now);
         }
     }
@@ -204,8 +204,7 @@ impl Dsr {
 
     /// The initiator learns all of a route. Others learn what the reply has tested: it comes from the far end.
     fn learn_from_reply(&mut self, initiator: Ipv4Addr, reply: RouteReply<'_>, from: Ipv4Addr, now: Instant) {
-        let mut nodes = vec![initiator];
-        nodes.extend(reply.addresses.iter());
+        let nodes = nodes_of(initiator, reply);
         let is_wanted = initiator == self.address;
         let place = |node: Ipv4Addr| nodes.iter().position(|&other| other == node);
         let tested = if is_wanted {

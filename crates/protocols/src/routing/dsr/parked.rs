@@ -8,27 +8,25 @@ use std::sync::Arc;
 use hopcast_wire::dsr::DsrOption;
 use hopcast_wire::ipv4::Protocol;
 
+use super::cache::Route;
 use super::header::{self, Header};
-use super::{Dsr, after};
+use super::{Dsr, Message, Rules, after};
 use crate::routing::ROUTE_QUEUE_PACKETS;
 use crate::time::Instant;
 
-/// A message without a route.
-#[derive(Debug)]
-struct Message {
-    source: Ipv4Addr,
-    destination: Ipv4Addr,
-    ttl: u8,
+/// What a message that has lost its route is, besides what it says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stray {
+    pub(super) source: Ipv4Addr,
+    pub(super) destination: Ipv4Addr,
+    pub(super) ttl: u8,
     /// How often it will have been salvaged.
-    salvage: u8,
-    /// The header with what the message says.
-    octets: Arc<[u8]>,
-    until: Instant,
+    pub(super) salvage: u8,
 }
 
-/// Messages that wait, the oldest first: no more than packets with data.
+/// Messages that wait, the oldest first, with what they say and until when: no more than packets with data.
 #[derive(Debug, Default)]
-pub(super) struct Parked(VecDeque<Message>);
+pub(super) struct Parked(VecDeque<(Stray, Arc<[u8]>, Instant)>);
 
 #[cfg(test)]
 impl Parked {
@@ -39,36 +37,46 @@ impl Parked {
 }
 
 impl Dsr {
-    /// A message waits for a route to its destination, which this node looks for.
-    pub(super) fn park(
+    /// Sends what a message says along this route from here. Without one it is lost or, under ns-2's rules, waits while this node looks
+    /// for one.
+    pub(super) fn send_stray(
         &mut self,
-        source: Ipv4Addr,
-        destination: Ipv4Addr,
-        ttl: u8,
-        salvage: u8,
-        options: &[DsrOption<'_>],
+        stray: Stray,
+        options: Vec<DsrOption<'_>>,
+        route: Option<&Route>,
         now: Instant,
     ) {
-        let octets = header::emit(Protocol::NoNextHeader, options);
-        let until = after(now, self.config.send_buffer_timeout);
-        if self.parked.0.len() >= ROUTE_QUEUE_PACKETS as usize {
-            self.parked.0.pop_front();
+        let Stray { source, destination, ttl, salvage } = stray;
+        match route {
+            Some(route) => {
+                if let Some(message) = self.message_along(&route.hops, options, salvage) {
+                    let source = Some(source).filter(|&source| source != self.address);
+                    self.send(Message { source, ttl, ..message }, now);
+                }
+            }
+            None if self.config.rules == Rules::Ns2 => {
+                let octets = header::emit(Protocol::NoNextHeader, &options);
+                if self.parked.0.len() >= ROUTE_QUEUE_PACKETS as usize {
+                    self.parked.0.pop_front();
+                }
+                self.parked.0.push_back((stray, octets, after(now, self.config.send_buffer_timeout)));
+                self.seek(destination, source == self.address, now);
+            }
+            None => {}
         }
-        self.parked.0.push_back(Message { source, destination, ttl, salvage, octets, until });
-        self.seek(destination, source == self.address, now);
     }
 
     /// Sends what has waited for a route to `destination`, which there is now.
     pub(super) fn send_parked(&mut self, destination: Ipv4Addr, now: Instant) {
-        self.parked.0.retain(|message| now < message.until);
+        self.parked.0.retain(|&(.., until)| now < until);
         let all = core::mem::take(&mut self.parked.0);
-        let (found, left): (Vec<_>, _) = all.into_iter().partition(|message| message.destination == destination);
+        let (found, left): (Vec<_>, _) = all.into_iter().partition(|(stray, ..)| stray.destination == destination);
         self.parked.0 = left.into();
-        for Message { source, ttl, salvage, octets, .. } in found {
+        for (stray, octets, _) in found {
             if let Some(route) = self.cache.search(destination, now)
                 && let Some(Header { options, .. }) = Header::parse(&octets, 0)
             {
-                self.send_along(source, ttl, &route.hops, options, salvage, now);
+                self.send_stray(stray, options, Some(&route), now);
             }
         }
     }

@@ -5,9 +5,10 @@ use std::net::Ipv4Addr;
 use hopcast_wire::dsr::{DsrOption, ErrorKind, RouteError, RouteReply};
 
 use super::cache::Route;
-use super::header::Header;
+use super::header::{Header, nodes_of};
 use super::maintenance::{Copy, Identity};
-use super::{Dsr, Message, NextHop, Output, Packet, Rules, TTL, Verdict};
+use super::parked::Stray;
+use super::{Dsr, NextHop, Output, Packet, Rules, TTL, Verdict};
 use crate::time::Instant;
 
 /// So many Route Errors fit into a packet of ns-2 (MAX_ROUTE_ERRORS of `dsr/hdr_sr.h`).
@@ -108,8 +109,7 @@ impl Dsr {
             return Verdict::Drop;
         }
         let route = self.cache.search(packet.destination, now);
-        let may_salvage = header.salvage() < self.config.max_salvage_count;
-        let is_salvaged = route.is_some() && may_salvage;
+        let is_salvaged = route.is_some() && self.may_salvage(&header);
         if is_told && !is_own {
             self.tell_of_break(hop, packet, &header, is_salvaged, now);
         }
@@ -136,7 +136,7 @@ impl Dsr {
         match self.config.rules {
             Rules::Rfc4728 if !is_own => false,
             Rules::Rfc4728 => header.source_route().is_some() || self.may_try_again(packet, 1),
-            Rules::Ns2 if !is_own => header.salvage() < self.config.max_salvage_count,
+            Rules::Ns2 if !is_own => self.may_salvage(header),
             Rules::Ns2 => self.may_try_again(packet, self.config.max_salvage_count),
         }
     }
@@ -173,31 +173,17 @@ impl Dsr {
             _ => false,
         };
         let options: Vec<_> = header.options.iter().filter(|option| stays(option)).copied().collect();
-        if options.is_empty() || header.salvage() >= self.config.max_salvage_count {
+        if options.is_empty() || !self.may_salvage(header) {
             return;
         }
-        let salvage = header.salvage() + 1;
-        match route {
-            Some(route) => self.send_along(packet.source, packet.ttl, &route.hops, options, salvage, now),
-            None if waits => self.park(packet.source, packet.destination, packet.ttl, salvage, &options, now),
-            None => {}
-        }
+        let Packet { source, destination, ttl, .. } = *packet;
+        let stray = Stray { source, destination, ttl, salvage: header.salvage() + 1 };
+        self.send_stray(stray, options, route, now);
     }
 
-    /// Sends a message of this node, or of another one, along a route from here.
-    pub(super) fn send_along(
-        &mut self,
-        source: Ipv4Addr,
-        ttl: u8,
-        hops: &[Ipv4Addr],
-        options: Vec<DsrOption<'_>>,
-        salvage: u8,
-        now: Instant,
-    ) {
-        if let Some(message) = self.message_along(hops, options, salvage) {
-            let source = Some(source).filter(|&source| source != self.address);
-            self.send(Message { source, ttl, ..message }, now);
-        }
+    /// Whether a packet was salvaged less often than it may be.
+    fn may_salvage(&self, header: &Header<'_>) -> bool {
+        header.salvage() < self.config.max_salvage_count
     }
 
     /// Originates a Route Error (8.3.4), one to each sender for one broken link (3.4.2).
@@ -339,13 +325,8 @@ impl Dsr {
         }
         let goes = |option: &&DsrOption<'_>| matches!(option, DsrOption::RouteError(_) | DsrOption::Ack(_));
         let options: Vec<_> = options.iter().filter(goes).copied().collect();
-        match self.cache.search(destination, now) {
-            Some(route) => self.send_along(self.address, TTL, &route.hops, options, salvage, now),
-            None if self.config.rules == Rules::Ns2 => {
-                self.park(self.address, destination, TTL, salvage, &options, now);
-            }
-            None => {}
-        }
+        let route = self.cache.search(destination, now);
+        self.send_stray(Stray { source: self.address, destination, ttl: TTL, salvage }, options, route.as_ref(), now);
         true
     }
 
@@ -368,8 +349,7 @@ impl Dsr {
 
 /// Whether a route to this initiator has the link, in either direction.
 fn names(initiator: Ipv4Addr, reply: RouteReply<'_>, [a, b]: [Ipv4Addr; 2]) -> bool {
-    let nodes: Vec<_> = core::iter::once(initiator).chain(reply.addresses.iter()).collect();
-    nodes.windows(2).any(|link| link == [a, b] || link == [b, a])
+    nodes_of(initiator, reply).windows(2).any(|link| link == [a, b] || link == [b, a])
 }
 
 /// The node that has given a packet its route (8.3.4).
