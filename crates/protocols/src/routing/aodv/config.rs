@@ -35,8 +35,8 @@ pub struct Config {
     pub ttl_increment: u8,
     /// TTL_THRESHOLD: radius of the last ring; what is beyond is the whole network.
     pub ttl_threshold: u8,
-    /// Times that are constants; `None`: derived as the RFC says.
-    pub constants: Option<Constants>,
+    /// Whose rules are followed where ns-2.35 has its own.
+    pub rules: Rules,
     /// Broadcasts that answer a message of a neighbour are delayed by up to this time, so that neighbours that have heard the
     /// same do not all transmit at once (RFC 5148, section 5).
     pub broadcast_jitter: Duration,
@@ -54,6 +54,15 @@ pub struct Config {
     pub destination_only: bool,
     /// A flag: each reply is to be acknowledged, and a neighbour that does not is blacklisted (section 6.8).
     pub reply_acknowledgement: bool,
+}
+
+/// Whose rules a node follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rules {
+    /// Those of RFC 3561.
+    Rfc3561,
+    /// What ns-2.35 (aodv/aodv.cc) does otherwise: `docs/models/aodv.md` has a list.
+    Ns2(Constants),
 }
 
 /// Times that are constants in ns-2.35 (aodv/aodv.h), by their names there, where RFC 3561 derives them or has none.
@@ -94,6 +103,16 @@ pub enum LocalRepair {
     NearerThanSource,
 }
 
+impl Rules {
+    /// The constants of ns-2.35, where its rules are followed.
+    pub(super) fn ns2(self) -> Option<Constants> {
+        match self {
+            Self::Rfc3561 => None,
+            Self::Ns2(constants) => Some(constants),
+        }
+    }
+}
+
 impl LinkDetection {
     pub(super) fn uses_hello(self) -> bool {
         self != Self::LinkLayer
@@ -128,7 +147,7 @@ impl Config {
             ttl_start: 1,
             ttl_increment: 2,
             ttl_threshold: 7,
-            constants: None,
+            rules: Rules::Rfc3561,
             broadcast_jitter: Duration::from_millis(10),
             in_arp: false,
             link_detection: LinkDetection::Both,
@@ -141,7 +160,7 @@ impl Config {
     }
 
     /// Those of ns-2.35 (aodv/aodv.h, and the jitter in aodv/aodv.cc), which detects broken links in the link layer and sends
-    /// no hellos, limits no rates and waits for a ring of n hops no longer than 2n hops take.
+    /// no hellos, limits no rates and has [rules](Rules::Ns2) of its own.
     pub const fn ns2() -> Self {
         Self {
             active_route_timeout: Duration::from_secs(10),
@@ -152,8 +171,9 @@ impl Config {
             rreq_ratelimit: None,
             rreq_retries: 3,
             timeout_buffer: 0,
-            ttl_start: 5,
-            constants: Some(Constants {
+            // TTL_START, 5, is never used: rt_last_hop_count begins with INFINITY2 (aodv/aodv_rtable.cc).
+            ttl_start: 30,
+            rules: Rules::Ns2(Constants {
                 bcast_id_save: Duration::from_secs(6),
                 max_rreq_timeout: Duration::from_secs(10),
                 my_route_timeout: Duration::from_secs(10),
@@ -211,7 +231,7 @@ impl Config {
 
     /// MY_ROUTE_TIMEOUT: lifetime of a route to this node.
     pub fn my_route_timeout(&self) -> Duration {
-        self.constants.map_or(self.active_route_timeout * 2, |constants| constants.my_route_timeout)
+        self.rules.ns2().map_or(self.active_route_timeout * 2, |constants| constants.my_route_timeout)
     }
 
     /// NET_TRAVERSAL_TIME: time through the network and back.
@@ -226,7 +246,7 @@ impl Config {
 
     /// PATH_DISCOVERY_TIME: how long a request is known again.
     pub fn path_discovery_time(&self) -> Duration {
-        self.constants.map_or(self.net_traversal_time() * 2, |constants| constants.bcast_id_save)
+        self.rules.ns2().map_or(self.net_traversal_time() * 2, |constants| constants.bcast_id_save)
     }
 
     /// RING_TRAVERSAL_TIME: wait for a reply to a request with this time to live.
@@ -237,7 +257,19 @@ impl Config {
     /// MinimalLifetime of section 6.5: how long a route back to an originator `hops` away is needed.
     pub fn reverse_route_lifetime(&self, hops: u8) -> Duration {
         let derived = (self.net_traversal_time() * 2).saturating_sub(self.node_traversal_time * 2 * u64::from(hops));
-        self.constants.map_or(derived, |constants| constants.rev_route_life)
+        self.rules.ns2().map_or(derived, |constants| constants.rev_route_life)
+    }
+
+    /// Whether a link that is lost takes along all that was to go over it, packets of this node too, and a repair is a search
+    /// (`rt_ll_failed` and `local_rt_repair` of ns-2.35's aodv/aodv.cc). Where the RFC's repair is asked for, each packet is decided
+    /// upon anew, and a repair is one request.
+    pub(super) fn fails_as_ns2(&self) -> bool {
+        self.is_ns2() && self.local_repair != LocalRepair::Near
+    }
+
+    /// Whether ns-2's rules are followed.
+    pub(super) fn is_ns2(&self) -> bool {
+        self.rules != Rules::Rfc3561
     }
 
     /// The longest lifetime of a route: shorter than the memory of its next hop by what a message may take.
@@ -251,12 +283,14 @@ impl Config {
         self.active_route_timeout = time(self.active_route_timeout);
         self.hello_interval = time(self.hello_interval);
         self.node_traversal_time = time(self.node_traversal_time);
-        self.constants = self.constants.map(|constants| Constants {
-            bcast_id_save: time(constants.bcast_id_save),
-            max_rreq_timeout: time(constants.max_rreq_timeout),
-            my_route_timeout: time(constants.my_route_timeout),
-            rev_route_life: time(constants.rev_route_life),
-        });
+        if let Rules::Ns2(constants) = self.rules {
+            self.rules = Rules::Ns2(Constants {
+                bcast_id_save: time(constants.bcast_id_save),
+                max_rreq_timeout: time(constants.max_rreq_timeout),
+                my_route_timeout: time(constants.my_route_timeout),
+                rev_route_life: time(constants.rev_route_life),
+            });
+        }
         self.broadcast_jitter = self.broadcast_jitter.min(TIMES.1);
         self.allowed_hello_loss = self.allowed_hello_loss.clamp(1, 1_000);
         self.net_diameter = self.net_diameter.max(1);

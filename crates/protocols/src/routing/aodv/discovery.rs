@@ -1,7 +1,8 @@
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
-use super::config::{Config, Constants};
+use super::config::{Config, Rules};
+use super::hop_times::HopTimes;
 use super::rate::RateLimit;
 use super::schedule::Schedule;
 use crate::time::{Duration, Instant};
@@ -18,6 +19,8 @@ pub(super) struct Discoveries {
     queue: BTreeMap<u64, Ipv4Addr>,
     next_ticket: u64,
     rate: RateLimit,
+    /// ns-2 waits as long as hops took so far.
+    hop_times: HopTimes,
 }
 
 #[derive(Debug)]
@@ -77,6 +80,7 @@ impl Discoveries {
             queue: BTreeMap::new(),
             next_ticket: 0,
             rate: RateLimit::new(config.rreq_ratelimit),
+            hop_times: HopTimes::default(),
         }
     }
 
@@ -85,29 +89,59 @@ impl Discoveries {
         self.discoveries.get(&destination).is_some_and(|discovery| discovery.purpose != Purpose::Search)
     }
 
+    /// A packet of another node waits for a route. Whether a local repair of that is under way.
+    pub(super) fn join_repair(&mut self, destination: Ipv4Addr) -> bool {
+        let Some(discovery) = self.discoveries.get_mut(&destination) else { return false };
+        if discovery.purpose == Purpose::Search {
+            return false;
+        }
+        discovery.want();
+        true
+    }
+
     /// A packet of this node waits for a route. Starts a search unless there is a discovery; `hops`: where the destination was.
     pub(super) fn search(&mut self, destination: Ipv4Addr, hops: Option<u8>, config: &Config) {
         if let Some(discovery) = self.discoveries.get_mut(&destination) {
             if let Purpose::Repair { with_own, .. } = &mut discovery.purpose {
                 *with_own = true;
             }
-            if let Stage::HoldOff { wanted, .. } = &mut discovery.stage {
-                *wanted = true;
-            }
+            discovery.want();
             return;
         }
-        let first = hops.map_or(config.ttl_start, |hops| hops.saturating_add(config.ttl_increment));
-        let ttl = ring(first, config);
+        let ttl = hops.map_or_else(|| ring(config.ttl_start, config), |hops| wider(hops, config));
         // The first request is none of the retries.
-        let full_limit = config.rreq_retries + u32::from(ttl == config.net_diameter);
-        self.start(destination, Purpose::Search, ttl, full_limit);
+        let is_retry = !config.is_ns2() && ttl != config.net_diameter;
+        self.start(destination, Purpose::Search, ttl, config.rreq_retries + u32::from(!is_retry));
     }
 
-    /// A packet of another node waits for the route to be repaired by a request with this time to live. There is no repair under
-    /// way; a search becomes one that packets of this node wait for as well.
-    pub(super) fn repair(&mut self, destination: Ipv4Addr, hops: u8, ttl: u8) {
+    /// A packet of another node, `to_source` hops away, waits for a route to be repaired that had so many `hops`: by one request, and
+    /// to ns-2 by a search. There is no repair under way; a search becomes one that packets of this node wait for as well.
+    pub(super) fn repair(&mut self, destination: Ipv4Addr, hops: u8, to_source: u8, config: &Config) {
         let with_own = self.finish(destination).is_some();
-        self.start(destination, Purpose::Repair { hops, with_own }, ttl, 0);
+        let (ttl, full_limit) = if config.fails_as_ns2() {
+            (wider(hops, config), config.rreq_retries + 1)
+        } else {
+            (hops.max(to_source / 2).saturating_add(config.local_add_ttl).min(config.net_diameter), 0)
+        };
+        self.start(destination, Purpose::Repair { hops, with_own }, ttl, full_limit);
+    }
+
+    /// A reply to this node's request has come, over so many hops.
+    pub(super) fn handle_reply(&mut self, destination: Ipv4Addr, hops: u8, now: Instant) {
+        self.hop_times.handle_reply(destination, hops, now);
+    }
+
+    /// The destinations of local repairs.
+    pub(super) fn repairs(&self) -> impl Iterator<Item = Ipv4Addr> {
+        let is_repair = |discovery: &Discovery| discovery.purpose != Purpose::Search;
+        self.discoveries.iter().filter(move |(_, discovery)| is_repair(discovery)).map(|(&destination, _)| destination)
+    }
+
+    /// Makes a repair a search for what waits by now: packets of others wait for it no more.
+    pub(super) fn close_repair(&mut self, destination: Ipv4Addr) {
+        if let Some(discovery) = self.discoveries.get_mut(&destination) {
+            discovery.purpose = Purpose::Search;
+        }
     }
 
     /// Ends the discovery, if there is one.
@@ -127,7 +161,10 @@ impl Discoveries {
         }
         let (_, destination) = self.queue.pop_first()?;
         let discovery = self.discoveries.get_mut(&destination).expect("what is queued is a discovery");
-        let until = now + discovery.next_wait(config);
+        let until = now + discovery.next_wait(config, self.hop_times.mean(destination));
+        if config.is_ns2() {
+            self.hop_times.handle_request(destination, now);
+        }
         discovery.stage = Stage::Waiting { until };
         self.alarms.insert(until, destination);
         Some((destination, discovery.ttl))
@@ -144,22 +181,26 @@ impl Discoveries {
         let destination = self.alarms.pop_due(now)?;
         let discovery = self.discoveries.get_mut(&destination).expect("a discovery has its alarm while it waits");
         let outcome = match (discovery.stage, discovery.purpose) {
-            (Stage::HoldOff { wanted, .. }, _) => {
+            (Stage::HoldOff { wanted: false, .. }, _) => {
                 self.discoveries.remove(&destination);
-                if wanted {
-                    self.search(destination, None, config);
-                }
                 Outcome::GoesOn
             }
-            (_, Purpose::Search) if discovery.widen(config) => {
+            (Stage::HoldOff { wanted: true, .. }, _) => {
+                discovery.full = 0;
+                discovery.stage = enqueue(&mut self.queue, &mut self.next_ticket, destination);
+                Outcome::GoesOn
+            }
+            _ if discovery.widen(config) => {
                 discovery.stage = enqueue(&mut self.queue, &mut self.next_ticket, destination);
                 Outcome::GoesOn
             }
             (_, purpose) => {
-                match config.constants.filter(|_| purpose == Purpose::Search) {
-                    Some(Constants { max_rreq_timeout: time, .. }) => {
-                        discovery.stage = Stage::HoldOff { until: now + time, wanted: false };
-                        self.alarms.insert(now + time, destination);
+                let is_held_off = purpose == Purpose::Search || config.fails_as_ns2();
+                match config.rules.ns2().filter(|_| is_held_off) {
+                    Some(constants) => {
+                        let until = now + constants.max_rreq_timeout;
+                        discovery.stage = Stage::HoldOff { until, wanted: false };
+                        self.alarms.insert(until, destination);
                     }
                     None => drop(self.discoveries.remove(&destination)),
                 }
@@ -181,21 +222,35 @@ impl Discoveries {
 }
 
 impl Discovery {
-    /// Counts a request, and tells how long to wait for its reply.
-    fn next_wait(&mut self, config: &Config) -> Duration {
-        let longest = config.constants.map_or(Duration::MAX, |constants| constants.max_rreq_timeout);
-        if self.ttl < config.net_diameter || self.purpose != Purpose::Search {
-            return config.ring_traversal_time(self.ttl).min(longest);
+    /// A packet waits for what is held off to be looked for again.
+    fn want(&mut self) {
+        if let Stage::HoldOff { wanted, .. } = &mut self.stage {
+            *wanted = true;
+        }
+    }
+
+    /// Counts a request, and tells how long to wait for its reply. `hop_time`: how long a hop there took so far, and back.
+    fn next_wait(&mut self, config: &Config, hop_time: Option<Duration>) -> Duration {
+        let is_full = self.ttl >= config.net_diameter;
+        if let Rules::Ns2(constants) = config.rules {
+            self.full += u32::from(is_full);
+            let hop_time = hop_time.unwrap_or(config.node_traversal_time);
+            let wait = hop_time * 2 * u64::from(self.ttl) * u64::from(self.full.max(1));
+            return wait.min(constants.max_rreq_timeout);
+        }
+        if !is_full || self.purpose != Purpose::Search {
+            return config.ring_traversal_time(self.ttl);
         }
         let doublings = self.full.min(MAX_DOUBLINGS);
         self.full += 1;
-        (config.net_traversal_time() * (1 << doublings)).min(longest)
+        config.net_traversal_time() * (1 << doublings)
     }
 
     /// Makes the next request wider; `false` if there is to be none.
     fn widen(&mut self, config: &Config) -> bool {
-        let ttl = ring(self.ttl.saturating_add(config.ttl_increment), config);
-        if ttl == config.net_diameter && self.full >= self.full_limit {
+        let ttl = wider(self.ttl, config);
+        let is_only = self.purpose != Purpose::Search && !config.fails_as_ns2();
+        if is_only || ttl == config.net_diameter && self.full >= self.full_limit {
             return false;
         }
         self.ttl = ttl;
@@ -209,6 +264,16 @@ fn enqueue(queue: &mut BTreeMap<u64, Ipv4Addr>, next_ticket: &mut u64, destinati
     *next_ticket += 1;
     queue.insert(ticket, destination);
     Stage::Queued { ticket }
+}
+
+/// The next ring after one of this radius, or the whole network. To ns-2 it is the ring before that must be small enough.
+fn wider(radius: u8, config: &Config) -> u8 {
+    let next = radius.saturating_add(config.ttl_increment);
+    match config.rules {
+        Rules::Ns2(_) if radius < config.ttl_threshold => next.min(config.net_diameter),
+        Rules::Ns2(_) => config.net_diameter,
+        Rules::Rfc3561 => ring(next, config),
+    }
 }
 
 /// A ring of this radius, or the whole network if it is too large for a ring (section 6.4).

@@ -21,11 +21,11 @@ impl Aodv {
     /// The link to a neighbour is broken. Routes that may be repaired are not given up yet.
     pub(super) fn lose_link(&mut self, hop: NextHop, now: Instant) {
         let lost = self.table.over(hop);
-        if lost.is_empty() {
+        let mut given_up = if self.config.fails_as_ns2() { self.close_repairs(hop) } else { Vec::new() };
+        if lost.is_empty() && !self.config.fails_as_ns2() {
             return;
         }
         self.outputs.push_back(Output::Purge(hop));
-        let mut given_up = Vec::new();
         for destination in lost {
             let Some(route) = self.table.get(destination) else { continue };
             if self.config.local_repair == LocalRepair::Near && route.hops <= self.config.max_repair_ttl() {
@@ -56,6 +56,17 @@ impl Aodv {
         true
     }
 
+    /// Packets of others wait no more for the repair of a route that was over this neighbour; which those are.
+    fn close_repairs(&mut self, hop: NextHop) -> Vec<Ipv4Addr> {
+        let was_over = |destination: &Ipv4Addr| self.table.get(*destination).is_some_and(|route| route.hop == hop);
+        let closed: Vec<_> = self.discoveries.repairs().filter(was_over).collect();
+        for &destination in &closed {
+            self.discoveries.close_repair(destination);
+            self.table.give_up(destination);
+        }
+        closed
+    }
+
     fn lose_repairable(&mut self, destination: Ipv4Addr, now: Instant) {
         self.table.lose(destination, None, Some(now + self.config.active_route_timeout), now);
     }
@@ -66,14 +77,15 @@ impl Aodv {
         let destination = packet.destination;
         let Some(route) = self.table.get(destination).filter(|route| route.is_repairable(now)) else { return false };
         let to_source = self.table.get(packet.source).map_or(0, |route| route.hops);
-        let ttl = route.hops.max(to_source / 2).saturating_add(self.config.local_add_ttl);
-        self.discoveries.repair(destination, route.hops, ttl.min(self.config.net_diameter));
+        self.discoveries.repair(destination, route.hops, to_source, &self.config);
         true
     }
 
-    /// Tells whoever sends over these lost routes. Of a destination without number nobody was ever told.
+    /// Tells whoever sends over these lost routes; ns-2 tells all neighbours of all of them. Of a destination without number nobody
+    /// was ever told.
     pub(super) fn report_lost(&mut self, destinations: &[Ipv4Addr], now: Instant) {
-        let is_used = |route: &Route| route.precursors != Recipients::None && route.sequence.is_some();
+        let tells_all = self.config.is_ns2();
+        let is_used = |route: &Route| (tells_all || route.precursors != Recipients::None) && route.sequence.is_some();
         let told = destinations.iter().copied().filter(|&destination| self.table.get(destination).is_some_and(is_used));
         let told: Vec<_> = told.collect();
         self.report(&told, Recipients::None, false, now);
@@ -98,6 +110,7 @@ impl Aodv {
     pub(super) fn handle_error(&mut self, error: &ErrorRepr<'_>, from: NextHop, now: Instant) {
         self.greet(from, now);
         let mut told = Vec::new();
+        let mut is_any_lost = false;
         for Unreachable { destination, sequence } in error.unreachable.iter() {
             let is_affected = self.table.valid(destination).is_some_and(|route| route.hop == from);
             if !is_affected || destination == from.address {
@@ -107,20 +120,28 @@ impl Aodv {
                 // Zero is what a node writes that knows no number.
                 let least = Some(Sequence(sequence)).filter(|_| sequence != 0);
                 self.table.lose(destination, least, None, now);
+                is_any_lost = true;
             }
             if self.table.get(destination).is_some_and(|route| route.precursors != Recipients::None) {
                 told.push(destination);
             }
+        }
+        if is_any_lost && self.config.fails_as_ns2() {
+            self.outputs.push_back(Output::Purge(from));
         }
         if self.silent_until.is_none() {
             self.report(&told, Recipients::None, error.no_delete, now);
         }
     }
 
-    /// Sends an error about these destinations to their precursors and to `others`: to one neighbour alone, or to all.
+    /// Sends an error about these destinations to their precursors and to `others`: to one neighbour alone, or to all, as ns-2
+    /// does in any case.
     fn report(&mut self, destinations: &[Ipv4Addr], others: Recipients, no_delete: bool, now: Instant) {
         let precursors = destinations.iter().filter_map(|&destination| self.table.get(destination));
-        let recipients = precursors.fold(others, |all, route| all.with(route.precursors));
+        let mut recipients = precursors.fold(others, |all, route| all.with(route.precursors));
+        if self.config.is_ns2() && !destinations.is_empty() {
+            recipients = Recipients::Many;
+        }
         if recipients == Recipients::None || !self.errors.take(now) {
             return;
         }

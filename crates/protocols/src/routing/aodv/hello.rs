@@ -89,8 +89,11 @@ impl Aodv {
         }
     }
 
-    /// A message of this neighbour has come: there is a route to it.
+    /// A message of this neighbour has come: there is a route to it, but not to ns-2.
     pub(super) fn greet(&mut self, neighbour: NextHop, now: Instant) {
+        if self.config.is_ns2() {
+            return;
+        }
         if self.table.greet(neighbour, now + self.config.active_route_timeout, now) {
             self.handle_route(neighbour.address, now);
         }

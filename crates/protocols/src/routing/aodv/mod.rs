@@ -13,6 +13,7 @@ mod discovery;
 mod duplicates;
 mod error;
 mod hello;
+mod hop_times;
 mod neighbours;
 mod rate;
 mod recipients;
@@ -40,7 +41,7 @@ use super::{Encapsulation, Forward, LinkEvent, Message, NextHop, Node, Output, P
 use crate::random::Stream;
 use crate::time::{Duration, Instant};
 
-pub use self::config::{Config, Constants, LinkDetection, LocalRepair};
+pub use self::config::{Config, Constants, LinkDetection, LocalRepair, Rules};
 
 /// The most neighbours that are watched, blacklisted, or waited for; further ones are not.
 const MAX_NEIGHBOURS: usize = 1 << 10;
@@ -87,7 +88,7 @@ impl Aodv {
             sequence: Sequence(0),
             request_id: 0,
             table: Table::new(config.delete_period(), config.longest_lifetime()),
-            duplicates: Duplicates::new(config.path_discovery_time(), config.constants.is_some()),
+            duplicates: Duplicates::new(config.path_discovery_time(), config.is_ns2()),
             discoveries: Discoveries::new(&config),
             neighbours: Neighbours::default(),
             blacklist: Blacklist::new(config.blacklist_timeout(), config.next_hop_wait()),
@@ -140,7 +141,7 @@ impl Aodv {
             self.send_requests(now);
             return Verdict::Wait;
         }
-        if self.discoveries.is_repairing(destination) {
+        if self.discoveries.join_repair(destination) {
             return Verdict::Wait;
         }
         if self.start_repair(packet, now) {
@@ -151,11 +152,13 @@ impl Aodv {
         Verdict::Drop
     }
 
-    /// A packet is sent over a route: what it uses stays valid (RFC 3561, section 6.2).
+    /// A packet is sent over a route: what it uses stays valid (RFC 3561, section 6.2), and to ns-2 no more than the route.
     fn use_route(&mut self, packet: &Packet<'_>, hop: NextHop, now: Instant) {
         let until = now + self.config.active_route_timeout;
         self.table.extend(packet.destination, until, now);
-        self.extend_neighbour(hop, until, now);
+        if !self.config.is_ns2() {
+            self.extend_neighbour(hop, until, now);
+        }
         self.use_reverse_route(packet, now);
     }
 
@@ -164,7 +167,7 @@ impl Aodv {
     fn use_reverse_route(&mut self, packet: &Packet<'_>, now: Instant) {
         let until = now + self.config.active_route_timeout;
         self.activate(until, now);
-        let Some(from) = packet.from else { return };
+        let Some(from) = packet.from.filter(|_| !self.config.is_ns2()) else { return };
         match self.table.valid(packet.source) {
             Some(route) if route.hop == from => self.table.extend(packet.source, until, now),
             Some(_) => {}
@@ -184,7 +187,9 @@ impl Aodv {
     fn handle_route(&mut self, destination: Ipv4Addr, now: Instant) {
         let Some(purpose) = self.discoveries.finish(destination) else { return };
         self.outputs.push_back(Output::Found(destination));
-        if let Purpose::Repair { hops, .. } = purpose {
+        if let Purpose::Repair { hops, .. } = purpose
+            && !self.config.fails_as_ns2()
+        {
             self.report_repair(destination, hops, now);
         }
     }
@@ -220,7 +225,9 @@ impl Aodv {
 
     fn handle_outcome(&mut self, destination: Ipv4Addr, outcome: Outcome, now: Instant) {
         let Outcome::NotFound(purpose) = outcome else { return };
-        if let Purpose::Repair { with_own, .. } = purpose {
+        if let Purpose::Repair { with_own, .. } = purpose
+            && !self.config.fails_as_ns2()
+        {
             self.table.give_up(destination);
             self.report_lost(&[destination], now);
             if with_own {
@@ -306,7 +313,8 @@ impl Routing for Aodv {
                 return Verdict::Drop;
             }
             LinkEvent::FrameDropped { hop, packet } => {
-                if !self.config.link_detection.uses_link_layer() {
+                let is_heard = packet.has_data || !self.config.is_ns2();
+                if !self.config.link_detection.uses_link_layer() || !is_heard {
                     return Verdict::Drop;
                 }
                 if !packet.has_data && MessageType::of(packet.octets) == Some(MessageType::Reply) {
@@ -314,9 +322,13 @@ impl Routing for Aodv {
                 }
                 if !self.lose_route(packet, *hop, now) {
                     self.lose_link(*hop, now);
+                    if self.config.fails_as_ns2() {
+                        return Verdict::Drop;
+                    }
                 }
                 packet
             }
+            LinkEvent::QueuePurged { .. } if self.config.fails_as_ns2() => return Verdict::Drop,
             LinkEvent::QueuePurged { packet, .. } => packet,
         };
         if packet.has_data { self.decide(packet, now) } else { Verdict::Drop }

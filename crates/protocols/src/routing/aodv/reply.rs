@@ -67,6 +67,9 @@ impl Aodv {
         let expires = now + Duration::from_millis(reply.lifetime.into());
         let is_new = self.table.adopt(&Offer { destination, sequence, hops, hop: from, expires }, now);
         if is_new {
+            if originator == self.address {
+                self.discoveries.handle_reply(destination, hops, now);
+            }
             self.handle_route(destination, now);
         } else if self.table.numbered(destination).is_some_and(|(route, own)| route.hop == from && own == sequence) {
             self.table.extend(destination, expires, now);

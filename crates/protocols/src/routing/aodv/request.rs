@@ -67,6 +67,10 @@ impl Aodv {
             if !request.flags.contains(RequestFlags::UNKNOWN_SEQUENCE) {
                 self.sequence = self.sequence.or_newer(Sequence(request.destination_sequence));
             }
+            if self.config.is_ns2() {
+                // Each of its replies is newer than all before.
+                self.sequence = self.sequence.next();
+            }
             self.send_reply(destination, originator, reverse, now);
             return;
         }

@@ -214,7 +214,7 @@ impl Resolver<'_> {
             ttl_start: or.of("ttl_start", given.ttl_start, default.ttl_start),
             ttl_increment: or.of("ttl_increment", given.ttl_increment, default.ttl_increment),
             ttl_threshold: or.of("ttl_threshold", given.ttl_threshold, default.ttl_threshold),
-            constants: default.constants,
+            rules: default.rules,
             in_arp: default.in_arp,
             hello_always: or.of("hello_always", given.hello_always, default.hello_always),
             local_repair: match local_repair {

@@ -391,24 +391,3 @@ fn section_9_an_extension_that_must_be_understood_is_no_reason_to_guess() {
     let Some(Output::Send(message)) = passed_on else { panic!("{passed_on:?}") };
     assert_eq!(message.octets[24..], [127, 1, 5], "one that may be skipped goes along");
 }
-
-#[test]
-fn ns_2_waits_no_longer_than_its_limit_and_leaves_what_it_did_not_find_alone() {
-    let mut bench = Bench::new(&Config { broadcast_jitter: Default::default(), ..Config::ns2() });
-    bench.waits(5).says(["all 5: RREQ 1 1/1 for 5/0 hops 0 U"]);
-    // Rings of 5 and 7 hops take 2 x 30 ms for each hop; the network 1.8 s, 3.6 s, 7.2 s.
-    let said = bench.to(13_320);
-    assert_eq!(
-        said,
-        [
-            "300 all 7: RREQ 2 1/2 for 5/0 hops 0 U",
-            "720 all 30: RREQ 3 1/3 for 5/0 hops 0 U",
-            "2520 all 30: RREQ 4 1/4 for 5/0 hops 0 U",
-            "6120 all 30: RREQ 5 1/5 for 5/0 hops 0 U",
-            "13320 not found 5",
-        ]
-    );
-    bench.waits(5).says([]);
-    assert_eq!(bench.to(23_320), ["23320 all 5: RREQ 6 1/6 for 5/0 hops 0 U"]);
-    bench.hear(2, None, rrep((5, 1), 1, OWN, 6000)).says(["found 5"]);
-}

@@ -1,11 +1,12 @@
 //! The machine by hand at exact instants (`by_hand`, `repair`, `hello`, `unidirectional`), what others got wrong
-//! (`regressions`), properties (`loops`, `octets`), and whole networks (`networks`).
+//! (`regressions`), ns-2's rules (`ns2`), properties (`loops`, `octets`), and whole networks (`networks`).
 
 mod bench;
 mod by_hand;
 mod hello;
 mod loops;
 mod networks;
+mod ns2;
 mod octets;
 mod regressions;
 mod repair;

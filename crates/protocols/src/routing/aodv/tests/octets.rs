@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::super::duplicates::MAX_REQUESTS;
 use super::super::table::MAX_ROUTES;
-use super::super::{Aodv, Config, Constants, LinkDetection, MAX_NEIGHBOURS};
+use super::super::{Aodv, Config, Constants, LinkDetection, MAX_NEIGHBOURS, Rules};
 use super::bench::{OWN, address, data, error, hello, node, reply, request};
 use crate::random::{Purpose, Stream};
 use crate::routing::{LinkEvent, NextHop, Packet, Routing};
@@ -103,7 +103,7 @@ fn no_configuration_stops_time_or_leaves_its_type() {
             ttl_start: octet,
             ttl_increment: octet,
             ttl_threshold: octet,
-            constants: Some(Constants {
+            rules: Rules::Ns2(Constants {
                 bcast_id_save: time,
                 max_rreq_timeout: time,
                 my_route_timeout: time,

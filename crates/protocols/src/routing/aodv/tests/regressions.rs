@@ -91,7 +91,7 @@ fn presets_differ_from_the_rfc_where_their_sources_do() {
         (ns2.active_route_timeout, ns2.net_traversal_time()),
         (Duration::from_secs(10), Duration::from_millis(1_800))
     );
-    assert_eq!((ns2.ttl_start, ns2.rreq_retries, ns2.allowed_hello_loss), (5, 3, 3));
+    assert_eq!((ns2.ttl_start, ns2.rreq_retries, ns2.allowed_hello_loss), (30, 3, 3));
     assert_eq!(ns2.ring_traversal_time(5), Duration::from_millis(300));
     assert_eq!((ns2.my_route_timeout(), ns2.path_discovery_time()), (Duration::from_secs(10), Duration::from_secs(6)));
     assert_eq!((ns2.reverse_route_lifetime(3), ns2.delete_period()), (Duration::from_secs(6), Duration::from_secs(50)));
