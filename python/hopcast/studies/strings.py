@@ -131,9 +131,11 @@ def tcp(
     }
 
 
-def parameters(amount: Amount, places: str, rts: str, *run: Parameter, seconds: float = 0.0) -> list[Parameter]:
+def parameters(
+    amount: Amount, places: str, rts: str, *run: Parameter, seconds: float = 0.0, count: int = 0
+) -> list[Parameter]:
     """What all experiments of the paper have in common, and where it comes from. `run`: start and length, if not `seconds` from
-    `START` on."""
+    `START` on, with `count` seeds if not those of every experiment."""
     return [
         Parameter("rules", "profile ns-2", "section 3: ns-2 with the CMU extension"),
         Parameter("radio", "802.11 DSSS at 2 Mb/s", "that extension's; the paper gives no rate"),
@@ -165,7 +167,7 @@ def parameters(amount: Amount, places: str, rts: str, *run: Parameter, seconds: 
             run
             or (
                 Parameter("start of the traffic", f"{START:g} s", "not stated; every node knows every route by then"),
-                Parameter("run", f"{seconds:g} s, {len(seeds(amount))} seeds", "not stated"),
+                Parameter("run", f"{seconds:g} s, {count or len(seeds(amount))} seeds", "not stated"),
             )
         ),
     ]  # fmt: skip

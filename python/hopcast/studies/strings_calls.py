@@ -30,7 +30,6 @@ from hopcast.studies.strings import (
     kbps,
     parameters,
     scenario,
-    seeds,
     tcp,
     with_ber,
 )
@@ -95,6 +94,10 @@ BESIDE = {
     "P4": (*COMMON, FRAGMENTS, RESIDUAL),
 }
 """What stands beside the chosen setting, by experiment."""
+SEEDS = {"P2": (6, 30), "P3": (3, 10), "P4": (4, 10)}
+"""How many in the quick and in the full form: as many as the claims need, most of P2, whose routes come by chance."""
+SEEDS_BESIDE = (1, 10)
+"""The same of what only stands beside."""
 
 
 def call(stream: int, source: int, sink: int, packet: int, setting: Setting) -> Flow:
@@ -146,8 +149,14 @@ def _setup(amount: Amount) -> list[Parameter]:
             ),
             Parameter(
                 "run",
-                f"{MONARCH_RUN:g} s; from {START:g} s on {_seconds(amount):g} s; {len(seeds(amount))} seeds",
+                f"{MONARCH_RUN:g} s; from {START:g} s on {_seconds(amount):g} s",
                 "not stated; CMU's own runs with this extension (Broch and others, MobiCom 1998)",
+            ),
+            Parameter(
+                "seeds",
+                ", ".join(f"{_count(counts, amount)} in {name}" for name, counts in SEEDS.items())
+                + f"; {_count(SEEDS_BESIDE, amount)} of what stands beside",
+                "not stated",
             ),
         ),
         Parameter("channel", f"{CHOSEN.channel}; the others beside", "not stated; the text of section 3 ends with FEC"),
@@ -205,10 +214,13 @@ def _loss_rows(
 
 
 def _seeds(experiment: str, setting: Setting, amount: Amount) -> tuple[int, ...]:
-    """As many as the claims need, most of P2, whose routes come by chance; one of what only stands beside."""
-    if setting is not CHOSEN:
-        return amount.pick(quick=(1,), full=seeds(amount))
-    return amount.pick(quick=tuple(range(1, {"P2": 7, "P3": 4, "P4": 5}[experiment])), full=seeds(amount))
+    counts = SEEDS[experiment] if setting is CHOSEN else SEEDS_BESIDE
+    return tuple(range(1, 1 + _count(counts, amount)))
+
+
+def _count(counts: tuple[int, int], amount: Amount) -> int:
+    quick, full = counts
+    return amount.pick(quick=quick, full=full)
 
 
 def _all_settings(

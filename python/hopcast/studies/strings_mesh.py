@@ -26,7 +26,6 @@ from hopcast.studies.strings import (
     kbps,
     parameters,
     scenario,
-    seeds,
     tcp,
 )
 
@@ -63,7 +62,9 @@ BESIDE: Mapping[str, Callable[[Scenario], Scenario]] = {
 
 def _setup(amount: Amount) -> list[Parameter]:
     return [
-        *parameters(amount, f"{SIDE} rows of {SIDE} nodes", "with", seconds=_seconds(amount)),
+        *parameters(
+            amount, f"{SIDE} rows of {SIDE} nodes", "with", seconds=_seconds(amount), count=len(_seeds(amount))
+        ),
         Parameter("bulk", "TCP from each node of the top row down its column, 5 hops", "section 5; “6 hops” there"),
         Parameter(
             "segments of the bulk",
@@ -86,8 +87,8 @@ def _seconds(amount: Amount) -> float:
 
 
 def _seeds(amount: Amount) -> tuple[int, ...]:
-    """What a connection over five hops gets in a short run is a matter of chance."""
-    return amount.pick(quick=tuple(range(1, 11)), full=seeds(amount))
+    """What a connection over five hops gets is a matter of chance."""
+    return tuple(range(1, amount.pick(quick=11, full=21)))
 
 
 def _cases(amount: Amount) -> Mapping[str, Case]:

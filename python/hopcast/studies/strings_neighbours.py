@@ -74,6 +74,7 @@ def _setup(amount: Amount) -> list[Parameter]:
         ),
         Parameter("one connection alone", "as in P1, over one hop", "what those over one hop are compared with"),
         Parameter("window", f"{NS2_WINDOW} segments; 1 beside", "not stated: ns-2's default; Fig. 1"),
+        Parameter(f"seeds with {NS2_WINDOW} segments", f"{len(_many(amount))}", "what arrives there is chance"),
     ]
 
 
