@@ -124,7 +124,8 @@ pub(in super::super) enum AodvProfile {
     /// RFC 3561, section 10.
     #[serde(rename = "rfc-3561")]
     Rfc3561,
-    /// ns-2.35: broken links by the link layer alone, no hellos, no limits of rates.
+    /// ns-2.35: broken links by the link layer alone, no hellos, no limits of rates, waits as long as replies took so far, and packets that
+    /// go with a link that is lost.
     #[serde(rename = "ns-2")]
     Ns2,
     /// draft-ietf-manet-aodv-05 as on the testbed of de Silva and Das: hellos always, no local repair, nothing from the link layer.
