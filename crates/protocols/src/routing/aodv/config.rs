@@ -105,7 +105,7 @@ pub enum LocalRepair {
 
 impl Rules {
     /// The constants of ns-2.35, where its rules are followed.
-    pub(super) fn ns2(self) -> Option<Constants> {
+    pub(super) fn constants(self) -> Option<Constants> {
         match self {
             Self::Rfc3561 => None,
             Self::Ns2(constants) => Some(constants),
@@ -231,7 +231,7 @@ impl Config {
 
     /// MY_ROUTE_TIMEOUT: lifetime of a route to this node.
     pub fn my_route_timeout(&self) -> Duration {
-        self.rules.ns2().map_or(self.active_route_timeout * 2, |constants| constants.my_route_timeout)
+        self.rules.constants().map_or(self.active_route_timeout * 2, |constants| constants.my_route_timeout)
     }
 
     /// NET_TRAVERSAL_TIME: time through the network and back.
@@ -246,7 +246,7 @@ impl Config {
 
     /// PATH_DISCOVERY_TIME: how long a request is known again.
     pub fn path_discovery_time(&self) -> Duration {
-        self.rules.ns2().map_or(self.net_traversal_time() * 2, |constants| constants.bcast_id_save)
+        self.rules.constants().map_or(self.net_traversal_time() * 2, |constants| constants.bcast_id_save)
     }
 
     /// RING_TRAVERSAL_TIME: wait for a reply to a request with this time to live.
@@ -257,7 +257,7 @@ impl Config {
     /// MinimalLifetime of section 6.5: how long a route back to an originator `hops` away is needed.
     pub fn reverse_route_lifetime(&self, hops: u8) -> Duration {
         let derived = (self.net_traversal_time() * 2).saturating_sub(self.node_traversal_time * 2 * u64::from(hops));
-        self.rules.ns2().map_or(derived, |constants| constants.rev_route_life)
+        self.rules.constants().map_or(derived, |constants| constants.rev_route_life)
     }
 
     /// Whether a link that is lost takes along all that was to go over it, packets of this node too, and a repair is a search

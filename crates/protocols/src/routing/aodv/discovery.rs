@@ -86,17 +86,13 @@ impl Discoveries {
 
     /// Whether a local repair of the route to this destination is under way.
     pub(super) fn is_repairing(&self, destination: Ipv4Addr) -> bool {
-        self.discoveries.get(&destination).is_some_and(|discovery| discovery.purpose != Purpose::Search)
+        self.discoveries.get(&destination).is_some_and(Discovery::is_repair)
     }
 
     /// A packet of another node waits for a route. Whether a local repair of that is under way.
     pub(super) fn join_repair(&mut self, destination: Ipv4Addr) -> bool {
-        let Some(discovery) = self.discoveries.get_mut(&destination) else { return false };
-        if discovery.purpose == Purpose::Search {
-            return false;
-        }
-        discovery.want();
-        true
+        let repair = self.discoveries.get_mut(&destination).filter(|discovery| discovery.is_repair());
+        repair.map(Discovery::want).is_some()
     }
 
     /// A packet of this node waits for a route. Starts a search unless there is a discovery; `hops`: where the destination was.
@@ -109,9 +105,9 @@ impl Discoveries {
             return;
         }
         let ttl = hops.map_or_else(|| ring(config.ttl_start, config), |hops| wider(hops, config));
-        // The first request is none of the retries.
-        let is_retry = !config.is_ns2() && ttl != config.net_diameter;
-        self.start(destination, Purpose::Search, ttl, config.rreq_retries + u32::from(!is_retry));
+        // The first request is none of the retries, and to ns-2 no ring is one.
+        let is_one_more = config.is_ns2() || ttl == config.net_diameter;
+        self.start(destination, Purpose::Search, ttl, config.rreq_retries + u32::from(is_one_more));
     }
 
     /// A packet of another node, `to_source` hops away, waits for a route to be repaired that had so many `hops`: by one request, and
@@ -133,8 +129,7 @@ impl Discoveries {
 
     /// The destinations of local repairs.
     pub(super) fn repairs(&self) -> impl Iterator<Item = Ipv4Addr> {
-        let is_repair = |discovery: &Discovery| discovery.purpose != Purpose::Search;
-        self.discoveries.iter().filter(move |(_, discovery)| is_repair(discovery)).map(|(&destination, _)| destination)
+        self.discoveries.iter().filter(|(_, discovery)| discovery.is_repair()).map(|(&destination, _)| destination)
     }
 
     /// Makes a repair a search for what waits by now: packets of others wait for it no more.
@@ -195,8 +190,8 @@ impl Discoveries {
                 Outcome::GoesOn
             }
             (_, purpose) => {
-                let is_held_off = purpose == Purpose::Search || config.fails_as_ns2();
-                match config.rules.ns2().filter(|_| is_held_off) {
+                let is_held_off = !discovery.is_repair() || config.fails_as_ns2();
+                match config.rules.constants().filter(|_| is_held_off) {
                     Some(constants) => {
                         let until = now + constants.max_rreq_timeout;
                         discovery.stage = Stage::HoldOff { until, wanted: false };
@@ -222,6 +217,10 @@ impl Discoveries {
 }
 
 impl Discovery {
+    fn is_repair(&self) -> bool {
+        self.purpose != Purpose::Search
+    }
+
     /// A packet waits for what is held off to be looked for again.
     fn want(&mut self) {
         if let Stage::HoldOff { wanted, .. } = &mut self.stage {
@@ -238,7 +237,7 @@ impl Discovery {
             let wait = hop_time * 2 * u64::from(self.ttl) * u64::from(self.full.max(1));
             return wait.min(constants.max_rreq_timeout);
         }
-        if !is_full || self.purpose != Purpose::Search {
+        if !is_full || self.is_repair() {
             return config.ring_traversal_time(self.ttl);
         }
         let doublings = self.full.min(MAX_DOUBLINGS);
@@ -249,7 +248,7 @@ impl Discovery {
     /// Makes the next request wider; `false` if there is to be none.
     fn widen(&mut self, config: &Config) -> bool {
         let ttl = wider(self.ttl, config);
-        let is_only = self.purpose != Purpose::Search && !config.fails_as_ns2();
+        let is_only = self.is_repair() && !config.fails_as_ns2();
         if is_only || ttl == config.net_diameter && self.full >= self.full_limit {
             return false;
         }

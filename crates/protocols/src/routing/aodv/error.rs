@@ -21,10 +21,11 @@ impl Aodv {
     /// The link to a neighbour is broken. Routes that may be repaired are not given up yet.
     pub(super) fn lose_link(&mut self, hop: NextHop, now: Instant) {
         let lost = self.table.over(hop);
-        let mut given_up = if self.config.fails_as_ns2() { self.close_repairs(hop) } else { Vec::new() };
-        if lost.is_empty() && !self.config.fails_as_ns2() {
+        let fails_as_ns2 = self.config.fails_as_ns2();
+        if lost.is_empty() && !fails_as_ns2 {
             return;
         }
+        let mut given_up = if fails_as_ns2 { self.close_repairs(hop) } else { Vec::new() };
         self.outputs.push_back(Output::Purge(hop));
         for destination in lost {
             let Some(route) = self.table.get(destination) else { continue };

@@ -45,7 +45,7 @@ fn a_repetition_of_a_damaged_frame_is_handed_up() {
     bench.expect_transmit(Ack, end + micros(10));
 }
 
-/// 9.2.4.4.2: sequence numbers are counted modulo 4096, over all frames of the station.
+/// 9.2.4.4.2: over all frames of the station, of which frames on the air would show 12 bits.
 #[test]
 fn frames_are_counted() {
     let mut bench = Bench::new(dsss());

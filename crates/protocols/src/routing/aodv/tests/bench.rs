@@ -128,9 +128,19 @@ impl Bench {
         self.aodv.handle_link_event(event, self.now)
     }
 
+    /// The link layer has given up a packet for the neighbour `to`.
+    pub(super) fn dropped(&mut self, to: u8, packet: Packet<'_>) -> Verdict {
+        self.event(&LinkEvent::FrameDropped { hop: hop(to), packet })
+    }
+
     /// The link layer has given up a packet from `source` to `destination` for the neighbour `to`.
     pub(super) fn data_dropped(&mut self, to: u8, source: u8, destination: u8) -> Verdict {
-        self.event(&LinkEvent::FrameDropped { hop: hop(to), packet: data(source, destination, None) })
+        self.dropped(to, data(source, destination, None))
+    }
+
+    /// The interface gives a packet back that waited for the neighbour `to`.
+    pub(super) fn purged(&mut self, to: u8, packet: Packet<'_>) -> Verdict {
+        self.event(&LinkEvent::QueuePurged { hop: hop(to), packet })
     }
 
     /// The link layer has given up a message for the neighbour `to`.
@@ -148,7 +158,7 @@ impl Bench {
             identification: 0,
             fragment_offset: 0,
         };
-        assert_eq!(self.event(&LinkEvent::FrameDropped { hop: hop(to), packet }), Verdict::Drop);
+        assert_eq!(self.dropped(to, packet), Verdict::Drop);
         self
     }
 
@@ -170,6 +180,12 @@ pub(super) fn data(source: u8, destination: u8, from: Option<u8>) -> Packet<'sta
         identification: 0,
         fragment_offset: 0,
     }
+}
+
+/// A packet with data, which has come so many hops.
+pub(super) fn passed_on(source: u8, destination: u8, hops: u8) -> Packet<'static> {
+    let packet = data(source, destination, None);
+    Packet { ttl: packet.ttl - hops, ..packet }
 }
 
 /// A request of `originator` for `destination`; its number is 7 and more can be changed in what is returned.

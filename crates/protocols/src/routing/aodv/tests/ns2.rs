@@ -3,8 +3,8 @@
 use hopcast_wire::aodv::Repr;
 
 use super::super::{Config, LocalRepair};
-use super::bench::{Bench, OWN, data, error, hop, reply, request};
-use crate::routing::{Forward, LinkEvent, Packet, Verdict};
+use super::bench::{Bench, OWN, data, error, hop, passed_on, reply, request};
+use crate::routing::{Forward, Verdict};
 
 fn ns2() -> Config {
     Config { broadcast_jitter: Default::default(), ..Config::ns2() }
@@ -20,27 +20,13 @@ fn on_a_path(config: &Config) -> Bench {
     bench
 }
 
-/// A packet from 7 to 9, which has come so many hops.
-fn passed_on(hops: u8) -> Packet<'static> {
-    let packet = data(7, 9, None);
-    Packet { ttl: packet.ttl - hops, ..packet }
-}
-
-fn dropped(bench: &mut Bench, packet: Packet<'_>) -> Verdict {
-    bench.event(&LinkEvent::FrameDropped { hop: hop(3), packet })
-}
-
-fn purged(bench: &mut Bench, packet: Packet<'_>) -> Verdict {
-    bench.event(&LinkEvent::QueuePurged { hop: hop(3), packet })
-}
-
 #[test]
 fn what_was_to_go_over_a_lost_link_goes_with_it() {
     let mut bench = on_a_path(&ns2());
-    assert_eq!(dropped(&mut bench, data(OWN, 8, None)), Verdict::Drop);
+    assert_eq!(bench.data_dropped(3, OWN, 8), Verdict::Drop);
     bench.says(["purge 3", "all 1: RERR 8/6 9/21"]);
-    for packet in [data(OWN, 8, None), passed_on(1)] {
-        assert_eq!(purged(&mut bench, packet), Verdict::Drop);
+    for packet in [data(OWN, 8, None), passed_on(7, 9, 1)] {
+        assert_eq!(bench.purged(3, packet), Verdict::Drop);
         bench.says([]);
     }
     // What comes next is looked for, or told of.
@@ -52,9 +38,9 @@ fn what_was_to_go_over_a_lost_link_goes_with_it() {
 #[test]
 fn the_rfc_s_repair_decides_upon_each_packet_anew() {
     let mut bench = on_a_path(&Config { local_repair: LocalRepair::Near, ..ns2() });
-    assert_eq!(dropped(&mut bench, data(OWN, 8, None)), Verdict::Wait);
+    assert_eq!(bench.data_dropped(3, OWN, 8), Verdict::Wait);
     bench.says(["purge 3", "all 6: RREQ 1 1/1 for 8/6 hops 0"]);
-    assert_eq!(purged(&mut bench, passed_on(1)), Verdict::Wait);
+    assert_eq!(bench.purged(3, passed_on(7, 9, 1)), Verdict::Wait);
     bench.says(["all 4: RREQ 2 1/2 for 9/21 hops 0"]);
     // A repair is one request then, and somebody is told. A search goes on.
     let said = bench.to(360);
@@ -66,7 +52,7 @@ fn what_waits_for_who_tells_of_an_error_goes_as_well() {
     let mut bench = on_a_path(&ns2());
     bench.hear_octets(4, None, &error(false, &[(9, 21)])).says([]);
     bench.hear_octets(3, None, &error(false, &[(9, 21)])).says(["purge 3", "all 1: RERR 9/21"]);
-    assert_eq!(purged(&mut bench, data(OWN, 8, None)), Verdict::Drop);
+    assert_eq!(bench.purged(3, data(OWN, 8, None)), Verdict::Drop);
     assert_eq!(bench.next(8), Some(3), "the route is as good as it was");
 }
 
@@ -130,7 +116,7 @@ fn waits_are_as_long_as_the_last_replies_took() {
     bench.waits(5).says(["all 30: RREQ 1 1/1 for 5/0 hops 0 U"]);
     bench.quietly_to(240).hear(3, None, Repr::Reply(reply((5, 2), 1, OWN, 6000))).says(["found 5"]);
     // 120 ms for each of two hops.
-    assert_eq!(dropped(&mut bench, data(OWN, 5, None)), Verdict::Drop);
+    assert_eq!(bench.data_dropped(3, OWN, 5), Verdict::Drop);
     bench.says(["purge 3", "all 1: RERR 5/3"]);
     bench.waits(5).says(["all 4: RREQ 2 1/2 for 5/3 hops 0"]);
     bench.quietly_to(240 + 2 * 4 * 120 - 1);
@@ -138,7 +124,7 @@ fn waits_are_as_long_as_the_last_replies_took() {
     // 60 ms for each of three hops, since the last request; then a newer reply, which nobody waits for: 70 ms for each of four.
     bench.quietly_to(1_380).hear(3, None, Repr::Reply(reply((5, 4), 2, OWN, 6000))).says(["found 5"]);
     bench.quietly_to(1_480).hear(3, None, Repr::Reply(reply((5, 6), 3, OWN, 6000))).says([]);
-    assert_eq!(dropped(&mut bench, data(OWN, 5, None)), Verdict::Drop);
+    assert_eq!(bench.data_dropped(3, OWN, 5), Verdict::Drop);
     bench.said();
     // 250 / 3 ms a hop for a ring of six; other destinations have times of their own.
     bench.waits(5).says(["all 6: RREQ 4 1/4 for 5/7 hops 0"]);
@@ -153,7 +139,7 @@ fn a_ring_is_widened_while_the_one_before_is_small_enough() {
     for (hop_count, ttl) in [(4, 7), (5, 8), (6, 30)] {
         let mut bench = Bench::new(&ns2());
         bench.hear(3, None, Repr::Reply(reply((5, 2), hop_count, OWN, 6000))).says([]);
-        assert_eq!(dropped(&mut bench, data(OWN, 5, None)), Verdict::Drop);
+        assert_eq!(bench.data_dropped(3, OWN, 5), Verdict::Drop);
         bench.says(["purge 3", "all 1: RERR 5/3"]);
         let request = format!("all {ttl}: RREQ 1 1/1 for 5/3 hops 0");
         bench.waits(5).says([&request]);
@@ -163,7 +149,7 @@ fn a_ring_is_widened_while_the_one_before_is_small_enough() {
 #[test]
 fn a_repair_goes_on_as_a_search_does_and_tells_nobody() {
     let mut bench = on_a_path(&ns2());
-    assert_eq!(dropped(&mut bench, passed_on(3)), Verdict::Wait);
+    assert_eq!(bench.dropped(3, passed_on(7, 9, 3)), Verdict::Wait);
     bench.says(["all 4: RREQ 1 1/1 for 9/21 hops 0"]);
     let said = bench.to(30_000);
     let radius = |line: &String| line.split([' ', ':']).nth(2).map(str::to_owned);
@@ -172,7 +158,7 @@ fn a_repair_goes_on_as_a_search_does_and_tells_nobody() {
     assert_eq!(said.last().map(String::as_str), Some("19080 not found 9"));
     // Held off until 29 080 ms; a packet that comes then waits for the next.
     let mut bench = on_a_path(&ns2());
-    assert_eq!(dropped(&mut bench, passed_on(3)), Verdict::Wait);
+    assert_eq!(bench.dropped(3, passed_on(7, 9, 3)), Verdict::Wait);
     bench.to(19_080);
     assert_eq!(bench.packet(7, 9, Some(2)), Verdict::Wait);
     bench.says([]);
@@ -184,16 +170,16 @@ fn a_repair_goes_on_as_a_search_does_and_tells_nobody() {
 #[test]
 fn a_link_that_is_lost_ends_the_repair_of_what_was_over_it() {
     let mut bench = on_a_path(&ns2());
-    assert_eq!(dropped(&mut bench, passed_on(3)), Verdict::Wait);
+    assert_eq!(bench.dropped(3, passed_on(7, 9, 3)), Verdict::Wait);
     bench.says(["all 4: RREQ 1 1/1 for 9/21 hops 0"]);
-    assert_eq!(dropped(&mut bench, passed_on(1)), Verdict::Drop);
+    assert_eq!(bench.dropped(3, passed_on(7, 9, 1)), Verdict::Drop);
     bench.says(["purge 3", "all 1: RERR 9/21 8/6"]);
     // What waits is looked for on; what comes is not.
     assert_eq!(bench.packet(7, 9, Some(2)), Verdict::Drop);
     bench.says(["all 1: RERR 9/21"]);
     assert_eq!(bench.to(240), ["240 all 6: RREQ 2 1/2 for 9/21 hops 0"]);
     // The queue for the neighbour is emptied whenever a frame for it is given up.
-    assert_eq!(dropped(&mut bench, data(OWN, 8, None)), Verdict::Drop);
+    assert_eq!(bench.data_dropped(3, OWN, 8), Verdict::Drop);
     bench.says(["purge 3"]);
 }
 

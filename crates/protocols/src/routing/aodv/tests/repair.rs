@@ -3,7 +3,7 @@
 use hopcast_wire::aodv::Repr;
 
 use super::super::{Config, LinkDetection, LocalRepair};
-use super::bench::{Bench, OWN, data, error, hop, reply, request};
+use super::bench::{Bench, OWN, data, error, hop, passed_on, reply, request};
 use super::exact;
 use crate::routing::{Forward, LinkEvent, Verdict};
 
@@ -118,17 +118,14 @@ fn purged_packets_get_a_decision_each() {
     bench.hear(4, None, Repr::Reply(reply((6, 5), 4, OWN, 6000)));
     assert_eq!(bench.data_dropped(3, 7, 9), Verdict::Drop);
     bench.says(["purge 3", "2 1: RERR 9/21"]);
-    let purged = |bench: &mut Bench, source, destination| {
-        bench.event(&LinkEvent::QueuePurged { hop: hop(3), packet: data(source, destination, None) })
-    };
-    assert_eq!(purged(&mut bench, 7, 9), Verdict::Drop);
+    assert_eq!(bench.purged(3, data(7, 9, None)), Verdict::Drop);
     bench.says([]);
-    assert_eq!(purged(&mut bench, OWN, 8), Verdict::Wait);
+    assert_eq!(bench.purged(3, data(OWN, 8, None)), Verdict::Wait);
     bench.says(["all 7: RREQ 1 1/1 for 8/6 hops 0"]);
     // What has another way by now takes it.
-    assert_eq!(purged(&mut bench, 7, 6), Verdict::Forward(Forward::to(hop(4))));
+    assert_eq!(bench.purged(3, data(7, 6, None)), Verdict::Forward(Forward::to(hop(4))));
     let message = crate::routing::Packet { has_data: false, ..data(OWN, 3, None) };
-    assert_eq!(bench.event(&LinkEvent::QueuePurged { hop: hop(3), packet: message }), Verdict::Drop);
+    assert_eq!(bench.purged(3, message), Verdict::Drop);
     bench.says([]);
 }
 
@@ -235,26 +232,19 @@ fn on_a_path_of_ns_2() -> Bench {
     bench
 }
 
-/// The link layer gives up a packet from 7 to 9 for node 3, which has come so many hops.
-fn dropped_after(bench: &mut Bench, hops: u8) -> Verdict {
-    let packet = data(7, 9, None);
-    let packet = crate::routing::Packet { ttl: packet.ttl - hops, ..packet };
-    bench.event(&LinkEvent::FrameDropped { hop: hop(3), packet })
-}
-
 #[test]
 fn ns_2_repairs_the_route_of_a_packet_that_has_come_farther_than_it_has_to_go() {
     let mut bench = on_a_path_of_ns_2();
-    assert_eq!(dropped_after(&mut bench, 3), Verdict::Wait);
+    assert_eq!(bench.dropped(3, passed_on(7, 9, 3)), Verdict::Wait);
     // Nothing comes back from the interface, and other routes over the link stay.
     bench.says(["all 4: RREQ 1 1/1 for 9/21 hops 0"]);
     assert_eq!((bench.next(9), bench.next(8), bench.next(3)), (None, Some(3), Some(3)));
     // So each further packet is given up for itself; it waits for the same repair.
-    assert_eq!(dropped_after(&mut bench, 3), Verdict::Wait);
+    assert_eq!(bench.dropped(3, passed_on(7, 9, 3)), Verdict::Wait);
     bench.says([]);
     bench.hear(4, None, Repr::Reply(reply((9, 21), 1, OWN, 6000))).says(["found 9"]);
     // One that the interface had for the old hop goes the new way, which nothing is wrong with.
-    assert_eq!(dropped_after(&mut bench, 3), Verdict::Forward(Forward::to(hop(4))));
+    assert_eq!(bench.dropped(3, passed_on(7, 9, 3)), Verdict::Forward(Forward::to(hop(4))));
     bench.says([]);
     assert_eq!(bench.next(8), Some(3));
 }
@@ -263,7 +253,7 @@ fn ns_2_repairs_the_route_of_a_packet_that_has_come_farther_than_it_has_to_go() 
 fn ns_2_gives_up_all_routes_over_the_link_if_the_packet_has_farther_to_go() {
     for hops in [1, 2] {
         let mut bench = on_a_path_of_ns_2();
-        assert_eq!(dropped_after(&mut bench, hops), Verdict::Drop);
+        assert_eq!(bench.dropped(3, passed_on(7, 9, hops)), Verdict::Drop);
         bench.says(["purge 3", "2 1: RERR 8/6 9/21"]);
         assert_eq!((bench.next(8), bench.next(3), bench.next(7)), (None, None, Some(2)));
     }
@@ -281,15 +271,15 @@ fn ns_2_gives_up_all_routes_over_the_link_if_that_of_the_packet_is_not_to_be_rep
     // The next hop has said that it can't reach the destination any more, and can't be reached itself.
     let mut bench = on_a_path_of_ns_2();
     bench.hear_octets(3, None, &error(false, &[(9, 21)])).says(["2 1: RERR 9/21"]);
-    assert_eq!(dropped_after(&mut bench, 3), Verdict::Drop);
+    assert_eq!(bench.dropped(3, passed_on(7, 9, 3)), Verdict::Drop);
     bench.says(["purge 3", "2 1: RERR 8/6"]);
     assert_eq!(bench.next(8), None);
     // A repair has failed.
     let mut bench = on_a_path_of_ns_2();
-    assert_eq!(dropped_after(&mut bench, 3), Verdict::Wait);
+    assert_eq!(bench.dropped(3, passed_on(7, 9, 3)), Verdict::Wait);
     bench.said();
     assert_eq!(bench.to(480), ["480 2 1: RERR 9/21", "480 not found 9"]);
-    assert_eq!(dropped_after(&mut bench, 3), Verdict::Drop);
+    assert_eq!(bench.dropped(3, passed_on(7, 9, 3)), Verdict::Drop);
     bench.says(["purge 3", "2 1: RERR 8/6"]);
 }
 
