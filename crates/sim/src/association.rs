@@ -13,7 +13,7 @@ use hopcast_radio::mac::association::{
 };
 use hopcast_radio::mac::edca::{AccessCategory, EdcaParameters};
 use hopcast_radio::mac::{Protection, StationId};
-use hopcast_radio::standard::{Modulation, Phy, Standard};
+use hopcast_radio::standard::{Modulations, Phy, Standard};
 use hopcast_radio::units::Power;
 use hopcast_wire::ieee80211::management::{AccessCategoryParameters, Capability, EdcaParameterSet, Repr, Ssid};
 
@@ -289,9 +289,9 @@ impl Member {
     }
 }
 
-/// A station that sends its data at a rate of 802.11b alone is one of 802.11b.
+/// Whether it is one of 802.11g, not of 802.11b.
 fn is_erp(standard: Standard, radio: &model::NodeRadio) -> bool {
-    standard == Standard::Erp && radio.data_rate.modulation() == Modulation::Ofdm
+    standard == Standard::Erp && radio.understands(standard) == Modulations::ALL
 }
 
 fn machine(

@@ -1,6 +1,7 @@
 //! One run of a scenario: hosts and stations on a medium, from the start to the results.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use hopcast_protocols::random::{Purpose, Stream, hash};
 use hopcast_protocols::time::Instant;
@@ -9,7 +10,7 @@ use hopcast_radio::mac::edca::{EdcaParameters, UserPriority};
 use hopcast_radio::mac::{self, AccessRules, Dcf, Payload, Protection, Room, StationId};
 use hopcast_radio::propagation::Position;
 use hopcast_radio::queue::Discipline;
-use hopcast_radio::standard::Phy;
+use hopcast_radio::standard::{Modulations, Phy};
 use hopcast_radio::units::Power;
 use hopcast_wire::ipv4::Protocol;
 
@@ -211,9 +212,14 @@ impl Simulation {
             let phy = radio.standard.phy(radio.short_preamble).for_data_rate(radio_config.data_rate).with_code(code);
             if protection == Protection::None { phy } else { phy.with_long_slot() }
         };
+        let understands_dsss_alone = |(station, index): (&network::Station<'_>, u32)| {
+            (station.config.understands(radio.standard) == Modulations::DSSS).then_some(StationId(index))
+        };
+        let dsss_receivers: Arc<[StationId]> = radios.iter().zip(0..).filter_map(understands_dsss_alone).collect();
         let config = |radio_config: &NodeRadio, buffers: u32| {
             let phy = phy(radio_config);
             mac::Config {
+                dsss_receivers: dsss_receivers.clone(),
                 rate_control: radio_config.rate_control,
                 seed,
                 basic_rate: radio_config.basic_rate,

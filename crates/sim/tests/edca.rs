@@ -6,7 +6,7 @@ use hopcast_radio::mac::edca::{AccessCategory, EdcaParameters, Edition, UserPrio
 use hopcast_radio::mac::{Config, Dcf, Payload, Room, StationId};
 use hopcast_radio::medium::{Link, Medium};
 use hopcast_radio::reception::{Reception, Rules, Threshold};
-use hopcast_radio::standard::{DataRate, Standard};
+use hopcast_radio::standard::{DataRate, Modulations, Standard};
 use hopcast_radio::units::{Power, PowerRatio};
 use hopcast_sim::engine::{Engine, Loss, Outgoing, Port, Upper};
 
@@ -73,7 +73,7 @@ fn goodput(voice: u32, effort: u32, txop_limit: Duration, seconds: u64, seed: u6
             receiver: StationId(to),
             delay: Duration::from_nanos(3),
             power: Power::from_attowatts(1_000),
-            decodable: true,
+            decodable: Modulations::ALL,
         })
     };
     let decoded = Power::from_attowatts(100);

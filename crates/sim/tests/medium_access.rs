@@ -8,7 +8,7 @@ use hopcast_radio::mac::edca::UserPriority;
 use hopcast_radio::mac::{Config, Dcf, Frame, FrameKind, Payload, Room, StationId};
 use hopcast_radio::medium::{Link, Medium};
 use hopcast_radio::reception::{Reception, Rules, Threshold};
-use hopcast_radio::standard::{DataRate, Standard};
+use hopcast_radio::standard::{DataRate, Modulations, Standard};
 use hopcast_radio::units::{Power, PowerRatio};
 use hopcast_sim::engine::{Engine, Loss, Outgoing, Port, Tap, Upper};
 
@@ -106,7 +106,7 @@ fn engine(powers: &[Vec<u64>], sources: Vec<Source>, seed: u64) -> (Engine<Hosts
         let link = |(to, &power): (u32, &u64)| {
             let (delay, power) =
                 (Duration::from_nanos(u64::from(100 + 37 * (from + to))), Power::from_attowatts(power));
-            (power > Power::ZERO).then_some(Link { receiver: StationId(to), delay, power, decodable: true })
+            (power > Power::ZERO).then_some(Link { receiver: StationId(to), delay, power, decodable: Modulations::ALL })
         };
         (0..).zip(row).filter_map(link).collect()
     });

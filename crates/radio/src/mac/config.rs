@@ -1,6 +1,9 @@
 //! What a station's MAC is told beforehand.
 
+use std::sync::Arc;
+
 use super::edca::EdcaParameters;
+use super::frame::StationId;
 use crate::queue::Discipline;
 use crate::rate::Algorithm;
 use crate::standard::{DataRate, Modulation, Phy};
@@ -14,6 +17,9 @@ pub struct Config {
     pub rate_control: Algorithm,
     /// The rates that rate control chooses from; none: all of the standard's. Of no meaning where the rate is fixed.
     pub rates: Vec<DataRate>,
+    /// Those that understand DSSS and HR/DSSS alone, in order: stations of 802.11b in an 802.11g network. Data go to them at such
+    /// rates, the highest that does not exceed the fixed rate, or those among [`Self::rates`].
+    pub dsss_receivers: Arc<[StationId]>,
     /// The run's seed, which names the draws of rate control.
     pub seed: u64,
     /// Rate of RTS, CTS-to-self and broadcast frames, and the highest one of CTS and ACK. With protection it must be one of DSSS
@@ -89,6 +95,7 @@ impl Config {
             phy,
             rate_control: Algorithm::Fixed(data_rate),
             rates: Vec::new(),
+            dsss_receivers: Arc::default(),
             seed: 1,
             basic_rate: phy.standard().default_basic_rate(data_rate),
             acknowledgements: phy.standard().acknowledges(),

@@ -37,7 +37,7 @@ use edca::{AccessCategory, UserPriority};
 pub use frame::{Frame, FrameKind, Header, Payload, StationId};
 use nav::Nav;
 use rates::Rates;
-pub use rates::answer_rate;
+pub use rates::{answer_rate, dsss_rate};
 use sequence::SequenceCounters;
 
 /// Why the interface gave up a packet.

@@ -1,23 +1,33 @@
 //! Which rate each frame is sent at, and how long its answer takes.
 
+use std::sync::Arc;
+
 use hopcast_protocols::time::{Duration, Instant};
 
 use super::Config;
 use super::frame::{FrameKind, StationId};
 use crate::rate::{Algorithm, RateControl};
-use crate::standard::{DataRate, Phy, Standard};
+use crate::standard::{DataRate, Modulation, Phy, Standard};
 
 /// Rates of data frames and of answers.
 #[derive(Clone, Debug)]
 pub(super) struct Rates {
-    /// Without rate control: nothing else is asked then.
-    fixed: Option<DataRate>,
-    control: RateControl,
-    /// What it has chosen last.
+    data: DataRates,
+    /// To those that understand DSSS alone; none where all understand what this station sends.
+    to_dsss: Option<Box<(Arc<[StationId]>, DataRates)>>,
+    /// What rate control has chosen last.
     chosen: Option<DataRate>,
     basic: DataRate,
     /// To an RTS at the basic rate, and to a frame at the rate that was asked for last: most frames have one of two rates.
     answers: [Answer; 2],
+}
+
+/// Rates of data frames to receivers that understand the same.
+#[derive(Clone, Debug)]
+struct DataRates {
+    /// Without rate control: nothing else is asked then.
+    fixed: Option<DataRate>,
+    control: RateControl,
 }
 
 /// The CTS or ACK that answers a frame at a rate.
@@ -34,11 +44,19 @@ pub(super) struct Answer {
 
 impl Rates {
     pub(super) fn new(station: StationId, config: &Config) -> Self {
-        let Config { phy, rate_control, rates, seed, basic_rate, .. } = config;
+        let Config { phy, rates, dsss_receivers, basic_rate, .. } = config;
         let answer = Answer::new(phy, *basic_rate, *basic_rate);
-        let control = RateControl::new(*rate_control, *phy, rates, *seed, station);
-        let fixed = if let Algorithm::Fixed(rate) = *rate_control { Some(rate) } else { None };
-        Self { fixed, control, chosen: None, basic: *basic_rate, answers: [answer; 2] }
+        let data = DataRates::new(station, config.rate_control, rates, config);
+        let to_dsss = (!dsss_receivers.is_empty()).then(|| {
+            let known = if rates.is_empty() { phy.standard().rates() } else { rates };
+            let fitting: Vec<_> = known.iter().copied().filter(|rate| rate.modulation() == Modulation::Dsss).collect();
+            let algorithm = match config.rate_control {
+                Algorithm::Fixed(rate) => Algorithm::Fixed(dsss_rate(phy.standard(), rate)),
+                algorithm => algorithm,
+            };
+            Box::new((dsss_receivers.clone(), DataRates::new(station, algorithm, &fitting, config)))
+        });
+        Self { data, to_dsss, chosen: None, basic: *basic_rate, answers: [answer; 2] }
     }
 
     /// The slot has changed, and with it for how long answers are awaited.
@@ -49,13 +67,22 @@ impl Rates {
     /// The rate of the next attempt at a data frame to `receiver`; `retry` attempts at it were not acknowledged.
     #[inline]
     pub(super) fn select(&mut self, receiver: StationId, now: Instant, retry: u32) -> DataRate {
-        match self.fixed {
+        let rates = self.to(receiver);
+        match rates.fixed {
             Some(rate) => rate,
             None => {
-                let rate = self.control.select(receiver, now, retry);
+                let rate = rates.control.select(receiver, now, retry);
                 self.chosen = Some(rate);
                 rate
             }
+        }
+    }
+
+    #[inline]
+    fn to(&mut self, receiver: StationId) -> &mut DataRates {
+        match &mut self.to_dsss {
+            Some(dsss) if dsss.0.binary_search(&receiver).is_ok() => &mut dsss.1,
+            _ => &mut self.data,
         }
     }
 
@@ -67,10 +94,11 @@ impl Rates {
     /// Whether a data frame at `rate` was acknowledged.
     #[inline]
     pub(super) fn on_report(&mut self, receiver: StationId, rate: DataRate, success: bool) {
-        if self.fixed.is_some() {
+        let DataRates { fixed, control } = self.to(receiver);
+        if fixed.is_some() {
             return;
         }
-        if success { self.control.on_success(receiver, rate) } else { self.control.on_failure(receiver, rate) }
+        if success { control.on_success(receiver, rate) } else { control.on_failure(receiver, rate) }
     }
 
     /// The answer to a frame at `rate`.
@@ -99,6 +127,21 @@ pub fn answer_rate(standard: Standard, basic: DataRate, to: DataRate) -> DataRat
     if fits { basic } else { standard.default_basic_rate(to) }
 }
 
+/// The rate of data for a station that understands DSSS alone, of a sender whose own is `rate`: the highest that does not exceed
+/// that.
+pub fn dsss_rate(standard: Standard, rate: DataRate) -> DataRate {
+    let fits = |known: &DataRate| known.modulation() == Modulation::Dsss && *known <= rate;
+    standard.rates().iter().copied().filter(fits).max().unwrap_or(rate)
+}
+
+impl DataRates {
+    fn new(station: StationId, algorithm: Algorithm, rates: &[DataRate], config: &Config) -> Self {
+        let control = RateControl::new(algorithm, config.phy, rates, config.seed, station);
+        let fixed = if let Algorithm::Fixed(rate) = algorithm { Some(rate) } else { None };
+        Self { fixed, control }
+    }
+}
+
 impl Answer {
     fn new(phy: &Phy, basic: DataRate, to: DataRate) -> Self {
         let rate = answer_rate(phy.standard(), basic, to);
@@ -110,6 +153,18 @@ impl Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_understands_dsss_alone_gets_the_highest_such_rate_that_is_not_above_the_senders() {
+        let rate = DataRate::from_kbps;
+        for (own, expected) in [(54_000, 11_000), (12_000, 11_000), (9_000, 5_500), (6_000, 5_500), (2_000, 2_000)] {
+            let phy = Standard::Erp.phy(false);
+            let config = Config { dsss_receivers: [StationId(2)].into(), ..Config::new(phy, rate(own)) };
+            let mut rates = Rates::new(StationId(0), &config);
+            let mut to = |receiver| rates.select(StationId(receiver), Instant::START, 0);
+            assert_eq!([to(1), to(2), to(3)], [rate(own), rate(expected), rate(own)]);
+        }
+    }
 
     #[test]
     fn an_answer_has_the_highest_basic_rate_not_above_the_frames() {

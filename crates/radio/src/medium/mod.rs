@@ -14,6 +14,7 @@ use hopcast_protocols::time::{Duration, Instant};
 
 use crate::mac::{Header, StationId};
 use crate::reception::{Arrival, Content, Heard, Onset, Receivers, Reception};
+use crate::standard::Modulations;
 use crate::units::Power;
 pub use losses::Losses;
 pub use paths::Geometry;
@@ -29,8 +30,8 @@ pub struct Link {
     pub delay: Duration,
     /// Received power.
     pub power: Power,
-    /// Whether the receiver is on the transmitter's channel: what leaks from another only interferes.
-    pub decodable: bool,
+    /// Frames of what modulation the receiver understands: none that leak from another channel, which only interfere.
+    pub decodable: Modulations,
 }
 
 impl Link {
@@ -266,7 +267,8 @@ impl<P> Medium<P> {
         let transmission = self.transmissions[id.0 as usize].as_mut();
         let transmission = transmission.expect("edges exist only for what is on the air");
         let links = &self.paths.links[transmission.leading as usize..transmission.end_link as usize];
-        let Transmission { frame: Header { header, airtime, .. }, start, threshold, .. } = *transmission;
+        let Transmission { frame: Header { rate, header, airtime, .. }, start, threshold, .. } = *transmission;
+        let modulation = rate.modulation();
         for link in links {
             let now = start + link.delay;
             if now >= bound {
@@ -276,7 +278,7 @@ impl<P> Medium<P> {
             let arrival = Arrival {
                 transmission: id,
                 power: link.power,
-                decodable: link.decodable & (link.power >= threshold),
+                decodable: link.decodable.has(modulation) & (link.power >= threshold),
                 now,
                 header_end: now + header,
                 end: now + airtime,
@@ -313,7 +315,7 @@ impl<P> Medium<P> {
             let arrival = Arrival {
                 transmission: id,
                 power,
-                decodable: link.decodable & (power >= *threshold),
+                decodable: link.decodable.has(frame.rate.modulation()) & (power >= *threshold),
                 now,
                 header_end: now + frame.header,
                 end: now + frame.airtime,

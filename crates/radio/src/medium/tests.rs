@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::mac::FrameKind;
 use crate::reception::{Rules, Threshold};
-use crate::standard::DataRate;
+use crate::standard::{DataRate, Modulation};
 use crate::units::PowerRatio;
 
 const RATE: DataRate = DataRate::from_kbps(1_000);
@@ -93,7 +93,12 @@ impl Air {
         let links = powers.iter().map(|row| {
             let link = |(to, &power): (u32, &u64)| {
                 let (delay, power) = (Duration::from_micros(DELAY), Power::from_attowatts(power));
-                (power > Power::ZERO).then_some(Link { receiver: StationId(to), delay, power, decodable: true })
+                (power > Power::ZERO).then_some(Link {
+                    receiver: StationId(to),
+                    delay,
+                    power,
+                    decodable: Modulations::ALL,
+                })
             };
             (0..).zip(row.iter()).filter_map(link).collect()
         });
@@ -257,6 +262,25 @@ fn thresholds_belong_to_what_lies_above_them() {
         assert_eq!(noticed, [(100, Busy), (600, error), (600, Idle)]);
     }
     assert_eq!(overlap(Rules::Cumulative, &[(9, 100, 600)]), []);
+}
+
+/// A frame whose modulation a station does not understand is energy; to ns-2, which knows no such station, an error.
+#[test]
+fn what_is_not_understood_is_not_received() {
+    for (rules, expected) in [
+        (Rules::Cumulative, vec![(100, Busy), (600, Idle)]),
+        (Rules::PairwiseFirstCome, vec![(100, Busy), (600, Error(100 + HEADER)), (600, Idle)]),
+    ] {
+        let mut air = Air::heard_by_first(rules, &[DECODED]);
+        for link in &mut air.medium.paths.links {
+            link.decodable = Modulations::NONE;
+        }
+        air.sends(1, 100, 600);
+        assert_eq!(air.run(), expected);
+    }
+    let [dsss, ofdm] = [Modulation::Dsss, Modulation::Ofdm];
+    assert!(Modulations::DSSS.has(dsss) && !Modulations::DSSS.has(ofdm));
+    assert!(Modulations::ALL.has(dsss) && Modulations::ALL.has(ofdm) && !Modulations::NONE.has(dsss));
 }
 
 /// Weak signals add up until the medium is busy; ns-2 looks at each by itself.
@@ -479,7 +503,7 @@ fn pairwise_a_collision_ends_with_its_last_frame() {
 
 fn link(to: u32, nanos: u64) -> Link {
     let (delay, power) = (Duration::from_nanos(nanos), Power::from_attowatts(500));
-    Link { receiver: StationId(to), delay, power, decodable: true }
+    Link { receiver: StationId(to), delay, power, decodable: Modulations::ALL }
 }
 
 /// Whom the leading edge of a transmission reaches before `bound`, and after how many nanoseconds since the start.

@@ -144,6 +144,25 @@ pub enum Modulation {
     Ofdm,
 }
 
+/// Modulation classes that a receiver understands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Modulations(u8);
+
+impl Modulations {
+    /// None.
+    pub const NONE: Self = Self(0);
+    /// DSSS and HR/DSSS alone: those of a station of 802.11b in an 802.11g network.
+    pub const DSSS: Self = Self(1 << Modulation::Dsss as u8);
+    /// All.
+    pub const ALL: Self = Self(Self::DSSS.0 | 1 << Modulation::Ofdm as u8);
+
+    /// Whether this is one of them.
+    #[inline]
+    pub const fn has(self, modulation: Modulation) -> bool {
+        self.0 & 1 << modulation as u8 != 0
+    }
+}
+
 /// What the medium access control needs to know of a physical layer (6.5.4, PLME-CHARACTERISTICS).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PhyParameters {

@@ -16,7 +16,7 @@ use hopcast_radio::mac::edca::{Edition, UserPriority};
 use hopcast_radio::propagation::Polarization;
 use hopcast_radio::queue::Discipline;
 use hopcast_radio::rate::Algorithm;
-use hopcast_radio::standard::{DataRate, Standard};
+use hopcast_radio::standard::{DataRate, Modulation, Modulations, Standard};
 
 use crate::host::card::CardConfig;
 use crate::mobility::{Leg, gauss_markov, random_waypoint};
@@ -355,6 +355,14 @@ pub struct NodeRadio {
     pub basic_rate: DataRate,
     /// Transmit power in dBm.
     pub tx_power: f64,
+}
+
+impl NodeRadio {
+    /// What it understands. One that sends all its frames at rates of 802.11b is of 802.11b in an 802.11g network.
+    pub fn understands(&self, standard: Standard) -> Modulations {
+        let sends_ofdm = [self.data_rate, self.basic_rate].iter().any(|rate| rate.modulation() == Modulation::Ofdm);
+        if standard == Standard::Erp && !sends_ofdm { Modulations::DSSS } else { Modulations::ALL }
+    }
 }
 
 /// A wire between two nodes.

@@ -633,7 +633,7 @@ pub(super) struct NodeRadio {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1, "maximum" = 200))]
     pub channel: Option<u32>,
-    /// Rate of unicast data frames. Default: `radio.data_rate`.
+    /// Rate of unicast data frames. A station of 802.11g for which it is one of 802.11b is a station of 802.11b. Default: `radio.data_rate`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12))]
     pub data_rate: Option<Rate>,

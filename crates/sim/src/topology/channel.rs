@@ -3,7 +3,7 @@
 use hopcast_radio::mac::StationId;
 use hopcast_radio::medium::Link;
 use hopcast_radio::propagation::{LinkShadowing, Position, Propagation, Range, propagation_delay};
-use hopcast_radio::standard::Standard;
+use hopcast_radio::standard::{Modulations, Standard};
 use hopcast_radio::units::{Decibel, Power};
 
 use crate::network::Station;
@@ -13,7 +13,7 @@ use crate::scenario::model::Radio;
 #[derive(Debug)]
 pub(super) struct Channel {
     ends: Vec<End>,
-    /// All are on one channel: nobody need look which.
+    /// All are on one channel and understand all frames: nobody need look.
     is_one: bool,
     attenuation: Attenuation,
     /// In dB; `None`: other channels are not heard.
@@ -31,6 +31,7 @@ struct End {
     /// In hertz.
     frequency: f64,
     sent: Power,
+    understands: Modulations,
 }
 
 /// What becomes of a signal on its way.
@@ -69,6 +70,7 @@ impl Channel {
             node: station.node.0,
             frequency: station.config.frequency,
             sent: Power::from_dbm(station.config.tx_power),
+            understands: station.config.understands(radio.standard),
         };
         // IEEE 802.11-2020, 17.3.8.4.2 and, in the band at 2.4 GHz, 15.4.4.3, 16.3.6.3: channels that don't overlap.
         let spacing = match radio.standard {
@@ -77,7 +79,8 @@ impl Channel {
             _ => 25e6,
         };
         let ends: Vec<End> = stations.iter().map(end).collect();
-        let is_one = ends.windows(2).all(|pair| pair[0].frequency == pair[1].frequency);
+        let understand_all = ends.iter().all(|end| end.understands == Modulations::ALL);
+        let is_one = understand_all && ends.windows(2).all(|pair| pair[0].frequency == pair[1].frequency);
         Self { ends, is_one, attenuation, adjacent_rejection: radio.adjacent_channel_rejection, spacing, floor, reach }
     }
 
@@ -144,7 +147,12 @@ impl Channel {
             return None;
         }
         let delay = propagation_delay(libm::sqrt(distance_squared));
-        let decodable = self.is_one || self.ends[from as usize].frequency == self.ends[to as usize].frequency;
+        let decodable = if self.is_one {
+            Modulations::ALL
+        } else {
+            let [from, to] = [from, to].map(|station| &self.ends[station as usize]);
+            if from.frequency == to.frequency { to.understands } else { Modulations::NONE }
+        };
         Some(Link { receiver: StationId(to), delay, power, decodable })
     }
 

@@ -1,7 +1,7 @@
 //! Who could reach whom at an instant, were nothing on the air and no frame lost.
 
 use super::channel::Channel;
-use super::{channel, is_usable, reception};
+use super::{ByReceiver, channel, is_usable, reception};
 use crate::mobility::Motion;
 use crate::network::{self, Station};
 use crate::scenario::model::{NodeId, Scenario};
@@ -14,7 +14,7 @@ use hopcast_radio::units::Power;
 pub struct Connectivity {
     channel: Channel,
     /// By station: least power of a link over which its data frames pass.
-    usable: Vec<Power>,
+    usable: Vec<ByReceiver<Power>>,
     /// By node: its stations.
     stations: Vec<Vec<u32>>,
     /// Ends of each wire.
@@ -73,7 +73,7 @@ impl Connectivity {
             || senders.iter().any(|&sender| {
                 receivers.iter().any(|&receiver| {
                     let link = self.channel.link_between(sender, receiver, here, there);
-                    link.is_some_and(|link| is_usable(&link, self.usable[sender as usize]))
+                    link.is_some_and(|link| is_usable(&link, &self.usable[sender as usize]))
                 })
             })
     }

@@ -8,14 +8,14 @@ mod squares;
 use hopcast_protocols::time::Instant;
 use hopcast_radio::errors::{GilbertElliott, PacketErrors};
 use hopcast_radio::fading::Fading;
-use hopcast_radio::mac::{StationId, answer_rate};
+use hopcast_radio::mac::{StationId, answer_rate, dsss_rate};
 use hopcast_radio::medium::{Link, Losses, Medium, Variation};
 use hopcast_radio::propagation::{
     self, FrameShadowing, FreeSpace, LinkShadowing, LogDistance, Position, Range, TwoRayGround, TwoRayInterference,
 };
 use hopcast_radio::rate::Algorithm;
 use hopcast_radio::reception::{Mode, Reception, Rules, Sinr, Threshold};
-use hopcast_radio::standard::{DataRate, Standard};
+use hopcast_radio::standard::{DataRate, Modulations};
 use hopcast_radio::units::{Decibel, Power, PowerRatio};
 
 use crate::mobility::Motion;
@@ -34,9 +34,9 @@ pub struct Topology {
     /// When frames are received.
     reception: Reception,
     /// By transmitter: least power of a link over which its data frames pass.
-    usable: Vec<Power>,
+    usable: Vec<ByReceiver<Power>>,
     /// By transmitter: the most robust rate of its data frames, and the bits of a full one.
-    robust: Vec<(DataRate, u32)>,
+    robust: Vec<ByReceiver<(DataRate, u32)>>,
     /// By station, at the start.
     places: Vec<Position>,
     variation: Option<Variation>,
@@ -45,6 +45,30 @@ pub struct Topology {
     /// By station: whose it is.
     nodes: Vec<NodeId>,
     motion: Motion,
+}
+
+/// What differs between the receivers of a transmitter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct ByReceiver<T> {
+    /// For those that understand all modulations.
+    any: T,
+    /// For those that understand DSSS alone.
+    dsss: T,
+}
+
+impl<T: Copy> ByReceiver<T> {
+    /// For the receiver of `link`, if it decodes anything.
+    fn of(&self, link: &Link) -> Option<T> {
+        match link.decodable {
+            Modulations::NONE => None,
+            Modulations::DSSS => Some(self.dsss),
+            _ => Some(self.any),
+        }
+    }
+
+    fn map<U>(self, change: impl Fn(T) -> U) -> ByReceiver<U> {
+        ByReceiver { any: change(self.any), dsss: change(self.dsss) }
+    }
 }
 
 /// A link that loses more than this, noise alone considered, is none: with the standard's seven attempts it would deliver less
@@ -74,17 +98,15 @@ impl Topology {
             stations.iter().map(|station| motion.position(station.node, Instant::START)).collect();
         let (reception, usable) = reception(radio, stations, seed);
         let channel = channel(radio, stations, seed);
-        let is_kept = |from: usize, link: &Link| !motion.moves() || is_usable(link, usable[from]);
+        let is_kept = |from: usize, link: &Link| !motion.moves() || is_usable(link, &usable[from]);
         let phy = radio.standard.phy(radio.short_preamble);
-        let robust = |station: &Station<'_>| {
-            let rate = robust_rate(station, radio.standard);
-            (rate, phy.payload_bits(rate, USABLE_OCTETS))
-        };
+        let bits = |rate| (rate, phy.payload_bits(rate, USABLE_OCTETS));
+        let robust = robust_rates(radio, stations).into_iter().map(|rates| rates.map(bits)).collect();
         Some(Self {
             links: links(&channel, &places, is_kept, goes_on)?,
             reception,
             usable,
-            robust: stations.iter().map(robust).collect(),
+            robust,
             places,
             variation: variation(radio, seed),
             losses: losses(radio, stations.len(), seed),
@@ -101,7 +123,7 @@ impl Topology {
 
     /// The links over which data frames of `station` pass, at the start of the run.
     pub fn usable_links(&self, station: StationId) -> impl Iterator<Item = &Link> {
-        let usable = self.usable[station.0 as usize];
+        let usable = &self.usable[station.0 as usize];
         self.links[station.0 as usize].iter().filter(move |link| is_usable(link, usable))
     }
 
@@ -110,10 +132,10 @@ impl Topology {
     /// which know no share, none.
     pub fn lossy_links(&self) -> Vec<Vec<(u32, f64)>> {
         let Reception::Sinr(sinr) = &self.reception else { return vec![Vec::new(); self.places.len()] };
-        let decodable = |_: usize, link: &Link| link.decodable;
+        let decodable = |_: usize, link: &Link| link.decodable != Modulations::NONE;
         let links = links(&self.channel, &self.places, decodable, &|| true).expect("nothing stops it");
         let success = |from: usize, link: &Link| {
-            let (rate, bits) = self.robust[from];
+            let (rate, bits) = self.robust[from].of(link)?;
             let success = sinr.success(rate, link.power, bits).filter(|&success| success >= LEAST_SUCCESS)?;
             Some((link.receiver.0, success))
         };
@@ -140,8 +162,8 @@ impl Topology {
     }
 }
 
-fn is_usable(link: &Link, least: Power) -> bool {
-    link.decodable && link.power >= least
+fn is_usable(link: &Link, least: &ByReceiver<Power>) -> bool {
+    least.of(link).is_some_and(|least| link.power >= least)
 }
 
 /// All links between stations at `places` that are to be kept, by transmitter.
@@ -208,7 +230,7 @@ fn variation(radio: &Radio, seed: u64) -> Option<Variation> {
 }
 
 /// How frames are received, and for each station the least power of a link over which its data frames pass.
-fn reception(radio: &Radio, stations: &[Station<'_>], seed: u64) -> (Reception, Vec<Power>) {
+fn reception(radio: &Radio, stations: &[Station<'_>], seed: u64) -> (Reception, Vec<ByReceiver<Power>>) {
     let phy = radio.standard.phy(radio.short_preamble);
     let model = &radio.reception;
     if let Propagation::Range { .. } = radio.propagation {
@@ -219,7 +241,8 @@ fn reception(radio: &Radio, stations: &[Station<'_>], seed: u64) -> (Reception, 
             rules: threshold_rules(model.rules),
             receive_thresholds: rates(radio, stations).iter().map(|&rate| (rate, Attenuation::DECODED)).collect(),
         };
-        return (Reception::Threshold(threshold), vec![Attenuation::DECODED; stations.len()]);
+        let usable = ByReceiver { any: Attenuation::DECODED, dsss: Attenuation::DECODED };
+        return (Reception::Threshold(threshold), vec![usable; stations.len()]);
     }
     let carrier_sense_threshold = Power::from_dbm(model.carrier_sense_threshold);
     if model.rules == model::Rules::Sinr {
@@ -230,7 +253,7 @@ fn reception(radio: &Radio, stations: &[Station<'_>], seed: u64) -> (Reception, 
             let mode = modes.iter().find(|mode| mode.rate() == rate).expect("every rate in use has a mode");
             mode.least_power(USABLE_LOSS, phy.payload_bits(rate, USABLE_OCTETS)).max(receive_threshold)
         };
-        let usable = of_robust_rates(stations, radio.standard, needed);
+        let usable = of_robust_rates(radio, stations, needed);
         let sinr = Sinr {
             carrier_sense_threshold,
             detection: Decibel(model.preamble_detection).into(),
@@ -248,7 +271,7 @@ fn reception(radio: &Radio, stations: &[Station<'_>], seed: u64) -> (Reception, 
         rules: threshold_rules(model.rules),
         receive_thresholds: rates(radio, stations).into_iter().map(|rate| (rate, threshold(rate))).collect(),
     };
-    (Reception::Threshold(thresholds), of_robust_rates(stations, radio.standard, threshold))
+    (Reception::Threshold(thresholds), of_robust_rates(radio, stations, threshold))
 }
 
 /// The rates of all frames: of data, of RTS and broadcasts, and of the answers to each of them; those of data first.
@@ -259,10 +282,11 @@ fn rates(radio: &Radio, stations: &[Station<'_>]) -> Vec<DataRate> {
             configs.push(station.config);
         }
     }
+    let to_dsss = rate_to_dsss(radio, stations);
     let sent = configs.iter().flat_map(|config| {
         let is_fixed = matches!(config.rate_control, Algorithm::Fixed(_));
         let controlled = if is_fixed { &[] } else { radio.standard.rates() };
-        [config.data_rate, config.basic_rate].into_iter().chain(controlled.iter().copied())
+        [config.data_rate, config.basic_rate, to_dsss(config.data_rate)].into_iter().chain(controlled.iter().copied())
     });
     let sent: Vec<DataRate> = sent.collect();
     // Any of the others may answer, by its own basic rate.
@@ -286,25 +310,36 @@ fn has_equal_rates(one: &NodeRadio, other: &NodeRadio) -> bool {
 
 /// What holds for the most robust rate of data frames of each station, which decides who is a neighbour; asked once for each
 /// rate.
-fn of_robust_rates(stations: &[Station<'_>], standard: Standard, of: impl Fn(DataRate) -> Power) -> Vec<Power> {
-    let mut known: Vec<(DataRate, Power)> = Vec::new();
-    let power = |station: &Station<'_>| {
-        let rate = robust_rate(station, standard);
-        let found = known.iter().find(|(known, _)| *known == rate).map(|(_, power)| *power);
+fn of_robust_rates(radio: &Radio, stations: &[Station<'_>], of: impl Fn(DataRate) -> Power) -> Vec<ByReceiver<Power>> {
+    let mut known: Vec<(ByReceiver<DataRate>, ByReceiver<Power>)> = Vec::new();
+    let power = |rates: ByReceiver<DataRate>| {
+        let found = known.iter().find(|(known, _)| *known == rates).map(|(_, powers)| *powers);
         found.unwrap_or_else(|| {
-            known.push((rate, of(rate)));
+            known.push((rates, rates.map(&of)));
             known[known.len() - 1].1
         })
     };
-    stations.iter().map(power).collect()
+    robust_rates(radio, stations).into_iter().map(power).collect()
 }
 
-/// The most robust rate of a station's data frames.
-fn robust_rate(station: &Station<'_>, standard: Standard) -> DataRate {
-    match station.config.rate_control {
-        Algorithm::Fixed(rate) => rate,
-        _ => standard.rates()[0],
-    }
+/// The most robust rate of each station's data frames.
+fn robust_rates(radio: &Radio, stations: &[Station<'_>]) -> Vec<ByReceiver<DataRate>> {
+    let to_dsss = rate_to_dsss(radio, stations);
+    let rates = |station: &Station<'_>| {
+        let any = match station.config.rate_control {
+            Algorithm::Fixed(rate) => rate,
+            _ => radio.standard.rates()[0],
+        };
+        ByReceiver { any, dsss: to_dsss(any) }
+    };
+    stations.iter().map(rates).collect()
+}
+
+/// From the rate of data to the rate of data for stations that understand DSSS alone; the same if there are none.
+fn rate_to_dsss(radio: &Radio, stations: &[Station<'_>]) -> impl Fn(DataRate) -> DataRate {
+    let standard = radio.standard;
+    let has_dsss = stations.iter().any(|station| station.config.understands(standard) == Modulations::DSSS);
+    move |rate| if has_dsss { dsss_rate(standard, rate) } else { rate }
 }
 
 /// Those of a reception that has thresholds.

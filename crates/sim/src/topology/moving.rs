@@ -227,6 +227,7 @@ impl Epoch {
 mod tests {
     use std::sync::Arc;
 
+    use hopcast_radio::standard::Modulations;
     use proptest::prelude::*;
 
     use super::*;
@@ -291,7 +292,7 @@ mod tests {
         links
     }
 
-    fn tell(links: &[Link]) -> Vec<(u32, Duration, u64, bool)> {
+    fn tell(links: &[Link]) -> Vec<(u32, Duration, u64, Modulations)> {
         links.iter().map(|l| (l.receiver.0, l.delay, l.power.as_attowatts(), l.decodable)).collect()
     }
 
@@ -351,7 +352,7 @@ mod tests {
             let now = Instant::from_nanos(nanos);
             for (from, to) in [(0, 1), (1, 0)] {
                 let expected: Vec<_> =
-                    units.into_iter().map(|units| (to, Duration::from_nanos(delay), units, true)).collect();
+                    units.into_iter().map(|units| (to, Duration::from_nanos(delay), units, Modulations::ALL)).collect();
                 assert_eq!(tell(&heard(&mut surroundings, from, now)), expected, "{now}");
             }
         }

@@ -10,6 +10,7 @@ mod difference;
 mod fec;
 mod interfaces;
 mod interference_floor;
+mod mixed;
 mod motion;
 mod rate_control;
 mod real;

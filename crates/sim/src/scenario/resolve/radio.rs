@@ -176,7 +176,7 @@ impl Resolver<'_> {
                 rate_control: data_rate.map_or(radio.rate_control, Algorithm::Fixed),
                 // The network's, as what goes at it is for all stations: a rate that the radio has not is none for it.
                 basic_rate: basic_rate.unwrap_or_else(|| match data_rate {
-                    Some(rate) if rate < radio.basic_rate => standard.default_basic_rate(rate),
+                    Some(rate) if !has_rate(standard, rate, radio.basic_rate) => standard.default_basic_rate(rate),
                     _ => radio.basic_rate,
                 }),
                 tx_power: given.tx_power.map_or(radio.tx_power, |power| power.0),
@@ -715,6 +715,12 @@ impl Resolver<'_> {
             );
         }
     }
+}
+
+/// Whether a radio that sends its data at `highest` has this rate: none above it, and under 802.11b none of OFDM.
+fn has_rate(standard: Standard, highest: DataRate, rate: DataRate) -> bool {
+    let is_dsss = standard == Standard::Erp && highest.modulation() == Modulation::Dsss;
+    rate <= highest && !(is_dsss && rate.modulation() == Modulation::Ofdm)
 }
 
 /// Centre frequency in hertz of a channel (IEEE 802.11-2020, Table 15-6 and 17.3.8.4.2), or those that there are.
