@@ -22,7 +22,7 @@ pub struct Feedback {
     pub sent: Option<Instant>,
     /// How long the receiver waited before it answered: t_delay.
     pub delay: Duration,
-    /// X_recv in octets per second.
+    /// X_recv in octets of payload per second.
     pub receive_rate: f64,
     /// p, from 0 to 1.
     pub loss_event_rate: f64,
@@ -123,13 +123,14 @@ impl Sender {
         if nominal > offered || more {
             self.limit.on_not_limited(now);
         }
-        self.idle = false;
         if !core::mem::replace(&mut self.sending, true) {
             self.receive_rates.begin(now);
         }
         if self.timer.is_none() && !self.suspended {
             self.restart_timer(now);
         }
+        // Also where the timer begins with this packet, which is yet to be answered.
+        self.idle = false;
     }
 
     /// Freezes the flow: no timer runs, and no rate changes, until [`resume`](Self::resume). Whoever does this lets no packets
@@ -157,6 +158,7 @@ impl Sender {
         }
         let Some(rtt) = self.rtt else { return };
         let receive_rate = if feedback.receive_rate.is_finite() { feedback.receive_rate.max(0.0) } else { 0.0 };
+        let receive_rate = receive_rate / self.config.payload_share(self.segment);
         let loss_event_rate = if feedback.loss_event_rate > 0.0 { feedback.loss_event_rate.min(1.0) } else { 0.0 };
         let risen = loss_event_rate > self.loss_event_rate;
         self.loss_event_rate = loss_event_rate;
@@ -197,10 +199,10 @@ impl Sender {
     fn restart_timer(&mut self, now: Instant) {
         let after = match self.rtt {
             // Until the first feedback it waits two seconds, or for two packets at a rate that was halved since.
-            _ if !self.heard => INITIAL_TIMER.max(Duration::from_secs_f64(2.0 * self.segment / self.rate)),
+            _ if !self.heard => INITIAL_TIMER.max(Duration::from_secs_f64(2.0 * self.segment / self.rate())),
             Some(rtt) => {
                 let rtt = rtt.max(self.config.granularity.as_secs_f64());
-                Duration::from_secs_f64((4.0 * rtt).max(2.0 * self.segment / self.rate))
+                Duration::from_secs_f64((4.0 * rtt).max(2.0 * self.segment / self.rate()))
             }
             None => INITIAL_TIMER,
         };
@@ -244,6 +246,7 @@ impl Sender {
     pub fn loss_event_rate_of(&self, intervals: impl IntoIterator<Item = Option<f64>>, receive_rate: f64) -> f64 {
         let rtt = self.rtt.unwrap_or(1.0);
         let segment = self.config.equation_segment(self.segment);
+        let receive_rate = receive_rate / self.config.payload_share(self.segment);
         let first = || 1.0 / super::equation::loss_event_rate(segment, rtt, self.config.timeout(rtt), receive_rate);
         super::loss_history::loss_event_rate_of(intervals.into_iter().map(|length| length.unwrap_or_else(first)))
     }
@@ -314,7 +317,10 @@ impl Sender {
         let received = self.receive_rates.max();
         // The rate with which a sender that was idle may start again.
         let recover = match self.config.edition {
-            Edition::Rfc3448 => self.rtt.map_or(0.0, |rtt| 4.0 * self.segment / rtt),
+            Edition::Rfc3448 => {
+                let octets = 4.0 * self.segment / self.config.payload_share(self.segment);
+                self.rtt.map_or(0.0, |rtt| octets / rtt)
+            }
             Edition::Rfc5348 => self.initial_rate(),
         };
         let lossy = self.loss_event_rate > 0.0;

@@ -269,6 +269,25 @@ fn section_4_4_an_idle_sender_keeps_what_it_may_start_with() {
     assert_eq!(bench.sender.poll_timeout(), Some(ms(5400)));
 }
 
+/// The timer is off, and begins with a packet: if that is not answered, its sender was not idle.
+#[test]
+fn section_4_4_a_packet_that_nobody_answers_is_not_idleness() {
+    let mut bench = Bench::new(Edition::Rfc5348);
+    bench.sender.on_handshake(RTT);
+    bench.send_until(ms(100));
+    bench.feedback(40_000.0, 0.0, Response::Adapt);
+    bench.expire(ms(500));
+    bench.expire(ms(900)).expect_rate(40_000.0);
+    assert_eq!(bench.sender.poll_timeout(), None);
+    for (sent, rate) in [(5000, 20_000.0), (9000, 10_000.0)] {
+        bench.at(ms(sent)).sender.on_sent(1000, ms(sent), false, ms(sent));
+        assert!(!bench.sender.is_idle());
+        bench.expire(ms(sent + 400)).expect_rate(rate);
+        bench.expire(ms(sent + 800)).expect_rate(rate);
+        assert_eq!(bench.sender.poll_timeout(), None, "nothing was sent since");
+    }
+}
+
 #[test]
 fn rfc_3448_section_4_4_halves_the_receive_rate() {
     let mut bench = Bench::new(Edition::Rfc3448);
@@ -348,6 +367,28 @@ fn rfc_4828_small_packets_have_the_rate_of_large_ones_less_their_headers() {
     sender.on_sent(160, ms(200), true, ms(200));
     assert!(sender.rate() > 100_000.0);
     assert_eq!(sender.departure(ms(200)), ms(210));
+}
+
+/// What arrives is counted without headers, and the allowed rate with them: twice what arrives is twice as many packets.
+#[test]
+fn rfc_4828_a_receive_rate_of_small_packets_allows_twice_as_many() {
+    for len in [20, 40, 160] {
+        let config = Config { segment: len, small_packets: true, ..config(Edition::Rfc5348) };
+        let mut sender = Sender::new(config);
+        sender.on_handshake(RTT);
+        let arrives = f64::from(len) / 0.02;
+        let mut now = ms(100);
+        for _ in 0..50 {
+            sender.on_sent(len, now, true, now);
+            let feedback =
+                Feedback { sent: Some(now), delay: Duration::ZERO, receive_rate: arrives, loss_event_rate: 1e-3 };
+            now += RTT;
+            sender.handle_feedback(&feedback, Response::Adapt, now);
+        }
+        assert!((sender.rate() - 2.0 * arrives).abs() < 1e-6, "{len} octets: {}", sender.rate());
+        // The nofeedback timer: two packets at that rate are 20 ms, four round trips are longer.
+        assert_eq!(sender.poll_timeout(), Some(now + RTT * 4));
+    }
 }
 
 #[test]
