@@ -10,7 +10,7 @@ use hopcast_radio::mac::edca::{EdcaParameters, UserPriority};
 use hopcast_radio::mac::{self, AccessRules, Dcf, Payload, Protection, Room, StationId};
 use hopcast_radio::propagation::Position;
 use hopcast_radio::queue::Discipline;
-use hopcast_radio::standard::{Modulations, Phy};
+use hopcast_radio::standard::{DataRate, Modulations, Phy};
 use hopcast_radio::units::Power;
 use hopcast_wire::ipv4::Protocol;
 
@@ -216,10 +216,16 @@ impl Simulation {
             (station.config.understands(radio.standard) == Modulations::DSSS).then_some(StationId(index))
         };
         let dsss_receivers: Arc<[StationId]> = radios.iter().zip(0..).filter_map(understands_dsss_alone).collect();
+        let mut basic_rates: Vec<_> = radios.iter().map(|station| station.config.basic_rate).collect();
+        if basic_rates.windows(2).all(|pair| pair[0] == pair[1]) {
+            basic_rates.clear();
+        }
+        let basic_rates: Arc<[DataRate]> = basic_rates.into();
         let config = |radio_config: &NodeRadio, buffers: u32| {
             let phy = phy(radio_config);
             mac::Config {
                 dsss_receivers: dsss_receivers.clone(),
+                basic_rates: basic_rates.clone(),
                 rate_control: radio_config.rate_control,
                 seed,
                 basic_rate: radio_config.basic_rate,

@@ -25,6 +25,8 @@ pub struct Config {
     /// Rate of RTS, CTS-to-self and broadcast frames, and the highest one of CTS and ACK. With protection it must be one of DSSS
     /// or HR/DSSS, which every station understands.
     pub basic_rate: DataRate,
+    /// That of every station, by index, where not all have the same: each answers by its own.
+    pub basic_rates: Arc<[DataRate]>,
     /// Whether stations acknowledge unicast data frames ([`crate::standard::Standard::acknowledges`]). Without it a frame is
     /// done once it has been sent, and is never repeated.
     pub acknowledgements: bool,
@@ -96,6 +98,7 @@ impl Config {
             rate_control: Algorithm::Fixed(data_rate),
             rates: Vec::new(),
             dsss_receivers: Arc::default(),
+            basic_rates: Arc::default(),
             seed: 1,
             basic_rate: phy.standard().default_basic_rate(data_rate),
             acknowledgements: phy.standard().acknowledges(),

@@ -111,13 +111,17 @@ impl<P: Payload> Contender<P> {
         });
     }
 
-    /// The packet that goes next: a management frame before what is in the queue.
+    /// The management frame that goes before all that waits.
+    #[inline]
+    pub(super) fn pop_ahead(&mut self) -> Option<(Option<StationId>, P)> {
+        self.ahead.as_mut().and_then(|ahead| ahead.0.pop_front())
+    }
+
+    /// The next packet of the queue; what the queue drops for it is put out.
     #[inline]
     pub(super) fn pop(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) -> Option<(Option<StationId>, P)> {
-        self.ahead.as_mut().and_then(|ahead| ahead.0.pop_front()).or_else(|| {
-            self.queue.pop(now, |(receiver, payload), reason| {
-                outputs.push_back(Output::Dropped(payload, reason.into(), receiver));
-            })
+        self.queue.pop(now, |(receiver, payload), reason| {
+            outputs.push_back(Output::Dropped(payload, reason.into(), receiver));
         })
     }
 

@@ -36,7 +36,7 @@ use duplicate::DuplicateCache;
 use edca::{AccessCategory, UserPriority};
 pub use frame::{Frame, FrameKind, Header, Payload, StationId};
 use nav::Nav;
-use rates::Rates;
+use rates::{Answer, Rates};
 pub use rates::{answer_rate, dsss_rate};
 use sequence::SequenceCounters;
 
@@ -330,6 +330,10 @@ impl<P: Payload> Dcf<P> {
                 }
             }
             None => {
+                if frame.duration != Duration::ZERO {
+                    // Another one follows within a TXOP.
+                    self.reserve(frame.duration, None, now);
+                }
                 if let Some(payload) = frame.payload {
                     self.outputs.push_back(Output::Deliver(payload, frame.transmitter));
                 }
@@ -699,14 +703,18 @@ impl<P: Payload> Dcf<P> {
     fn on_transmitted(&mut self, kind: FrameKind, now: Instant, busy: bool) {
         let mut idle_from = now;
         match kind {
-            FrameKind::Rts => idle_from = self.await_answer(FrameKind::Cts, self.config.basic_rate, now),
+            FrameKind::Rts => {
+                let receiver = self.contender.current.as_ref().and_then(|outgoing| outgoing.receiver);
+                idle_from = self.await_answer(FrameKind::Cts, receiver, self.config.basic_rate, now);
+            }
             // To the station itself: data follow.
             FrameKind::Cts if self.response.is_some() => self.state = State::Sifs(now + self.sifs()),
             FrameKind::Cts | FrameKind::Ack => {}
             FrameKind::Data | FrameKind::Management => {
                 let outgoing = self.contender.current.as_ref().expect("data are those of the frame in hand");
-                if outgoing.receiver.is_some() && self.config.acknowledgements {
-                    idle_from = self.await_answer(FrameKind::Ack, outgoing.rate, now);
+                let (receiver, rate) = (outgoing.receiver, outgoing.rate);
+                if receiver.is_some() && self.config.acknowledgements {
+                    idle_from = self.await_answer(FrameKind::Ack, receiver, rate, now);
                 } else {
                     self.succeed(now);
                 }
@@ -717,9 +725,9 @@ impl<P: Payload> Dcf<P> {
         }
     }
 
-    /// Waits for the answer to a frame at `rate`. Returns from when on the medium counts as idle.
-    fn await_answer(&mut self, kind: FrameKind, rate: DataRate, now: Instant) -> Instant {
-        let answer = self.rates.answer(&self.config.phy, rate);
+    /// Waits for the answer of `receiver` to a frame at `rate`. Returns from when on the medium counts as idle.
+    fn await_answer(&mut self, kind: FrameKind, receiver: Option<StationId>, rate: DataRate, now: Instant) -> Instant {
+        let answer = self.answer_of(receiver, rate);
         let until = match self.rules {
             AccessRules::Standard => now + answer.timeout,
             AccessRules::Ns2 => now + self.sifs() + answer.airtime + NS2_PROPAGATION * 2,
@@ -840,11 +848,12 @@ impl<P: Payload> Dcf<P> {
     /// Done with a frame: the backoff after it, and the next one.
     fn finish(&mut self, now: Instant) {
         self.contender.backoff.on_done(now, &mut self.random);
-        if self.contender.following.is_some() {
+        let ahead = self.contender.pop_ahead();
+        if ahead.is_none() && self.contender.following.is_some() {
             self.contender.current = self.contender.following.take();
             return;
         }
-        if let Some((receiver, payload)) = self.contender.pop(now, &mut self.outputs) {
+        if let Some((receiver, payload)) = ahead.or_else(|| self.contender.pop(now, &mut self.outputs)) {
             self.contender.current = Some(self.outgoing(receiver, payload));
         }
     }
@@ -886,11 +895,7 @@ impl<P: Payload> Dcf<P> {
     #[inline(never)]
     fn look_ahead(&mut self, end: Instant, now: Instant) -> Option<Duration> {
         if self.contender.following.is_none() {
-            let outputs = &mut self.outputs;
-            let next = self.contender.queue.pop(now, |(receiver, payload), reason| {
-                outputs.push_back(Output::Dropped(payload, reason.into(), receiver));
-            });
-            let (receiver, payload) = next?;
+            let (receiver, payload) = self.contender.pop(now, &mut self.outputs)?;
             self.contender.following = Some(self.outgoing(receiver, payload));
         }
         let next = self.contender.following.as_mut()?;
@@ -898,6 +903,10 @@ impl<P: Payload> Dcf<P> {
             next.rate = self.rates.select(receiver, now, 0);
         }
         let (receiver, octets, rate) = (next.receiver, next.octets, next.rate);
+        // What must be protected begins a TXOP of its own: stations of 802.11b understand no other reservation.
+        if self.config.is_cts_protected(rate) || receiver.is_some() && self.config.is_rts_protected(rate) {
+            return None;
+        }
         let time = self.sifs() + self.config.phy.airtime(rate, octets) + self.answer_duration(receiver, rate);
         (end + time <= self.txop_end).then_some(time)
     }
@@ -907,7 +916,13 @@ impl<P: Payload> Dcf<P> {
         if receiver.is_none() || !self.config.acknowledgements {
             return Duration::ZERO;
         }
-        self.sifs() + self.rates.answer(&self.config.phy, rate).airtime
+        self.sifs() + self.answer_of(receiver, rate).airtime
+    }
+
+    /// The answer of `receiver` to a frame at `rate`.
+    #[inline]
+    fn answer_of(&mut self, receiver: Option<StationId>, rate: DataRate) -> Answer {
+        self.rates.answer_of(receiver.unwrap_or(self.station), &self.config.phy, rate)
     }
 
     /// 9.3.1.2: an RTS reserves the time for CTS, data, ACK and three SIFS.
@@ -915,7 +930,7 @@ impl<P: Payload> Dcf<P> {
         let outgoing = self.contender.current.as_ref().expect("an RTS is sent for the frame in hand");
         let (receiver, octets, rate) = (outgoing.receiver, outgoing.octets, outgoing.rate);
         let basic_rate = self.config.basic_rate;
-        let cts = self.sifs() + self.rates.answer(&self.config.phy, basic_rate).airtime;
+        let cts = self.sifs() + self.answer_of(receiver, basic_rate).airtime;
         let data = self.sifs() + self.config.phy.airtime(rate, octets) + self.answer_duration(receiver, rate);
         let airtime = self.config.phy.airtime(basic_rate, FrameKind::RTS_OCTETS);
         self.frame(FrameKind::Rts, receiver, FrameKind::RTS_OCTETS, basic_rate, airtime, cts + data)

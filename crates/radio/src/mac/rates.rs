@@ -18,7 +18,9 @@ pub(super) struct Rates {
     /// What rate control has chosen last.
     chosen: Option<DataRate>,
     basic: DataRate,
-    /// To an RTS at the basic rate, and to a frame at the rate that was asked for last: most frames have one of two rates.
+    /// As in [`Config::basic_rates`].
+    basics: Arc<[DataRate]>,
+    /// Of this station, and of all that have its basic rate: to an RTS at the basic rate, and to a frame at the rate that was asked for last: most frames have one of two rates.
     answers: [Answer; 2],
 }
 
@@ -56,7 +58,8 @@ impl Rates {
             };
             Box::new((dsss_receivers.clone(), DataRates::new(station, algorithm, &fitting, config)))
         });
-        Self { data, to_dsss, chosen: None, basic: *basic_rate, answers: [answer; 2] }
+        let basics = config.basic_rates.clone();
+        Self { data, to_dsss, chosen: None, basic: *basic_rate, basics, answers: [answer; 2] }
     }
 
     /// The slot has changed, and with it for how long answers are awaited.
@@ -101,7 +104,16 @@ impl Rates {
         if success { control.on_success(receiver, rate) } else { control.on_failure(receiver, rate) }
     }
 
-    /// The answer to a frame at `rate`.
+    /// The answer of another station to a frame at `rate`.
+    #[inline]
+    pub(super) fn answer_of(&mut self, station: StationId, phy: &Phy, rate: DataRate) -> Answer {
+        match self.basics.get(station.0 as usize) {
+            Some(&basic) if basic != self.basic => Answer::new(phy, basic, rate),
+            _ => self.answer(phy, rate),
+        }
+    }
+
+    /// This station's answer to a frame at `rate`.
     #[inline]
     pub(super) fn answer(&mut self, phy: &Phy, rate: DataRate) -> Answer {
         if self.answers[0].to == rate {

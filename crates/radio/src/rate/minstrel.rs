@@ -212,8 +212,11 @@ impl Minstrel {
         for (index, rate) in self.rates.iter().enumerate() {
             if rate.throughput > self.rates[self.best].throughput {
                 (self.best, self.second) = (index, self.best);
-            } else if rate.throughput > self.rates[self.second].throughput {
-                self.second = index;
+            } else if index != self.best {
+                let second = if self.second == self.best { 0.0 } else { self.rates[self.second].throughput };
+                if rate.throughput > second {
+                    self.second = index;
+                }
             }
             // The fastest of the reliable ones, or the most reliable if none is.
             let key = |rate: &Rate| match rate.probability() {
@@ -342,6 +345,10 @@ mod tests {
         // Of the two above 95 % the faster one is the safe one.
         assert_eq!((minstrel.best, minstrel.second, minstrel.safest), (2, 1, 1));
         assert_eq!(minstrel.rates[3].throughput, 0.0);
+        // The lowest leads: the next one is the second all the same.
+        let mut minstrel = self::minstrel(Standard::HrDsss, 1);
+        interval(&mut minstrel, &[(100, 100), (100, 48), (100, 5), (100, 5)]);
+        assert_eq!((minstrel.best, minstrel.second, minstrel.safest), (0, 1, 0));
     }
 
     /// 54 Mb/s: 1200 octets in 200 µs, SIFS 16, ACK 28; backoffs of 67.5, 139.5, 283.5, 571.5, 1147.5 and 2299.5 µs. Six attempts end after

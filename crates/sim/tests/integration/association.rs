@@ -209,6 +209,31 @@ fn a_station_that_walks_away_comes_back_at_the_next_access_point() {
     }
 }
 
+/// Beacons go before the packets of a TXOP that never ends of itself.
+#[test]
+fn voice_without_end_leaves_room_for_beacons() {
+    let text = r#"
+        duration = "6 s"
+        radio = { standard = "802.11a", edca = "2012", association = "passive" }
+        nodes = [
+            { name = "ap", role = "access-point", placement = { shape = "points", at = [[0, 0]] } },
+            { name = "sta", role = "station", placement = { shape = "points", at = [[5, 0]] } },
+        ]
+        [[flows]]
+        name = "voice"
+        from = "ap"
+        to = "sta"
+        start = "1 s"
+        transport = { protocol = "udp" }
+        priority = "voice"
+        application = { kind = "cbr", rate = "40 Mb/s", packet = "1000 B" }
+    "#;
+    let (simulation, _) = run(&scenario(text));
+    assert_eq!(simulation.associations(NodeId(1)).associations, 1);
+    let beacons = simulation.associations(NodeId(0)).beacons;
+    assert!((57..=59).contains(&beacons), "{beacons} of 58");
+}
+
 /// 10.27: an access point with a station of 802.11b makes its network protect OFDM frames, in long slots.
 #[test]
 fn protection_begins_when_a_station_of_80211b_joins() {

@@ -1,9 +1,9 @@
-//! Stations of 802.11b in an 802.11g network.
+//! Stations with other rates than the rest of their network.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use hopcast_protocols::time::Instant;
+use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::{Frame, FrameKind, StationId};
 use hopcast_radio::medium::Link;
 use hopcast_radio::standard::Modulation;
@@ -131,4 +131,34 @@ fn a_station_of_80211b_finds_routes_where_broadcasts_are_understood() {
     let (flows, frames) = run(&text("6 Mb/s"));
     assert_eq!(flows[0].received_packets, 0);
     assert!(frames.iter().any(|frame| frame.receiver.is_none() && frame.rate.modulation() == Modulation::Ofdm));
+}
+
+/// A station that sends at 1 Mb/s answers at 1 Mb/s, with a long preamble: whoever sends to it waits for that.
+#[test]
+fn an_answer_is_awaited_at_the_basic_rate_of_who_gives_it() {
+    for rts in ["off", "0 B"] {
+        let text = format!(
+            r#"
+            duration = "4 s"
+            radio = {{ standard = "802.11b", data_rate = "2 Mb/s", preamble = "short", rts_threshold = "{rts}" }}
+            nodes = [
+                {{ name = "a", placement = {{ shape = "points", at = [[0, 0]] }} }},
+                {{ name = "b", radios = [{{ data_rate = "1 Mb/s" }}], placement = {{ shape = "points", at = [[5, 0]] }} }},
+            ]
+            [[flows]]
+            name = "f"
+            from = "a"
+            to = "b"
+            transport = {{ protocol = "udp" }}
+            application = {{ kind = "cbr", rate = "100 kb/s", packet = "1000 B" }}
+            "#
+        );
+        let (flows, frames) = run(&text);
+        assert!(flows[0].received_packets >= 49 && flows[0].lost_packets == 0, "{flows:?}");
+        assert!(frames.iter().all(|frame| !frame.retry), "nothing is repeated");
+        // What a data frame reserves is what its ACK takes.
+        let data = frames.iter().find(|frame| frame.kind == FrameKind::Data).expect("data");
+        let ack = frames.iter().find(|frame| frame.kind == FrameKind::Ack).expect("an answer");
+        assert_eq!((ack.rate.as_kbps(), data.duration), (1_000, Duration::from_micros(10) + ack.airtime));
+    }
 }

@@ -125,8 +125,10 @@ impl AccessPoint {
     pub fn handle_sent(&mut self, receiver: MacAddress, body: &Repr) {
         let Repr::AssociationResponse { status: Status::Success, aid, .. } = body else { return };
         if let Some(peer) = self.stations.get_mut(&receiver).filter(|peer| peer.aid == Some(*aid)) {
-            peer.has_joined = true;
-            self.outputs.push_back(Output::Joined(receiver));
+            // Who has asked again while the first response was on its way gets two.
+            if !core::mem::replace(&mut peer.has_joined, true) {
+                self.outputs.push_back(Output::Joined(receiver));
+            }
             self.adapt();
         }
     }

@@ -100,6 +100,27 @@ fn associated(asks: bool, is_erp: bool) -> (Station, AccessPoint, Instant) {
     (station, access_point, now)
 }
 
+/// A station that has asked again while the first response was on its way gets another one, and joins once.
+#[test]
+fn who_is_answered_twice_joins_once() {
+    let (_, mut access_point, now) = associated(true, true);
+    let request = Repr::AssociationRequest {
+        capability: Capability::SHORT_SLOT_TIME,
+        listen_interval: 1,
+        current_access_point: None,
+        elements: hopcast_wire::ieee80211::management::Elements {
+            rates: rates(Standard::Erp, DataRate::from_kbps(2_000), true),
+            ..Default::default()
+        },
+    };
+    access_point.handle_frame(STATION, &request, now);
+    let (Some(STATION), response @ Repr::AssociationResponse { .. }) = message(|| access_point.poll_output()) else {
+        panic!("a response")
+    };
+    access_point.handle_sent(STATION, &response);
+    assert_eq!(outputs(|| access_point.poll_output()), []);
+}
+
 /// 11.1.3.2: at multiples of the interval since the start, 102.4 ms apart, with the timer's value.
 #[test]
 fn beacons_are_due_every_hundred_time_units() {

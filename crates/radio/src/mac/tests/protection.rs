@@ -3,7 +3,8 @@
 
 use super::bench::{Bench, MBPS_2, MBPS_24, MBPS_54, ME, micros, us};
 use crate::mac::FrameKind::{Ack, Cts, Data, Rts};
-use crate::mac::{Config, DropCause, Protection};
+use crate::mac::edca::{EdcaParameters, Edition};
+use crate::mac::{Config, DropCause, Output, Protection};
 use crate::rate::Algorithm;
 use crate::standard::{DataRate, Standard};
 
@@ -84,6 +85,33 @@ fn short_data_behind_an_rts_are_given_up() {
     let data = outputs.iter().filter(|(_, output)| matches!(output, crate::mac::Output::Transmit(f) if f.kind == Data));
     assert_eq!(data.count(), 4);
     assert!(matches!(outputs.last(), Some((_, crate::mac::Output::Dropped(_, DropCause::LongRetryLimit, _)))));
+}
+
+/// A TXOP goes on with nothing that must be protected: stations of 802.11b understand no reservation but that of a CTS.
+#[test]
+fn each_frame_that_must_be_protected_has_a_reservation_of_its_own() {
+    for protection in [Protection::CtsToSelf, Protection::RtsCts] {
+        let mixed = mixed(protection);
+        let edca = Some(EdcaParameters::all_defaults(&mixed.phy, Edition::Ieee2012));
+        let mut bench = Bench::new(Config { edca, ..mixed });
+        for id in 1..=3 {
+            bench.packet_with_priority(us(1_000), id, 6);
+        }
+        let mut sends = |bench: &mut Bench| match bench.next_output(us(20_000)) {
+            Some((at, Output::Transmit(frame))) => (frame.kind, at + frame.airtime + micros(10)),
+            other => panic!("no frame but {other:?}"),
+        };
+        for id in 1..=3 {
+            let (first, answered) = sends(&mut bench);
+            if protection == Protection::RtsCts {
+                bench.hears(answered, bench.cts());
+            }
+            let (second, answered) = sends(&mut bench);
+            assert_eq!([first, second], [if protection == Protection::RtsCts { Rts } else { Cts }, Data]);
+            let end = bench.hears(answered, bench.at_rate(MBPS_24, bench.ack()));
+            bench.expect_sent(id, end);
+        }
+    }
 }
 
 /// Frames that everyone understands need no protection.

@@ -19,6 +19,18 @@ fn a_reservation_by_others_is_respected() {
     bench.expect_acknowledged(1, us(1_534));
 }
 
+/// 10.3.2.4: so is that of a frame to all, behind which another one follows in its TXOP.
+#[test]
+fn a_frame_to_all_reserves_what_it_says() {
+    let mut bench = Bench::with_draws(dsss(), &[(31, 4)]);
+    bench.packet(us(200), 1);
+    let frame = bench.at_rate(MBPS_1, bench.data_between(PEER, None, 7));
+    let frame = crate::mac::Frame { duration: micros(1_000), ..frame };
+    let end = bench.hears(us(100), frame);
+    bench.expect_delivered(7, end);
+    bench.expect_acknowledged(1, end + micros(1_000 + 50 + 80));
+}
+
 /// Energy within a reservation changes nothing; energy after its end counts as usual.
 #[test]
 fn a_reservation_outlasts_the_energy_within_it() {
