@@ -188,7 +188,9 @@ fn values(schema: &Value) -> String {
         _ if schema.get(quantity::STEPS_KEY).is_some() => {
             format!("{} or a list of `[time, number]`", limited("number", schema))
         }
-        _ => "text".into(),
+        Some("boolean") => "`true` or `false`".into(),
+        Some("string") => "text".into(),
+        other => unreachable!("no key of the scenario is a {other:?}"),
     }
 }
 

@@ -169,8 +169,9 @@ pub(super) struct Radio {
     #[schemars(extend("minimum" = -40, "maximum" = 60))]
     pub preamble_detection: Option<Level>,
     /// Transmissions that arrive weaker than this are left out at that node; not used with propagation `range`. Default:
-    /// 20 dB below what could just destroy the weakest frame, which is the lowest receive threshold less `capture`, and
-    /// never above the carrier-sense threshold; under profile `ns-2` the carrier-sense threshold.
+    /// with reception `sinr` 20 dB below the thermal noise, by thresholds 20 dB below what could just destroy the weakest frame,
+    /// which is the lowest receive threshold less `capture`, and never above the carrier-sense threshold; under profile `ns-2` the
+    /// carrier-sense threshold.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1e-33, "maximum" = 1e6))]
     pub interference_floor: Option<Power>,

@@ -429,32 +429,36 @@ impl Resolver<'_> {
     ) -> model::Application {
         let at = |key| ["flows", index, "application", key];
         // What exceeds a whole number by the rounding of the product does not make another byte.
-        let in_packet =
-            |rate: f64, interval: f64| libm::ceil(rate * interval / 8.0 * (1.0 - 1e-12)).clamp(1.0, MAX_UDP_PAYLOAD);
+        let mut in_packet = |rate: f64, interval: f64| {
+            let octets = libm::ceil(rate * interval / 8.0 * (1.0 - 1e-12)).max(1.0);
+            if octets > MAX_UDP_PAYLOAD {
+                let problem = format!("is more than a packet of {MAX_UDP_PAYLOAD} B each {} carries", Time(interval));
+                self.report(&at("rate"), problem, "a lower rate, or a shorter interval");
+                return None;
+            }
+            Some(octets)
+        };
         let (rate, packet, interval) = match given {
             [Some(rate), Some(packet), None] => (rate, packet, packet * 8.0 / rate),
             [None, Some(packet), None] => (AUDIO_RATE, packet, packet * 8.0 / AUDIO_RATE),
             [None, Some(packet), Some(interval)] => (packet * 8.0 / interval, packet, interval),
             [Some(rate), Some(packet), Some(interval)] => {
-                if in_packet(rate, interval) != packet {
+                if let Some(octets) = in_packet(rate, interval).filter(|&octets| octets != packet) {
                     let problem = format!("is not what {} gives in {}", Rate(rate), Time(interval));
-                    self.report(&at("packet"), problem, exact(&Size(in_packet(rate, interval))));
+                    self.report(&at("packet"), problem, exact(&Size(octets)));
                 }
                 (packet * 8.0 / interval, packet, interval)
             }
             [rate, None, interval] => {
                 let (rate, interval) = (rate.unwrap_or(AUDIO_RATE), interval.unwrap_or(AUDIO_INTERVAL));
-                let packet = in_packet(rate, interval);
-                if packet * 8.0 / interval < rate * (1.0 - 1e-9) {
-                    let problem =
-                        format!("is more than a packet of {MAX_UDP_PAYLOAD} B each {} carries", Time(interval));
-                    self.report(&at("rate"), problem, "a lower rate, or a shorter interval");
-                }
+                let packet = in_packet(rate, interval).unwrap_or(MAX_UDP_PAYLOAD);
                 (packet * 8.0 / interval, packet, interval)
             }
         };
         let computed = |source: &str| format!("default: {source}");
-        self.ledger.pick(&at("rate"), given[0].map(Rate), show, || match given {
+        let exactly = given[0].filter(|given| libm::fabs(rate / given - 1.0) < 1e-9);
+        self.ledger.pick(&at("rate"), exactly.map(Rate), show, || match given {
+            [Some(given), ..] => (Rate(rate), format!("{} in whole bytes each {}", Rate(given), Time(interval))),
             [_, Some(_), Some(_)] => (Rate(rate), computed("packet / interval")),
             _ => (Rate(rate), computed("PCMU (RFC 3551, section 4.5.14)")),
         });

@@ -634,7 +634,7 @@ impl Resolver<'_> {
                     "default: {FLOOR_MARGIN} dB below the thermal noise, so that it takes a hundred such transmissions at \
                      once to double that"
                 );
-                (Power(noise - FLOOR_MARGIN), reason)
+                (Power((noise - FLOOR_MARGIN).min(carrier_sense.0)), reason)
             }
             true => {
                 (carrier_sense, ns_2_default("the carrier-sense threshold, below which a frame is dropped at once"))

@@ -100,6 +100,15 @@ fn a_key_beside_the_profile_wins() {
     assert_eq!((radio.standard, radio.data_rate, radio.basic_rate), rates(Standard::Ofdm, 54_000, 24_000));
 }
 
+/// The default of one key is no error, whatever others are.
+#[test]
+fn the_default_floor_is_not_above_carrier_sense() {
+    for set in ["radio.noise_figure=60 dB", "radio.carrier_sense_threshold=-140 dBm"] {
+        let reception = load(SMALL, &[set, "radio.reception=sinr"]).scenario.radio.reception;
+        assert_eq!(reception.interference_floor, reception.carrier_sense_threshold, "{set}");
+    }
+}
+
 #[test]
 fn every_standard_and_rate_has_defaults_that_agree() {
     for standard in [Standard::Dsss, Standard::HrDsss, Standard::Ofdm, Standard::Erp] {
@@ -261,6 +270,15 @@ fn two_of_rate_packet_and_interval_make_audio() {
     let loaded = load(SMALL, &[r#"flows.f.application={ kind = "audio", packet = "40 B", deadline = "0.1 s" }"#]);
     assert_eq!(in_force(&loaded, "flows.f.application.interval"), ("5 ms", "default: packet / rate"));
     assert_eq!(in_force(&loaded, "flows.f.application.rate"), ("64 kb/s", "default: PCMU (RFC 3551, section 4.5.14)"));
+    // What is in force is what whole bytes make of it.
+    let loaded = load(SMALL, &[r#"flows.f.application={ kind = "audio", rate = "13 kb/s" }"#]);
+    assert_eq!(in_force(&loaded, "flows.f.application.rate"), ("13200 b/s", "13 kb/s in whole bytes each 20 ms"));
+    for given in [r#", packet = "65507 B""#, ""] {
+        let set = format!(r#"flows.f.application={{ kind = "audio", rate = "500 kb/s", interval = "1000 s"{given} }}"#);
+        let problem = refused(SMALL, &[&set]);
+        assert!(problem.contains("flows.f.application.rate") && problem.contains("65507 B each 1000 s"), "{problem}");
+    }
+    let loaded = load(SMALL, &[r#"flows.f.application={ kind = "audio", packet = "40 B", deadline = "0.1 s" }"#]);
     let Application::Audio { deadline, .. } = loaded.scenario.flows[0].application else { panic!("audio") };
     assert_eq!(deadline, Some(Duration::from_millis(100)));
 }
