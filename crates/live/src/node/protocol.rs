@@ -56,8 +56,8 @@ impl Protocol {
         }
     }
 
-    /// How long a node that was there before says nothing (RFC 3561, section 6.13); the others begin at once, and learn from
-    /// their neighbours what they have said before.
+    /// How long a node that was there before says nothing (RFC 3561, section 6.13). The others begin at once: OLSR goes by links, which
+    /// are heard anew; DSDV may loop until the others' next numbers have come, a third as long as it would have to be silent.
     pub(super) fn silence(self) -> Option<Duration> {
         (self == Self::Aodv).then(|| aodv::Config::rfc3561().delete_period())
     }
