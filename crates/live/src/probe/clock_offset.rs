@@ -33,6 +33,8 @@ pub struct Estimate {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClockOffset {
     best: Option<Measured>,
+    /// The largest uncertainty of an estimate that a better one has replaced, since [`Self::start`].
+    worst: Duration,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -63,8 +65,19 @@ impl ClockOffset {
         let measured = Measured { offset, round_trip: Duration::from_nanos(round_trip), at: exchange.returned };
         let now = exchange.returned;
         if self.best.is_none_or(|best| measured.uncertainty(now) <= best.uncertainty(now)) {
+            self.worst = self.best.map_or(self.worst, |best| self.worst.max(best.uncertainty(now)));
             self.best = Some(measured);
         }
+    }
+
+    /// A measurement starts, that goes by what is known at each instant.
+    pub fn start(&mut self) {
+        self.worst = Duration::ZERO;
+    }
+
+    /// Within this all is right that was measured from [`Self::start`] to `now`; `None` before the first exchange.
+    pub fn uncertainty_since_start(&self, now: Instant) -> Option<Duration> {
+        self.best.map(|best| self.worst.max(best.uncertainty(now)))
     }
 
     /// What is known at `now`; `None` before the first exchange.
@@ -108,6 +121,23 @@ mod tests {
         // But it does when that one is so old that the clocks may have drifted by more: 45 ms at 15 µs a second are 3000 s.
         clock.handle_exchange(&exchange(3_100_000_000, 1_000, 90_000, 100));
         assert_ne!(clock.estimate(at(3_100_200_000)).unwrap().offset, 1_000_000);
+    }
+
+    /// What was measured before a better exchange came is no better for it.
+    #[test]
+    fn a_measurement_is_as_certain_as_its_worst_instant() {
+        let mut clock = ClockOffset::default();
+        assert_eq!(clock.uncertainty_since_start(at(0)), None);
+        clock.handle_exchange(&exchange(0, 0, 200_000, 200_000));
+        clock.handle_exchange(&exchange(500_000, 0, 100, 60_100));
+        clock.start();
+        clock.handle_exchange(&exchange(1_000_000, 0, 100, 100));
+        let [now, later] = [at(1_000_207), at(1_000_207 + 10_000_000_000)];
+        assert_eq!(clock.estimate(now).unwrap().uncertainty, Duration::from_micros(100));
+        let worst = clock.uncertainty_since_start(now).unwrap();
+        assert!((Duration::from_micros(30_100)..Duration::from_micros(30_110)).contains(&worst), "{worst:?}");
+        // 15 µs a second: 150 ms.
+        assert_eq!(clock.uncertainty_since_start(later).unwrap(), Duration::from_micros(150_100));
     }
 
     #[test]

@@ -136,6 +136,7 @@ impl<'a> Flow<'a> {
         let ahead =
             LEAD.saturating_add(Duration::from_nanos(half.as_nanos().saturating_mul(4).min(SILENCE.as_nanos())));
         let start = now + ahead;
+        self.clocks.start();
         self.say(&Message::Start { at: start.as_nanos(), offset: self.offset() })?;
         match self.hear()? {
             Message::Started => Ok((start, output)),
@@ -222,9 +223,12 @@ impl<'a> Flow<'a> {
     }
 
     fn tell_clocks(&self, outcome: &mut Outcome) {
-        if let Some(estimate) = self.clocks.estimate(self.clock.now()) {
+        let now = self.clock.now();
+        if let (Some(estimate), Some(uncertainty)) =
+            (self.clocks.estimate(now), self.clocks.uncertainty_since_start(now))
+        {
             outcome.clock_offset_s = estimate.offset as f64 * 1e-9;
-            outcome.clock_uncertainty_s = estimate.uncertainty.as_secs_f64();
+            outcome.clock_uncertainty_s = uncertainty.as_secs_f64();
         }
     }
 }
