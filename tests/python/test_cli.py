@@ -82,6 +82,16 @@ def test_explain(hopcast: Hopcast, file: Path) -> None:
     assert {"key", "value", "source"} == set(values[0])
 
 
+def test_explain_tells_the_seed_of_the_command_line(hopcast: Hopcast, file: Path) -> None:
+    lines = [line.split() for line in hopcast("run", file, "--seed", 9, "--explain").stdout.splitlines()]
+    assert [line for line in lines if line[0] == "seed"] == [["seed", "9", "--seed"]]
+    document = json.loads(hopcast("run", file, "--seed", 9, "--explain", "--json").stdout)
+    seeds = [row for row in document["values"] if row["key"] == "seed"]
+    assert seeds == [{"key": "seed", "value": "9", "source": "--seed"}]
+    plain = json.loads(hopcast("run", file, "--explain", "--json").stdout)
+    assert document["scenario_sha256"] == plain["scenario_sha256"], "the seed is no part of it"
+
+
 def test_schema_is_a_json_schema(hopcast: Hopcast) -> None:
     schema = json.loads(hopcast("schema").stdout)
     assert {"duration", "nodes", "flows"} <= set(schema["properties"])

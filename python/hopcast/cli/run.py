@@ -56,7 +56,7 @@ def command(
     if first + replications > 2**64:
         raise click.UsageError(f"--seed {first}: with --replications {replications} the last seed exceeds 2^64 - 1.")
     if explain:
-        _print_explanation(wanted, as_json)
+        _print_explanation(wanted, seed, as_json)
         return
     result: Result | None
     failure: Interrupted | RunError | None = None
@@ -104,8 +104,11 @@ def _path(argument: str) -> str:
     return argument
 
 
-def _print_explanation(scenario: Scenario, as_json: bool) -> None:
+def _print_explanation(scenario: Scenario, seed: int | None, as_json: bool) -> None:
     values = scenario.explain()
+    if seed is not None:
+        # The scenario does not know of it: it is the run that is given another one.
+        values = [("seed", str(seed), "--seed") if row[0] == "seed" else row for row in values]
     if as_json:
         rows = [{"key": key, "value": value, "source": source} for key, value, source in values]
         click.echo(json.dumps({"values": rows, "scenario_sha256": scenario.sha256}, ensure_ascii=False).encode())
