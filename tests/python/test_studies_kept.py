@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import signal
 import sqlite3
 import subprocess
@@ -18,7 +19,7 @@ from hopcast.congestion import CongestionControl
 from hopcast.studies import AMOUNTS, EXPERIMENTS, StudyInterrupted, run_experiments
 from hopcast.studies import experiment as module
 from hopcast.studies.experiment import Case, Experiment, Measured
-from hopcast.studies.kept import NAME, KeptRuns
+from hopcast.studies.kept import NAME, KeptRuns, Observe
 from hopcast.studies.rows import Row
 
 QUICK = AMOUNTS["quick"]
@@ -291,12 +292,108 @@ def observed(result: Result) -> dict[str, Any]:
     return {"packets": result.flows["sent_packets"].sum()}
 
 
-def test_what_cannot_be_told_apart_is_not_kept(scenario: Scenario, tmp_path: Path) -> None:
+class Scaled:
+    """Observers that differ by more than their names."""
+
+    scale = 1.0
+
+    def __init__(self, scale: float) -> None:
+        self.scale = scale
+
+    def __call__(self, result: Result) -> dict[str, Any]:
+        return {"packets": self.scale * observed(result)["packets"]}
+
+    def bound(self, result: Result) -> dict[str, Any]:
+        return self(result)
+
+    @classmethod
+    def inherited(cls, result: Result) -> dict[str, Any]:
+        return cls(cls.scale)(result)
+
+    @staticmethod
+    def alone(result: Result) -> dict[str, Any]:
+        return observed(result)
+
+
+class Double(Scaled):
+    """Has its method from another class."""
+
+    scale = 2.0
+
+
+def scaled(scale: float) -> Observe:
+    """An observer under the name of another one."""
+
+    @functools.wraps(observed)
+    def wrapped(result: Result) -> dict[str, Any]:
+        return {"packets": scale * observed(result)["packets"]}
+
+    return wrapped
+
+
+@functools.wraps(observed)
+def renamed(result: Result) -> dict[str, Any]:
+    return {}
+
+
+def twice(function: Observe) -> Observe:
+    """A decorator, as another module may have it."""
+
+    @functools.wraps(function)
+    def wrapped(result: Result) -> dict[str, Any]:
+        return {name: 2 * value for name, value in function(result).items()}
+
+    return wrapped
+
+
+@twice
+def decorated(result: Result) -> dict[str, Any]:
+    return observed(result)
+
+
+STATEFUL: dict[str, Observe] = {
+    "nested": lambda result: {},
+    "bound": Scaled(3.0).bound,
+    "of a class": Scaled.inherited,
+    "inherited": Double.inherited,
+    "object": Scaled(3.0),
+    "partial": functools.partial(Scaled.bound, Scaled(3.0)),
+    "wrapped": scaled(3.0),
+    "renamed": renamed,
+    "decorated": decorated,
+}
+
+
+@pytest.mark.parametrize("observe", STATEFUL.values(), ids=STATEFUL)
+def test_what_cannot_be_told_apart_is_not_kept(scenario: Scenario, tmp_path: Path, observe: Observe) -> None:
     kept = KeptRuns(tmp_path)
     kept.put(scenario, 7, observed, "document")
-    kept.put(scenario, 7, lambda result: {}, "another document")
+    kept.put(scenario, 7, Scaled.alone, "document of a static method")
+    kept.put(scenario, 7, observe, "another document")
+    assert kept.find(scenario, 7, observe) is None
     kept.close()
-    assert counted(tmp_path) == 1
+    assert counted(tmp_path) == 2
+
+
+class Maker:
+    """Makes laws of a window of so many segments."""
+
+    def __init__(self, segments: int) -> None:
+        self.segments = segments
+
+    def law(self) -> CongestionControl:
+        return One() if self.segments == 1 else Eight()
+
+
+def test_runs_under_laws_of_a_bound_method_are_not_kept(objects: dict[str, Any], tmp_path: Path) -> None:
+    objects["flows"] = [objects["flows"][1]]
+    objects["flows"][0]["transport"] = {"protocol": "tcp", "congestion": {"name": "law"}}
+    one, eight = (Scenario(**objects, congestion={"law": Maker(segments).law}) for segments in (1, 8))
+    kept = KeptRuns(tmp_path)
+    kept.put(one, 7, None, "document")
+    assert kept.find(eight, 7, None) is None
+    kept.close()
+    assert counted(tmp_path) == 0
 
 
 @pytest.mark.parametrize("content", [b"not a database, but long enough to be taken for one" * 9, b"", b"short"])

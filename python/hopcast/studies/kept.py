@@ -14,6 +14,7 @@ import inspect
 import json
 import os
 import sqlite3
+import sys
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -104,8 +105,8 @@ class KeptRuns:
 
 
 def _name(scenario: Scenario, seed: int, observe: Observe | None) -> str | None:
-    """What a run is found by; none where its observer or a congestion control does not stand in a module, and can't be told from
-    others."""
+    """What a run is found by; none where its observer or a congestion control is not what stands under its name in its module, and
+    can't be told from others."""
     code = ["" if observe is None else _code(observe), *(_code(law) for _, law in scenario.laws())]
     if None in code:
         return None
@@ -117,14 +118,27 @@ def _name(scenario: Scenario, seed: int, observe: Observe | None) -> str | None:
 @functools.cache
 def _code(made: Callable[..., Any]) -> str | None:
     """A function or class by its name and the text of its module."""
-    name = getattr(made, "__qualname__", "<")
+    if not _stands_in_its_module(made):
+        return None
     try:
         file = inspect.getsourcefile(made)
     except TypeError:
         return None
-    if "<" in name or file is None:
-        return None
-    return f"{name} {_digest(file)}"
+    return None if file is None else f"{made.__qualname__} {_digest(file)}"
+
+
+def _stands_in_its_module(made: Callable[..., Any]) -> bool:
+    """Whether a function or class is what its name stands for. What a method is bound to, what an object holds and what a decorator
+    wraps are in no name."""
+    if inspect.isfunction(made):
+        if made.__code__.co_qualname != made.__qualname__:
+            return False
+    elif not inspect.isclass(made):
+        return False
+    found: object = sys.modules.get(made.__module__)
+    for name in made.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found is made
 
 
 def _traces(scenario: Scenario) -> list[str]:
