@@ -217,13 +217,13 @@ impl Router {
             return;
         }
         let from = if source == self.address { None } else { self.came_over.get(&source).copied() };
-        if self.waiting.len() >= ROUTE_QUEUE_PACKETS as usize {
-            // As in a host of the simulator, the oldest makes room.
+        self.waiting.push_back(Waiting { packet, destination, from, until: now + ROUTE_QUEUE_TIMEOUT });
+        self.ask_again(self.waiting.len() - 1, now);
+        if self.waiting.len() > ROUTE_QUEUE_PACKETS as usize {
+            // As in a host of the simulator, the oldest makes room, but only for a packet that waits too.
             self.waiting.pop_front();
             self.counters.packets_overflowed += 1;
         }
-        self.waiting.push_back(Waiting { packet, destination, from, until: now + ROUTE_QUEUE_TIMEOUT });
-        self.ask_again(self.waiting.len() - 1, now);
         self.settle(now);
     }
 

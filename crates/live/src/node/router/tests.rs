@@ -177,6 +177,26 @@ fn no_more_packets_wait_than_there_is_room_for() {
 }
 
 #[test]
+fn a_packet_that_need_not_wait_costs_none_that_waits() {
+    let mut router = router();
+    let (other, unknown) = (Ipv4Addr::new(10, 0, 0, 5), Ipv4Addr::new(10, 0, 0, 6));
+    router.handle_message(NEXT, OWN, 1, &reply(2), at(0));
+    for _ in 0..ROUTE_QUEUE_PACKETS {
+        router.handle_stray(packet(OWN, unknown, Protocol::Udp), at(0));
+    }
+    let _ = outputs(&mut router);
+    // There is a route by now.
+    let late = packet(OWN, FAR, Protocol::Udp);
+    router.handle_stray(late.clone(), at(0));
+    assert_eq!(outputs(&mut router), [Output::Forward { hop: NEXT, packet: late }]);
+    // Nobody looks for a route for others' packets.
+    router.handle_stray(packet(other, unknown, Protocol::Udp), at(0));
+    let counters = router.counters();
+    assert_eq!((counters.packets_released, counters.packets_unreachable, counters.packets_overflowed), (1, 1, 0));
+    assert_eq!(router.waiting(), ROUTE_QUEUE_PACKETS as usize);
+}
+
+#[test]
 fn what_is_not_of_the_network_is_counted_and_left() {
     let mut router = router();
     for destination in [Ipv4Addr::new(192, 0, 2, 1), Ipv4Addr::new(224, 0, 0, 251), Ipv4Addr::BROADCAST, OWN] {
