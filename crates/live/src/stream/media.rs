@@ -36,7 +36,8 @@ pub struct MediaReport {
     pub recovered: u64,
     /// Datagrams of the peer whose payload was neither RTP nor a repair packet.
     pub malformed: u64,
-    /// What a viewer with this playout buffer had to suffer.
+    /// What a viewer with this playout buffer had to suffer, over all streams. The start-up delay is that of the last one, from its
+    /// connection on.
     pub player: PlayerReport,
 }
 
@@ -45,19 +46,16 @@ impl Media {
     pub(super) fn new(playout: Duration, now: Instant) -> Self {
         Self {
             reorder: Reorder::new(playout),
-            display: Display {
-                player: Player::new(PlayerConfig { start_up: playout, resume: playout }, now),
-                clock: None,
-                octets: 0,
-            },
+            display: Display::new(PlayerConfig { start_up: playout, resume: playout }, now),
             decoder: None,
             recovered: 0,
             malformed: 0,
         }
     }
 
-    /// A connection begins, with correction or without.
-    pub(super) fn handle_connection(&mut self, with_correction: bool) {
+    /// A connection begins, with correction or without: that of a stream, or the next one of a stream that has lost its own.
+    pub(super) fn handle_connection(&mut self, with_correction: bool, now: Instant) {
+        self.display.handle_connection(now);
         if let Some(decoder) = self.decoder.take() {
             self.recovered += decoder.statistics().recovered;
         }
@@ -123,7 +121,7 @@ impl Media {
             display.handle_packet(octets, now);
             deliver(octets);
         });
-        display.player.handle_end(now);
+        display.handle_end(now);
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is to be called next.
@@ -138,7 +136,7 @@ impl Media {
             octets: self.display.octets,
             recovered: self.recovered + recovered,
             malformed: self.malformed,
-            player: self.display.player.report(now),
+            player: self.display.report(now),
         }
     }
 }
@@ -146,8 +144,15 @@ impl Media {
 /// The viewer: a playout buffer whose media is as long as the RTP timestamps say.
 #[derive(Debug)]
 struct Display {
+    config: PlayerConfig,
+    /// Of the stream at hand.
     player: Player,
+    /// `None` before its first packet.
     clock: Option<MediaClock>,
+    /// Whether it has come to its end.
+    is_over: bool,
+    /// What became of the streams before it.
+    before: PlayerReport,
     octets: u64,
 }
 
@@ -160,6 +165,41 @@ struct MediaClock {
 }
 
 impl Display {
+    fn new(config: PlayerConfig, now: Instant) -> Self {
+        Self {
+            config,
+            player: Player::new(config, now),
+            clock: None,
+            is_over: false,
+            before: PlayerReport::default(),
+            octets: 0,
+        }
+    }
+
+    /// A stream begins, or goes on if there is one that has not come to its end.
+    fn handle_connection(&mut self, now: Instant) {
+        if self.clock.is_some() && !self.is_over {
+            return;
+        }
+        // What a stream has left in the buffer is shown all the same.
+        let shown = self.player.poll_timeout().unwrap_or(now);
+        self.before = sum(&self.before, &self.player.report(shown));
+        self.player = Player::new(self.config, now);
+        (self.clock, self.is_over) = (None, false);
+    }
+
+    fn handle_end(&mut self, now: Instant) {
+        self.is_over = true;
+        // What never began has no start-up delay.
+        if self.clock.is_some() {
+            self.player.handle_end(now);
+        }
+    }
+
+    fn report(&self, now: Instant) -> PlayerReport {
+        sum(&self.before, &self.player.report(now))
+    }
+
     fn handle_packet(&mut self, octets: &[u8], now: Instant) {
         self.octets += octets.len() as u64;
         let packet = rtp::Packet::new_unchecked(octets);
@@ -178,6 +218,17 @@ impl Display {
     }
 }
 
+/// What a viewer of one stream after the other had to suffer.
+fn sum(before: &PlayerReport, last: &PlayerReport) -> PlayerReport {
+    PlayerReport {
+        start_up_delay: last.start_up_delay,
+        hiccups: before.hiccups + last.hiccups,
+        stalled: before.stalled + last.stalled,
+        longest: before.longest.max(last.longest),
+        played: before.played + last.played,
+    }
+}
+
 /// Ticks of a payload type's timestamps in a second: for static types, those of RFC 3551, tables 4 and 5; for dynamic ones that
 /// of video.
 fn clock_rate(payload_type: u8) -> u32 {
@@ -189,5 +240,125 @@ fn clock_rate(payload_type: u8) -> u32 {
         17 => 22_050,
         0..=18 => 8_000,
         _ => 90_000,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn ms(n: u64) -> Duration {
+        Duration::from_millis(n)
+    }
+
+    fn at(millis: u64) -> Instant {
+        Instant::START + ms(millis)
+    }
+
+    /// A viewer who waits until 300 ms of media are there.
+    fn media() -> Media {
+        Media::new(ms(300), Instant::START)
+    }
+
+    /// The packet of this number comes from `source` at `millis`, 100 ms of media after the one before.
+    fn show(media: &mut Media, source: u32, nth: u16, millis: u64) {
+        let repr = rtp::Repr {
+            marker: false,
+            payload_type: 33,
+            sequence: nth,
+            timestamp: u32::from(nth) * 9000,
+            source,
+            contributors: rtp::Contributors::NONE,
+            extension: None,
+            payload_len: 0,
+            padding_len: 0,
+        };
+        let mut octets = [0; rtp::HEADER_LEN];
+        repr.emit(&mut rtp::Packet::new_unchecked(&mut octets[..]));
+        media.handle_payload(&octets, at(millis), &mut |_| {});
+    }
+
+    /// All timers up to `millis` come.
+    fn run_until(media: &mut Media, millis: u64) {
+        while let Some(due) = media.poll_timeout().filter(|&due| due <= at(millis)) {
+            media.handle_timeout(due, &mut |_| {});
+        }
+    }
+
+    /// 400 ms of media from `millis` on, each packet in its time, then a pause of 500 ms, of which the buffer hides 300, and 300 ms
+    /// of media at once.
+    fn show_with_a_pause(media: &mut Media, source: u32, millis: u64) {
+        (0..=4).for_each(|nth| show(media, source, nth, millis + 100 * u64::from(nth)));
+        run_until(media, millis + 900);
+        (5..=7).for_each(|nth| show(media, source, nth, millis + 900));
+    }
+
+    #[test]
+    fn each_stream_has_its_own_start_and_all_are_summed() {
+        let mut media = media();
+        assert_eq!(media.report(at(60_000)).player, PlayerReport::default());
+        // A minute without a sender is none of the stream's.
+        media.handle_connection(false, at(60_000));
+        show_with_a_pause(&mut media, 1, 60_050);
+        media.handle_end(at(60_950), &mut |_| {});
+        run_until(&mut media, 61_250);
+        // It begins at 60 350, stands at 400 ms from 60 750 on, and shows the rest from 60 950 on.
+        let first = PlayerReport {
+            start_up_delay: Some(ms(350)),
+            hiccups: 1,
+            stalled: ms(200),
+            longest: ms(200),
+            played: ms(700),
+        };
+        assert_eq!(media.report(at(70_000)).player, first);
+        media.handle_connection(false, at(70_000));
+        assert_eq!(media.report(at(70_000)).player, PlayerReport { start_up_delay: None, ..first });
+        show_with_a_pause(&mut media, 2, 70_000);
+        let both = PlayerReport {
+            start_up_delay: Some(ms(300)),
+            hiccups: 2,
+            stalled: ms(400),
+            longest: ms(200),
+            played: ms(700 + 400 + 100),
+        };
+        assert_eq!(media.report(at(71_000)).player, both);
+    }
+
+    #[test]
+    fn a_stream_without_media_is_not_shown() {
+        let mut media = media();
+        media.handle_connection(false, at(1000));
+        media.handle_end(at(2000), &mut |_| {});
+        assert_eq!(media.report(at(3000)).player, PlayerReport::default());
+    }
+
+    #[test]
+    fn what_a_stream_has_left_in_the_buffer_is_shown_though_the_next_begins() {
+        let mut media = media();
+        media.handle_connection(false, at(0));
+        (0..=20).for_each(|nth| show(&mut media, 1, nth, 0));
+        media.handle_end(at(0), &mut |_| {});
+        assert_eq!(media.report(at(100)).player.played, ms(100));
+        media.handle_connection(false, at(100));
+        let player = media.report(at(100)).player;
+        assert_eq!((player.played, player.hiccups, media.poll_timeout()), (ms(2000), 0, None));
+    }
+
+    #[test]
+    fn a_stream_that_goes_on_over_another_connection_keeps_its_viewer() {
+        let mut media = media();
+        media.handle_connection(false, at(1000));
+        (0..=4).for_each(|nth| show(&mut media, 1, nth, 1000));
+        run_until(&mut media, 2000);
+        media.handle_connection(false, at(2000));
+        (5..=8).for_each(|nth| show(&mut media, 1, nth, 2000));
+        let expected = PlayerReport {
+            start_up_delay: Some(Duration::ZERO),
+            hiccups: 1,
+            stalled: ms(600),
+            longest: ms(600),
+            played: ms(500),
+        };
+        assert_eq!(media.report(at(2100)).player, expected);
     }
 }

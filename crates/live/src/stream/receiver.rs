@@ -338,7 +338,7 @@ impl Receiver {
                     }
                     is_open = true;
                     self.report.connections += 1;
-                    self.media.handle_connection(session.with_correction);
+                    self.media.handle_connection(session.with_correction, now);
                     self.outbox.push(Label::Connected(peer), |_| {});
                 }
                 dccp::Output::Deliver(_) if is_open => {
@@ -444,7 +444,7 @@ impl Receiver {
                     self.outbox.push(Label::Lost(peer, CloseReason::TimedOut), |_| {});
                 }
                 self.report.connections += 1;
-                self.media.handle_connection(false);
+                self.media.handle_connection(false, now);
                 self.outbox.push(Label::Connected(from), |_| {});
             }
         }

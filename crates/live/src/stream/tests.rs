@@ -326,6 +326,26 @@ fn a_sender_that_was_killed_and_comes_back_is_served() {
 }
 
 #[test]
+fn a_stream_that_follows_another_is_watched_too() {
+    for variant in [Variant::Adtfrc, Variant::Udp] {
+        let mut pair = Pair::new(config(variant), variant, |_, _| Some(Duration::ZERO));
+        pair.play(0, 100);
+        pair.end();
+        let first = pair.receiver.report(pair.now).media.player;
+        pair.sender = Sender::new(config(variant), 4, pair.now);
+        pair.play(100, 100);
+        pair.end();
+        let both = pair.receiver.report(pair.now).media.player;
+        // From the first packet to the last one of each.
+        let length = Duration::from_millis(990);
+        assert_eq!((first.played, both.played), (length, length * 2), "{variant:?}");
+        // They begin alike: the half minute between them is no wait for the second.
+        assert!(both.start_up_delay.is_some_and(|delay| delay < Duration::from_secs(2)), "{variant:?}: {both:?}");
+        assert_eq!(both.hiccups, 0, "{variant:?}");
+    }
+}
+
+#[test]
 fn a_stranger_is_refused_while_a_stream_flows_and_served_after_it() {
     let mut pair = Pair::new(config(Variant::Adtfrc), Variant::Adtfrc, |_, _| Some(Duration::ZERO));
     pair.play(0, 50);
