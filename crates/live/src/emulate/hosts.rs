@@ -3,8 +3,11 @@
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::net::Ipv4Addr;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use tun_rs::SyncDevice;
 
@@ -12,10 +15,14 @@ use super::plan::{RealNode, Routes};
 use crate::failure::Failure;
 use crate::platform::netlink::{Address, LinkChange, MAIN_TABLE, Netlink, Route};
 use crate::platform::netns::{self, Namespace};
-use crate::platform::tap;
+use crate::platform::{tap, wait};
 
 /// Where emulations that run hold their locks.
 const LOCKS: &str = "/run/hopcast";
+/// How often an emulation tries to take its lock, which `--clean` holds for as long as it takes to remove namespaces, and the time
+/// between two tries: two seconds in all.
+const LOCK_TRIES: u32 = 100;
+const LOCK_INTERVAL: Duration = Duration::from_millis(20);
 /// What the names of our namespaces and of those locks begin with.
 const PREFIX: &str = "hopcast-";
 
@@ -150,13 +157,18 @@ struct Lock {
 
 impl Lock {
     fn take(id: u32) -> io::Result<Self> {
-        fs::create_dir_all(LOCKS)?;
         let path = lock_path(id);
-        // What is there is of an earlier process with this number.
-        clean_process(id)?;
-        let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path)?;
-        let file = Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, error)| io::Error::from(error))?;
-        Ok(Self { path, _file: file })
+        for _ in 0..LOCK_TRIES {
+            if let Some(file) = lock(&path, open_lock)? {
+                let lock = Self { path, _file: file };
+                // What is there is of an earlier process with this number.
+                remove_namespaces(id)?;
+                return Ok(lock);
+            }
+            wait::sleep(LOCK_INTERVAL);
+        }
+        let message = format!("{} is locked by another process", path.display());
+        Err(io::Error::new(io::ErrorKind::WouldBlock, message))
     }
 }
 
@@ -188,23 +200,50 @@ pub(super) fn clean() -> io::Result<Vec<String>> {
 /// Removes what the process with this number has left, if it is gone.
 fn clean_process(id: u32) -> io::Result<Vec<String>> {
     let path = lock_path(id);
-    // Held until all is gone, so that no other cleans at the same time.
-    let _lock = match OpenOptions::new().write(true).open(&path) {
-        Ok(file) => match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
-            Ok(lock) => Some(lock),
-            // It lives.
-            Err((_, nix::errno::Errno::EWOULDBLOCK)) => return Ok(Vec::new()),
-            Err((_, error)) => return Err(error.into()),
-        },
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(error),
+    // Held until all is gone, so that no other cleans, and none begins to live, at the same time.
+    let Some(_lock) = lock(&path, open_lock)? else {
+        // It lives.
+        return Ok(Vec::new());
     };
+    let names = remove_namespaces(id)?;
+    fs::remove_file(&path)?;
+    Ok(names)
+}
+
+/// Removes the namespaces of the process with this number. Returns their names.
+fn remove_namespaces(id: u32) -> io::Result<Vec<String>> {
     let names = netns::names(&format!("{PREFIX}{id}-"))?;
     names.iter().try_for_each(|name| netns::remove(name))?;
-    match fs::remove_file(&path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(names),
+    Ok(names)
+}
+
+/// Locks the file at `path`, which `open` opens; `None` if somebody holds it.
+fn lock(path: &Path, mut open: impl FnMut(&Path) -> io::Result<File>) -> io::Result<Option<Flock<File>>> {
+    loop {
+        match Flock::lock(open(path)?, FlockArg::LockExclusiveNonblock) {
+            Ok(file) if is_at(&file, path)? => return Ok(Some(file)),
+            // Whoever held it has removed it since it was opened: its lock keeps nobody out.
+            Ok(_) => {}
+            Err((_, Errno::EWOULDBLOCK)) => return Ok(None),
+            Err((_, error)) => return Err(error.into()),
+        }
     }
+}
+
+/// Opens a file for a lock, or makes it.
+fn open_lock(path: &Path) -> io::Result<File> {
+    fs::create_dir_all(LOCKS)?;
+    OpenOptions::new().write(true).create(true).truncate(false).open(path)
+}
+
+/// Whether `path` leads to this file.
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    let identity = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+    let found = match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        found => found?,
+    };
+    Ok(identity(found) == identity(file.metadata()?))
 }
 
 /// The process whose namespace or lock has this name.
@@ -235,5 +274,35 @@ mod tests {
         assert_eq!(owner("hopcast-12-a-b"), Some(12));
         assert_eq!(owner("hopcast-12"), Some(12));
         assert_eq!([owner("hopcast-test"), owner("hopcast-test-1"), owner("mine-12-n0")], [None; 3]);
+    }
+
+    #[test]
+    fn a_lock_is_on_the_file_that_others_find() {
+        let path = std::env::temp_dir().join(format!("hopcast-lock-{}", std::process::id()));
+        let open = |path: &Path| OpenOptions::new().write(true).create(true).truncate(false).open(path);
+        let mut opened = 0;
+        // A cleaner removes the first one, and has another made or not, between its opening and its lock.
+        for is_made_anew in [false, true] {
+            let mut removals = 1;
+            let file = lock(&path, |path| {
+                opened += 1;
+                let file = open(path)?;
+                if removals > 0 {
+                    removals -= 1;
+                    fs::remove_file(path)?;
+                    if is_made_anew {
+                        open(path)?;
+                    }
+                }
+                Ok(file)
+            });
+            let file = file.expect("it can be made").expect("nobody holds it");
+            assert!(is_at(&file, &path).expect("both are there"));
+            assert!(lock(&path, open).expect("it is there").is_none(), "it keeps others out");
+            drop(file);
+            assert!(lock(&path, open).expect("it is there").is_some());
+        }
+        assert_eq!(opened, 4);
+        let _ = fs::remove_file(path);
     }
 }
