@@ -18,7 +18,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::stat::Mode;
+use nix::unistd::{Pid, mkfifo};
 
 use self::cores::stay_on_one_core;
 use self::processes::{Line, usable};
@@ -37,6 +38,12 @@ impl Folder {
 
     fn path(&self, name: &str) -> String {
         self.0.join(name).display().to_string()
+    }
+
+    /// A pipe with a name.
+    fn pipe(&self, name: &str) -> String {
+        mkfifo(&self.0.join(name), Mode::S_IRWXU).expect("it can be made");
+        self.path(name)
     }
 
     /// A transport stream of so many packets at 4 Mb/s, a clock reference each 20 ms, and its file.
@@ -120,6 +127,18 @@ impl Program {
 
     fn signal(&self, signal: Signal) {
         kill(Pid::from_raw(self.0.id() as i32), signal).expect("it is ours");
+    }
+
+    /// Waits until it listens to signals, to SIGTERM last.
+    fn heeds_signals(&self) {
+        let path = format!("/proc/{}/status", self.0.id());
+        let is_caught = |line: &str| {
+            let mask = line.strip_prefix("SigCgt:").and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+            mask.is_some_and(|mask| mask >> (Signal::SIGTERM as i32 - 1) & 1 == 1)
+        };
+        while !fs::read_to_string(&path).expect("it runs").lines().any(is_caught) {
+            pause(Duration::from_millis(5));
+        }
     }
 
     /// Its status within `limit`; what it wrote to standard error since.
@@ -237,6 +256,67 @@ fn a_pipe_is_sent_as_fast_as_the_rate_allows_and_waits_while_nobody_listens() {
     assert_eq!(sender.end(LIMIT).0, Some(0));
     assert!(found == octets, "{} of {} octets", found.len(), octets.len());
     drop(folder);
+}
+
+#[test]
+fn pipes_with_names_are_waited_for_and_carry_all() {
+    let folder = Folder::new();
+    let octets = film_of(5000);
+    let [input, output] = ["input", "output"].map(|name| folder.pipe(name));
+    let receiver = Program::start(&["receive", "--listen", "127.0.0.1:0", "--output", &output]);
+    pause(Duration::from_millis(200));
+    let reader = std::thread::spawn(move || {
+        let mut pipe = fs::File::open(output).expect("it is there");
+        // It is full for a while.
+        pause(Duration::from_millis(500));
+        let mut found = Vec::new();
+        pipe.read_to_end(&mut found).map(|_| found)
+    });
+    let (receiver, address) = receiver.listening();
+    let sender = Program::start(&["send", "--to", &address, "--input", &input]);
+    pause(Duration::from_millis(200));
+    fs::write(&input, &octets).expect("it is read");
+    let (status, text) = sender.end(LIMIT);
+    assert_eq!(status, Some(0), "{text}");
+    assert_eq!(receiver.end(LIMIT).0, Some(0));
+    let found = reader.join().expect("no panic").expect("it is read");
+    assert!(found == octets, "{} of {} octets", found.len(), octets.len());
+}
+
+#[test]
+fn a_signal_ends_the_wait_for_the_other_end_of_a_pipe() {
+    let folder = Folder::new();
+    let pipe = folder.pipe("pipe");
+    let send = ["send", "--to", "127.0.0.1:9", "--input", &pipe];
+    let receive = ["receive", "--listen", "127.0.0.1:0", "--output", &pipe];
+    for (arguments, signal, expected) in [
+        (send, Signal::SIGINT, 130),
+        (send, Signal::SIGTERM, 143),
+        (receive, Signal::SIGINT, 130),
+        (receive, Signal::SIGTERM, 143),
+    ] {
+        let program = Program::start(&arguments);
+        program.heeds_signals();
+        program.signal(signal);
+        let (status, text) = program.end(LIMIT);
+        assert_eq!(status, Some(expected), "{arguments:?}: {text}");
+        assert!(text.ends_with("interrupted\n"), "{text}");
+    }
+}
+
+#[test]
+fn a_signal_ends_the_wait_for_a_reader_that_has_stopped() {
+    let folder = Folder::new();
+    // More than a pipe holds.
+    let (film, _) = folder.film("film.ts", 5000);
+    let (mut receiver, address) = Program::receive(&[]);
+    let sender = Program::start(&["send", "--to", &address, "--input", &film, "--pace", "allowed"]);
+    let (status, text) = sender.end(LIMIT);
+    assert_eq!(status, Some(0), "{text}");
+    pause(Duration::from_millis(300));
+    assert!(receiver.0.try_wait().expect("it is ours").is_none(), "there is more to be read");
+    receiver.signal(Signal::SIGTERM);
+    assert_eq!(receiver.end(LIMIT).0, Some(143));
 }
 
 #[test]

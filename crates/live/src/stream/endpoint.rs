@@ -1,24 +1,33 @@
 //! What stands at the ends of a stream: files, pipes, and ports of RTP on this host.
 
-use std::fs::File;
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::path::PathBuf;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
 
 use hopcast_sim::scenario::quantity::Dimension;
 use hopcast_wire::mpegts::SYNC;
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::poll::{PollFd, PollFlags};
 
 use crate::failure::Failure;
+use crate::platform::wait;
 
 /// Octets that may wait for a slow reader: what a player that pauses for a minute leaves of a stream of 8 Mb/s.
 const WAITING: usize = 60 << 20;
 /// Buffers that are kept for what comes next.
 const SPARE: usize = 64;
+/// Between two looks whether somebody reads a pipe; its writer has no other way to learn of it.
+const READER_INTERVAL: Duration = Duration::from_millis(50);
 /// What stands before the address of a port of RTP.
 const RTP_SCHEME: &str = "rtp://";
 
@@ -86,9 +95,10 @@ pub(super) struct Input {
 }
 
 impl Input {
+    /// Opens it. A pipe need have no writer yet.
     pub(super) fn open(endpoint: &Endpoint) -> io::Result<Self> {
         let (file, name) = match endpoint {
-            Endpoint::File(path) => (File::open(path)?, path.display().to_string()),
+            Endpoint::File(path) => (open_at_once(path, OpenOptions::new().read(true))?, path.display().to_string()),
             Endpoint::Standard => (File::from(io::stdin().as_fd().try_clone_to_owned()?), "standard input".to_owned()),
             Endpoint::Rtp(address) => return Err(io::Error::other(format!("{address} is no file"))),
         };
@@ -129,6 +139,8 @@ impl AsFd for Input {
 pub(super) struct Output {
     full: Option<Sender<Vec<u8>>>,
     empty: Receiver<Vec<u8>>,
+    /// Closed by the writer as it ends.
+    ended: UnixStream,
     /// Octets that have been handed over and not been written.
     waiting: Arc<AtomicUsize>,
     writer: Option<JoinHandle<io::Result<()>>>,
@@ -136,9 +148,10 @@ pub(super) struct Output {
 }
 
 impl Output {
-    pub(super) fn open(endpoint: &Endpoint) -> io::Result<Self> {
+    /// Opens it. A pipe is waited for until it has a reader, or `stop` is readable, which is an error.
+    pub(super) fn open(endpoint: &Endpoint, stop: &impl AsFd) -> io::Result<Self> {
         let (file, name) = match endpoint {
-            Endpoint::File(path) => (File::create(path)?, path.display().to_string()),
+            Endpoint::File(path) => (create(path, stop)?, path.display().to_string()),
             Endpoint::Standard => {
                 (File::from(io::stdout().as_fd().try_clone_to_owned()?), "standard output".to_owned())
             }
@@ -148,8 +161,10 @@ impl Output {
         let (give_back, empty) = sync_channel(SPARE);
         let waiting = Arc::new(AtomicUsize::new(0));
         let written = Arc::clone(&waiting);
+        let (ended, ending) = UnixStream::pair()?;
         let mut file = file;
         let write = move || {
+            let _ending = ending;
             while let Ok(mut batch) = batches.recv() {
                 file.write_all(&batch)?;
                 written.fetch_sub(batch.len(), Ordering::Relaxed);
@@ -160,7 +175,7 @@ impl Output {
             Ok(())
         };
         let writer = Builder::new().name("output".into()).spawn(write)?;
-        Ok(Self { full: Some(full), empty, waiting, writer: Some(writer), name })
+        Ok(Self { full: Some(full), empty, ended, waiting, writer: Some(writer), name })
     }
 
     /// Hands `octets` over and leaves an empty buffer. `false` if there is no room: they are lost then.
@@ -183,12 +198,23 @@ impl Output {
         if self.writer.as_ref().is_none_or(|writer| !writer.is_finished()) {
             return None;
         }
-        Some(self.finish().err().unwrap_or_else(|| io::Error::other("it ended")))
+        Some(self.join().err().unwrap_or_else(|| io::Error::other("it ended")))
     }
 
-    /// Waits until all is written.
-    pub(super) fn finish(&mut self) -> io::Result<()> {
+    /// Waits until all is written, or `stop` is readable, which is an error: a reader that has stopped reading must not hold up
+    /// the end.
+    pub(super) fn finish(&mut self, stop: &impl AsFd) -> io::Result<()> {
         self.full = None;
+        let either = [self.ended.as_fd(), stop.as_fd()];
+        let mut either = either.map(|descriptor| PollFd::new(descriptor, PollFlags::POLLIN));
+        while !wait::any(&mut either, None)? {}
+        if either[0].any() == Some(false) {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        self.join()
+    }
+
+    fn join(&mut self) -> io::Result<()> {
         match self.writer.take().map(JoinHandle::join) {
             Some(Ok(result)) => result,
             Some(Err(_)) => Err(io::Error::other("the thread that writes has panicked")),
@@ -197,8 +223,37 @@ impl Output {
     }
 }
 
+/// Opens a file or a pipe without waiting for the other end of the pipe. Reads and writes wait as usual.
+fn open_at_once(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    let file = options.custom_flags(OFlag::O_NONBLOCK.bits()).open(path)?;
+    fcntl(&file, FcntlArg::F_SETFL(OFlag::empty()))?;
+    Ok(file)
+}
+
+/// Opens a file or a pipe to write to. A pipe is waited for until it has a reader, or `stop` is readable.
+fn create(path: &Path, stop: &impl AsFd) -> io::Result<File> {
+    loop {
+        match open_at_once(path, OpenOptions::new().write(true).create(true).truncate(true)) {
+            Err(error) if lacks_reader(&error, path) => {}
+            outcome => return outcome,
+        }
+        if wait::readable(stop, READER_INTERVAL) {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+    }
+}
+
+/// Whether a file could not be opened as it is a pipe without a reader; devices and sockets have the same error.
+fn lacks_reader(error: &io::Error, path: &Path) -> bool {
+    error.raw_os_error() == Some(Errno::ENXIO as i32)
+        && fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_fifo())
+}
+
 #[cfg(test)]
 mod tests {
+    use nix::sys::stat::Mode;
+    use nix::unistd::mkfifo;
+
     use super::*;
 
     #[test]
@@ -234,20 +289,22 @@ mod tests {
     #[test]
     fn what_is_written_is_in_the_file_at_the_end() {
         let path = std::env::temp_dir().join(format!("hopcast-output-{}", std::process::id()));
-        let mut output = Output::open(&Endpoint::File(path.clone())).expect("it can be made");
+        let (stop, _never) = UnixStream::pair().expect("there is room");
+        let mut output = Output::open(&Endpoint::File(path.clone()), &stop).expect("it can be made");
         let mut batch = b"one".to_vec();
         assert!(output.write(&mut batch) && batch.is_empty());
         batch.extend_from_slice(b"two");
         assert!(output.write(&mut batch));
         assert!(output.poll_end().is_none());
-        output.finish().expect("written");
-        assert_eq!(std::fs::read(&path).expect("it is there"), b"onetwo");
-        let _ = std::fs::remove_file(path);
+        output.finish(&stop).expect("written");
+        assert_eq!(fs::read(&path).expect("it is there"), b"onetwo");
+        let _ = fs::remove_file(path);
     }
 
     #[test]
     fn a_full_disk_is_told() {
-        let mut output = Output::open(&Endpoint::File("/dev/full".into())).expect("it is always there");
+        let (stop, _never) = UnixStream::pair().expect("there is room");
+        let mut output = Output::open(&Endpoint::File("/dev/full".into()), &stop).expect("it is always there");
         output.write(&mut vec![0; 10]);
         let error = loop {
             if let Some(error) = output.poll_end() {
@@ -256,5 +313,23 @@ mod tests {
             std::thread::yield_now();
         };
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+    }
+
+    #[test]
+    fn neither_a_pipe_without_reader_nor_one_that_is_full_outlasts_a_stop() {
+        let path = std::env::temp_dir().join(format!("hopcast-pipe-{}", std::process::id()));
+        mkfifo(&path, Mode::S_IRWXU).expect("it can be made");
+        let endpoint = Endpoint::File(path.clone());
+        let (stop, now) = UnixStream::pair().expect("there is room");
+        let _reader = open_at_once(&path, OpenOptions::new().read(true)).expect("it needs no writer");
+        let mut output = Output::open(&endpoint, &stop).expect("it has a reader");
+        output.write(&mut vec![0; 1 << 20]);
+        drop(now);
+        assert_eq!(output.finish(&stop).expect_err("nobody reads").kind(), io::ErrorKind::Interrupted);
+        let alone = path.with_extension("alone");
+        mkfifo(&alone, Mode::S_IRWXU).expect("it can be made");
+        let error = Output::open(&Endpoint::File(alone.clone()), &stop).expect_err("nobody reads");
+        assert_eq!(error.kind(), io::ErrorKind::Interrupted);
+        [path, alone].into_iter().for_each(|path| fs::remove_file(path).expect("it is there"));
     }
 }

@@ -71,6 +71,7 @@ impl Receive {
     ///
     /// See [`Failure`].
     pub fn run(self) -> Result<(), Failure> {
+        let signals = Signals::listen().map_err(|error| Failure::Run(format!("can't listen to signals: {error}")))?;
         let listen =
             resolve(&self.listen, Some(UDP_PORT)).map_err(|wrong| Failure::Input(format!("--listen: {wrong}")))?;
         let wrong = |wrong| Failure::Input(format!("--playout {}: {wrong}", self.playout));
@@ -88,10 +89,13 @@ impl Receive {
                 let socket = UdpSocket::bind_for(address);
                 Sink::Rtp(socket.map_err(|error| Failure::Run(format!("can't open a UDP socket: {error}")))?, address)
             }
-            endpoint => Sink::Output(
-                Output::open(&endpoint)
-                    .map_err(|error| Failure::Input(format!("--output {}: {error}", self.output)))?,
-            ),
+            endpoint => {
+                let output = Output::open(&endpoint, &signals);
+                Sink::Output(output.map_err(|error| match signals.received() {
+                    Some(signal) => Failure::Interrupted { signal },
+                    None => Failure::Input(format!("--output {}: {error}", self.output)),
+                })?)
+            }
         };
         let clock = Clock::new();
         let now = clock.now();
@@ -115,7 +119,7 @@ impl Receive {
             overrun: 0,
             other: 0,
         };
-        driver.run()
+        driver.run(&signals)
     }
 }
 
@@ -139,8 +143,7 @@ struct Driver {
 }
 
 impl Driver {
-    fn run(mut self) -> Result<(), Failure> {
-        let signals = Signals::listen().map_err(|error| Failure::Run(format!("can't listen to signals: {error}")))?;
+    fn run(mut self, signals: &Signals) -> Result<(), Failure> {
         be_punctual();
         let mut stop_by: Option<Instant> = None;
         loop {
@@ -168,7 +171,7 @@ impl Driver {
             }
             let is_over = self.finished && !self.keep;
             if is_over || stop_by.is_some_and(|limit| limit <= now) {
-                return self.finish(stop_by.and(signals.received()), now);
+                return self.finish(stop_by.and(signals.received()), signals, now);
             }
             let timers = [self.receiver.poll_timeout(), Some(self.display.due()), stop_by];
             let until = timers.into_iter().flatten().min();
@@ -266,7 +269,7 @@ impl Driver {
         self.display.show_end(&line, &line.text());
     }
 
-    fn finish(mut self, interrupted: Option<i32>, now: Instant) -> Result<(), Failure> {
+    fn finish(mut self, interrupted: Option<i32>, signals: &Signals, now: Instant) -> Result<(), Failure> {
         self.show_end(now);
         if self.other > 0 {
             let others = self.other;
@@ -276,17 +279,15 @@ impl Driver {
             // A reader that has stopped reading must not hold up the end: what it has not taken is lost.
             return Err(Failure::Interrupted { signal });
         }
-        match &mut self.sink {
-            Sink::Output(output) => {
-                let name = output.name.clone();
-                match output.finish() {
-                    Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                        Err(Failure::Run(format!("{name}: {error}")))
-                    }
-                    _ => Ok(()),
-                }
+        let Sink::Output(output) = &mut self.sink else { return Ok(()) };
+        match (output.finish(signals), signals.received()) {
+            (Err(error), Some(signal)) if error.kind() == io::ErrorKind::Interrupted => {
+                Err(Failure::Interrupted { signal })
             }
-            Sink::Rtp(..) => Ok(()),
+            (Err(error), _) if error.kind() != io::ErrorKind::BrokenPipe => {
+                Err(Failure::Run(format!("{}: {error}", output.name)))
+            }
+            _ => Ok(()),
         }
     }
 }

@@ -93,6 +93,7 @@ impl Send {
     ///
     /// See [`Failure`].
     pub fn run(self) -> Result<(), Failure> {
+        let signals = Signals::listen().map_err(|error| Failure::Run(format!("can't listen to signals: {error}")))?;
         let peer = resolve(&self.to, Some(UDP_PORT)).map_err(|wrong| Failure::Input(format!("--to: {wrong}")))?;
         let clock = Clock::new();
         let now = clock.now();
@@ -130,7 +131,7 @@ impl Send {
             buffer,
             ended: None,
         };
-        driver.run()
+        driver.run(&signals)
     }
 
     fn open_supply(&self, seed: u64) -> Result<Supply, Failure> {
@@ -206,8 +207,7 @@ struct Driver {
 }
 
 impl Driver {
-    fn run(mut self) -> Result<(), Failure> {
-        let signals = Signals::listen().map_err(|error| Failure::Run(format!("can't listen to signals: {error}")))?;
+    fn run(mut self, signals: &Signals) -> Result<(), Failure> {
         be_punctual();
         let mut stop_by: Option<Instant> = None;
         loop {
@@ -239,7 +239,7 @@ impl Driver {
             if report.connections == 0 && report.state.is_some() && now >= Instant::START + CONNECT_LIMIT {
                 return Err(Failure::Run(format!("{} has not answered for {CONNECT_LIMIT}", self.peer)));
             }
-            self.wait(&signals, stop_by)?;
+            self.wait(signals, stop_by)?;
         }
     }
 
