@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Sequence
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hopcast.errors import HopcastError
+from hopcast.report.documents import WrongDocument, load_run
 from hopcast.report.html import FLOW_COLUMNS
 
 if TYPE_CHECKING:
@@ -55,7 +55,8 @@ class Line:
         """The first by the second; `None` where there is none."""
         if self.first is None or not self.second:
             return None
-        return self.first / self.second
+        ratio = self.first / self.second
+        return ratio if math.isfinite(ratio) else None
 
 
 @dataclass(frozen=True)
@@ -130,32 +131,20 @@ def load(path: str | os.PathLike[str]) -> Run:
     place = Path(path)
     file = place / "run.json" if place.is_dir() else place
     try:
-        document = json.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise NotComparable(f"{file}: can't be read: {error.strerror or error}") from None
-    except (ValueError, RecursionError) as error:
-        raise NotComparable(f"{file}: is not JSON: {error}") from None
-    if isinstance(document, dict) and "cases" in document:
-        raise NotComparable(f"{file}: holds all cases of a plan; name the folder of one, below that of --out")
-    flows = document.get("flows") if isinstance(document, dict) else None
-    if not isinstance(flows, list) or not all(
-        isinstance(flow, dict) and isinstance(flow.get("name"), str) for flow in flows
-    ):
-        raise NotComparable(f'{file}: is not what hopcast writes: an object with a list of "flows" is expected')
+        document = load_run(file, whole=False)
+    except WrongDocument as error:
+        raise NotComparable(str(error)) from None
     origin = document.get("provenance")
     kind = origin.get("kind") if isinstance(origin, dict) else None
-    return Run(str(path), "measured" if kind == "measured" else "simulated", {flow["name"]: flow for flow in flows})
+    return Run(
+        str(path), "measured" if kind == "measured" else "simulated", {flow["name"]: flow for flow in document["flows"]}
+    )
 
 
 def _value(run: Run, flow: str, field: str, factor: float) -> tuple[float | None, float | None]:
     """A number of a flow in the unit of its column, and half the width of its interval."""
-    found = []
-    for key in (field, f"{field}_ci95"):
-        value = run.flows[flow].get(key)
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-            raise NotComparable(f"{run.path}: flows.{flow}.{key} = {value!r}: a number or null is expected")
-        found.append(None if value is None else value * factor)
-    return found[0], found[1]
+    value, interval = (run.flows[flow].get(key) for key in (field, f"{field}_ci95"))
+    return None if value is None else value * factor, None if interval is None else interval * factor
 
 
 def _labels(runs: tuple[Run, Run]) -> tuple[str, str]:

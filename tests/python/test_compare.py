@@ -62,7 +62,13 @@ def test_nothing_is_divided_by_zero(tmp_path: Path) -> None:
     [
         ("{", "is not JSON"),
         ("[]", "is not what hopcast writes"),
-        ('{"flows": [3]}', "is not what hopcast writes"),
+        ("{}", "flows is missing"),
+        ('{"flows": 5}', "flows = 5"),
+        ('{"flows": [3]}', "flows[0] = 3"),
+        ('{"flows": [{"name": 1}]}', "flows[0].name = 1"),
+        ('{"flows": [{"name": "one"}, {"name": "one"}]}', "flows.one.name = 'one'"),
+        ('{"flows": [{"name": "one", "goodput_bps_ci95": -1}]}', "flows.one.goodput_bps_ci95 = -1"),
+        ('{"flows": [{"name": "\\ud800"}]}', "a text of whole characters"),
         ('{"cases": []}', "holds all cases of a plan"),
         ('{"flows": [{"name": "other"}]}', "no flow is in both runs"),
         ('{"flows": [{"name": "one", "goodput_bps": "fast"}]}', "flows.one.goodput_bps = 'fast'"),
@@ -74,6 +80,31 @@ def test_what_is_no_run_is_told(runs: tuple[Path, Path], tmp_path: Path, text: s
     other.write_text(text)
     with pytest.raises(NotComparable, match=re.escape(problem)):
         compare(runs[0], other)
+
+
+NO_NUMBERS = ["NaN", "-Infinity", "1e400", "1" + 400 * "0", "1" + 5000 * "0", "1e301"]
+"""As Python and others write them in JSON, and larger than a double, or than a double in another unit."""
+
+
+@pytest.mark.parametrize("number", NO_NUMBERS, ids=lambda number: number[:12])
+@pytest.mark.parametrize("options", [[], ["--json"]], ids=["table", "json"])
+def test_a_number_that_is_not_finite_is_told(
+    hopcast: Hopcast, runs: tuple[Path, Path], tmp_path: Path, number: str, options: list[str]
+) -> None:
+    other = tmp_path / "other.json"
+    other.write_text(f'{{"flows": [{{"name": "one", "goodput_bps": {number}}}]}}')
+    done = hopcast("compare", runs[0], other, *options)
+    assert (done.returncode, done.stdout) == (2, "")
+    told = done.stderr.splitlines()[-1]
+    assert told.startswith(f"Error: {other}: flows.one.goodput_bps = ")
+    assert told.endswith("a finite number, of at most 1e+300, is expected")
+
+
+def test_a_ratio_that_no_number_can_say_is_none(hopcast: Hopcast, tmp_path: Path) -> None:
+    first, second = (write(tmp_path / f"{value}.json", flow("one", goodput_bps=value)) for value in (1e299, 1e-299))
+    done = hopcast("compare", first, second, "--json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["rows"][0]["ratio"] is None
 
 
 def test_the_command_prints_a_table_and_draws(hopcast: Hopcast, runs: tuple[Path, Path], tmp_path: Path) -> None:

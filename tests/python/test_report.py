@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import copy
+import json
 import math
 import re
+import tempfile
 from collections import Counter
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
+import polars
 import pytest
+from hypothesis import given, strategies
 
 import hopcast
-from hopcast.report import NothingToReport, film, write_report
+from conftest import Hopcast
+from hopcast.report import NothingToReport, film, html, write_report
+from hopcast.report.documents import WrongDocument, load_run
 from hopcast.studies import EXPERIMENTS, Study
 from hopcast.studies.rows import Sample, claim, remark
 from test_studies import QUICK, made_up
@@ -104,6 +113,167 @@ def test_nothing_to_report(tmp_path: Path) -> None:
     with pytest.raises(NothingToReport, match=r"run\.json"):
         write_report(tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+RUN: dict[str, Any] = {
+    "flows": [
+        {"name": "f", "from": "a", "to": "b", "protocol": "udp"} | {field: 1.0 for _, field, _ in html.FLOW_COLUMNS}
+    ],
+    "provenance": {"version": "v", "scenario_sha256": "0", "seed": 1, "seeds": [1, 2]},
+}
+"""As much of a run as a report shows."""
+
+
+def changed(document: Any, path: tuple[str | int, ...], value: object) -> Any:
+    """A copy with another value in one place."""
+    if not path:
+        return value
+    other = copy.copy(document)
+    other[path[0]] = changed(document[path[0]], path[1:], value)
+    return other
+
+
+def test_as_much_of_a_run_as_is_shown_will_do(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text(json.dumps(RUN))
+    assert "a → b" in Path(write_report(tmp_path)).read_text()
+
+
+def refused(hopcast: Hopcast, folder: Path) -> str:
+    """What the command says of a folder that it refuses: its last line."""
+    done = hopcast("report", folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Traceback" not in done.stderr
+    assert not (folder / "report.html").exists()
+    return done.stderr.splitlines()[-1]
+
+
+GOODPUT = ("flows", 0, "goodput_bps")
+WRONG_RUNS = {
+    "empty": ({}, "flows is missing: a list"),
+    "a list": ([], "is not what hopcast writes: an object"),
+    "no provenance": ({"flows": []}, "provenance is missing: an object"),
+    "a name alone": ({"flows": [{"name": "f"}]}, "flows.f.goodput_bps is missing: a number or null"),
+    "a number": ({"flows": 5}, "flows = 5: a list"),
+    "flows of numbers": ({"flows": [5]}, "flows[0] = 5: an object"),
+    "a plan": ({"cases": []}, "holds all cases of a plan"),
+    "goodput of letters": (changed(RUN, GOODPUT, "x"), "flows.f.goodput_bps = 'x': a number or null"),
+    "goodput of 401 digits": (changed(RUN, GOODPUT, 10**400), "flows.f.goodput_bps = 1000"),
+    "goodput of none": (changed(RUN, GOODPUT, math.nan), "flows.f.goodput_bps = nan: a finite number"),
+    "truth": (changed(RUN, GOODPUT, True), "flows.f.goodput_bps = True: a number or null"),
+    "no seeds": (changed(RUN, ("provenance", "seeds"), None), "provenance.seeds = None: a list"),
+    "half a seed": (changed(RUN, ("provenance", "seeds", 1), 0.5), "provenance.seeds[1] = 0.5: a whole number"),
+    "two lines": (changed(RUN, ("provenance",), {"a\nb": math.inf}), r"provenance.'a\nb' = inf: a finite number"),
+}
+
+
+@pytest.mark.parametrize(("document", "problem"), WRONG_RUNS.values(), ids=WRONG_RUNS)
+def test_what_is_no_run_is_told(hopcast: Hopcast, tmp_path: Path, document: Any, problem: str) -> None:
+    (tmp_path / "run.json").write_text(json.dumps(document))
+    assert refused(hopcast, tmp_path).startswith(f"Error: {tmp_path}/run.json: {problem}")
+
+
+@pytest.mark.parametrize("octets", [b"\xff", b"{", b"[" * 100_000, b""], ids=["not UTF-8", "half", "deep", "empty"])
+def test_what_is_no_json_is_told(hopcast: Hopcast, tmp_path: Path, octets: bytes) -> None:
+    (tmp_path / "run.json").write_bytes(octets)
+    assert "run.json: is not JSON: " in refused(hopcast, tmp_path)
+
+
+VERDICTS = "one of holds, fails, within, differs, inconclusive, measured"
+WRONG_ROWS = {
+    "empty": (lambda study: {}, "amount is missing: one of quick, full"),
+    "rows alone": (lambda study: {"rows": []}, "amount is missing: one of quick, full"),
+    "a number": (lambda study: study | {"rows": 5}, "rows = 5: a list"),
+    "no row": (lambda study: study | {"rows": [{}]}, "rows[0].experiment is missing: a text"),
+    "amount": (lambda study: study | {"amount": "some"}, "amount = 'some': one of quick, full"),
+    "verdict": (lambda study: changed(study, ("rows", 0, "verdict"), "so"), f"rows[0].verdict = 'so': {VERDICTS}"),
+    "interval": (lambda study: changed(study, ("rows", 0, "ci95"), -1), "rows[0].ci95 = -1: a number from 0 or null"),
+    "stranger": (lambda study: changed(study, ("rows", 0), study["rows"][0] | {"x": 1}), "rows[0].x = 1: no field but"),
+    "no verdict": (lambda study: study | {"verdicts": {}}, f"verdicts.A2 is missing: {VERDICTS}"),
+    "trial": (lambda study: study | {"sensitivity": [{}]}, "sensitivity[0].experiment is missing: a text"),
+    "skipped": (lambda study: study | {"skipped": {"R9": 1}}, "skipped.R9 = 1: a text"),
+    "seeds": (
+        lambda study: changed(study, ("provenance", "experiments"), {"A2": {"c": {"scenario_sha256": "0"}}}),
+        "provenance.experiments.A2.c.seeds is missing: a list",
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "problem"), WRONG_ROWS.values(), ids=WRONG_ROWS)
+def test_what_are_no_rows_is_told(
+    hopcast: Hopcast, tmp_path: Path, change: Callable[[dict[str, Any]], Any], problem: str
+) -> None:
+    Study(QUICK, [claim("A2", "said", "ratio", "", Sample((2.0,)), low=1.0)], {}).write(tmp_path)
+    rows = tmp_path / "rows.json"
+    rows.write_text(json.dumps(change(json.loads(rows.read_text()))))
+    assert refused(hopcast, tmp_path).startswith(f"Error: {rows}: {problem}")
+
+
+def test_rows_that_are_missing_are_told(hopcast: Hopcast, tmp_path: Path) -> None:
+    Study(QUICK, [claim("H3", "said", "ratio", "", Sample((2.0,)), low=1.0)], {}).write(tmp_path)
+    told = refused(hopcast, tmp_path)
+    assert "H3: can't be reported" in told
+    assert "all rows of the experiment are expected" in told
+
+
+def test_a_film_without_its_flows_is_told(hopcast: Hopcast, tmp_path: Path) -> None:
+    Study(QUICK, [], {}).write(tmp_path)
+    (tmp_path / "film").mkdir()
+    (tmp_path / "film" / "run.json").write_text(json.dumps(RUN))
+    assert f"{tmp_path}/film/run.json: flows.film is missing" in refused(hopcast, tmp_path)
+
+
+def test_a_folder_named_film_beside_a_run_is_the_users(hopcast: Hopcast, file: Path, tmp_path: Path) -> None:
+    for out in (tmp_path / "out", tmp_path / "out" / "film"):
+        assert hopcast("run", file, "--out", out).returncode == 0
+    assert hopcast("report", tmp_path / "out").returncode == 0
+
+
+def test_a_series_that_is_none_is_told(hopcast: Hopcast, file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert hopcast("run", file, "--out", out).returncode == 0
+    path = out / "series.parquet"
+    series = polars.read_parquet(path)
+    path.write_bytes((out / "flows.parquet").read_bytes())
+    assert f"{path}: has no column flow" in refused(hopcast, out)
+    for column, wrong, problem in (
+        ("time_s", series["time_s"].cast(polars.String), "holds String; numbers are expected"),
+        ("time_s", polars.Series([None] * len(series), dtype=polars.Float64), "has rows without a time"),
+        ("rate_bps", polars.Series([math.inf] * len(series)), "a finite number"),
+        ("rate_bps", series["flow"], "holds String; numbers are expected"),
+        ("node", series["seed"], "holds UInt64; texts are expected"),
+    ):
+        series.with_columns(wrong.alias(column)).write_parquet(path)
+        told = refused(hopcast, out)
+        assert told.startswith(f"Error: {path}: column {column}")
+        assert problem in told
+
+
+JSON = strategies.recursive(
+    strategies.none()
+    | strategies.booleans()
+    | strategies.integers()
+    | strategies.floats()
+    | strategies.text(max_size=3),
+    lambda inner: strategies.lists(inner, max_size=3) | strategies.dictionaries(strategies.text(max_size=3), inner),
+    max_leaves=4,
+)
+PLACES = [
+    (), ("flows",), ("flows", 0), GOODPUT, ("flows", 0, "name"), ("flows", 0, "to"), ("provenance",), ("provenance", "seeds"),
+]  # fmt: skip
+
+
+@given(strategies.sampled_from(PLACES), JSON)
+def test_any_run_is_shown_or_refused(path: tuple[str | int, ...], value: object) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "run.json"
+        file.write_text(json.dumps(changed(RUN, path, value)))
+        told = ""
+        try:
+            html.flow_table(load_run(file)).encode()
+        except WrongDocument as error:
+            told = str(error)
+        assert not told or told.startswith(f"{file}: ")
+        assert len(told.splitlines()) <= 1
 
 
 class Checker(HTMLParser):

@@ -5,23 +5,27 @@ The same folder gives the same bytes.
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from hopcast.errors import HopcastError
 from hopcast.figures import pdf, picture, svg
 from hopcast.output import prepared, write_bytes, write_text
 from hopcast.report import html
+from hopcast.report.documents import NoDocument, WrongDocument, load_film, load_run, load_series, load_study
 from hopcast.studies import AMOUNTS, EXPERIMENTS
 from hopcast.studies.experiment import Amount, Cells, Experiment, Table
+from hopcast.studies.raised import told
 from hopcast.studies.rows import RANK, Row
 from hopcast.studies.sensitivity import Sensitivity
 from hopcast.studies.tally import Tally
+
+T = TypeVar("T")
+U = TypeVar("U")
 
 FILM = "film"
 """The demonstration's folder beside the rows of a study."""
@@ -29,7 +33,7 @@ AGREE, OPEN, DISAGREE = ("holds", "within"), ("inconclusive",), ("fails", "diffe
 
 
 class NothingToReport(HopcastError):
-    """A folder holds neither the results of a run nor those of a study."""
+    """A folder holds neither the results of a run nor those of a study, or they are not as hopcast writes them."""
 
 
 def write_report(folder: str | os.PathLike[str], own: Sequence[Experiment] = ()) -> str:
@@ -37,7 +41,9 @@ def write_report(folder: str | os.PathLike[str], own: Sequence[Experiment] = ())
     `NothingToReport`."""
     root = Path(folder)
     known = EXPERIMENTS | {experiment.id: experiment for experiment in own}
-    study, run, film = (_load(path) for path in (root / "rows.json", root / "run.json", root / FILM / "run.json"))
+    study, run = _load(load_study, root / "rows.json"), _load(load_run, root / "run.json")
+    # Beside a run alone a folder of that name is the user's.
+    film = None if study is None else _load(load_film, root / FILM / "run.json")
     if study is None and run is None:
         raise NothingToReport(
             f"{root}: neither run.json nor rows.json is there; `hopcast run --out` and `hopcast study --out` write them"
@@ -66,33 +72,27 @@ def write_figures(folder: str | os.PathLike[str], own: Sequence[Experiment] = ()
     """Write the figures of a study's experiments to the subfolder `figures`, each as SVG and as PDF, and return its path. Raises
     `NothingToReport`, and `OutputError` where that folder can't be made."""
     root = Path(folder)
-    study = _load(root / "rows.json")
+    study = _load(load_study, root / "rows.json")
     if study is None:
         raise NothingToReport(f"{root}: rows.json is not there; `hopcast study --out` writes it")
     target = root / "figures"
     with prepared(target):
         for experiment, rows in _by_experiment(study, EXPERIMENTS | {one.id: one for one in own}):
-            for number, (title, figure) in enumerate(experiment.figures(Table(rows)), start=1):
+            for number, (title, figure) in enumerate(_made(experiment, experiment.figures, Table(rows)), start=1):
                 document = pdf(figure, f"{experiment.id}: {title}")
                 write_text(target / f"{experiment.id}-{number}.svg", picture(figure))
                 write_bytes(target / f"{experiment.id}-{number}.pdf", document)
     return str(target)
 
 
-def _load(path: Path) -> dict[str, Any] | None:
+def _load(load: Callable[[Path], T], path: Path) -> T | None:
+    """What is in a file; `None` where there is none."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except (FileNotFoundError, NotADirectoryError):
+        return load(path)
+    except NoDocument:
         return None
-    except OSError as error:
-        raise NothingToReport(f"{path}: can't be read: {error.strerror}") from None
-    try:
-        document = json.loads(text)
-    except ValueError as error:
-        raise NothingToReport(f"{path}: is not JSON: {error}") from None
-    if not isinstance(document, dict):
-        raise NothingToReport(f"{path}: is not what hopcast writes: an object is expected")
-    return document
+    except WrongDocument as error:
+        raise NothingToReport(str(error)) from None
 
 
 # --- studies -------------------------------------------------------------------------------------------------------
@@ -185,19 +185,22 @@ def _experiments(amount: Amount, verdicts: Mapping[str, str], found: Found) -> l
     for experiment, rows in found:
         table = Table(rows)
         verdict = html.verdict(verdicts[experiment.id])
-        parameters = [[escape(p.name), html.prose(p.value), html.prose(p.source)] for p in experiment.setup(amount)]
+        parameters = [
+            [escape(p.name), html.prose(p.value), html.prose(p.source)]
+            for p in _made(experiment, experiment.setup, amount)
+        ]
         drawn = [
             html.figure(title, svg(figure, f"{experiment.id}-{index}-"))
-            for index, (title, figure) in enumerate(experiment.figures(table))
+            for index, (title, figure) in enumerate(_made(experiment, experiment.figures, table))
         ]
-        notes = [f"<li>{html.prose(note)}</li>" for note in experiment.notes(table)]
+        notes = [f"<li>{html.prose(note)}</li>" for note in _made(experiment, experiment.notes, table)]
         body += [
             f'<section id="{experiment.id}">',
             f"<h2>{experiment.id} · {escape(experiment.title)} {verdict}</h2>",
             f"<p>{escape(experiment.paper)}</p>",
             *_grid(drawn),
             *(["<ul>", *notes, "</ul>"] if notes else []),
-            *(line for cells in experiment.tables(table) for line in _cells(cells)),
+            *(line for cells in _made(experiment, experiment.tables, table) for line in _cells(cells)),
             *_row_table([row for row in rows if _said(row)]),
             *_folded("Measured, without a number in the paper", [row for row in rows if not _said(row)]),
             "<details><summary>Parameters and their sources</summary>",
@@ -206,6 +209,16 @@ def _experiments(amount: Amount, verdicts: Mapping[str, str], found: Found) -> l
             "</section>",
         ]
     return body
+
+
+def _made(experiment: Experiment, function: Callable[[U], Sequence[T]], given: U) -> Sequence[T]:
+    """What an experiment makes for the report. It fails where rows are missing that it looks for."""
+    try:
+        return function(given)
+    except Exception as error:
+        raise NothingToReport(
+            f"{experiment.id}: can't be reported: {told(error, function)}; all rows of the experiment are expected"
+        ) from error
 
 
 def _cells(cells: Cells) -> list[str]:
@@ -292,17 +305,11 @@ def _run(folder: Path, document: dict[str, Any]) -> list[str]:
 
 def _series_figures(folder: Path, prefix: str) -> list[str]:
     """A figure for each quantity that was recorded over time."""
-    import polars
-
     from hopcast import plots
 
-    path = folder / "series.parquet"
-    if not path.exists():
+    table = _load(load_series, folder / "series.parquet")
+    if table is None:
         return []
-    try:
-        table = polars.read_parquet(path)
-    except (OSError, polars.exceptions.PolarsError) as error:
-        raise NothingToReport(f"{path}: can't be read: {error}") from None
     titles = {
         "rate": "Goodput over time",
         "delay": "Mean delay, ten times a second at most",
