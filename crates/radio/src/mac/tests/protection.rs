@@ -97,7 +97,7 @@ fn each_frame_that_must_be_protected_has_a_reservation_of_its_own() {
         for id in 1..=3 {
             bench.packet_with_priority(us(1_000), id, 6);
         }
-        let mut sends = |bench: &mut Bench| match bench.next_output(us(20_000)) {
+        let sends = |bench: &mut Bench| match bench.next_output(us(20_000)) {
             Some((at, Output::Transmit(frame))) => (frame.kind, at + frame.airtime + micros(10)),
             other => panic!("no frame but {other:?}"),
         };
