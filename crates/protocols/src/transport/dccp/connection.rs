@@ -73,6 +73,8 @@ pub struct Connection {
     acknowledge: bool,
     /// A packet that is to be sent besides data and acknowledgements.
     reply: Option<Reply>,
+    /// For a packet that is none of this connection's.
+    stray_reset: Option<Packet>,
     /// The user has asked for the end.
     closing: bool,
     timers: Timers,
@@ -269,6 +271,7 @@ impl Connection {
             probe: false,
             acknowledge: false,
             reply: (!server).then_some(Reply::Request),
+            stray_reset: None,
             closing: false,
             timers: Timers::default(),
             answers: (Instant::START, 0),
@@ -418,6 +421,10 @@ impl Connection {
         }
         if let Some(reply) = self.reply.take() {
             return Some(Output::Transmit(self.emit_reply(reply, now)));
+        }
+        if let Some(reset) = self.stray_reset.take() {
+            self.statistics.packets_sent += 1;
+            return Some(Output::Transmit(reset));
         }
         if let Some(packet) = self.poll_packet(now) {
             return Some(Output::Transmit(packet));
@@ -858,17 +865,12 @@ impl Connection {
         Ok(read)
     }
 
-    /// A Reset for a packet that belongs to no connection.
+    /// A Reset for a packet that belongs to no connection, or not to this one.
     fn answer_with_reset(&mut self, view: &dccp::Packet<&[u8]>, now: Instant) {
         self.statistics.unacceptable += 1;
-        if view.packet_type() == PacketType::Reset || !self.may_answer(now) {
-            return;
+        if view.packet_type() != PacketType::Reset && self.may_answer(now) {
+            self.stray_reset = Some(reset_of(view));
         }
-        let about = super::sequence::first(view.sequence());
-        if self.state == State::Listen {
-            self.config.remote_port = view.source_port();
-        }
-        self.reply = Some(Reply::Reset { about, code: ResetCode::NoConnection, data: [0; 3] });
     }
 
     fn send_sync(&mut self, about: u64, now: Instant) {
@@ -1106,9 +1108,11 @@ fn octets(repr: &dccp::Repr) -> Arc<[u8]> {
 /// section 8.3.1).
 pub fn reset_for(packet: &Packet) -> Option<Packet> {
     let view = dccp::Packet::new_checked(&packet.header[..]).ok()?;
-    if view.packet_type() == PacketType::Reset {
-        return None;
-    }
+    (view.packet_type() != PacketType::Reset).then(|| reset_of(&view))
+}
+
+/// The same for any packet.
+fn reset_of(view: &dccp::Packet<&[u8]>) -> Packet {
     let repr = dccp::Repr {
         source_port: view.destination_port(),
         destination_port: view.source_port(),
@@ -1121,5 +1125,5 @@ pub fn reset_for(packet: &Packet) -> Option<Packet> {
         options: Options::NONE,
         payload_len: 0,
     };
-    Some(Packet { header: octets(&repr), payload: Payload::default() })
+    Packet { header: octets(&repr), payload: Payload::default() }
 }

@@ -57,6 +57,18 @@ fn section_8_1_1_requests_are_repeated_ever_less_often_for_three_minutes() {
     client.expect(CLIENT_ISS + 8, body);
 }
 
+/// Its number is one that they accept, if they had a connection with an earlier program there.
+#[test]
+fn section_8_3_1_who_listens_resets_strangers_by_their_own_numbers() {
+    let mut server = Bench::server(Config::default());
+    server.send(500, Body::Ack { acknowledgement: 77 }, &[]);
+    let body = Body::Reset { acknowledgement: 500, code: ResetCode::NoConnection, data: [0; 3] };
+    server.expect(78, body);
+    server.expect_state(State::Listen);
+    server.send(CLIENT_ISS, request(), &wishes());
+    server.expect(SERVER_ISS, response(CLIENT_ISS));
+}
+
 #[test]
 fn section_8_1_1_only_the_response_to_a_request_opens() {
     let mut client = Bench::client(Config::default());
