@@ -639,7 +639,7 @@ pub(super) struct NodeRadio {
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12))]
     pub data_rate: Option<Rate>,
     /// Rate of RTS, CTS, ACK and broadcast frames. Default: `radio.basic_rate`, or the highest mandatory rate that does not exceed
-    /// `data_rate` if that is lower.
+    /// `data_rate` where that is lower, or one of 802.11b and `radio.basic_rate` one of OFDM.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12))]
     pub basic_rate: Option<Rate>,

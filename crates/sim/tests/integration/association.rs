@@ -1,13 +1,10 @@
 //! Association over the air in whole scenarios.
 
-use std::cell::RefCell;
 use std::fs;
 use std::rc::Rc;
 
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::{Frame, FrameKind, StationId};
-use hopcast_radio::medium::Link;
-use hopcast_sim::engine::Tap;
 use hopcast_sim::host::packet::Packet;
 use hopcast_sim::metrics::DropCause;
 use hopcast_sim::run::Simulation;
@@ -17,7 +14,7 @@ use hopcast_wire::ieee80211::management::{Repr, Status};
 use proptest::prelude::*;
 
 use crate::run_with_checks;
-use crate::scenarios::{Folder, scenario};
+use crate::scenarios::{Folder, run_logged as run, scenario};
 
 /// Two access points 200 m apart, wired to a server; each reaches 120 m. `mobility` and `place` are those of a station, to which
 /// the server sends a packet every 10 ms.
@@ -59,33 +56,8 @@ application = {{ kind = "cbr", rate = "80 kb/s", packet = "100 B" }}
 
 const STANDING: &str = r#"placement = { shape = "points", at = [["10 m", "0 m"]] }"#;
 
-/// When the first bit of a frame leaves, and whose it is.
-type Sent = (Instant, StationId, Frame<Rc<Packet>>);
-
-/// All that is sent.
-#[derive(Clone, Default)]
-struct Log(Rc<RefCell<Vec<Sent>>>);
-
-impl Tap<Rc<Packet>> for Log {
-    fn on_frame(&mut self, station: StationId, frame: &Frame<Rc<Packet>>, start: Instant, received: Option<&Link>) {
-        if received.is_none() {
-            self.0.borrow_mut().push((start, station, frame.clone()));
-        }
-    }
-}
-
 fn body(frame: &Frame<Rc<Packet>>) -> Option<Repr> {
     frame.payload.as_ref()?.management().copied()
-}
-
-fn run(scenario: &Scenario) -> (Simulation, Vec<Sent>) {
-    let mut simulation = Simulation::new(scenario, 1).expect("all nodes are connected");
-    let log = Log::default();
-    simulation.set_tap(log.clone());
-    simulation.run_until(simulation.end());
-    simulation.check().expect("nothing vanishes");
-    let frames = log.0.borrow().clone();
-    (simulation, frames)
 }
 
 /// 11.1.3.2: on an idle medium each beacon leaves at its target time, 102.4 ms after the one before, at the basic rate.

@@ -1,42 +1,21 @@
 //! Stations with other rates than the rest of their network.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 
-use hopcast_protocols::time::{Duration, Instant};
+use hopcast_protocols::time::Duration;
 use hopcast_radio::mac::{Frame, FrameKind, StationId};
-use hopcast_radio::medium::Link;
 use hopcast_radio::standard::Modulation;
-use hopcast_sim::engine::Tap;
 use hopcast_sim::host::packet::Packet;
 use hopcast_sim::metrics::FlowSummary;
-use hopcast_sim::run::Simulation;
 
-use crate::scenarios::scenario;
+use crate::scenarios::{run_logged, scenario};
 
 type Frames = Vec<Frame<Rc<Packet>>>;
 
-/// All frames that are sent.
-#[derive(Clone, Default)]
-struct Log(Rc<RefCell<Frames>>);
-
-impl Tap<Rc<Packet>> for Log {
-    fn on_frame(&mut self, _: StationId, frame: &Frame<Rc<Packet>>, _: Instant, received: Option<&Link>) {
-        if received.is_none() {
-            self.0.borrow_mut().push(frame.clone());
-        }
-    }
-}
-
 fn run(text: &str) -> (Vec<FlowSummary>, Frames) {
-    let mut simulation = Simulation::new(&scenario(text), 1).expect("all flows have paths");
-    let log = Log::default();
-    simulation.set_tap(log.clone());
-    simulation.run_until(simulation.end());
-    simulation.check().expect("nothing vanishes");
+    let (simulation, sent) = run_logged(&scenario(text));
     let summaries = simulation.flows().iter().map(|flow| flow.summary(simulation.end())).collect();
-    let frames = log.0.borrow().clone();
-    (summaries, frames)
+    (summaries, sent.into_iter().map(|(_, _, frame)| frame).collect())
 }
 
 const FIRST: StationId = StationId(0);

@@ -1,14 +1,48 @@
 //! Scenarios for the other tests.
 
+use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
+use hopcast_protocols::time::Instant;
+use hopcast_radio::mac::{Frame, StationId};
+use hopcast_radio::medium::Link;
+use hopcast_sim::engine::Tap;
+use hopcast_sim::host::packet::Packet;
+use hopcast_sim::run::Simulation;
 use hopcast_sim::scenario::{Scenario, Source};
 
 /// Reads TOML.
 pub(crate) fn scenario(text: &str) -> Scenario {
     let source = Source { text: text.into(), name: "test.toml".into(), ..Source::default() };
     Scenario::parse(&source, &[]).unwrap_or_else(|errors| panic!("{errors}\n{text}")).scenario
+}
+
+/// When the first bit of a frame leaves, and whose it is.
+pub(crate) type Sent = (Instant, StationId, Frame<Rc<Packet>>);
+
+/// All that is sent.
+#[derive(Clone, Default)]
+struct Log(Rc<RefCell<Vec<Sent>>>);
+
+impl Tap<Rc<Packet>> for Log {
+    fn on_frame(&mut self, station: StationId, frame: &Frame<Rc<Packet>>, start: Instant, received: Option<&Link>) {
+        if received.is_none() {
+            self.0.borrow_mut().push((start, station, frame.clone()));
+        }
+    }
+}
+
+/// Runs to the end, and checks that nothing has vanished. Returns all frames that were sent, too.
+pub(crate) fn run_logged(scenario: &Scenario) -> (Simulation, Vec<Sent>) {
+    let mut simulation = Simulation::new(scenario, 1).expect("all flows have paths");
+    let log = Log::default();
+    simulation.set_tap(log.clone());
+    simulation.run_until(simulation.end());
+    simulation.check().expect("nothing vanishes");
+    let frames = log.0.borrow().clone();
+    (simulation, frames)
 }
 
 /// A line of nodes 200 m apart that hear their neighbours only, with `keys` of their own; datagrams from one end to the

@@ -1,6 +1,6 @@
 //! Both ends by hand, at exact instants.
 
-use hopcast_wire::ieee80211::management::{Bss, Capability, Reason, Ssid, Status};
+use hopcast_wire::ieee80211::management::{Bss, Capability, Elements, Reason, Ssid, Status};
 use proptest::prelude::*;
 
 use super::*;
@@ -43,6 +43,13 @@ fn access_point_config(start: Instant) -> AccessPointConfig {
 
 fn access_point(start: Instant) -> AccessPoint {
     AccessPoint::new(access_point_config(start))
+}
+
+/// That of a station of 802.11g, or of 802.11b in its network.
+fn association_request(capability: Capability, is_erp: bool) -> Repr {
+    let rates = rates(Standard::Erp, DataRate::from_kbps(2_000), is_erp);
+    let elements = Elements { rates, ..Elements::default() };
+    Repr::AssociationRequest { capability, listen_interval: 1, current_access_point: None, elements }
 }
 
 fn outputs(mut poll: impl FnMut() -> Option<Output>) -> Vec<Output> {
@@ -104,15 +111,7 @@ fn associated(asks: bool, is_erp: bool) -> (Station, AccessPoint, Instant) {
 #[test]
 fn who_is_answered_twice_joins_once() {
     let (_, mut access_point, now) = associated(true, true);
-    let request = Repr::AssociationRequest {
-        capability: Capability::SHORT_SLOT_TIME,
-        listen_interval: 1,
-        current_access_point: None,
-        elements: hopcast_wire::ieee80211::management::Elements {
-            rates: rates(Standard::Erp, DataRate::from_kbps(2_000), true),
-            ..Default::default()
-        },
-    };
+    let request = association_request(Capability::SHORT_SLOT_TIME, true);
     access_point.handle_frame(STATION, &request, now);
     let (Some(STATION), response @ Repr::AssociationResponse { .. }) = message(|| access_point.poll_output()) else {
         panic!("a response")
@@ -297,15 +296,7 @@ fn who_lacks_a_basic_rate_is_not_chosen_and_would_be_refused() {
     let open = Repr::Authentication { algorithm: 0, transaction: 1, status: Status::Success };
     strict.handle_frame(STATION, &open, at(2_000));
     message(|| strict.poll_output());
-    let request = Repr::AssociationRequest {
-        capability: Capability::ESS,
-        listen_interval: 1,
-        current_access_point: None,
-        elements: hopcast_wire::ieee80211::management::Elements {
-            rates: rates(Standard::Erp, DataRate::from_kbps(2_000), false),
-            ..Default::default()
-        },
-    };
+    let request = association_request(Capability::ESS, false);
     strict.handle_frame(STATION, &request, at(2_000));
     let (_, Repr::AssociationResponse { status, aid, .. }) = message(|| strict.poll_output()) else { panic!() };
     assert_eq!((status, aid), (Status::UnsupportedRates, 0));
@@ -320,15 +311,7 @@ fn the_last_of_the_identifiers_is_2007() {
         let [high, low] = nth.to_be_bytes();
         let from = MacAddress([2, 0, 0, 1, high, low]);
         access_point.handle_frame(from, &open, at(1));
-        let request = Repr::AssociationRequest {
-            capability: Capability::ESS,
-            listen_interval: 1,
-            current_access_point: None,
-            elements: hopcast_wire::ieee80211::management::Elements {
-                rates: rates(Standard::Erp, DataRate::from_kbps(2_000), true),
-                ..Default::default()
-            },
-        };
+        let request = association_request(Capability::ESS, true);
         access_point.handle_frame(from, &request, at(1));
         let Some(Output::Send(last)) = outputs(|| access_point.poll_output()).pop() else { panic!("a response") };
         let Repr::AssociationResponse { status, aid, .. } = last.body else { panic!("{last:?}") };
