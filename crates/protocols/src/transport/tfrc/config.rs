@@ -64,6 +64,11 @@ impl Config {
         if self.small_packets { mean / (mean + HEADERS) } else { 1.0 }
     }
 
+    /// What the equation reckons with, headers included, where so much payload is sent or received.
+    pub(super) fn with_headers(&self, payload: f64, mean: f64) -> f64 {
+        payload / self.payload_share(mean)
+    }
+
     /// Least time between two packets.
     pub(super) fn least_interval(&self) -> Duration {
         if self.small_packets { LEAST_INTERVAL } else { Duration::ZERO }

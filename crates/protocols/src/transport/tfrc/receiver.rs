@@ -226,7 +226,7 @@ const SHORTEST_TIMER: Duration = Duration::from_micros(1);
 /// The interval before the first loss: with it the throughput is the rate that arrived (RFC 5348, section 6.3.1).
 fn first_interval(config: &Config, segment: f64, rtt: f64, rate: f64) -> f64 {
     // What arrived is counted without headers, which the equation's rate has.
-    let rate = rate / config.payload_share(segment);
+    let rate = config.with_headers(rate, segment);
     let segment = config.equation_segment(segment);
     // Nothing was reported before: half a packet in each round trip.
     let rate = if rate > 0.0 { rate } else { segment / (2.0 * rtt) };

@@ -158,7 +158,7 @@ impl Sender {
         }
         let Some(rtt) = self.rtt else { return };
         let receive_rate = if feedback.receive_rate.is_finite() { feedback.receive_rate.max(0.0) } else { 0.0 };
-        let receive_rate = receive_rate / self.config.payload_share(self.segment);
+        let receive_rate = self.config.with_headers(receive_rate, self.segment);
         let loss_event_rate = if feedback.loss_event_rate > 0.0 { feedback.loss_event_rate.min(1.0) } else { 0.0 };
         let risen = loss_event_rate > self.loss_event_rate;
         self.loss_event_rate = loss_event_rate;
@@ -197,12 +197,13 @@ impl Sender {
 
     /// Sets the nofeedback timer anew: max(4R, 2s/X) (section 4.3, step 3).
     fn restart_timer(&mut self, now: Instant) {
+        let two_packets = 2.0 * self.segment / self.rate();
         let after = match self.rtt {
             // Until the first feedback it waits two seconds, or for two packets at a rate that was halved since.
-            _ if !self.heard => INITIAL_TIMER.max(Duration::from_secs_f64(2.0 * self.segment / self.rate())),
+            _ if !self.heard => INITIAL_TIMER.max(Duration::from_secs_f64(two_packets)),
             Some(rtt) => {
                 let rtt = rtt.max(self.config.granularity.as_secs_f64());
-                Duration::from_secs_f64((4.0 * rtt).max(2.0 * self.segment / self.rate()))
+                Duration::from_secs_f64((4.0 * rtt).max(two_packets))
             }
             None => INITIAL_TIMER,
         };
@@ -246,7 +247,7 @@ impl Sender {
     pub fn loss_event_rate_of(&self, intervals: impl IntoIterator<Item = Option<f64>>, receive_rate: f64) -> f64 {
         let rtt = self.rtt.unwrap_or(1.0);
         let segment = self.config.equation_segment(self.segment);
-        let receive_rate = receive_rate / self.config.payload_share(self.segment);
+        let receive_rate = self.config.with_headers(receive_rate, self.segment);
         let first = || 1.0 / super::equation::loss_event_rate(segment, rtt, self.config.timeout(rtt), receive_rate);
         super::loss_history::loss_event_rate_of(intervals.into_iter().map(|length| length.unwrap_or_else(first)))
     }
@@ -318,7 +319,7 @@ impl Sender {
         // The rate with which a sender that was idle may start again.
         let recover = match self.config.edition {
             Edition::Rfc3448 => {
-                let octets = 4.0 * self.segment / self.config.payload_share(self.segment);
+                let octets = self.config.with_headers(4.0 * self.segment, self.segment);
                 self.rtt.map_or(0.0, |rtt| octets / rtt)
             }
             Edition::Rfc5348 => self.initial_rate(),
