@@ -23,7 +23,8 @@ pub enum Purpose {
     BlockFading = 7,
     /// Fading that is a function of time; for: the two ends of a path.
     DopplerFading = 8,
-    /// Whether a frame is decoded at its signal-to-interference ratio; for: transmission, receiver.
+    /// Whether a frame is decoded at its signal-to-interference ratio, or, where thresholds decide that, is lost to errors of its
+    /// channel; for: transmission, receiver.
     Decoding = 9,
     /// Whether a packet is lost at a given rate; for: transmission, receiver.
     PacketError = 10,
@@ -41,6 +42,8 @@ pub enum Purpose {
     RateSampling = 21,
     /// When an access point or station that associates over the air begins; for: node, radio.
     Association = 22,
+    /// Whether a frame that was decoded is lost to errors of its channel; for: transmission, receiver.
+    ChannelError = 23,
 }
 
 /// A stream of random numbers: xoshiro256++ (Blackman and Vigna, ACM TOMS 47(4), 2021), seeded through SplitMix64.

@@ -102,13 +102,13 @@ pub const HEADER_BITS: u32 = 48;
 pub const SIGNAL_BITS: u32 = 24;
 
 /// Whether a frame that survives with probability exp(`ln_success`) does so at a receiver: one draw for each
-/// transmission, by its number in the run, and each station.
-pub fn survives(seed: u64, transmission: u64, receiver: u32, ln_success: f64) -> bool {
+/// purpose, transmission, by its number in the run, and station.
+pub fn survives(seed: u64, purpose: Purpose, transmission: u64, receiver: u32, ln_success: f64) -> bool {
     // Most frames are far from the edge, and need no exponential.
     if ln_success > -1e-18 {
         return true;
     }
-    let key = hash(seed, Purpose::Decoding, transmission, u64::from(receiver));
+    let key = hash(seed, purpose, transmission, u64::from(receiver));
     unit(key) < libm::exp(ln_success)
 }
 
@@ -147,7 +147,9 @@ mod tests {
     fn frames_survive_as_often_as_they_should() {
         for probability in [0.0, 0.1, 0.5, 0.9, 1.0] {
             let ln_success = libm::log(probability);
-            let survivors = (0..40_000).filter(|&n| survives(4, n / 4, (n % 4) as u32, ln_success)).count() as f64;
+            let survivors = (0..40_000)
+                .filter(|&n| survives(4, Purpose::Decoding, n / 4, (n % 4) as u32, ln_success))
+                .count() as f64;
             // Three and a half standard deviations.
             let spread = 3.5 * libm::sqrt(40_000.0 * probability * (1.0 - probability));
             assert!((survivors - 40_000.0 * probability).abs() <= spread, "{survivors} at {probability}");

@@ -1,5 +1,6 @@
 //! Frames that are lost whatever their power: errors on top of what reception decides.
 
+use hopcast_protocols::random::Purpose;
 use hopcast_protocols::time::Instant;
 
 use crate::errors::{GilbertElliott, PacketErrors, ReedSolomon, survives};
@@ -21,6 +22,8 @@ pub enum Losses {
         headers: Option<Phy>,
         /// Decides which frames are lost.
         seed: u64,
+        /// Names the draws: not one by which reception draws for the same frames.
+        purpose: Purpose,
     },
 }
 
@@ -36,7 +39,7 @@ impl Losses {
     ) -> bool {
         match self {
             Self::Packet(errors) => errors.is_lost(key, receiver.0, end),
-            Self::GilbertElliott { chains, code, headers, seed } => {
+            Self::GilbertElliott { chains, code, headers, seed, purpose } => {
                 let chain = &mut chains[receiver.0 as usize];
                 let before = headers.map_or(0, |phy| phy.header_bits(frame.rate));
                 let begin = if before == 0 { start } else { start.saturating_before(frame.header) };
@@ -48,7 +51,7 @@ impl Losses {
                         header + chain.ln_success(start, end, 8.0 * f64::from(frame.octets))
                     }
                 };
-                !survives(*seed, key, receiver.0, ln_success)
+                !survives(*seed, *purpose, key, receiver.0, ln_success)
             }
         }
     }
@@ -68,8 +71,13 @@ mod tests {
         const FRAMES: u64 = 20_000;
         let mean = Duration::from_secs(1);
         let states = States { good_ber: 1e-2, bad_ber: 1e-2, good_mean: mean, bad_mean: mean };
-        let mut losses =
-            Losses::GilbertElliott { chains: vec![GilbertElliott::new(1, 0, states)], code, headers, seed: 1 };
+        let mut losses = Losses::GilbertElliott {
+            chains: vec![GilbertElliott::new(1, 0, states)],
+            code,
+            headers,
+            seed: 1,
+            purpose: Purpose::ChannelError,
+        };
         let header = Duration::from_micros(192);
         let airtime = header + Duration::from_micros(160);
         let frame = Header {

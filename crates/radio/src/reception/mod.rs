@@ -13,7 +13,7 @@ use crate::medium::{Totals, TransmissionId};
 use crate::standard::DataRate;
 use crate::units::Power;
 pub(crate) use sinr::Content;
-pub use sinr::{Mode, Sinr};
+pub use sinr::{Mode, Sinr, default_detection};
 pub use threshold::{Rules, Threshold};
 
 /// How receivers decide.

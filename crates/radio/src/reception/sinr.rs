@@ -10,26 +10,25 @@
 //!                     └─────────────────┘
 //! ```
 //!
-//! A receiver that is free synchronises to a frame whose ratio reaches [`Sinr::detection`] as it begins and for aCCATime;
+//! A receiver that is free synchronises to a frame whose ratio reaches its [`Mode`]'s detection as it begins and for aCCATime;
 //! one that is synchronised goes over to a later frame that is [`Sinr::capture`] times stronger than all else, the first one included
 //! (J. Lee et al., "An experimental study on the capture effect in 802.11a networks", WiNTECH 2007). What a header says
 //! is known at its end; the receiver notices at the next start or end of a signal that it could not be read.
 
+use hopcast_protocols::random::Purpose;
 use hopcast_protocols::time::{Duration, Instant};
 
 use super::{Arrival, Heard};
 use crate::errors::{SuccessCurve, survives, thermal_noise};
 use crate::medium::{Totals, TransmissionId};
-use crate::standard::{DataRate, Phy};
-use crate::units::{Power, PowerRatio};
+use crate::standard::{DataRate, Modulation, Phy};
+use crate::units::{Decibel, Power, PowerRatio};
 
 /// Reception by signal to interference and noise.
 #[derive(Clone, Debug)]
 pub struct Sinr {
     /// Least power that makes the medium busy, whatever it carries.
     pub carrier_sense_threshold: Power,
-    /// Signal over noise and interference that a preamble needs to be found.
-    pub detection: PowerRatio,
     /// Least power that a preamble needs to be found.
     pub receive_threshold: Power,
     /// Signal over all else that a preamble needs to draw a receiver away from the frame that it receives.
@@ -45,6 +44,7 @@ pub struct Sinr {
 pub struct Mode {
     rate: DataRate,
     noise: Power,
+    detection: PowerRatio,
     header: SuccessCurve,
     /// Bits of the header's last part, and its length.
     header_bits: f64,
@@ -59,13 +59,15 @@ pub struct Mode {
 }
 
 impl Mode {
-    /// Frames of `phy` at `rate`, at receivers of this noise figure in dB.
-    pub fn new(phy: &Phy, rate: DataRate, noise_figure: f64) -> Self {
+    /// Frames of `phy` at `rate`, at receivers of this noise figure in dB, which find a preamble by this signal over noise and
+    /// interference; `None`: by [`default_detection`].
+    pub fn new(phy: &Phy, rate: DataRate, noise_figure: f64, detection: Option<Decibel>) -> Self {
         let encoding = phy.encoding(rate);
         let header = phy.header_field(rate);
         Self {
             rate,
             noise: thermal_noise(phy.noise_bandwidth(rate), noise_figure),
+            detection: detection.unwrap_or_else(|| default_detection(rate.modulation())).into(),
             header: SuccessCurve::new(header.encoding),
             header_bits: f64::from(header.bits),
             header_length: header.duration,
@@ -81,9 +83,23 @@ impl Mode {
         self.rate
     }
 
-    /// The least power at which at most this share of frames of so many bits is lost in noise alone.
+    /// The least power at which preambles are found, and at most this share of frames of so many bits is lost, in noise alone.
     pub fn least_power(&self, loss: f64, bits: u32) -> Power {
-        self.noise.scaled(self.payload.ratio_for(loss, f64::from(bits)))
+        self.noise.scaled(self.payload.ratio_for(loss, f64::from(bits))).max(self.least_found())
+    }
+
+    /// The least power at which preambles are found in noise alone.
+    fn least_found(&self) -> Power {
+        self.detection.times(self.noise)
+    }
+}
+
+/// Signal over noise and interference that finds a preamble: 4 dB, as in ns-3 (`ThresholdPreambleDetectionModel`), and with DSSS
+/// less by 10.4 dB, what eleven chips gain.
+pub const fn default_detection(modulation: Modulation) -> Decibel {
+    match modulation {
+        Modulation::Ofdm => Decibel(4.0),
+        Modulation::Dsss => Decibel(-6.4),
     }
 }
 
@@ -111,9 +127,9 @@ impl Sinr {
         (power >= self.least_power(mode.rate)).then(|| 1.0 - rate())
     }
 
-    /// The power that reaches [`Self::detection`] in noise alone, or [`Self::receive_threshold`].
+    /// The least power at which a preamble is found in noise alone, and which is not below [`Self::receive_threshold`].
     pub(super) fn least_power(&self, rate: DataRate) -> Power {
-        self.detection.times(self.modes[self.mode(rate)].noise).max(self.receive_threshold)
+        self.modes[self.mode(rate)].least_found().max(self.receive_threshold)
     }
 }
 
@@ -225,9 +241,9 @@ impl Receiver {
     /// A frame begins that could be received, had the receiver nothing else to do.
     fn on_preamble(&mut self, model: &Sinr, arrival: Arrival, content: Content, others: Power, totals: &mut Totals) {
         let mode = model.mode(content.rate);
-        let Mode { noise, framing, signal_extension, .. } = model.modes[mode];
+        let Mode { noise, detection, framing, signal_extension, .. } = model.modes[mode];
         let rest = others + noise;
-        let needed = if self.lock.is_some() { model.capture } else { model.detection };
+        let needed = if self.lock.is_some() { model.capture } else { detection };
         if self.transmitting || !arrival.power.is_at_least(needed, rest) {
             totals.collisions += 1;
             if let Some(lock) = &mut self.lock {
@@ -256,8 +272,8 @@ impl Receiver {
     /// A preamble that is drowned before it was found is not found.
     fn lose_preamble(&mut self, model: &Sinr, now: Instant, totals: &mut Totals) {
         let drowned = self.lock.take_if(|lock| {
-            let Mode { noise, cca_time, .. } = model.modes[lock.mode];
-            now < lock.start + cca_time && !lock.power.is_at_least(model.detection, self.energy - lock.power + noise)
+            let Mode { noise, detection, cca_time, .. } = model.modes[lock.mode];
+            now < lock.start + cca_time && !lock.power.is_at_least(detection, self.energy - lock.power + noise)
         });
         totals.collisions += u64::from(drowned.is_some());
     }
@@ -269,7 +285,7 @@ impl Receiver {
         if lock.header_end > now || lock.is_readable {
             return;
         }
-        lock.is_readable = survives(model.seed, lock.key, self.station, lock.ln_header);
+        lock.is_readable = survives(model.seed, Purpose::Decoding, lock.key, self.station, lock.ln_header);
         if !lock.is_readable {
             totals.collisions += u64::from(lock.disturbed);
             self.lock = None;
@@ -307,7 +323,7 @@ impl Lock {
     /// All bits have passed. One draw decides for header and payload: what is below the chance of both is below that of
     /// the header.
     fn end(self, model: &Sinr, station: u32, totals: &mut Totals) -> Heard {
-        if survives(model.seed, self.key, station, self.ln_header + self.ln_payload) {
+        if survives(model.seed, Purpose::Decoding, self.key, station, self.ln_header + self.ln_payload) {
             return Heard::Frame(self.header_end);
         }
         totals.collisions += u64::from(self.disturbed);
@@ -330,10 +346,9 @@ mod tests {
         let phy = Standard::Ofdm.phy(false);
         Sinr {
             carrier_sense_threshold: Power::from_dbm(-82.0),
-            detection: Decibel(4.0).into(),
             receive_threshold: Power::ZERO,
             capture: Decibel(10.0).into(),
-            modes: vec![Mode::new(&phy, RATE, 7.0)],
+            modes: vec![Mode::new(&phy, RATE, 7.0, None)],
             seed: 1,
         }
     }

@@ -216,8 +216,9 @@ pub struct Reception {
     pub capture: f64,
     /// What a receiver adds to thermal noise, in dB. Used under [`Rules::Sinr`].
     pub noise_figure: f64,
-    /// Signal over noise and interference at which a preamble is found, in dB. Used under [`Rules::Sinr`].
-    pub preamble_detection: f64,
+    /// Signal over noise and interference at which a preamble is found, in dB; `None`: by the frame's modulation
+    /// ([`hopcast_radio::reception::default_detection`]). Used under [`Rules::Sinr`].
+    pub preamble_detection: Option<f64>,
     /// Power below which a transmission is not delivered to a node at all, in dBm.
     pub interference_floor: f64,
     /// What overlaps, and what a receiver does afterwards.

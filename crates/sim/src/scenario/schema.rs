@@ -164,7 +164,7 @@ pub(super) struct Radio {
     #[schemars(extend("minimum" = 0, "maximum" = 60))]
     pub noise_figure: Option<Level>,
     /// Signal over noise and interference at which a receiver finds a preamble; used with reception `sinr`. Default: 4 dB
-    /// (802.11a, 802.11g), -6.4 dB, which is 4 dB less the gain of eleven chips (802.11, 802.11b).
+    /// for OFDM; -6.4 dB for DSSS, which is 4 dB less the gain of eleven chips.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = -40, "maximum" = 60))]
     pub preamble_detection: Option<Level>,

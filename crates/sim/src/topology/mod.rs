@@ -5,6 +5,7 @@ mod connectivity;
 mod moving;
 mod squares;
 
+use hopcast_protocols::random::Purpose;
 use hopcast_protocols::time::Instant;
 use hopcast_radio::errors::{GilbertElliott, PacketErrors};
 use hopcast_radio::fading::Fading;
@@ -247,21 +248,16 @@ fn reception(radio: &Radio, stations: &[Station<'_>], seed: u64) -> (Reception, 
     let carrier_sense_threshold = Power::from_dbm(model.carrier_sense_threshold);
     if model.rules == model::Rules::Sinr {
         let receive_threshold = model.receive_threshold.map_or(Power::ZERO, Power::from_dbm);
-        let modes: Vec<Mode> =
-            rates(radio, stations).into_iter().map(|rate| Mode::new(&phy, rate, model.noise_figure)).collect();
+        let detection = model.preamble_detection.map(Decibel);
+        let mode = |rate| Mode::new(&phy, rate, model.noise_figure, detection);
+        let modes: Vec<Mode> = rates(radio, stations).into_iter().map(mode).collect();
         let needed = |rate| {
             let mode = modes.iter().find(|mode| mode.rate() == rate).expect("every rate in use has a mode");
             mode.least_power(USABLE_LOSS, phy.payload_bits(rate, USABLE_OCTETS)).max(receive_threshold)
         };
         let usable = of_robust_rates(radio, stations, needed);
-        let sinr = Sinr {
-            carrier_sense_threshold,
-            detection: Decibel(model.preamble_detection).into(),
-            receive_threshold,
-            capture: Decibel(model.capture).into(),
-            modes,
-            seed,
-        };
+        let sinr =
+            Sinr { carrier_sense_threshold, receive_threshold, capture: Decibel(model.capture).into(), modes, seed };
         return (Reception::Sinr(sinr), usable);
     }
     let threshold = |rate| Power::from_dbm(model.receive_threshold.unwrap_or_else(|| phy.minimum_sensitivity(rate)));
@@ -361,6 +357,10 @@ fn losses(radio: &Radio, stations: usize, seed: u64) -> Option<Losses> {
             code: *fec,
             headers: headers.then(|| radio.standard.phy(radio.short_preamble)),
             seed,
+            purpose: match radio.reception.rules {
+                model::Rules::Sinr => Purpose::ChannelError,
+                model::Rules::Cumulative | model::Rules::PairwiseFirstCome => Purpose::Decoding,
+            },
         }),
         Errors::None | Errors::Packet { level: LossLevel::Network, .. } => None,
     }

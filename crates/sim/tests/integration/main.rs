@@ -15,6 +15,7 @@ mod motion;
 mod rate_control;
 mod real;
 mod real_tcp;
+mod reception;
 mod results;
 mod routing;
 mod scenarios;

@@ -46,7 +46,7 @@ pub(super) fn scenario(count: u32, relay: Relay, transport: Transport, applicati
                 carrier_sense_threshold: -82.0,
                 capture: 10.0,
                 noise_figure: 7.0,
-                preamble_detection: 0.0,
+                preamble_detection: None,
                 interference_floor: -110.0,
                 rules: Rules::Cumulative,
             },

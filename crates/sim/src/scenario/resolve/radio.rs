@@ -8,6 +8,7 @@ use hopcast_radio::mac::edca::Edition;
 use hopcast_radio::propagation;
 use hopcast_radio::queue::{CoDelConfig, Discipline, FqCoDelConfig};
 use hopcast_radio::rate::Algorithm;
+use hopcast_radio::reception::default_detection;
 use hopcast_radio::standard::{DataRate, Modulation, Standard};
 
 use super::super::model;
@@ -626,7 +627,7 @@ impl Resolver<'_> {
             false => (Level(10.0), "default: as in ns-2 (CPThresh_ 10.0)".into()),
         });
         let (noise_figure, detection, noise) =
-            if by_sinr { self.noise(radio, standard) } else { (DEFAULT_NOISE_FIGURE, 0.0, 0.0) };
+            if by_sinr { self.noise(radio, standard) } else { (DEFAULT_NOISE_FIGURE, None, 0.0) };
         let weakest = receive.map_or_else(|| most_sensitive(standard.rates()), |power| power.0);
         let floor = self.ledger.pick(&["radio", "interference_floor"], radio.interference_floor, show, || match ns_2 {
             _ if by_sinr => {
@@ -670,25 +671,30 @@ impl Resolver<'_> {
         (tx_power.0, reception)
     }
 
-    /// Noise figure and least ratio of a preamble in dB, and thermal noise in dBm.
-    fn noise(&mut self, radio: &Radio, standard: Standard) -> (f64, f64, f64) {
+    /// Noise figure and least ratio of a preamble in dB, the latter if it is given, and thermal noise in dBm.
+    fn noise(&mut self, radio: &Radio, standard: Standard) -> (f64, Option<f64>, f64) {
         let figure = self.ledger.pick(&["radio", "noise_figure"], radio.noise_figure, show, || {
             (Level(DEFAULT_NOISE_FIGURE), "default: as in ns-3 (RxNoiseFigure)".into())
         });
-        let spread_spectrum = standard.default_data_rate().modulation() == Modulation::Dsss;
-        let detection =
-            self.ledger.pick(
-                &["radio", "preamble_detection"],
-                radio.preamble_detection,
-                show,
-                || match spread_spectrum {
-                    true => (Level(-6.4), "default: 4 dB less 10.4 dB, the gain of eleven chips".into()),
-                    false => (Level(4.0), "default: as in ns-3 (ThresholdPreambleDetectionModel)".into()),
-                },
-            );
+        let of = |modulation| Level(default_detection(modulation).0);
+        let gain = "10.4 dB, the gain of eleven chips";
+        let (by_default, source) = match (standard, standard.default_data_rate().modulation()) {
+            (Standard::Erp, _) => (
+                format!("{}, {} for DSSS", of(Modulation::Ofdm), of(Modulation::Dsss)),
+                format!("default: as in ns-3 (ThresholdPreambleDetectionModel), less {gain}"),
+            ),
+            (_, Modulation::Ofdm) => {
+                (of(Modulation::Ofdm).to_string(), "default: as in ns-3 (ThresholdPreambleDetectionModel)".into())
+            }
+            (_, Modulation::Dsss) => (of(Modulation::Dsss).to_string(), format!("default: 4 dB less {gain}")),
+        };
+        let show_detection =
+            |given: &Option<Level>| given.map_or_else(|| by_default.clone(), |level| level.to_string());
+        let given = radio.preamble_detection.map(Some);
+        let detection = self.ledger.pick(&["radio", "preamble_detection"], given, show_detection, || (None, source));
         let bandwidth = standard.phy(false).noise_bandwidth(standard.default_data_rate());
         let noise = thermal_noise(bandwidth, figure.0).as_dbm();
-        (figure.0, detection.0, noise)
+        (figure.0, detection.map(|level| level.0), noise)
     }
 
     fn thresholds(&mut self, receive: Option<Power>, sensitivity: f64, carrier_sense: Power) {

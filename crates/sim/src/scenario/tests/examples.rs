@@ -27,7 +27,7 @@ fn the_string_loads_with_static_routes() {
         capture: 10.0,
         // 10 dB of capture and 20 dB of margin below the receive threshold.
         noise_figure: 7.0,
-        preamble_detection: 0.0,
+        preamble_detection: None,
         interference_floor: -94.37,
         rules: Rules::Cumulative,
     };

@@ -33,7 +33,7 @@ fn the_standard_profile_follows_the_standard() {
         carrier_sense_threshold: phy.cca_threshold(),
         capture: 10.0,
         noise_figure: 7.0,
-        preamble_detection: -6.4,
+        preamble_detection: None,
         // kTB in 16.5 MHz is -101.8 dBm, 7 dB are the noise figure.
         interference_floor: thermal_noise(16.5e6, 7.0).as_dbm() - 20.0,
         rules: Rules::Sinr,
@@ -41,7 +41,7 @@ fn the_standard_profile_follows_the_standard() {
     assert_eq!(radio.reception, reception);
     let loaded_with_threshold = load(SMALL, &["radio.reception=threshold", TCP, BULK]);
     let reception = Reception {
-        preamble_detection: 0.0,
+        preamble_detection: None,
         interference_floor: phy.minimum_sensitivity(DataRate::from_kbps(1_000)) - 30.0,
         rules: Rules::Cumulative,
         ..reception
@@ -70,7 +70,7 @@ fn the_ns_2_profile_sets_what_ns_2_does() {
         carrier_sense_threshold: -78.07,
         capture: 10.0,
         noise_figure: 7.0,
-        preamble_detection: 0.0,
+        preamble_detection: None,
         interference_floor: -78.07,
         rules: Rules::PairwiseFirstCome,
     };
