@@ -77,14 +77,11 @@ impl GaussMarkov {
     /// The mean direction near an edge.
     fn away_from_edge(&self) -> Option<f64> {
         let Config { area, edge, .. } = self.config;
-        let side = |place: f64, low: f64, length: f64| {
-            if place < low + edge {
-                1
-            } else if place > low + length - edge {
-                -1
-            } else {
-                0
-            }
+        // Of two opposite edges the nearer one counts.
+        let side = |place: f64, low: f64, length: f64| match (place - low, low + length - place) {
+            (from_low, from_high) if from_low < edge && from_low <= from_high => 1,
+            (_, from_high) if from_high < edge => -1,
+            _ => 0,
         };
         Some(match (side(self.here.x, area.x, area.width), side(self.here.y, area.y, area.height)) {
             (1, 0) => 0.0,
@@ -244,6 +241,19 @@ mod tests {
         let stream = Stream::new(5, Purpose::Mobility, 0, 0);
         let inside = GaussMarkov::new(config, Position::on_ground(250.0, 150.0), stream);
         assert_eq!(inside.away_from_edge(), None);
+    }
+
+    #[test]
+    fn of_two_edges_the_nearer_one_is_left() {
+        let area = Area { x: 100.0, y: 0.0, width: 300.0, height: 300.0 };
+        let config = Config { area, edge: 200.0, ..PLAIN };
+        for (x, y, degrees) in [(110.0, 10.0, 45.0), (390.0, 10.0, 135.0), (251.0, 151.0, 225.0), (110.0, 290.0, 315.0)]
+        {
+            let stream = Stream::new(5, Purpose::Mobility, 0, 0);
+            let node = GaussMarkov::new(config, Position::on_ground(x, y), stream);
+            let direction = node.away_from_edge().expect("near an edge").to_degrees().rem_euclid(360.0);
+            assert!((direction - degrees).abs() < 1e-9, "({x}, {y}): {direction}");
+        }
     }
 
     /// North at 10 m/s without a deviation, 60 m below the edge, of which the zone is 25 m deep: by hand. At 40 m the mean
