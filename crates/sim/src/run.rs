@@ -489,6 +489,11 @@ impl Simulation {
             }
             wire.in_flight().for_each(|packet| census.insert(packet.tag.flow, packet.tag.seq));
         }
+        // Who expects no acknowledgement lets go of a packet before its frame has arrived.
+        let on_air = self.engine.medium().on_air().filter_map(|transmission| transmission.packet.as_ref());
+        for packet in on_air.filter(|packet| packet.management().is_none()) {
+            census.insert(packet.tag.flow, packet.tag.seq);
+        }
         match flows.missing(&census).next() {
             Some((flow, seq)) => Err(ImbalanceError::Datagram { flow, seq }),
             None => Ok(()),

@@ -1,8 +1,11 @@
 //! No packet comes from nowhere and none vanishes, whatever the scenario and whenever the run stops.
 
+use hopcast_protocols::time::Duration;
+use hopcast_sim::run::Simulation;
 use proptest::prelude::*;
 
 use crate::run_with_checks;
+use crate::scenarios::scenario;
 
 /// A flow of a random scenario.
 #[derive(Clone, Debug)]
@@ -129,5 +132,22 @@ proptest! {
             let (got, lost, flying) = (summary.received_packets, summary.lost_packets, summary.in_flight_packets);
             prop_assert_eq!(summary.sent_packets, got + lost + flying, "{}", text);
         }
+    }
+}
+
+/// Without an acknowledgement a sender has done with a packet while its last bit still travels, 334 ns over 100 m.
+#[test]
+fn a_packet_whose_frame_has_left_and_not_arrived_has_not_vanished() {
+    let text = r#"
+        duration = "20 ms"
+        radio = { profile = "wavelan" }
+        nodes = [{ name = "n", count = 2, placement = { shape = "line", spacing = "100 m" } }]
+        flows = [{ name = "f", from = "n0", to = "n1", transport = { protocol = "udp" },
+                   application = { kind = "cbr", rate = "917.6 kb/s", packet = "1147 B" } }]
+    "#;
+    let mut simulation = Simulation::new(&scenario(text), 1).expect("the nodes are connected");
+    while simulation.now() < simulation.end() {
+        simulation.run_until(simulation.now() + Duration::from_nanos(200));
+        assert_eq!(simulation.check(), Ok(()), "at {}", simulation.now());
     }
 }
