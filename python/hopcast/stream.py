@@ -133,6 +133,14 @@ class _SendingMachine(_Machine):
         elif what == "finished":
             self.reason = reason
             self.finished.set()
+            # Whoever waits for these waits for nothing.
+            self.connected.set()
+            self.room.set()
+
+    def check(self) -> None:
+        """Raises StreamError if the stream has come to an end."""
+        if self.finished.is_set():
+            raise StreamError(self.reason or "the stream is over")
 
     def now(self) -> int:
         return self._now()
@@ -146,7 +154,8 @@ class Sender:
 
     `correction` adds so many repair packets to each block of so many, `(20, 4)` for example; `patience`, in seconds, is how
     old a packet may become before it is sent, without end by default; `key` is a file that `hopcast key` has made. At the end
-    of the `async with` block what waits is sent and the stream closed; after an exception it is given up.
+    of the `async with` block what waits is sent and the stream closed; after an exception it is given up. Where no connection
+    has come about within 3 min, all that waits raises StreamError.
 
     Raises ValueError where an argument is wrong, OSError where there is no socket to be had.
     """
@@ -193,18 +202,26 @@ class Sender:
             raise StreamError(protocol.reason)
 
     async def connected(self) -> None:
-        """Waits until the receiver has accepted the stream; over UDP nobody ever does."""
-        await self._open().connected.wait()
+        """Waits until the receiver has accepted the stream; over UDP nobody ever does.
+
+        Raises StreamError if the stream ends before that.
+        """
+        protocol = self._open()
+        await protocol.connected.wait()
+        protocol.check()
 
     async def send(self, packet: bytes) -> None:
         """Hands over an RTP packet, or one of RTCP that goes with it; waits until there is room.
 
-        Raises ValueError if it can't be carried, since it is empty or longer than 64000 octets.
+        Raises ValueError if it can't be carried, since it is empty or longer than 64000 octets, and StreamError once the stream
+        has ended.
         """
         protocol = self._open()
+        protocol.check()
         while protocol.machine.room() == 0:
             protocol.room.clear()
             await protocol.room.wait()
+            protocol.check()
         if not protocol.machine.handle_packet(packet, protocol.now()):
             raise ValueError(f"a packet of {len(packet)} octets can't be carried")
         protocol.settle()

@@ -7,6 +7,7 @@ import contextlib
 import math
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +128,27 @@ def test_an_exception_gives_the_stream_up_at_once() -> None:
                 raise KeyError
 
     asyncio.run(asyncio.wait_for(run(), 5))
+
+
+def test_a_sender_whom_nobody_answers_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def run() -> None:
+        async with Sender("127.0.0.1:9") as sender:
+            waits = asyncio.create_task(sender.connected())
+            while sender.send_now(packets(1)[0]):
+                pass
+            fills = asyncio.create_task(sender.send(packets(1)[0]))
+            await asyncio.sleep(0.1)
+            assert not waits.done()
+            assert not fills.done()
+            # More than three minutes later.
+            start = time.monotonic_ns
+            monkeypatch.setattr("hopcast.stream.time.monotonic_ns", lambda: start() + 181 * 10**9)
+            for task in (waits, fills):
+                with pytest.raises(StreamError, match="does not answer"):
+                    await task
+
+    with pytest.raises(StreamError, match="does not answer"):
+        asyncio.run(asyncio.wait_for(run(), 10))
 
 
 def test_errors_are_hopcasts() -> None:

@@ -22,8 +22,6 @@ use crate::platform::clock::Clock;
 use crate::platform::signals::Signals;
 use crate::platform::udp::UdpSocket;
 
-/// How long a first connection is tried for (RFC 4340, 8.1.1).
-const CONNECT_LIMIT: Duration = Duration::from_secs(180);
 /// How long a close is waited for once a signal has come.
 const STOP_LIMIT: Duration = Duration::from_secs(1);
 /// Datagrams taken in between two looks at the clock, in calls of up to 64.
@@ -234,10 +232,6 @@ impl Driver {
             let interrupted = stop_by.is_some().then(|| signals.received()).flatten();
             if self.ended.is_some() || stop_by.is_some_and(|limit| limit <= now) {
                 return self.finish(interrupted, now);
-            }
-            let report = self.sender.report();
-            if report.connections == 0 && report.state.is_some() && now >= Instant::START + CONNECT_LIMIT {
-                return Err(Failure::Run(format!("{} has not answered for {CONNECT_LIMIT}", self.peer)));
             }
             self.wait(signals, stop_by)?;
         }

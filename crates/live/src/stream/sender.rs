@@ -21,6 +21,8 @@ const OFFERED: Duration = Duration::from_millis(2);
 /// A connection is asked for anew after this, so that Requests stay close together (RFC 4340, 8.1.1, lets their intervals grow
 /// to 64 s) and a receiver that comes back is found within the third of them.
 const ATTEMPT: Duration = Duration::from_secs(8);
+/// How long a first connection is tried for (RFC 4340, 8.1.1).
+const CONNECT_LIMIT: Duration = Duration::from_secs(180);
 /// A peer that was sent data and says nothing for so long is gone: several of TCP's least timeouts (RFC 6298, 2.4: 1 s).
 const SILENCE: Duration = Duration::from_secs(10);
 /// The first wait before a connection that was refused is tried again, and the longest.
@@ -148,6 +150,8 @@ pub struct Sender {
     finished: bool,
     /// When this connection was asked for, and when it was accepted.
     begun: Instant,
+    /// When all is given up, unless a connection has come about before.
+    gives_up: Option<Instant>,
     accepted: Option<Instant>,
     /// The first data that left since the peer was heard last.
     expecting: Option<Instant>,
@@ -195,6 +199,7 @@ impl Sender {
             ended: false,
             finished: false,
             begun: now,
+            gives_up: (!is_udp).then(|| now + CONNECT_LIMIT),
             accepted: None,
             expecting: None,
             retry: FIRST_RETRY,
@@ -288,8 +293,12 @@ impl Sender {
             self.take_encoded(now);
         }
         self.drop_old(now);
+        if is_due(self.gives_up, now) {
+            self.finish(CloseReason::TimedOut);
+        }
         let Carrier::Dccp { connection, retry_at, .. } = &mut self.carrier else { return };
         match connection {
+            _ if self.finished => {}
             Some(connection) => {
                 if is_due(connection.poll_timeout(), now) {
                     connection.handle_timeout(now);
@@ -300,7 +309,7 @@ impl Sender {
                     self.handle_closed(CloseReason::TimedOut, now);
                 }
             }
-            None if *retry_at <= now && !self.finished => self.connect(now),
+            None if *retry_at <= now => self.connect(now),
             None => {}
         }
     }
@@ -337,7 +346,7 @@ impl Sender {
             Carrier::Udp { due, .. } => *due,
         };
         let encoder = self.encoder.as_ref().and_then(Encoder::poll_timeout);
-        let timers = [carrier, encoder, self.attempt_ends(), self.silence_ends(), self.oldest_expires()];
+        let timers = [carrier, encoder, self.attempt_ends(), self.silence_ends(), self.oldest_expires(), self.gives_up];
         timers.into_iter().flatten().min()
     }
 
@@ -512,6 +521,7 @@ impl Sender {
                 }
                 Some(dccp::Output::Connected) => {
                     self.accepted = Some(now);
+                    self.gives_up = None;
                     self.retry = FIRST_RETRY;
                     self.report.connections += 1;
                     self.event = Some(Event::Connected);

@@ -179,6 +179,27 @@ fn config(variant: Variant) -> SenderConfig {
 }
 
 #[test]
+fn a_sender_whom_nobody_answers_gives_up_after_three_minutes() {
+    let mut sender = Sender::new(SenderConfig::default(), 1, ms(0));
+    assert!(sender.handle_packet(&packet(0), ms(0)));
+    let mut ends = Vec::new();
+    let mut now = ms(0);
+    loop {
+        while let Some(output) = sender.poll_output(now) {
+            match output {
+                SenderOutput::Finished(reason) => ends.push((now, reason)),
+                SenderOutput::Connected | SenderOutput::Lost(_) => panic!("{output:?} at {now}"),
+                SenderOutput::Transmit(_) => {}
+            }
+        }
+        let Some(due) = sender.poll_timeout() else { break };
+        now = due;
+        sender.handle_timeout(now);
+    }
+    assert_eq!(ends, [(ms(180_000), CloseReason::TimedOut)]);
+}
+
+#[test]
 fn all_arrives_in_order_and_both_ends_know_the_end_over_each_pairing() {
     let kinds = [Variant::Adtfrc, Variant::Tfrc];
     let pairings = kinds.into_iter().flat_map(|one| kinds.map(|other| (one, other)));
