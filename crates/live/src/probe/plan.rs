@@ -1,6 +1,7 @@
 //! What is to be measured: flows over paths, and the file that lists them.
 
 use core::fmt;
+use core::num::NonZeroU16;
 use std::collections::BTreeMap;
 
 use hopcast_sim::scenario::quantity::{Dimension, Size, Time};
@@ -69,6 +70,23 @@ pub struct Host {
     pub address: String,
 }
 
+impl Host {
+    /// Whether the port of the address is one, if it names any.
+    fn has_possible_port(&self) -> bool {
+        let text = &self.address;
+        let port = match text.rsplit_once(']') {
+            Some((_, rest)) => rest,
+            // An IPv6 address, whose colons are none.
+            None if text.matches(':').count() > 1 => "",
+            None => text.find(':').map_or("", |colon| &text[colon..]),
+        };
+        match port.strip_prefix(':') {
+            Some(port) => port.parse::<NonZeroU16>().is_ok(),
+            None => port.is_empty(),
+        }
+    }
+}
+
 /// One flow.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct FlowPlan {
@@ -118,6 +136,10 @@ impl FlowPlan {
         }
         if self.path.is_empty() || self.path.len() > MAX_HOPS {
             let text = format!("it has {} hosts behind the source; expected 1 to {MAX_HOPS}", self.path.len());
+            return Err(Wrong::new("path", text));
+        }
+        if let Some(host) = self.path.iter().find(|host| !host.has_possible_port()) {
+            let text = format!("{:?} is no HOST[:PORT], with a port from 1 to 65535", host.address);
             return Err(Wrong::new("path", text));
         }
         Ok(self)
@@ -460,6 +482,17 @@ mod tests {
         let text = PLAN.replacen(from, to, 1);
         assert_ne!(text, PLAN, "{from}");
         Plan::parse(&text, "p.toml").unwrap_err()
+    }
+
+    #[test]
+    fn a_port_is_a_number_from_1_to_65535() {
+        let is_possible = |address: &str| Host { name: "h".into(), address: address.into() }.has_possible_port();
+        for address in ["n1", "n1:9", "10.0.0.1:65535", "::1", "[::1]", "[::1]:9", "fe80::1%wlan0"] {
+            assert!(is_possible(address), "{address}");
+        }
+        for address in ["n1:", "n1:0", "n1:65536", "n1:http", "[::1]9", "[::1]:99999"] {
+            assert!(!is_possible(address), "{address}");
+        }
     }
 
     #[test]

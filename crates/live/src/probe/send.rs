@@ -150,7 +150,7 @@ fn plan(arguments: &Arguments) -> Result<Plan, Failure> {
         return Plan::parse(&text, &name).map_err(Failure::Input);
     }
     let wrong = |wrong: Wrong| {
-        let option = if wrong.key == "path" { "via".into() } else { wrong.key.replace('_', "-") };
+        let option = if wrong.key == "path" { "via and --to".into() } else { wrong.key.replace('_', "-") };
         Failure::Input(format!("--{option}: {}", wrong.problem))
     };
     let host = |address: &String| Host { name: address.clone(), address: address.clone() };
