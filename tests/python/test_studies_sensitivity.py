@@ -12,7 +12,7 @@ import pytest
 
 from hopcast import studies
 from hopcast.report import write_report
-from hopcast.studies import AMOUNTS, EXPERIMENTS, run_experiments, trials
+from hopcast.studies import AMOUNTS, EXPERIMENTS, house, run_experiments, trials
 from hopcast.studies.rows import Row, Sample, claim, remark
 from hopcast.studies.sensitivity import UNSAID, Alternative, Sensitivity, Trial, compare, staggered
 from hopcast.studies.tally import Tally, findings
@@ -94,6 +94,21 @@ def test_flows_start_one_after_another() -> None:
     scenario = studies.load("H4").scenario("UDP, 1 KB")
     values = {key: value for key, value, _ in staggered(0.25)(scenario).explain()}
     assert [values[f"flows.stream{index}.start"] for index in range(3)] == ["0 s", "0.25 s", "0.5 s"]
+
+
+def test_a_house_without_rts_has_as_many_attempts_at_data_as_with_it() -> None:
+    (tried,) = (
+        one
+        for one in trials({"W6": EXPERIMENTS["W6"]}, QUICK)
+        if one.parameter == "RTS/CTS" and one.alternative.value.startswith("off")
+    )
+    assert tried.variant is not None
+    limits = {}
+    for name, case in tried.variant.cases(QUICK).items():
+        values = {key: value for key, value, _ in case.scenario.explain()}
+        assert values["radio.rts_threshold"] == "off"
+        limits[name] = values["radio.retry_limit.short"]
+    assert {limits[house.TUNED], limits[house.REGULAR]} == {"3", "4"}
 
 
 def test_every_trial_changes_every_experiment_that_it_names(

@@ -171,6 +171,13 @@ def staggered(seconds: float) -> Change:
     return change
 
 
+def without_rts(scenario: Scenario) -> Scenario:
+    """No RTS before data, and as many attempts at them as behind one: without it they count against the limit of short frames
+    (IEEE 802.11-2020, 10.3.4.4), and an experiment that varies the limit of long ones would vary nothing."""
+    attempts = {key: value for key, value, _ in scenario.explain()}["radio.retry_limit.long"]
+    return with_values(scenario, {"radio.rts_threshold": "off", "radio.retry_limit.short": int(attempts)})
+
+
 UNSAID = (
     Unsaid(
         "RTS/CTS",
@@ -365,7 +372,7 @@ UNSAID = (
         "RTS/CTS",
         "before every frame, ns-2's default",
         ("W1", "W2", "W6"),
-        (Alternative("off", "as access points ship", {"radio.rts_threshold": "off"}),),
+        (Alternative("off, with as many attempts at data", "as access points ship", change=without_rts),),
     ),
     Unsaid(
         "times of the packets",
