@@ -28,7 +28,19 @@ from hopcast.studies import (
     testbed_routes,
 )
 from hopcast.studies.experiment import Case, Experiment, Measured, Table
-from hopcast.studies.rows import Row, Sample, claim, experiment_verdict, hardest, remark, sentence, typical, value
+from hopcast.studies.rows import (
+    Row,
+    Sample,
+    best,
+    claim,
+    experiment_verdict,
+    hardest,
+    ratio_of_means,
+    remark,
+    sentence,
+    typical,
+    value,
+)
 from hopcast.studies.tally import findings
 
 QUICK = AMOUNTS["quick"]
@@ -95,6 +107,26 @@ def test_samples_are_pairs() -> None:
     # Two numbers that vary together: their ratio does not vary.
     ratio = sample(10.0, 20.0, 30.0) / sample(5.0, 10.0, 15.0)
     assert (ratio.mean, ratio.ci95) == (2.0, 0.0)
+
+
+def test_a_ratio_of_means_where_a_run_has_next_to_nothing() -> None:
+    # Means of 2 and 4; the replications are off it by (0 - 0) / 4 and (4 - 0.5 * 8) / 4.
+    assert ratio_of_means(sample(0.0, 4.0), sample(0.0, 8.0)).values == (0.5, 0.5)
+    # Off by (1 - 2) / 2 and (3 - 2) / 2.
+    assert ratio_of_means(sample(1.0, 3.0), sample(2.0, 2.0)).values == (0.5, 1.5)
+    assert math.isnan(ratio_of_means(sample(1.0, 3.0), sample(0.0, 0.0)).mean)
+
+
+def test_a_sentence_about_some_cells_is_judged_by_the_best() -> None:
+    assert best([sample(1.0), sample(3.0)], 2.0, None).values == (3.0,)
+    assert best([sample(1.0), sample(3.0)], None, 2.0).values == (1.0,)
+    assert best([sample(math.nan), sample(0.5)], 1.0, None).values == (0.5,)
+    cells = {"a": sample(0.4, 0.5), "b": sample(1.4, 1.4), "c": sample(math.nan, 9.0)}
+    found = sentence("X", "few", "ratio", "", cells, of="best", low=1.0, note="in some cases")[-1]
+    assert (found.case, found.verdict) == ("few, the best of 3", "holds")
+    # A cell that varies much is the best by chance, and does not pass.
+    cells["b"] = sample(0.1, 2.8)
+    assert sentence("X", "", "ratio", "", cells, of="best", low=1.0, note="")[-1].verdict == "inconclusive"
 
 
 def test_a_sentence_about_several_cells_is_one_claim() -> None:

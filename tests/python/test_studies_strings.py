@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import random
+from collections.abc import Mapping
+from itertools import product
 
 import pytest
 
 from hopcast.results import run
 from hopcast.scenario import Scenario
-from hopcast.studies import AMOUNTS, strings_calls
-from hopcast.studies.strings import CHANNELS, ERRORS, FEC, IDEAL, Channel, scenario, tcp
+from hopcast.studies import AMOUNTS, strings_calls, strings_mesh
+from hopcast.studies.rows import Sample
+from hopcast.studies.strings import CHANNELS, ERRORS, FEC, IDEAL, SEGMENTS, Channel, scenario, tcp
 from hopcast.studies.strings_calls import CHOSEN, Setting, call
 from hopcast.types import Flow
 
@@ -103,3 +107,34 @@ def test_an_rts_in_a_bad_spell_is_lost_with_its_header() -> None:
 
     assert share(made) == pytest.approx(0.17, abs=0.03)
     assert share(made.set("radio.errors.headers", False)) < 0.1
+
+
+def test_some_connections_have_more_with_fec_where_their_means_do_and_not_by_the_chance_of_a_run() -> None:
+    """Connections that starve by turns, ten runs each: what they carry spreads over a hundredfold."""
+    drawn = random.Random(1)
+    keys = list(product(SEGMENTS, strings_mesh.BULK))
+
+    def carried() -> Sample:
+        return Sample(tuple(10.0 ** drawn.uniform(-1.0, 1.0) for _ in range(10)))
+
+    def judged(fec: Mapping[tuple[int, int], Sample], ideal: Mapping[tuple[int, int], Sample]) -> str:
+        rows = strings_mesh._more(fec, ideal)
+        # Of the runs by themselves most have a connection with more, whatever becomes of the claim.
+        assert [row.metric for row in rows if row.measured is not None and row.measured > 0.5][-2:] == [
+            strings_mesh.RUNS
+        ] * 2
+        (about,) = (row.verdict for row in rows if row.kind == "claim")
+        return about
+
+    def times(share: float, found: Sample) -> Sample:
+        return Sample(tuple(share * rate for rate in found.values))
+
+    verdicts = [
+        judged({key: times(0.6, carried()) for key in keys}, {key: carried() for key in keys}) for _ in range(200)
+    ]
+    assert verdicts.count("holds") <= 4
+    ideal = {key: carried() for key in keys}
+    fec = {key: times(0.5, ideal[key]) for key in keys}
+    # Seed by seed half: as certain as can be.
+    assert [row.verdict for row in strings_mesh._more(fec, ideal) if row.kind == "claim"] == ["fails"]
+    assert judged(fec | {keys[3]: times(1.5, ideal[keys[3]])}, ideal) == "holds"

@@ -31,6 +31,11 @@ RESOLUTION = 0.01
 Verdict = Literal["holds", "fails", "within", "differs", "inconclusive", "measured"]
 RANK = {"fails": 0, "differs": 0, "inconclusive": 1, "within": 2, "holds": 2}
 
+Of = Literal["typical", "hardest", "best"]
+"""Which of its cells stands for a sentence."""
+WHICH: dict[Of, str] = {"typical": "the median", "hardest": "the hardest", "best": "the best"}
+"""As a row's case names it."""
+
 Passed = Literal["holds", "fails", "inconclusive"]
 """What can come of a remark."""
 IN_WORDS: dict[Passed, str] = {"holds": "holds", "fails": "does not hold", "inconclusive": "cannot be said"}
@@ -210,6 +215,14 @@ def percent(part: Sample, whole: Sample) -> Sample:
     return Sample.of(lambda a, b: 100.0 * a / b if b else math.nan, part, whole)
 
 
+def ratio_of_means(part: Sample, whole: Sample) -> Sample:
+    """For what a single replication may have next to nothing of. The values spread about that ratio as it varies (W. G. Cochran, Sampling
+    Techniques, 3rd edition, theorem 2.5); not known where there is no whole."""
+    base = whole.mean
+    ratio = part.mean / base if base else math.nan
+    return Sample.of(lambda a, b: ratio + (a - ratio * b) / base if base else math.nan, part, whole)
+
+
 def typical(cells: Iterable[Sample]) -> Sample:
     """Of the cells of a sentence about a tendency ("larger segments win"): their median, replication by replication. What could not be
     measured does not count."""
@@ -224,24 +237,32 @@ def typical(cells: Iterable[Sample]) -> Sample:
 def hardest(cells: Iterable[Sample], low: float | None, high: float | None) -> Sample:
     """Of the cells of a sentence that says the same of each ("never", "all"): that which is the furthest beyond its line, or the nearest
     to it. What could not be measured is beyond."""
-
-    def beyond(sample: Sample) -> float:
-        centre = sample.mean
-        if math.isnan(centre):
-            return math.inf
-        return max(
-            -math.inf if low is None else low - centre,
-            -math.inf if high is None else centre - high,
-        )
-
-    return max(cells, key=beyond)
+    return max(cells, key=lambda cell: _beyond(cell, low, high))
 
 
-def judged(
-    cells: Collection[Sample], of: Literal["typical", "hardest"], low: float | None, high: float | None
-) -> Sample:
+def best(cells: Iterable[Sample], low: float | None, high: float | None) -> Sample:
+    """Of the cells of a sentence that says it of some ("in some cases"): that which is the furthest within its line, or the nearest to it.
+    What could not be measured is beyond. Of cells that are alike it is the one whose mean chance has raised the most, so that an experiment
+    that asks for it says how often chance alone would pass."""
+    return min(cells, key=lambda cell: _beyond(cell, low, high))
+
+
+def _beyond(sample: Sample, low: float | None, high: float | None) -> float:
+    """How far the mean is beyond a line, below zero within."""
+    centre = sample.mean
+    if math.isnan(centre):
+        return math.inf
+    return max(
+        -math.inf if low is None else low - centre,
+        -math.inf if high is None else centre - high,
+    )
+
+
+def judged(cells: Collection[Sample], of: Of, low: float | None, high: float | None) -> Sample:
     """What stands for the cells of a sentence."""
-    return typical(cells) if of == "typical" else hardest(cells, low, high)
+    if of == "typical":
+        return typical(cells)
+    return (hardest if of == "hardest" else best)(cells, low, high)
 
 
 def sentence(
@@ -251,7 +272,7 @@ def sentence(
     unit: str,
     cells: Mapping[str, Sample],
     *,
-    of: Literal["typical", "hardest"],
+    of: Of,
     low: float | None = None,
     high: float | None = None,
     note: str,
@@ -259,12 +280,12 @@ def sentence(
     in_passing: bool = False,
 ) -> list[Row]:
     """A sentence of the paper that speaks of several cells: these as values, by their cases and as they are to be `shown`, and one claim
-    about what is `typical` of them, or about the `hardest`; one said `in_passing` is a remark."""
+    about what is `typical` of them, about the `hardest`, or about the `best`; one said `in_passing` is a remark."""
     if len(cells) == 1:
         ((which, found),) = cells.items()
         each = []
     else:
-        which = f"{case + ', ' if case else ''}{'the median' if of == 'typical' else 'the hardest'} of {len(cells)}"
+        which = f"{case + ', ' if case else ''}{WHICH[of]} of {len(cells)}"
         found = judged(cells.values(), of, low, high)
         each = [value(experiment, name, metric, unit, shown(sample)) for name, sample in cells.items()]
     about = claim(experiment, which, metric, unit, found, low=low, high=high, note=note)
