@@ -14,7 +14,7 @@ from hopcast import studies
 from hopcast.report import write_report
 from hopcast.studies import AMOUNTS, EXPERIMENTS, house, run_experiments, trials
 from hopcast.studies.rows import Row, Sample, claim, remark
-from hopcast.studies.sensitivity import UNSAID, Alternative, Sensitivity, Trial, compare, staggered
+from hopcast.studies.sensitivity import FEW, UNSAID, Alternative, Sensitivity, Trial, compare, staggered
 from hopcast.studies.tally import Tally, findings
 
 QUICK, FULL = AMOUNTS["quick"], AMOUNTS["full"]
@@ -79,6 +79,33 @@ def test_cases_beside_stand_in_for_others() -> None:
         "a, slow": [{"n": 2}],
         "b": [{"n": 3}],
     }
+
+
+def test_a_trial_of_cases_beside_compares_as_many_replications() -> None:
+    measured = studies.Measured(
+        {"a": [{"n": 1}, {"n": 2}, {"n": 3}], "a, slow": [{"n": 4}, {"n": 5}], "b": [{"n": 6}] * 3}
+    )
+    slow = trial(beside=", slow")
+    assert {name: len(found) for name, found in slow.common(measured).documents.items()} == {
+        "a": 2,
+        "a, slow": 2,
+        "b": 2,
+    }
+    assert slow.substituted(measured).documents["a"] == [{"n": 4}, {"n": 5}]
+    assert {len(found) for found in dataclasses.replace(slow, most=1).common(measured).documents.values()} == {1}
+
+
+def test_the_quick_trials_rest_on_as_many_replications_as_said() -> None:
+    beside = [one for one in trials(EXPERIMENTS, QUICK) if one.alternative.beside]
+    assert {one.experiment.id for one in beside} == {"A3", "P2", "P3", "P4"}
+    for one in beside:
+        seeds = {name: case.seeds for name, case in one.experiment.cases(QUICK).items()}
+        pairs = [
+            (seeds[name], seeds[name + one.alternative.beside])
+            for name in seeds
+            if name + one.alternative.beside in seeds
+        ]
+        assert {found[:FEW] for pair in pairs for found in pair} == {tuple(range(1, FEW + 1))}
 
 
 def test_a_trial_of_few_replications_is_compared_with_as_many() -> None:

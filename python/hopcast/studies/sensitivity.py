@@ -80,8 +80,12 @@ class Trial:
         return dataclasses.replace(made, cases=few)
 
     def common(self, measured: Measured) -> Measured:
-        """What the experiment measured in the replications of the trial."""
-        return Measured({name: found[: self.most] for name, found in measured.documents.items()})
+        """What the experiment measured in the replications of the trial. Where cases stand in for others, these have as many."""
+        every, suffix = measured.documents, self.alternative.beside
+        places = [name for name in every if suffix and name + suffix in every]
+        counts = [len(every[name]) for case in places for name in (case, case + suffix)]
+        fewest = min([*counts, *([] if self.most is None else [self.most])], default=None)
+        return Measured({name: found[:fewest] for name, found in every.items()})
 
     def substituted(self, measured: Measured) -> Measured:
         """The cases of the experiment, those beside in the place of those that they stand beside."""

@@ -17,6 +17,7 @@ from hopcast.scenario import Scenario
 from hopcast.studies.experiment import Amount, Case, Cells, Experiment, Measured, Parameter, Table
 from hopcast.studies.h2o_places import loss, number
 from hopcast.studies.rows import FACTOR, POINTS, RESOLUTION, Row, Sample, claim, hardest, sentence, typical, value
+from hopcast.studies.sensitivity import FEW
 from hopcast.studies.strings import (
     ERRORS,
     FEC,
@@ -96,8 +97,10 @@ BESIDE = {
 """What stands beside the chosen setting, by experiment."""
 SEEDS = {"P2": (6, 30), "P3": (3, 10), "P4": (4, 10)}
 """How many in the quick and in the full form: as many as the claims need, most of P2, whose routes come by chance."""
-SEEDS_BESIDE = (1, 10)
-"""The same of what only stands beside."""
+TRIED = (KNOWN, EAGER)
+"""What a trial of `sensitivity` puts in the place of the chosen setting."""
+SEEDS_TRIED, SEEDS_BESIDE = (FEW, 10), (1, 10)
+"""The same of that, and of what only stands beside."""
 
 
 def call(stream: int, source: int, sink: int, packet: int, setting: Setting) -> Flow:
@@ -155,7 +158,8 @@ def _setup(amount: Amount) -> list[Parameter]:
             Parameter(
                 "seeds",
                 ", ".join(f"{_count(counts, amount)} in {name}" for name, counts in SEEDS.items())
-                + f"; {_count(SEEDS_BESIDE, amount)} of what stands beside",
+                + f"; beside, {_count(SEEDS_TRIED, amount)} with {' and '.join(setting.name for setting in TRIED)}, "
+                f"{_count(SEEDS_BESIDE, amount)} of the others",
                 "not stated",
             ),
         ),
@@ -214,7 +218,7 @@ def _loss_rows(
 
 
 def _seeds(experiment: str, setting: Setting, amount: Amount) -> tuple[int, ...]:
-    counts = SEEDS[experiment] if setting is CHOSEN else SEEDS_BESIDE
+    counts = SEEDS[experiment] if setting is CHOSEN else SEEDS_TRIED if setting in TRIED else SEEDS_BESIDE
     return tuple(range(1, 1 + _count(counts, amount)))
 
 
