@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 FROM_PYTHON = "<python>"
 """Stands for the name of the file in errors about Python objects."""
+TRACE_ENDING = ".dat"
+"""Of the files of trace libraries: in a folder of traces a name may lack it (`Traces::file` in `crates/sim/src/scenario/traces.rs`)."""
 
 
 class Scenario:
@@ -107,11 +109,13 @@ class Scenario:
         """The paths at which there are files of the names that the scenario gives, in the order in which they are looked for; bundled
         traces are not among them."""
         named = dict.fromkeys(value for key, value, _ in self.explain() if key.endswith(".file"))
-        paths = [os.path.join(folder, name) for name in named for folder in self.folders()]
+        beside, *traces = self.folders()
+        places = [(beside, ""), *((folder, ending) for folder in traces for ending in ("", TRACE_ENDING))]
+        paths = [os.path.join(folder, name + ending) for name in named for folder, ending in places]
         return [path for path in paths if os.path.isfile(path)]
 
     def folders(self) -> tuple[str, ...]:
-        """Where traces are looked for."""
+        """Where traces are looked for: beside the scenario first, then in the folders of traces."""
         return (self._source.directory, *self._source.traces)
 
     def laws(self) -> tuple[tuple[str, Callable[..., CongestionControl]], ...]:

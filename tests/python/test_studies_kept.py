@@ -232,8 +232,9 @@ def test_a_run_is_told_from_others(scenario: Scenario, tmp_path: Path, monkeypat
     assert kept.find(scenario, 7, None) is None
 
 
-def test_a_run_over_another_trace_is_another(objects: dict[str, Any], tmp_path: Path) -> None:
-    objects["flows"][0]["application"] = {"kind": "video-trace", "file": "film.dat"}
+@pytest.mark.parametrize("name", ["film.dat", "film"])
+def test_a_run_over_another_trace_is_another(name: str, objects: dict[str, Any], tmp_path: Path) -> None:
+    objects["flows"][0]["application"] = {"kind": "video-trace", "file": name}
     for folder, sizes in (("a", (500, 300)), ("b", (500, 301))):
         (tmp_path / folder).mkdir()
         lines = [f"{index} I {40 * index} {size}" for index, size in enumerate(sizes)]
