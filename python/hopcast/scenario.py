@@ -96,9 +96,9 @@ class Scenario:
     def set(self, key: str, value: object) -> Scenario:
         """A copy in which one value is another, as in `set("flows.bulk.transport.window", 8)`.
 
-        A flow or a group of nodes is named by its name, a value as in the scenario file.
+        A flow or a group of nodes is named by its name, a value as in the scenario file. Raises `ScenarioError`.
         """
-        change = f"{key}={_toml(_plain(value, key))}"
+        change = f"{key}={_toml(_plain(value, key), key)}"
         return self._of(self._source._replace(overrides=(*self._source.overrides, change)))
 
     def explain(self) -> list[tuple[str, str, str]]:
@@ -225,13 +225,22 @@ def trace_folders(given: Iterable[str | os.PathLike[str]] = ()) -> tuple[str, ..
     return (*(os.fspath(folder) for folder in given), *(folder for folder in named if folder))
 
 
-def _toml(value: object) -> str:
-    """A plain value as TOML spells it. Its strings, numbers and truth values are those of JSON; its tables are not."""
+def _toml(value: object, key: str) -> str:
+    """A plain value of a key as TOML spells it: strings, numbers and truth values as JSON does, but for the character DEL. There is no
+    null: in a table it is the same as no key at all, as in `Scenario`, and elsewhere an error."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{json.dumps(key)} = {_toml(item)}" for key, item in value.items()) + "}"
+        items = {name: _toml(item, f"{key}.{name}") for name, item in value.items() if item is not None}
+        return "{" + ", ".join(f"{_toml(name, key)} = {item}" for name, item in items.items()) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(map(_toml, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)
+        return "[" + ", ".join(_toml(item, f"{key}[{index}]") for index, item in enumerate(value)) + "]"
+    if value is None:
+        raise ScenarioError(
+            FROM_PYTHON,
+            key,
+            "None",
+            "is no value; to have the default, set it to what `explain` tells of it, or make the scenario without the key",
+        )
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _plain(value: object, key: str) -> object:

@@ -45,6 +45,26 @@ def test_set_takes_lists_and_tables(scenario: Scenario) -> None:
     assert hopcast.run(placed).json()["flows"][0]["goodput_bps"] > 0
 
 
+def test_set_refuses_no_value(scenario: Scenario) -> None:
+    for key, value, field in (
+        ("name", None, "name"),
+        ("nodes.n.radios", [None], "nodes.n.radios[0]"),
+        ("nodes.n.placement", {"shape": "points", "at": [[0, None]]}, "nodes.n.placement.at[0][1]"),
+    ):
+        with pytest.raises(ScenarioError, match="is no value") as caught:
+            scenario.set(key, value)
+        assert (caught.value.file, caught.value.field) == ("<python>", field)
+    placement = {"shape": "line", "spacing": "6 m"}
+    assert scenario.set("nodes.n.placement", placement | {"axis": None}) == scenario.set("nodes.n.placement", placement)
+
+
+def test_set_takes_every_character(scenario: Scenario) -> None:
+    name = "".join(map(chr, range(0x20, 0xA1))) + "\0\t\n\x1f\u2028\ufeff\U0001f600"
+    assert scenario.set("name", name).name == name
+    with pytest.raises(ScenarioError, match="unknown key"):
+        scenario.set("nodes.n.placement", {"shape": "line", "\x7f\U0001f600": 1})
+
+
 def test_the_seed_is_not_part_of_the_digest(scenario: Scenario) -> None:
     other = scenario.set("seed", 8)
     assert (other.seed, other.sha256) == (8, scenario.sha256)
