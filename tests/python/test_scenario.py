@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -142,6 +143,28 @@ def test_traces_are_found_by_argument_and_by_environment(tmp_path: Path, monkeyp
     by_argument = Scenario.from_toml(text, traces=[tmp_path])
     monkeypatch.setenv("HOPCAST_TRACES", str(tmp_path))
     assert Scenario.from_toml(text) == by_argument
+
+
+def test_the_ending_of_a_trace_is_needed_beside_the_scenario_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HOPCAST_TRACES", raising=False)
+    text = TOML.replace('kind = "adu", size = "1024 B", wait = "1 ms"', 'kind = "video-trace", file = "own"')
+    folders = [tmp_path / name for name in ("beside", "argument", "first", "second")]
+    beside, argument, first, second = folders
+    for folder in folders:
+        folder.mkdir()
+        (folder / "own.dat").write_text("0 I 0 500\n1 I 40 300\n")
+    (beside / "scenario.toml").write_text(text)
+    with pytest.raises(ScenarioError, match="there is no such trace"):
+        Scenario.from_toml(beside / "scenario.toml")
+    monkeypatch.setenv("HOPCAST_TRACES", os.pathsep.join(map(str, (first, second))))
+    found = Scenario.from_toml(beside / "scenario.toml", traces=[argument])
+    assert found.files() == [str(folder / "own.dat") for folder in (argument, first, second)]
+    for folder in (argument, first):
+        (folder / "own.dat").unlink()
+    found = Scenario.from_toml(beside / "scenario.toml", traces=[argument])
+    assert found.files() == [str(second / "own.dat")]
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.toml")), ids=lambda path: path.stem)
