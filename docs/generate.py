@@ -71,7 +71,14 @@ def own_study() -> str:
 
 def context(name: str, command: click.Command, parent: click.Context | None = None) -> click.Context:
     """A context that formats help alike on every terminal."""
-    return click.Context(command, info_name=name, parent=parent, terminal_width=WIDTH, max_content_width=WIDTH)
+    return click.Context(
+        command,
+        info_name=name,
+        parent=parent,
+        terminal_width=WIDTH,
+        max_content_width=WIDTH,
+        **command.context_settings,
+    )
 
 
 def section(of: click.Context) -> str:

@@ -52,6 +52,24 @@ def test_the_python_example_prints_what_the_readme_shows(tmp_path: Path) -> None
     assert (tmp_path / "delay.svg").read_text(encoding="utf-8").startswith("<?xml")
 
 
+COMMANDS = dict(
+    re.findall(
+        r"^## (hopcast[ \w]*)\n\n```\n(.*?)```$",
+        (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8"),
+        re.DOTALL | re.MULTILINE,
+    )
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_page_of_the_command_line_has_the_help_that_is_printed(command: str) -> None:
+    _, *words = command.split()
+    printed = "\n".join(output(sys.executable, "-m", "hopcast", *words, "--help"))
+    # Where lines break depends on the terminal, and how much is told of commands below.
+    shown, expected = ("".join(text.partition("\nCommands:")[0].split()) for text in (COMMANDS[command], printed))
+    assert shown == expected
+
+
 PAGES = [
     *ROOT.glob("*.md"),
     *(ROOT / "docs").rglob("*.md"),
