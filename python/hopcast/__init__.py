@@ -5,7 +5,7 @@ media between real hosts::
 
     import hopcast
 
-    scenario = hopcast.Scenario.from_toml("examples/string.toml")
+    scenario = hopcast.Scenario.from_toml("examples/film.toml")
     result = hopcast.run(scenario, replications=5)
     print(result.flows)
     result.plot("goodput").savefig("goodput.svg")

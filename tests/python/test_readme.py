@@ -70,6 +70,13 @@ def test_the_page_of_the_command_line_has_the_help_that_is_printed(command: str)
     assert shown == expected
 
 
+def test_examples_that_the_package_names_exist() -> None:
+    sources = [path.read_text(encoding="utf-8") for path in (ROOT / "python").rglob("*.py")]
+    named = {name for text in sources for name in re.findall(r"\bexamples/[\w./-]*\w", text)}
+    assert "examples/film.toml" in named
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
 PAGES = [
     *ROOT.glob("*.md"),
     *(ROOT / "docs").rglob("*.md"),
