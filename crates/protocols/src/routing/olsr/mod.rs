@@ -81,8 +81,8 @@ impl Olsr {
     /// OLSR at `node`, which starts at [`Instant::START`].
     pub fn new(config: Config, mut node: Node) -> Self {
         let now = Instant::START;
-        let hello_at = now + jitter(&config, &mut node.random);
-        let tc_at = now + config.tc_interval.saturating_sub(jitter(&config, &mut node.random));
+        let hello_at = now + jitter(config.max_jitter(), &mut node.random);
+        let tc_at = now + to_next(&config, config.tc_interval, &mut node.random);
         // Numbers begin anywhere, so that a node that is started anew isn't taken for what it was before.
         let mut number = || node.random.next_u64() as u16;
         let (sequence, ansn) = (number(), number());
@@ -153,7 +153,7 @@ impl Olsr {
             };
             self.outbox.push(header, message.body());
             if self.pass_at.is_none() {
-                self.pass_at = Some(now + jitter(&self.config, &mut self.random));
+                self.pass_at = Some(now + jitter(self.config.max_jitter(), &mut self.random));
             }
         }
     }
@@ -165,7 +165,7 @@ impl Olsr {
         // A link has failed over which this node relayed: the others hear of it early (9.3).
         if changes.lost_selector {
             let earliest = self.last_tc.map_or(now, |last| now.max(last + self.config.hello_interval));
-            self.tc_at = self.tc_at.min(earliest + jitter(&self.config, &mut self.random));
+            self.tc_at = self.tc_at.min(earliest + jitter(self.config.max_jitter(), &mut self.random));
         }
     }
 
@@ -224,7 +224,7 @@ impl Olsr {
 
     /// TC messages that are due, if there is something to advertise or to take back (9.3).
     fn tcs(&mut self, now: Instant) -> Vec<Vec<u8>> {
-        self.tc_at = now + self.next(self.config.tc_interval);
+        self.tc_at = now + to_next(&self.config, self.config.tc_interval, &mut self.random);
         let advertised = self.neighbourhood.advertised(now);
         if advertised != self.advertised {
             self.ansn = self.ansn.wrapping_add(1);
@@ -264,11 +264,6 @@ impl Olsr {
         let mut octets = Vec::new();
         outbox::push(&mut octets, header, body);
         octets
-    }
-
-    /// The time to the next message that is sent at this interval (3.5).
-    fn next(&mut self, interval: Duration) -> Duration {
-        interval.saturating_sub(jitter(&self.config, &mut self.random))
     }
 }
 
@@ -329,7 +324,7 @@ impl Routing for Olsr {
             own.push(messages);
         }
         if says_hello {
-            self.hello_at = now + self.next(self.config.hello_interval);
+            self.hello_at = now + to_next(&self.config, self.config.hello_interval, &mut self.random);
         }
         self.pass_at = None;
         self.outbox.send(&own, |output| self.outputs.push_back(output));
@@ -353,7 +348,13 @@ impl Routing for Olsr {
     }
 }
 
-/// Uniform from zero up to MAXJITTER (3.5).
-fn jitter(config: &Config, random: &mut Stream) -> Duration {
-    Duration::from_nanos((random.unit() * config.max_jitter().as_nanos() as f64) as u64)
+/// The time to the next message that is sent at this interval (3.5). MAXJITTER follows from another interval, and may be longer than
+/// this one: a quarter of it is the most that is taken away (RFC 5148, 5.4).
+fn to_next(config: &Config, interval: Duration, random: &mut Stream) -> Duration {
+    interval - jitter(config.max_jitter().min(interval / 4), random)
+}
+
+/// Uniform from zero up to `most` (3.5).
+fn jitter(most: Duration, random: &mut Stream) -> Duration {
+    Duration::from_nanos((random.unit() * most.as_nanos() as f64) as u64)
 }

@@ -105,6 +105,19 @@ fn section_9_3_a_selector_that_is_lost_is_told_early() {
     assert!(second.at <= (first + SECOND * 2).max(bench.now - SECOND * 5) + MS * 500, "{first} {}", second.at);
 }
 
+/// MAXJITTER is 15 s here, 1500 times TC_INTERVAL.
+#[test]
+fn section_3_5_the_jitter_is_at_most_a_quarter_of_the_interval() {
+    let mut bench = Bench::new(Config { hello_interval: SECOND * 60, tc_interval: MS * 10, ..Config::default() });
+    bench.hello(1, &[(RELAY, 0)]);
+    let times: Vec<_> = bench.after(SECOND).iter().filter(|sent| sent.tc().is_some()).map(|sent| sent.at).collect();
+    assert!(times[0] >= Instant::START + MS * 15 / 2 && times[0] <= Instant::START + MS * 10, "{}", times[0]);
+    for pair in times.windows(2) {
+        let gap = pair[1] - pair[0];
+        assert!(gap >= MS * 15 / 2 && gap <= MS * 10, "{gap}");
+    }
+}
+
 #[test]
 fn section_15_redundancy_advertises_more() {
     for (redundancy, willingness, expected) in
