@@ -251,9 +251,14 @@ impl Neighbourhood {
                 named.insert(link.neighbour);
             }
         }
-        for (address, _) in self.symmetric_neighbours().filter(|(address, _)| !named.contains(address)) {
-            let code = LinkCode { link: LinkType::Unspecified, neighbour: kind(&address) };
-            said.entry(code).or_default().push(address);
+        // Who isn't symmetric any more is named too: nodes at this interface drop the way over this one at once. A neighbour whose links
+        // are all pending isn't (14.2).
+        let is_advertised = |hop: &NextHop| self.links[hop].link_type(now).is_some();
+        for (address, neighbour) in self.neighbours.iter().filter(|(address, _)| !named.contains(*address)) {
+            if neighbour.links.iter().any(is_advertised) {
+                let code = LinkCode { link: LinkType::Unspecified, neighbour: kind(address) };
+                said.entry(code).or_default().push(*address);
+            }
         }
         said
     }

@@ -1,6 +1,7 @@
 //! Neighbours' neighbours, relays and who selects them, by hand.
 
 use super::*;
+use crate::routing::olsr::Hysteresis;
 
 #[test]
 fn section_8_2_neighbours_of_symmetric_neighbours_are_known_for_the_validity_time() {
@@ -184,4 +185,49 @@ fn each_interface_has_its_links_its_hellos_and_its_numbers() {
     bench.node.handle_link_event(&LinkEvent::NeighbourLost(at(0, 1)), bench.now);
     let hop = |node| bench.node.next_hop(address(node), bench.now);
     assert_eq!([1, 5].map(hop), [Some(at(1, 1)), Some(at(1, 1))]);
+}
+
+/// Who hears this node over the other interface counts on it no more.
+#[test]
+fn section_6_2_a_neighbour_that_is_lost_is_told_on_all_interfaces() {
+    let mut bench = Bench::with_interfaces(Config::default(), 2);
+    let here = NextHop { interface: 0, address: address(1) };
+    let last_on = |sent: &[Sent], interface| {
+        last_hello(&sent.iter().filter(|sent| sent.interface == Some(interface)).cloned().collect::<Vec<_>>())
+    };
+    let elsewhere = |neighbour| [(code(LinkType::Unspecified, neighbour), 1)];
+    bench.hello_at(here, 3, &[]);
+    let sent = bench.after(SECOND * 2);
+    assert_eq!(
+        (last_on(&sent, 0), last_on(&sent, 1)),
+        (vec![(HEARD, 1)], elsewhere(NeighbourType::NotNeighbour).into())
+    );
+    bench.hello_at(here, 3, &[(HEARD, 0)]);
+    let sent = bench.after(SECOND * 2);
+    assert_eq!(
+        (last_on(&sent, 0), last_on(&sent, 1)),
+        (vec![(SYMMETRIC, 1)], elsewhere(NeighbourType::Symmetric).into())
+    );
+    bench.hello_at(here, 3, &[(LOST, 0)]);
+    let sent = bench.after(SECOND * 2);
+    assert_eq!(
+        (last_on(&sent, 0), last_on(&sent, 1)),
+        (vec![(HEARD, 1)], elsewhere(NeighbourType::NotNeighbour).into())
+    );
+    // Vtime is 6 s, and NEIGHB_HOLD_TIME too.
+    let sent = bench.after(SECOND * 6);
+    assert_eq!(
+        (last_on(&sent, 0), last_on(&sent, 1)),
+        (vec![(LOST, 1)], elsewhere(NeighbourType::NotNeighbour).into())
+    );
+    let sent = bench.after(SECOND * 8);
+    assert_eq!((last_on(&sent, 0), last_on(&sent, 1)), (vec![], vec![]));
+}
+
+#[test]
+fn section_14_2_a_neighbour_that_is_pending_is_told_on_no_interface() {
+    let mut bench = Bench::with_interfaces(Config { hysteresis: Some(Hysteresis::default()), ..Config::default() }, 2);
+    bench.befriend(1, &[]);
+    let sent = bench.after(SECOND * 2 - MS);
+    assert!(sent.iter().filter_map(Sent::hello).all(|hello| hello.links.is_empty()));
 }
