@@ -11,7 +11,7 @@ use hopcast_wire::ipv4::Protocol;
 use super::blacklist::Unidirectional;
 use super::cache::has_duplicates;
 use super::forwarding::{marked, passed_on};
-use super::header::{self, Header};
+use super::header::{self, Header, nodes_of};
 use super::requests::Discovery;
 use super::schedule::{Key, Timer};
 use super::{Dsr, Message, NextHop, Output, Packet, Rules, after};
@@ -152,20 +152,25 @@ impl Dsr {
         if let Some(request) = header.route_request().filter(|_| packet.destination.is_broadcast()) {
             return self.on_request(packet, header, request, from, now);
         }
+        self.on_replies(packet, header, from, now);
+    }
+
+    /// Route Replies to this node, what they say of links being known already.
+    pub(super) fn on_replies(&mut self, packet: &Packet<'_>, header: &Header<'_>, from: NextHop, now: Instant) {
+        if packet.destination != self.address {
+            return;
+        }
         for option in &header.options {
-            if let DsrOption::RouteReply(reply) = option
-                && packet.destination == self.address
+            let DsrOption::RouteReply(reply) = option else { continue };
+            if reply.addresses.get(0) == Some(from.address) {
+                // The request has reached it.
+                self.on_heard_by(from, now);
+            }
+            if let Some(target) = reply.addresses.iter().last()
+                && !has_duplicates(&nodes_of(self.address, *reply))
+                && let Some(discovery) = self.requests.originated.get_mut(&target)
             {
-                if reply.addresses.get(0) == Some(from.address) {
-                    // The request has reached it.
-                    self.on_heard_by(from, now);
-                }
-                if self.config.rules == Rules::Ns2
-                    && let Some(target) = reply.addresses.iter().last()
-                    && let Some(discovery) = self.requests.originated.get_mut(&target)
-                {
-                    discovery.on_reply();
-                }
+                discovery.on_reply(self.config.rules);
             }
         }
     }

@@ -182,10 +182,11 @@ impl Routing for Dsr {
     }
 
     fn handle_arrival(&mut self, packet: &Packet<'_>, now: Instant) {
-        if let Some(from) = packet.from {
-            self.attend(packet, from, now);
-            self.on_learned(now);
+        let Some(from) = packet.from else { return };
+        if let Some(header) = self.attend(packet, from, now) {
+            self.on_replies(packet, &header, from, now);
         }
+        self.on_learned(now);
     }
 
     fn handle_message(&mut self, packet: &Packet<'_>, now: Instant) {

@@ -14,7 +14,8 @@ use crate::time::Instant;
 pub(super) struct Discovery {
     /// Whether a propagating request is next: one with a hop limit of 1 was sent.
     pub(super) neighbours_asked: bool,
-    /// How many requests were sent since the last route was found; those that are followed by a longer time each.
+    /// How many requests were sent since the last Route Reply with a route to the target; those that are followed by a longer time
+    /// each.
     pub(super) attempts: u32,
     /// How many of them since the last time that packets were told that there is no route.
     pub(super) attempts_of_search: u32,
@@ -68,21 +69,25 @@ impl Discovery {
         self.attempts_of_search += 1;
     }
 
-    /// What is remembered of a search that is over, since there is a route.
+    /// What is remembered of a search that is over, since there is a route. Whether the next ones are slow, only a reply changes.
     pub(super) fn over(self, rules: Rules) -> Self {
-        let Self { next_nonpropagating, next_propagating, neighbours_asked, attempts, .. } = self;
-        match rules {
-            // The least time between two requests stays in force.
-            Rules::Rfc4728 => Self { next_nonpropagating, next_propagating, ..Self::default() },
-            // Only a reply changes anything.
-            Rules::Ns2 => Self { next_nonpropagating, next_propagating, neighbours_asked, attempts, ..Self::default() },
-        }
+        let Self { next_nonpropagating, next_propagating, attempts, .. } = self;
+        // By the RFC, each search begins with the neighbours.
+        let neighbours_asked = self.neighbours_asked && rules == Rules::Ns2;
+        Self { next_nonpropagating, next_propagating, neighbours_asked, attempts, ..Self::default() }
     }
 
-    /// There is a reply: the next search may begin at once.
-    pub(super) fn on_reply(&mut self) {
-        let Self { timer, wanted_until, wanted_by_others_until, .. } = *self;
-        *self = Self { timer, wanted_until, wanted_by_others_until, ..Self::default() };
+    /// There is a reply.
+    pub(super) fn on_reply(&mut self, rules: Rules) {
+        match rules {
+            // The least times until the next requests stay in force; those behind them grow from the first one on.
+            Rules::Rfc4728 => self.attempts = 0,
+            // The next search may begin at once.
+            Rules::Ns2 => {
+                let Self { timer, wanted_until, wanted_by_others_until, .. } = *self;
+                *self = Self { timer, wanted_until, wanted_by_others_until, ..Self::default() };
+            }
+        }
     }
 }
 

@@ -124,6 +124,53 @@ fn a_reply_ends_the_search_and_a_new_one_waits_for_its_turn() {
     assert_eq!(bench.outputs(), [Output::Found(address(9)), broadcast(None, 1, &[request(7, 8, &[])])]);
 }
 
+/// 4.3: the times between requests grow until there is a Route Reply.
+#[test]
+fn a_route_without_a_reply_leaves_the_times_between_requests_as_they_are() {
+    for is_with_data in [false, true] {
+        let mut bench = Bench::new(EXACT);
+        bench.originate(9);
+        bench.outputs();
+        [30, 530, 1530].into_iter().for_each(|at| assert_eq!(bench.due(millis(at)).len(), 1));
+        // A packet from 4 goes from 5 on to 9.
+        let pass_by = |bench: &mut Bench| {
+            bench.overhear(Sent::new(5, 4, 9), 9, &with_data(&[route(nodes([5]), 0)]), true);
+            assert_eq!(bench.outputs(), [Output::Found(address(9))]);
+            assert_eq!(bench.route_to(9), Some(vec![5, 9]));
+            assert_eq!(bench.machine.poll_timeout(), None);
+        };
+        let break_and_seek = |bench: &mut Bench| {
+            bench.message(5, 5, &[unreachable(5, 0, 9, 0)]);
+            assert_eq!(bench.originate(9), Verdict::Wait);
+            assert_eq!(bench.outputs().len(), 1, "the neighbours are asked");
+        };
+        pass_by(bench.at(1600));
+        break_and_seek(bench.at(1700));
+        for at in [3530, 7530] {
+            assert_eq!(bench.due(millis(at)).len(), 1, "as if the packet had not passed by");
+        }
+        pass_by(bench.at(7600));
+        // What that time was is over long since: everybody is asked at once, but not soon again.
+        break_and_seek(bench.at(3_600_000));
+        for at in [3_600_030, 3_610_030] {
+            assert_eq!(bench.due(millis(at)).len(), 1);
+        }
+        // A reply, alone or before data: the time that runs stays, those behind it are short again.
+        bench.at(3_610_100);
+        if is_with_data {
+            let options = [reply(nodes([5, 9])), route(nodes([5]), 0)];
+            bench.arrive(Sent::new(5, 9, 0), &with_data(&options));
+        } else {
+            bench.learn(&[5, 9]);
+        }
+        assert_eq!(bench.outputs(), [Output::Found(address(9))]);
+        break_and_seek(bench.at(3_610_200));
+        for at in [3_620_030, 3_620_530] {
+            assert_eq!(bench.due(millis(at)).len(), 1);
+        }
+    }
+}
+
 #[test]
 fn an_error_is_spread_while_it_is_fresh() {
     for (hold, is_spread) in [(Some(999), false), (Some(1001), true), (None, true)] {
