@@ -262,12 +262,13 @@ impl Dsr {
         if let Some(before) = self.cached_replies.remove(&key) {
             self.schedule.cancel(before.timer);
         }
-        if self.cached_replies.len() < self.config.request_table_size {
-            let share = self.draw_below(self.config.reply_hop_delay);
-            let delay = (self.config.reply_hop_delay * (route.len() as u64 - 1)).saturating_add(share);
-            let timer = self.schedule.add(after(now, delay), Timer::CachedReply(key.0, key.1));
-            self.cached_replies.insert(key, CachedReply { route, back, timer });
+        if self.cached_replies.len() >= self.config.request_table_size {
+            return false;
         }
+        let share = self.draw_below(self.config.reply_hop_delay);
+        let delay = (self.config.reply_hop_delay * (route.len() as u64 - 1)).saturating_add(share);
+        let timer = self.schedule.add(after(now, delay), Timer::CachedReply(key.0, key.1));
+        self.cached_replies.insert(key, CachedReply { route, back, timer });
         true
     }
 

@@ -306,6 +306,20 @@ fn a_reply_from_the_cache_waits_by_the_length_of_its_route() {
     assert_eq!(bench.machine.poll_timeout(), None, "the request itself goes no further");
 }
 
+/// 8.2.2: what is not answered from the cache goes on.
+#[test]
+fn a_request_goes_on_where_as_many_replies_wait_as_may() {
+    let mut bench = knowing(Config { request_table_size: 1, ..EXACT });
+    bench.broadcast(3, 3, 255, &[request(78, 9, &[])]);
+    assert_eq!(bench.outputs(), [broadcast(Some(3), 254, &[request(78, 9, nodes([0]))])]);
+    // The one that waits makes room for another one to the same node.
+    bench.broadcast(2, 1, 255, &[request(79, 9, nodes([2]))]);
+    assert_eq!(bench.outputs(), []);
+    let due = bench.machine.poll_timeout().expect("the reply waits");
+    assert_eq!(bench.due(due), [message(2, 1, &[reply(nodes([2, 0, 5, 6, 9])), route(nodes([2]), 1)])]);
+    assert_eq!(bench.machine.poll_timeout(), None);
+}
+
 #[test]
 fn a_reply_is_not_sent_if_the_initiator_has_a_route_as_short() {
     let sent = Sent::new(3, 1, 9);
