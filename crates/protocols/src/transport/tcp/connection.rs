@@ -783,7 +783,7 @@ impl Connection {
         self.statistics.acks_sent += 1;
         let (ack, window) = self.receiver.acknowledge(false);
         Segment {
-            seq: self.own.number(self.sender.sent()),
+            seq: self.own.number(self.sender.bare_position()),
             ack: self.peer.number(ack),
             flags: Flags::ACK,
             window,
@@ -857,7 +857,7 @@ impl Connection {
 
     fn reset(&self, now: Instant) -> Segment {
         Segment {
-            seq: self.own.number(self.sender.sent()),
+            seq: self.own.number(self.sender.bare_position()),
             ack: self.peer.number(self.receiver.next()),
             flags: Flags::RST | Flags::ACK,
             options: Options::new(self.stamps(now)),

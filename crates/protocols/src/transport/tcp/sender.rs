@@ -196,6 +196,13 @@ impl Sender {
         self.sent
     }
 
+    /// Where a segment lies that carries nothing of the sequence space: at SND.NXT, but within the peer's window. A byte that
+    /// probed a closed window and was refused is beyond it, and so would be every acknowledgement at SND.NXT (RFC 9293, section
+    /// 3.4; 3.10.7.4). The SYN is subject to no window, and what is in flight lay within the one that it was sent into.
+    pub(super) fn bare_position(&self) -> u64 {
+        self.next.max(self.sent.min((self.una + self.window).max(1)))
+    }
+
     /// SMSS.
     pub(super) fn segment(&self) -> u32 {
         self.segment

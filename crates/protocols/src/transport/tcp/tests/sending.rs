@@ -160,14 +160,35 @@ fn section_3_8_6_1_probes_a_zero_window_ever_less_often() {
 }
 
 #[test]
+fn section_3_10_7_4_a_closed_window_takes_acknowledgements_after_a_refused_probe() {
+    let mut bench = established();
+    bench.send(ack(0).window(0)).write(5000).at(1000).recv(data(0, 1)).send(ack(0).window(0));
+    // An empty segment is acceptable at RCV.NXT only, while the peer's window is closed.
+    let shut = |offset, len| text(offset, len).window(0);
+    bench.send(shut(0, MSS)).send(shut(MSS, MSS)).recv(ack_of(2 * MSS).window((BUFFER - 2 * MSS) as u16));
+    // Now the byte is kept, and RCV.NXT is behind it.
+    bench
+        .at(3000)
+        .recv(super::super::Segment { ack: ack_of(2 * MSS).ack, ..data(0, 1).window((BUFFER - 2 * MSS) as u16) });
+    bench.send(shut(2 * MSS, MSS).acking(1)).send(shut(3 * MSS, MSS).acking(1));
+    bench.recv(ack_of(4 * MSS).moved(1).window((BUFFER - 4 * MSS) as u16));
+}
+
+#[test]
+fn section_3_4_acknowledgements_after_a_timeout_follow_all_that_was_sent() {
+    let mut bench = in_flight(4, 0);
+    bench.at(1000).recv(data(0, MSS)).send(text(MSS, MSS)).recv(ack_of(0).moved(4 * MSS as i32));
+}
+
+#[test]
 fn section_3_8_3_unanswered_probes_end_the_connection() {
     let mut bench = established_with(Config { user_timeout: Some(Duration::from_secs(10)), ..config() });
     bench.send(ack(0).window(0)).write(5000);
     for ms in [1000, 3000, 7000] {
         bench.at(ms).recv(data(0, 1));
     }
-    let reset = data(1, 0).only(super::super::Flags::RST | super::super::Flags::ACK).window(0);
-    let reset = super::super::Segment { payload_offset: 0, ..reset };
+    // The peer's RCV.NXT, as it has kept none of them.
+    let reset = ack_of(0).only(super::super::Flags::RST | super::super::Flags::ACK).window(0);
     bench.at(15_000).recv(reset).expect_closed(CloseReason::TimedOut);
 }
 
