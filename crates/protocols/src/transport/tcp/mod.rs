@@ -45,6 +45,8 @@
 //!   waits for a retransmission that was lost, each duplicate acknowledgement lets another segment out; what is outstanding
 //!   then is many times what is in the network, and half of it would be no reduction. Equation 4 of RFC 5681 is an upper
 //!   bound.
+//! * A pause of more than the RTO, after which the congestion window restarts (RFC 5681, section 4.1), may be one of a closed
+//!   window: probes of it do not count as sending, as they keep no acknowledgements coming that could clock a window of data.
 //! * After a timeout the sender goes back to the first unacknowledged byte and sends again from there in slow start. With
 //!   SACK it skips what has arrived: what was told is kept over a timeout, as erratum 1610 to RFC 2018 allows, and forgotten
 //!   at a second one, or when the peer is caught reneging.

@@ -42,7 +42,7 @@ pub(super) struct Sender {
     timer: Timer,
     /// The end of the segment that is being timed, and when it left.
     timed: Option<(u64, Instant)>,
-    /// When data or SYN last left.
+    /// When data or SYN last left, probes of a closed window not counted.
     last_sent: Instant,
     /// When the peer last gave a sign of life while something was outstanding, or the wait for one began.
     last_progress: Instant,
@@ -446,9 +446,9 @@ impl Sender {
             return Expired::Probe(self.emit(self.una, len, now));
         }
         let chunk = self.chunk(self.una, unsent.min(1) as u32);
-        // The byte is not in flight: if it is refused, it is sent again with its neighbours once the window opens.
+        // The byte is not in flight: if it is refused, it is sent again with its neighbours once the window opens. It keeps no
+        // acknowledgements coming that could clock a window of data, so that it ends no pause.
         self.sent = self.sent.max(end_of(&chunk));
-        self.last_sent = now;
         Expired::Probe(chunk)
     }
 
@@ -524,7 +524,10 @@ impl Sender {
             return fin_due.then(|| self.emit(self.next, 0, now));
         }
         let idle = self.next == self.una;
-        if idle && self.sent == self.una && now.saturating_since(self.last_sent) > self.rtt.rto() {
+        let offered = window_end.saturating_sub(self.next);
+        // After a timeout something is outstanding although `next` has gone back; a refused probe is not.
+        let nothing_out = self.sent == self.una || matches!(self.timer, Timer::Persist(..));
+        if idle && nothing_out && offered > 0 && now.saturating_since(self.last_sent) > self.rtt.rto() {
             // RFC 5681, section 4.1.
             self.congestion.on_idle();
         }
@@ -532,7 +535,6 @@ impl Sender {
         if self.next == self.sent {
             allowed += u64::from(self.segment) * u64::from(self.recovery.limited_transmit());
         }
-        let offered = window_end.saturating_sub(self.next);
         let mut usable = allowed.saturating_sub(self.in_flight()).min(offered);
         if let Some(cap) = self.cap {
             let cap_end = self.una + u64::from(cap) * u64::from(self.segment);

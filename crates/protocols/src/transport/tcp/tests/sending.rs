@@ -84,6 +84,36 @@ fn rfc_5681_section_4_1_restarts_after_idle() {
     bench.expect_window(4 * MSS, u32::MAX).recv_nothing();
 }
 
+/// A closed window after 44 segments, with a congestion window of 25.
+fn stopped() -> Bench {
+    let mut bench = in_flight(4, 0);
+    for n in 1..=20 {
+        bench.send(ack(n * MSS));
+        while bench.next_segment().is_some() {}
+    }
+    bench.send(ack(44 * MSS).window(0)).expect_window(25 * MSS, u32::MAX).expect_timer(Some(1000));
+    bench
+}
+
+#[test]
+fn rfc_5681_section_4_1_restarts_after_a_closed_window_that_was_probed() {
+    // The window opens with the answer to a probe, which keeps its byte or refuses it, or unasked; or it opens soon.
+    for (probes, opens, kept, segments) in [(3, 7000, 0, 4), (3, 7000, 1, 4), (3, 14_800, 0, 4), (0, 999, 0, 25)] {
+        let mut bench = stopped();
+        for ms in [1000, 3000, 7000].into_iter().take(probes) {
+            bench.at(ms).recv(data(44 * MSS, 1));
+            if ms < opens {
+                bench.send(ack(44 * MSS).window(0)).expect_window(25 * MSS, u32::MAX);
+            }
+        }
+        bench.at(opens).send(ack(44 * MSS + kept));
+        for n in 44..44 + segments {
+            bench.recv(data(n * MSS + kept, MSS));
+        }
+        bench.expect_window(segments * MSS, u32::MAX).recv_nothing();
+    }
+}
+
 #[test]
 fn the_window_in_segments_caps_the_flight() {
     let mut bench =
