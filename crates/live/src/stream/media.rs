@@ -190,10 +190,7 @@ impl Display {
 
     fn handle_end(&mut self, now: Instant) {
         self.is_over = true;
-        // What never began has no start-up delay.
-        if self.clock.is_some() {
-            self.player.handle_end(now);
-        }
+        self.player.handle_end(now);
     }
 
     fn report(&self, now: Instant) -> PlayerReport {

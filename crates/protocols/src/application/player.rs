@@ -169,7 +169,8 @@ impl Player {
                 self.stalled += hiccup;
                 self.longest = self.longest.max(hiccup);
             }
-            _ => self.start_up_delay = Some(now.saturating_since(self.requested)),
+            // Media that ended before any of it came is never shown.
+            _ => self.start_up_delay = (buffered > Duration::ZERO).then(|| now.saturating_since(self.requested)),
         }
         self.state = match buffered {
             Duration::ZERO => State::Finished { length: position },
@@ -268,7 +269,7 @@ mod tests {
         player.handle_media(s(0), at(1));
         assert_eq!((player.poll_timeout(), player.report(at(5)).start_up_delay), (None, None));
         player.handle_end(at(6));
-        assert!(player.is_finished());
+        assert_eq!((player.is_finished(), player.report(at(9))), (true, PlayerReport::default()));
     }
 
     proptest! {
