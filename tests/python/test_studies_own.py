@@ -10,9 +10,9 @@ import polars
 import pytest
 
 from conftest import ROOT, TOML, Hopcast
-from hopcast import ScenarioError, studies
+from hopcast import Scenario, ScenarioError, studies
 from hopcast.report import NothingToReport, write_report
-from hopcast.studies import AMOUNTS, EXPERIMENTS, StudyFileError, load_file
+from hopcast.studies import AMOUNTS, EXPERIMENTS, Case, StudyFileError, load_file, run_experiments
 from hopcast.studies.change import with_values
 
 EXAMPLE = ROOT / "examples" / "hidden_terminal.py"
@@ -132,6 +132,9 @@ MINE = "from hopcast.studies import Experiment\nEXPERIMENTS = [Experiment({}, ''
         ("EXPERIMENTS = []", "defines no EXPERIMENTS"),
         ("EXPERIMENTS = [7]", r"EXPERIMENTS\[0\] is 7"),
         (MINE.format("'1 2'"), "expected a letter"),
+        (MINE.format(5), r"EXPERIMENTS\[0\].id is 5; expected a text"),
+        (MINE.format("'X'").replace("'', ''", "'', __doc__"), r"EXPERIMENTS\[0\].paper is None; expected a text"),
+        (MINE.format("'X'").replace("dict", "{}"), r"EXPERIMENTS\[0\].cases is {}; expected a function"),
         (MINE.format("'H2'"), "which another experiment has"),
         (MINE.format("'X'").replace("[E", "2 * [E"), "which another experiment has"),
     ],
@@ -191,6 +194,8 @@ EXPERIMENTS = [
             "mine.py:13: ValueError: case 'a [b] [/b]' has no flow 'blk'; there are units, bulk",
         ),
         ("raise OSError('no data')", "ROWS: its rows: "),
+        ("return None", "mine.py: TypeError: gave None; expected a list; 1 of 2"),
+        ("return [5]", "mine.py: TypeError: gave 5 at [0]; expected a Row; 1 of 2"),
         ("raise SystemExit('no data')", "mine.py:13: SystemExit: no data; 1 of 2 experiments finished"),
     ],
 )
@@ -222,6 +227,54 @@ def test_cases_that_end_the_program_say_why(hopcast: Hopcast, tmp_path: Path) ->
     done = hopcast("study", file)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == f"hopcast: FINE: its cases: {file}:6: SystemExit: no data\n"
+
+
+@pytest.mark.parametrize(
+    ("cases", "message"),
+    [
+        ("return None", "mine.py: TypeError: gave None; expected a dictionary"),
+        ("return {'a': 5}", "mine.py: TypeError: gave 5 as 'a'; expected a Case"),
+        (
+            "return {'a': Case('two.toml', (1, 2))}",
+            "mine.py:6: TypeError: scenario = 'two.toml': must be a hopcast.Scenario",
+        ),
+        ("1 / 0", "mine.py:6: ZeroDivisionError: division by zero"),
+    ],
+)
+def test_cases_that_are_none(cases: str, message: str, hopcast: Hopcast, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(FINE_AND_NOT.format(toml=TOML, cases=cases, rows="return []"))
+    done = hopcast("study", file, "--out", tmp_path / "out")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"hopcast: FINE: its cases: {tmp_path}/{message}\n"
+
+
+@pytest.mark.parametrize("seeds", ["(1, 2, 1)", "(-1,)", "(2**64,)", "5", "()", "(1.5,)", "'x'"])
+def test_seeds_that_no_run_or_two_could_have(seeds: str, hopcast: Hopcast, tmp_path: Path) -> None:
+    wrong = eval(seeds)
+    told = f"seeds = {wrong!r}: must be whole numbers from 0 to 2^64 - 1, at least one and none of them twice"
+    with pytest.raises(ValueError, match=re.escape(told)):
+        Case(Scenario.from_toml(TOML), wrong)
+    file = tmp_path / "mine.py"
+    file.write_text(FINE_AND_NOT.format(toml=TOML, cases="", rows="return []").replace("(1, 2)", seeds))
+    done = hopcast("study", file)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert re.fullmatch(rf"hopcast: FINE: its cases: .*mine\.py:\d+: ValueError: {re.escape(told)}\n", done.stderr)
+
+
+@pytest.mark.parametrize("seeds", [(-1,), (1, 1), ()])
+def test_other_seeds_that_are_none(seeds: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="must be whole numbers from 0"):
+        studies.load("H3").with_seeds(*seeds)
+
+
+def test_what_comes_one_by_one_is_a_list_too(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        FINE_AND_NOT.format(toml=TOML, cases="", rows="yield from fine(measured)").replace('"FINE"', '"ROWS"', 1)
+    )
+    _, experiment = load_file(file)
+    assert [row.verdict for row in run_experiments([experiment], AMOUNTS["quick"]).rows] == ["holds"]
 
 
 ENDS = """
@@ -270,6 +323,33 @@ def test_a_report_that_ends_the_program_loses_no_rows(setup: str, rest: str, hop
     assert json.loads((out / "rows.json").read_text())["rows"] == json.loads(done.stdout)["rows"]
     done = hopcast("report", out, "--study", file)
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "hopcast: no data\n")
+    assert not (out / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("setup", "rest", "message"),
+    [
+        ("lambda amount: None", "", "setup: .*mine.py: TypeError: gave None; expected a list"),
+        ("lambda amount: ['load']", "", r"setup: .*mine.py: TypeError: gave 'load' at \[0\]; expected a Parameter"),
+        (
+            "lambda amount: amount.load",
+            "",
+            "setup: .*mine.py:15: AttributeError: 'Amount' object has no attribute 'load'",
+        ),
+        (NO_PARAMETERS, "figures=lambda table: [5]", "figures: .*mine.py: TypeError: cannot unpack .*"),
+        (NO_PARAMETERS, "notes=lambda table: [5]", r"notes: .*mine.py: TypeError: gave 5 at \[0\]; expected a str"),
+        (NO_PARAMETERS, "tables=lambda table: None", "tables: .*mine.py: TypeError: gave None; expected a list"),
+    ],
+)
+def test_what_can_not_be_reported_loses_no_rows(
+    setup: str, rest: str, message: str, hopcast: Hopcast, tmp_path: Path
+) -> None:
+    file, out = tmp_path / "mine.py", tmp_path / "out"
+    file.write_text(ENDS.format(toml=TOML, setup=setup, rest=rest))
+    done = hopcast("study", file, "--json", "--out", out)
+    assert done.returncode == 1
+    assert re.fullmatch(f"hopcast: FINE: can't be reported: its {message}\n", done.stderr), done.stderr
+    assert json.loads((out / "rows.json").read_text())["rows"] == json.loads(done.stdout)["rows"]
     assert not (out / "report.html").exists()
 
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from hopcast.errors import HopcastError
 from hopcast.figures import pdf, picture, svg
@@ -18,14 +18,16 @@ from hopcast.output import prepared, write_bytes, write_text
 from hopcast.report import html
 from hopcast.report.documents import NoDocument, WrongDocument, load_film, load_run, load_series, load_study
 from hopcast.studies import AMOUNTS, EXPERIMENTS
-from hopcast.studies.experiment import Amount, Cells, Experiment, Table
-from hopcast.studies.raised import told
+from hopcast.studies.experiment import Amount, Cells, Experiment, Parameter, Table
+from hopcast.studies.raised import listed, told
 from hopcast.studies.rows import RANK, Row
 from hopcast.studies.sensitivity import Sensitivity
 from hopcast.studies.tally import Tally
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 T = TypeVar("T")
-U = TypeVar("U")
 
 FILM = "film"
 """The demonstration's folder beside the rows of a study."""
@@ -78,11 +80,19 @@ def write_figures(folder: str | os.PathLike[str], own: Sequence[Experiment] = ()
     target = root / "figures"
     with prepared(target):
         for experiment, rows in _by_experiment(study, EXPERIMENTS | {one.id: one for one in own}):
-            for number, (title, figure) in enumerate(_made(experiment, experiment.figures, Table(rows)), start=1):
-                document = pdf(figure, f"{experiment.id}: {title}")
-                write_text(target / f"{experiment.id}-{number}.svg", picture(figure))
+            for number, (document, drawn) in enumerate(_files(experiment, rows), start=1):
+                write_text(target / f"{experiment.id}-{number}.svg", drawn)
                 write_bytes(target / f"{experiment.id}-{number}.pdf", document)
     return str(target)
+
+
+def _files(experiment: Experiment, rows: Sequence[Row]) -> list[tuple[bytes, str]]:
+    """Of each figure: a PDF document and an SVG file."""
+
+    def files(made: Sequence[tuple[str, Figure]]) -> list[tuple[bytes, str]]:
+        return [(pdf(figure, f"{experiment.id}: {title}"), picture(figure)) for title, figure in made]
+
+    return _made(experiment, "figures", Table(rows), files)
 
 
 def _load(load: Callable[[Path], T], path: Path) -> T | None:
@@ -181,44 +191,61 @@ def _sensitivity(found: Sequence[Sensitivity], known: Container[str]) -> list[st
 
 
 def _experiments(amount: Amount, verdicts: Mapping[str, str], found: Found) -> list[str]:
-    body = []
-    for experiment, rows in found:
-        table = Table(rows)
-        verdict = html.verdict(verdicts[experiment.id])
-        parameters = [
-            [escape(p.name), html.prose(p.value), html.prose(p.source)]
-            for p in _made(experiment, experiment.setup, amount)
-        ]
-        drawn = [
-            html.figure(title, svg(figure, f"{experiment.id}-{index}-"))
-            for index, (title, figure) in enumerate(_made(experiment, experiment.figures, table))
-        ]
-        notes = [f"<li>{html.prose(note)}</li>" for note in _made(experiment, experiment.notes, table)]
-        body += [
-            f'<section id="{experiment.id}">',
-            f"<h2>{experiment.id} · {escape(experiment.title)} {verdict}</h2>",
-            f"<p>{escape(experiment.paper)}</p>",
-            *_grid(drawn),
-            *(["<ul>", *notes, "</ul>"] if notes else []),
-            *(line for cells in _made(experiment, experiment.tables, table) for line in _cells(cells)),
-            *_row_table([row for row in rows if _said(row)]),
-            *_folded("Measured, without a number in the paper", [row for row in rows if not _said(row)]),
-            "<details><summary>Parameters and their sources</summary>",
-            html.table(["parameter", "value", "source"], parameters),
-            "</details>",
-            "</section>",
-        ]
-    return body
+    return [
+        line for experiment, rows in found for line in _experiment(experiment, rows, verdicts[experiment.id], amount)
+    ]
 
 
-def _made(experiment: Experiment, function: Callable[[U], Sequence[T]], given: U) -> Sequence[T]:
-    """What an experiment makes for the report. It fails where rows are missing that it looks for."""
+def _experiment(experiment: Experiment, rows: Sequence[Row], verdict: str, amount: Amount) -> list[str]:
+    def figures(made: Sequence[tuple[str, Figure]]) -> list[str]:
+        return [
+            html.figure(title, svg(figure, f"{experiment.id}-{index}-")) for index, (title, figure) in enumerate(made)
+        ]
+
+    table = Table(rows)
+    parameters = _made(experiment, "setup", amount, _parameters, Parameter)
+    drawn = _made(experiment, "figures", table, figures)
+    notes = _made(experiment, "notes", table, lambda made: [f"<li>{html.prose(note)}</li>" for note in made], str)
+    cells = _made(experiment, "tables", table, lambda made: [line for each in made for line in _cells(each)], Cells)
+    return [
+        f'<section id="{experiment.id}">',
+        f"<h2>{experiment.id} · {escape(experiment.title)} {html.verdict(verdict)}</h2>",
+        f"<p>{escape(experiment.paper)}</p>",
+        *_grid(drawn),
+        *(["<ul>", *notes, "</ul>"] if notes else []),
+        *cells,
+        *_row_table([row for row in rows if _said(row)]),
+        *_folded("Measured, without a number in the paper", [row for row in rows if not _said(row)]),
+        "<details><summary>Parameters and their sources</summary>",
+        html.table(["parameter", "value", "source"], parameters),
+        "</details>",
+        "</section>",
+    ]
+
+
+def _made(
+    experiment: Experiment,
+    part: Literal["setup", "figures", "notes", "tables"],
+    given: Amount | Table,
+    shown: Callable[[list[Any]], T],
+    kind: type = object,
+) -> T:
+    """What an experiment makes for the report, as it is shown there. It fails where rows are missing that it looks for, and where what
+    it makes is no list of such a kind, or can't be shown."""
+    function = getattr(experiment, part)
+    hint = "; all rows of the experiment are expected" if isinstance(given, Table) else ""
     try:
-        return function(given)
+        made = function(given)
+        hint = ""
+        return shown(listed(made, kind))
     except Exception as error:
         raise NothingToReport(
-            f"{experiment.id}: can't be reported: {told(error, function)}; all rows of the experiment are expected"
+            f"{experiment.id}: can't be reported: its {part}: {told(error, function)}{hint}"
         ) from error
+
+
+def _parameters(made: Sequence[Parameter]) -> list[list[str]]:
+    return [[escape(one.name), html.prose(one.value), html.prose(one.source)] for one in made]
 
 
 def _cells(cells: Cells) -> list[str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import operator
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from hopcast import _core
 from hopcast.errors import HopcastError, RunError, ScenarioError
 from hopcast.results import Result, available_cores
+from hopcast.scenario import Scenario
 from hopcast.studies.raised import told
 from hopcast.studies.rows import Row, Sample
 
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 
     from hopcast.congestion import CongestionControl
     from hopcast.results import Progress
-    from hopcast.scenario import Scenario
     from hopcast.studies.kept import KeptRuns
 
 T = TypeVar("T")
@@ -57,12 +58,31 @@ class Parameter:
 class Case:
     """One scenario, simulated once with each of the seeds.
 
-    `observe` takes from a replication what its document lacks, such as a series; what it gives joins the document.
+    `observe` takes from a replication what its document lacks, such as a series; what it gives joins the document. Raises `TypeError`
+    and `ValueError`.
     """
 
     scenario: Scenario
     seeds: tuple[int, ...]
     observe: Callable[[Result], Document] | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.scenario, Scenario):
+            raise TypeError(f"scenario = {self.scenario!r}: must be a hopcast.Scenario")
+        object.__setattr__(self, "seeds", checked_seeds(self.seeds))
+
+
+def checked_seeds(seeds: Iterable[int]) -> tuple[int, ...]:
+    """Those that a case can have. One that is there twice would count as two measurements, which never differ. Raises `ValueError`."""
+    try:
+        found = tuple(map(operator.index, seeds))
+    except TypeError:
+        found = ()
+    if not found or len(set(found)) < len(found) or min(found) < 0 or max(found) >= 2**64:
+        raise ValueError(
+            f"seeds = {seeds!r}: must be whole numbers from 0 to 2^64 - 1, at least one and none of them twice"
+        )
+    return found
 
 
 def column(series: polars.DataFrame, name: str) -> list[float]:
@@ -180,7 +200,7 @@ class Cancelled(Exception):
 
 
 class CasesFailed(HopcastError):
-    """The cases of an experiment ended the program; nothing was run."""
+    """An experiment could make no cases; nothing was run."""
 
 
 def simulate(
@@ -242,11 +262,20 @@ def simulate(
 
 
 def _cases(experiment: Experiment, amount: Amount) -> Mapping[str, Case]:
-    """Those of an experiment. What ends the program there becomes an error."""
+    """Those of an experiment. Errors that say themselves where they are pass; what else is raised, or ends the program, is one that says
+    so."""
     try:
-        return experiment.cases(amount)
-    except SystemExit as error:
+        cases = experiment.cases(amount)
+        if not isinstance(cases, Mapping):
+            raise TypeError(f"gave {cases!r}; expected a dictionary")
+        for name, case in cases.items():
+            if not isinstance(case, Case):
+                raise TypeError(f"gave {case!r} as {name!r}; expected a Case")
+    except (HopcastError, OSError):
+        raise
+    except (Exception, SystemExit) as error:
         raise CasesFailed(f"{experiment.id}: its cases: {told(error, experiment.cases)}") from error
+    return cases
 
 
 class _Workers:

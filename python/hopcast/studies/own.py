@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import os
 import re
@@ -14,6 +15,8 @@ from hopcast.studies.raised import line
 
 ID = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 """Of an experiment: it is also a place in the report."""
+TEXTS = ("id", "title", "paper")
+"""Of an experiment; all else of it are functions."""
 
 
 class StudyFileError(HopcastError):
@@ -42,6 +45,11 @@ def load_file(path: str | os.PathLike[str], taken: frozenset[str] = frozenset())
     for place, experiment in enumerate(experiments):
         if not isinstance(experiment, Experiment):
             raise StudyFileError(f"{file}: EXPERIMENTS[{place}] is {experiment!r}, not a hopcast.studies.Experiment")
+        for field in dataclasses.fields(Experiment):
+            given, text = getattr(experiment, field.name), field.name in TEXTS
+            if not (isinstance(given, str) if text else callable(given)):
+                expected = "a text" if text else "a function"
+                raise StudyFileError(f"{file}: EXPERIMENTS[{place}].{field.name} is {given!r}; expected {expected}")
         if not ID.fullmatch(experiment.id):
             raise StudyFileError(
                 f"{file}: EXPERIMENTS[{place}].id is {experiment.id!r}; expected a letter, then letters, digits, - or _"

@@ -1,10 +1,23 @@
-"""What functions of a study raise, in a line that says where."""
+"""What functions of a study raise, in a line that says where, and what they give, if it is what it should be."""
 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+def listed(given: object, kind: type[T]) -> list[T]:
+    """What a function gives, where that should be several of a kind. Raises `TypeError`."""
+    if not isinstance(given, Iterable):
+        raise TypeError(f"gave {given!r}; expected a list")
+    items = list(given)
+    for place, item in enumerate(items):
+        if not isinstance(item, kind):
+            raise TypeError(f"gave {item!r} at [{place}]; expected a {kind.__name__}")
+    return items
 
 
 def told(error: BaseException, function: Callable[..., Any]) -> str:

@@ -11,7 +11,7 @@ from hopcast._core import __version__
 from hopcast.errors import HopcastError, RunError
 from hopcast.studies.experiment import Amount, Case, Experiment, Measured, simulate
 from hopcast.studies.kept import KeptRuns
-from hopcast.studies.raised import told
+from hopcast.studies.raised import listed, told
 from hopcast.studies.rows import Row, Verdict, experiment_verdict
 from hopcast.studies.sensitivity import Sensitivity, Trial, compare
 from hopcast.studies.tally import Tally
@@ -93,8 +93,8 @@ def run_experiments(
 ) -> Study:
     """Run experiments on `threads` (by default, one a core), but those whose data are missing, then `trials` of these or other
     experiments. Runs that are `kept` are not repeated. Raises `StudyInterrupted` on Ctrl-C, `StudyFailed` where a run, what a case
-    observes of it, or an experiment's rows fail, and what its cases raise before anything runs: `CasesFailed` where they end the
-    program."""
+    observes of it, or an experiment's rows fail, and, before anything runs, `CasesFailed` where its cases do, or what hopcast and the
+    operating system raise there."""
     lacking = {experiment.id: experiment.missing() for experiment in experiments}
     study = Study(amount, [], {}, {name: reason for name, reason in lacking.items() if reason is not None})
     experiments = [experiment for experiment in experiments if experiment.id not in study.skipped]
@@ -144,7 +144,7 @@ class RowsFailed(HopcastError):
 def _rows(experiment: Experiment, measured: Measured) -> list[Row]:
     """What an experiment makes of its runs, and of no other experiment's."""
     try:
-        rows = experiment.rows(measured)
+        rows = listed(experiment.rows(measured), Row)
     except (Exception, SystemExit) as error:
         raise RowsFailed(f"{experiment.id}: its rows: {told(error, experiment.rows)}") from error
     strangers = sorted({row.experiment for row in rows} - {experiment.id})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hopcast.scenario import Scenario
 from hopcast.studies.change import Change, changed, matching, with_values
-from hopcast.studies.experiment import Amount, Case, Experiment, Table
+from hopcast.studies.experiment import Amount, Case, Experiment, Table, checked_seeds
 from hopcast.studies.rows import Verdict
 from hopcast.studies.study import Study, rows_table, run_experiments
 
@@ -55,8 +55,9 @@ class Variant:
         return dataclasses.replace(self, experiment=changed(self.experiment, change))
 
     def with_seeds(self, *seeds: int) -> Variant:
-        """Every case runs with these seeds."""
+        """Every case runs with these seeds. Raises `ValueError`."""
         cases = self.experiment.cases
+        seeds = checked_seeds(seeds)
 
         def seeded(amount: Amount) -> dict[str, Case]:
             return {name: dataclasses.replace(case, seeds=seeds) for name, case in cases(amount).items()}
