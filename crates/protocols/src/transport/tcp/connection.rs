@@ -173,7 +173,8 @@ pub struct Statistics {
     pub out_of_order_dropped: u64,
     /// Segments with text received that brought nothing new.
     pub duplicate_segments: u64,
-    /// Segments outside of the window, with an old timestamp or none, or acknowledging what was never sent.
+    /// Segments outside of the window, with an old timestamp or none, or acknowledging what was never sent, or what was
+    /// acknowledged more than a window ago.
     pub unacceptable: u64,
 }
 
@@ -581,7 +582,7 @@ impl Connection {
                 self.reply = reset_for(segment);
                 return false;
             }
-        } else if ack > self.sender.sent() as i64 {
+        } else if !self.sender.may_be_acknowledged(ack) {
             self.statistics.unacceptable += 1;
             self.challenge(now);
             return false;

@@ -35,7 +35,7 @@ pub(super) struct Sender {
     fin: bool,
     /// SND.WND in bytes.
     window: u64,
-    /// The largest window the peer has offered (Max(SND.WND)).
+    /// The largest window the peer has offered (Max(SND.WND); MAX.SND.WND of RFC 5961).
     largest_window: u64,
     /// The first unacknowledged segment is to be sent again.
     retransmit: bool,
@@ -194,6 +194,12 @@ impl Sender {
     /// SND.NXT.
     pub(super) fn sent(&self) -> u64 {
         self.sent
+    }
+
+    /// Whether an acknowledgement of everything before `ack` may be the peer's: SND.UNA − MAX.SND.WND ≤ SEG.ACK ≤ SND.NXT (RFC
+    /// 5961, section 5.2).
+    pub(super) fn may_be_acknowledged(&self, ack: i64) -> bool {
+        ack >= self.una as i64 - self.largest_window as i64 && ack <= self.sent as i64
     }
 
     /// Where a segment lies that carries nothing of the sequence space: at SND.NXT, but within the peer's window. A byte that

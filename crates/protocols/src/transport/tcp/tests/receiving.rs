@@ -173,6 +173,23 @@ fn section_3_10_7_4_an_acknowledgement_of_what_was_never_sent() {
 }
 
 #[test]
+fn rfc_5961_section_5_text_with_an_acknowledgement_of_long_ago_draws_a_challenge() {
+    // The largest window that the peer ever offered is 2000 bytes.
+    let mut bench = Bench::new(Connection::connect(config(), OWN));
+    bench.next_segment();
+    bench.send(syn_ack().window(2000)).recv(ack_of(0)).write(5000);
+    for n in [0, 2] {
+        bench.recv(data(n * MSS, MSS)).recv(data((n + 1) * MSS, MSS)).send(ack((n + 2) * MSS).window(2000));
+    }
+    bench.recv(data(4 * MSS, MSS).push()).send(ack(5 * MSS).window(1000));
+    // A window behind SND.UNA is the oldest that may be; a byte less may be a guess.
+    bench.send(text(0, 100).acking(2999)).recv(ack_of(0).moved(5 * MSS as i32));
+    assert_eq!((bench.connection.readable(), bench.connection.statistics().unacceptable), (0, 1));
+    bench.send(text(0, 100).acking(3000)).recv_nothing();
+    assert_eq!((bench.connection.readable(), bench.connection.statistics().unacceptable), (100, 1));
+}
+
+#[test]
 fn rfc_5961_section_7_challenges_are_rationed() {
     let mut bench = established();
     bench.at(1000);
