@@ -735,11 +735,18 @@ impl Connection {
         self.events.closed = Some(reason);
     }
 
-    /// Back to LISTEN, after a connection that came to nothing. Its congestion control has not heard of anything yet.
+    /// Back to LISTEN, after a connection that came to nothing. Its congestion control has not heard of anything yet, nor has the
+    /// user (RFC 9293, section 3.10.7.4): what was written is for the next one, and a close that waited for this one takes place.
     fn relisten(&mut self) {
+        if self.closing {
+            self.close(CloseReason::Aborted);
+            return;
+        }
+        let written = self.config.send_buffer - self.sender.space();
         let congestion = core::mem::replace(&mut self.sender.congestion, Box::new(Reno::new()));
         let fresh = Self::listen_with(self.config.clone(), self.own.number(0), congestion);
-        *self = Self { statistics: self.statistics, ..fresh };
+        *self = Self { blocked: self.blocked, statistics: self.statistics, ..fresh };
+        self.sender.write(written);
     }
 
     fn wants_sack(&self) -> bool {

@@ -103,6 +103,21 @@ fn section_3_10_4_a_close_in_syn_received_waits_for_the_handshake() {
 }
 
 #[test]
+fn section_3_10_4_a_close_in_syn_received_closes_what_would_listen_again() {
+    let syn = Segment { ack: 0, ..syn_ack().only(Flags::SYN) };
+    for stray in [ack(0).only(Flags::RST), syn.moved(1)] {
+        let mut bench = Bench::new(super::super::Connection::listen(config(), OWN));
+        bench.send(syn);
+        assert!(bench.next_segment().is_some());
+        bench.close().expect_state(State::SynReceived);
+        bench.send(stray).expect_closed(CloseReason::Aborted);
+        // Nobody is let in for a user who has closed.
+        let refusal = ack_of(0).only(Flags::RST | Flags::ACK).window(0);
+        bench.send(syn).recv(Segment { seq: 0, ..refusal }).expect_events(&[Output::Closed(CloseReason::Aborted)]);
+    }
+}
+
+#[test]
 fn a_reset_in_the_closing_states_ends_quietly() {
     let mut bench = established();
     bench.close().recv(own_fin(0)).send(fin(0)).recv(ack_of_fin().moved(1)).expect_state(State::Closing);

@@ -128,6 +128,18 @@ fn section_3_10_7_2_what_listen_makes_of_a_segment() {
 }
 
 #[test]
+fn section_3_10_7_4_the_user_hears_nothing_of_a_return_to_listen() {
+    for stray in [ack(0).only(Flags::RST), syn().moved(1)] {
+        let mut bench = Bench::new(Connection::listen(Config { send_buffer: 1500, ..config() }, OWN));
+        assert_eq!(bench.connection.handle_write(2000, crate::time::Instant::START), 1500);
+        bench.send(syn()).recv(own_syn_ack()).send(stray).expect_state(State::Listen).expect_events(&[]);
+        // What was written goes to who connects, and who was refused room hears of it.
+        bench.send(syn()).recv(own_syn_ack()).send(ack(0)).recv(data(0, MSS)).expect_events(&[Output::Connected]);
+        bench.send(ack(MSS)).recv(data(MSS, 500).push()).expect_events(&[Output::Writable]);
+    }
+}
+
+#[test]
 fn section_3_10_7_4_a_wrong_acknowledgement_in_syn_received_is_reset() {
     let mut bench = listening();
     bench.send(syn()).recv(own_syn_ack());
