@@ -9,7 +9,7 @@ use std::net::Ipv4Addr;
 
 use hopcast_protocols::random::Stream;
 use hopcast_protocols::routing::{
-    Encapsulation, Forward, LinkEvent, Message, NextHop, Node, Output, Packet, Routing, Verdict,
+    Arrival, Encapsulation, Forward, LinkEvent, Message, NextHop, Node, Output, Packet, Routing, Verdict,
 };
 use hopcast_protocols::time::{Duration, Instant};
 use serde::Deserialize;
@@ -115,10 +115,11 @@ impl Routing for Tree {
         }
     }
 
-    fn handle_arrival(&mut self, packet: &Packet<'_>, _: Instant) {
+    fn handle_arrival(&mut self, packet: &Packet<'_>, _: Instant) -> Arrival {
         if let Some(from) = packet.from {
             self.trails.insert(packet.source, from);
         }
+        Arrival::Deliver
     }
 
     fn handle_message(&mut self, packet: &Packet<'_>, now: Instant) {

@@ -246,6 +246,7 @@ impl Router {
             fragment_offset: 0,
         };
         if destination == self.address {
+            // The kernel has delivered it: a protocol in UDP has no header before the data that could forbid that.
             self.protocol.handle_arrival(&packet, now);
             return self.settle(now);
         }

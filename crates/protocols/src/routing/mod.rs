@@ -9,8 +9,8 @@
 //!
 //! * It asks [`Routing::handle_packet`] about every packet that the node sends or passes on, and does what the [`Verdict`]
 //!   says. Packets that wait for a route stay with the driver, in a bounded queue.
-//! * It hands over messages ([`Routing::handle_message`]), packets that have arrived ([`Routing::handle_arrival`]) and what
-//!   the links below report ([`LinkEvent`]).
+//! * It shows packets that have arrived ([`Routing::handle_arrival`]), and delivers them if the [`Arrival`] says so.
+//! * It hands over messages ([`Routing::handle_message`]) and what the links below report ([`LinkEvent`]).
 //! * It sends, releases and drops what [`Routing::poll_output`] says.
 //!
 //! Messages are octets, in the protocol's standard format: what travels is the same in a simulation, in a capture and between
@@ -49,8 +49,10 @@ pub trait Routing: fmt::Debug + Send {
     /// The driver asks again, in order, about packets that wait for a destination once [`Output::Found`] names it.
     fn handle_packet(&mut self, packet: &Packet<'_>, now: Instant) -> Verdict;
 
-    /// A packet with data for this node has arrived.
-    fn handle_arrival(&mut self, _packet: &Packet<'_>, _now: Instant) {}
+    /// A packet with data for this node has arrived; what is to be done with it.
+    fn handle_arrival(&mut self, _packet: &Packet<'_>, _now: Instant) -> Arrival {
+        Arrival::Deliver
+    }
 
     /// A message has arrived: [`Packet::octets`] is all of it.
     fn handle_message(&mut self, packet: &Packet<'_>, now: Instant);
@@ -173,6 +175,15 @@ pub enum Verdict {
     /// It waits for a route to its destination.
     Wait,
     /// There is no route, and none will be looked for.
+    Drop,
+}
+
+/// What is to be done with a packet that has arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// The node takes it.
+    Deliver,
+    /// The header before its data forbids to take it. Only under [`Encapsulation::Ip`].
     Drop,
 }
 

@@ -9,7 +9,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-use super::{Encapsulation, Forward, LinkEvent, Message, NextHop, Node, Output, Packet, Routing, Token, Verdict};
+use super::{
+    Arrival, Encapsulation, Forward, LinkEvent, Message, NextHop, Node, Output, Packet, Routing, Token, Verdict,
+};
 use crate::random::{Purpose, Stream};
 use crate::time::{Duration, Instant};
 
@@ -313,8 +315,10 @@ impl<R: Routing> Network<R> {
             Some((number, path)) if for_this => {
                 let mut path = path.clone();
                 path.push(node);
-                self.fates[*number] = Fate::Arrived(path);
-                self.nodes[node].handle_arrival(&packet.view(from), self.now);
+                match self.nodes[node].handle_arrival(&packet.view(from), self.now) {
+                    Arrival::Deliver => self.fates[*number] = Fate::Arrived(path),
+                    Arrival::Drop => self.drop(node, &packet),
+                }
             }
             _ => {
                 packet.ttl -= 1;

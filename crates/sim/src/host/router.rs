@@ -14,7 +14,7 @@ use crate::metrics::DropCause;
 use crate::network::Neighbours;
 use crate::scenario::model::{FlowId, NodeId};
 use hopcast_protocols::routing::{
-    self, Encapsulation, Forward, LinkEvent, Message, NextHop, Output, Routing, Token, Verdict,
+    self, Arrival, Encapsulation, Forward, LinkEvent, Message, NextHop, Output, Routing, Token, Verdict,
 };
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::StationId;
@@ -233,9 +233,12 @@ impl Host {
                 }
             }
             _ if is_for_this_host => {
-                router.protocol.handle_arrival(&view(packet, Some(from.as_next_hop())), cx.now);
+                let arrival = router.protocol.handle_arrival(&view(packet, Some(from.as_next_hop())), cx.now);
                 self.settle_router(cx);
-                self.receive(packet, cx);
+                match arrival {
+                    Arrival::Deliver => self.receive(packet, cx),
+                    Arrival::Drop => count_host_drop(packet, 1, DropCause::NoRoute, cx),
+                }
             }
             _ => self.forward(packet, from, cx),
         }

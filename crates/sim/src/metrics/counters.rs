@@ -16,7 +16,7 @@ pub enum DropCause {
     RetryLimitShort,
     /// The frame was longer than the RTS threshold and its attempts were used up.
     RetryLimitLong,
-    /// No route to the destination, or none was found.
+    /// No route to the destination, or none was found; at the destination, the routing protocol's header forbade to take it.
     NoRoute,
     /// The time to live reached zero.
     TtlExpired,

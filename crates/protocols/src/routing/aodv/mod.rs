@@ -37,7 +37,7 @@ use self::neighbours::Neighbours;
 use self::rate::RateLimit;
 use self::sequence::Sequence;
 use self::table::Table;
-use super::{Encapsulation, Forward, LinkEvent, Message, NextHop, Node, Output, Packet, Routing, Verdict};
+use super::{Arrival, Encapsulation, Forward, LinkEvent, Message, NextHop, Node, Output, Packet, Routing, Verdict};
 use crate::random::Stream;
 use crate::time::{Duration, Instant};
 
@@ -281,12 +281,13 @@ impl Routing for Aodv {
         self.decide(packet, now)
     }
 
-    fn handle_arrival(&mut self, packet: &Packet<'_>, now: Instant) {
+    fn handle_arrival(&mut self, packet: &Packet<'_>, now: Instant) -> Arrival {
         self.catch_up(now);
         if let Some(from) = packet.from {
             self.neighbours.handle_sign(from, now);
         }
         self.use_reverse_route(packet, now);
+        Arrival::Deliver
     }
 
     fn handle_message(&mut self, packet: &Packet<'_>, now: Instant) {

@@ -44,7 +44,9 @@ use self::parked::Parked;
 use self::repair::{Break, SpreadError};
 use self::requests::RequestTable;
 use self::schedule::{Schedule, Timer};
-use super::{Encapsulation, LinkEvent, Message, NextHop, Node, Output, Packet, ROUTE_QUEUE_PACKETS, Routing, Verdict};
+use super::{
+    Arrival, Encapsulation, LinkEvent, Message, NextHop, Node, Output, Packet, ROUTE_QUEUE_PACKETS, Routing, Verdict,
+};
 use crate::random::Stream;
 use crate::time::{Duration, Instant};
 
@@ -181,12 +183,17 @@ impl Routing for Dsr {
         verdict
     }
 
-    fn handle_arrival(&mut self, packet: &Packet<'_>, now: Instant) {
-        let Some(from) = packet.from else { return };
-        if let Some(header) = self.attend(packet, from, now) {
-            self.on_replies(packet, &header, from, now);
-        }
+    fn handle_arrival(&mut self, packet: &Packet<'_>, now: Instant) -> Arrival {
+        let Some(from) = packet.from else { return Arrival::Deliver };
+        let arrival = match self.attend(packet, from, now) {
+            Some(header) => {
+                self.on_replies(packet, &header, from, now);
+                Arrival::Deliver
+            }
+            None => Arrival::Drop,
+        };
         self.on_learned(now);
+        arrival
     }
 
     fn handle_message(&mut self, packet: &Packet<'_>, now: Instant) {

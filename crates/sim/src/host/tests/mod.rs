@@ -7,12 +7,20 @@ mod set_up;
 mod streams;
 mod units;
 
-use super::packet::Packet;
+use super::packet::{Packet, RoutingPart};
+use super::router::{ROUTE_QUEUE_PACKETS, Router};
 use super::*;
+use crate::address::ip_address;
 use crate::metrics::FlowSpec;
+use crate::network::Neighbours;
+use crate::scenario::model::{Application, Relay, Transport};
 use hopcast_protocols::application::{AduSource, AudioSource, CbrSource, Source};
+use hopcast_protocols::random::{Purpose, Stream};
+use hopcast_protocols::routing::dsr::{self, Dsr};
+use hopcast_protocols::routing::{Encapsulation, Node};
 use hopcast_protocols::time::Duration;
 use hopcast_radio::mac::edca::{AccessCategory, UserPriority};
+use std::sync::Arc;
 
 const FLOW: FlowId = FlowId(0);
 /// Whoever is at the other end: a host with a table does not care.
@@ -381,6 +389,30 @@ fn without_a_route_a_write_fails_and_the_program_ends() {
     let summary = bench.flows[FLOW].summary(bench.now);
     assert_eq!((summary.sent_packets, summary.lost_packets), (1, 1));
     assert_eq!(bench.counters[0][DropCause::NoRoute], 1);
+    bench.check();
+}
+
+/// RFC 4728, section 8.1.6: what DSR has put before the data decides.
+#[test]
+fn a_packet_that_the_routing_protocol_refuses_is_dropped_and_counted() {
+    let mut bench = direct(2, 100_000, units(1000, 0, Some(2000)));
+    bench.advance(0);
+    let packets = bench.take(0, 50);
+    let random = Stream::new(1, Purpose::Routing, 1, 0);
+    let dsr = Dsr::new(Node { address: ip_address(NodeId(1)), interfaces: 1, random }, dsr::Config::RFC_4728);
+    let scenario = streams::scenario(2, Relay::Os, Transport::Udp, Application::Bulk { bytes: None, packet: 1000 });
+    let neighbours = Arc::new(Neighbours::new(&scenario));
+    bench.hosts[1].set_router(Router::new(Box::new(dsr), neighbours, ROUTE_QUEUE_PACKETS));
+    for (packet, kind) in packets.iter().zip([0x1f, 0x7f]) {
+        let mut packet = (**packet).clone();
+        // Next header UDP, four octets of options: this one, and two of data.
+        let octets = Arc::new([17, 0, 0, 4, kind, 2, 0, 0]);
+        packet.set_routing(Some(RoutingPart { encapsulation: Encapsulation::Ip { protocol: 48 }, octets }));
+        bench.give(1, &packet);
+    }
+    assert_eq!((bench.counters[1].delivered, bench.counters[1][DropCause::NoRoute]), (1, 1));
+    let summary = bench.flows[FLOW].summary(bench.now);
+    assert_eq!((summary.received_packets, summary.lost_packets), (1, 1));
     bench.check();
 }
 

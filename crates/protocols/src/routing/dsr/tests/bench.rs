@@ -176,8 +176,8 @@ impl Bench {
     }
 
     /// A packet with data has arrived.
-    pub(super) fn arrive(&mut self, sent: Sent, octets: &[u8]) {
-        self.machine.handle_arrival(&sent.view(octets, true), self.now);
+    pub(super) fn arrive(&mut self, sent: Sent, octets: &[u8]) -> Arrival {
+        self.machine.handle_arrival(&sent.view(octets, true), self.now)
     }
 
     /// A message for node 0.

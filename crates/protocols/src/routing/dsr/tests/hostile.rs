@@ -147,7 +147,7 @@ fn act(machine: &mut Checked, stream: &mut Stream, now: Instant) {
     // What is no packet of this node is not checked for loops: others may have made them.
     match stream.below(8) {
         0 | 1 => drop(machine.0.handle_packet(&packet, now)),
-        2 => machine.0.handle_arrival(&packet, now),
+        2 => _ = machine.0.handle_arrival(&packet, now),
         3 | 4 => machine.0.handle_message(&packet, now),
         5 => machine.0.handle_overheard(&packet, hop.address, now),
         6 => drop(machine.0.handle_link_event(&LinkEvent::FrameDropped { hop, packet }, now)),

@@ -15,7 +15,7 @@ use hopcast_wire::dsr::{DsrOption, Packet as View};
 use super::cache::has_duplicates;
 use super::{Acknowledgement, Cache, Config, Dsr, Lifetime, MaxLife, Rules};
 use crate::routing::network::{Fate, Network, address};
-use crate::routing::{Encapsulation, LinkEvent, Message, NextHop, Node, Output, Packet, Routing, Verdict};
+use crate::routing::{Arrival, Encapsulation, LinkEvent, Message, NextHop, Node, Output, Packet, Routing, Verdict};
 use crate::time::{Duration, Instant};
 
 /// The RFC's values without jitter, so that instants are known.
@@ -82,8 +82,8 @@ impl Routing for Checked {
         self.check_verdict(packet, verdict)
     }
 
-    fn handle_arrival(&mut self, packet: &Packet<'_>, now: Instant) {
-        self.0.handle_arrival(packet, now);
+    fn handle_arrival(&mut self, packet: &Packet<'_>, now: Instant) -> Arrival {
+        self.0.handle_arrival(packet, now)
     }
 
     fn handle_message(&mut self, packet: &Packet<'_>, now: Instant) {

@@ -358,6 +358,21 @@ mod unknown_options {
         }
     }
 
+    /// 8.1.6: where a packet is to be dropped, it is at its destination, too.
+    #[test]
+    fn are_treated_as_their_types_say_where_the_packet_arrives() {
+        let sent = Sent::new(5, 1, 0);
+        for kind in [0x1f, 0x3f, 0x5f, 0x7f, 0x9f, 0xbf, 0xdf, 0xff] {
+            let mut bench = Bench::new(EXACT);
+            let arrival = bench.arrive(sent, &with_data(&[option(kind), route(nodes([2, 5]), 0)]));
+            let expected = if kind & 0x60 == 0x60 { Arrival::Drop } else { Arrival::Deliver };
+            assert_eq!((arrival, bench.outputs().len()), (expected, usize::from(kind >= 0x80)), "{kind:#x}");
+        }
+        let mut bench = Bench::new(EXACT);
+        assert_eq!(bench.arrive(sent, &[17, 0, 0, 8, 96]), Arrival::Drop, "a header that is cut short");
+        assert_eq!(bench.arrive(Sent::new(5, 5, 0), &[]), Arrival::Deliver, "no header");
+    }
+
     #[test]
     fn are_not_reported_from_a_request_nor_by_who_only_hears_them() {
         let mut bench = Bench::new(EXACT);
