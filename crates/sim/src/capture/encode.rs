@@ -39,7 +39,7 @@ impl Encoder {
     pub(crate) fn new(scenario: &Scenario) -> Self {
         let radio = &scenario.radio;
         let carrier = match radio.propagation {
-            Propagation::Range { .. } => radio.standard.default_frequency(),
+            Propagation::Range { .. } => radio.channel,
             Propagation::FreeSpace { frequency }
             | Propagation::TwoRayGround { frequency, .. }
             | Propagation::TwoRayInterference { frequency, .. }

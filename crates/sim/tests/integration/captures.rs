@@ -132,6 +132,40 @@ fn there_is_a_file_for_each_node_with_each_frame_in_order() {
     }
 }
 
+/// Channel 6 is at 2437 MHz (IEEE 802.11-2020, 15.4.4), with a carrier or without one.
+#[test]
+fn a_frame_names_the_channel_of_its_radio_under_any_propagation() {
+    for propagation in [
+        r#"{ model = "range", receive = "100 m", carrier_sense = "200 m" }"#,
+        r#"{ model = "free-space" }"#,
+        r#"{ model = "two-ray-ground" }"#,
+    ] {
+        let scenario = scenario(&format!(
+            r#"
+            duration = "20 ms"
+            radio = {{ standard = "802.11b", channel = 6, propagation = {propagation} }}
+            nodes = [{{ name = "n", count = 2, placement = {{ shape = "line", spacing = "5 m" }} }}]
+            [[flows]]
+            name = "f"
+            from = "n0"
+            to = "n1"
+            transport = {{ protocol = "udp" }}
+            application = {{ kind = "cbr", rate = "1 Mb/s", packet = "100 B" }}
+            "#
+        ));
+        let folder = Folder::new("capture-channel");
+        capture(&scenario, &[1], &folder);
+        let file = File::open(folder.path().join("n1.pcapng")).unwrap();
+        let frequency = |record: Vec<u8>| {
+            let header = radiotap::Packet::new_checked(record).unwrap();
+            radiotap::Repr::parse(&header).unwrap().channel.map(|channel| channel.frequency)
+        };
+        let frequencies: Vec<_> = Reader::new(file).unwrap().map(|record| frequency(record.unwrap().octets)).collect();
+        assert!(!frequencies.is_empty(), "{propagation}");
+        assert!(frequencies.iter().all(|&frequency| frequency == Some(2_437)), "{propagation}: {frequencies:?}");
+    }
+}
+
 /// Whether the station with the number of `name` is named as the transmitter.
 fn is_own(frame: &[u8], name: &str) -> bool {
     let index: u8 = name[1..].parse().unwrap();
