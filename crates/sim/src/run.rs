@@ -543,10 +543,12 @@ impl Hosts {
     #[cold]
     fn judge_losses(&mut self, now: Instant) {
         while let (Some(unjudged), Some(observer)) = (self.flows.poll_unjudged(), &mut self.observer) {
-            let Some(cause) = observer.cause(&unjudged, now) else { continue };
-            let is_queue_large =
-                observer.occupancy.is_any_large() || self.cards.iter().flatten().any(Cards::is_any_queue_large);
-            self.flows[unjudged.flow].handle_judgement(&unjudged, Truth::new(cause, is_queue_large), now);
+            let truth = observer.cause(&unjudged, now).map(|cause| {
+                let is_queue_large =
+                    observer.occupancy.is_any_large() || self.cards.iter().flatten().any(Cards::is_any_queue_large);
+                Truth::new(cause, is_queue_large)
+            });
+            self.flows[unjudged.flow].handle_judgement(&unjudged, truth, now);
         }
     }
 

@@ -328,12 +328,13 @@ impl FlowMetrics {
         }
     }
 
-    /// What truly happened to a datagram.
-    pub fn handle_judgement(&mut self, unjudged: &Unjudged, truth: Truth, now: Instant) {
+    /// What truly happened to a datagram; `None` if that is no matter of the network.
+    pub fn handle_judgement(&mut self, unjudged: &Unjudged, truth: Option<Truth>, now: Instant) {
         let Some(monitor) = &mut self.monitor else { return };
-        match unjudged.loss {
-            Loss::Dropped { .. } => monitor.on_judgement(unjudged.seq, truth, now),
-            Loss::Late(identified) => monitor.on_late_judgement(truth, identified),
+        match (unjudged.loss, truth) {
+            (Loss::Dropped { .. }, truth) => monitor.on_judgement(unjudged.seq, truth, now),
+            (Loss::Late(identified), Some(truth)) => monitor.on_late_judgement(truth, identified),
+            (Loss::Late(_), None) => {}
         }
     }
 

@@ -4,7 +4,8 @@
 //! A loss is known to the monitor when the network drops the packet, and is judged by [`Truth`] then. It is scored when the
 //! receiver counts the packet as lost, against the states that the receiver identifies at that moment in each of the ways of
 //! section III-D; a sender that probed in between has identified a disconnection. A packet that counts as lost and was not
-//! dropped is late: it waits for a route, or others have come another way, which is a change of route.
+//! dropped is late: it waits for a route, or others have come another way, which is a change of route. What a host has dropped for
+//! reasons of its own is neither.
 
 use super::{DropCause, PathState};
 use crate::scenario::model::{FlowId, NodeId};
@@ -131,8 +132,8 @@ pub enum Loss {
 pub struct Monitor {
     /// Packets with data that left and are not scored: their numbers in the connection, and in the flow.
     sent: VecDeque<(u64, u64)>,
-    /// Of those that were dropped: the truth, and when.
-    dropped: BTreeMap<u64, (Truth, Instant)>,
+    /// Of those that were dropped: the truth, if the network is to blame, and when.
+    dropped: BTreeMap<u64, (Option<Truth>, Instant)>,
     /// Up to this number the receiver's losses were scored.
     scored: u64,
     /// When the sender was last known to probe; `Instant::MAX` while it does.
@@ -155,9 +156,13 @@ impl Monitor {
         }
     }
 
-    /// What truly happened to datagram `seq`, which was dropped. The first report counts.
-    pub fn on_judgement(&mut self, seq: u64, truth: Truth, now: Instant) {
-        self.dropped.entry(seq).or_insert((truth, now));
+    /// What truly happened to datagram `seq`, which was dropped; `None` if that is no matter of the network. The first report that
+    /// tells counts.
+    pub fn on_judgement(&mut self, seq: u64, truth: Option<Truth>, now: Instant) {
+        let dropped = self.dropped.entry(seq).or_insert((truth, now));
+        if dropped.0.is_none() {
+            *dropped = (truth, now);
+        }
     }
 
     /// What truly happened to a packet that was late.
@@ -180,7 +185,7 @@ impl Monitor {
                 }
                 continue;
             };
-            if number >= first {
+            if let Some(truth) = truth.filter(|_| number >= first) {
                 let was_probing = self.probed.is_some_and(|probed| probed >= at);
                 self.scores
                     .count(truth, if was_probing { identified.map(|_| PathState::Disconnection) } else { identified });
@@ -208,9 +213,9 @@ mod tests {
     fn monitor() -> Monitor {
         let mut monitor = Monitor::default();
         (0..10).for_each(|seq| monitor.on_sent(100 + seq, seq));
-        monitor.on_judgement(3, Truth::new(ChannelError, false), at(1));
-        monitor.on_judgement(4, Truth::new(ChannelError, true), at(1));
-        monitor.on_judgement(7, Truth::new(RouteChange, false), at(2));
+        monitor.on_judgement(3, Some(Truth::new(ChannelError, false)), at(1));
+        monitor.on_judgement(4, Some(Truth::new(ChannelError, true)), at(1));
+        monitor.on_judgement(7, Some(Truth::new(RouteChange, false)), at(2));
         monitor
     }
 
@@ -268,9 +273,23 @@ mod tests {
         assert_eq!(counts(&monitor).of_state(ChannelError, Disconnection), 1);
         // What is dropped after it has ended is not part of it.
         monitor.on_sent(110, 10);
-        monitor.on_judgement(10, Truth::new(ChannelError, false), at(10));
+        monitor.on_judgement(10, Some(Truth::new(ChannelError, false)), at(10));
         monitor.on_losses([110, 110], [Normal; 3], none);
         assert_eq!(counts(&monitor).of_state(ChannelError, Normal), 1);
+    }
+
+    #[test]
+    fn what_no_network_has_lost_is_neither_scored_nor_late() {
+        let mut monitor = monitor();
+        monitor.on_judgement(5, None, at(1));
+        monitor.on_judgement(6, None, at(1));
+        // The network has lost another part of it.
+        monitor.on_judgement(6, Some(Truth::new(ChannelError, false)), at(2));
+        // What is known of it does not change.
+        monitor.on_judgement(7, None, at(3));
+        monitor.on_losses([105, 107], [Normal; 3], none);
+        assert_eq!([ChannelError, RouteChange].map(|truth| counts(&monitor).of_cause(truth, Normal)), [1, 1]);
+        assert_eq!((monitor.sent.len(), monitor.dropped.len()), (2, 0));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fs;
 
 use hopcast_protocols::time::Duration;
 use hopcast_protocols::transport::{adtfrc, tfrc::equation::throughput};
-use hopcast_sim::metrics::{FlowSummary, PathState};
+use hopcast_sim::metrics::{FlowSummary, PathState, Score};
 use hopcast_sim::run::Simulation;
 use hopcast_sim::scenario::{Scenario, Source};
 
@@ -172,6 +172,11 @@ fn told_of_a_broken_route_tcp_is_back_sooner() {
     }
 }
 
+/// Losses that were scored by each cause, in the order of [`PathState::ALL`].
+fn by_cause(counts: &Score) -> [u64; 5] {
+    PathState::ALL.map(|truth| PathState::ALL.iter().map(|&identified| counts.of_cause(truth, identified)).sum())
+}
+
 /// Above the MAC's retries a share of the packets is lost, and nothing else loses any but the gap.
 #[test]
 fn the_monitor_knows_why_packets_are_lost() {
@@ -179,12 +184,29 @@ fn the_monitor_knows_why_packets_are_lost() {
     let summary = with_a_break("monitor", 35, "aodv", r#"protocol = "adtfrc""#, errors);
     let scores = summary.identification.expect("it is ADTFRC");
     let counts = scores.of(adtfrc::Identification::Joint);
-    let of = |truth| PathState::ALL.map(|identified| counts.of_cause(truth, identified)).iter().sum::<u64>();
-    let scored: u64 = PathState::ALL.map(of).iter().sum();
+    let [normal, _, _, errors, _] = by_cause(counts);
+    let scored: u64 = by_cause(counts).iter().sum();
     assert!(scored <= summary.lost_packets, "{scored} of {}: {counts:?}", summary.lost_packets);
     assert!(2 * scored > summary.lost_packets, "{scored} of {}: {counts:?}", summary.lost_packets);
-    assert!(of(PathState::ChannelError) > 20 && of(PathState::Normal) == 0, "{counts:?}");
+    assert!(errors > 20 && normal == 0, "{counts:?}");
     // While the node is away nobody connects the two, and the sender probes.
     assert!(counts.of_cause(PathState::Disconnection, PathState::Disconnection) > 0, "{counts:?}");
     assert_eq!(run(&bottleneck(["protocol = \"tfrc\""; 2]), 1)[0].identification, None);
+}
+
+/// The receiver's card is too slow for what comes from the air. Nothing else loses any but full queues, and no packet is late.
+#[test]
+fn what_a_full_card_drops_is_not_scored() {
+    let text = format!(
+        "duration = \"60 s\"\n[radio]\nstandard = \"802.11b\"\n[[nodes]]\nname = \"a\"\n\
+         placement = {{ shape = \"points\", at = [[\"0 m\", \"0 m\"]] }}\n[[nodes]]\nname = \"b\"\n\
+         placement = {{ shape = \"points\", at = [[\"10 m\", \"0 m\"]] }}\n\
+         card = {{ model = \"pcmcia\", receive_buffers = 2, copy_in = \"5 ms\" }}\n{}",
+        flow("f", ["a", "b"], "protocol = \"adtfrc\", metric = \"none\"")
+    );
+    let summary = run(&text, 1).remove(0);
+    let scores = summary.identification.expect("it is ADTFRC");
+    let [normal, congestion, rest @ ..] = by_cause(scores.of(adtfrc::Identification::Joint));
+    assert_eq!((normal, rest), (0, [0; 3]), "only queues are full, too");
+    assert!(summary.lost_packets > congestion + 1_000, "{congestion} of {}", summary.lost_packets);
 }
