@@ -294,11 +294,10 @@ impl Sender {
         }
         self.drop_old(now);
         if is_due(self.gives_up, now) {
-            self.finish(CloseReason::TimedOut);
+            return self.finish(CloseReason::TimedOut);
         }
         let Carrier::Dccp { connection, retry_at, .. } = &mut self.carrier else { return };
         match connection {
-            _ if self.finished => {}
             Some(connection) => {
                 if is_due(connection.poll_timeout(), now) {
                     connection.handle_timeout(now);
@@ -309,7 +308,7 @@ impl Sender {
                     self.handle_closed(CloseReason::TimedOut, now);
                 }
             }
-            None if *retry_at <= now => self.connect(now),
+            None if *retry_at <= now && !self.finished => self.connect(now),
             None => {}
         }
     }

@@ -219,10 +219,16 @@ mod tests {
     }
 
     /// Camp, Boleng and Davies: eight sectors along the edges, each with the direction that leads away.
+    /// Where the mean of a node at (x, y) turns, degrees, in an area of 300 m × 300 m with its corner at (100, 0).
+    fn away_from_edge(edge: f64, x: f64, y: f64) -> Option<f64> {
+        let area = Area { x: 100.0, y: 0.0, width: 300.0, height: 300.0 };
+        let stream = Stream::new(5, Purpose::Mobility, 0, 0);
+        let node = GaussMarkov::new(Config { area, edge, ..PLAIN }, Position::on_ground(x, y), stream);
+        node.away_from_edge().map(|direction| libm::round(direction.to_degrees().rem_euclid(360.0) * 1e9) * 1e-9)
+    }
+
     #[test]
     fn the_mean_direction_leads_away_from_edges() {
-        let area = Area { x: 100.0, y: 0.0, width: 300.0, height: 300.0 };
-        let config = Config { area, edge: 50.0, ..PLAIN };
         for (x, y, degrees) in [
             (110.0, 150.0, 0.0),
             (110.0, 10.0, 45.0),
@@ -233,26 +239,16 @@ mod tests {
             (250.0, 290.0, 270.0),
             (110.0, 290.0, 315.0),
         ] {
-            let stream = Stream::new(5, Purpose::Mobility, 0, 0);
-            let node = GaussMarkov::new(config, Position::on_ground(x, y), stream);
-            let direction = node.away_from_edge().expect("near an edge").to_degrees().rem_euclid(360.0);
-            assert!((direction - degrees).abs() < 1e-9, "({x}, {y}): {direction}");
+            assert_eq!(away_from_edge(50.0, x, y), Some(degrees), "({x}, {y})");
         }
-        let stream = Stream::new(5, Purpose::Mobility, 0, 0);
-        let inside = GaussMarkov::new(config, Position::on_ground(250.0, 150.0), stream);
-        assert_eq!(inside.away_from_edge(), None);
+        assert_eq!(away_from_edge(50.0, 250.0, 150.0), None);
     }
 
     #[test]
     fn of_two_edges_the_nearer_one_is_left() {
-        let area = Area { x: 100.0, y: 0.0, width: 300.0, height: 300.0 };
-        let config = Config { area, edge: 200.0, ..PLAIN };
         for (x, y, degrees) in [(110.0, 10.0, 45.0), (390.0, 10.0, 135.0), (251.0, 151.0, 225.0), (110.0, 290.0, 315.0)]
         {
-            let stream = Stream::new(5, Purpose::Mobility, 0, 0);
-            let node = GaussMarkov::new(config, Position::on_ground(x, y), stream);
-            let direction = node.away_from_edge().expect("near an edge").to_degrees().rem_euclid(360.0);
-            assert!((direction - degrees).abs() < 1e-9, "({x}, {y}): {direction}");
+            assert_eq!(away_from_edge(200.0, x, y), Some(degrees), "({x}, {y})");
         }
     }
 
