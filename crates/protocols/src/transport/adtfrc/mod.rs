@@ -20,7 +20,8 @@
 //!   the sender down.
 //! * **The first feedback after a disconnection** keeps the rate, whatever it says, as section III-A wants (the algorithm
 //!   would go by its state): its receive rate is that of one probe.
-//! * **Disconnection** needs a packet that was not answered: a sender that was idle when its timer expired isn't cut off.
+//! * **Disconnection** needs a packet that was not answered in two round trips: a sender that was idle when its timer expired
+//!   isn't cut off, nor one whose only packet has just left.
 //!   Before any feedback, and with a receiver that tells no state, the timer is TFRC's.
 //! * **A probe** is the data that waits, since nothing is ever retransmitted; if none waits, a packet that the peer must
 //!   answer (DCCP's Sync). Either answer ends the probing. The paper gives neither the period of the probes nor their limit:

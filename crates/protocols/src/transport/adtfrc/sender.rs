@@ -104,6 +104,10 @@ impl Sender {
             self.tfrc.handle_timeout(now);
             return Expired::Nothing;
         }
+        // An application that writes seldom may have sent its last packet just now.
+        if self.tfrc.wait_for_answer(now) {
+            return Expired::Nothing;
+        }
         self.tfrc.suspend();
         self.probing = Some(Probing { count: 0, due: now + self.config.probe_interval });
         Expired::Probe

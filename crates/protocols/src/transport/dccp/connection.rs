@@ -56,8 +56,8 @@ pub struct Connection {
     counter: WindowCounter,
     peer_rtt: CounterRtt,
     sent: Sent,
-    /// The latest handshake packet: its number, and when it left.
-    greeting: Option<(u64, Instant)>,
+    /// The latest handshake packet.
+    greeting: Option<Greeting>,
     /// Packets without data sent in a row.
     silent: u64,
     /// The greatest number received arrived then.
@@ -83,6 +83,16 @@ pub struct Connection {
     /// The user was refused room in the queue.
     blocked: bool,
     statistics: Statistics,
+}
+
+/// A Request or a Response.
+#[derive(Clone, Copy, Debug)]
+struct Greeting {
+    number: u64,
+    /// When it left.
+    at: Instant,
+    /// GSR then.
+    heard: u64,
 }
 
 /// Packets that stand alone.
@@ -340,7 +350,8 @@ impl Connection {
             return;
         }
         self.receiver.handle_timeout(now);
-        if self.sender.poll_timeout().is_some_and(|due| due <= now) {
+        // Who has no more to send need not know whether the path is there: the Close finds out.
+        if self.sends_data() && self.sender.poll_timeout().is_some_and(|due| due <= now) {
             match self.sender.handle_timeout(now) {
                 Expired::Nothing => {}
                 Expired::Probe => {
@@ -439,9 +450,11 @@ impl Connection {
     pub fn poll_timeout(&self) -> Option<Instant> {
         let mut next = earliest(self.timers.repeat.map(|(due, _)| due), self.timers.give_up);
         if self.carries_data() {
+            next = earliest(next, self.receiver.poll_timeout());
+        }
+        if self.sends_data() {
             next = earliest(next, self.departure());
             next = earliest(next, self.sender.poll_timeout());
-            next = earliest(next, self.receiver.poll_timeout());
         }
         next
     }
@@ -494,10 +507,14 @@ impl Connection {
         matches!(self.state, State::PartOpen | State::Open | State::CloseReq | State::Closing)
     }
 
+    /// Whether the user's data may leave in this state.
+    fn sends_data(&self) -> bool {
+        matches!(self.state, State::PartOpen | State::Open)
+    }
+
     /// When the first unit may leave.
     fn departure(&self) -> Option<Instant> {
-        let may_send = matches!(self.state, State::PartOpen | State::Open);
-        let &(_, offered) = self.queue.front().filter(|_| may_send)?;
+        let &(_, offered) = self.queue.front().filter(|_| self.sends_data())?;
         self.sender.departure(offered)
     }
 }
@@ -584,7 +601,7 @@ impl Connection {
         }
         // Steps 13 to 15.
         match kind {
-            PacketType::CloseReq if matches!(self.state, State::PartOpen | State::Open) => {
+            PacketType::CloseReq if self.sends_data() => {
                 self.queue.clear();
                 self.reply = Some(Reply::Close);
                 self.state = State::Closing;
@@ -595,7 +612,13 @@ impl Connection {
                 self.close(CloseReason::Finished);
                 return;
             }
-            PacketType::Sync => self.reply = Some(Reply::SyncAck { about: sequence }),
+            PacketType::Sync => {
+                self.reply = Some(Reply::SyncAck { about: sequence });
+                if let (State::CloseReq | State::Closing, Some((due, _))) = (self.state, &mut self.timers.repeat) {
+                    // Mostly the answer to a Close that was out of the peer's window, as the next one after the SyncAck won't be.
+                    *due = now;
+                }
+            }
             PacketType::SyncAck => self.sender.handle_answer(now),
             _ => {}
         }
@@ -645,7 +668,7 @@ impl Connection {
 
     /// Steps 10 to 12: the handshake goes on.
     fn advance(&mut self, kind: PacketType, sequence: u64, acknowledged: Option<u64>, now: Instant) {
-        let greeted = self.greeting.filter(|&(number, _)| acknowledged == Some(number));
+        let greeted = self.greeting.filter(|greeting| acknowledged == Some(greeting.number));
         match self.state {
             State::Request => {
                 self.state = State::PartOpen;
@@ -665,7 +688,9 @@ impl Connection {
                 // The client learns that it is open.
                 self.acknowledge = true;
                 self.events.connected = true;
-                self.on_handshake(greeted, now);
+                // Only what the client sent first after its Request is an answer at once: in PARTOPEN all that it sends acknowledges
+                // the Response, however long ago that came.
+                self.on_handshake(greeted.filter(|greeting| sequence == greeting.heard + 1), now);
                 if self.closing {
                     self.finish(now);
                 }
@@ -683,9 +708,9 @@ impl Connection {
     }
 
     /// The handshake is done; the peer's answer to the greeting times the path.
-    fn on_handshake(&mut self, greeted: Option<(u64, Instant)>, now: Instant) {
-        if let Some((_, at)) = greeted {
-            let rtt = now.saturating_since(at);
+    fn on_handshake(&mut self, greeted: Option<Greeting>, now: Instant) {
+        if let Some(greeting) = greeted {
+            let rtt = now.saturating_since(greeting.at);
             if rtt > Duration::ZERO {
                 self.sender.on_handshake(rtt);
                 self.peer_rtt.on_handshake(rtt);
@@ -909,7 +934,7 @@ struct Read {
 impl Connection {
     /// Closes as soon as the queue is empty.
     fn finish(&mut self, now: Instant) {
-        if !self.queue.is_empty() || !matches!(self.state, State::PartOpen | State::Open) {
+        if !self.queue.is_empty() || !self.sends_data() {
             return;
         }
         let (state, reply) =
@@ -982,7 +1007,7 @@ impl Connection {
         };
         let packet = self.emit(body, &mut options, Payload::default(), 0);
         if matches!(reply, Reply::Request | Reply::Response) {
-            self.greeting = Some((self.own.greatest(), now));
+            self.greeting = Some(Greeting { number: self.own.greatest(), at: now, heard: self.peer.greatest });
         }
         packet
     }
@@ -1001,8 +1026,7 @@ impl Connection {
         // In PARTOPEN everything acknowledges the Response (section 8.1.5).
         let part_open = self.state == State::PartOpen;
         let due = self.departure().is_some_and(|at| at <= now) || self.probe;
-        let unit =
-            if due && matches!(self.state, State::PartOpen | State::Open) { self.queue.pop_front() } else { None };
+        let unit = if due && self.sends_data() { self.queue.pop_front() } else { None };
         if unit.is_none() && !acknowledge {
             return None;
         }

@@ -67,8 +67,8 @@ pub struct Sender {
     heard: bool,
     /// The nofeedback timer.
     timer: Option<Instant>,
-    /// Nothing was sent since the timer was set.
-    idle: bool,
+    /// When the first packet left since the timer was set; `None` while idle.
+    unanswered: Option<Instant>,
     suspended: bool,
     limit: DataLimit,
     pacer: Pacer,
@@ -92,7 +92,7 @@ impl Sender {
             sending: false,
             heard: false,
             timer: None,
-            idle: true,
+            unanswered: None,
             suspended: false,
             limit: DataLimit::default(),
             pacer: Pacer::default(),
@@ -130,7 +130,7 @@ impl Sender {
             self.restart_timer(now);
         }
         // Also where the timer begins with this packet, which is yet to be answered.
-        self.idle = false;
+        self.unanswered.get_or_insert(now);
     }
 
     /// Freezes the flow: no timer runs, and no rate changes, until [`resume`](Self::resume). Whoever does this lets no packets
@@ -208,12 +208,24 @@ impl Sender {
             None => INITIAL_TIMER,
         };
         self.timer = Some(Instant::from_nanos(now.as_nanos().saturating_add(after.as_nanos())));
-        self.idle = true;
+        self.unanswered = None;
     }
 
     /// Whether nothing was sent since the nofeedback timer was set.
     pub fn is_idle(&self) -> bool {
-        self.idle
+        self.unanswered.is_none()
+    }
+
+    /// Puts the nofeedback timer off, if what was sent since it was set may still be answered: that takes a round trip, and
+    /// another one for which the receiver may wait (RFC 5348, section 6.2). Returns whether it is put off.
+    pub fn wait_for_answer(&mut self, now: Instant) -> bool {
+        let rtt = self.rtt().unwrap_or(Duration::ZERO).max(self.config.granularity);
+        let answered = self.unanswered.map(|left| left + rtt + rtt);
+        let waits = answered.is_some_and(|at| at > now);
+        if waits {
+            self.timer = answered;
+        }
+        waits
     }
 
     /// X: the allowed rate in octets of payload per second, packets of the mean size supposed, before damping.
@@ -330,7 +342,7 @@ impl Sender {
             Edition::Rfc5348 if lossy => received < recover,
             Edition::Rfc5348 => self.rate < 2.0 * recover,
         };
-        if self.idle && (slow || !self.heard) {
+        if self.is_idle() && (slow || !self.heard) {
             return false;
         }
         if !self.heard {

@@ -186,3 +186,15 @@ fn an_idle_sender_is_not_cut_off() {
     // Nothing is sent from 300 ms on.
     bench.expire(700, Expired::Nothing).expect_probing(false);
 }
+
+#[test]
+fn a_packet_has_two_round_trips_to_be_answered() {
+    let mut answered = Bench::new();
+    answered.sender.on_sent(1000, ms(690), false, ms(690));
+    answered.expire(700, Expired::Nothing).expect_probing(false);
+    let mut lost = Bench { sender: answered.sender.clone(), now: answered.now };
+    lost.expire(890, Expired::Probe).expect_probing(true);
+    answered.now = ms(790);
+    answered.feedback(1e6, 0.0, Some(NORMAL)).expect_probing(false);
+    assert!(answered.sender.poll_timeout() >= Some(ms(1190)), "{:?}", answered.sender.poll_timeout());
+}

@@ -128,6 +128,20 @@ fn after_the_last_probe_the_connection_closes() {
     assert_eq!(client.connection.poll_timeout(), None);
 }
 
+#[test]
+fn a_path_that_goes_with_the_last_data_may_come_back_while_the_connection_closes() {
+    let mut client = sending(1);
+    client.connection.handle_close(client.now);
+    assert!(matches!(client.recv().body, Body::Close { .. }));
+    // Half-closed connections last eight minutes, and the Close is all that is sent in them.
+    while let Some(due) = client.connection.poll_timeout().filter(|&due| due < ms(480_200)) {
+        client.now = due;
+        client.connection.handle_timeout(due);
+        assert!(matches!(client.recv().body, Body::Close { .. }));
+    }
+    client.timer(480_200).expect_events(&[Output::Connected, Output::Closed(CloseReason::TimedOut)][1..]);
+}
+
 fn plain() -> Config {
     let tfrc = tfrc::Config { edition: tfrc::Edition::Rfc3448, ..tfrc::Config::default() };
     Config { congestion: Congestion::Tfrc(tfrc), queue: 100, ..Config::default() }

@@ -30,6 +30,20 @@ fn section_8_3_a_client_closes() {
     assert_eq!(client.connection.poll_timeout(), None);
 }
 
+/// A Close that was out of the peer's window draws a Sync. What follows the answer to that is within it.
+#[test]
+fn section_8_3_a_close_follows_the_answer_to_a_sync() {
+    let mut client = Bench::open_client(Config::default());
+    client.connection.handle_close(client.now);
+    client.recv();
+    client.at(200).send(SERVER_ISS + 2, Body::Sync { acknowledgement: CLIENT_ISS + 2 }, &[]);
+    client.expect(CLIENT_ISS + 3, Body::SyncAck { acknowledgement: SERVER_ISS + 2 });
+    client.timer(200);
+    client.expect(CLIENT_ISS + 4, Body::Close { acknowledgement: SERVER_ISS + 2 });
+    client.timer(600);
+    client.expect(CLIENT_ISS + 5, Body::Close { acknowledgement: SERVER_ISS + 2 });
+}
+
 #[test]
 fn what_is_taken_back_no_longer_holds_the_close_up() {
     let mut client = Bench::open_client(Config::default());

@@ -153,6 +153,19 @@ fn a_server_answers_a_client_that_has_seen_nothing_since_the_response() {
     server.recv_nothing();
 }
 
+/// What the client sends in PARTOPEN acknowledges the Response, whenever that came.
+#[test]
+fn an_acknowledgement_that_is_repeated_times_no_path() {
+    for (number, expected) in [(CLIENT_ISS + 1, ms(9_900) - ms(0)), (CLIENT_ISS + 4, ms(200) - ms(0))] {
+        let mut server = Bench::server(Config::default());
+        server.send(CLIENT_ISS, request(), &wishes());
+        server.recv();
+        server.at(9_900).send(number, Body::Ack { acknowledgement: SERVER_ISS }, &confirms());
+        assert_eq!(server.connection.peer_rtt(), expected, "{number}");
+        assert_eq!(server.connection.sender().tfrc().rtt().is_some(), number == CLIENT_ISS + 1);
+    }
+}
+
 #[test]
 fn section_5_8_2_what_must_be_understood_is_refused_if_it_is_not() {
     let refused = |options: &[OptionRepr], code, data: [u8; 3]| {
