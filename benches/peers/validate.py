@@ -276,6 +276,8 @@ class Bench:
 def main() -> int:
     """Run the grids and print the tables; 1 if a case is not right."""
     arguments = parse_arguments()
+    for file in filter(None, (arguments.reference, arguments.out)):
+        file.parent.mkdir(parents=True, exist_ok=True)
     right = True
     with tempfile.TemporaryDirectory() as directory, ThreadPoolExecutor(arguments.workers) as pool:
         bench = Bench(arguments, Path(directory), pool)

@@ -169,6 +169,33 @@ def test_every_ban_bites(tmp_path: Path) -> None:
     assert reported == {*types, *methods}, result.stderr
 
 
+def test_a_crate_of_a_user_s_own_needs_no_workspace_of_hopcast(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "adding-a-protocol.md").read_text()
+    manifest = page.split("## In a workspace of your own")[1].split("```toml\n")[1].split("```")[0]
+    crate = tmp_path / "collection-tree"
+    shutil.copytree(ROOT / "docs" / "adding-a-protocol", crate)
+    (crate / "Cargo.toml").write_text(manifest.replace("../hopcast", str(ROOT)))
+
+    command = ["cargo", "metadata", "--offline", "--no-deps", "--format-version", "1"]
+    told = json.loads(subprocess.run(command, cwd=crate, capture_output=True, check=True).stdout)
+
+    wanted = {dependency["name"] for dependency in told["packages"][0]["dependencies"]}
+    with (ROOT / "docs" / "adding-a-protocol" / "Cargo.toml").open("rb") as ours:
+        assert wanted == set(tomllib.load(ours)["dependencies"])
+
+
+def test_what_is_distributed_names_the_licence_of_its_traces() -> None:
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        pyproject = tomllib.load(file)
+    assert "traces/README.md" in pyproject["project"]["license-files"]
+    # A crate that compiles traces in, and all that contain it.
+    ships = {"hopcast-sim", "hopcast-live", "hopcast-py"}
+    for package in metadata()["packages"]:
+        if package["name"] in ARROWS:
+            assert ("CC-BY-3.0" in package["license"]) == (package["name"] in ships), package["name"]
+    assert "CC-BY-3.0" in pyproject["project"]["license"]
+
+
 @pytest.mark.parametrize("unit", sorted((ROOT / "packaging").glob("*.service")), ids=lambda unit: unit.name)
 def test_systemd_understands_the_unit(unit: Path, tmp_path: Path) -> None:
     """All of its keys and values, with a program in place of the one that is to be installed."""

@@ -13,6 +13,7 @@ import pytest
 import hopcast
 from conftest import ROOT, TOML
 from hopcast import HopcastError, Scenario, ScenarioError
+from hopcast.types import Nodes
 
 
 def test_both_spellings_are_one_scenario(objects: dict[str, Any]) -> None:
@@ -21,6 +22,12 @@ def test_both_spellings_are_one_scenario(objects: dict[str, Any]) -> None:
     assert from_text == from_objects
     assert hash(from_text) == hash(from_objects)
     assert _without_cost(hopcast.run(from_text)) == _without_cost(hopcast.run(from_objects))
+
+
+def test_an_object_needs_the_keys_that_a_file_needs() -> None:
+    text = 'duration = "5 s"\n[[nodes]]\nname = "n"\ncount = 2\nplacement = { shape = "line", spacing = "10 m" }\n'
+    nodes: Nodes = {"name": "n", "count": 2, "placement": {"shape": "line", "spacing": "10 m"}}
+    assert Scenario(duration="5 s", nodes=[nodes]).sha256 == Scenario.from_toml(text).sha256
 
 
 def test_what_a_scenario_says_of_itself(scenario: Scenario) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,6 +47,21 @@ def claimed(hops: range) -> Iterator[Any]:
             broken = pairing.name == "ns-2" and case.label[0] == "32" and int(count) > 2
             if not equal_power and not broken:
                 yield pytest.param(pairing, case, id=f"{pairing.name}-window-{'-'.join(case.label)}")
+
+
+def test_the_page_shows_the_peers_as_they_were_measured() -> None:
+    page = (TESTS.parent / "docs" / "validation.md").read_text(encoding="utf-8")
+    tables = re.findall(r"^\| window \| RTS \| hops \| ns-[23] .*\n\|[-:| ]+\n((?:\|.*\n)+)", page, re.MULTILINE)
+    shown = [[line.strip("| ").split(" | ")[:6] for line in table.splitlines()] for table in tables]
+    assert len(shown) == 6
+    for table in shown:
+        assert table in [
+            [
+                [*label.split(), f"{case['mean'] / 1e6:.4f}", f"{case['ci95'] / 1e6:.4f}", str(case["seeds"])]
+                for label, case in PEERS[pairing.name]["cases"].items()
+            ]
+            for pairing in validate.STRING_PAIRINGS
+        ]
 
 
 @pytest.mark.parametrize(("pairing", "case"), list(claimed(range(1, 4))))

@@ -9,11 +9,19 @@ use crate::output;
 
 /// Media streaming over wireless ad hoc networks: emulated, and between real hosts.
 #[derive(Debug, Parser)]
-#[command(name = "hopcast", version, about)]
+#[command(name = "hopcast", version, long_version = NOTICE, about)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
 }
+
+/// What goes with each copy of the program: the licence of the bundled traces wants to be named (CC BY 3.0, section 4).
+const NOTICE: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    "\nMIT or Apache 2.0, as you like.",
+    "\nContains the sizes of the frames of Big Buck Bunny, (c) 2008 Blender Foundation, www.bigbuckbunny.org, under CC BY 3.0,",
+    "\nhttps://creativecommons.org/licenses/by/3.0/.",
+);
 
 #[cfg(target_os = "linux")]
 #[derive(Debug, clap::Subcommand)]
