@@ -3,6 +3,8 @@
 //! A stream's key is derived from the run's seed, the [`Purpose`] and two identifiers, so that adding a node or a flow
 //! moves no other draw. The generators are a few lines of our own: a result never moves with a dependency.
 
+use crate::time::Duration;
+
 /// What a draw is for. The numbers are part of the results: never reorder, only append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
@@ -44,6 +46,8 @@ pub enum Purpose {
     Association = 22,
     /// Whether a frame that was decoded is lost to errors of its channel; for: transmission, receiver.
     ChannelError = 23,
+    /// Jitter of address resolution; for: node, radio.
+    AddressResolution = 24,
 }
 
 /// A stream of random numbers: xoshiro256++ (Blackman and Vigna, ACM TOMS 47(4), 2021), seeded through SplitMix64.
@@ -87,6 +91,13 @@ impl Stream {
             }
         }
         (product >> 32) as u32
+    }
+
+    /// Uniform in 0 ≤ x < `bound`. A bound of zero gives zero.
+    pub fn duration_below(&mut self, bound: Duration) -> Duration {
+        let product = u128::from(self.next_u64()) * u128::from(bound.as_nanos());
+        // The upper half of the product is below the bound.
+        Duration::from_nanos((product >> 64) as u64)
     }
 
     /// Uniform in 0 ≤ x < 1, a multiple of 2⁻⁵³.

@@ -17,7 +17,8 @@ use hopcast_wire::MacAddress;
 use hopcast_wire::arp::{Operation, Repr};
 
 pub use self::config::Config;
-use crate::time::Instant;
+use crate::random::Stream;
+use crate::time::{Duration, Instant};
 
 /// The most addresses that are kept or looked for, at one interface. Of known ones the one that expires first makes room.
 pub const MAX_ENTRIES: usize = 1 << 14;
@@ -31,6 +32,7 @@ pub struct Arp<P> {
     config: Config,
     hardware: MacAddress,
     protocol: Ipv4Addr,
+    random: Stream,
     entries: BTreeMap<Ipv4Addr, Entry<P>>,
     /// When something is due at an entry; [`Instant::MAX`]: never.
     timers: BTreeSet<(Instant, Ipv4Addr)>,
@@ -92,12 +94,13 @@ enum State<P> {
 }
 
 impl<P> Arp<P> {
-    /// An empty cache at an interface with these addresses.
-    pub fn new(config: Config, hardware: MacAddress, protocol: Ipv4Addr) -> Self {
+    /// An empty cache at an interface with these addresses, which draws from `random`.
+    pub fn new(config: Config, hardware: MacAddress, protocol: Ipv4Addr, random: Stream) -> Self {
         Self {
             config: config.clamped(),
             hardware,
             protocol,
+            random,
             entries: BTreeMap::new(),
             timers: BTreeSet::new(),
             outputs: VecDeque::new(),
@@ -253,6 +256,7 @@ impl<P> Arp<P> {
         let entry = self.entries.get_mut(&address).expect("what is wanted has an entry");
         let State::Wanted { requests, .. } = &mut entry.state else { unreachable!("only what is wanted is asked for") };
         *requests += 1;
+        let is_last = *requests >= self.config.requests;
         entry.asked = Some(now);
         let message = Repr {
             operation: Operation::Request,
@@ -263,7 +267,8 @@ impl<P> Arp<P> {
             target_protocol: address,
         };
         self.outputs.push_back(Output::Message { to: MacAddress::BROADCAST, message });
-        let due = self.config.request_interval.map_or(Instant::MAX, |interval| now + interval);
+        let jitter = if is_last { Duration::ZERO } else { self.random.duration_below(self.config.request_jitter) };
+        let due = self.config.request_interval.map_or(Instant::MAX, |interval| now + interval + jitter);
         self.set_due(address, due);
     }
 

@@ -1,6 +1,7 @@
 //! By hand at exact instants; then whatever may come.
 
 use super::*;
+use crate::random::Purpose;
 use crate::time::Duration;
 use proptest::prelude::*;
 
@@ -11,12 +12,15 @@ const OWN_IP: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 const NEAR_IP: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
 const FAR_IP: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 3);
 
+/// Without jitter.
+const EXACT: Config = Config { request_jitter: Duration::ZERO, ..Config::RFC_1122 };
+
 fn at(millis: u64) -> Instant {
     Instant::START + Duration::from_millis(millis)
 }
 
 fn arp(config: Config) -> Arp<u32> {
-    Arp::new(config, OWN, OWN_IP)
+    Arp::new(config, OWN, OWN_IP, Stream::new(1, Purpose::AddressResolution, 0, 0))
 }
 
 fn drain(arp: &mut Arp<u32>) -> Vec<Output<u32>> {
@@ -44,9 +48,24 @@ fn lost(packet: u32, cause: DropCause) -> Output<u32> {
     Output::Dropped { packet, cause }
 }
 
+/// Of two that ask at one instant neither hears the other.
+#[test]
+fn those_who_ask_at_one_instant_repeat_that_at_two() {
+    let repeated = |node: u64| {
+        let random = Stream::new(1, Purpose::AddressResolution, node, 0);
+        let mut arp = Arp::new(Config::RFC_1122, OWN, OWN_IP, random);
+        arp.handle_packet(NEAR_IP, 1, at(0));
+        assert_eq!(drain(&mut arp), [asks(NEAR_IP)]);
+        let due = arp.poll_timeout().expect("it asks again");
+        assert!((at(1000)..at(1010)).contains(&due), "{due}");
+        due
+    };
+    assert_ne!(repeated(0), repeated(1));
+}
+
 #[test]
 fn a_packet_waits_for_the_answer_to_a_request_and_goes_with_it() {
-    let mut arp = arp(Config::RFC_1122);
+    let mut arp = arp(EXACT);
     assert_eq!((arp.lookup(NEAR_IP, at(0)), arp.poll_timeout()), (None, None));
     arp.handle_packet(NEAR_IP, 1, at(0));
     assert_eq!(drain(&mut arp), [asks(NEAR_IP)]);
@@ -64,7 +83,7 @@ fn a_packet_waits_for_the_answer_to_a_request_and_goes_with_it() {
 
 #[test]
 fn an_address_is_believed_for_a_minute_after_it_was_last_told() {
-    let mut arp = arp(Config::RFC_1122);
+    let mut arp = arp(EXACT);
     arp.handle_packet(NEAR_IP, 1, at(0));
     let reply = message(Operation::Reply, (NEAR, NEAR_IP), (OWN, OWN_IP));
     arp.handle_message(&reply, at(10));
@@ -83,7 +102,7 @@ fn an_address_is_believed_for_a_minute_after_it_was_last_told() {
 
 #[test]
 fn after_three_requests_without_an_answer_what_waits_is_given_up() {
-    let mut arp = arp(Config::RFC_1122);
+    let mut arp = arp(EXACT);
     arp.handle_packet(NEAR_IP, 1, at(0));
     assert_eq!(drain(&mut arp), [asks(NEAR_IP)]);
     for second in 1..3 {
@@ -105,7 +124,7 @@ fn after_three_requests_without_an_answer_what_waits_is_given_up() {
 
 #[test]
 fn the_oldest_gives_way_when_too_many_wait_for_one_address() {
-    let mut arp = arp(Config { queue_packets: 2, ..Config::RFC_1122 });
+    let mut arp = arp(Config { queue_packets: 2, ..EXACT });
     for packet in 1..=3 {
         assert_eq!(arp.is_full(NEAR_IP), packet > 2);
         arp.handle_packet(NEAR_IP, packet, at(0));
@@ -119,7 +138,7 @@ fn the_oldest_gives_way_when_too_many_wait_for_one_address() {
 
 #[test]
 fn a_request_for_this_node_is_answered_and_who_asks_is_known() {
-    let mut arp = arp(Config::RFC_1122);
+    let mut arp = arp(EXACT);
     arp.handle_message(&request((NEAR, NEAR_IP), OWN_IP), at(0));
     let reply = message(Operation::Reply, (OWN, OWN_IP), (NEAR, NEAR_IP));
     assert_eq!(drain(&mut arp), [Output::Message { to: NEAR, message: reply }]);
@@ -136,7 +155,7 @@ fn a_request_for_this_node_is_answered_and_who_asks_is_known() {
 
 #[test]
 fn a_request_of_the_neighbour_that_is_looked_for_is_as_good_as_an_answer() {
-    let mut arp = arp(Config::RFC_1122);
+    let mut arp = arp(EXACT);
     arp.handle_packet(NEAR_IP, 1, at(0));
     drain(&mut arp);
     arp.handle_message(&request((NEAR, NEAR_IP), FAR_IP), at(2));
@@ -145,7 +164,7 @@ fn a_request_of_the_neighbour_that_is_looked_for_is_as_good_as_an_answer() {
 
 #[test]
 fn a_neighbour_that_moves_to_another_address_is_found_there() {
-    let mut arp = arp(Config::RFC_1122);
+    let mut arp = arp(EXACT);
     arp.handle_neighbour(NEAR_IP, NEAR, at(0));
     arp.handle_message(&request((FAR, NEAR_IP), NEAR_IP), at(1));
     assert_eq!(arp.lookup(NEAR_IP, at(1)), Some(FAR), "a gratuitous request");
@@ -153,7 +172,7 @@ fn a_neighbour_that_moves_to_another_address_is_found_there() {
 
 #[test]
 fn who_shows_its_addresses_otherwise_needs_no_request() {
-    let mut arp = arp(Config::RFC_1122);
+    let mut arp = arp(EXACT);
     arp.handle_packet(FAR_IP, 1, at(0));
     drain(&mut arp);
     arp.handle_neighbour(NEAR_IP, NEAR, at(1));
@@ -164,7 +183,7 @@ fn who_shows_its_addresses_otherwise_needs_no_request() {
 
 #[test]
 fn what_waits_for_a_lost_neighbour_comes_back_and_is_not_asked_for() {
-    let mut arp = arp(Config::RFC_1122);
+    let mut arp = arp(EXACT);
     arp.handle_packet(NEAR_IP, 1, at(0));
     arp.handle_packet(NEAR_IP, 2, at(0));
     drain(&mut arp);
@@ -181,7 +200,7 @@ fn what_waits_for_a_lost_neighbour_comes_back_and_is_not_asked_for() {
 #[test]
 fn a_short_timeout_asks_no_more_often_than_the_rate_allows() {
     let timeout = Some(Duration::from_millis(100));
-    let mut arp = arp(Config { timeout, ..Config::RFC_1122 });
+    let mut arp = arp(Config { timeout, ..EXACT });
     arp.handle_packet(NEAR_IP, 1, at(0));
     arp.handle_message(&message(Operation::Reply, (NEAR, NEAR_IP), (OWN, OWN_IP)), at(1));
     assert_eq!(drain(&mut arp), [asks(NEAR_IP), goes(1, NEAR)]);
@@ -236,7 +255,7 @@ fn addresses_of_groups_and_of_this_node_are_not_believed() {
 
 #[test]
 fn a_flood_of_inventions_fills_no_more_than_its_place_and_drives_nobody_out_who_is_waited_for() {
-    let mut arp = arp(Config { learns_all: true, ..Config::RFC_1122 });
+    let mut arp = arp(Config { learns_all: true, ..EXACT });
     arp.handle_packet(NEAR_IP, 1, at(0));
     let count = MAX_ENTRIES as u32 + 1_000;
     for invented in 0..count {
@@ -277,7 +296,7 @@ fn configs() -> impl Strategy<Value = Config> {
         requests,
         queue_packets,
         learns_all,
-        ..Config::RFC_1122
+        ..EXACT
     })
 }
 
@@ -361,7 +380,7 @@ proptest! {
         octets in prop::collection::vec(prop::array::uniform28(any::<u8>()), 1..100),
         mutated in any::<bool>(),
     ) {
-        let mut arp = arp(Config { learns_all: true, ..Config::RFC_1122 });
+        let mut arp = arp(Config { learns_all: true, ..EXACT });
         for (octets, millis) in octets.into_iter().zip(0..) {
             let mut octets = octets;
             let template = request(node(octets[9] % 4), node(octets[10] % 4).1);

@@ -10,6 +10,7 @@ use crate::address::{ip_address, mac_address, node_of, station_of};
 use crate::metrics::DropCause;
 use crate::scenario::model::{FlowId, NodeId};
 use hopcast_protocols::arp::{self, Arp, Output, answer};
+use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::routing::NextHop;
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::StationId;
@@ -23,8 +24,11 @@ use hopcast_wire::icmpv4::Failure;
 pub(super) struct Resolution(Vec<Arp<Transmit>>);
 
 impl Resolution {
-    pub(super) fn new(config: arp::Config, node: NodeId, radios: &[StationId]) -> Self {
-        let cache = |&radio: &StationId| Arp::new(config, mac_address(radio), ip_address(node));
+    pub(super) fn new(config: arp::Config, node: NodeId, radios: &[StationId], seed: u64) -> Self {
+        let cache = |&radio: &StationId| {
+            let random = Stream::new(seed, Purpose::AddressResolution, u64::from(node.0), u64::from(radio.0));
+            Arp::new(config, mac_address(radio), ip_address(node), random)
+        };
         Self(radios.iter().map(cache).collect())
     }
 

@@ -106,6 +106,8 @@ pub struct HostConfig {
     pub arp: Option<ArpConfig>,
     /// Send buffer and receive buffer of each UDP socket, in octets of payload.
     pub socket_buffer: u32,
+    /// Of the run: what the host itself draws follows from it.
+    pub seed: u64,
 }
 
 /// What a host knows of an interface.
@@ -163,7 +165,7 @@ pub const MAX_SOCKETS: usize = (u16::MAX - FIRST_PORT) as usize + 1;
 impl Host {
     /// A machine without programs.
     pub fn new(node: NodeId, config: HostConfig, routes: Routes) -> Self {
-        let resolution = config.arp.map(|arp| Box::new(Resolution::new(arp, node, &config.radios)));
+        let resolution = config.arp.map(|arp| Box::new(Resolution::new(arp, node, &config.radios, config.seed)));
         Self {
             node,
             resolution,

@@ -173,6 +173,7 @@ pub fn machines(scenario: &Scenario, network: &Network, seed: u64, hosting: Host
                 radios: neighbours.radios(node).collect(),
                 arp: group.arp,
                 socket_buffer: group.socket_buffer,
+                seed,
             };
             let mut host = match &group.routing {
                 Routing::Static => {

@@ -107,3 +107,51 @@ application = {{ kind = "cbr", rate = "900 kb/s", packet = "1472 B" }}
     assert!(unheard("40 m") > 50, "n0 and n2 don't hear each other");
     assert!(unheard("200 m") < 5, "all hear each other");
 }
+
+/// Programs that start at one instant make their nodes look for each other, or for a common neighbour, at one instant: frames to all,
+/// which nobody hears and no MAC repeats.
+#[test]
+fn nodes_that_start_at_one_instant_do_not_stay_in_step() {
+    let flow = |from: u32, to: u32| {
+        format!(
+            r#"
+            [flows.from{from}]
+            from = "n{from}"
+            to = "n{to}"
+            transport = {{ protocol = "udp" }}
+            application = {{ kind = "cbr", rate = "100 kb/s", packet = "1000 B" }}
+            "#
+        )
+    };
+    for resolution in [
+        r#"routing = { protocol = "aodv" }"#,
+        r#"routing = { protocol = "aodv", profile = "draft-5" }"#,
+        r#"routing = { protocol = "dsr" }"#,
+        r#"routing = { protocol = "dsr", profile = "ns-2" }"#,
+        r#"routing = { protocol = "dsdv" }"#,
+        r#"routing = { protocol = "olsr" }"#,
+        "arp = {}",
+    ] {
+        for (nodes, others) in [(2, flow(1, 0)), (3, flow(2, 1))] {
+            let text = format!(
+                r#"
+                duration = "60 s"
+                radio = {{ standard = "802.11b", propagation = {{ model = "range", receive = "250 m", carrier_sense = "250 m" }} }}
+                [[nodes]]
+                name = "n"
+                count = {nodes}
+                placement = {{ shape = "line", spacing = "200 m" }}
+                {resolution}
+                {}
+                {others}
+                "#,
+                flow(0, 1),
+            );
+            let simulation = run(&text, 1);
+            for flow in simulation.flows() {
+                let summary = flow.summary(simulation.end());
+                assert!(summary.received_packets * 10 > summary.sent_packets * 7, "{resolution}, {nodes}: {summary:?}");
+            }
+        }
+    }
+}

@@ -38,7 +38,8 @@ pub struct Config {
     /// Whose rules are followed where ns-2.35 has its own.
     pub rules: Rules,
     /// Broadcasts that answer a message of a neighbour are delayed by up to this time, so that neighbours that have heard the
-    /// same do not all transmit at once (RFC 5148, section 5).
+    /// same do not all transmit at once (RFC 5148, section 5); and requests of the node's own, but under ns-2's rules and in ARP
+    /// packets, which go at once.
     pub broadcast_jitter: Duration,
     /// Whether messages travel behind ARP packets, and not in UDP.
     pub in_arp: bool,
@@ -265,6 +266,11 @@ impl Config {
     /// upon anew, and a repair is one request.
     pub(super) fn fails_as_ns2(&self) -> bool {
         self.is_ns2() && self.local_repair != LocalRepair::Near
+    }
+
+    /// Whether requests of the node's own leave without jitter: as in ns-2, and as ARP's do.
+    pub(super) fn asks_at_once(&self) -> bool {
+        self.is_ns2() || self.in_arp
     }
 
     /// Whether ns-2's rules are followed.

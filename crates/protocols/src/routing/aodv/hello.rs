@@ -24,7 +24,7 @@ impl Aodv {
     /// Hellos begin at an instant of this node's own.
     pub(super) fn start_hellos(&mut self, now: Instant) {
         if self.config.link_detection.uses_hello() {
-            let phase = self.draw_below(self.config.hello_interval);
+            let phase = self.random.duration_below(self.config.hello_interval);
             self.next_hello = Some(now + phase);
         }
     }

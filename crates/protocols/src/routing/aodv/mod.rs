@@ -252,19 +252,12 @@ impl Aodv {
 
     /// Sends a message to all neighbours once its jitter has passed.
     fn broadcast_with_jitter(&mut self, message: Message, now: Instant) {
-        let jitter = self.draw_below(self.config.broadcast_jitter);
+        let jitter = self.random.duration_below(self.config.broadcast_jitter);
         if jitter == Duration::ZERO {
             return self.broadcast(message, now);
         }
         self.delayed.insert((now + jitter, self.next_delayed), message);
         self.next_delayed += 1;
-    }
-
-    /// Uniform in 0 ≤ x < `bound`.
-    fn draw_below(&mut self, bound: Duration) -> Duration {
-        let product = u128::from(self.random.next_u64()) * u128::from(bound.as_nanos());
-        // The upper half of the product is below the bound.
-        Duration::from_nanos((product >> 64) as u64)
     }
 }
 

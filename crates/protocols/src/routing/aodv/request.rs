@@ -46,7 +46,13 @@ impl Aodv {
             originator_sequence: self.sequence.0,
             extensions: Default::default(),
         };
-        self.broadcast(to_all(&request, ttl), now);
+        let message = to_all(&request, ttl);
+        if self.config.asks_at_once() {
+            self.broadcast(message, now);
+        } else {
+            // Nodes that look for routes at one instant would do so each time, and none would hear the others.
+            self.broadcast_with_jitter(message, now);
+        }
     }
 
     pub(super) fn handle_request(&mut self, request: &RequestRepr<'_>, from: NextHop, ttl: u8, now: Instant) {

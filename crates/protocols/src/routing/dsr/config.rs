@@ -8,7 +8,7 @@ pub struct Config {
     /// DiscoveryHopLimit, in hops: the time to live of a propagating Route Request. The format has room for 62 nodes between the
     /// ends.
     pub discovery_hop_limit: u8,
-    /// BroadcastJitter: Route Requests are passed on, and Route Replies sent, after up to this time.
+    /// BroadcastJitter: Route Requests are sent and passed on, and Route Replies sent, after up to this time.
     pub broadcast_jitter: Duration,
     /// What the RFC leaves open, or ns-2 does otherwise.
     pub rules: Rules,

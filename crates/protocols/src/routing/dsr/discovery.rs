@@ -108,18 +108,15 @@ impl Dsr {
         let hop_limit = discovery.take_step(&self.config, now);
         discovery.timer = Some(self.schedule.add(discovery.next_step(), Timer::Discovery(target)));
         let message = self.request(target, hop_limit, None, now);
-        // ns-2 delays its own requests as those that it passes on, and of its replies those of the target alone.
-        let jitter = match self.config.rules {
-            Rules::Rfc4728 => Duration::ZERO,
-            Rules::Ns2 => self.draw_below(self.config.broadcast_jitter),
-        };
+        // As those that are passed on: nodes that look for routes at one instant would do so each time.
+        let jitter = self.random.duration_below(self.config.broadcast_jitter);
         self.send_after(jitter, message, now);
     }
 
-    /// How long a Route Reply waits that this node sends about other nodes.
+    /// How long a Route Reply waits that this node sends about other nodes. ns-2 delays those of the target alone.
     pub(super) fn jitter_of_offer(&mut self) -> Duration {
         match self.config.rules {
-            Rules::Rfc4728 => self.draw_below(self.config.broadcast_jitter),
+            Rules::Rfc4728 => self.random.duration_below(self.config.broadcast_jitter),
             Rules::Ns2 => Duration::ZERO,
         }
     }
@@ -200,7 +197,7 @@ impl Dsr {
         if target == self.address {
             passed.push(target);
             let back: Vec<_> = passed[..passed.len() - 1].iter().rev().copied().collect();
-            let jitter = self.draw_below(self.config.broadcast_jitter);
+            let jitter = self.random.duration_below(self.config.broadcast_jitter);
             return self.send_reply(&passed[1..], &back, jitter, now);
         }
         match self.blacklist.state(from.address, now) {
@@ -237,7 +234,7 @@ impl Dsr {
             ttl: packet.ttl - 1,
             octets,
         };
-        let jitter = self.draw_below(self.config.broadcast_jitter);
+        let jitter = self.random.duration_below(self.config.broadcast_jitter);
         self.send_after(jitter, message, now);
     }
 
@@ -265,7 +262,7 @@ impl Dsr {
         if self.cached_replies.len() >= self.config.request_table_size {
             return false;
         }
-        let share = self.draw_below(self.config.reply_hop_delay);
+        let share = self.random.duration_below(self.config.reply_hop_delay);
         let delay = (self.config.reply_hop_delay * (route.len() as u64 - 1)).saturating_add(share);
         let timer = self.schedule.add(after(now, delay), Timer::CachedReply(key.0, key.1));
         self.cached_replies.insert(key, CachedReply { route, back, timer });

@@ -135,12 +135,6 @@ impl Dsr {
         NextHop { interface: self.heard_over.get(&neighbour).copied().unwrap_or(0), address: neighbour }
     }
 
-    /// Uniform between zero and `limit`.
-    fn draw_below(&mut self, limit: Duration) -> Duration {
-        let product = u128::from(self.random.next_u64()) * u128::from(limit.as_nanos());
-        Duration::from_nanos((product >> 64) as u64)
-    }
-
     /// A message with these options, along this route from this node. One that was salvaged names this node in its route.
     fn message_along(&self, hops: &[Ipv4Addr], options: Vec<DsrOption<'_>>, salvage: u8) -> Option<Message> {
         let (&destination, between) = hops.split_last()?;

@@ -92,7 +92,7 @@ pub(in super::super) struct Aodv {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 255))]
     pub ttl_threshold: Option<u8>,
-    /// Broadcasts that answer a message are delayed by up to this time. Default: as the profile says.
+    /// Broadcasts that answer a message are delayed by up to this time, and requests of a node's own, but under profile `ns-2` and in ARP packets. Default: as the profile says.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
     pub broadcast_jitter: Option<Time>,
@@ -232,7 +232,7 @@ pub(in super::super) struct Dsr {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1, "maximum" = 255))]
     pub discovery_hop_limit: Option<u8>,
-    /// Requests are passed on, and replies sent, after up to this time. Default: as the profile says.
+    /// Requests are sent and passed on, and replies sent, after up to this time. Default: as the profile says.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
     pub broadcast_jitter: Option<Time>,
