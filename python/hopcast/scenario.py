@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
@@ -41,7 +42,7 @@ class Scenario:
     the names under which TCP flows may use them (see `hopcast.congestion`). Raises `ScenarioError`.
     """
 
-    __slots__ = ("_core", "_source")
+    __slots__ = ("_core", "_digests", "_source")
 
     def __init__(
         self,
@@ -114,6 +115,10 @@ class Scenario:
         paths = [os.path.join(folder, name + ending) for name in named for folder, ending in places]
         return [path for path in paths if os.path.isfile(path)]
 
+    def digests(self) -> tuple[str, ...]:
+        """The SHA-256 of each of these files, as they were when the scenario was made, which read them."""
+        return self._digests
+
     def folders(self) -> tuple[str, ...]:
         """Where traces are looked for: beside the scenario first, then in the folders of traces."""
         return (self._source.directory, *self._source.traces)
@@ -161,8 +166,17 @@ class Scenario:
 
     def _core_of_a_run(self) -> _core.Scenario:
         """What the extension module runs. It holds what congestion controls written in Python raise, which every run takes out: a run
-        with such has one of its own, since others of the same scenario may go on beside it."""
-        return self._of(self._source)._core if self.laws() else self._core
+        with such has one of its own, since others of the same scenario may go on beside it. Raises `ScenarioError` where the traces
+        that it is made of anew are no longer those of this scenario."""
+        if not self.laws():
+            return self._core
+        again = self._of(self._source)
+        if again._digests != self._digests:
+            files = ", ".join(map(_shown, again.files()))
+            raise ScenarioError(
+                self._source.file, "", None, f"a trace ({files}) was changed since the scenario was made; make it anew"
+            )
+        return again._core
 
     def _take(self, source: _Source) -> None:
         parse = _core.Scenario.from_toml if source.form == "toml" else _core.Scenario.from_json
@@ -175,6 +189,7 @@ class Scenario:
             list(source.overrides),
             list(source.congestion),
         )
+        self._digests = tuple(map(_digest_if_any, self.files()))
 
 
 class _Source(NamedTuple):
@@ -212,6 +227,20 @@ def _read(path: str) -> str:
         raise
     except ValueError:
         raise ScenarioError(_shown(path), "", None, "can't be read: a file name holds no null byte") from None
+
+
+def digest(path: str) -> str:
+    """The SHA-256 of a file. Raises `OSError`."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _digest_if_any(path: str) -> str:
+    """The same, or nothing: what can't be read is a file of the name that is not the one that was."""
+    try:
+        return digest(path)
+    except OSError:
+        return ""
 
 
 def _shown(path: str) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import importlib
+import os
 import signal
 import sqlite3
 import subprocess
@@ -13,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from conftest import Hopcast, command
-from hopcast import OutputError, Result, Scenario, _core
+from conftest import TOML, Hopcast, command
+from hopcast import OutputError, Result, Scenario, ScenarioError, _core, run
 from hopcast.congestion import CongestionControl
-from hopcast.studies import AMOUNTS, EXPERIMENTS, StudyInterrupted, run_experiments
+from hopcast.studies import AMOUNTS, EXPERIMENTS, StudyInterrupted, load_file, run_experiments
 from hopcast.studies import experiment as module
 from hopcast.studies.experiment import Case, Experiment, Measured
 from hopcast.studies.kept import NAME, KeptRuns, Observe
@@ -248,6 +250,91 @@ def test_a_run_over_another_trace_is_another(name: str, objects: dict[str, Any],
     assert kept.find(other, 7, None) is None
 
 
+MINE = """
+from hopcast import Scenario
+from hopcast.studies import Case, Experiment, value
+
+def observe(result):
+    return {{"x": {x}}}
+
+def cases(amount):
+    return {{"a": Case(Scenario.from_toml({toml!r}), (1,), observe)}}
+
+def rows(measured):
+    return [value("MINE", "a", "x", "", measured.sample("a", lambda document: document["x"]))]
+
+EXPERIMENTS = [Experiment("MINE", "", "", lambda amount: [], cases, rows)]
+"""
+
+
+def test_a_file_that_was_edited_in_a_session_is_another(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+
+    def loaded(x: float) -> list[Experiment]:
+        file.write_text(MINE.format(x=x, toml=TOML))
+        return load_file(file)
+
+    def measured(experiments: list[Experiment]) -> float | None:
+        kept = KeptRuns(tmp_path)
+        found = run_experiments(experiments, QUICK, kept=kept).rows[0].measured
+        kept.close()
+        return found
+
+    assert [measured(loaded(x)) for x in (1.0, 2.0, 1.0)] == [1.0, 2.0, 1.0]
+    assert counted(tmp_path) == 2, "what was measured before is found again"
+    old = loaded(3.0)
+    file.write_text(MINE.format(x=4.0, toml=TOML))
+    assert measured(old) == 3.0
+    assert measured(load_file(file)) == 4.0, "it is what was executed that counts, not what stands in the file then"
+
+
+@pytest.mark.parametrize(("is_older", "runs"), [(True, 1), (False, 0)])
+def test_a_module_that_may_have_been_edited_is_not_vouched_for(
+    is_older: bool, runs: int, scenario: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"helper_{runs}"
+    file = tmp_path / f"{name}.py"
+    file.write_text("def observe(result):\n    return {}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    observe = importlib.import_module(name).observe
+    if is_older:
+        os.utime(file, (0.0, 0.0))
+    kept = KeptRuns(tmp_path)
+    kept.put(scenario, 7, observe, "document")
+    kept.close()
+    assert counted(tmp_path) == runs
+
+
+def test_a_trace_that_was_rewritten_in_a_session_is_another(objects: dict[str, Any], tmp_path: Path) -> None:
+    objects["flows"] = [objects["flows"][0] | {"application": {"kind": "video-trace", "file": "film.dat"}}]
+
+    def played(size: int) -> Scenario:
+        """A film of eight frames."""
+        (tmp_path / "film.dat").write_text(f"0 I 0 {size}\n1 I 40 {size}\n")
+        return Scenario(**objects, directory=tmp_path)
+
+    def sent(*scenarios: Scenario) -> list[float]:
+        found: list[float] = []
+
+        def rows(measured: Measured) -> list[Row]:
+            found.extend(measured.flow(name, "units", "sent_bytes").mean for name in measured.documents)
+            return []
+
+        cases = {str(place): Case(scenario, (1,)) for place, scenario in enumerate(scenarios)}
+        kept = KeptRuns(tmp_path)
+        run_experiments([Experiment("X", "", "", lambda amount: [], lambda amount: cases, rows)], QUICK, kept=kept)
+        kept.close()
+        return found
+
+    small = played(500)
+    assert sent(small) == [8 * 500]
+    large = played(700)
+    assert sent(large) == [8 * 700]
+    assert sent(small, large) == [8 * 500, 8 * 700], "in one study, too"
+    assert counted(tmp_path) == 2
+
+
 class One(CongestionControl):
     """A window of one segment."""
 
@@ -260,6 +347,18 @@ class Eight(CongestionControl):
 
     def on_established(self, segment: int, initial_window: int) -> None:
         self.window = 8 * segment
+
+
+def test_a_run_that_is_made_anew_plays_no_other_trace(objects: dict[str, Any], tmp_path: Path) -> None:
+    film = tmp_path / "film.dat"
+    film.write_text("0 I 0 500\n1 I 40 500\n")
+    objects["flows"][0]["application"] = {"kind": "video-trace", "file": film.name}
+    objects["flows"][1]["transport"] = {"protocol": "tcp", "congestion": {"name": "law"}}
+    scenario = Scenario(**objects, directory=tmp_path, congestion={"law": One})
+    assert run(scenario, seed=1).flows["sent_bytes"][0] == 8 * 500
+    film.write_text("0 I 0 700\n1 I 40 700\n")
+    with pytest.raises(ScenarioError, match=r"film\.dat\) was changed since the scenario was made"):
+        run(scenario, seed=1)
 
 
 def test_runs_under_other_laws_of_one_name_are_others(objects: dict[str, Any], tmp_path: Path) -> None:

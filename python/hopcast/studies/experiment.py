@@ -170,6 +170,7 @@ class Key:
     sha256: str
     """Of the scenario, which does not cover what follows."""
     folders: tuple[str, ...]
+    traces: tuple[str, ...]
     laws: tuple[tuple[str, Callable[..., CongestionControl]], ...]
     seed: int
     observe: Callable[[Result], Document] | None
@@ -191,8 +192,9 @@ TICK_S = 0.1
 
 def _keys(case: Case) -> list[Key]:
     """Of a run with each seed."""
-    sha256, folders, laws = case.scenario.sha256, case.scenario.folders(), case.scenario.laws()
-    return [Key(sha256, folders, laws, seed, case.observe) for seed in case.seeds]
+    scenario = case.scenario
+    sha256, folders, traces, laws = scenario.sha256, scenario.folders(), scenario.digests(), scenario.laws()
+    return [Key(sha256, folders, traces, laws, seed, case.observe) for seed in case.seeds]
 
 
 class Cancelled(Exception):

@@ -2,7 +2,8 @@
 
 The file is an SQLite database: a run is in it whole or not at all, whatever ends the process. A run is found again by the
 SHA-256 of its scenario, the traces that it names, its seed, the build of hopcast, and the function that looked at it and the
-congestion controls written in Python, with the modules they stand in: where one of them is another, it runs anew.
+congestion controls written in Python, with the modules they stand in: where one of them is another, it runs anew. Traces and the
+files of studies are taken as they were read, whatever stands there now.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import json
 import os
 import sqlite3
 import sys
+import time
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 from hopcast import _core
 from hopcast.errors import OutputError
+from hopcast.scenario import digest
+from hopcast.studies.own import DIGEST
 
 if TYPE_CHECKING:
     from hopcast.results import Result
@@ -33,6 +37,8 @@ NAME = "runs.sqlite"
 """Of the file, in the folder of a study."""
 BUSY_S = 30.0
 """How long to wait for another process that writes to the same file."""
+LOADED_NS = time.time_ns()
+"""When this module was loaded, in ns since 1970."""
 
 
 class KeptRuns:
@@ -105,26 +111,31 @@ class KeptRuns:
 
 
 def _name(scenario: Scenario, seed: int, observe: Observe | None) -> str | None:
-    """What a run is found by; none where its observer or a congestion control is not what stands under its name in its module, and
-    can't be told from others."""
+    """What a run is found by; none where its observer or a congestion control can't be told from others."""
     code = ["" if observe is None else _code(observe), *(_code(law) for _, law in scenario.laws())]
     if None in code:
         return None
     names = [name for name, _ in scenario.laws()]
-    parts = [_build(), scenario.sha256, _traces(scenario), seed, names, code]
+    parts = [_build(), scenario.sha256, scenario.digests(), seed, names, code]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 @functools.cache
 def _code(made: Callable[..., Any]) -> str | None:
-    """A function or class by its name and the text of its module."""
+    """A function or class by its name and the text of its module; none where it is not what stands under its name there, or where
+    the text may no longer be the one that was loaded."""
     if not _stands_in_its_module(made):
         return None
-    try:
-        file = inspect.getsourcefile(made)
-    except TypeError:
-        return None
-    return None if file is None else f"{made.__qualname__} {_digest(file)}"
+    sha256: str | None = getattr(sys.modules[made.__module__], DIGEST, None)
+    if sha256 is None:
+        try:
+            file = inspect.getsourcefile(made)
+            if file is None or os.stat(file).st_mtime_ns > LOADED_NS:
+                return None
+            sha256 = digest(file)
+        except (TypeError, OSError):
+            return None
+    return f"{made.__qualname__} {sha256}"
 
 
 def _stands_in_its_module(made: Callable[..., Any]) -> bool:
@@ -141,17 +152,7 @@ def _stands_in_its_module(made: Callable[..., Any]) -> bool:
     return found is made
 
 
-def _traces(scenario: Scenario) -> list[str]:
-    """Of the files that a scenario may read, which its own SHA-256 does not cover."""
-    return [_digest(path) for path in scenario.files()]
-
-
 @functools.cache
 def _build() -> str:
     """The version, and the very module that simulates: between two versions there are many builds."""
-    return f"{_core.__version__} {_digest(str(_core.__file__))}"
-
-
-@functools.cache
-def _digest(path: str) -> str:
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    return f"{_core.__version__} {digest(str(_core.__file__))}"

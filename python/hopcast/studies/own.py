@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import importlib.util
 import os
 import re
@@ -17,6 +18,8 @@ ID = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 """Of an experiment: it is also a place in the report."""
 TEXTS = ("id", "title", "paper")
 """Of an experiment; all else of it are functions."""
+DIGEST = "__sha256__"
+"""In the module of a file: the SHA-256 of the text that was executed, whatever stands in the file later."""
 
 
 class StudyFileError(HopcastError):
@@ -36,7 +39,10 @@ def load_file(path: str | os.PathLike[str], taken: frozenset[str] = frozenset())
         raise StudyFileError(f"{file}: is not a Python file")
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
+        # What a cache holds of the module may be older than the file, and the digest is to be that of what runs.
+        source = file.read_bytes()
+        setattr(module, DIGEST, hashlib.sha256(source).hexdigest())
+        exec(compile(source, spec.origin or file, "exec", dont_inherit=True), module.__dict__)
     except (Exception, SystemExit) as error:
         raise StudyFileError(f"{file}{line(error, spec.origin)}: {type(error).__name__}: {error}") from error
     experiments = getattr(module, "EXPERIMENTS", None)
