@@ -106,6 +106,7 @@ class _SendingMachine(_Machine):
         self.machine = machine
         self.connected = asyncio.Event()
         self.room = asyncio.Event()
+        self.ending = False
         self.finished = asyncio.Event()
         self.reason: str | None = None
 
@@ -132,15 +133,27 @@ class _SendingMachine(_Machine):
             self.connected.clear()
         elif what == "finished":
             self.reason = reason
-            self.finished.set()
-            # Whoever waits for these waits for nothing.
-            self.connected.set()
-            self.room.set()
+            self.finish()
+
+    def end(self) -> None:
+        """Nothing more may be handed over."""
+        self.ending = True
+        self.room.set()
+
+    def finish(self) -> None:
+        """Nothing more happens."""
+        self.end()
+        self.finished.set()
+        # Whoever waits for it waits for nothing.
+        self.connected.set()
 
     def check(self) -> None:
-        """Raises StreamError if the stream has come to an end."""
-        if self.finished.is_set():
-            raise StreamError(self.reason or "the stream is over")
+        """Raises StreamError if nothing more may be handed over."""
+        if self.ending:
+            raise self.over()
+
+    def over(self) -> StreamError:
+        return StreamError(self.reason or "the stream is over")
 
     def now(self) -> int:
         return self._now()
@@ -188,6 +201,7 @@ class Sender:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         protocol = self._open()
+        protocol.end()
         try:
             if kind is None:
                 protocol.machine.handle_end(protocol.now())
@@ -198,6 +212,7 @@ class Sender:
                 protocol.settle()
         finally:
             protocol.close()
+            protocol.finish()
         if kind is None and protocol.reason is not None:
             raise StreamError(protocol.reason)
 
@@ -208,13 +223,14 @@ class Sender:
         """
         protocol = self._open()
         await protocol.connected.wait()
-        protocol.check()
+        if protocol.finished.is_set():
+            raise protocol.over()
 
     async def send(self, packet: bytes) -> None:
         """Hands over an RTP packet, or one of RTCP that goes with it; waits until there is room.
 
-        Raises ValueError if it can't be carried, since it is empty or longer than 64000 octets, and StreamError once the stream
-        has ended.
+        Raises ValueError if it can't be carried, since it is empty or longer than 64000 octets, and StreamError once the stream or
+        its block has ended.
         """
         protocol = self._open()
         protocol.check()
@@ -288,14 +304,18 @@ class _ReceivingMachine(_Machine):
         self.machine.handle_stop(self._now())
         self._settle(self.machine)
         self._close()
+        # No stream ends it any more.
+        self.finished = True
+        self.news.set()
 
 
 class Receiver:
     """Receives a stream of RTP packets at `listen`, ADDRESS or ADDRESS:PORT; the port is 6511 unless named.
 
-    Iterating it gives the packets in their order, and ends with the stream. `playout`, in seconds, is how long a missing packet
-    is waited for, and the viewer's buffer, for which hiccups are counted; `key` is a file that `hopcast key` has made. Of
-    packets that are not taken, the latest `capacity` are kept.
+    Iterating it gives the packets in their order, and ends with the stream, or with the `async with` block, after which it
+    still gives what had come. `playout`, in seconds, is how long a missing packet is waited for, and the viewer's buffer, for
+    which hiccups are counted; `key` is a file that `hopcast key` has made. Of packets that are not taken, the latest
+    `capacity` are kept.
 
     Raises ValueError where an argument is wrong, OSError where the address can't be had.
     """
@@ -360,12 +380,12 @@ class Receiver:
 def _address(text: str) -> tuple[str, int]:
     """Host and port of HOST, HOST:PORT, or with brackets around the host."""
     if text.startswith("["):
-        host, _, rest = text[1:].partition("]")
-        port = rest.removeprefix(":")
+        host, closed, rest = text[1:].partition("]")
+        is_right, port = bool(closed) and rest[:1] in ("", ":"), rest[1:] if rest else str(PORT)
     elif text.count(":") == 1:
-        host, _, port = text.partition(":")
+        is_right, (host, _, port) = True, text.partition(":")
     else:
-        host, port = text, ""
-    if not host or (port and not port.isdecimal()) or int(port or PORT) > 0xFFFF:
+        is_right, host, port = True, text, str(PORT)
+    if not is_right or not host or not port.isdecimal() or int(port) > 0xFFFF:
         raise ValueError(f"{text}: HOST or HOST:PORT is wanted")
-    return host, int(port or PORT)
+    return host, int(port)

@@ -62,8 +62,9 @@ def test_a_key_and_correction_change_nothing_for_the_user(tmp_path: Path) -> Non
 
 
 def test_wrong_arguments_are_named() -> None:
-    with pytest.raises(ValueError, match="HOST:PORT is wanted"):
-        Sender("nowhere:port")
+    for address in ("nowhere:port", "nowhere:", "nowhere:65536", ":1", "[::1", "[::1]6511", "[::1]:", "[]:1"):
+        with pytest.raises(ValueError, match="HOST:PORT is wanted"):
+            Sender(address)
 
     async def enter(end: Sender | Receiver) -> None:
         async with end:
@@ -149,6 +150,56 @@ def test_a_sender_whom_nobody_answers_gives_up(monkeypatch: pytest.MonkeyPatch) 
 
     with pytest.raises(StreamError, match="does not answer"):
         asyncio.run(asyncio.wait_for(run(), 10))
+
+
+@pytest.mark.parametrize("variant", ["adtfrc", "udp"])
+@pytest.mark.parametrize("is_given_up", [True, False])
+def test_who_hands_over_while_the_block_ends_is_told(variant: Any, is_given_up: bool) -> None:
+    async def run() -> None:
+        async with Receiver("127.0.0.1:0", variant=variant) as receiver:
+            host, port = receiver.address
+            tasks: list[asyncio.Task[None]] = []
+
+            async def hand_over(sender: Sender) -> None:
+                while True:
+                    await sender.send(packets(1)[0])
+                    await asyncio.sleep(0.0)
+
+            with contextlib.suppress(KeyError):
+                async with Sender(f"{host}:{port}", variant=variant) as sender:
+                    if variant == "udp":
+                        tasks.append(asyncio.create_task(sender.connected()))
+                    else:
+                        await sender.connected()
+                    tasks.append(asyncio.create_task(hand_over(sender)))
+                    await asyncio.sleep(0.05)
+                    if is_given_up:
+                        raise KeyError
+            for task in tasks:
+                with pytest.raises(StreamError, match="the stream is over"):
+                    await task
+
+    asyncio.run(asyncio.wait_for(run(), 10))
+
+
+def test_who_iterates_while_the_block_ends_gets_what_came_and_an_end() -> None:
+    async def run() -> None:
+        async with Receiver("127.0.0.1:0") as receiver:
+            waits = asyncio.create_task(anext(receiver, None))
+            await asyncio.sleep(0.05)
+        assert await waits is None
+        async with Receiver("127.0.0.1:0") as receiver:
+            host, port = receiver.address
+            sender = Sender(f"{host}:{port}")
+            await sender.__aenter__()
+            for packet in packets(20):
+                await sender.send(packet)
+            while receiver.statistics["packets_delivered"] < 20:
+                await asyncio.sleep(0.01)
+        assert [packet async for packet in receiver] == packets(20)
+        await sender.__aexit__(KeyError, None, None)
+
+    asyncio.run(asyncio.wait_for(run(), 10))
 
 
 def test_errors_are_hopcasts() -> None:
