@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import math
 import random
 import re
@@ -101,6 +103,25 @@ def test_a_claim_is_an_inequality(values: tuple[float, ...], expected: str) -> N
 def test_what_is_not_a_number_is_inconclusive_and_not_written() -> None:
     row = claim("X", "case", "ratio", "", sample(1.0, math.nan), low=1.0)
     assert (row.verdict, row.measured, row.ci95) == ("inconclusive", None, None)
+
+
+@pytest.mark.parametrize("values", [(math.inf,), (math.inf, math.inf), (1.0, math.inf), (-math.inf, 1.0)])
+def test_what_has_no_end_is_not_written(values: tuple[float, ...]) -> None:
+    for row in (
+        claim("X", "case", "ratio", "", sample(*values), low=1.0),
+        value("X", "case", "ratio", "", sample(*values), paper=5.0),
+    ):
+        assert (row.verdict, row.measured, row.ci95, row.replications) == ("inconclusive", None, None, len(values))
+        json.dumps(row.as_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize("number", [math.inf, -math.inf, math.nan, "5"])
+@pytest.mark.parametrize("field", ["paper", "paper_low", "paper_high", "measured", "ci95"])
+def test_rows_of_ones_own_hold_finite_numbers(field: str, number: Any) -> None:
+    row = value("X", "case", "ratio", "", sample(1.0))
+    told = f"row X, 'case', 'ratio': {field} = {number!r}: must be a finite number or None"
+    with pytest.raises(ValueError, match=re.escape(told)):
+        dataclasses.replace(row, **{field: number})
 
 
 def test_samples_are_pairs() -> None:

@@ -194,6 +194,10 @@ EXPERIMENTS = [
             "mine.py:13: ValueError: case 'a [b] [/b]' has no flow 'blk'; there are units, bulk",
         ),
         ("raise OSError('no data')", "ROWS: its rows: "),
+        (
+            "return [claim('ROWS', 'a', 'm', '', measured.flow('a [b] [/b]', 'bulk', 'goodput_bps'), low=float('inf'))]",
+            "mine.py:13: ValueError: row ROWS, 'a', 'm': paper_low = inf: must be a finite number or None; 1 of 2",
+        ),
         ("return None", "mine.py: TypeError: gave None; expected a list; 1 of 2"),
         ("return [5]", "mine.py: TypeError: gave 5 at [0]; expected a Row; 1 of 2"),
         ("raise SystemExit('no data')", "mine.py:13: SystemExit: no data; 1 of 2 experiments finished"),

@@ -78,7 +78,8 @@ class Sample:
 
 @dataclass(frozen=True)
 class Row:
-    """One line of a study's table. The fields are those of the command line's contract."""
+    """One line of a study's table. The fields are those of the command line's contract. Raises `ValueError` where a number is none that a
+    file can hold."""
 
     experiment: str
     case: str
@@ -93,6 +94,13 @@ class Row:
     replications: int
     verdict: Verdict
     note: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("paper", "paper_low", "paper_high", "measured", "ci95"):
+            number = getattr(self, name)
+            if number is not None and not (isinstance(number, int | float) and math.isfinite(number)):
+                place = f"{self.experiment}, {self.case!r}, {self.metric!r}"
+                raise ValueError(f"row {place}: {name} = {number!r}: must be a finite number or None")
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -321,7 +329,7 @@ def _tolerated(unit: str, paper: float | None, low: float | None, high: float | 
 def _place(sample: Sample, low: float, high: float, inside: Verdict, outside: Verdict) -> Verdict:
     """Where the interval of the mean lies: wholly inside, wholly outside, or across one of the lines."""
     centre, half = sample.mean, sample.ci95 or 0.0
-    if centre != centre:
+    if not math.isfinite(centre):
         return "inconclusive"
     if low <= centre - half and centre + half <= high:
         return inside
@@ -343,8 +351,7 @@ def _row(
     verdict: Verdict,
     note: str,
 ) -> Row:
-    centre = measured.mean
-    finite = centre == centre
+    centre, half = _known(measured.mean), _known(measured.ci95)
     return Row(
         experiment=experiment,
         case=case,
@@ -354,9 +361,14 @@ def _row(
         paper=paper,
         paper_low=low,
         paper_high=high,
-        measured=centre if finite else None,
-        ci95=measured.ci95 if finite else None,
+        measured=centre,
+        ci95=None if centre is None else half,
         replications=len(measured.values),
         verdict=verdict,
         note=note,
     )
+
+
+def _known(number: float | None) -> float | None:
+    """What a row can say of a number: nothing of one that could not be measured, or has no end."""
+    return number if number is not None and math.isfinite(number) else None
