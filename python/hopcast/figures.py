@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 COLOURS = ("#3987cf", "#e07b2e", "#38a169", "#b565c9", "#d64f6b", "#8a8f3c")
 """Apart from each other for most colour-blind eyes, and legible on white and on near-black."""
 MARKERS = ("o", "s", "^", "D", "v", "P")
+LITERAL: Any = {"text.parse_math": False}
+"""For names: they are no formulas, whatever stands in them. Numbers on a logarithmic axis are."""
 INK = "#6f7782"
 """Of text and axes: legible on white and on near-black. `svg` turns it into the ink of the page."""
 WIDTH, HEIGHT = 6.4, 3.4
@@ -64,6 +66,10 @@ STYLE: Any = {
     "svg.fonttype": "path",
     "svg.hashsalt": "hopcast",
 }
+
+
+Entry = tuple[Any, str]
+"""Of a legend: what is drawn and its name. Axes pass over names that begin with an underscore."""
 
 
 @dataclass(frozen=True)
@@ -111,31 +117,34 @@ def lines(drawn: Sequence[Line], *, x: str, y: str, doubling: bool = False) -> F
     even distances."""
     with _axes() as (figure, axes):
         lowest, told = 0.0, False
+        entries: list[Entry] = []
         for index, line in enumerate(drawn):
             points = [(at, row) for at, row in line.points if row.measured is not None]
             look: Any = {"color": COLOURS[index % len(COLOURS)], "marker": MARKERS[index % len(MARKERS)]}
-            axes.errorbar(
+            drawing = axes.errorbar(
                 [at for at, _ in points],
                 [row.measured or 0.0 for _, row in points],
                 yerr=[row.ci95 or 0.0 for _, row in points],
-                label=line.label,
                 linestyle="-" if index < len(COLOURS) else "--",
                 **look,
             )
+            entries.append((drawing, line.label))
             lowest = min([lowest, *(row.measured or 0.0 for _, row in points)])
             papers = [(at, sum(paper) / 2.0) for at, row in line.points if (paper := _paper(row)) is not None]
             if papers:
                 told = True
                 axes.plot(*zip(*papers, strict=True), linestyle=":", linewidth=1.0, markerfacecolor="none", **look)
         if told:
-            axes.plot([], [], "o:", color=INK, linewidth=1.0, markerfacecolor="none", label=PAPER)
+            entries += [
+                (mark, PAPER) for mark in axes.plot([], [], "o:", color=INK, linewidth=1.0, markerfacecolor="none")
+            ]
         if doubling:
             axes.set_xscale("log", base=2)
         places = sorted({at for line in drawn for at, _ in line.points})
         axes.xaxis.set_major_locator(FixedLocator(_apart(places, doubling=doubling)))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        _finish(axes, x, y, lowest)
+        _finish(axes, x, y, lowest, entries)
     return figure
 
 
@@ -143,17 +152,18 @@ def curves(drawn: Sequence[Curve], *, y: str, step: bool = False) -> Figure:
     """Curves over the time of a run."""
     with _axes() as (figure, axes):
         lowest = 0.0
+        entries: list[Entry] = []
         for curve in drawn:
             colour = COLOURS[curve.colour % len(COLOURS)]
             values = [math.nan if value is None else value for value in curve.values]
-            axes.plot(
+            drawing = axes.plot(
                 curve.seconds,
                 values,
-                label=curve.label,
                 color=colour,
                 drawstyle="steps-pre" if step else "default",
                 linewidth=1.1,
             )
+            entries += [(line, curve.label) for line in drawing]
             if curve.half_widths:
                 halves = [half or 0.0 for half in curve.half_widths]
                 axes.fill_between(
@@ -168,15 +178,14 @@ def curves(drawn: Sequence[Curve], *, y: str, step: bool = False) -> Figure:
             lowest = min([lowest, *(value for value in values if math.isfinite(value))])
         # From the start of the run, whatever is drawn: figures beside each other share their time.
         axes.set_xlim(0.0, max((curve.seconds[-1] for curve in drawn if curve.seconds), default=1.0))
-        _finish(axes, "time, s", y, lowest)
+        _finish(axes, "time, s", y, lowest, entries)
     return figure
 
 
 def bars(labels: Sequence[str], groups: Sequence[Group], *, y: str) -> Figure:
     """Bars side by side for each label, and marks where a paper says how high they are."""
     with _axes() as (figure, axes):
-        _bars(axes, labels, groups)
-        _finish(axes, "", y, _lowest(groups))
+        _finish(axes, "", y, _lowest(groups), _bars(axes, labels, groups))
     return figure
 
 
@@ -186,9 +195,9 @@ def panels(labels: Sequence[str], drawn: Sequence[tuple[str, Sequence[Group]]]) 
         figure = Figure(figsize=(WIDTH, 0.75 * HEIGHT * len(drawn)), layout="constrained")
         for index, (y, groups) in enumerate(drawn):
             axes = figure.add_subplot(len(drawn), 1, index + 1)
-            _bars(axes, labels, groups)
+            entries = _bars(axes, labels, groups)
             # One legend is enough: what is side by side is the same in all of them.
-            _finish(axes, "", y, _lowest(groups), legend=index == 0)
+            _finish(axes, "", y, _lowest(groups), entries if index == 0 else [])
     return figure
 
 
@@ -196,20 +205,22 @@ def _lowest(groups: Sequence[Group]) -> float:
     return min((height for group in groups for height in group.heights), default=0.0)
 
 
-def _bars(axes: Axes, labels: Sequence[str], groups: Sequence[Group]) -> None:
+def _bars(axes: Axes, labels: Sequence[str], groups: Sequence[Group]) -> list[Entry]:
+    """Draws them, and gives what the legend tells."""
+    entries: list[Entry] = []
     width = 0.8 / len(groups)
     marked = False
     for index, group in enumerate(groups):
         places = [at + (index - (len(groups) - 1) / 2) * width for at in range(len(labels))]
-        axes.bar(
+        drawing = axes.bar(
             places,
             group.heights,
             width * 0.92,
             yerr=group.half_widths if any(group.half_widths) else None,
-            label=group.label,
             color=COLOURS[index % len(COLOURS)],
             ecolor=INK,
         )
+        entries.append((drawing, group.label))
         for place, paper in zip(places, group.papers, strict=False):
             if paper is not None:
                 marked = True
@@ -217,13 +228,20 @@ def _bars(axes: Axes, labels: Sequence[str], groups: Sequence[Group]) -> None:
                     [place, place], paper, "-D", color=INK, markersize=5.0, markerfacecolor="white", linewidth=1.0
                 )
     if marked:
-        axes.plot([], [], "D", color=INK, markersize=5.0, markerfacecolor="white", label=PAPER)
+        entries += [
+            (mark, PAPER) for mark in axes.plot([], [], "D", color=INK, markersize=5.0, markerfacecolor="white")
+        ]
     axes.xaxis.set_major_locator(FixedLocator(list(range(len(labels)))))
     folded = _folded(labels)
     axes.set_xticklabels(
-        folded or labels, rotation=0 if folded else 30, ha="center" if folded else "right", rotation_mode="anchor"
+        folded or labels,
+        rotation=0 if folded else 30,
+        ha="center" if folded else "right",
+        rotation_mode="anchor",
+        parse_math=False,
     )
     axes.grid(visible=False, axis="x")
+    return entries
 
 
 def svg(figure: Figure, prefix: str = "") -> str:
@@ -272,20 +290,19 @@ def _axes() -> Iterator[tuple[Figure, Axes]]:
         yield figure, figure.add_subplot()
 
 
-def _finish(axes: Axes, x: str, y: str, lowest: float, *, legend: bool = True) -> None:
+def _finish(axes: Axes, x: str, y: str, lowest: float, entries: Sequence[Entry]) -> None:
     """Labels, a legend, and an axis from zero, but for values (error bars apart) that are below."""
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     low, high = axes.get_ylim()
     axes.set_ylim(low if lowest < -1e-12 else 0.0, high if high > 0.0 else 1.0)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: significant(value, 6)))
-    # What the paper says comes last.
-    entries = sorted(zip(*axes.get_legend_handles_labels(), strict=True), key=lambda entry: entry[1] == PAPER)
-    if legend and len(entries) > 1:
+    if len(entries) > 1:
         handles, labels = zip(*entries, strict=True)
         # Above the axes, where no curve can run through it.
         place: Any = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
-        axes.legend(handles, labels, ncols=_legend_columns(labels), **place)
+        with matplotlib.rc_context(LITERAL):
+            axes.legend(handles, labels, ncols=_legend_columns(labels), **place)
 
 
 def _paper(row: Row) -> tuple[float, float] | None:
@@ -355,5 +372,6 @@ def _inches(text: str) -> float:
     """How wide a text is."""
     if not text.strip():
         return 0.0
-    path = TextPath((0.0, 0.0), text, size=STYLE["font.size"], prop=FontProperties(family=STYLE["font.family"]))
+    with matplotlib.rc_context(LITERAL):
+        path = TextPath((0.0, 0.0), text, size=STYLE["font.size"], prop=FontProperties(family=STYLE["font.family"]))
     return float(path.get_extents().width) / 72.0

@@ -310,6 +310,18 @@ def test_report_of_a_run_with_nothing_to_draw(change: str, hopcast: Hopcast, fil
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_report_of_flows_whose_names_look_like_formulas(hopcast: Hopcast, file: Path, tmp_path: Path) -> None:
+    file.write_text(TOML.replace('"units"', '"$^$"').replace('"bulk"', '"_x"', 1))
+    assert hopcast("run", file, "--out", tmp_path / "out").returncode == 0
+    done = hopcast("report", tmp_path / "out")
+    assert (done.returncode, done.stderr) == (0, "")
+    result = package.run(package.Scenario.from_toml(file))
+    for what in ("rate", "delay"):
+        legend = result.plot(what).axes[0].get_legend()
+        assert legend is not None
+        assert [text.get_text() for text in legend.get_texts()] == ["$^$", "_x"]
+
+
 def test_report_of_a_broken_file(hopcast: Hopcast, tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text("{")
     done = hopcast("report", tmp_path)

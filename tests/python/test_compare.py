@@ -140,3 +140,18 @@ def test_a_simulated_run_is_compared_with_itself(hopcast: Hopcast, file: Path, t
     assert {line.flow for line in comparison.lines} == {"units", "bulk"}
     assert {line.ratio for line in comparison.lines} <= {1.0, None}
     assert comparison.lines[0].first_ci95 is not None
+
+
+def test_names_of_runs_and_flows_are_drawn_as_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hopcast: Hopcast
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("_a", "$^$"):
+        Path(name).mkdir()
+        write(Path(name) / "run.json", flow("$^$"), flow("_x"))
+    figure = compare("_a", "$^$").plot()
+    legend = figure.axes[0].get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["_a", "$^$"]
+    done = hopcast("compare", "_a", "$^$", "--out", "compare.svg")
+    assert (done.returncode, done.stderr) == (0, "")

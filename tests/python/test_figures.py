@@ -9,7 +9,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from hopcast.figures import PAPER, Curve, Group, Line, bars, curves, lines, svg
+from hopcast.figures import PAPER, Curve, Group, Line, bars, curves, lines, panels, svg
 from hopcast.studies.rows import Row, Sample, claim, value
 
 
@@ -78,6 +78,33 @@ def test_what_the_paper_says_is_marked() -> None:
         assert legend(drawn(bars(["a", "b"], [Group.of("one", rows(1.0, 2.0, **paper))], y="y")))[-1] == PAPER
     found = [claim("X", "case", "m", "", Sample((1.0, 1.0)), low=7.0)]
     assert drawn(lines([Line("one", list(enumerate(found)))], x="x", y="y")).get_legend() is None
+
+
+ODD = ["$^$", "_x", r"\$y\$", "a $b$ _c_"]
+"""Names, none of them a formula or hidden."""
+
+
+def test_names_are_drawn_as_they_are() -> None:
+    found = rows(1.0, 2.0, 3.0, 4.0, paper=2.0)
+    figures = {
+        "lines": lines([Line(name, list(enumerate(found))) for name in ODD], x="x", y="$y_1$"),
+        "bars": bars(ODD, [Group.of(name, found) for name in ODD], y="y"),
+        "panels": panels(ODD, [(quantity, [Group.of(name, found) for name in ODD]) for quantity in ("a", "b")]),
+        "curves": curves([Curve(name, [1.0, 2.0], [1.0, 2.0], at) for at, name in enumerate(ODD)], y="y"),
+    }
+    for kind, figure in figures.items():
+        assert "svg" in svg(figure)
+        axes = drawn(figure)
+        assert legend(axes) == ([*ODD] if kind == "curves" else [*ODD, PAPER])
+        texts = axes.get_legend().get_texts()
+        if kind in ("bars", "panels"):
+            assert [text.get_text().replace("\n", " ") for text in axes.get_xticklabels()] == ODD
+            texts += axes.get_xticklabels()
+        assert not any(text.get_parse_math() for text in texts)
+    axes = figures["lines"].axes[0]
+    axes.set_yscale("log")
+    numbers = drawn(figures["lines"]).get_yticklabels()
+    assert all(text.get_parse_math() for text in [axes.yaxis.label, *numbers]), "powers of ten are formulas"
 
 
 def test_intervals_are_drawn() -> None:
