@@ -216,7 +216,7 @@ def test_rows_that_are_missing_are_told(hopcast: Hopcast, tmp_path: Path) -> Non
 
 
 def test_a_film_without_its_flows_is_told(hopcast: Hopcast, tmp_path: Path) -> None:
-    Study(QUICK, [], {}).write(tmp_path)
+    Study(QUICK, [claim("H3", "case", "ratio", "", Sample((1.0,)), low=0.0)], {}).write(tmp_path)
     (tmp_path / "film").mkdir()
     (tmp_path / "film" / "run.json").write_text(json.dumps(RUN))
     assert f"{tmp_path}/film/run.json: flows.film is missing" in refused(hopcast, tmp_path)

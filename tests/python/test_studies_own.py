@@ -164,6 +164,19 @@ def test_a_report_of_rows_that_nobody_knows(tmp_path: Path) -> None:
     assert "HIDDEN" in Path(write_report(tmp_path, [outcome.experiment])).read_text()
 
 
+def test_a_folder_film_beside_a_study_of_ones_own_is_the_users(hopcast: Hopcast, file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert hopcast("run", file, "--out", out / "film").returncode == 0
+    study = tmp_path / "mine.py"
+    study.write_text(ENDS.format(toml=TOML, setup=NO_PARAMETERS, rest=""))
+    for arguments in (("study", study, "--out", out), ("report", out, "--study", study)):
+        done = hopcast(*arguments)
+        assert (done.returncode, done.stderr) == (0, "")
+        page = (out / "report.html").read_text()
+        assert '<section id="FINE">' in page
+        assert '<section id="film">' not in page
+
+
 FINE_AND_NOT = """
 from hopcast import Scenario
 from hopcast.studies import Case, Experiment, claim

@@ -44,8 +44,8 @@ def write_report(folder: str | os.PathLike[str], own: Sequence[Experiment] = ())
     root = Path(folder)
     known = EXPERIMENTS | {experiment.id: experiment for experiment in own}
     study, run = _load(load_study, root / "rows.json"), _load(load_run, root / "run.json")
-    # Beside a run alone a folder of that name is the user's.
-    film = None if study is None else _load(load_film, root / FILM / "run.json")
+    # Beside a run alone, or a study of one's own, a folder of that name is the user's.
+    film = _load(load_film, root / FILM / "run.json") if study is not None and _is_hopcasts(study) else None
     if study is None and run is None:
         raise NothingToReport(
             f"{root}: neither run.json nor rows.json is there; `hopcast run --out` and `hopcast study --out` write them"
@@ -93,6 +93,11 @@ def _files(experiment: Experiment, rows: Sequence[Row]) -> list[tuple[bytes, str
         return [(pdf(figure, f"{experiment.id}: {title}"), picture(figure)) for title, figure in made]
 
     return _made(experiment, "figures", Table(rows), files)
+
+
+def _is_hopcasts(study: dict[str, Any]) -> bool:
+    """Whether experiments of hopcast were run: the demonstration is run with them."""
+    return any(of["experiment"] in EXPERIMENTS for of in (*study["rows"], *study.get("sensitivity", ())))
 
 
 def _load(load: Callable[[Path], T], path: Path) -> T | None:
