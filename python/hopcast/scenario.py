@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -181,14 +182,17 @@ class Scenario:
     def _take(self, source: _Source) -> None:
         parse = _core.Scenario.from_toml if source.form == "toml" else _core.Scenario.from_json
         self._source = source
-        self._core = parse(
-            source.text,
-            source.file,
-            source.directory,
-            list(source.traces),
-            list(source.overrides),
-            list(source.congestion),
-        )
+        try:
+            self._core = parse(
+                source.text,
+                source.file,
+                source.directory,
+                list(source.traces),
+                list(source.overrides),
+                list(source.congestion),
+            )
+        except UnicodeEncodeError as error:
+            raise _no_character(source, error) from None
         self._digests = tuple(map(_digest_if_any, self.files()))
 
 
@@ -202,6 +206,15 @@ class _Source(NamedTuple):
     traces: tuple[str, ...]
     overrides: tuple[str, ...]
     congestion: tuple[tuple[str, Callable[..., CongestionControl]], ...]
+
+
+def _no_character(source: _Source, error: UnicodeEncodeError) -> ScenarioError:
+    """Text of Python that is none elsewhere: it may hold halves of characters (surrogates), and octets of the command line that are none."""
+    text, message = error.object, f"{error.object[error.start : error.end]!a} is no character"
+    if text in source.overrides:
+        return ScenarioError("--set", _shown(text.partition("=")[0]), None, message)
+    line = text.count("\n", 0, error.start) + 1 if text == source.text and source.form == "toml" else None
+    return ScenarioError(source.file, "", None, message, line)
 
 
 MAX_BYTES = 8 << 20
@@ -226,7 +239,7 @@ def _read(path: str) -> str:
     except ScenarioError:
         raise
     except ValueError:
-        raise ScenarioError(_shown(path), "", None, "can't be read: a file name holds no null byte") from None
+        raise ScenarioError(_shown(path), "", None, "can't be read: no file can have that name") from None
 
 
 def digest(path: str) -> str:
@@ -244,8 +257,8 @@ def _digest_if_any(path: str) -> str:
 
 
 def _shown(path: str) -> str:
-    """A path as text: octets in it that are none are replaced."""
-    return os.fsencode(path).decode(errors="replace")
+    """A path or key as text: what is none in it is replaced."""
+    return re.sub("[\ud800-\udfff]", "\ufffd", path)
 
 
 def trace_folders(given: Iterable[str | os.PathLike[str]] = ()) -> tuple[str, ...]:
@@ -274,16 +287,26 @@ def _toml(value: object, key: str) -> str:
 
 def _plain(value: object, key: str) -> object:
     """`value` as JSON can say it; what it can't is an error that names the key."""
-    if value is None or isinstance(value, str | bool | int):
+    if value is None or isinstance(value, bool | int):
         return value
+    if isinstance(value, str):
+        return _whole(value, key)
     if isinstance(value, float):
         if math.isfinite(value):
             return value
         raise ScenarioError(FROM_PYTHON, key, str(value), "must be a finite number")
     if isinstance(value, Mapping):
-        return {str(name): _plain(item, f"{key}.{name}".lstrip(".")) for name, item in value.items()}
+        return {_whole(str(name), key): _plain(item, f"{key}.{name}".lstrip(".")) for name, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
         return [_plain(item, f"{key}[{index}]") for index, item in enumerate(value)]
     raise ScenarioError(
         FROM_PYTHON, key, repr(value), "must be a string, a number, a truth value, a dictionary or a list"
     )
+
+
+def _whole(text: str, key: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ScenarioError(FROM_PYTHON, key, ascii(text), "must be a text of whole characters") from None
+    return text

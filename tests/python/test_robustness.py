@@ -310,9 +310,11 @@ def test_paths_that_are_no_text(hopcast: Hopcast, file: Path, tmp_path: Path) ->
     done = hopcast("run", moved, "--set", played, "--out", odd / "out", "--traces", odd)
     assert (done.returncode, done.stderr) == (0, "")
     assert names(odd / "out") == RUN_FILES
-    done = hopcast("run", moved, "--set", "duration=0")
-    assert done.returncode == 2
-    assert "duration" in done.stderr
+    for change in ("duration=0", os.fsdecode(b'duration="\xff"')):
+        done = hopcast("run", moved, "--set", change)
+        assert done.returncode == 2
+        assert "duration" in done.stderr
+        assert "Traceback" not in done.stderr
 
 
 def test_the_summary_says_what_is_a_mean(hopcast: Hopcast, file: Path) -> None:

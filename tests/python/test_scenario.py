@@ -13,6 +13,7 @@ import pytest
 import hopcast
 from conftest import ROOT, TOML
 from hopcast import HopcastError, Scenario, ScenarioError
+from hopcast.congestion import CongestionControl
 from hopcast.types import Nodes
 
 
@@ -127,6 +128,8 @@ CHANGES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
     (lambda o: o["flows"][1].update(start=float("inf")), "flows[1].start"),
     (lambda o: o["nodes"][0].update(placement=object()), "nodes[0].placement"),
     (lambda o: o["radio"].update(data_rate=b"54 Mb/s"), "radio.data_rate"),
+    (lambda o: o["flows"][1].update(name="a\ud800"), "flows[1].name"),
+    (lambda o: o["radio"].update({"\ud800": 1}), "radio"),
 ]
 
 
@@ -138,6 +141,27 @@ def test_objects_that_no_file_could_hold(
     with pytest.raises(ScenarioError) as caught:
         Scenario(**objects)
     assert (caught.value.file, caught.value.field) == ("<python>", field)
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda: Scenario.from_toml(TOML + "# \ud800"), "<text>:30: '\\ud800' is no character"),
+        (lambda: Scenario.from_toml(TOML, overrides=["name=\udcff"]), "--set: name: '\\udcff' is no character"),
+        (lambda: Scenario.from_toml(TOML).set("n\ud800", 1), "--set: n\ufffd: '\\ud800' is no character"),
+        (
+            lambda: Scenario.from_toml(TOML, congestion={"\ud800": CongestionControl}),
+            "<text>: '\\ud800' is no character",
+        ),
+        (lambda: Scenario.from_toml(TOML, traces=["\ud800"]), "<text>: '\\ud800' is no character"),
+        (lambda: Scenario.from_toml("\ud800.toml"), "\ufffd.toml: can't be read: no file can have that name"),
+        (lambda: Scenario.from_toml("\0.toml"), "\0.toml: can't be read: no file can have that name"),
+    ],
+)
+def test_text_that_is_none_is_told(make: Callable[[], object], told: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        make()
+    assert str(caught.value) == told
 
 
 def test_traces_are_found_by_argument_and_by_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from hopcast import Scenario, ScenarioError, studies
 from hopcast.report import NothingToReport, write_report
 from hopcast.studies import AMOUNTS, EXPERIMENTS, Case, StudyFileError, load_file, run_experiments
 from hopcast.studies.change import with_values
+from hopcast.studies.experiment import MissingFailed
 
 EXAMPLE = ROOT / "examples" / "hidden_terminal.py"
 GUIDE = ROOT / "docs" / "your-own-study.md"
@@ -328,6 +329,25 @@ def test_data_that_are_asked_for_may_end_the_program(status: str, told: str, hop
     done = hopcast("study", file, "--out", tmp_path / "out")
     assert (done.returncode, done.stdout, done.stderr) == (1, "", f"hopcast: {told}\n")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("missing", "told"),
+    [
+        ("lambda: 1 / 0", "mine.py:15: ZeroDivisionError: division by zero"),
+        ("lambda: 5", "mine.py: TypeError: gave 5; expected a text or None"),
+    ],
+)
+def test_data_that_can_not_be_asked_for_are_told_in_a_line(
+    missing: str, told: str, hopcast: Hopcast, tmp_path: Path
+) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(ENDS.format(toml=TOML, setup=NO_PARAMETERS, rest=f"missing={missing}"))
+    done = hopcast("study", file, "--out", tmp_path / "out")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"hopcast: FINE: its missing: {tmp_path}/{told}\n"
+    with pytest.raises(MissingFailed, match=re.escape(told)):
+        run_experiments(load_file(file), AMOUNTS["quick"])
 
 
 @pytest.mark.parametrize(("setup", "rest"), [("end", ""), (NO_PARAMETERS, "figures=end"), (NO_PARAMETERS, "notes=end")])

@@ -55,14 +55,15 @@ def command(
     FILE.py is a study of your own.
     """
     from hopcast.studies import AMOUNTS, EXPERIMENTS, StudyFailed, StudyInterrupted, run_experiments, trials
+    from hopcast.studies.experiment import lacking
 
     traces_of.look_for_traces(traces)
     experiments = _wanted(which)
     tried = trials(EXPERIMENTS, AMOUNTS[amount]) if which.lower() in ("all", SENSITIVITY) else []
     demonstrates = not which.endswith(".py")
-    lacking = [reason for experiment in experiments if (reason := experiment.missing())]
-    if lacking and len(lacking) == len(experiments):
-        raise click.UsageError(f"nothing can be run: {'; '.join(dict.fromkeys(lacking))}")
+    reasons = [reason for experiment in experiments if (reason := lacking(experiment)) is not None]
+    if reasons and len(reasons) == len(experiments):
+        raise click.UsageError(f"nothing can be run: {'; '.join(dict.fromkeys(reasons))}")
     with _prepared(out, film=demonstrates), _kept(out, fresh) as kept:
         failure: BaseException | None = None
         try:

@@ -201,6 +201,23 @@ class Cancelled(Exception):
     """A run was stopped because another failed, or on Ctrl-C."""
 
 
+class MissingFailed(HopcastError):
+    """An experiment could not say which data it lacks; nothing was run."""
+
+
+def lacking(experiment: Experiment) -> str | None:
+    """Which data an experiment lacks, if any. Raises `MissingFailed`; errors that say themselves where they are pass."""
+    try:
+        missing = experiment.missing()
+        if missing is not None and not isinstance(missing, str):
+            raise TypeError(f"gave {missing!r}; expected a text or None")
+    except (HopcastError, OSError):
+        raise
+    except Exception as error:
+        raise MissingFailed(f"{experiment.id}: its missing: {told(error, experiment.missing)}") from error
+    return missing
+
+
 class CasesFailed(HopcastError):
     """An experiment could make no cases; nothing was run."""
 

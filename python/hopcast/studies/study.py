@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopcast._core import __version__
 from hopcast.errors import HopcastError, RunError
-from hopcast.studies.experiment import Amount, Case, Experiment, Measured, simulate
+from hopcast.studies.experiment import Amount, Case, Experiment, Measured, lacking, simulate
 from hopcast.studies.kept import KeptRuns
 from hopcast.studies.raised import listed, told
 from hopcast.studies.rows import Row, Verdict, experiment_verdict
@@ -93,13 +93,13 @@ def run_experiments(
 ) -> Study:
     """Run experiments on `threads` (by default, one a core), but those whose data are missing, then `trials` of these or other
     experiments. Runs that are `kept` are not repeated. Raises `StudyInterrupted` on Ctrl-C, `StudyFailed` where a run, what a case
-    observes of it, or an experiment's rows fail, and, before anything runs, `CasesFailed` where its cases do, or what hopcast and the
-    operating system raise there."""
-    lacking = {experiment.id: experiment.missing() for experiment in experiments}
-    study = Study(amount, [], {}, {name: reason for name, reason in lacking.items() if reason is not None})
+    observes of it, or an experiment's rows fail, and, before anything runs, `MissingFailed` and `CasesFailed` where what it lacks can't be
+    told, or its cases can't be made, or what hopcast and the operating system raise there."""
+    reasons = {experiment.id: lacking(experiment) for experiment in experiments}
+    study = Study(amount, [], {}, {name: reason for name, reason in reasons.items() if reason is not None})
     experiments = [experiment for experiment in experiments if experiment.id not in study.skipped]
     wanted = {experiment.id: experiment for experiment in experiments}
-    compared = {trial.experiment.id: trial.experiment for trial in trials if trial.experiment.missing() is None}
+    compared = {trial.experiment.id: trial.experiment for trial in trials if lacking(trial.experiment) is None}
     originals = list((wanted | compared).values())
     trials = [trial for trial in trials if trial.experiment.id in compared]
     variants = {place: variant for place, trial in enumerate(trials) if (variant := trial.variant) is not None}
