@@ -70,6 +70,20 @@ def test_the_page_of_the_command_line_has_the_help_that_is_printed(command: str)
     assert shown == expected
 
 
+def test_the_guide_to_python_has_the_arguments_and_options_of_the_help() -> None:
+    text = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    found = re.search(r"^## Command line$.*?^```\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    assert found, "docs/python.md has no synopsis"
+    synopses = {" ".join(synopsis.split()[:2]): synopsis for synopsis in re.split(r"\n(?=hopcast)", found[1].strip())}
+    assert {"hopcast run", "hopcast study", "hopcast report", "hopcast compare"} <= synopses.keys()
+    for command, synopsis in synopses.items():
+        usage, described = COMMANDS[command].split("\n", 1)
+        arguments = usage.removeprefix(f"Usage: {command} [OPTIONS]").strip()
+        assert synopsis.startswith(f"{command} {arguments}".rstrip())
+        options = set(re.findall(r"^  (?:-h, )?(--[a-z-]+)", described, re.MULTILINE)) - {"--help"}
+        assert set(re.findall(r"--[a-z-]+", synopsis)) == options, command
+
+
 def test_examples_that_the_package_names_exist() -> None:
     sources = [path.read_text(encoding="utf-8") for path in (ROOT / "python").rglob("*.py")]
     named = {name for text in sources for name in re.findall(r"\bexamples/[\w./-]*\w", text)}
