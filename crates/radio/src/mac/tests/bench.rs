@@ -103,13 +103,27 @@ pub(super) struct Bench {
     outputs: VecDeque<(Instant, Whole)>,
     answers: VecDeque<bool>,
     judge: Option<Judge>,
+    /// The answer that the station's last frame has, if it has one.
+    awaited: Option<FrameKind>,
+    /// SIFS after that, or after the frame if it has none.
+    goes_on: Option<Instant>,
 }
 
-/// Called with each frame that the station starts: when, and since when the medium has been busy.
 /// An output, with all packets.
 pub(super) type Whole = Output<Packet, Frame<Packet>, Packet>;
 
-type Judge = fn(&Frame<Packet>, Instant, Option<Instant>);
+/// A frame that the station starts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Start {
+    pub(super) frame: Frame<Packet>,
+    pub(super) at: Instant,
+    pub(super) busy_since: Option<Instant>,
+    /// Whether its exchange goes on with it: SIFS has passed since the answer to the own frame before, or since that itself, if it has
+    /// none.
+    pub(super) follows: bool,
+}
+
+type Judge = fn(&Start);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
@@ -178,6 +192,8 @@ impl Bench {
             outputs: VecDeque::new(),
             answers: VecDeque::new(),
             judge: None,
+            awaited: None,
+            goes_on: None,
         }
     }
 
@@ -485,6 +501,10 @@ impl Bench {
                         Some(frame) if !lock.damaged => {
                             let header = frame.with_payload(frame.payload.map(|_| ()));
                             self.heard = frame.payload.unwrap_or_default();
+                            if frame.receiver == Some(ME) && self.awaited.take_if(|kind| *kind == frame.kind).is_some()
+                            {
+                                self.goes_on = Some(self.now + self.sifs());
+                            }
                             self.dcf.handle_frame(&header, header_end, self.now);
                         }
                         _ => self.dcf.handle_error(rate, header_end, self.now),
@@ -519,8 +539,16 @@ impl Bench {
             if let Output::Transmit(frame) = &output {
                 self.lock = None;
                 if let Some(judge) = self.judge {
-                    judge(frame, self.now, (self.signals > 0).then_some(self.busy_since));
+                    let busy_since = (self.signals > 0).then_some(self.busy_since);
+                    let follows = self.goes_on == Some(self.now);
+                    judge(&Start { frame: *frame, at: self.now, busy_since, follows });
                 }
+                self.awaited = match frame.kind {
+                    FrameKind::Rts => Some(FrameKind::Cts),
+                    FrameKind::Data if frame.receiver.is_some() => Some(FrameKind::Ack),
+                    _ => None,
+                };
+                self.goes_on = self.awaited.is_none().then(|| self.now + frame.airtime + self.sifs());
                 self.schedule_answer(*frame);
             }
             self.outputs.push_back((self.now, output));

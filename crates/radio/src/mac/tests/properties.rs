@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use hopcast_protocols::time::{Duration, Instant};
 
-use super::bench::{Bench, FOURTH, ME, OTHER, PEER, Packet, dsss, edca, micros, ofdm, us};
+use super::bench::{Bench, FOURTH, ME, OTHER, PEER, Packet, Start, dsss, edca, micros, ofdm, us};
 use super::protection::mixed;
 use crate::mac::FrameKind::{Ack, Cts, Data, Rts};
 use crate::mac::{AccessRules, Config, Frame, Output, Protection, StationId};
@@ -109,19 +109,14 @@ fn script(bench: &mut Bench, actions: &[(u64, Action)]) -> (u32, Instant) {
     (packets, at)
 }
 
-/// Nothing but a response, or an access that was decided within the turnaround (5 µs), starts while the medium is busy.
-fn judge(frame: &Frame<Packet>, now: Instant, busy_since: Option<Instant>) {
-    let Some(since) = busy_since else { return };
-    let decided = now.saturating_since(since) <= Duration::from_micros(5);
-    let response = matches!(frame.kind, Cts | Ack);
-    assert!(decided || response || frame.kind == Data, "{:?} at {now}, busy since {since}", frame.kind);
-}
-
-/// The same where nothing precedes data.
-fn judge_without_rts(frame: &Frame<Packet>, now: Instant, busy_since: Option<Instant>) {
-    let Some(since) = busy_since else { return };
-    let decided = now.saturating_since(since) <= Duration::from_micros(5);
-    assert!(decided || matches!(frame.kind, Cts | Ack), "{:?} at {now}, busy since {since}", frame.kind);
+/// Nothing starts while the medium is busy but a response, what follows SIFS after the frame before it in its exchange, and an
+/// access that was decided within the turnaround (5 µs).
+fn judge(start: &Start) {
+    let Some(since) = start.busy_since else { return };
+    let is_decided = start.at.saturating_since(since) <= Duration::from_micros(5);
+    let is_response = matches!(start.frame.kind, Cts | Ack) && start.frame.receiver != Some(ME);
+    let may_follow = start.frame.kind == Data && start.follows;
+    assert!(is_decided || is_response || may_follow, "{:?} at {}, busy since {since}", start.frame.kind, start.at);
 }
 
 proptest! {
@@ -137,8 +132,7 @@ proptest! {
         let limit = u64::from(config.short_retry_limit + config.short_retry_limit * config.long_retry_limit);
         let sifs = config.phy.parameters().sifs;
         let mut bench = Bench::new(config.clone());
-        let may_follow = config.edca.is_some() || config.protection != Protection::None;
-        bench.set_judge(if config.rts_threshold == Some(0) || may_follow { judge } else { judge_without_rts });
+        bench.set_judge(judge);
         bench.answer(answers);
         let (packets, last) = script(&mut bench, &actions);
 
