@@ -18,7 +18,8 @@ pub struct Config {
     /// The rates that rate control chooses from; none: all of the standard's. Of no meaning where the rate is fixed.
     pub rates: Vec<DataRate>,
     /// Those that understand DSSS and HR/DSSS alone, in order: stations of 802.11b in an 802.11g network. Data go to them at such
-    /// rates, the highest that does not exceed the fixed rate, or those among [`Self::rates`].
+    /// rates, the highest that does not exceed the fixed rate, or those among [`Self::rates`], all of the standard's if there are
+    /// none among them.
     pub dsss_receivers: Arc<[StationId]>,
     /// The run's seed, which names the draws of rate control.
     pub seed: u64,

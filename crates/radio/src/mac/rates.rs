@@ -50,8 +50,13 @@ impl Rates {
         let answer = Answer::new(phy, *basic_rate, *basic_rate);
         let data = DataRates::new(station, config.rate_control, rates, config);
         let to_dsss = (!dsss_receivers.is_empty()).then(|| {
-            let known = if rates.is_empty() { phy.standard().rates() } else { rates };
-            let fitting: Vec<_> = known.iter().copied().filter(|rate| rate.modulation() == Modulation::Dsss).collect();
+            let of_dsss = |rates: &[DataRate]| -> Vec<_> {
+                rates.iter().copied().filter(|rate| rate.modulation() == Modulation::Dsss).collect()
+            };
+            let mut fitting = of_dsss(rates);
+            if fitting.is_empty() {
+                fitting = of_dsss(phy.standard().rates());
+            }
             let algorithm = match config.rate_control {
                 Algorithm::Fixed(rate) => Algorithm::Fixed(dsss_rate(phy.standard(), rate)),
                 algorithm => algorithm,
@@ -176,6 +181,21 @@ mod tests {
             let mut to = |receiver| rates.select(StationId(receiver), Instant::START, 0);
             assert_eq!([to(1), to(2), to(3)], [rate(own), rate(expected), rate(own)]);
         }
+    }
+
+    /// Where rate control chooses among rates of OFDM alone.
+    #[test]
+    fn who_understands_dsss_alone_gets_rates_of_dsss_where_none_are_chosen_from() {
+        let rates = [6_000, 54_000].map(DataRate::from_kbps).to_vec();
+        let config = Config {
+            rate_control: Algorithm::Arf,
+            rates,
+            dsss_receivers: [StationId(2)].into(),
+            ..Config::new(Standard::Erp.phy(false), DataRate::from_kbps(54_000))
+        };
+        let mut rates = Rates::new(StationId(0), &config);
+        let mut to = |receiver| rates.select(StationId(receiver), Instant::START, 0).as_kbps();
+        assert_eq!([to(1), to(2)], [54_000, 11_000]);
     }
 
     #[test]
