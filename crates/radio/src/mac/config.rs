@@ -23,7 +23,7 @@ pub struct Config {
     pub dsss_receivers: Arc<[StationId]>,
     /// The run's seed, which names the draws of rate control.
     pub seed: u64,
-    /// Rate of RTS, CTS-to-self and broadcast frames, and the highest one of CTS and ACK. With protection it must be one of DSSS
+    /// Rate of CTS-to-self and broadcast frames, and the highest one of RTS, CTS and ACK. With protection it must be one of DSSS
     /// or HR/DSSS, which every station understands.
     pub basic_rate: DataRate,
     /// That of every station, by index, where not all have the same: each answers by its own.
@@ -117,6 +117,11 @@ impl Config {
     /// Whether RTS and CTS protect data frames at `rate`.
     pub(super) fn is_rts_protected(&self, rate: DataRate) -> bool {
         self.protection == Protection::RtsCts && rate.modulation() == Modulation::Ofdm
+    }
+
+    /// Whether what goes before data frames at `rate` protects them.
+    pub(super) fn is_protected(&self, rate: DataRate) -> bool {
+        self.is_rts_protected(rate) || self.is_cts_protected(rate)
     }
 
     /// Whether a CTS-to-self protects data frames at `rate`.

@@ -7,8 +7,11 @@
 //! Under the distributed coordination function (DCF) one function contends for the medium, under enhanced distributed channel
 //! access (EDCA) four do, one for each access category. The exchange of frames is the same.
 //!
-//! Limits: no fragmentation of MSDUs, no power management, no block acknowledgement. RTS go at the basic rate. A station's
-//! retry counters are those of the frame in hand, so a window that ends at a limit ends with its frame.
+//! An RTS goes at the basic rate if who understands the data understands that, else at a mandatory rate below; rate control lets
+//! it fall with each that is not answered.
+//!
+//! Limits: no fragmentation of MSDUs, no power management, no block acknowledgement. A station's retry counters are those of
+//! the frame in hand, so a window that ends at a limit ends with its frame.
 
 pub mod association;
 mod backoff;
@@ -36,7 +39,7 @@ use duplicate::DuplicateCache;
 use edca::{AccessCategory, UserPriority};
 pub use frame::{Frame, FrameKind, Header, Payload, StationId};
 use nav::Nav;
-use rates::{Answer, Rates};
+use rates::{Answer, Rates, rts_rate};
 pub use rates::{answer_rate, dsss_rate};
 use sequence::SequenceCounters;
 
@@ -704,8 +707,9 @@ impl<P: Payload> Dcf<P> {
         let mut idle_from = now;
         match kind {
             FrameKind::Rts => {
-                let receiver = self.contender.current.as_ref().and_then(|outgoing| outgoing.receiver);
-                idle_from = self.await_answer(FrameKind::Cts, receiver, self.config.basic_rate, now);
+                let rts = self.on_air.as_ref().expect("it has just been transmitted");
+                let (receiver, rate) = (rts.receiver, rts.rate);
+                idle_from = self.await_answer(FrameKind::Cts, receiver, rate, now);
             }
             // To the station itself: data follow.
             FrameKind::Cts if self.response.is_some() => self.state = State::Sifs(now + self.sifs()),
@@ -929,11 +933,11 @@ impl<P: Payload> Dcf<P> {
     fn rts(&mut self) -> Header {
         let outgoing = self.contender.current.as_ref().expect("an RTS is sent for the frame in hand");
         let (receiver, octets, rate) = (outgoing.receiver, outgoing.octets, outgoing.rate);
-        let basic_rate = self.config.basic_rate;
-        let cts = self.sifs() + self.answer_of(receiver, basic_rate).airtime;
+        let own_rate = rts_rate(&self.config, rate, outgoing.short_retries);
+        let cts = self.sifs() + self.answer_of(receiver, own_rate).airtime;
         let data = self.sifs() + self.config.phy.airtime(rate, octets) + self.answer_duration(receiver, rate);
-        let airtime = self.config.phy.airtime(basic_rate, FrameKind::RTS_OCTETS);
-        self.frame(FrameKind::Rts, receiver, FrameKind::RTS_OCTETS, basic_rate, airtime, cts + data)
+        let airtime = self.config.phy.airtime(own_rate, FrameKind::RTS_OCTETS);
+        self.frame(FrameKind::Rts, receiver, FrameKind::RTS_OCTETS, own_rate, airtime, cts + data)
     }
 
     /// 9.3.1.3, 10.3.2.13: a CTS to the station itself reserves the time for data, ACK and two SIFS. The data frame is then due.

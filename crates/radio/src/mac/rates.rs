@@ -144,6 +144,26 @@ pub fn answer_rate(standard: Standard, basic: DataRate, to: DataRate) -> DataRat
     if fits { basic } else { standard.default_basic_rate(to) }
 }
 
+/// The rate of an RTS before a frame at `rate`, of which `unanswered` went without a CTS: the basic rate if who understands the
+/// frame understands that, else as that of an answer. An RTS that is there for protection is for others than the receiver.
+///
+/// Under rate control each that is not answered lowers it to the next mandatory rate: the rate of the data may be far too high
+/// for the link, and would stay so, as only data tell. What an RTS may go at is any of the basic rates (10.6.6.2).
+pub(super) fn rts_rate(config: &Config, rate: DataRate, unanswered: u32) -> DataRate {
+    let (standard, basic) = (config.phy.standard(), config.basic_rate);
+    let is_understood =
+        basic <= rate && (basic.modulation() == Modulation::Dsss || rate.modulation() == Modulation::Ofdm);
+    let first = if is_understood || config.is_protected(rate) { basic } else { answer_rate(standard, basic, rate) };
+    if let Algorithm::Fixed(_) = config.rate_control {
+        return first;
+    }
+    let lower = |rate: &DataRate| {
+        let below = standard.rates().iter().rev().find(|known| *known < rate);
+        below.map(|&below| answer_rate(standard, basic, below))
+    };
+    core::iter::successors(Some(first), lower).take(unanswered as usize + 1).last().unwrap_or(first)
+}
+
 /// The rate of data for a station that understands DSSS alone, of a sender whose own is `rate`: the highest that does not exceed
 /// that.
 pub fn dsss_rate(standard: Standard, rate: DataRate) -> DataRate {

@@ -85,6 +85,20 @@ fn rate_control_chooses_among_the_rates_of_the_receiver() {
     }
 }
 
+/// 802.11b answers no RTS of OFDM.
+#[test]
+fn an_rts_goes_to_each_station_at_a_rate_that_it_understands() {
+    for rate in ["54 Mb/s", "arf"] {
+        let (flows, frames) =
+            run(&cell(&format!(r#"data_rate = "{rate}", rts_threshold = "500 B""#), "1 Mb/s", "1 Mb/s"));
+        assert!(flows.iter().all(|flow| flow.received_packets > 300 && flow.lost_packets == 0), "{flows:?}");
+        for (to, highest) in [(NEW, 24_000), (OLD, 2_000)] {
+            let rts = |frame: &&Frame<Rc<Packet>>| frame.kind == FrameKind::Rts && frame.receiver == Some(to);
+            assert_eq!(frames.iter().filter(rts).map(|frame| frame.rate.as_kbps()).max(), Some(highest));
+        }
+    }
+}
+
 /// What goes to all must go at a rate of 802.11b.
 #[test]
 fn a_station_of_80211b_finds_routes_where_broadcasts_are_understood() {

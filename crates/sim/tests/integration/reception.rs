@@ -8,7 +8,7 @@ fn received(radio: &str, places: &[f64], keys: &str) -> f64 {
     let text = format!(
         r#"
         duration = "100 s"
-        radio = {{ propagation = {{ model = "free-space" }}, {radio} }}
+        radio = {{ {radio} }}
         nodes = [{{ name = "n", count = {}, placement = {{ shape = "points", at = {places:?} }} }}]
         flows = [{{ name = "f", from = "n0", to = "n{}", transport = {{ protocol = "udp" }}, {keys}
                    application = {{ kind = "cbr", rate = "320 kb/s", packet = "1000 B" }} }}]
@@ -31,6 +31,18 @@ fn a_path_takes_no_link_over_which_no_preamble_is_found() {
         let direct = r#"via = ["n1"], "#;
         assert!(received(&radio(""), &places, direct) > 0.99, "{rate}");
         assert!(received(&radio(r#", preamble_detection = "0 dB""#), &[0.0, 1200.0], "") > 0.9, "{rate}");
+    }
+}
+
+/// Over 100 m with an exponent of 3 there are 4.1 dB, enough for 6 Mb/s: what goes before the data must not stay faster.
+#[test]
+fn rate_control_finds_its_rate_behind_rts() {
+    for rate in ["arf", "aarf", "minstrel"] {
+        let radio = format!(
+            r#"standard = "802.11a", data_rate = "{rate}", rts_threshold = "500 B",
+               propagation = {{ model = "log-distance", exponent = 3.0 }}"#
+        );
+        assert!(received(&radio, &[0.0, 100.0], "") > 0.95, "{rate}");
     }
 }
 

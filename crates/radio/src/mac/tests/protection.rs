@@ -1,7 +1,7 @@
 //! OFDM frames in a network with stations of 802.11b (10.27). 802.11g: data at 54 Mb/s, all else at 2 Mb/s, so that everyone
 //! understands it; the long slot. SIFS 10, slot 20, DIFS 50. 100 octets at 54 Mb/s: 36 µs and 6 of silence; the ACK at 24 Mb/s 34 µs.
 
-use super::bench::{Bench, MBPS_2, MBPS_24, MBPS_54, ME, micros, us};
+use super::bench::{Bench, MBPS_2, MBPS_24, MBPS_54, ME, micros, us, with_rts};
 use crate::mac::FrameKind::{Ack, Cts, Data, Rts};
 use crate::mac::edca::{EdcaParameters, Edition};
 use crate::mac::{Config, DropCause, Output, Protection};
@@ -73,6 +73,25 @@ fn rts_and_cts_protect_at_the_basic_rate() {
     assert_eq!((rts.rate, rts.airtime, rts.duration), (MBPS_2, micros(272), micros(30 + 248 + 42 + 34)));
     bench.hears(us(1_282), bench.cts());
     bench.expect_transmit(Data, us(1_540));
+}
+
+/// Also where that is above the rate of the data, and where the RTS is due to the length of the frame.
+#[test]
+fn an_rts_that_protects_is_understood_by_all() {
+    let (mbps_6, mbps_11) = (DataRate::from_kbps(6_000), DataRate::from_kbps(11_000));
+    for (protection, expected) in
+        [(Protection::None, mbps_6), (Protection::CtsToSelf, mbps_11), (Protection::RtsCts, mbps_11)]
+    {
+        let config =
+            Config { rate_control: Algorithm::Fixed(mbps_6), basic_rate: mbps_11, ..with_rts(mixed(protection)) };
+        let mut bench = Bench::new(config);
+        bench.packet(us(1_000), 1);
+        assert_eq!(bench.expect_transmit(Rts, us(1_000)).rate, expected);
+    }
+    // It is the basic rate, too, where nobody needs protection: who understands OFDM understands that.
+    let mut bench = Bench::new(with_rts(mixed(Protection::None)));
+    bench.packet(us(1_000), 1);
+    assert_eq!(bench.expect_transmit(Rts, us(1_000)).rate, MBPS_2);
 }
 
 /// Short data behind an RTS count against the long limit, or each CTS would give them another chance.

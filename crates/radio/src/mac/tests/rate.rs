@@ -1,10 +1,10 @@
 //! Rate control in the exchange, and the rates of answers (10.6.6.5); packets whose time is over; stations that answer nobody.
 
-use hopcast_protocols::time::Duration;
+use hopcast_protocols::time::{Duration, Instant};
 
-use super::bench::{Bench, MBPS_2, MBPS_24, MBPS_54, ME, PEER, Packet, dsss, micros, ofdm, us, with_rts};
+use super::bench::{Bench, MBPS_2, MBPS_24, MBPS_54, ME, OTHER, PEER, Packet, dsss, micros, ofdm, us, with_rts};
 use crate::mac::FrameKind::{Ack, Cts, Data, Rts};
-use crate::mac::{Config, DropCause, Frame};
+use crate::mac::{Config, DropCause, Frame, Output};
 use crate::rate::Algorithm;
 use crate::standard::{DataRate, Standard};
 
@@ -27,7 +27,7 @@ fn missing_acknowledgments_lower_the_rate() {
     bench.packet(us(1_001), 2);
     let mut rates = Vec::new();
     while let Some((_, output)) = bench.next_output(us(20_000)) {
-        if let crate::mac::Output::Transmit(frame) = output {
+        if let Output::Transmit(frame) = output {
             rates.push(frame.rate);
         }
     }
@@ -42,7 +42,7 @@ fn missing_cts_leave_the_rate() {
     bench.packet(us(1_000), 1);
     let mut data = Vec::new();
     while let Some((_, output)) = bench.next_output(us(20_000)) {
-        if let crate::mac::Output::Transmit(frame) = output
+        if let Output::Transmit(frame) = output
             && frame.kind == Data
         {
             data.push(frame.rate);
@@ -52,19 +52,87 @@ fn missing_cts_leave_the_rate() {
 }
 
 /// The time of the answer is that of its rate, in the reservation by data and RTS, and in the timeout. 100 octets at 9 Mb/s: 23
-/// symbols, 112 µs, ACK at 6 Mb/s: 44 µs; at 18 Mb/s: 12 symbols, 68 µs, ACK at 12 Mb/s: 32 µs.
+/// symbols, 112 µs, RTS, CTS and ACK at 6 Mb/s: 52 and 44 µs; at 18 Mb/s: 12 symbols, 68 µs, the others at 12 Mb/s: 36 and 32 µs.
 #[test]
 fn reservations_follow_the_rate_of_the_data() {
-    for (rate, airtime, ack) in [(MBPS_9, 112, 44), (MBPS_18, 68, 32), (MBPS_54, 36, 28)] {
+    for (rate, airtime, basic, rts_airtime, ack) in
+        [(MBPS_9, 112, MBPS_6, 52, 44), (MBPS_18, 68, MBPS_12, 36, 32), (MBPS_54, 36, MBPS_24, 28, 28)]
+    {
         let mut bench = Bench::new(with_rts(arf(&[rate])));
         bench.packet(us(1_000), 1);
         let rts = bench.expect_transmit(Rts, us(1_000));
-        assert_eq!((rts.rate, rts.airtime), (MBPS_24, micros(28)));
-        assert_eq!(rts.duration, micros(3 * 16 + 28 + airtime + ack), "{rate}");
-        bench.hears(us(1_044), bench.cts());
-        let data = bench.expect_transmit(Data, us(1_088));
+        assert_eq!((rts.rate, rts.airtime), (basic, micros(rts_airtime)));
+        assert_eq!(rts.duration, micros(3 * 16 + ack + airtime + ack), "{rate}");
+        let end = bench.hears(us(1_000 + rts_airtime + 16), bench.at_rate(basic, bench.cts()));
+        let data = bench.expect_transmit(Data, end + micros(16));
         assert_eq!((data.rate, data.airtime, data.duration), (rate, micros(airtime), micros(16 + ack)));
     }
+}
+
+fn next_rts(bench: &mut Bench) -> (Instant, Frame<Packet>) {
+    loop {
+        match bench.next_output(us(50_000)) {
+            Some((at, Output::Transmit(frame))) if frame.kind == Rts => return (at, frame),
+            other => assert!(other.is_some(), "no RTS any more"),
+        }
+    }
+}
+
+/// Two missing ACKs lower the rate of the data to 6 Mb/s, and that of the RTS with it: 52 µs, the CTS 44, the data 160, the ACK 44.
+#[test]
+fn an_rts_goes_no_faster_than_its_data() {
+    let mut bench = Bench::new(with_rts(arf(&[MBPS_6, MBPS_54])));
+    bench.answer([true, false, true, false]);
+    bench.packet(us(1_000), 1);
+    for _ in 0..2 {
+        let (_, rts) = next_rts(&mut bench);
+        assert_eq!((rts.rate, rts.duration), (MBPS_24, micros(3 * 16 + 28 + 36 + 28)));
+    }
+    let (at, rts) = next_rts(&mut bench);
+    assert_eq!((rts.rate, rts.airtime, rts.duration), (MBPS_6, micros(52), micros(3 * 16 + 44 + 160 + 44)));
+    let end = bench.hears(at + micros(52 + 16), bench.at_rate(MBPS_6, bench.cts()));
+    assert_eq!(bench.expect_transmit(Data, end + micros(16)).rate, MBPS_6);
+}
+
+/// Where rate control begins too high, nobody hears the RTS either: without an answer the next one is slower, down to the lowest
+/// rate, until there is one. A fixed rate was chosen by who knows the link.
+#[test]
+fn under_rate_control_an_rts_that_is_not_answered_is_repeated_at_a_lower_rate() {
+    let rates = |config: Config, answers: &[bool]| {
+        let mut bench = Bench::new(with_rts(config));
+        bench.answer(answers.iter().copied());
+        bench.packet(us(1_000), 1);
+        (0..5).map(|_| next_rts(&mut bench).1.rate).collect::<Vec<_>>()
+    };
+    assert_eq!(rates(arf(&[]), &[]), [MBPS_24, MBPS_12, MBPS_6, MBPS_6, MBPS_6]);
+    assert_eq!(rates(arf(&[]), &[false, true]), [MBPS_24, MBPS_12, MBPS_24, MBPS_12, MBPS_6]);
+    assert_eq!(rates(ofdm(), &[]), [MBPS_24; 5]);
+}
+
+/// 802.11g at 54 Mb/s, the rest at 24 Mb/s, and a station of 802.11b: RTS and CTS at 2 Mb/s take 272 and 248 µs, data at 11 Mb/s
+/// 265. The timeout of the CTS is SIFS + slot + 192 = 211 µs.
+///
+/// ```text
+///    RTS         CTS         D
+///  ─┬──────┬──┬───────┬──┬──────
+///  1000  1272 1282  1530 1540
+/// ```
+#[test]
+fn an_rts_is_understood_by_who_it_is_for() {
+    let erp = Config { dsss_receivers: [PEER].into(), ..Config::new(Standard::Erp.phy(false), MBPS_54) };
+    let mut bench = Bench::with_draws(with_rts(erp.clone()), &[(31, 0)]);
+    bench.packet(us(1_000), 1);
+    let rts = bench.expect_transmit(Rts, us(1_000));
+    assert_eq!((rts.rate, rts.airtime, rts.duration), (MBPS_2, micros(272), micros(30 + 248 + 265 + 248)));
+    // After the timeout the next boundary of slots, which count from DIFS after the RTS.
+    let at = us(1_272 + 28 + 21 * 9);
+    bench.expect_transmit(Rts, at);
+    let end = bench.hears(at + micros(272 + 10), bench.at_rate(MBPS_2, bench.cts()));
+    assert_eq!(bench.expect_transmit(Data, end + micros(10)).rate, DataRate::from_kbps(11_000));
+
+    let mut bench = Bench::new(with_rts(erp));
+    bench.packet_to(us(1_000), Some(OTHER), Packet { id: 1, octets: 64, ..Packet::default() });
+    assert_eq!(bench.expect_transmit(Rts, us(1_000)).rate, MBPS_24);
 }
 
 /// 10.6.6.5: the highest basic rate that is not above that of the frame.
