@@ -28,8 +28,9 @@ pub struct Config {
     pub basic_rate: DataRate,
     /// That of every station, by index, where not all have the same: each answers by its own.
     pub basic_rates: Arc<[DataRate]>,
-    /// Whether stations acknowledge unicast data frames ([`crate::standard::Standard::acknowledges`]). Without it a frame is
-    /// done once it has been sent, and is never repeated.
+    /// Whether stations answer: with an ACK to a unicast data frame, and with a CTS to an RTS
+    /// ([`crate::standard::Standard::acknowledges`]). Without it nobody sends an RTS, and a frame is done once it has been sent,
+    /// and is never repeated.
     pub acknowledgements: bool,
     /// What goes before OFDM frames in a network with stations that do not understand them.
     pub protection: Protection,

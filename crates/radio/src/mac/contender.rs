@@ -195,6 +195,7 @@ impl<P: Payload> Outgoing<P> {
     /// Whether RTS and CTS go before it.
     pub(super) fn is_behind_rts(&self, config: &Config) -> bool {
         self.receiver.is_some()
+            && config.acknowledgements
             && (config.rts_threshold.is_some_and(|threshold| self.octets > threshold)
                 || config.is_rts_protected(self.rate))
     }

@@ -765,7 +765,9 @@ impl<P: Payload> Dcf<P> {
         match frame.kind {
             // 10.3.2.9: a CTS only if the NAV says that the medium is idle.
             // Under ns-2's rules what counts is whether it is idle after SIFS.
-            FrameKind::Rts if self.nav.until() <= now || self.rules == AccessRules::Ns2 => {
+            FrameKind::Rts
+                if self.config.acknowledgements && (self.nav.until() <= now || self.rules == AccessRules::Ns2) =>
+            {
                 let cts = self.response(FrameKind::Cts, frame);
                 self.respond(cts, now);
             }

@@ -106,7 +106,7 @@ pub(super) struct Radio {
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12))]
     pub basic_rate: Option<Rate>,
     /// RTS/CTS precede unicast frames longer than this (the whole MAC frame counts); `0 B`: all of them. Default: `off`;
-    /// `0 B` under profile `ns-2`.
+    /// `0 B` under profile `ns-2`, where the standard has RTS (all but `wavelan`).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 65_536))]
     pub rts_threshold: Option<SizeOrOff>,

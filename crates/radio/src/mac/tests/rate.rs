@@ -210,3 +210,14 @@ fn without_acknowledgements_a_frame_is_done_when_sent() {
     bench.expect_nothing_until(us(20_000));
     assert_eq!((bench.dcf().counters().ack_timeouts, bench.dcf().counters().ack_sent), (0, 0));
 }
+
+/// Nobody sends an RTS that nobody answers.
+#[test]
+fn without_acknowledgements_there_is_no_rts() {
+    let mut bench = Bench::new(with_rts(Config { acknowledgements: false, ..dsss() }));
+    bench.packet(us(1_000), 1);
+    bench.expect_transmit(Data, us(1_000));
+    bench.expect_sent(1, us(1_592));
+    bench.hears(us(5_000), bench.control(Rts, PEER, ME, Duration::ZERO));
+    bench.expect_nothing_until(us(20_000));
+}

@@ -69,10 +69,19 @@ impl Resolver<'_> {
         let association = self.association(radio, standard);
         let protection = self.protection(radio, standard, basic_rate, association.is_some());
 
-        let rts_threshold = self.ledger.pick(&["radio", "rts_threshold"], radio.rts_threshold, show, || match ns_2 {
+        let path = ["radio", "rts_threshold"];
+        let rts_threshold = self.ledger.pick(&path, radio.rts_threshold, show, || match ns_2 {
+            _ if !standard.acknowledges() => (SizeOrOff(None), format!("default: {standard} has no RTS")),
             true => (SizeOrOff(Some(Size(0.0))), ns_2_default("RTSThreshold_ 0")),
             false => (SizeOrOff(None), "default: dot11RTSThreshold beyond any frame".into()),
         });
+        if rts_threshold.0.is_some() && !standard.acknowledges() {
+            self.report(
+                &path,
+                format!("{standard} has no RTS: its stations answer nobody"),
+                "\"off\", or another standard",
+            );
+        }
         let retry_limit = radio.retry_limit.unwrap_or_default();
         let short_retry_limit = self.ledger.pick(&["radio", "retry_limit", "short"], retry_limit.short, show, || {
             (mac::Config::DEFAULT_SHORT_RETRY_LIMIT, "default: dot11ShortRetryLimit (IEEE 802.11-2020, Annex C)".into())

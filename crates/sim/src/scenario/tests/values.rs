@@ -131,6 +131,16 @@ fn every_standard_and_rate_has_defaults_that_agree() {
 }
 
 #[test]
+fn nobody_sends_an_rts_that_nobody_answers() {
+    for set in [&["radio.profile=wavelan"][..], &["radio.profile=ns-2", "radio.standard=wavelan"]] {
+        let loaded = load(SMALL, set);
+        assert_eq!(loaded.scenario.radio.rts_threshold, None);
+        assert_eq!(in_force(&loaded, "radio.rts_threshold"), ("off", "default: wavelan has no RTS"));
+    }
+    assert_eq!(load(SMALL, &["radio.profile=wavelan", "radio.rts_threshold=off"]).scenario.radio.rts_threshold, None);
+}
+
+#[test]
 fn a_channel_gives_the_frequency() {
     for (standard, channel, frequency) in
         [("802.11", 6, 2.437e9), ("802.11b", 14, 2.484e9), ("802.11a", 36, 5.18e9), ("802.11a", 149, 5.745e9)]
