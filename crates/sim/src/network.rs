@@ -18,7 +18,7 @@ use crate::engine::{Attachment, Ports};
 use crate::host::card::Cards;
 use crate::host::{Hop, Host, Interface, Routes};
 use crate::paths::{LossyLink, Paths};
-use crate::scenario::model::{Flow, Group, NodeId, NodeRadio, Role, Routing, Scenario, WIRED_MTU};
+use crate::scenario::model::{Flow, Group, NodeId, NodeRadio, Role, Routing, Scenario};
 use crate::topology::Topology;
 use crate::wired::Wire;
 
@@ -133,7 +133,7 @@ impl Network {
                 Attachment::Station(_) => Interface { mtu: scenario.mtu, queue_packets: scenario.radio.queue_packets },
                 Attachment::Wire(wire) => {
                     let link = &scenario.links[*wire as usize / 2];
-                    Interface { mtu: Some(WIRED_MTU), queue_packets: link.config.queue_packets }
+                    Interface { mtu: link.mtu, queue_packets: link.config.queue_packets }
                 }
             };
             ports.attachments(node).iter().map(interface).collect()

@@ -373,9 +373,11 @@ pub struct WiredLink {
     pub between: [NodeId; 2],
     /// Of either direction.
     pub config: crate::wired::Config,
+    /// Largest IP datagram, in bytes; `None` under profile `ns-2`, which never fragments.
+    pub mtu: Option<u32>,
 }
 
-/// Largest IP datagram on a wire, in bytes: that of Ethernet (RFC 894).
+/// Largest IP datagram on a wire by default, in bytes: that of Ethernet (RFC 894).
 pub const WIRED_MTU: u32 = 1_500;
 
 /// Where the nodes of a group stand, in metres.

@@ -120,6 +120,18 @@ fn udp_over_wires_takes_serialisation_and_propagation_at_each_hop() {
     assert!((flows[0].received_packets..=flows[0].sent_packets).contains(&forwarded), "{forwarded}");
 }
 
+/// ns-2 never fragments: 3028 octets at 1 Mb/s and 10 ms, over each of two links.
+#[test]
+fn under_ns_2_a_datagram_of_any_length_is_one_packet_on_a_wire() {
+    let cbr = r#"{ kind = "cbr", rate = "100 kb/s", packet = "3000 B" }"#;
+    let links = chain("1 s", 3, "rate = \"1 Mb/s\"\ndelay = \"10 ms\"", &flow("f", "w0", "w2", "udp", cbr));
+    let (simulation, flows) = run(&format!("{links}[radio]\nprofile = \"ns-2\"\n"));
+    let mean = flows[0].delay_mean_s.expect("packets arrive");
+    assert!((mean - 0.068_448).abs() < 1e-9, "{mean}");
+    let forwarded = simulation.counters()[1].forwarded;
+    assert!((flows[0].received_packets..=flows[0].sent_packets).contains(&forwarded), "{forwarded}");
+}
+
 /// A wire offered twice its rate carries its rate: 1000 of 1028 octets at 10 Mb/s.
 #[test]
 fn a_wire_carries_its_rate_and_its_queue_drops_the_rest() {

@@ -3,20 +3,21 @@
 use hopcast_protocols::time::Duration;
 
 use super::super::model;
-use super::super::quantity::Time;
-use super::super::schema::Link;
+use super::super::quantity::{Size, Time};
+use super::super::schema::{Link, Profile};
 use super::flows::Directory;
-use super::{Resolver, show};
+use super::{Resolver, exact, show};
 use crate::wired;
 
 impl Resolver<'_> {
     /// Those whose ends are known; what is wrong with the others is reported.
-    pub(super) fn links(&mut self, links: &[Link], groups: &[model::Group]) -> Vec<model::WiredLink> {
+    pub(super) fn links(&mut self, links: &[Link], groups: &[model::Group], profile: Profile) -> Vec<model::WiredLink> {
         let nodes = Directory::new(groups);
-        links.iter().enumerate().filter_map(|(place, link)| self.link(&place.to_string(), link, &nodes)).collect()
+        let link = |(place, link): (usize, &Link)| self.link(&place.to_string(), link, &nodes, profile);
+        links.iter().enumerate().filter_map(link).collect()
     }
 
-    fn link(&mut self, index: &str, link: &Link, nodes: &Directory<'_>) -> Option<model::WiredLink> {
+    fn link(&mut self, index: &str, link: &Link, nodes: &Directory<'_>, profile: Profile) -> Option<model::WiredLink> {
         let at = |key| ["links", index, key];
         self.ledger.note_given(&at("between"));
         let mut ends = Vec::new();
@@ -38,6 +39,14 @@ impl Resolver<'_> {
             || (50, "default: as in ns-2 (Queue limit_ 50)".into()),
         );
         let loss = self.ledger.pick(&at("loss"), link.loss, show, || (0.0, "default: none".into()));
+        let (mtu, told, source) = match profile {
+            Profile::Ns2 => (None, "none".into(), "profile ns-2: no fragmentation (no key of its own)"),
+            Profile::Standard | Profile::Wavelan => {
+                let told = exact(&Size(f64::from(model::WIRED_MTU)));
+                (Some(model::WIRED_MTU), told, "default: that of Ethernet (RFC 894; no key of its own)")
+            }
+        };
+        self.ledger.note(&at("mtu"), &told, source);
         let &[a, b] = ends.as_slice() else { return None };
         if a == b {
             self.report(&at("between"), "has one node twice", "two nodes");
@@ -45,6 +54,6 @@ impl Resolver<'_> {
         }
         let config =
             wired::Config { rate: link.rate.0, delay: Duration::from_secs_f64(delay.0), queue_packets: packets, loss };
-        Some(model::WiredLink { between: [a, b], config })
+        Some(model::WiredLink { between: [a, b], config, mtu })
     }
 }

@@ -49,7 +49,8 @@ pub(super) fn resolve(
     });
     let (radio, mtu) = resolver.radio(&radio, profile);
     let groups = resolver.groups(&document.nodes, &radio, profile);
-    let links = resolver.links(document.links.as_deref().filter(|_| !groups.is_empty()).unwrap_or_default(), &groups);
+    let links = document.links.as_deref().filter(|_| !groups.is_empty()).unwrap_or_default();
+    let links = resolver.links(links, &groups, profile);
     resolver.check_association(&radio, &groups, &links);
     // Without nodes, all that can be said of flows follows from that.
     let flows = document.flows.as_deref().filter(|_| !groups.is_empty()).unwrap_or_default();

@@ -141,6 +141,19 @@ fn nobody_sends_an_rts_that_nobody_answers() {
 }
 
 #[test]
+fn the_mtu_of_a_wire_is_that_of_ethernet_or_none_under_ns_2() {
+    let of = |set: &[&str]| {
+        let loaded = load(HOUSE, set);
+        let (value, source) = in_force(&loaded, "links.0.mtu");
+        (loaded.scenario.links[0].mtu, value.to_owned(), source.to_owned())
+    };
+    let source = "default: that of Ethernet (RFC 894; no key of its own)";
+    assert_eq!(of(&["radio.profile=standard"]), (Some(1500), "1500 B".into(), source.into()));
+    let source = "profile ns-2: no fragmentation (no key of its own)";
+    assert_eq!(of(&["radio.profile=ns-2"]), (None, "none".into(), source.into()));
+}
+
+#[test]
 fn a_channel_gives_the_frequency() {
     for (standard, channel, frequency) in
         [("802.11", 6, 2.437e9), ("802.11b", 14, 2.484e9), ("802.11a", 36, 5.18e9), ("802.11a", 149, 5.745e9)]
