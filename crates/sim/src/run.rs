@@ -7,7 +7,7 @@ use hopcast_protocols::random::{Purpose, Stream, hash};
 use hopcast_protocols::time::Instant;
 use hopcast_radio::errors::PacketErrors;
 use hopcast_radio::mac::edca::{EdcaParameters, UserPriority};
-use hopcast_radio::mac::{self, AccessRules, Dcf, Payload, Protection, Room, StationId};
+use hopcast_radio::mac::{self, Dcf, Payload, Protection, Room, StationId};
 use hopcast_radio::propagation::Position;
 use hopcast_radio::queue::Discipline;
 use hopcast_radio::standard::{DataRate, Modulations, Phy};
@@ -24,7 +24,7 @@ use crate::mobility::Motion;
 use crate::network::{self, Network};
 use crate::occupancy::Occupancy;
 use crate::real::{Delivery, RealHosts, Refusal, read_frame};
-use crate::scenario::model::{Errors, FlowId, LossLevel, NodeId, NodeRadio, Rules, Scenario};
+use crate::scenario::model::{Errors, FlowId, LossLevel, NodeId, NodeRadio, Scenario};
 use crate::topology::{Connectivity, Topology};
 use crate::traffic::{Hosting, Machines, TrafficError, is_adtfrc, machines};
 use crate::wired::Wire;
@@ -236,10 +236,7 @@ impl Simulation {
                 long_retry_limit: radio.long_retry_limit,
                 queue_packets: radio.queue_packets.max(buffers),
                 queue_discipline: radio.queue_discipline,
-                rules: match radio.reception.rules {
-                    Rules::PairwiseFirstCome => AccessRules::Ns2,
-                    Rules::Cumulative | Rules::Sinr => AccessRules::Standard,
-                },
+                rules: radio.access_rules,
                 ..mac::Config::new(phy, radio_config.data_rate)
             }
         };

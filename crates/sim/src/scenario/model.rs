@@ -11,8 +11,8 @@ use hopcast_protocols::transport::tcp::congestion::CongestionControl;
 use hopcast_protocols::transport::{dccp, tcp};
 use hopcast_radio::errors::{ReedSolomon, States};
 use hopcast_radio::fading::Distribution;
-use hopcast_radio::mac::Protection;
 use hopcast_radio::mac::edca::{Edition, UserPriority};
+use hopcast_radio::mac::{AccessRules, Protection};
 use hopcast_radio::propagation::Polarization;
 use hopcast_radio::queue::Discipline;
 use hopcast_radio::rate::Algorithm;
@@ -104,7 +104,9 @@ pub struct Radio {
     pub protection: Protection,
     /// How stations find and join their access points; `None`: they belong to them from the start.
     pub association: Option<Association>,
-    /// Rate of RTS, CTS, ACK and broadcast frames, where it does not exceed the data rate.
+    /// Whose rules of medium access hold where ns-2's differ.
+    pub access_rules: AccessRules,
+    /// Rate of broadcast frames, and the highest one of RTS, CTS and ACK; not above that of data.
     pub basic_rate: DataRate,
     /// RTS/CTS precede unicast data frames whose MPDU is longer than this, in bytes; `None` is off.
     pub rts_threshold: Option<u32>,
@@ -230,8 +232,7 @@ pub struct Reception {
 pub enum Rules {
     /// The sum of all interference counts, and a frame that is stronger by `capture` is received whenever it came.
     Cumulative,
-    /// ns-2: first come, each other transmission by itself; sensed but undecodable frames cause EIFS too. Medium access is ns-2's
-    /// as well ([`hopcast_radio::mac::AccessRules::Ns2`]).
+    /// ns-2: first come, each other transmission by itself; sensed but undecodable frames cause EIFS too.
     PairwiseFirstCome,
     /// Signal over noise and the sum of all interference, bit by bit.
     Sinr,

@@ -1,5 +1,7 @@
 //! What is received by signal to noise, over whole paths.
 
+use hopcast_protocols::time::{Duration, Instant};
+
 use crate::scenarios::{run_logged, scenario};
 
 /// The share that arrives of 4000 datagrams, 40 a second, from the first to the last of nodes on a line, at these metres.
@@ -68,4 +70,26 @@ fn errors_of_the_channel_are_independent_of_those_by_noise() {
     assert!((0.3..0.7).contains(&by_noise) && (0.3..0.7).contains(&by_errors), "{by_noise}, {by_errors}");
     // The share of so many datagrams has a standard deviation below 0.008.
     assert!((by_both - by_noise * by_errors).abs() < 0.04, "{by_both}: {by_noise}, {by_errors}");
+}
+
+/// A packet that finds the medium idle goes at once by the standard, and waits for DIFS at least by ns-2.
+#[test]
+fn medium_access_is_that_of_the_profile_however_frames_are_received() {
+    for reception in ["threshold", "sinr"] {
+        let waits = |profile: &str| {
+            let text = format!(
+                r#"
+                duration = "2 s"
+                radio = {{ profile = "{profile}", reception = "{reception}" }}
+                nodes = [{{ name = "n", count = 2, placement = {{ shape = "line", spacing = "50 m" }} }}]
+                flows = [{{ name = "f", from = "n0", to = "n1", start = "1 s", transport = {{ protocol = "udp" }},
+                           application = {{ kind = "cbr", rate = "80 kb/s", packet = "1000 B" }} }}]
+                "#
+            );
+            let (_, frames) = run_logged(&scenario(&text));
+            frames[0].0.saturating_since(Instant::START + Duration::from_secs(1))
+        };
+        assert_eq!(waits("standard"), Duration::ZERO, "{reception}");
+        assert!(waits("ns-2") >= Duration::from_micros(50), "{reception}");
+    }
 }

@@ -7,8 +7,8 @@ use crate::scenario::model::{
     Routing, Rules, Scenario, Tcp, Transport,
 };
 use hopcast_protocols::transport::tcp;
-use hopcast_radio::mac::Protection;
 use hopcast_radio::mac::edca::UserPriority;
+use hopcast_radio::mac::{AccessRules, Protection};
 use hopcast_radio::queue::Discipline;
 use hopcast_radio::rate::Algorithm;
 use hopcast_radio::standard::{DataRate, Standard};
@@ -30,6 +30,7 @@ pub(super) fn scenario(count: u32, relay: Relay, transport: Transport, applicati
             edca: None,
             protection: Protection::None,
             association: None,
+            access_rules: AccessRules::Standard,
             basic_rate: DataRate::from_kbps(24_000),
             rts_threshold: None,
             short_retry_limit: 7,

@@ -3,8 +3,8 @@
 use hopcast_protocols::time::Duration;
 use hopcast_radio::errors::{DEFAULT_NOISE_FIGURE, ReedSolomon, States, thermal_noise};
 use hopcast_radio::fading::Distribution;
-use hopcast_radio::mac;
 use hopcast_radio::mac::edca::Edition;
+use hopcast_radio::mac::{self, AccessRules};
 use hopcast_radio::propagation;
 use hopcast_radio::queue::{CoDelConfig, Discipline, FqCoDelConfig};
 use hopcast_radio::rate::Algorithm;
@@ -111,6 +111,12 @@ impl Resolver<'_> {
         };
         let (tx_power, reception) =
             self.reception(radio, standard, short_preamble, &[data_rate, basic_rate], ns_2, by_range);
+        let (access_rules, told) = match ns_2 {
+            true => (AccessRules::Ns2, "those of ns-2.35's Mac802_11, where they differ from IEEE 802.11-2020"),
+            false => (AccessRules::Standard, "those of IEEE 802.11-2020"),
+        };
+        let source = format!("profile {} (no key of its own)", word(&profile));
+        self.ledger.note(&["radio", "access_rules"], told, &source);
         let errors = self.errors(radio.errors.as_ref(), ns_2);
         let channel = radio.channel.and_then(|channel| channel_frequency(channel, standard).ok());
         let adjacent_channel_rejection =
@@ -127,6 +133,7 @@ impl Resolver<'_> {
             edca,
             protection,
             association,
+            access_rules,
             basic_rate,
             rts_threshold: rts_threshold.0.map(bytes),
             short_retry_limit,

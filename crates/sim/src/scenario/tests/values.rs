@@ -5,6 +5,7 @@ use std::fs;
 use hopcast_protocols::application::{GameDirection, GameModel, PlayerConfig};
 use hopcast_protocols::time::Duration;
 use hopcast_radio::errors::thermal_noise;
+use hopcast_radio::mac::AccessRules;
 use hopcast_radio::queue::{CoDelConfig, Discipline, FqCoDelConfig};
 use hopcast_radio::standard::{DataRate, Standard};
 
@@ -151,6 +152,21 @@ fn the_mtu_of_a_wire_is_that_of_ethernet_or_none_under_ns_2() {
     assert_eq!(of(&["radio.profile=standard"]), (Some(1500), "1500 B".into(), source.into()));
     let source = "profile ns-2: no fragmentation (no key of its own)";
     assert_eq!(of(&["radio.profile=ns-2"]), (None, "none".into(), source.into()));
+}
+
+/// Whatever decides what is received.
+#[test]
+fn the_rules_of_medium_access_are_those_of_the_profile() {
+    for (profile, rules) in [("ns-2", AccessRules::Ns2), ("standard", AccessRules::Standard)] {
+        for reception in ["threshold", "sinr"] {
+            let set = [format!("radio.profile={profile}"), format!("radio.reception={reception}")];
+            let loaded = load(SMALL, &set.each_ref().map(String::as_str));
+            assert_eq!(loaded.scenario.radio.access_rules, rules, "{profile}, {reception}");
+            let (told, source) = in_force(&loaded, "radio.access_rules");
+            assert_eq!(source, format!("profile {profile} (no key of its own)"));
+            assert_eq!(told.contains("ns-2"), rules == AccessRules::Ns2);
+        }
+    }
 }
 
 #[test]
