@@ -100,15 +100,18 @@ impl Resolver<'_> {
         });
         let queue_discipline = self.queue_discipline(queue, mtu.0.map(bytes), ns_2);
         let (propagation, by_range) = self.propagation(radio, standard, ns_2);
-        let (shadowing, fading) = match radio.propagation {
-            Some(Propagation::Range { .. }) | None => (None, None),
+        let variation = match radio.propagation {
+            Some(Propagation::Range { .. }) => None,
+            None => Some(Variation::default()),
             Some(
                 Propagation::FreeSpace(FreeSpace { variation, .. })
                 | Propagation::TwoRayGround(TwoRayGround { variation, .. })
                 | Propagation::TwoRayInterference(schema::TwoRayInterference { variation, .. })
                 | Propagation::LogDistance(schema::LogDistance { variation, .. }),
-            ) => (self.shadowing(variation, ns_2), self.fading(variation)),
+            ) => Some(variation),
         };
+        let shadowing = variation.and_then(|variation| self.shadowing(variation, ns_2));
+        let fading = variation.and_then(|variation| self.fading(variation));
         let (tx_power, reception) =
             self.reception(radio, standard, short_preamble, &[data_rate, basic_rate], ns_2, by_range);
         let (access_rules, told) = match ns_2 {
@@ -315,7 +318,7 @@ impl Resolver<'_> {
                 let source = "default over the air: while a station of 802.11b belongs to the network";
                 return (Protection::CtsToSelf, source.into());
             }
-            (Protection::None, "default: all stations understand OFDM".into())
+            (Protection::None, "default: as where all stations understand OFDM".into())
         });
         let protection = match protection {
             Protection::None => return mac::Protection::None,
@@ -353,6 +356,12 @@ impl Resolver<'_> {
     /// The propagation, and whether it knows no power.
     fn propagation(&mut self, radio: &Radio, standard: Standard, ns_2: bool) -> (model::Propagation, bool) {
         let from_channel = radio.channel.and_then(|channel| self.channel(channel, standard));
+        if radio.channel.is_none() {
+            let is_default = |channel: &u32| channel_frequency(*channel, standard) == Ok(standard.default_frequency());
+            let first = (1..=200).find(is_default).expect("the default frequency is that of a channel");
+            let source = format!("default: the first channel of {standard}");
+            self.ledger.note(&["radio", "channel"], &first.to_string(), &source);
+        }
         let given = radio.propagation;
         if given.is_none() {
             let (model, source) = match ns_2 {

@@ -169,6 +169,22 @@ fn the_rules_of_medium_access_are_those_of_the_profile() {
     }
 }
 
+/// The carrier of the propagation may be another.
+#[test]
+fn what_is_not_given_of_channel_and_propagation_is_explained() {
+    for (standard, channel) in
+        [("802.11", "1"), ("802.11b", "1"), ("802.11a", "36"), ("802.11a-turbo", "42"), ("wavelan", "1")]
+    {
+        for profile in ["standard", "ns-2"] {
+            let set = [format!("radio.standard={standard}"), format!("radio.profile={profile}")];
+            let loaded = load(SMALL, &set.each_ref().map(String::as_str));
+            assert_eq!(in_force(&loaded, "radio.channel").0, channel, "{standard}");
+            assert_eq!(in_force(&loaded, "radio.propagation.shadowing"), ("0 dB", "default: none"));
+            assert_eq!(in_force(&loaded, "radio.propagation.fading"), ("none", "default: none"));
+        }
+    }
+}
+
 #[test]
 fn a_channel_gives_the_frequency() {
     for (standard, channel, frequency) in
