@@ -45,6 +45,12 @@ impl Ledger<'_> {
         self.pick(path, None, |v: &String| v.clone(), || (value.into(), source.into()));
     }
 
+    /// Whether there is a value at `path`.
+    pub(super) fn is_given(&self, path: &[&str]) -> bool {
+        let path: Path = path.iter().map(|step| (*step).to_owned()).collect();
+        self.tree.get(&path).is_some()
+    }
+
     /// Notes every value given at or below `path`.
     pub(super) fn note_given(&mut self, path: &[&str]) {
         let mut path: Path = path.iter().map(|step| (*step).to_owned()).collect();

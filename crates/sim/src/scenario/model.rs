@@ -353,7 +353,7 @@ pub struct NodeRadio {
     pub data_rate: DataRate,
     /// How the rate of each unicast data frame is chosen.
     pub rate_control: Algorithm,
-    /// Rate of control and broadcast frames, where it does not exceed the data rate.
+    /// Rate of broadcast frames, and the highest one of RTS, CTS and ACK; not above that of data.
     pub basic_rate: DataRate,
     /// Transmit power in dBm.
     pub tx_power: f64,

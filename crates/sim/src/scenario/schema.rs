@@ -100,8 +100,8 @@ pub(super) struct Radio {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12))]
     pub data_rate: Option<RateChoice>,
-    /// Rate of RTS, CTS, ACK and broadcast frames where it does not exceed the data rate. Default: the highest mandatory
-    /// rate that does not exceed `data_rate`; under profile `ns-2` its 2 Mb/s where that is a rate of the standard and no more than `data_rate`.
+    /// Rate of broadcast frames, and the highest one of RTS, CTS and ACK; one above the data rate is as if it were not given. Default:
+    /// the highest mandatory rate that does not exceed `data_rate`, of 802.11b with `protection`; under profile `ns-2` its 2 Mb/s where that is a rate of the standard and no more than `data_rate`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12))]
     pub basic_rate: Option<Rate>,
@@ -638,7 +638,8 @@ pub(super) struct NodeRadio {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12))]
     pub data_rate: Option<Rate>,
-    /// Rate of RTS, CTS, ACK and broadcast frames. Default: `radio.basic_rate`, or the highest mandatory rate that does not exceed
+    /// Rate of broadcast frames, and the highest one of RTS, CTS and ACK; one above the data rate is as if it were not given.
+    /// Default: `radio.basic_rate`, or the highest mandatory rate that does not exceed
     /// `data_rate` where that is lower, or one of 802.11b and `radio.basic_rate` one of OFDM.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12))]

@@ -4,7 +4,7 @@ use hopcast_protocols::time::Duration;
 use hopcast_radio::errors::{DEFAULT_NOISE_FIGURE, ReedSolomon, States, thermal_noise};
 use hopcast_radio::fading::Distribution;
 use hopcast_radio::mac::edca::Edition;
-use hopcast_radio::mac::{self, AccessRules};
+use hopcast_radio::mac::{self, AccessRules, dsss_rate};
 use hopcast_radio::propagation;
 use hopcast_radio::queue::{CoDelConfig, Discipline, FqCoDelConfig};
 use hopcast_radio::rate::Algorithm;
@@ -27,6 +27,10 @@ const NS_2_BANDWIDTH: DataRate = DataRate::from_kbps(2_000);
 
 /// So far below a power that could just destroy a frame, a hundred transmissions at once are needed to do it.
 const FLOOR_MARGIN: f64 = 20.0;
+
+/// Why a basic rate is what it is by default.
+const BASIC_RATE_SOURCE: &str =
+    "default: the highest mandatory rate up to the data rate (IEEE 802.11-2020, 10.6.6.5.2)";
 
 /// Share of data in a coded frame: 60 % (N. Petrovic and M. Aboelaze, study P).
 const FEC_EFFICIENCY: f64 = 0.6;
@@ -166,7 +170,7 @@ impl Resolver<'_> {
             let place: u32 = place;
             let place = place.to_string();
             let at = |key| ["nodes", index, "radios", place.as_str(), key];
-            for key in ["network", "channel", "data_rate", "basic_rate", "tx_power"] {
+            for key in ["network", "channel", "data_rate"] {
                 self.ledger.note_given(&at(key));
             }
             let standard = radio.standard;
@@ -177,6 +181,8 @@ impl Resolver<'_> {
             let mut rate = |key, rate: Option<Rate>| rate.and_then(|rate| self.rate_at(&at(key), rate, standard));
             let data_rate = rate("data_rate", given.data_rate);
             let basic_rate = rate("basic_rate", given.basic_rate);
+            let basic_rate = self.node_basic_rate(&at("basic_rate"), data_rate, basic_rate, radio);
+            self.ledger.note_given(&at("tx_power"));
             let network = match &given.network {
                 None => 0,
                 Some(name) => match names.iter().position(|known| known == name) {
@@ -194,15 +200,43 @@ impl Resolver<'_> {
                 frequency: frequency.and_then(Result::ok).unwrap_or(radio.channel),
                 data_rate: data_rate.unwrap_or(radio.data_rate),
                 rate_control: data_rate.map_or(radio.rate_control, Algorithm::Fixed),
-                // The network's, as what goes at it is for all stations: a rate that the radio has not is none for it.
-                basic_rate: basic_rate.unwrap_or_else(|| match data_rate {
-                    Some(rate) if !has_rate(standard, rate, radio.basic_rate) => standard.default_basic_rate(rate),
-                    _ => radio.basic_rate,
-                }),
+                basic_rate,
                 tx_power: given.tx_power.map_or(radio.tx_power, |power| power.0),
             });
         }
         radios
+    }
+
+    /// The basic rate of a radio, of which these rates are its own.
+    fn node_basic_rate(
+        &mut self,
+        path: &[&str],
+        data_rate: Option<DataRate>,
+        given: Option<DataRate>,
+        radio: &model::Radio,
+    ) -> DataRate {
+        let standard = radio.standard;
+        let (fitting, exceeding) = split(given, data_rate.unwrap_or(radio.data_rate));
+        if let Some(rate) = fitting {
+            self.ledger.note_given(path);
+            // What protects by default is left to the other radios.
+            let is_asked = standard == Standard::Erp && self.ledger.is_given(&["radio", "protection"]);
+            if is_asked && radio.protection != mac::Protection::None {
+                self.check_protects(path, rate);
+            }
+            return rate;
+        }
+        let (rate, source) = match data_rate {
+            Some(rate) if !has_rate(standard, rate, radio.basic_rate) => {
+                (default_basic_rate(standard, radio.protection != mac::Protection::None, rate), BASIC_RATE_SOURCE)
+            }
+            // The network's, as what goes at it is for all stations.
+            _ => (radio.basic_rate, "radio.basic_rate"),
+        };
+        if rate != radio.basic_rate || exceeding.is_some() {
+            self.ledger.note(path, &rate.to_string(), &in_place_of(exceeding, source.into()));
+        }
+        rate
     }
 
     /// How the interface queue is managed; `mtu` in bytes, if there is one.
@@ -288,19 +322,18 @@ impl Resolver<'_> {
         };
         let given = radio.basic_rate.and_then(|rate| self.rate("basic_rate", rate, standard));
         let protected = matches!(radio.protection, Some(Protection::CtsToSelf | Protection::RtsCts));
-        let basic_rate = self.ledger.pick(&["radio", "basic_rate"], given, show, || {
-            if ns_2_has_it && data_rate >= NS_2_BANDWIDTH {
-                return (NS_2_BANDWIDTH, ns_2_default("basicRate_ falls back to bandwidth_ 2Mb"));
-            }
-            if protected && standard == Standard::Erp {
-                let highest = Standard::HrDsss.default_data_rate();
-                return (
-                    Standard::HrDsss.default_basic_rate(highest),
-                    "default with protection: what 802.11b has".into(),
-                );
-            }
-            let reason = "default: the highest mandatory rate up to the data rate (IEEE 802.11-2020, 10.6.6.5.2)";
-            (standard.default_basic_rate(data_rate), reason.into())
+        let (fitting, exceeding) = split(given, data_rate);
+        let basic_rate = self.ledger.pick(&["radio", "basic_rate"], fitting, show, || {
+            let (rate, source) = if ns_2_has_it && data_rate >= NS_2_BANDWIDTH {
+                (NS_2_BANDWIDTH, ns_2_default("basicRate_ falls back to bandwidth_ 2Mb"))
+            } else {
+                let source = match protected && standard == Standard::Erp {
+                    true => "default with protection: what 802.11b has",
+                    false => BASIC_RATE_SOURCE,
+                };
+                (default_basic_rate(standard, protected, data_rate), source.into())
+            };
+            (rate, in_place_of(exceeding, source))
         });
         (data_rate, rate_control, basic_rate)
     }
@@ -331,12 +364,19 @@ impl Resolver<'_> {
                 format!("{standard} needs none: only 802.11g mixes OFDM with what came before"),
                 "\"none\"",
             );
-        } else if basic_rate.modulation() == Modulation::Ofdm {
-            let problem =
-                format!("protects nothing at a basic rate of {basic_rate}, which 802.11b does not understand");
-            self.report(&path, problem, "a basic_rate of 1, 2, 5.5 or 11 Mb/s");
+        } else {
+            self.check_protects(&path, basic_rate);
         }
         protection
+    }
+
+    /// What protects others is at the basic rate, which these must understand.
+    fn check_protects(&mut self, path: &[&str], basic_rate: DataRate) {
+        if basic_rate.modulation() == Modulation::Ofdm {
+            let problem =
+                format!("protects nothing at a basic rate of {basic_rate}, which 802.11b does not understand");
+            self.report(path, problem, "a basic_rate of 1, 2, 5.5 or 11 Mb/s");
+        }
     }
 
     fn rate(&mut self, key: &str, rate: Rate, standard: Standard) -> Option<DataRate> {
@@ -746,6 +786,25 @@ impl Resolver<'_> {
             );
         }
     }
+}
+
+/// A basic rate that is given, if it does not exceed that of data, and if it does.
+fn split(given: Option<DataRate>, data_rate: DataRate) -> (Option<DataRate>, Option<DataRate>) {
+    (given.filter(|&rate| rate <= data_rate), given.filter(|&rate| rate > data_rate))
+}
+
+/// The source of what is in force in place of a basic rate that exceeds that of data, if there is one.
+fn in_place_of(exceeding: Option<DataRate>, source: String) -> String {
+    match exceeding {
+        Some(rate) => format!("{rate} exceeds data_rate; {source}"),
+        None => source,
+    }
+}
+
+/// The highest mandatory rate that does not exceed that of data; where that is protected, of 802.11b.
+fn default_basic_rate(standard: Standard, protected: bool, data_rate: DataRate) -> DataRate {
+    let highest = if protected && standard == Standard::Erp { dsss_rate(standard, data_rate) } else { data_rate };
+    standard.default_basic_rate(highest)
 }
 
 /// Whether a radio that sends its data at `highest` has this rate: none above it, and under 802.11b none of OFDM.

@@ -131,6 +131,51 @@ fn every_standard_and_rate_has_defaults_that_agree() {
     }
 }
 
+/// One that exceeds the data rate is as if it were not given, wherever either is.
+#[test]
+fn a_basic_rate_does_not_exceed_the_data_rate() {
+    let source = "default: the highest mandatory rate up to the data rate (IEEE 802.11-2020, 10.6.6.5.2)";
+    let instead = format!("24 Mb/s exceeds data_rate; {source}");
+    let in_the_first_radio = |loaded: &Loaded| loaded.scenario.groups[0].radios[0].basic_rate.as_kbps();
+    let loaded = load(SMALL, &["radio.standard=802.11a", "radio.data_rate=9 Mb/s", "radio.basic_rate=24 Mb/s"]);
+    assert_eq!((loaded.scenario.radio.basic_rate.as_kbps(), in_the_first_radio(&loaded)), (6_000, 6_000));
+    assert_eq!(in_force(&loaded, "radio.basic_rate"), ("6 Mb/s", instead.as_str()));
+    let loaded = load(
+        SMALL,
+        &["radio.standard=802.11a", r#"nodes.a.radios=[{ data_rate = "9 Mb/s", basic_rate = "24 Mb/s" }]"#],
+    );
+    assert_eq!(in_the_first_radio(&loaded), 6_000);
+    assert_eq!(in_force(&loaded, "nodes.a.radios.0.basic_rate"), ("6 Mb/s", instead.as_str()));
+    let loaded = load(SMALL, &["radio.standard=802.11a", r#"nodes.a.radios=[{ data_rate = "9 Mb/s" }]"#]);
+    assert_eq!(in_the_first_radio(&loaded), 6_000);
+    assert_eq!(in_force(&loaded, "nodes.a.radios.0.basic_rate"), ("6 Mb/s", source));
+    let set = ["radio.standard=802.11a", "radio.data_rate=9 Mb/s", r#"nodes.a.radios=[{ basic_rate = "24 Mb/s" }]"#];
+    let loaded = load(SMALL, &set);
+    assert_eq!(in_the_first_radio(&loaded), 6_000);
+    assert_eq!(in_force(&loaded, "nodes.a.radios.0.basic_rate").1, "24 Mb/s exceeds data_rate; radio.basic_rate");
+    // What protects must be understood by all.
+    let protected = ["radio.standard=802.11g", "radio.protection=rts-cts", "radio.basic_rate=11 Mb/s"];
+    let loaded = load(SMALL, &[&protected[..], &["radio.data_rate=9 Mb/s"]].concat());
+    assert_eq!(loaded.scenario.radio.basic_rate.as_kbps(), 2_000);
+    let loaded = load(SMALL, &[&protected[..], &[r#"nodes.a.radios=[{ data_rate = "9 Mb/s" }]"#]].concat());
+    assert_eq!((loaded.scenario.radio.basic_rate.as_kbps(), in_the_first_radio(&loaded)), (11_000, 2_000));
+}
+
+/// Whatever decides what is received.
+#[test]
+fn the_rules_of_medium_access_are_those_of_the_profile() {
+    for (profile, rules) in [("ns-2", AccessRules::Ns2), ("standard", AccessRules::Standard)] {
+        for reception in ["threshold", "sinr"] {
+            let set = [format!("radio.profile={profile}"), format!("radio.reception={reception}")];
+            let loaded = load(SMALL, &set.each_ref().map(String::as_str));
+            assert_eq!(loaded.scenario.radio.access_rules, rules, "{profile}, {reception}");
+            let (told, source) = in_force(&loaded, "radio.access_rules");
+            assert_eq!(source, format!("profile {profile} (no key of its own)"));
+            assert_eq!(told.contains("ns-2"), rules == AccessRules::Ns2);
+        }
+    }
+}
+
 #[test]
 fn nobody_sends_an_rts_that_nobody_answers() {
     for set in [&["radio.profile=wavelan"][..], &["radio.profile=ns-2", "radio.standard=wavelan"]] {
@@ -152,21 +197,6 @@ fn the_mtu_of_a_wire_is_that_of_ethernet_or_none_under_ns_2() {
     assert_eq!(of(&["radio.profile=standard"]), (Some(1500), "1500 B".into(), source.into()));
     let source = "profile ns-2: no fragmentation (no key of its own)";
     assert_eq!(of(&["radio.profile=ns-2"]), (None, "none".into(), source.into()));
-}
-
-/// Whatever decides what is received.
-#[test]
-fn the_rules_of_medium_access_are_those_of_the_profile() {
-    for (profile, rules) in [("ns-2", AccessRules::Ns2), ("standard", AccessRules::Standard)] {
-        for reception in ["threshold", "sinr"] {
-            let set = [format!("radio.profile={profile}"), format!("radio.reception={reception}")];
-            let loaded = load(SMALL, &set.each_ref().map(String::as_str));
-            assert_eq!(loaded.scenario.radio.access_rules, rules, "{profile}, {reception}");
-            let (told, source) = in_force(&loaded, "radio.access_rules");
-            assert_eq!(source, format!("profile {profile} (no key of its own)"));
-            assert_eq!(told.contains("ns-2"), rules == AccessRules::Ns2);
-        }
-    }
 }
 
 /// The carrier of the propagation may be another.
