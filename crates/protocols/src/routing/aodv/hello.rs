@@ -6,7 +6,7 @@ use super::Aodv;
 use super::reply::milliseconds;
 use super::sequence::Sequence;
 use super::table::{Offer, Route};
-use crate::routing::{Message, NextHop};
+use crate::routing::{Message, NextHop, Output};
 use crate::time::{Duration, Instant};
 
 /// The interval that neighbours take for granted (RFC 3561, section 10).
@@ -61,7 +61,8 @@ impl Aodv {
             lifetime: milliseconds(interval * u64::from(self.config.allowed_hello_loss)),
             extensions,
         };
-        self.broadcast(Message::to_neighbours(Repr::Reply(hello).to_octets()), now);
+        // Hellos are an interval apart by themselves: one that left late must not stand for the next.
+        self.outputs.push_back(Output::Send(Message::to_neighbours(Repr::Reply(hello).to_octets())));
     }
 
     /// A reply that is not for this node alone.

@@ -72,6 +72,7 @@ pub struct Aodv {
     active_until: Instant,
     /// When a hello may be due next; `None`: none is, as this node is not part of an active route.
     next_hello: Option<Instant>,
+    /// When it last sent all neighbours something else than a hello.
     last_broadcast: Option<Instant>,
     /// End of the silence after a reboot.
     silent_until: Option<Instant>,
@@ -244,7 +245,7 @@ impl Aodv {
         self.outputs.push_back(Output::Send(Message::to(hop, message.to_octets())));
     }
 
-    /// Sends a message to all neighbours.
+    /// Sends a message to all neighbours, which shows them that this node is there.
     fn broadcast(&mut self, message: Message, now: Instant) {
         self.last_broadcast = Some(now);
         self.outputs.push_back(Output::Send(message));

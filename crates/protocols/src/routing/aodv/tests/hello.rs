@@ -3,9 +3,10 @@
 use hopcast_wire::aodv::{Extensions, ReplyRepr, Repr, hello_interval};
 
 use super::super::{Config, LinkDetection, LocalRepair};
-use super::bench::{Bench, OWN, data, hello, reply, request};
+use super::bench::{Bench, OWN, at, data, hello, reply, request};
 use super::exact;
 use crate::routing::{Routing, Verdict};
+use crate::time::Duration;
 
 fn always() -> Config {
     Config { link_detection: LinkDetection::Hello, hello_always: true, local_repair: LocalRepair::Never, ..exact() }
@@ -26,6 +27,19 @@ fn section_6_9_a_hello_goes_out_each_interval() {
     let hellos = instants(&said, HELLO);
     assert_eq!((said.len(), hellos.len()), (10, 10));
     assert!(hellos[0] < 1_000 && hellos.windows(2).all(|pair| pair[1] - pair[0] == 1_000), "{hellos:?}");
+}
+
+#[test]
+fn section_6_9_a_hello_that_left_late_does_not_stand_for_the_next() {
+    let mut bench = Bench::new(&always());
+    let mut sent = 0;
+    for late in [Duration::from_millis(1), Duration::ZERO].into_iter().cycle().take(10) {
+        let due = bench.aodv.poll_timeout().expect("another hello is to come");
+        assert!(due < at(10_000));
+        bench.aodv.handle_timeout(due + late);
+        sent += bench.said().len();
+    }
+    assert_eq!(sent, 10);
 }
 
 #[test]
@@ -116,7 +130,7 @@ fn section_6_9_a_hello_is_of_its_sender_alone() {
 
 #[test]
 fn section_9_1_the_interval_is_told_if_it_is_not_the_usual_one() {
-    let mut bench = Bench::new(&Config { hello_interval: crate::time::Duration::from_millis(500), ..always() });
+    let mut bench = Bench::new(&Config { hello_interval: Duration::from_millis(500), ..always() });
     let said = bench.to(5_000);
     assert_eq!(instants(&said, "all 1: RREP 1/0 for 1 hops 0 for 1000 ms every 500").len(), 10);
 }
