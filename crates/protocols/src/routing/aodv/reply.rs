@@ -6,7 +6,7 @@ use hopcast_wire::aodv::{ReplyFlags, ReplyRepr, Repr};
 
 use super::Aodv;
 use super::sequence::Sequence;
-use super::table::Offer;
+use super::table::{Offer, Route};
 use crate::routing::NextHop;
 use crate::time::{Duration, Instant};
 
@@ -25,8 +25,8 @@ impl Aodv {
             let Some((route, sequence)) = self.table.numbered(destination) else { return };
             (sequence, route.hops, route.expires().saturating_since(now))
         };
-        let lifetime = milliseconds(lifetime);
-        if lifetime == 0 {
+        let told = milliseconds(lifetime);
+        if told == 0 {
             return;
         }
         let flags = if self.config.reply_acknowledgement { ReplyFlags::ACKNOWLEDGE } else { ReplyFlags::NONE };
@@ -37,7 +37,7 @@ impl Aodv {
             destination,
             destination_sequence: sequence.0,
             originator,
-            lifetime,
+            lifetime: told,
             extensions: Default::default(),
         };
         self.send(hop, &Repr::Reply(reply));
@@ -48,7 +48,8 @@ impl Aodv {
         // Section 6.7: the route by which a reply goes is needed for a while.
         let until = now + self.config.active_route_timeout;
         self.table.extend(originator, until, now);
-        self.activate(until, now);
+        // Who takes over what it tells watches for hellos for as long.
+        self.activate(until.max(now + lifetime), now);
     }
 
     pub(super) fn handle_reply(&mut self, reply: &ReplyRepr<'_>, from: NextHop, now: Instant) {
@@ -66,15 +67,19 @@ impl Aodv {
         let sequence = Sequence(reply.destination_sequence);
         let expires = now + Duration::from_millis(reply.lifetime.into());
         let is_new = self.table.adopt(&Offer { destination, sequence, hops, hop: from, expires }, now);
+        let is_its = |(route, own): (&Route, Sequence)| route.hop == from && own == sequence;
+        let is_taken = self.table.numbered(destination).is_some_and(is_its);
         if is_new {
             if originator == self.address {
                 self.discoveries.handle_reply(destination, hops, now);
             }
             self.handle_route(destination, now);
-        } else if self.table.numbered(destination).is_some_and(|(route, own)| route.hop == from && own == sequence) {
+        } else if is_taken {
             self.table.extend(destination, expires, now);
         }
-        self.activate(now + self.config.active_route_timeout, now);
+        let until = now + self.config.active_route_timeout;
+        let taken = self.table.valid(destination).filter(|_| is_taken).map(Route::expires);
+        self.activate(taken.map_or(until, |expires| expires.max(until)), now);
         if originator != self.address {
             self.pass_reply_on(destination, originator, from, is_new, now);
         }

@@ -58,11 +58,17 @@ fn section_6_9_only_a_node_on_an_active_route_sends_hellos() {
     let mut bench = Bench::new(&Config { hello_always: false, ..always() });
     bench.hear(2, Some(1), Repr::Request(request((7, 4), (9, None), 0, 1))).quietly_to(2_000);
     bench.hear(2, None, Repr::Reply(reply((9, 20), 1, OWN, 6000))).says([]);
-    let said = bench.to(5_000);
-    assert_eq!(said.len(), 3, "{said:?}");
+    // For as long as the route that the reply brought.
+    let said = bench.to(8_000);
+    assert_eq!(said.len(), 6, "{said:?}");
     bench.quietly_to(20_000);
-    bench.hear(2, None, Repr::Reply(reply((9, 21), 1, OWN, 6000))).forwards(9, 2);
-    assert_eq!(bench.to(23_000).len(), 3);
+    bench.hear(2, None, Repr::Reply(reply((9, 21), 1, OWN, 1000))).forwards(9, 2);
+    assert_eq!(bench.to(23_000).len(), 3, "or as its use makes it last");
+    bench.quietly_to(40_000);
+    bench.hear(2, Some(1), Repr::Request(request((7, 5), (OWN, None), 0, 2)));
+    bench.says(["2 1: RREP 1/0 for 7 hops 0 for 6000 ms"]);
+    assert_eq!(bench.to(46_000).len(), 6, "or as others were told");
+    bench.quietly_to(60_000);
     let mut without = Bench::new(&exact());
     without.hear(2, None, Repr::Reply(reply((9, 20), 1, OWN, 6000))).quietly_to(20_000);
 }

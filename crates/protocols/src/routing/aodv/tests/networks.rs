@@ -66,6 +66,19 @@ fn hellos_alone_find_a_broken_link() {
 }
 
 #[test]
+fn a_route_lasts_as_long_with_hellos_as_without() {
+    for link_detection in [LinkDetection::Hello, LinkDetection::LinkLayer, LinkDetection::Both] {
+        let mut network = line(4, &Config { link_detection, ..Config::rfc3561() });
+        assert!(network.path(0, 3, SECOND).is_some());
+        // MY_ROUTE_TIMEOUT is 6 s.
+        network.run_for(Duration::from_millis(4_990));
+        assert_eq!(network.trace(0, 3), [0, 1, 2, 3], "{link_detection:?}");
+        network.run_for(SECOND);
+        assert_eq!(network.trace(0, 3), [0], "{link_detection:?}");
+    }
+}
+
+#[test]
 fn a_link_with_one_direction_is_avoided_at_the_second_attempt() {
     // 2 hears 0 directly, but 0 does not hear 2: the first reply is lost.
     for reply_acknowledgement in [false, true] {
