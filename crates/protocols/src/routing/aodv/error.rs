@@ -143,25 +143,29 @@ impl Aodv {
         if self.config.is_ns2() && !destinations.is_empty() {
             recipients = Recipients::Many;
         }
-        if recipients == Recipients::None || !self.errors.take(now) {
+        if recipients == Recipients::None {
             return;
         }
-        let number = |destination| {
-            let known = self.table.get(destination).and_then(|Route { sequence, .. }| *sequence);
-            Unreachable { destination, sequence: known.map_or(0, |sequence| sequence.0) }
-        };
-        let unreachable: Vec<_> = destinations.iter().copied().map(number).collect();
-        for part in unreachable.chunks(MAX_IN_MESSAGE) {
-            let error = Repr::Error(ErrorRepr { no_delete, unreachable: part.into() });
+        for part in destinations.chunks(MAX_IN_MESSAGE) {
+            if !self.errors.take(now) {
+                return;
+            }
+            let number = |destination| {
+                let known = self.table.get(destination).and_then(|Route { sequence, .. }| *sequence);
+                Unreachable { destination, sequence: known.map_or(0, |sequence| sequence.0) }
+            };
+            let unreachable: Vec<_> = part.iter().copied().map(number).collect();
+            let error = Repr::Error(ErrorRepr { no_delete, unreachable: unreachable[..].into() });
             match recipients {
                 Recipients::One(hop) => self.send(hop, &error),
                 Recipients::None | Recipients::Many => {
                     self.broadcast_with_jitter(Message::to_neighbours(error.to_octets()), now);
                 }
             }
-        }
-        if !no_delete {
-            for &destination in destinations {
+            if no_delete {
+                continue;
+            }
+            for &destination in part {
                 if let Some(precursors) = self.table.precursors_mut(destination) {
                     *precursors = Recipients::None;
                 }

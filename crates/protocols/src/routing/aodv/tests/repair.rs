@@ -99,16 +99,35 @@ fn section_6_11_no_second_has_more_errors_than_the_limit() {
 #[test]
 fn a_long_list_is_told_in_several_messages() {
     let mut bench = Bench::new(&without_repair());
-    bench.hear(2, Some(1), Repr::Request(request((7, 4), (9, None), 0, 1)));
-    for number in 10..=209 {
-        bench.hear(3, None, Repr::Reply(reply((number, 20), 1, 7, 6000)));
-    }
-    bench.said();
+    hear_of_two_hundred(&mut bench);
     bench.event(&LinkEvent::NeighbourLost(hop(3)));
     let said = bench.said();
     let destinations = |line: &String| line.split(' ').count() - 3;
     // 183 destinations fill 1500 octets.
     assert_eq!(said[1..].iter().map(destinations).collect::<Vec<_>>(), [183, 17]);
+}
+
+#[test]
+fn section_6_11_each_message_of_a_long_list_counts_against_the_limit() {
+    let mut bench = Bench::new(&Config { rerr_ratelimit: Some(1), ..without_repair() });
+    hear_of_two_hundred(&mut bench);
+    bench.event(&LinkEvent::NeighbourLost(hop(3)));
+    let said = bench.said();
+    assert_eq!(said.len(), 2, "{said:?}");
+    assert!(said[1].contains(" 192/21") && !said[1].contains(" 193/21"), "the first 183");
+    // Who was not told of one is told as soon as may be.
+    bench.quietly_to(1_000);
+    assert_eq!(bench.packet(7, 193, None), Verdict::Drop);
+    bench.says(["2 1: RERR 193/21"]);
+}
+
+/// Routes to 10 … 209 over 3, told to 2.
+fn hear_of_two_hundred(bench: &mut Bench) {
+    bench.hear(2, Some(1), Repr::Request(request((7, 4), (9, None), 0, 1)));
+    for number in 10..=209 {
+        bench.hear(3, None, Repr::Reply(reply((number, 20), 1, 7, 6000)));
+    }
+    bench.said();
 }
 
 #[test]
