@@ -163,7 +163,9 @@ impl Failure {
 pub fn error(failure: Failure, packet: &[u8]) -> Option<Vec<u8>> {
     let view = ipv4::Packet::new_checked(packet).ok()?;
     let (source, destination) = (view.source(), view.destination());
-    let is_host = !(source.is_unspecified() || source.is_loopback() || source.is_multicast() || source.is_broadcast());
+    // From 240.0.0.0 on: class E, and broadcast.
+    let is_reserved = source.octets()[0] >= 240;
+    let is_host = !(source.is_unspecified() || source.is_loopback() || source.is_multicast() || is_reserved);
     let is_for_host = !(destination.is_multicast() || destination.is_broadcast());
     let is_query = view.protocol() != Protocol::Icmp || matches!(view.payload().first(), Some(&(ECHO | TIMESTAMP)));
     if !is_host || !is_for_host || !is_query || view.fragment_offset() != 0 {
@@ -232,9 +234,11 @@ mod tests {
             octets
         };
         assert_eq!([8, 13, 0, 3, 11, 12].map(|kind| tells(&control(kind))), [true, true, false, false, false, false]);
-        let mut of_nobody = packet(here, Protocol::Udp, 0);
-        of_nobody[12..16].fill(0);
-        assert!(!tells(&of_nobody));
+        for no_host in [[0; 4], [127, 0, 0, 1], [224, 0, 0, 1], [240, 0, 0, 1], [255; 4]] {
+            let mut of_nobody = packet(here, Protocol::Udp, 0);
+            of_nobody[12..16].copy_from_slice(&no_host);
+            assert!(!tells(&of_nobody), "{no_host:?}");
+        }
     }
 
     /// The example of RFC 1071's arithmetic, by hand: 0800 + 0001 + 0002 + 6162 = 6965, of which the complement is 969a.
