@@ -8,7 +8,6 @@ use hopcast_radio::mac::edca::UserPriority;
 use hopcast_radio::mac::{Frame, FrameKind};
 use hopcast_radio::medium::Link;
 use hopcast_radio::standard::{DataRate, Modulation, Standard};
-use hopcast_wire::checksum::Policy;
 use hopcast_wire::ieee80211::{Addressing, DataSubtype, Flags, ManagementSubtype, SequenceControl, fcs, management};
 use hopcast_wire::radiotap::{Channel, ChannelFlags};
 use hopcast_wire::{MacAddress, arp, dccp, ethernet, ieee80211, ipv4, llc, radiotap, tcp, udp};
@@ -252,24 +251,14 @@ impl Encoder {
         self.octets.resize(end_of_headers + payload, 0);
     }
 
-    /// What a real host sent, with the header as it has become.
+    /// What a real host sent; an IPv4 packet with the header as it has become.
     fn push_real(&mut self, part: &RealPart, packet: &Packet) {
-        let sent = ipv4::Repr::parse(&ipv4::Packet::new_unchecked(&part.octets), Policy::Ignore);
-        match (&packet.body, sent) {
-            (Body::Real { protocol: Some(_), .. }, Ok(sent)) => {
-                let ip = ipv4::Repr {
-                    more_fragments: packet.ip.more_fragments,
-                    fragment_offset: packet.ip.offset,
-                    time_to_live: packet.ip.ttl,
-                    payload_len: packet.ip.payload,
-                    ..sent
-                };
-                let room = self.grow(ip.buffer_len());
-                ip.emit(&mut ipv4::Packet::new_unchecked(room));
-                self.octets.extend_from_slice(part.payload(&packet.ip));
-            }
-            _ => self.octets.extend_from_slice(&part.octets),
-        }
+        let Some(ip) = packet.is_ip().then(|| part.header(&packet.ip)).flatten() else {
+            return self.octets.extend_from_slice(&part.octets);
+        };
+        let room = self.grow(ip.buffer_len());
+        ip.emit(&mut ipv4::Packet::new_unchecked(room));
+        self.octets.extend_from_slice(part.payload(&packet.ip));
     }
 
     /// A routing protocol's part of a packet.

@@ -88,7 +88,7 @@ pub struct RealFrame<'a> {
 const HEADER: usize = IPV4_HEADER as usize;
 
 impl RealPart {
-    /// The header of the IPv4 packet that it holds. That it has one was seen when it came.
+    /// The header of the IPv4 packet that it holds. That it has one was seen when it came; panics if it is of another protocol.
     pub fn ip(&self) -> ipv4::Packet<&[u8]> {
         ipv4::Packet::new_unchecked(&self.octets[..HEADER])
     }
@@ -99,16 +99,21 @@ impl RealPart {
         self.octets.get(first..first + usize::from(ip.payload)).unwrap_or_default()
     }
 
-    /// The octets of the packet with this header, if it is one of IPv4 that simulated hosts understand.
-    fn packet(&self, ip: &Ipv4) -> Option<Vec<u8>> {
+    /// The header of the IPv4 packet that it holds, as it has become on its way.
+    pub fn header(&self, ip: &Ipv4) -> Option<ipv4::Repr> {
         let came = ipv4::Repr::parse(&self.ip(), Policy::Ignore).ok()?;
-        let header = ipv4::Repr {
+        Some(ipv4::Repr {
             time_to_live: ip.ttl,
             fragment_offset: ip.offset,
             more_fragments: ip.more_fragments,
             payload_len: ip.payload,
             ..came
-        };
+        })
+    }
+
+    /// The octets of the packet with this header, if it is one of IPv4 that simulated hosts understand.
+    fn packet(&self, ip: &Ipv4) -> Option<Vec<u8>> {
+        let header = self.header(ip)?;
         let mut octets = vec![0; HEADER];
         header.emit(&mut ipv4::Packet::new_unchecked(&mut octets));
         octets.extend_from_slice(self.payload(ip));

@@ -284,15 +284,28 @@ fn frames_to_a_group_reach_all_real_hosts_in_range_as_they_are() {
     simulation.handle_frame(REAL, 0, &frame(group, EtherType::Ipv6, &[0x60; 40])).expect("it is sent");
     assert_eq!(deliveries(&mut simulation), []);
 
-    let text = "duration = \"1 s\"\n[[nodes]]\nname = \"n\"\ncount = 2\nreal = true\n\
-                placement = { shape = \"line\", spacing = \"5 m\" }";
-    let source = Source { text: text.into(), name: "two.toml".into(), ..Source::default() };
-    let scenario = Scenario::parse(&source, &[]).expect("the scenario is right").scenario;
-    let mut simulation = Simulation::emulated(&scenario, 1).expect("there are no flows");
+    let mut simulation = two_real_hosts();
     let sent = frame(group, EtherType::Ipv6, &[0x60; 40]);
     simulation.handle_frame(REAL, 0, &sent).expect("it is sent");
     let [delivery] = &deliveries(&mut simulation)[..] else { panic!("it arrives once") };
     assert_eq!((delivery.node, &delivery.octets), (NodeId(1), &sent));
+}
+
+fn two_real_hosts() -> Simulation {
+    let text = "duration = \"1 s\"\n[[nodes]]\nname = \"n\"\ncount = 2\nreal = true\n\
+                placement = { shape = \"line\", spacing = \"5 m\" }";
+    emulation_of(text.into()).1
+}
+
+#[test]
+fn frames_shorter_than_an_ip_header_reach_real_hosts_as_they_are() {
+    let mut simulation = two_real_hosts();
+    for length in [0, 4, 16, 19] {
+        let sent = frame(MacAddress::BROADCAST, EtherType::from(0x4305), &vec![7; length]);
+        simulation.handle_frame(REAL, 0, &sent).expect("it is sent");
+        let [delivery] = &deliveries(&mut simulation)[..] else { panic!("it arrives once") };
+        assert_eq!((delivery.node, &delivery.octets), (NodeId(1), &sent));
+    }
 }
 
 #[test]
@@ -348,6 +361,20 @@ fn what_no_station_could_send_is_refused() {
 }
 
 proptest! {
+    #[test]
+    fn whatever_a_real_host_sends_to_another_arrives_as_it_is(
+        ether_type in prop::sample::select(vec![0x0800_u16, 0x0806, 0x86dd, 0x4305]),
+        octets in prop::collection::vec(any::<u8>(), 0..60),
+        is_group in any::<bool>(),
+    ) {
+        let mut simulation = two_real_hosts();
+        let destination = if is_group { MacAddress::BROADCAST } else { hardware(1) };
+        let sent = frame(destination, ether_type.into(), &octets);
+        simulation.handle_frame(REAL, 0, &sent).expect("it is sent");
+        let arrived: Vec<_> = deliveries(&mut simulation).into_iter().map(|delivery| delivery.octets).collect();
+        prop_assert_eq!(arrived, [sent]);
+    }
+
     #[test]
     fn whatever_a_real_host_sends_nothing_vanishes(
         frames in prop::collection::vec(
