@@ -115,7 +115,8 @@ pub(crate) fn read_frame(
         Some(station_of(destination).filter(is_other).ok_or(Refusal::NoStation(destination))?)
     };
     let to = station.map_or(NodeId::ALL, |station| NodeId(ports.of_station(station).host));
-    let frame = RealFrame { destination, ether_type: header.ether_type, octets: packet.payload() };
+    let ethernet::Repr { source, ether_type, .. } = header;
+    let frame = RealFrame { destination, source, ether_type, octets: packet.payload() };
     let packet = Packet::of_real(&frame, (NodeId(port.host), to), now);
     Ok((Hop { interface: port.interface, node: to, station }, packet))
 }

@@ -78,6 +78,8 @@ pub struct Arrival {
 pub struct RealFrame<'a> {
     /// Whom it is for.
     pub destination: MacAddress,
+    /// Whom it is from.
+    pub source: MacAddress,
     /// What it carries.
     pub ether_type: EtherType,
     /// What follows the Ethernet header.
@@ -124,10 +126,11 @@ impl RealPart {
 impl Packet {
     /// What a real host sends at `now`, from one node to another, or to all.
     ///
-    /// Address resolution becomes what simulated hosts make of it themselves. IPv4 with options is carried, but nothing that a
-    /// simulated host could act on.
+    /// Address resolution becomes what simulated hosts make of it themselves, if it shows the address that the frame comes from:
+    /// behind another one there need be no station. What does not, and IPv4 with options, is carried, but nothing that a simulated
+    /// host could act on.
     pub fn of_real(frame: &RealFrame<'_>, (source, destination): (NodeId, NodeId), now: Instant) -> Self {
-        let RealFrame { destination: address, ether_type, octets } = *frame;
+        let RealFrame { destination: address, source: sender, ether_type, octets } = *frame;
         let mut tag = Tag {
             flow: FlowId::NONE,
             seq: Tag::NO_DATAGRAM,
@@ -141,6 +144,7 @@ impl Packet {
         let mut ip = Ipv4 { source, destination, id: 0, offset: 0, payload, more_fragments: false, ttl: 0 };
         if ether_type == EtherType::Arp
             && let Ok(message) = arp::Packet::new_checked(octets).and_then(|packet| arp::Repr::parse(&packet))
+            && message.sender_hardware == sender
         {
             (ip.payload, tag.seq) = (0, 0);
             return Self { ip, body: Body::Arp(message), tag, part: None };
@@ -394,7 +398,8 @@ impl Host {
         let mut octets = vec![0; HEADER];
         header.emit(&mut ipv4::Packet::new_unchecked(&mut octets));
         octets.extend_from_slice(message);
-        let frame = RealFrame { destination: MacAddress::BROADCAST, ether_type: EtherType::Ipv4, octets: &octets };
+        let (destination, source) = (MacAddress::BROADCAST, MacAddress::BROADCAST);
+        let frame = RealFrame { destination, source, ether_type: EtherType::Ipv4, octets: &octets };
         let datagram = Packet::of_real(&frame, (self.node, to), cx.now);
         if to == self.node {
             cx.counters.originated += 1;

@@ -22,13 +22,19 @@ fn emulation(last: &str) -> (Scenario, Simulation) {
 }
 
 fn line(last: &str) -> String {
-    let flows = r#"
+    let there = r#"
         [[flows]]
         name = "there"
         from = "a"
         to = "c"
         transport = { protocol = "udp" }
         application = { kind = "bulk" }
+        "#;
+    in_a_line("duration = \"10 s\"", "", &["real = true", "", &format!("real = {last}")], &[there, BACK].concat())
+}
+
+/// A flow from `c` to `a`, from 5 s on.
+const BACK: &str = r#"
         [[flows]]
         name = "back"
         from = "c"
@@ -37,8 +43,6 @@ fn line(last: &str) -> String {
         transport = { protocol = "udp" }
         application = { kind = "cbr", rate = "80 kb/s", packet = "100 B" }
         "#;
-    in_a_line("duration = \"10 s\"", "", &["real = true", "", &format!("real = {last}")], flows)
-}
 
 /// Nodes in a line, of which only neighbours hear each other, called by letters; each has what is given. `run`, `radio` and `flows`:
 /// the rest of the scenario.
@@ -165,6 +169,37 @@ fn a_simulated_host_tells_its_address() {
     assert_eq!((packet.source(), packet.destination()), (hardware(1), hardware(0)));
     let told = arp::Repr::parse(&arp::Packet::new_checked(packet.payload()).expect("a packet")).expect("of IPv4");
     assert_eq!((told.sender_hardware, told.operation), (hardware(1), arp::Operation::Reply));
+}
+
+#[test]
+fn a_simulated_host_takes_no_address_from_arp_but_that_of_the_frame() {
+    for nodes in ["", "arp = {}"] {
+        let text = in_a_line("duration = \"10 s\"", "", &["real = true", nodes], BACK);
+        let (_, mut simulation) = emulation_of(text.replace("from = \"c\"", "from = \"b\""));
+        for sender in [9, 1].map(hardware).into_iter().chain([MacAddress([0, 0, 0x5e, 0, 1, 7])]) {
+            let request = arp::Repr {
+                operation: arp::Operation::Request,
+                sender_hardware: sender,
+                sender_protocol: ip_address(REAL),
+                target_hardware: MacAddress([0; 6]),
+                target_protocol: ip_address(NodeId(1)),
+            };
+            let mut octets = vec![0; request.buffer_len()];
+            request.emit(&mut arp::Packet::new_unchecked(&mut octets));
+            for destination in [MacAddress::BROADCAST, hardware(1)] {
+                simulation.handle_frame(REAL, 0, &frame(destination, EtherType::Arp, &octets)).expect("it is sent");
+                assert_eq!(deliveries(&mut simulation), [], "nobody is told at {sender:?}");
+            }
+        }
+        // Nor do data go there.
+        simulation.run_until(Instant::START + Duration::from_secs(6));
+        simulation.check().expect("no packet is lost without a cause");
+        let told: Vec<_> = std::iter::from_fn(|| simulation.poll_delivery()).collect();
+        let to =
+            |delivery: &Delivery| ethernet::Packet::new_checked(&delivery.octets[..]).expect("a frame").destination();
+        let own = if nodes.is_empty() { hardware(0) } else { MacAddress::BROADCAST };
+        assert!(!told.is_empty() && told.iter().all(|delivery| to(delivery) == own), "{nodes}");
+    }
 }
 
 #[test]
