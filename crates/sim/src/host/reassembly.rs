@@ -5,7 +5,7 @@
 //! round after 65 536 datagrams, so old and new fragments can meet (RFC 4963): a datagram is begun anew when 64 others of
 //! the same source came in between, and one put together of two is recognised, as by its checksum.
 
-use super::packet::Packet;
+use super::packet::{MAX_IP_PAYLOAD, Packet};
 use crate::metrics::DropCause;
 use crate::scenario::model::NodeId;
 use hopcast_protocols::time::{Duration, Instant};
@@ -95,6 +95,10 @@ impl Reassembly {
 
     /// Takes a fragment in. Each outcome is handed to `report`: drops first, then the datagram if it is complete.
     pub(super) fn handle_fragment(&mut self, packet: Packet, now: Instant, mut report: impl FnMut(Outcome)) {
+        if u32::from(packet.ip.offset) + u32::from(packet.ip.payload) > MAX_IP_PAYLOAD {
+            // It is of no datagram: none is as long (RFC 791, section 3.1).
+            return report(Outcome::Dropped { sample: packet, packets: 1, cause: DropCause::Corrupted });
+        }
         let key = Key::of(&packet);
         let count = self.count_from(packet.ip.source);
         let mut index = self.find(key);

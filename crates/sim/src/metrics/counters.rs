@@ -34,7 +34,8 @@ pub enum DropCause {
     SendBufferFull,
     /// No socket has this port.
     NoSocket,
-    /// The error model lost what the MAC handed up, or it is a segment of a real host that is malformed or has a wrong checksum.
+    /// The error model lost what the MAC handed up, or it is of a real host: a segment that is malformed or has a wrong checksum, or
+    /// a fragment beyond the end of the longest datagram.
     Corrupted,
     /// A wire lost it.
     LinkLoss,

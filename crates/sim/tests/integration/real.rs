@@ -4,6 +4,7 @@ use std::net::Ipv4Addr;
 
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_sim::address::ip_address;
+use hopcast_sim::metrics::DropCause;
 use hopcast_sim::real::{Delivery, Refusal};
 use hopcast_sim::run::Simulation;
 use hopcast_sim::scenario::model::NodeId;
@@ -227,6 +228,22 @@ fn an_echo_comes_back_over_a_simulated_router_whole_and_in_fragments() {
     let expected = icmpv4::Repr { is_reply: true, identifier: 5, sequence: 6 };
     assert_eq!(icmpv4::Repr::parse(&reply), Ok(expected));
     assert_eq!(reply.payload(), [7; 2000]);
+}
+
+#[test]
+fn rfc_791_section_3_1_fragments_of_no_datagram_are_dropped() {
+    let (_, mut simulation) = emulation("false");
+    // One octet longer than the longest.
+    let message = echo(&[7; 65_535 - 20 - 8 + 1]);
+    let mut offset = 0;
+    for piece in message.chunks(1480) {
+        let more = offset + piece.len() < message.len();
+        let octets = packet(NodeId(1), icmpv4::PROTOCOL, (offset as u16, more), piece);
+        simulation.handle_frame(REAL, 0, &frame(hardware(1), EtherType::Ipv4, &octets)).expect("it is sent");
+        assert_eq!(deliveries(&mut simulation), []);
+        offset += piece.len();
+    }
+    assert_eq!(simulation.counters()[1][DropCause::Corrupted], 1);
 }
 
 /// Who tells, type and code, and what is repeated, of the one message of ICMP that comes.
