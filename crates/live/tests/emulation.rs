@@ -536,6 +536,7 @@ fn what_cannot_be_emulated_is_told_and_nothing_is_made() {
     let long = between("s1", "r", "protocol = \"tcp\", segment = \"1500 B\"", bulk);
     let film = "application = { kind = \"audio\" }\n    player = {}";
     let player = between("r", "s1", "protocol = \"tcp\"", film);
+    let fec = between("s1", "r", "protocol = \"udp\"", &format!("{bulk}\n    fec = {{ source = 10, repair = 5 }}"));
     let dsr = bench.file("dsr.toml", &text.replace("real = true", "real = true\nrouting = { protocol = \"dsr\" }"));
     for (scenario, arguments, problem) in [
         (&scenario, &["--exec", "m", "true"][..], "no real node is called \"m\"; there are n0, n1, n2, n3"),
@@ -551,6 +552,7 @@ fn what_cannot_be_emulated_is_told_and_nothing_is_made() {
         ),
         (&long, &[][..], "flow \"up\": has segments of 1500 B, which would be cut; to real nodes at most 1460 B"),
         (&player, &[][..], "flow \"up\": has a player, which would need to know where"),
+        (&fec, &[][..], "flow \"up\": has `fec`, whose packets programs at real nodes neither make nor understand"),
         (&dsr, &[][..], "routing protocol \"dsr\" puts headers of its own before data"),
     ] {
         let output = run(&mut emulate(scenario, arguments));

@@ -118,6 +118,10 @@ pub(super) fn prepare(scenario: &mut Scenario) -> Result<Vec<String>, String> {
 /// scenario's radio.
 fn check_carried(flow: &Flow, ends: [bool; 2], mtu: Option<u32>) -> Result<(), String> {
     let refuse = |problem: String| Err(format!("flow \"{}\": {problem}", flow.name));
+    if flow.fec.is_some() {
+        let problem = "has `fec`, whose packets programs at real nodes neither make nor understand";
+        return refuse(format!("{problem}; flows between simulated nodes can have it"));
+    }
     match &flow.transport {
         Transport::Udp => {
             let largest = hopcast_sim::traffic::largest_write(&flow.application);
