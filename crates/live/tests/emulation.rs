@@ -562,6 +562,27 @@ fn what_cannot_be_emulated_is_told_and_nothing_is_made() {
     assert_eq!(bench.left_behind(), Vec::<String>::new());
 }
 
+#[test]
+fn an_emulation_without_privileges_leaves_an_earlier_recording_as_it_is() {
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::process::CommandExt as _;
+    let Some(bench) = Bench::new("unprivileged", &[]) else { return };
+    let scenario = bench.file("line.toml", &line("n1", "protocol = \"udp\"", "kind = \"bulk\""));
+    let record = bench.file("recording", "earlier");
+    // Somewhere that everybody may read and write.
+    let program = bench.folder.join("program");
+    fs::copy(env!("CARGO_BIN_EXE_hopcast-live"), &program).expect("there is room");
+    for path in [&bench.folder, &record, &program] {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o777)).expect("it is ours");
+    }
+    let mut command = Command::new(&program);
+    command.arg("emulate").arg(&scenario).arg("--record").arg(&record).uid(65_534).gid(65_534);
+    let output = run(&mut command);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("CAP_NET_ADMIN"), "{}", stderr(&output));
+    assert_eq!(fs::read_to_string(&record).expect("it is still there"), "earlier");
+}
+
 /// What the example prints of a film that is carried over three hops, with losses and a broken link: a line for each carrier, of
 /// numbers. `None` where something is missing.
 fn film(name: &str, carriers: &str) -> Option<Vec<[f64; 7]>> {

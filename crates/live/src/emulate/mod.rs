@@ -152,15 +152,15 @@ impl Command {
         let wanted = self.wanted(scenario, &plans)?;
         let header =
             Header { hopcast: env!("CARGO_PKG_VERSION").into(), scenario_sha256: scenario.sha256.clone(), seed };
+        let capture = self.capture(scenario, &mut session.replication)?;
+        // From here on, whatever happens, things are put in order.
+        let signals = Signals::listen().map_err(|error| Failure::Run(format!("signals can't be caught: {error}")))?;
+        let hosts = Hosts::create(&plans)?;
         let recorder = self.record.as_deref().map(|file| {
             Recorder::create(file, &header)
                 .map_err(|error| Failure::Input(format!("{}: can't be written: {error}", file.display())))
         });
         let mut recorder = recorder.transpose()?;
-        let capture = self.capture(scenario, &mut session.replication)?;
-        // From here on, whatever happens, things are put in order.
-        let signals = Signals::listen().map_err(|error| Failure::Run(format!("signals can't be caught: {error}")))?;
-        let hosts = Hosts::create(&plans)?;
         announce(&hosts, &session, scenario)?;
         let output = Output { keeps_stdout: self.json, has_names: wanted.len() > 1 };
         let mut programs = Programs::new(wanted, output);

@@ -4,9 +4,9 @@
 //! nanoseconds, the index of the node, the place of the interface, and the octets of the Ethernet frame in hexadecimal. The last
 //! line says when the run ended, how many frames were delivered to real hosts, and the SHA-256 of those.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hopcast_protocols::time::Instant;
 use hopcast_sim::scenario::model::NodeId;
@@ -23,16 +23,27 @@ pub(super) struct Header {
     pub(super) seed: u64,
 }
 
-/// Writes a recording.
+/// Writes a recording. It takes the place of an earlier one when it is whole; of a run that fails or is killed, what there is stays
+/// beside it.
 pub(super) struct Recorder {
     file: BufWriter<File>,
+    /// Where it is written, and where it belongs; `None`: it is written where it belongs.
+    draft: Option<[PathBuf; 2]>,
 }
 
 impl Recorder {
     pub(super) fn create(path: &Path, header: &Header) -> io::Result<Self> {
-        let mut file = BufWriter::new(File::create(path)?);
+        // A pipe or a device is no file that another could take the place of; a link goes on leading where it led.
+        let is_replaced = fs::metadata(path).map_or(true, |known| known.is_file());
+        let draft = is_replaced.then(|| {
+            let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+            let mut draft = path.clone().into_os_string();
+            draft.push(".draft");
+            [draft.into(), path]
+        });
+        let mut file = BufWriter::new(File::create(draft.as_ref().map_or(path, |[draft, _]| draft))?);
         writeln!(file, "{}", serde_json::to_string(header)?)?;
-        Ok(Self { file })
+        Ok(Self { file, draft })
     }
 
     pub(super) fn record(&mut self, at: Instant, node: NodeId, interface: u32, octets: &[u8]) -> io::Result<()> {
@@ -45,7 +56,9 @@ impl Recorder {
     pub(super) fn finish(mut self, end: Instant, outputs: &Outputs) -> io::Result<()> {
         writeln!(self.file, "end {} {} {}", end.as_nanos(), outputs.frames, outputs.digest)?;
         self.file.flush()?;
-        self.file.get_ref().sync_all()
+        let Some([draft, path]) = self.draft else { return Ok(()) };
+        self.file.get_ref().sync_all()?;
+        fs::rename(draft, path)
     }
 }
 
@@ -139,6 +152,29 @@ mod tests {
             assert_eq!(parse(rest), Err(problem.to_owned()));
         }
         assert!(Recording::parse(&[]).is_err() && Recording::parse(&lines("{}\nend 1 0 ff")).is_err());
+    }
+
+    #[test]
+    fn a_recording_takes_the_place_of_an_earlier_one_when_it_is_whole() {
+        let folder = std::env::temp_dir().join(format!("hopcast-recordings-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let [path, link] = ["earlier", "link"].map(|name| folder.join(name));
+        fs::write(&path, "earlier").unwrap();
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        let outputs = Outputs { frames: 0, digest: "0f".into() };
+        for name in [&path, &link] {
+            drop(Recorder::create(name, &header()).unwrap());
+            assert_eq!(fs::read_to_string(&path).unwrap(), "earlier");
+        }
+        Recorder::create(&link, &header()).unwrap().finish(Instant::START, &outputs).unwrap();
+        assert!(Recording::read(&path).is_ok() && link.is_symlink());
+        let mut names: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["earlier", "link"]);
+        fs::remove_dir_all(&folder).unwrap();
+        // What is no file is written to.
+        Recorder::create(Path::new("/dev/null"), &header()).unwrap().finish(Instant::START, &outputs).unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
     }
 
     proptest! {
