@@ -244,6 +244,9 @@ impl Daemon {
                         let installed = self.installed.kernel.installed().values().any(|known| *known == route);
                         changed |= is_ours && (installed || route.prefix_len < 32);
                     }
+                    Event::RuleRemoved(rule) => {
+                        changed |= rule.protocol == kernel::PROTOCOL && rule.table == kernel::TABLE;
+                    }
                     Event::Neighbour(neighbour) => {
                         let Some(interface) = self.place_of(neighbour.interface) else { continue };
                         if neighbour.has_failed {

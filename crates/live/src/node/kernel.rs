@@ -82,11 +82,7 @@ impl Kernel {
         let (installed, refused) = (BTreeMap::new(), BTreeSet::new());
         let mut kernel = Self { netlink, address, networks, tun, installed, refused };
         kernel.hold()?;
-        for network in &kernel.networks {
-            let (destination, prefix_len) = (network.address(), network.prefix_len());
-            let rule = Rule { destination, prefix_len, table: TABLE, priority: PRIORITY, protocol: PROTOCOL };
-            kernel.netlink.add_rule(&rule)?;
-        }
+        kernel.lead()?;
         Ok(kernel)
     }
 
@@ -131,8 +127,8 @@ impl Kernel {
         }
     }
 
-    /// Something has changed in the kernel that may have taken routes away: reads again which there are, and puts the route into
-    /// the TUN device back.
+    /// Something has changed in the kernel that may have taken routes or rules away: reads again which routes there are, and puts
+    /// those into the TUN device and the rules back.
     ///
     /// # Errors
     ///
@@ -140,7 +136,8 @@ impl Kernel {
     pub(super) fn reread(&mut self) -> io::Result<()> {
         let routes = self.netlink.routes(TABLE)?;
         self.installed.retain(|_, route| routes.contains(route));
-        self.hold()
+        self.hold()?;
+        self.lead()
     }
 
     /// Takes everything out.
@@ -168,6 +165,19 @@ impl Kernel {
                 source: has_address.then_some(self.address),
             };
             self.netlink.replace_route(&route)?;
+        }
+        Ok(())
+    }
+
+    /// The rules that lead to the table.
+    fn lead(&mut self) -> io::Result<()> {
+        for network in &self.networks {
+            let (destination, prefix_len) = (network.address(), network.prefix_len());
+            let rule = Rule { destination, prefix_len, table: TABLE, priority: PRIORITY, protocol: PROTOCOL };
+            match self.netlink.add_rule(&rule) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                added => added?,
+            }
         }
         Ok(())
     }

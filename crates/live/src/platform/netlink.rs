@@ -21,8 +21,8 @@ use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
 
-/// Groups of notices that are listened to (`linux/rtnetlink.h`): links, neighbours, IPv4 addresses, IPv4 routes.
-const GROUPS: [u32; 4] = [1, 3, 5, 7];
+/// Groups of notices that are listened to (`linux/rtnetlink.h`): links, neighbours, IPv4 addresses, routes, rules.
+const GROUPS: [u32; 5] = [1, 3, 5, 7, 8];
 /// Room for notices, in octets: for thousands. Where it is full, notices are lost, and the loss is told ([`Event::Overrun`]).
 const EVENT_ROOM: i32 = 1 << 20;
 
@@ -346,6 +346,8 @@ pub enum Event {
     Neighbour(Neighbour),
     /// A route was removed, by whomever.
     RouteRemoved(Route),
+    /// A rule was removed, by whomever.
+    RuleRemoved(Rule),
     /// Notices were lost: anything may have changed.
     Overrun,
 }
@@ -400,6 +402,7 @@ fn event(message: NetlinkMessage<RouteNetlinkMessage>) -> Option<Event> {
         | RouteNetlinkMessage::DelAddress(_) => Some(Event::Link),
         RouteNetlinkMessage::NewNeighbour(message) => neighbour(&message).map(Event::Neighbour),
         RouteNetlinkMessage::DelRoute(message) => route(&message).map(Event::RouteRemoved),
+        RouteNetlinkMessage::DelRule(message) => Some(Event::RuleRemoved(rule(&message))),
         _ => None,
     }
 }
@@ -629,11 +632,15 @@ mod tests {
             assert_eq!(events.read().expect("nothing fails"), None);
             let loopback = netlink.link("lo").expect("links can be read").expect("each namespace has it").index;
             netlink.set_link(loopback, &LinkChange { up: Some(true), ..LinkChange::default() }).expect("root may");
+            let destination = Ipv4Addr::new(10, 1, 2, 0);
+            let rule = Rule { destination, prefix_len: 24, table: 654, priority: 100, protocol: 165 };
+            netlink.add_rule(&rule).expect("there is no such rule");
+            netlink.delete_rule(&rule).expect("it is there");
             let mut told = Vec::new();
             while let Some(some) = events.read().expect("nothing fails") {
                 told.extend(some);
             }
-            assert!(told.contains(&Event::Link), "{told:?}");
+            assert!(told.contains(&Event::Link) && told.contains(&Event::RuleRemoved(rule)), "{told:?}");
         });
     }
 

@@ -306,6 +306,38 @@ fn an_interface_that_disappears_is_waited_for() {
 }
 
 #[test]
+fn a_rule_that_somebody_removes_comes_back() {
+    if !is_available() {
+        return;
+    }
+    let mut net = Net::new("rule", 2, Shape::Line);
+    (0..2).for_each(|node| net.start(node, &[]));
+    net.ip(0, &["rule", "del", "lookup", "654"]);
+    net.wait_until(Duration::from_secs(5), "the rule is back", |net| net.rules(0) == 1);
+    assert!(flow(&net, 0, 1, GAP, Duration::from_secs(1)).iter().all(Option::is_some));
+}
+
+#[test]
+fn a_path_in_use_lasts_though_hellos_leave_late() {
+    if !is_available() {
+        return;
+    }
+    let mut net = Net::new("late", 3, Shape::Line);
+    (0..3).for_each(|node| net.start(node, &["--log", "debug"]));
+    // One way: of the next node the source hears hellos alone.
+    let _sink = net.inside(2, || UdpSocket::bind("0.0.0.0:9").expect("nobody has the port"));
+    net.inside(0, || {
+        let socket = UdpSocket::bind("0.0.0.0:0").expect("a port is free");
+        for _ in 0..200 {
+            socket.send_to(&[0; 100], (address(2), 9)).expect("the kernel takes it");
+            std::thread::sleep(GAP * 5);
+        }
+    });
+    let log = net.log(0);
+    assert!(log.contains("route set") && !log.contains("route removed"), "{log}");
+}
+
+#[test]
 fn metrics_and_status_tell_the_same() {
     if !is_available() {
         return;
