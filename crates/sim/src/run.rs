@@ -305,12 +305,14 @@ impl Simulation {
         self.engine.set_log(log);
     }
 
-    /// Runs all events up to and including those at `until`, or the end of the run.
+    /// Runs all events up to and including those at `until`; or all before the end of the run, at which nothing more happens:
+    /// who stops then and who is never stopped do the same.
     pub fn run_until(&mut self, until: Instant) {
-        self.engine.run_until(until.min(self.end));
-        if self.engine.now() == self.end {
-            self.finish();
+        if until < self.end {
+            return self.engine.run_until(until);
         }
+        self.engine.run_before(self.end);
+        self.finish();
     }
 
     /// Ends the run here, at its end or before: closes the measurement of all flows. Does nothing the second time.

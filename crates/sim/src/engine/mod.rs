@@ -284,6 +284,14 @@ impl<U: Upper> Engine<U> {
         self.now = self.now.max(end);
     }
 
+    /// Runs all events before `end`, and none of those at it.
+    pub fn run_before(&mut self, end: Instant) {
+        if let Some(last) = end.as_nanos().checked_sub(1) {
+            self.run_until(Instant::from_nanos(last));
+        }
+        self.now = self.now.max(end);
+    }
+
     /// Something happens to a host now that no event of the run has led to: `change` tells the layer above, and what comes of
     /// it is carried out.
     pub fn intervene(&mut self, host: u32, change: impl FnOnce(&mut U, Instant)) {

@@ -25,7 +25,7 @@ pub(super) struct Document {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("maxLength" = 200))]
     pub name: Option<String>,
-    /// Simulated time of the run.
+    /// Simulated time of the run. Nothing more happens at its end.
     #[schemars(extend("minimum" = 1e-9, "maximum" = 315_576_000))]
     pub duration: Time,
     /// Seed of every random draw. Default: 1.

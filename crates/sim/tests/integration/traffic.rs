@@ -297,3 +297,17 @@ application = {{ kind = "bulk", bytes = "2 MB" }}
     let delays: std::collections::BTreeSet<_> = ["reno", "newreno", "sack", "cubic"].into_iter().map(run).collect();
     assert_eq!(delays.len(), 4, "no two are the same machine");
 }
+
+/// 1 Mb/s in packets of 1000 B is one each 8 ms: the one at 2 s is none of the run's.
+#[test]
+fn the_end_of_the_run_is_a_stop() {
+    for protocol in ["udp", "tcp", "tfrc"] {
+        let told = ["", "stop = \"2 s\"", "stop = \"3 s\""].map(|stop| {
+            let rest = format!("{stop}\napplication = {{ kind = \"cbr\", rate = \"1 Mb/s\", packet = \"1000 B\" }}");
+            let simulation = run(&scenario(&link("2 s", "", &[&flow("f", ["n0", "n1"], protocol, &rest)])));
+            summaries(&simulation).remove(0)
+        });
+        assert_eq!(told.each_ref().map(|told| told.sent_packets), [250; 3], "{protocol}");
+        assert!(told.iter().all(|other| *other == told[0]), "{protocol}: {told:?}");
+    }
+}
