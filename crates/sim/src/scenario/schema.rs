@@ -920,7 +920,7 @@ pub(super) struct Flow {
     /// Access category of its packets where `radio.edca` is on. Default: `best-effort`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<Priority>,
-    /// When the application starts. Default: 0 s.
+    /// When the application starts; if not before the end of the run, it sends nothing. Default: 0 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
     pub start: Option<Time>,

@@ -15,6 +15,7 @@ use crate::scenario::ScenarioError;
 use crate::scenario::model::{
     Application, Dccp, Flow, FlowId, Group, NodeId, Relay, Routing, Scenario, Tcp, Transport,
 };
+use crate::scenario::quantity::Time;
 use hopcast_protocols::application::{
     AduSource, AudioSource, CbrSource, FileSource, GameSource, MediaSource, Source, Timeline,
 };
@@ -231,8 +232,12 @@ pub fn machines(scenario: &Scenario, network: &Network, seed: u64, hosting: Host
     };
     let specs = scenario.flows.iter().zip(&paths).map(spec);
     let flows = FlowTable::new(specs);
-    let warnings = scenario.flows.iter().zip(&paths).filter_map(|(flow, path)| path.warning(flow, &nodes, routes));
-    Ok(Machines { hosts, flows, warnings: warnings.collect(), listeners })
+    let lossy = scenario.flows.iter().zip(&paths).filter_map(|(flow, path)| path.warning(flow, &nodes, routes));
+    let late = scenario.flows.iter().filter(|flow| flow.start >= end).map(|flow| {
+        let [start, end] = [flow.start, end].map(|at| Time(at.as_secs_f64()));
+        format!("flow \"{}\": nothing is sent; it starts at {start}, and the run ends at {end}", flow.name)
+    });
+    Ok(Machines { hosts, flows, warnings: lossy.chain(late).collect(), listeners })
 }
 
 /// Whether ADTFRC finds the rate of a flow.

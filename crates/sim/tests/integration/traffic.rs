@@ -298,6 +298,52 @@ application = {{ kind = "bulk", bytes = "2 MB" }}
     assert_eq!(delays.len(), 4, "no two are the same machine");
 }
 
+#[test]
+fn the_examples_run_for_a_few_seconds() {
+    let fixtures = [
+        include_str!("../../src/scenario/tests/fixtures/string.toml"),
+        include_str!("../../src/scenario/tests/fixtures/house.toml"),
+        include_str!("../../src/scenario/tests/fixtures/roaming.toml"),
+    ];
+    let late = [vec!["bulk"], vec!["download"], vec!["burst"]];
+    for (text, late) in fixtures.iter().zip(late) {
+        let source = Source { text: (*text).into(), name: "test.toml".into(), ..Source::default() };
+        let scenario = Scenario::parse(&source, &["duration=5 s".into()]).expect("it is right").scenario;
+        let simulation = run(&scenario);
+        for (flow, summary) in scenario.flows.iter().zip(summaries(&simulation)) {
+            let has_started = !late.contains(&flow.name.as_str());
+            assert_eq!(has_started, summary.sent_packets > 0, "{}", flow.name);
+            assert_eq!(has_started, simulation.warnings().iter().all(|warning| !warning.contains(&flow.name)));
+        }
+    }
+}
+
+/// Whether after the run, at its very end, or never.
+#[test]
+fn a_flow_that_starts_too_late_sends_nothing() {
+    let applications = [
+        (["udp", "tcp", "tfrc"], r#"application = { kind = "bulk", packet = "1000 B" }"#),
+        (["udp", "tcp", "adtfrc"], "application = { kind = \"cbr\", rate = \"1 Mb/s\" }\nplayer = {}"),
+    ];
+    for (protocols, application) in applications {
+        for protocol in protocols {
+            for times in ["start = \"1 s\"", "start = \"2 s\"", "start = \"2 s\"\nstop = \"3 s\""] {
+                let rest = format!("{times}\n{application}");
+                let simulation = run(&scenario(&link("1 s", "", &[&flow("late", ["n0", "n1"], protocol, &rest)])));
+                let told = &summaries(&simulation)[0];
+                let counts = [told.sent_packets, told.received_packets, told.lost_packets, told.in_flight_packets];
+                assert_eq!((counts, told.sent_bytes), ([0; 4], 0), "{protocol}, {times}");
+                assert_eq!((told.goodput_bps, told.loss_ratio), (0.0, 0.0));
+                assert_eq!([told.delay_mean_s, told.delay_p99_s, told.jitter_mean_s, told.first_arrival_s], [None; 4]);
+                assert_eq!((told.player.start_up_s, told.player.hiccups.unwrap_or(0)), (None, 0));
+                assert_eq!(simulation.totals().frames_sent, 0);
+                let [warning] = simulation.warnings() else { panic!("{:?}", simulation.warnings()) };
+                assert!(warning.contains("flow \"late\"") && warning.contains("the run ends at 1 s"), "{warning}");
+            }
+        }
+    }
+}
+
 /// 1 Mb/s in packets of 1000 B is one each 8 ms: the one at 2 s is none of the run's.
 #[test]
 fn the_end_of_the_run_is_a_stop() {

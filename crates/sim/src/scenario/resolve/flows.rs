@@ -53,7 +53,6 @@ const AUDIO_INTERVAL: f64 = 0.02;
 /// What a flow depends on outside itself.
 #[derive(Clone, Copy)]
 pub(super) struct Surroundings {
-    pub(super) duration: Duration,
     pub(super) mtu: Option<u32>,
     pub(super) profile: Profile,
 }
@@ -104,7 +103,7 @@ impl Resolver<'_> {
         let priority = self
             .ledger
             .pick(&["flows", index, "priority"], flow.priority, word, || (Priority::BestEffort, "default".into()));
-        let (start, stop) = self.times(index, flow, around.duration);
+        let (start, stop) = self.times(index, flow);
         let transport = self.transport(index, flow, around);
         let fec = self.fec(index, flow, &transport);
         let carrier = Carrier { transport: &transport, overhead: if fec.is_some() { FEC_HEADER } else { 0 } };
@@ -172,14 +171,9 @@ impl Resolver<'_> {
         found
     }
 
-    fn times(&mut self, index: &str, flow: &Flow, duration: Duration) -> (Instant, Option<Instant>) {
+    fn times(&mut self, index: &str, flow: &Flow) -> (Instant, Option<Instant>) {
         let path = ["flows", index, "start"];
         let start = self.ledger.pick(&path, flow.start, show, || (Time(0.0), "default: with the run".into()));
-        let end = Instant::START + duration;
-        if instant(start) >= end {
-            let problem = format!("is not before the end of the run ({})", Time(duration.as_secs_f64()));
-            self.report(&path, problem, "");
-        }
         match flow.stop {
             Some(_) => self.ledger.note_given(&["flows", index, "stop"]),
             None => self.ledger.note(&["flows", index, "stop"], "end of the run", "default"),

@@ -54,7 +54,7 @@ pub(super) fn resolve(
     resolver.check_association(&radio, &groups, &links);
     // Without nodes, all that can be said of flows follows from that.
     let flows = document.flows.as_deref().filter(|_| !groups.is_empty()).unwrap_or_default();
-    let flows = resolver.flows(flows, &groups, flows::Surroundings { duration, mtu, profile });
+    let flows = resolver.flows(flows, &groups, flows::Surroundings { mtu, profile });
     let emulation = resolver.emulation(document.emulation.as_ref(), &groups);
 
     let Resolver { ledger, errors, .. } = resolver;
