@@ -20,7 +20,7 @@ use hopcast_radio::propagation::Position;
 
 pub use gauss_markov::GaussMarkov;
 pub use motion::Motion;
-pub(crate) use placement::place;
+pub(crate) use placement::{bounds, place};
 pub use random_waypoint::RandomWaypoint;
 pub use rest::Rest;
 pub use trace::Movement;

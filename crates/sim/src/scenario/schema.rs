@@ -817,7 +817,7 @@ pub(super) enum Mobility {
         /// `classical`.
         #[serde(skip_serializing_if = "Option::is_none")]
         start: Option<WaypointStart>,
-        /// Where the places lie. Default: the rectangle of placement `uniform`.
+        /// Where the places lie. Default: the rectangle around the placement.
         #[serde(skip_serializing_if = "Option::is_none")]
         area: Option<Area>,
     },
@@ -850,7 +850,7 @@ pub(super) enum Mobility {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 0, "maximum" = 1e7))]
         edge: Option<Length>,
-        /// Where the nodes stay. Default: the rectangle of placement `uniform`.
+        /// Where the nodes stay. Default: the rectangle around the placement.
         #[serde(skip_serializing_if = "Option::is_none")]
         area: Option<Area>,
     },

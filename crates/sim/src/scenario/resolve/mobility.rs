@@ -8,7 +8,7 @@ use super::super::quantity::{Length, Speed, SpeedRange, Time, TimeRange};
 use super::super::schema::{self, Mobility, Nodes, WaypointStart};
 use super::super::traces::Traces;
 use super::{Resolver, show, word};
-use crate::mobility::{Area, gauss_markov, place, random_waypoint};
+use crate::mobility::{Area, bounds, gauss_markov, place, random_waypoint};
 
 /// What Camp, Boleng and Davies take, who chose the deviations of speed and direction to be 1.
 const ALPHA: f64 = 0.75;
@@ -43,17 +43,19 @@ impl Resolver<'_> {
         match mobility {
             Mobility::Static {} => model::Mobility::Static,
             Mobility::RandomWaypoint { speed, pause, start, area } => {
-                let area = self.area(index, *area, placement);
-                let config = self.random_waypoint(index, (*speed, *pause, *start), placement, area);
-                if config.start == random_waypoint::Start::Classical {
-                    self.stand_inside(index, placement, names, area);
+                let kept_to = self.area(index, *area, placement, names.len());
+                let config = self.random_waypoint(index, (*speed, *pause, *start), placement, kept_to);
+                if area.is_some() && config.start == random_waypoint::Start::Classical {
+                    self.stand_inside(index, placement, names, kept_to);
                 }
                 model::Mobility::RandomWaypoint(config)
             }
             Mobility::GaussMarkov { area, .. } => {
-                let area = self.area(index, *area, placement);
-                self.stand_inside(index, placement, names, area);
-                self.gauss_markov(index, mobility, area.unwrap_or(NOWHERE))
+                let kept_to = self.area(index, *area, placement, names.len());
+                if area.is_some() {
+                    self.stand_inside(index, placement, names, kept_to);
+                }
+                self.gauss_markov(index, mobility, kept_to)
             }
             Mobility::Trace { file } => self.trace(index, file, names.len()),
         }
@@ -64,7 +66,7 @@ impl Resolver<'_> {
         index: &str,
         (speed, pause, start): (SpeedRange, Option<TimeRange>, Option<WaypointStart>),
         placement: &model::Placement,
-        area: Option<Area>,
+        area: Area,
     ) -> random_waypoint::Config {
         let at = |key| ["nodes", index, "mobility", key];
         let is_uniform = matches!(placement, model::Placement::Uniform { .. });
@@ -100,7 +102,7 @@ impl Resolver<'_> {
             (start, reason.into())
         });
         random_waypoint::Config {
-            area: area.unwrap_or(NOWHERE),
+            area,
             speed: [least, most],
             pause: pause.map(|pause| Duration::from_secs_f64(pause.0)),
             start: match start {
@@ -169,31 +171,32 @@ impl Resolver<'_> {
         model::Mobility::Trace(movements.into_iter().take(count).collect())
     }
 
-    /// Where nodes stay; `None` if nothing says it, which is reported.
-    fn area(&mut self, index: &str, area: Option<schema::Area>, placement: &model::Placement) -> Option<Area> {
+    /// Where `count` nodes stay.
+    fn area(&mut self, index: &str, area: Option<schema::Area>, placement: &model::Placement, count: usize) -> Area {
         let path = ["nodes", index, "mobility", "area"];
-        match (area, placement) {
-            (Some(schema::Area { width, height, x, y }), _) => {
-                self.ledger.note_given(&path);
-                let [x, y] = [x, y].map(|begin| begin.map_or(0.0, |begin| begin.0));
-                Some(Area { x, y, width: width.0, height: height.0 })
-            }
-            (None, &model::Placement::Uniform { width, height }) => {
-                let value = format!("{} by {}", Length(width), Length(height));
-                self.ledger.note(&path, &value, "default: that of the placement");
-                Some(Area { x: 0.0, y: 0.0, width, height })
-            }
-            (None, _) => {
-                let expected = "a table with width, height, or placement shape = \"uniform\"";
-                self.report(&path, "is missing: the placement has no area", expected);
-                None
-            }
+        if let Some(schema::Area { width, height, x, y }) = area {
+            self.ledger.note_given(&path);
+            let [x, y] = [x, y].map(|begin| begin.map_or(0.0, |begin| begin.0));
+            return Area { x, y, width: width.0, height: height.0 };
         }
+        let area @ Area { x, y, width, height } = bounds(placement, count);
+        if width <= 0.0 || height <= 0.0 {
+            let side = if width <= 0.0 { "width" } else { "height" };
+            let problem = format!("is missing: the rectangle around the placement has no {side}");
+            self.report(&path, problem, "a table with width, height");
+            return NOWHERE;
+        }
+        let size = format!("{} by {}", Length(width), Length(height));
+        let value = match (x, y) {
+            (0.0, 0.0) => size,
+            _ => format!("{size} from ({}, {})", Length(x), Length(y)),
+        };
+        self.ledger.note(&path, &value, "default: that of the placement");
+        area
     }
 
-    /// Reports the first node that the placement puts outside the area.
-    fn stand_inside(&mut self, index: &str, placement: &model::Placement, names: &[String], area: Option<Area>) {
-        let Some(area) = area else { return };
+    /// Reports the first node that the placement puts outside an area of its own.
+    fn stand_inside(&mut self, index: &str, placement: &model::Placement, names: &[String], area: Area) {
         let outside = |place: Position| !area.contains(place);
         let problem = match *placement {
             model::Placement::Uniform { width, height } => {

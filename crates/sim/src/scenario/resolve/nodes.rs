@@ -6,6 +6,7 @@ use super::super::model;
 use super::super::quantity::{Length, Size};
 use super::super::schema::{self, NodeRadio, Nodes, Placement, Profile};
 use super::{Resolver, exact, show, word};
+use crate::mobility::{Area, bounds};
 
 /// Nodes in all.
 const MAX_NODES: u64 = 10_000;
@@ -150,19 +151,9 @@ impl Resolver<'_> {
     }
 
     fn placement(&mut self, index: &str, placement: &Placement, count: usize) -> model::Placement {
-        let spacing_path = ["nodes", index, "placement", "spacing"];
-        let steps = |nodes: usize| nodes.saturating_sub(1) as f64;
-        match placement {
-            Placement::Line { spacing } => {
-                self.extent(&spacing_path, spacing.0 * steps(count));
-                model::Placement::Line { spacing: spacing.0 }
-            }
-            Placement::Grid { columns, spacing } => {
-                let columns_in_use = (*columns as usize).min(count);
-                let rows = count.div_ceil(*columns as usize);
-                self.extent(&spacing_path, spacing.0 * steps(columns_in_use.max(rows)));
-                model::Placement::Grid { columns: *columns, spacing: spacing.0 }
-            }
+        let placed = match placement {
+            Placement::Line { spacing } => model::Placement::Line { spacing: spacing.0 },
+            Placement::Grid { columns, spacing } => model::Placement::Grid { columns: *columns, spacing: spacing.0 },
             Placement::Circle { radius } => model::Placement::Circle { radius: radius.0 },
             Placement::Points { at } => {
                 if at.len() != count {
@@ -172,13 +163,15 @@ impl Resolver<'_> {
                 model::Placement::Points(at.iter().map(|[x, y]| [x.0, y.0]).collect())
             }
             Placement::Uniform { width, height } => model::Placement::Uniform { width: width.0, height: height.0 },
-        }
-    }
-
-    fn extent(&mut self, path: &[&str], extent: f64) {
-        if extent > MAX_EXTENT {
+        };
+        let has_spacing = matches!(placed, model::Placement::Line { .. } | model::Placement::Grid { .. });
+        let Area { width, height, .. } = bounds(&placed, count);
+        let extent = width.max(height);
+        if has_spacing && extent > MAX_EXTENT {
             let problem = format!("the nodes would stand {} apart from end to end", Length(extent));
-            self.report(path, problem, format!("at most {} in all", Length(MAX_EXTENT)));
+            let expected = format!("at most {} in all", Length(MAX_EXTENT));
+            self.report(&["nodes", index, "placement", "spacing"], problem, expected);
         }
+        placed
     }
 }

@@ -78,6 +78,46 @@ fn an_area_of_its_own_counts() {
 }
 
 #[test]
+fn without_an_area_nodes_keep_to_the_rectangle_around_the_placement() {
+    let waypoints = r#"nodes.a.mobility={ model = "random-waypoint", speed = 1 }"#;
+    let gauss_markov = r#"nodes.a.mobility={ model = "gauss-markov", speed = 1 }"#;
+    for (count, placement, area, told) in [
+        (5, r#"shape = "grid", columns = 3, spacing = "50 m""#, [0.0, 0.0, 100.0, 50.0], "100 m by 50 m"),
+        (4, r#"shape = "grid", columns = 9, spacing = "50 m""#, [0.0, 0.0, 150.0, 0.0], ""),
+        (3, r#"shape = "circle", radius = "10 m""#, [-10.0, -10.0, 20.0, 20.0], "20 m by 20 m from (-10 m, -10 m)"),
+        (
+            3,
+            r#"shape = "points", at = [[30, 40], [-10, 50], [5, 45]]"#,
+            [-10.0, 40.0, 40.0, 10.0],
+            "40 m by 10 m from (-10 m, 40 m)",
+        ),
+        // The rectangle's far edge is rounded to less than where a node stands.
+        (2, r#"shape = "points", at = [[-0.9, 0], [0.1, 1]]"#, [-0.9, 0.0, 1.0, 1.0], "1 m by 1 m from (-0.9 m, 0 m)"),
+        (3, r#"shape = "line", spacing = "50 m""#, [0.0, 0.0, 100.0, 0.0], ""),
+    ] {
+        let count = format!("nodes.a.count={count}");
+        let placement = format!("nodes.a.placement={{ {placement} }}");
+        for model in [waypoints, gauss_markov] {
+            let overrides = [count.as_str(), &placement, "flows.f.from=a0", model];
+            let [x, y, width, height] = area;
+            if height == 0.0 {
+                let problem = "nodes.a.mobility.area: is missing: the rectangle around the placement has no height";
+                assert!(refused(SMALL, &overrides).contains(problem), "{placement}");
+                continue;
+            }
+            let loaded = load(SMALL, &overrides);
+            let kept_to = match &loaded.scenario.groups[0].mobility {
+                Mobility::RandomWaypoint(config) => config.area,
+                Mobility::GaussMarkov(config) => config.area,
+                other => panic!("{other:?}"),
+            };
+            assert_eq!(kept_to, Area { x, y, width, height }, "{placement}");
+            assert_eq!(in_force(&loaded, "nodes.a.mobility.area"), (told, "default: that of the placement"));
+        }
+    }
+}
+
+#[test]
 fn gauss_markov_has_the_parameters_of_camp_boleng_and_davies() {
     let config = gauss_markov::Config {
         area: AREA,
