@@ -9,6 +9,9 @@ use hopcast_radio::propagation::Position;
 use super::{GaussMarkov, Leg, Mobility, Movement, RandomWaypoint, Rest, place};
 use crate::scenario::model::{self, NodeId, Scenario};
 
+/// The most legs that are drawn ahead for a node, so that memory has a bound however short legs are.
+const AHEAD: usize = 64;
+
 /// The ways of all nodes, evaluated when they are asked for. Two of one scenario and seed agree.
 #[derive(Debug)]
 pub struct Motion {
@@ -86,21 +89,35 @@ impl Motion {
         self.stretches[index].at(now)
     }
 
-    /// How far from where it is `now` a node gets until then at most, in metres.
-    pub fn excursion(&mut self, node: NodeId, now: Instant, until: Instant) -> f64 {
-        let here = self.position(node, now);
+    /// Until when the way of a node is known, which is `until` or before: from `now` on, legs are drawn ahead, but no more than
+    /// [`AHEAD`], however short they are.
+    pub fn look_ahead(&mut self, node: NodeId, now: Instant, until: Instant) -> Instant {
+        self.position(node, now);
         let index = node.0 as usize;
         let Course { ahead, model } = &mut self.courses[index];
-        let mut stretch = self.stretches[index];
-        let mut farthest = here.distance_squared(stretch.at(until.min(stretch.end)));
-        for place in 0.. {
-            if stretch.end >= until {
+        let mut known = self.stretches[index].end;
+        for place in 0..AHEAD {
+            if known >= until {
                 break;
             }
             if place == ahead.len() {
                 ahead.push_back(model.next_leg());
             }
-            stretch = Stretch::new(ahead[place], stretch.end);
+            known = Stretch::new(ahead[place], known).end;
+        }
+        known.min(until)
+    }
+
+    /// How far from where it is `now` a node gets until then at most, in metres; [`Self::look_ahead`] has seen that far.
+    pub fn excursion(&mut self, node: NodeId, now: Instant, until: Instant) -> f64 {
+        let here = self.position(node, now);
+        let index = node.0 as usize;
+        let mut stretch = self.stretches[index];
+        let mut farthest = here.distance_squared(stretch.at(until.min(stretch.end)));
+        let mut ahead = self.courses[index].ahead.iter();
+        while stretch.end < until {
+            let leg = ahead.next().expect("a way is looked at no farther than it is known");
+            stretch = Stretch::new(*leg, stretch.end);
             // On a straight piece one of its ends is the farthest.
             let ends = [stretch.from, stretch.at(until.min(stretch.end))];
             farthest = ends.iter().map(|&end| here.distance_squared(end)).fold(farthest, f64::max);
@@ -214,6 +231,7 @@ mod tests {
             (19.0, 1e6, 0.0),
         ] {
             let mut motion = way();
+            assert_eq!(motion.look_ahead(NodeId(0), seconds(now), seconds(until)), seconds(until));
             assert_eq!(motion.excursion(NodeId(0), seconds(now), seconds(until)), metres, "{now} s to {until} s");
             // What was drawn ahead is still passed.
             assert_eq!(motion.position(NodeId(0), seconds(now.max(16.0))).y, (2.5 * (now - 15.0).max(1.0)).min(10.0));
@@ -222,7 +240,24 @@ mod tests {
         let (here, there) = (Position::default(), Position::on_ground(7.0, 0.0));
         let legs = vec![Leg::trip(here, there, 1.0), Leg::trip(there, here, 1.0)];
         let mut motion = Motion::of(vec![Box::new(Movement::new(legs.into()))]);
+        assert_eq!(motion.look_ahead(NodeId(0), seconds(0.0), seconds(14.0)), seconds(14.0));
         assert_eq!(motion.excursion(NodeId(0), seconds(0.0), seconds(14.0)), 7.0);
+    }
+
+    /// A hundred legs of 1 s, 1 m each.
+    #[test]
+    fn a_way_of_many_legs_is_known_for_some_of_them() {
+        let at = |x: u32| Position::on_ground(f64::from(x), 0.0);
+        let legs: Vec<Leg> = (0..100).map(|x| Leg::trip(at(x), at(x + 1), 1.0)).collect();
+        let mut motion = Motion::of(vec![Box::new(Movement::new(legs.into()))]);
+        for (now, until, known) in [(0.0, 99.0, 65.0), (0.5, 99.0, 65.0), (10.0, 99.0, 75.0), (10.0, 20.0, 20.0)] {
+            assert_eq!(motion.look_ahead(NodeId(0), seconds(now), seconds(until)), seconds(known), "at {now} s");
+            assert_eq!(motion.excursion(NodeId(0), seconds(now), seconds(known)), known - now);
+            assert!(motion.courses[0].ahead.len() <= AHEAD);
+        }
+        // The rest is known as it comes.
+        assert_eq!(motion.look_ahead(NodeId(0), seconds(60.0), seconds(1e6)), seconds(1e6));
+        assert_eq!(motion.excursion(NodeId(0), seconds(60.0), seconds(1e6)), 40.0);
     }
 
     #[test]
@@ -233,6 +268,7 @@ mod tests {
         ]);
         assert_eq!(motion.position(NodeId(0), seconds(1e9)), Position::on_ground(1.0, 2.0));
         assert_eq!(motion.position(NodeId(1), seconds(1e9)), Position::default());
+        assert_eq!(motion.look_ahead(NodeId(1), seconds(1e9), Instant::MAX), Instant::MAX);
         assert_eq!(motion.excursion(NodeId(1), seconds(1e9), Instant::MAX), 0.0);
     }
 

@@ -1,10 +1,11 @@
 //! Who hears a transmission where nodes move.
 //!
 //! A spatial index in two steps. Time is cut into epochs; at the start of each, all stations are sorted into squares with
-//! how far they will get until its end, which their ways tell: legs are drawn ahead. From the squares, each station that
-//! transmits during the epoch gets a list, once, of those that may come into its reach. Each transmission then looks
-//! at the exact places of those on the list, and nobody else's. So a transmission costs in proportion to the number of
-//! neighbours, and an epoch in proportion to the number of stations, however many transmissions it holds.
+//! how far they will get until its end, which their ways tell: legs are drawn ahead, and where somebody's are so short that only
+//! a part of them is, the epoch ends with the last one. From the squares, each station that transmits during the epoch gets a list,
+//! once, of those that may come into its reach. Each transmission then looks at the exact places of those on the list, and
+//! nobody else's. So a transmission costs in proportion to the number of neighbours, and an epoch in proportion to the number
+//! of stations, however many transmissions it holds.
 //!
 //! What is found does not depend on when epochs begin nor on how long they are. A list keeps the order of the
 //! last transmission, which is nearly that of the next one.
@@ -49,7 +50,7 @@ struct Epoch {
     /// Counted from 1.
     number: u64,
     end: Instant,
-    /// Of the next one.
+    /// Of the next one, if all ways are known that far.
     length: Duration,
     /// By station.
     discs: Vec<Disc>,
@@ -87,7 +88,7 @@ struct Scratch {
 /// How far the fastest station is to get in an epoch, as a share of the reach: longer epochs are fewer, but their lists are
 /// longer.
 const EXCURSION: f64 = 0.05;
-/// Bounds of an epoch: the longer one bounds the legs that are drawn ahead.
+/// Bounds of an epoch, where all ways are known that far.
 const SHORTEST: Duration = Duration::from_millis(1);
 const LONGEST: Duration = Duration::from_secs(16);
 /// The longest list that is kept, so that memory grows with the number of stations alone.
@@ -192,8 +193,10 @@ impl Epoch {
     #[cold]
     fn begin(&mut self, now: Instant, channel: &Channel, nodes: &Nodes, motion: &mut Motion) {
         self.number += 1;
-        self.end = Instant::from_nanos(now.as_nanos().saturating_add(self.length.as_nanos()));
-        let end = self.end;
+        let latest = Instant::from_nanos(now.as_nanos().saturating_add(self.length.as_nanos()));
+        let known = (0..channel.stations()).map(|station| motion.look_ahead(nodes.of(station), now, latest));
+        let end = known.fold(latest, Instant::min);
+        self.end = end;
         self.discs.clear();
         self.discs.extend((0..channel.stations()).map(|station| {
             let node = nodes.of(station);
@@ -203,7 +206,7 @@ impl Epoch {
         self.squares.fill(self.discs.iter().map(|disc| disc.place), channel.reach() + 2.0 * widest);
         // In floating point, but no result depends on it.
         let share = EXCURSION * channel.reach() / widest;
-        let length = Duration::from_secs_f64(self.length.as_secs_f64() * share.clamp(0.25, 4.0));
+        let length = Duration::from_secs_f64(end.saturating_since(now).as_secs_f64() * share.clamp(0.25, 4.0));
         self.length = length.clamp(SHORTEST, LONGEST);
     }
 
@@ -296,10 +299,12 @@ mod tests {
         links.iter().map(|l| (l.receiver.0, l.delay, l.power.as_attowatts(), l.decodable)).collect()
     }
 
-    /// Legs of up to 20 s between places in a kilometre's square, some of them at rest.
+    /// Up to a dozen legs of up to 20 s, or hundreds of up to 100 ms, between places in a kilometre's square, some of them at rest.
     fn way() -> impl Strategy<Value = Vec<Leg>> {
         let place = || (0.0f64..1e3, 0.0f64..1e3).prop_map(|(x, y)| Position::on_ground(x, y));
-        (place(), prop::collection::vec((place(), 0u64..20_000, any::<bool>()), 1..12)).prop_map(|(mut here, stops)| {
+        let few = prop::collection::vec((place(), 0u64..20_000, any::<bool>()), 1..12);
+        let many = prop::collection::vec((place(), 0u64..100, any::<bool>()), 1..400);
+        (place(), prop_oneof![3 => few, 1 => many]).prop_map(|(mut here, stops)| {
             let leg = |(place, millis, rests): (Position, u64, bool)| {
                 let to = if rests { here } else { place };
                 let leg = Leg { from: here, to, duration: Duration::from_millis(millis) };
@@ -392,6 +397,27 @@ mod tests {
             }
             let off = surroundings.epoch.length.as_secs_f64() / length.as_secs_f64() - 1.0;
             assert!(off.abs() < 1e-6, "{speed} m/s: {:?}", surroundings.epoch.length);
+        }
+    }
+
+    /// Legs of 1 ms, and of a nanosecond: an epoch ends where the first way is known no farther.
+    #[test]
+    fn an_epoch_is_no_longer_than_ways_are_known() {
+        let scenario = scenario(RANGE, 2, "");
+        let place = |n: usize| Position::on_ground((n % 2) as f64, 0.0);
+        let way = |nanos: u64| -> Vec<Leg> {
+            let leg = |n| Leg { from: place(n), to: place(n + 1), duration: Duration::from_nanos(nanos) };
+            (0..1_000).map(leg).collect()
+        };
+        for (nanos, end) in [(1_000_000, 65_000_000), (1, 65)] {
+            let ways = [way(nanos), vec![Leg::rest(Position::default(), Duration::MAX)]];
+            let mut surroundings = surroundings(&scenario, &ways);
+            for from in [0, 1] {
+                assert_eq!(heard(&mut surroundings, from, Instant::START).len(), 1);
+                assert_eq!((surroundings.epoch.number, surroundings.epoch.end), (1, Instant::from_nanos(end)));
+            }
+            assert_eq!(heard(&mut surroundings, 1, Instant::from_nanos(end)).len(), 1);
+            assert_eq!(surroundings.epoch.number, 2);
         }
     }
 }
