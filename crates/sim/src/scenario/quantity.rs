@@ -38,12 +38,14 @@ pub struct Unit {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Scale {
+    /// This power of ten of the kept unit.
+    Decimal(i32),
     /// So many of the kept unit.
     Times(f64),
-    /// The kept unit is so many of this one. Dividing rounds once, where multiplying by an inexact 0.001 rounds twice.
+    /// The kept unit is so many of this one.
     Over(f64),
-    /// So many watts over one, to be turned into dBm.
-    WattsOver(f64),
+    /// This power of ten of a watt, to be turned into dBm.
+    Watts(i32),
 }
 
 impl Dimension {
@@ -55,52 +57,48 @@ impl Dimension {
     ///
     /// Prefixes of sizes are decimal (kB, MB, GB); the binary ones are written KiB, MiB, GiB (IEC 80000-13).
     pub const fn units(self) -> &'static [Unit] {
-        use Scale::{Over, Times, WattsOver};
+        use Scale::{Decimal, Over, Times, Watts};
         macro_rules! units {
             ($($symbol:literal = $scale:expr),*) => { &[$(Unit { symbol: $symbol, scale: $scale }),*] };
         }
         match self {
-            Self::Frequency => units!["Hz" = Times(1.0), "kHz" = Times(1e3), "MHz" = Times(1e6), "GHz" = Times(1e9)],
-            Self::Length => units!["m" = Times(1.0), "mm" = Over(1e3), "cm" = Over(1e2), "km" = Times(1e3)],
-            Self::Level => units!["dB" = Times(1.0)],
-            Self::Power => units![
-                "dBm" = Times(1.0),
-                "W" = WattsOver(1.0),
-                "mW" = WattsOver(1e3),
-                "uW" = WattsOver(1e6),
-                "µW" = WattsOver(1e6)
-            ],
+            Self::Frequency => units!["Hz" = Decimal(0), "kHz" = Decimal(3), "MHz" = Decimal(6), "GHz" = Decimal(9)],
+            Self::Length => units!["m" = Decimal(0), "mm" = Decimal(-3), "cm" = Decimal(-2), "km" = Decimal(3)],
+            Self::Level => units!["dB" = Decimal(0)],
+            Self::Power => {
+                units!["dBm" = Decimal(0), "W" = Watts(0), "mW" = Watts(-3), "uW" = Watts(-6), "µW" = Watts(-6)]
+            }
             Self::Rate => units![
-                "b/s" = Times(1.0),
-                "kb/s" = Times(1e3),
-                "Mb/s" = Times(1e6),
-                "Gb/s" = Times(1e9),
-                "bit/s" = Times(1.0),
-                "kbit/s" = Times(1e3),
-                "Mbit/s" = Times(1e6),
-                "Gbit/s" = Times(1e9),
-                "bps" = Times(1.0),
-                "kbps" = Times(1e3),
-                "Mbps" = Times(1e6),
-                "Gbps" = Times(1e9)
+                "b/s" = Decimal(0),
+                "kb/s" = Decimal(3),
+                "Mb/s" = Decimal(6),
+                "Gb/s" = Decimal(9),
+                "bit/s" = Decimal(0),
+                "kbit/s" = Decimal(3),
+                "Mbit/s" = Decimal(6),
+                "Gbit/s" = Decimal(9),
+                "bps" = Decimal(0),
+                "kbps" = Decimal(3),
+                "Mbps" = Decimal(6),
+                "Gbps" = Decimal(9)
             ],
             Self::Size => units![
-                "B" = Times(1.0),
-                "kB" = Times(1e3),
-                "KB" = Times(1e3),
-                "MB" = Times(1e6),
-                "GB" = Times(1e9),
+                "B" = Decimal(0),
+                "kB" = Decimal(3),
+                "KB" = Decimal(3),
+                "MB" = Decimal(6),
+                "GB" = Decimal(9),
                 "KiB" = Times(1024.0),
                 "MiB" = Times(1_048_576.0),
                 "GiB" = Times(1_073_741_824.0)
             ],
-            Self::Speed => units!["m/s" = Times(1.0), "km/h" = Over(3.6)],
+            Self::Speed => units!["m/s" = Decimal(0), "km/h" = Over(3.6)],
             Self::Time => units![
-                "s" = Times(1.0),
-                "ns" = Over(1e9),
-                "us" = Over(1e6),
-                "µs" = Over(1e6),
-                "ms" = Over(1e3),
+                "s" = Decimal(0),
+                "ns" = Decimal(-9),
+                "us" = Decimal(-6),
+                "µs" = Decimal(-6),
+                "ms" = Decimal(-3),
                 "min" = Times(60.0),
                 "h" = Times(3600.0)
             ],
@@ -151,15 +149,16 @@ impl Dimension {
         }
     }
 
-    /// Reads `text`: a decimal number, optional space, a unit of this dimension.
+    /// Reads `text`: a decimal number, optional space, a unit of this dimension. The micro sign may also be the Greek letter.
     ///
     /// # Errors
     /// What is wrong, in a clause that follows the value in a message.
     pub fn parse(self, text: &str) -> Result<f64, String> {
         let text = text.trim();
         let (number, symbol) = text.split_at(number_len(text));
-        let symbol = symbol.trim_start();
-        let Ok(number) = number.parse::<f64>() else {
+        let symbol = symbol.trim_start().replace(MICRO[1], MICRO[0]);
+        let digits = number;
+        let Ok(number) = digits.parse::<f64>() else {
             return Err(format!("is not {}: it does not begin with a number", self.name()));
         };
         if !number.is_finite() {
@@ -173,19 +172,20 @@ impl Dimension {
                 Some(other) => format!("is {}, not {}", other.name(), self.name()),
                 None => {
                     let symbols: Vec<&str> = self.units().iter().map(|u| u.symbol).collect();
-                    let hint = super::nearest::hint(symbol, &symbols);
+                    let hint = super::nearest::hint(&symbol, &symbols);
                     format!("is not {}: there is no unit {symbol:?}{hint}", self.name())
                 }
             });
         };
         let value = match unit.scale {
+            Scale::Decimal(exponent) => shifted(digits, exponent).unwrap_or(number),
             Scale::Times(factor) => number * factor,
             Scale::Over(divisor) => number / divisor,
-            Scale::WattsOver(divisor) => {
+            Scale::Watts(exponent) => {
                 if number <= 0.0 {
                     return Err("is not above 0 W".into());
                 }
-                watts_to_dbm(number / divisor)
+                watts_to_dbm(shifted(digits, exponent).unwrap_or(number))
             }
         };
         if value.is_finite() { Ok(value) } else { Err("is too large or too small a number".into()) }
@@ -196,9 +196,10 @@ impl Dimension {
         let mut best = format!("{value} {}", self.units()[0].symbol);
         for unit in self.units() {
             let scaled = match unit.scale {
+                Scale::Decimal(exponent) => shifted(&value.to_string(), -exponent).unwrap_or(value),
                 Scale::Times(factor) => value / factor,
                 Scale::Over(divisor) => value * divisor,
-                Scale::WattsOver(_) => continue,
+                Scale::Watts(_) => continue,
             };
             let text = format!("{scaled} {}", unit.symbol);
             if text.len() < best.len() && self.parse(&text) == Ok(value) && !matches!(unit.symbol, "min" | "h" | "KB") {
@@ -212,6 +213,17 @@ impl Dimension {
 fn watts_to_dbm(watts: f64) -> f64 {
     10.0 * libm::log10(watts) + 30.0
 }
+
+/// A decimal number times a power of ten, rounded once: 1.001 · 10³ is 1001, where the product of the nearest number to 1.001 is
+/// not. `None` for what is no decimal number, or has an exponent that only zero can have.
+fn shifted(number: &str, exponent: i32) -> Option<f64> {
+    let (digits, own) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let own: i32 = own.parse().ok()?;
+    format!("{digits}e{}", i64::from(own) + i64::from(exponent)).parse().ok()
+}
+
+/// The micro sign, as units are spelled here, and the Greek letter that looks alike, which keyboards and editors put in its place.
+const MICRO: [&str; 2] = ["\u{b5}", "\u{3bc}"];
 
 /// Length of the decimal number that `text` begins with.
 fn number_len(text: &str) -> usize {
@@ -299,7 +311,8 @@ fn deserialize<'de, D: Deserializer<'de>>(dimension: Dimension, deserializer: D)
 pub(super) const DIMENSION_KEY: &str = "x-quantity";
 
 fn schema(dimension: Dimension) -> schemars::Schema {
-    let symbols: Vec<&str> = dimension.units().iter().map(|u| u.symbol).collect();
+    let either = format!("[{}]", MICRO.concat());
+    let symbols: Vec<String> = dimension.units().iter().map(|u| u.symbol.replace(MICRO[0], &either)).collect();
     schemars::json_schema!({
         "type": ["string", "number"],
         "pattern": format!(r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*({})\s*$", symbols.join("|")),
@@ -583,7 +596,9 @@ mod tests {
             (Dimension::Length, "200 m", 200.0),
             (Dimension::Length, "-2.5 km", -2500.0),
             (Dimension::Time, "10 ms", 0.01),
-            (Dimension::Time, "20 µs", 20e-6),
+            (Dimension::Time, "20 \u{b5}s", 20e-6),
+            (Dimension::Time, "20 \u{3bc}s", 20e-6),
+            (Dimension::Power, "1000 \u{3bc}W", 0.0),
             (Dimension::Time, "1.5e3 ns", 1.5e-6),
             (Dimension::Time, "2 h", 7200.0),
             (Dimension::Size, "1 kB", 1000.0),
@@ -598,6 +613,43 @@ mod tests {
         ] {
             assert_eq!(dimension.parse(text), Ok(value), "{text}");
         }
+    }
+
+    #[test]
+    fn a_prefix_of_ten_moves_the_point() {
+        let parse =
+            |dimension: Dimension, text: String| dimension.parse(&text).unwrap_or_else(|e| panic!("{text} {e}"));
+        for i in 1_u32..10_000 {
+            let (whole, thousandths) = (i / 1_000, i % 1_000);
+            assert_eq!(parse(Dimension::Size, format!("{whole}.{thousandths:03} kB")), f64::from(i));
+            let (large, small) = (format!("{whole}.{thousandths:03}"), format!("{i}"));
+            for (dimension, one, other) in [
+                (Dimension::Rate, "Mb/s", "kb/s"),
+                (Dimension::Rate, "Gbps", "Mbps"),
+                (Dimension::Time, "ms", "us"),
+                (Dimension::Time, "us", "ns"),
+                (Dimension::Length, "m", "mm"),
+                (Dimension::Power, "mW", "uW"),
+            ] {
+                let both = [(&large, one), (&small, other)].map(|(n, unit)| parse(dimension, format!("{n} {unit}")));
+                assert_eq!(both[0], both[1], "{large} {one}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_number_of_any_form_takes_a_prefix() {
+        for (text, value) in [
+            ("1. kB", 1e3),
+            (".5 kB", 500.0),
+            ("+1.5E-3MB", 1500.0),
+            ("1e+2 kB", 1e5),
+            ("0e99999999999 kB", 0.0),
+            ("1e-99999999999 kB", 0.0),
+        ] {
+            assert_eq!(Dimension::Size.parse(text), Ok(value), "{text}");
+        }
+        assert_eq!(Dimension::Size.parse("1e308 GB"), Err("is too large or too small a number".into()));
     }
 
     #[test]

@@ -36,6 +36,7 @@ A scenario is a TOML file, or a Python object with the same keys.
 
 A quantity is a text with a number and its unit (`\"2 Mb/s\"`, `\"200 m\"`), or a number without unit.
 Prefixes of sizes are decimal: `1 kB` (also written `KB`) is 1000 B. Where a paper's KB is 1024 B, write `KiB`.
+The `µ` may be the micro sign or the Greek letter.
 
 | quantity | units | a number without unit is in |
 |---|---|---|

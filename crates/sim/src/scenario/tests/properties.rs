@@ -58,6 +58,8 @@ fn the_digest_covers_values_but_not_their_spelling() {
     assert_eq!(plain.len(), 64);
     assert_eq!(plain, digest(&["duration=10000 ms"]));
     assert_eq!(plain, digest(&["duration=10"]));
+    let rate = |rate: &str| digest(&[&format!("flows.f.application.rate={rate}")]);
+    assert_eq!(rate("4.1 Mb/s"), rate("4100 kb/s"));
     assert_ne!(plain, digest(&["duration=11 s"]));
     assert_eq!(plain, digest(&["seed=5"]), "an overridden seed does not count");
     let seeded = format!("seed = 5\n{SMALL}");
