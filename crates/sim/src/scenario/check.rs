@@ -88,7 +88,7 @@ impl Checker<'_> {
             Form::Choice(words) => self.choice(schema, &words, value, path),
             Form::Tagged(tag, variants) => return self.tagged(schema, tag, variants, value, path),
             Form::Table => match value {
-                Value::Object(table) => return self.table(schema, table, path, &|_| false),
+                Value::Object(table) => return self.table(schema, table, path),
                 _ => self.wrong_kind(schema, path),
             },
             Form::Flag => match value {
@@ -329,19 +329,41 @@ impl Checker<'_> {
         path.pop();
         // Of a table whose kind is unknown nothing more can be said.
         let Some(variant) = variant else { return Value::Null };
+        if !set {
+            return self.table(variant, table, path);
+        }
         // `--set radio.propagation.model=free-space` leaves the file's keys of the former model behind.
-        let left_behind = |key: &str| set && variants.iter().any(|other| other["properties"].get(key).is_some());
-        self.table(variant, table, path, &left_behind)
+        let mut left = table.clone();
+        left.retain(|key, value| {
+            path.push(key.clone());
+            let is_left_behind = key != tag && self.is_left_behind(variant, variants, key, value, path);
+            path.pop();
+            !is_left_behind
+        });
+        self.table(variant, &left, path)
     }
 
-    /// `void` tells unknown keys that are to be left out unless they were set themselves.
-    fn table(
-        &mut self,
-        schema: &Value,
-        table: &Map<String, Value>,
-        path: &mut Path,
-        void: &dyn Fn(&str) -> bool,
-    ) -> Value {
+    /// Whether a key means something to another one of `variants` alone: by its name or, where `variant` can do without it, its
+    /// value. What was set itself is meant for `variant`.
+    fn is_left_behind(&self, variant: &Value, variants: &[Value], key: &str, value: &Value, path: &mut Path) -> bool {
+        if self.tree.set_text(path).is_some() {
+            return false;
+        }
+        let mut others = variants.iter().filter_map(|other| other["properties"].get(key));
+        match variant["properties"].get(key) {
+            None => others.next().is_some(),
+            Some(_) if variant["required"].as_array().is_some_and(|keys| keys.iter().any(|k| k == key)) => false,
+            Some(property) => !self.fits(property, value, path) && others.any(|other| self.fits(other, value, path)),
+        }
+    }
+
+    fn fits(&self, schema: &Value, value: &Value, path: &mut Path) -> bool {
+        let mut checker = Checker { tree: self.tree, errors: Vec::new() };
+        checker.value(schema, value, path);
+        checker.errors.is_empty()
+    }
+
+    fn table(&mut self, schema: &Value, table: &Map<String, Value>, path: &mut Path) -> Value {
         let empty = Map::new();
         let properties = schema["properties"].as_object().unwrap_or(&empty);
         let keys: Vec<&str> = properties.keys().map(String::as_str).collect();
@@ -356,7 +378,6 @@ impl Checker<'_> {
                     let value = self.value(property, value, path);
                     checked.insert(key.clone(), value);
                 }
-                None if void(key) && self.tree.set_text(path).is_none() => {}
                 None => match nearest::hint(key, &keys) {
                     hint if hint.is_empty() => self.report(path, "unknown key", Some(one_of_keys(&keys))),
                     hint => self.report(path, format!("unknown key{hint}"), None),

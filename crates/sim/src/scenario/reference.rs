@@ -47,7 +47,8 @@ const RULES: &str = "
 
 `--set KEY=VALUE` changes one value; `KEY` is dotted, and elements of lists go by their `name` or by their number:
 `--set flows.bulk.transport.window=8`. `VALUE` is a TOML value, or else a text. Where an override changes the kind of
-a table (`--set radio.propagation.model=free-space`), keys that only the former kind has are left out.
+a table (`--set radio.propagation.model=free-space`), keys that only the former kind has are left out, and optional ones
+whose values only the former kind takes (`variant = \"newreno\"` where `transport.protocol` becomes `tfrc`).
 
 The digest of a scenario (`scenario_sha256`) covers all of it with every override applied, save an overridden `seed`;
 it does not depend on how values are spelled.

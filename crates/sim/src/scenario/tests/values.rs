@@ -263,6 +263,23 @@ fn an_override_of_the_kind_drops_what_only_the_former_kind_has() {
 }
 
 #[test]
+fn what_a_change_of_kind_leaves_behind_is_left_out() {
+    let tcp = r#"flows.f.transport={ protocol = "tcp", variant = "newreno", segment = "900 B", window = 8 }"#;
+    let loaded = load(SMALL, &[tcp, "flows.f.transport.protocol=tfrc"]);
+    // What both kinds have and take stays.
+    assert_eq!(in_force(&loaded, "flows.f.transport.segment").0, "900 B");
+    assert_eq!(in_force(&loaded, "flows.f.transport.variant"), ("rfc5348", "default: RFC 5348"));
+    let aodv = r#"nodes.a.routing={ protocol = "aodv", profile = "draft-5", broadcast_jitter = "7 ms" }"#;
+    let loaded = load(SMALL, &[aodv, "nodes.a.routing.protocol=dsr"]);
+    assert_eq!(in_force(&loaded, "nodes.a.routing.broadcast_jitter").0, "7 ms");
+    assert_eq!(in_force(&loaded, "nodes.a.routing.profile").0, "rfc-4728");
+    // The digest is that of a scenario without them.
+    let plain = r#"flows.f.transport={ protocol = "tfrc", segment = "900 B" }"#;
+    let digest = |overrides: &[&str]| load(SMALL, overrides).scenario.sha256;
+    assert_eq!(digest(&[tcp, "flows.f.transport.protocol=tfrc"]), digest(&[plain]));
+}
+
+#[test]
 fn overrides_reach_everything() {
     let set =
         ["flows.bulk.transport.window=8", "nodes.0.count=3", "flows.0.to=n2", "radio.retry_limit.short=9", STATIC];
