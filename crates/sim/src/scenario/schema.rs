@@ -1175,8 +1175,9 @@ pub(super) enum Application {
         /// Whose parameters. Default: `faerber`.
         #[serde(skip_serializing_if = "Option::is_none")]
         model: Option<GameModel>,
-        /// Who sends.
-        direction: GameDirection,
+        /// Who sends. Default: `server`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        direction: Option<GameDirection>,
     },
     /// A file, as fast as the transport takes it, or one after another.
     File {

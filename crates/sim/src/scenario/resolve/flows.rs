@@ -375,7 +375,9 @@ impl Resolver<'_> {
                 let model = self.ledger.pick(&at("model"), model, word, || {
                     (GameModel::Faerber, "default: J. Färber, Multimedia Tools and Applications 23(1), 2004".into())
                 });
-                self.ledger.note_given(&at("direction"));
+                let direction = self.ledger.pick(&at("direction"), direction, word, || {
+                    (GameDirection::Server, "default: whose packets players wait for".into())
+                });
                 model::Application::Game {
                     model: match model {
                         GameModel::Faerber => application::GameModel::Faerber,

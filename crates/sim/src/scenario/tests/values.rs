@@ -387,6 +387,8 @@ fn two_of_rate_packet_and_interval_make_audio() {
 #[test]
 fn games_files_and_players_are_read() {
     let application = |set: &str| load(SMALL, &[set]).scenario.flows[0].application.clone();
+    let plain = Application::Game { model: GameModel::Faerber, direction: GameDirection::ToClient };
+    assert_eq!(application("flows.f.application={ kind = \"game\" }"), plain);
     for (name, model) in [("faerber", GameModel::Faerber), ("ngmn", GameModel::Ngmn)] {
         for (who, direction) in [("server", GameDirection::ToClient), ("client", GameDirection::ToServer)] {
             let set = format!(r#"flows.f.application={{ kind = "game", model = "{name}", direction = "{who}" }}"#);
