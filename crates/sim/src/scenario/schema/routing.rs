@@ -94,7 +94,7 @@ pub(in super::super) struct Aodv {
     pub ttl_threshold: Option<u8>,
     /// Broadcasts that answer a message are delayed by up to this time, and requests of a node's own, but under profile `ns-2` and in ARP packets. Default: as the profile says.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
+    #[schemars(extend("minimum" = 0, "maximum" = 3600))]
     pub broadcast_jitter: Option<Time>,
     /// How a node learns that a neighbour has gone. Default: as the profile says.
     #[serde(skip_serializing_if = "Option::is_none")]
