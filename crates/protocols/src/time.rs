@@ -35,6 +35,11 @@ impl Instant {
         Duration(self.0.saturating_sub(earlier.0))
     }
 
+    /// The instant `duration` later, or the end of time.
+    pub const fn saturating_add(self, duration: Duration) -> Self {
+        Self(self.0.saturating_add(duration.0))
+    }
+
     /// The instant `duration` before, or the start.
     pub const fn saturating_before(self, duration: Duration) -> Self {
         Self(self.0.saturating_sub(duration.0))
@@ -203,6 +208,12 @@ mod tests {
         for (nanos, text) in [(0, "0 ns"), (1_500, "1500 ns"), (50_000, "50 us"), (2_000_000_000, "2 s")] {
             assert_eq!(Duration::from_nanos(nanos).to_string(), text);
         }
+    }
+
+    #[test]
+    fn the_end_of_time_is_the_latest() {
+        assert_eq!(Instant::MAX.saturating_add(Duration::from_nanos(1)), Instant::MAX);
+        assert_eq!(Instant::START.saturating_add(Duration::from_nanos(1)), Instant::from_nanos(1));
     }
 
     #[test]

@@ -127,6 +127,7 @@ impl FlowPlan {
     /// The key and what is wrong with it.
     pub fn checked(mut self) -> Result<Self, Wrong> {
         self.protocol.check(self.size, self.bytes)?;
+        waiting(self.wait as f64 / 1e9, "wait")?;
         let last = self.bytes % u64::from(self.size);
         if last < MIN_LEN as u64 {
             self.bytes -= last;
@@ -562,6 +563,8 @@ mod tests {
         assert_eq!(checked(2 * 1024 + 31), Ok(2048));
         assert_eq!(checked(2 * 1024 + 32), Ok(2080));
         assert_eq!(checked(32), Ok(32));
+        let endless = flow(32).map(|flow| FlowPlan { wait: u64::MAX, ..flow }).unwrap();
+        assert_eq!(endless.checked().unwrap_err().key, "wait");
         assert_eq!(checked(0).unwrap_err().key, "bytes");
         assert_eq!(checked(31).unwrap_err().key, "bytes");
         assert_eq!(checked(u64::MAX).unwrap_err().key, "bytes");

@@ -388,7 +388,7 @@ impl Sender {
 
     /// When the first packet is too old to be sent.
     fn oldest_expires(&self) -> Option<Instant> {
-        Some(self.units.front()?.written + self.config.patience?)
+        Some(self.units.front()?.written.saturating_add(self.config.patience?))
     }
 }
 

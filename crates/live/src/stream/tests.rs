@@ -472,6 +472,16 @@ fn a_stream_whose_last_packets_become_too_old_ends_all_the_same() {
 }
 
 #[test]
+fn a_patience_beyond_the_end_of_time_is_one_without_end() {
+    let patience = Some(Duration::MAX);
+    let mut sender = Sender::new(SenderConfig { patience, ..SenderConfig::default() }, 1, ms(5));
+    assert!(sender.handle_packet(&packet(0), ms(5)));
+    while sender.poll_output(ms(5)).is_some() {}
+    sender.handle_timeout(ms(9000));
+    assert_eq!((sender.report().waiting, sender.report().packets_dropped), (1, 0));
+}
+
+#[test]
 fn what_cannot_be_carried_is_dropped() {
     let mut sender = Sender::new(config(Variant::Adtfrc), 1, Instant::START);
     assert!(!sender.handle_packet(&[], Instant::START));
