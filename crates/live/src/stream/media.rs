@@ -96,6 +96,14 @@ impl Media {
             return;
         };
         let display = &mut self.display;
+        if display.is_of_another(packet.source()) {
+            // What is held of the stream before comes too late to be seen.
+            self.reorder.handle_end(&mut |octets| {
+                display.octets += octets.len() as u64;
+                deliver(octets);
+            });
+        }
+        display.handle_source(packet.source());
         self.reorder.handle_packet(packet, octets, now, &mut |octets| {
             display.handle_packet(octets, now);
             deliver(octets);
@@ -151,6 +159,8 @@ struct Display {
     clock: Option<MediaClock>,
     /// Whether it has come to its end.
     is_over: bool,
+    /// When a connection began of which nothing has come yet, whose media may be that of the stream at hand.
+    connected: Option<Instant>,
     /// What became of the streams before it.
     before: PlayerReport,
     octets: u64,
@@ -171,24 +181,46 @@ impl Display {
             player: Player::new(config, now),
             clock: None,
             is_over: false,
+            connected: None,
             before: PlayerReport::default(),
             octets: 0,
         }
     }
 
-    /// A stream begins, or goes on if there is one that has not come to its end.
+    /// A stream begins, or one that has not come to its end may go on: its media will tell.
     fn handle_connection(&mut self, now: Instant) {
         if self.clock.is_some() && !self.is_over {
-            return;
+            self.connected = Some(now);
+        } else {
+            self.begin(now);
         }
-        // What a stream has left in the buffer is shown all the same.
-        let shown = self.player.poll_timeout().unwrap_or(now);
-        self.before = sum(&self.before, &self.player.report(shown));
+    }
+
+    /// Whether media of `source` is that of another stream than the one before this connection.
+    fn is_of_another(&self, source: u32) -> bool {
+        self.connected.is_some() && self.clock.is_some_and(|clock| clock.source != source)
+    }
+
+    /// Media of `source` comes over the connection at hand.
+    fn handle_source(&mut self, source: u32) {
+        let is_another = self.is_of_another(source);
+        if let Some(connected) = self.connected.take().filter(|_| is_another) {
+            self.begin(connected);
+        }
+    }
+
+    /// A viewer asks for a stream at `now`. Of the one before, all is shown that it has left in the buffer.
+    fn begin(&mut self, now: Instant) {
+        self.before = sum(&self.before, &self.player.report_at_end());
         self.player = Player::new(self.config, now);
         (self.clock, self.is_over) = (None, false);
     }
 
     fn handle_end(&mut self, now: Instant) {
+        if let Some(connected) = self.connected.take() {
+            // Nothing came of this stream.
+            self.begin(connected);
+        }
         self.is_over = true;
         self.player.handle_end(now);
     }
@@ -257,8 +289,8 @@ mod tests {
         Media::new(ms(300), Instant::START)
     }
 
-    /// The packet of this number comes from `source` at `millis`, 100 ms of media after the one before.
-    fn show(media: &mut Media, source: u32, nth: u16, millis: u64) {
+    /// The packet of this number, 100 ms of media after the one before.
+    fn packet(source: u32, nth: u16) -> Vec<u8> {
         let repr = rtp::Repr {
             marker: false,
             payload_type: 33,
@@ -270,9 +302,14 @@ mod tests {
             payload_len: 0,
             padding_len: 0,
         };
-        let mut octets = [0; rtp::HEADER_LEN];
+        let mut octets = vec![0; rtp::HEADER_LEN];
         repr.emit(&mut rtp::Packet::new_unchecked(&mut octets[..]));
-        media.handle_payload(&octets, at(millis), &mut |_| {});
+        octets
+    }
+
+    /// It comes at `millis`.
+    fn show(media: &mut Media, source: u32, nth: u16, millis: u64) {
+        media.handle_payload(&packet(source, nth), at(millis), &mut |_| {});
     }
 
     /// All timers up to `millis` come.
@@ -339,6 +376,52 @@ mod tests {
         media.handle_connection(false, at(100));
         let player = media.report(at(100)).player;
         assert_eq!((player.played, player.hiccups, media.poll_timeout()), (ms(2000), 0, None));
+    }
+
+    #[test]
+    fn another_stream_after_one_without_an_end_has_a_viewer_of_its_own() {
+        let mut media = media();
+        media.handle_connection(false, at(1000));
+        (0..=4).for_each(|nth| show(&mut media, 1, nth, 1000));
+        // A packet is missing; what came behind it is shown too late.
+        show(&mut media, 1, 6, 1000);
+        // The sender is killed; the viewer stands still from 1600 on.
+        run_until(&mut media, 20_000);
+        assert_eq!(media.report(at(20_000)).player.stalled, ms(18_400));
+        media.handle_connection(false, at(20_000));
+        show_with_a_pause(&mut media, 2, 20_050);
+        let expected = PlayerReport {
+            start_up_delay: Some(ms(350)),
+            hiccups: 1,
+            stalled: ms(200),
+            longest: ms(200),
+            played: ms(600 + 400 + 100),
+        };
+        assert_eq!(media.report(at(21_050)).player, expected);
+        // One of which nothing comes changes nothing of that, but has no start.
+        run_until(&mut media, 60_000);
+        media.handle_connection(false, at(60_000));
+        media.handle_end(at(70_000), &mut |_| {});
+        let ended = PlayerReport { start_up_delay: None, played: ms(600 + 700), ..expected };
+        assert_eq!(media.report(at(80_000)).player, ended);
+    }
+
+    #[test]
+    fn what_is_held_of_a_stream_before_is_delivered_and_not_shown() {
+        let mut media = Media::new(ms(60_000), Instant::START);
+        let mut delivered = Vec::new();
+        media.handle_connection(false, at(0));
+        for (source, nth) in [(1, 0), (1, 2), (1, 4), (2, 7)] {
+            if source == 2 {
+                media.handle_connection(false, at(5000));
+            }
+            let octets = packet(source, nth);
+            media.handle_payload(&octets, at(5000), &mut |octets| delivered.push(octets.to_vec()));
+        }
+        assert_eq!(delivered, [packet(1, 0), packet(1, 2), packet(1, 4), packet(2, 7)]);
+        let report = media.report(at(5000));
+        assert_eq!((report.octets, report.packets.lost), (4 * rtp::HEADER_LEN as u64, 2));
+        assert_eq!(media.display.player.buffered(at(5000)), Duration::ZERO);
     }
 
     #[test]

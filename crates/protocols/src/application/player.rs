@@ -131,6 +131,24 @@ impl Player {
         }
     }
 
+    /// What will have been measured once all that came has been shown, if nothing follows: it is no hiccup that the display stops
+    /// there.
+    pub fn report_at_end(&self) -> PlayerReport {
+        let (played, waits) = match self.state {
+            State::StartUp => (Duration::ZERO, false),
+            State::Playing { .. } => (self.received, false),
+            State::Stalled { position, .. } => (position, true),
+            State::Finished { length } => (length, false),
+        };
+        PlayerReport {
+            start_up_delay: self.start_up_delay,
+            hiccups: self.hiccups - u64::from(waits),
+            stalled: self.stalled,
+            longest: self.longest,
+            played,
+        }
+    }
+
     fn position(&self, now: Instant) -> Duration {
         match self.state {
             State::StartUp => Duration::ZERO,
@@ -221,6 +239,23 @@ mod tests {
         let expected =
             PlayerReport { start_up_delay: Some(s(3)), hiccups: 1, stalled: s(4), longest: s(4), played: s(8) };
         assert_eq!((player.report(at(20)), player.is_finished()), (expected, true));
+    }
+
+    #[test]
+    fn the_wait_for_what_never_follows_is_no_hiccup() {
+        let mut player = player(2, 2);
+        assert_eq!(player.report_at_end(), PlayerReport::default());
+        player.handle_media(s(2), at(1));
+        let shown = PlayerReport { start_up_delay: Some(s(1)), played: s(2), ..PlayerReport::default() };
+        assert_eq!(player.report_at_end(), shown);
+        // It stands still from 3 s to 5 s, and then from 8 s on.
+        player.handle_media(s(5), at(5));
+        player.handle_timeout(at(8));
+        let expected =
+            PlayerReport { start_up_delay: Some(s(1)), hiccups: 1, stalled: s(2), longest: s(2), played: s(5) };
+        assert_eq!((player.report(at(60)).hiccups, player.report_at_end()), (2, expected));
+        player.handle_end(at(60));
+        assert_eq!((player.is_finished(), player.report_at_end()), (true, player.report(at(60))));
     }
 
     #[test]
