@@ -152,6 +152,8 @@ pub struct Sender {
     begun: Instant,
     /// When all is given up, unless a connection has come about before.
     gives_up: Option<Instant>,
+    /// Why the last attempt came to nothing; `None` if nobody answered it.
+    refused: Option<CloseReason>,
     accepted: Option<Instant>,
     /// The first data that left since the peer was heard last.
     expecting: Option<Instant>,
@@ -200,6 +202,7 @@ impl Sender {
             finished: false,
             begun: now,
             gives_up: (!is_udp).then(|| now + CONNECT_LIMIT),
+            refused: None,
             accepted: None,
             expecting: None,
             retry: FIRST_RETRY,
@@ -294,7 +297,7 @@ impl Sender {
         }
         self.drop_old(now);
         if is_due(self.gives_up, now) {
-            return self.finish(CloseReason::TimedOut);
+            return self.finish(self.refused.unwrap_or(CloseReason::TimedOut));
         }
         let Carrier::Dccp { connection, retry_at, .. } = &mut self.carrier else { return };
         match connection {
@@ -303,6 +306,7 @@ impl Sender {
                     connection.handle_timeout(now);
                 }
                 if is_due(self.attempt_ends(), now) {
+                    self.refused = None;
                     self.connect(now);
                 } else if is_due(self.silence_ends(), now) {
                     self.handle_closed(CloseReason::TimedOut, now);
@@ -561,6 +565,7 @@ impl Sender {
         self.expecting = None;
         let Carrier::Dccp { connection, retry_at, .. } = &mut self.carrier else { return };
         *connection = None;
+        self.refused = Some(reason);
         if self.ended && self.units.is_empty() {
             self.finish(reason);
             return;

@@ -178,8 +178,8 @@ fn config(variant: Variant) -> SenderConfig {
     SenderConfig { variant, ..SenderConfig::default() }
 }
 
-#[test]
-fn a_sender_whom_nobody_answers_gives_up_after_three_minutes() {
+/// A sender with a packet on its own: when it ends, and why. What it transmits goes to `answer`, whose answer comes at once.
+fn end_of_attempts(mut answer: impl FnMut(&[u8], Instant) -> Option<Vec<u8>>) -> Vec<(Instant, CloseReason)> {
     let mut sender = Sender::new(SenderConfig::default(), 1, ms(0));
     assert!(sender.handle_packet(&packet(0), ms(0)));
     let mut ends = Vec::new();
@@ -188,15 +188,45 @@ fn a_sender_whom_nobody_answers_gives_up_after_three_minutes() {
         while let Some(output) = sender.poll_output(now) {
             match output {
                 SenderOutput::Finished(reason) => ends.push((now, reason)),
-                SenderOutput::Connected | SenderOutput::Lost(_) => panic!("{output:?} at {now}"),
-                SenderOutput::Transmit(_) => {}
+                SenderOutput::Connected => panic!("{output:?} at {now}"),
+                SenderOutput::Lost(_) => {}
+                SenderOutput::Transmit(octets) => {
+                    if let Some(answer) = answer(octets, now) {
+                        sender.handle_datagram(&answer, now);
+                    }
+                }
             }
         }
-        let Some(due) = sender.poll_timeout() else { break };
+        let Some(due) = sender.poll_timeout() else { return ends };
         now = due;
         sender.handle_timeout(now);
     }
-    assert_eq!(ends, [(ms(180_000), CloseReason::TimedOut)]);
+}
+
+#[test]
+fn a_sender_whom_nobody_answers_gives_up_after_three_minutes() {
+    assert_eq!(end_of_attempts(|_, _| None), [(ms(180_000), CloseReason::TimedOut)]);
+}
+
+#[test]
+fn a_sender_that_is_refused_for_three_minutes_says_so() {
+    // Whoever streams keeps others away, as long as there is somebody.
+    let refuses_until = |last: u64| {
+        let mut busy = Pair::new(config(Variant::Adtfrc), Variant::Adtfrc, |_, _| Some(Duration::ZERO));
+        move |request: &[u8], now: Instant| {
+            busy.play(0, 1);
+            busy.run_until(busy.now + Duration::from_secs(1));
+            let at = busy.now;
+            busy.receiver.handle_datagram(address(2), request, at);
+            let Some(ReceiverOutput::Transmit(to, answer)) = busy.receiver.poll_output(at) else { panic!("an answer") };
+            assert_eq!(to, address(2));
+            (now <= ms(last)).then(|| answer.to_vec())
+        }
+    };
+    let reason = CloseReason::Reset(ResetCode::TooBusy);
+    assert_eq!(end_of_attempts(refuses_until(180_000)), [(ms(180_000), reason)]);
+    // Where it falls silent, that is what is told.
+    assert_eq!(end_of_attempts(refuses_until(100_000)), [(ms(180_000), CloseReason::TimedOut)]);
 }
 
 #[test]
