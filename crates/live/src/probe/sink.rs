@@ -333,6 +333,8 @@ mod tests {
         sink.finish(at(10_300));
         let summary = sink.report(at(10_300), true).summary;
         assert_eq!((summary.sent_packets, summary.received_packets, summary.lost_packets), (4, 1, 3));
+        // Until the arrival, 100 ms after the start; what the sink waited for the rest is no time of the flow's.
+        assert_eq!(summary.goodput_bps, 100.0 * 8.0 / 0.1);
     }
 
     #[test]

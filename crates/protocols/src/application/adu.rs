@@ -39,6 +39,11 @@ impl AduSource {
         self.next = now + self.wait;
     }
 
+    /// See [`super::Source::is_finite`].
+    pub fn is_finite(&self) -> bool {
+        self.left.is_some()
+    }
+
     /// See [`super::Source::poll_timeout`].
     pub fn poll_timeout(&self) -> Option<Instant> {
         (self.left != Some(0)).then_some(self.next)

@@ -41,6 +41,11 @@ impl FileSource {
         }
     }
 
+    /// See [`super::Source::is_finite`].
+    pub fn is_finite(&self) -> bool {
+        self.think.is_none()
+    }
+
     /// See [`super::Source::poll_timeout`].
     pub fn poll_timeout(&self) -> Option<Instant> {
         (self.left > 0).then_some(self.next)

@@ -92,6 +92,15 @@ impl Source {
         }
     }
 
+    /// Whether the source has a certain amount to write, and ends with it.
+    pub fn is_finite(&self) -> bool {
+        match self {
+            Self::Adu(source) => source.is_finite(),
+            Self::File(source) => source.is_finite(),
+            Self::Audio(_) | Self::Cbr(_) | Self::Game(_) | Self::Media(_) => false,
+        }
+    }
+
     /// Whether a write waits until the transport has room, rather than being refused.
     pub fn is_blocking(&self) -> bool {
         matches!(self, Self::Adu(_) | Self::File(_))

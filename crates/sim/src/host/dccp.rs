@@ -263,7 +263,10 @@ impl Host {
                 self.dccp(output).close(cx.now);
                 self.settle_dccp(output, None, cx);
             }
-            Activity::DccpSource(_) if reason != CloseReason::Finished => {
+            Activity::DccpSource(UnitSource { source, .. }) if reason != CloseReason::Finished => {
+                if source.is_finite() {
+                    cx.flows[flow].handle_source_finished();
+                }
                 self.programs[program as usize].activity = Activity::Ended;
                 self.timers.set(Slot::Program(program).index(), None);
             }

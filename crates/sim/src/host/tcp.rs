@@ -261,7 +261,10 @@ impl Host {
                 self.tcp(other).connection.handle_abort(cx.now);
                 self.wake_talker(other);
             }
-            Activity::TcpSource(_) => {
+            Activity::TcpSource(StreamSource { ref source, .. }) => {
+                if source.is_finite() {
+                    cx.flows[flow].handle_source_finished();
+                }
                 self.programs[program as usize].activity = Activity::Ended;
                 self.timers.set(Slot::Program(program).index(), None);
             }

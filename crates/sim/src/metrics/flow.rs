@@ -59,6 +59,8 @@ pub struct FlowMetrics {
     counted_bytes: u64,
     stream_written: u64,
     stream_read: u64,
+    /// Place in the stream up to which nothing more is waited for, as its connection was given up.
+    stream_abandoned: u64,
     source_finished: bool,
     /// A program at a real host has opened the stream.
     is_opened: bool,
@@ -122,7 +124,8 @@ pub struct FlowSummary {
     /// Lost packets per sent packet; zero if none was sent.
     pub loss_ratio: f64,
     /// Application octets that arrived, as bits per second between the start and the stop, the run's end, or the last
-    /// arrival of a finite amount of which nothing is in flight any more, whichever is first.
+    /// arrival of a finite amount of which nothing is in flight any more, whichever is first. Where its connection was given up,
+    /// nothing is.
     pub goodput_bps: f64,
     /// Mean delay.
     pub delay_mean_s: Option<f64>,
@@ -181,6 +184,7 @@ impl FlowMetrics {
             counted_bytes: 0,
             stream_written: 0,
             stream_read: 0,
+            stream_abandoned: 0,
             source_finished: false,
             is_opened: false,
             delays: Histogram::new(DELAY_DIGITS).expect("a histogram of 3 digits is always possible"),
@@ -282,10 +286,11 @@ impl FlowMetrics {
         }
     }
 
-    /// A connection of the flow was given up: what was written and not read is lost.
+    /// A connection of the flow was given up: what was written and not read is lost. Octets of it may yet come that relays had.
     pub fn handle_stream_abandoned(&mut self) {
         self.abandoned_packets += self.writes.len() as u64;
         self.writes.clear();
+        self.stream_abandoned = self.stream_written;
     }
 
     /// A program at a real host asks for the connection of the flow. From the first time on the flow's goodput counts, unless it
@@ -299,11 +304,11 @@ impl FlowMetrics {
     /// A new connection takes the place of the one that the flow had: what of that was written and not read is lost.
     pub fn handle_stream_renewed(&mut self) {
         self.handle_stream_abandoned();
-        self.stream_written = self.stream_read;
+        (self.stream_written, self.stream_abandoned) = (self.stream_read, self.stream_read);
         self.source_finished = false;
     }
 
-    /// The source has written all that it had.
+    /// The source has written all that it had, or all that it will, since its connection was given up.
     pub fn handle_source_finished(&mut self) {
         self.source_finished = true;
     }
@@ -358,9 +363,9 @@ impl FlowMetrics {
         &self.series
     }
 
-    /// Octets written to the stream and not yet read by the sink.
+    /// Octets written to the stream that the sink has not read, nor lost with their connection.
     pub fn stream_in_flight(&self) -> u64 {
-        self.stream_written - self.stream_read
+        self.stream_written - self.stream_read.max(self.stream_abandoned)
     }
 
     /// Sequence numbers of the datagrams that are neither received nor lost.
@@ -610,6 +615,22 @@ mod tests {
         assert_eq!((summary.sent_packets, summary.received_packets, summary.in_flight_packets), (2, 1, 1));
         assert!((summary.delay_mean_s.unwrap() - 0.010).abs() < 1e-12);
         assert_eq!((flow.stream_in_flight(), summary.received_bytes), (999, 1001));
+    }
+
+    #[test]
+    fn what_was_abandoned_is_in_flight_no_more() {
+        let goodput = |flow: &FlowMetrics| flow.summary(at(10_000)).goodput_bps;
+        let mut flow = flow(0, None);
+        flow.handle_stream_written(1_000, true, at(1));
+        flow.handle_stream_written(600, false, at(2));
+        flow.handle_stream_read(500, at(1_000));
+        flow.handle_source_finished();
+        assert_eq!((goodput(&flow), flow.stream_in_flight()), (400.0, 1_100));
+        flow.handle_stream_abandoned();
+        assert_eq!((goodput(&flow), flow.stream_in_flight()), (4_000.0, 0));
+        // What a relay had comes all the same.
+        flow.handle_stream_read(500, at(2_000));
+        assert_eq!((goodput(&flow), flow.summary(at(10_000)).lost_packets), (4_000.0, 1));
     }
 
     #[test]

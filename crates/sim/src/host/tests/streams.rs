@@ -175,6 +175,39 @@ fn a_connection_that_nobody_answers_is_given_up_and_its_packets_are_lost() {
     assert_eq!(net.hosts[0].poll_timeout(), None);
 }
 
+/// Nothing arrives behind the twelfth packet.
+fn breaks() -> impl FnMut(&Packet) -> Fate {
+    let mut count = 0;
+    move |_| {
+        count += 1;
+        if count > 12 { Fate::Lost } else { Fate::Arrives }
+    }
+}
+
+#[test]
+fn goodput_of_a_finite_transfer_ends_with_the_last_arrival_though_its_connection_is_given_up() {
+    for (relay, nodes) in [(Relay::Os, 2), (Relay::Application, 3)] {
+        // All of it is in the send buffer when the wire breaks, or a part of it has yet to be written.
+        for bytes in [12_000, 1_000_000] {
+            let application = Application::Bulk { bytes: Some(bytes), packet: 1000 };
+            let mut net = Net::new(&scenario(nodes, relay, tcp(None), application), PER_OCTET, breaks());
+            net.run(Instant::START + Duration::from_secs(2_000));
+            let summary = &net.audit()[0];
+            assert!((1..bytes).contains(&summary.received_bytes), "{relay:?} {bytes}: {}", summary.received_bytes);
+            assert_eq!(summary.in_flight_packets, 0, "{relay:?} {bytes}");
+            let expected = summary.received_bytes as f64 * 8.0 / (summary.last_arrival_s.unwrap() - 1.0);
+            assert!((summary.goodput_bps / expected - 1.0).abs() < 1e-6, "{relay:?} {bytes}: {}", summary.goodput_bps);
+        }
+    }
+    // One without end would have gone on.
+    let application = Application::Bulk { bytes: None, packet: 1000 };
+    let mut net = Net::new(&scenario(2, Relay::Os, tcp(None), application), PER_OCTET, breaks());
+    net.run(Instant::START + Duration::from_secs(2_000));
+    let summary = &net.audit()[0];
+    let expected = summary.received_bytes as f64 * 8.0 / 59.0;
+    assert!((summary.goodput_bps / expected - 1.0).abs() < 1e-6, "{}", summary.goodput_bps);
+}
+
 #[test]
 fn a_stopped_transfer_closes_its_connection() {
     for relay in [Relay::Os, Relay::Application] {
