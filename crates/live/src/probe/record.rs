@@ -13,8 +13,8 @@ use nix::sys::time::TimeValLike;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::control::{Outcome, Samples};
-use super::plan::{Case, FlowPlan};
+use super::control::{Outcome, Report, Samples};
+use super::plan::{Case, FlowPlan, Host};
 use super::statistics::aggregate;
 
 /// Figures of the sender's TCP that only the simulator's tells.
@@ -71,17 +71,18 @@ impl Measured<'_> {
 
     fn one(&self, repetition: &Repetition) -> Value {
         let flows = || self.case.flows.iter().zip(&repetition.outcomes);
-        let reports = || repetition.outcomes.iter().filter_map(|outcome| outcome.report.as_ref());
-        let summaries = |count: fn(&FlowSummary) -> u64| sum(reports().map(|report| count(&report.summary)));
+        // Of all flows, or else there are none.
+        let reports: Option<Vec<&Report>> = repetition.outcomes.iter().map(|outcome| outcome.report.as_ref()).collect();
+        let total = |count: fn(&Report) -> u64| reports.as_ref().map(|reports| sum(reports.iter().map(|&r| count(r))));
         let (user_s, peak_rss_bytes) = usage();
         let mut document = json!({
             "flows": flows().map(|(flow, outcome)| row(flow, outcome)).collect::<Vec<_>>(),
             "nodes": nodes(self.case, repetition),
             "totals": {
-                "packets_originated": summaries(|summary| summary.sent_packets),
-                "packets_forwarded": sum(reports().flat_map(|report| &report.relays).map(|relay| relay.forwarded)),
-                "packets_delivered": summaries(|summary| summary.received_packets),
-                "packets_dropped": summaries(|summary| summary.lost_packets),
+                "packets_originated": total(|report| report.summary.sent_packets),
+                "packets_forwarded": total(|report| sum(report.relays.iter().map(|relay| relay.forwarded))),
+                "packets_delivered": total(|report| report.summary.received_packets),
+                "packets_dropped": total(|report| report.summary.lost_packets),
             },
             "cost": {
                 "events": null,
@@ -110,11 +111,12 @@ impl Measured<'_> {
         Sha256::digest(planned).iter().map(|octet| format!("{octet:02x}")).collect()
     }
 
-    /// As the simulator's tables take it.
+    /// As the simulator's tables take it. A flow of which nothing is known has no row there.
     fn result(&self, repetition: &Repetition) -> RunResult {
         let flows = || self.case.flows.iter().zip(&repetition.outcomes);
+        let reports = || flows().filter_map(|(flow, outcome)| Some((flow, outcome.report.as_ref()?)));
         RunResult {
-            flows: flows().map(|(flow, outcome)| record(flow, outcome)).collect(),
+            flows: reports().map(|(flow, report)| record(flow, report.summary.clone())).collect(),
             nodes: Vec::new(),
             totals: Totals::default(),
             warnings: Vec::new(),
@@ -124,7 +126,7 @@ impl Measured<'_> {
                 scenario_sha256: self.sha256(),
                 seed: repetition.number,
             },
-            series: series(flows().map(|(_, outcome)| outcome)),
+            series: series(reports().map(|(_, report)| report)),
         }
     }
 }
@@ -134,71 +136,87 @@ fn sum(counts: impl Iterator<Item = u64>) -> u64 {
     counts.fold(0, u64::saturating_add)
 }
 
-fn record(flow: &FlowPlan, outcome: &Outcome) -> FlowRecord {
-    let summary = match &outcome.report {
-        Some(report) => report.summary.clone(),
-        None => FlowMetrics::live().summary(Instant::START),
-    };
+fn record(flow: &FlowPlan, summary: FlowSummary) -> FlowRecord {
     FlowRecord {
         name: flow.name.clone(),
         from: flow.source.name.clone(),
         to: flow.path.last().map_or_else(String::new, |host| host.name.clone()),
         protocol: flow.protocol.name(),
-        summary,
+        // The kernel's TCP tells nobody.
+        summary: FlowSummary { tcp: None, ..summary },
     }
 }
 
 fn row(flow: &FlowPlan, outcome: &Outcome) -> Value {
-    let mut row = serde_json::to_value(record(flow, outcome)).expect("a record is plain");
+    let report = outcome.report.as_ref();
+    let summary = report.map_or_else(|| FlowMetrics::live().summary(Instant::START), |report| report.summary.clone());
+    let mut row = serde_json::to_value(record(flow, summary)).expect("a record is plain");
     for field in UNKNOWN {
         row[field] = Value::Null;
     }
     row["clock_offset_s"] = outcome.clock_offset_s.into();
     row["clock_uncertainty_s"] = outcome.clock_uncertainty_s.into();
-    row["garbage_packets"] = outcome.report.as_ref().map_or(0, |report| report.garbage).into();
+    row["garbage_packets"] = report.map_or(0, |report| report.garbage).into();
+    if report.is_none() {
+        let figures =
+            row.as_object_mut().into_iter().flat_map(|row| row.values_mut()).filter(|value| value.is_number());
+        figures.for_each(|figure| *figure = Value::Null);
+    }
     row
 }
 
-/// What each host of the case has counted, by its name.
+/// What each host of the case has counted, by its name; null where a flow has come there of which there is no report.
 fn nodes(case: &Case, repetition: &Repetition) -> Vec<Value> {
     #[derive(Default)]
     struct Node {
+        is_unknown: bool,
         originated: u64,
         received: u64,
         forwarded: u64,
         delivered: u64,
         garbage: u64,
     }
-    let mut nodes: BTreeMap<&str, Node> = BTreeMap::new();
+    let mut nodes: BTreeMap<String, Node> = BTreeMap::new();
     for (flow, outcome) in case.flows.iter().zip(&repetition.outcomes) {
-        let Some(report) = &outcome.report else { continue };
+        let Some(report) = &outcome.report else {
+            let hosts = core::iter::once(&flow.source).chain(&flow.path);
+            hosts.for_each(|host| nodes.entry(host.name.clone()).or_default().is_unknown = true);
+            continue;
+        };
         let summary = &report.summary;
         let add = |count: &mut u64, more: u64| *count = count.saturating_add(more);
-        add(&mut nodes.entry(&flow.source.name).or_default().originated, summary.sent_packets);
-        for (host, relayed) in flow.path.iter().zip(&report.relays) {
-            let node = nodes.entry(&host.name).or_default();
+        add(&mut nodes.entry(flow.source.name.clone()).or_default().originated, summary.sent_packets);
+        for (place, relayed) in report.relays.iter().enumerate() {
+            let node = nodes.entry(name_on_path(flow, place)).or_default();
             add(&mut node.received, relayed.received);
             add(&mut node.forwarded, relayed.forwarded);
             add(&mut node.garbage, relayed.garbage);
         }
-        if let Some(end) = flow.path.last() {
-            let node = nodes.entry(&end.name).or_default();
-            add(&mut node.received, summary.received_packets.saturating_add(summary.duplicate_packets));
-            add(&mut node.delivered, summary.received_packets);
-            add(&mut node.garbage, report.garbage);
-        }
+        let end = report.relays.len().max(flow.path.len().saturating_sub(1));
+        let end = nodes.entry(name_on_path(flow, end)).or_default();
+        add(&mut end.received, summary.received_packets.saturating_add(summary.duplicate_packets));
+        add(&mut end.delivered, summary.received_packets);
+        add(&mut end.garbage, report.garbage);
     }
-    let object = |(name, node): (&str, Node)| {
+    let object = |(name, node): (String, Node)| {
+        let known = |count: u64| (!node.is_unknown).then_some(count);
         json!({
             "name": name,
-            "originated": node.originated,
-            "received": node.received,
-            "forwarded": node.forwarded,
-            "delivered": node.delivered,
-            "garbage": node.garbage,
+            "originated": known(node.originated),
+            "received": known(node.received),
+            "forwarded": known(node.forwarded),
+            "delivered": known(node.delivered),
+            "garbage": known(node.garbage),
         })
     };
     nodes.into_iter().map(object).collect()
+}
+
+/// The host at a place behind the source. Hosts to which relays pass on by themselves are not named in the plan: the first behind
+/// `b` is `b+1`.
+fn name_on_path(flow: &FlowPlan, place: usize) -> String {
+    let behind = |last: &Host| format!("{}+{}", last.name, place + 1 - flow.path.len());
+    flow.path.get(place).map_or_else(|| flow.path.last().map_or_else(String::new, behind), |host| host.name.clone())
 }
 
 fn warnings(flow: &FlowPlan, outcome: &Outcome) -> Vec<String> {
@@ -218,9 +236,8 @@ fn warnings(flow: &FlowPlan, outcome: &Outcome) -> Vec<String> {
 }
 
 /// The samples of all flows, in the widest of their intervals.
-fn series<'a>(outcomes: impl Iterator<Item = &'a Outcome>) -> RunSeries {
-    let mut all: Vec<Samples> =
-        outcomes.map(|outcome| outcome.report.as_ref().map_or_else(Samples::default, |r| r.samples.clone())).collect();
+fn series<'a>(reports: impl Iterator<Item = &'a Report>) -> RunSeries {
+    let mut all: Vec<Samples> = reports.map(|report| report.samples.clone()).collect();
     let doublings = all.iter().map(|samples| samples.doublings).max().unwrap_or_default().min(32);
     let interval = Duration::from_nanos(Duration::from_millis(100).as_nanos() << doublings);
     let mut flows = Vec::new();
@@ -250,4 +267,100 @@ fn usage() -> (Option<f64>, Option<u64>) {
     // getrusage(2) counts in kilobytes of 1024.
     let peak = u64::try_from(usage.max_rss()).ok().map(|kilobytes| kilobytes * 1024);
     (Some(usage.user_time().num_microseconds() as f64 * 1e-6), peak)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::control::Relayed;
+    use super::super::plan::Protocol;
+    use super::*;
+
+    fn flow(name: &str, path: &[&str]) -> FlowPlan {
+        let host = |name: &&str| Host { name: (*name).into(), address: (*name).into() };
+        let mut hosts = path.iter().map(host);
+        FlowPlan {
+            name: name.into(),
+            source: hosts.next().expect("a path has a source"),
+            path: hosts.collect(),
+            protocol: Protocol::Tcp,
+            size: 1000,
+            wait: 0,
+            bytes: 1_000_000,
+            socket_buffer: None,
+        }
+    }
+
+    /// A flow of which `delivered` units arrived over relays that passed on so many each.
+    fn reported(delivered: u64, relays: &[u64]) -> Outcome {
+        let summary = FlowMetrics::live().summary(Instant::START);
+        let summary = FlowSummary { sent_packets: 10, received_packets: delivered, goodput_bps: 8e3, ..summary };
+        let relays = relays.iter().map(|&forwarded| Relayed { received: forwarded, forwarded, garbage: 1 }).collect();
+        let report = Report { summary, samples: Samples::default(), garbage: 0, relays, is_final: true };
+        Outcome { report: Some(report), ..Outcome::default() }
+    }
+
+    fn measured(case: &Case, outcomes: Vec<Vec<Outcome>>) -> Measured<'_> {
+        let repetition = |(outcomes, number)| Repetition { number, outcomes, wall_s: 1.0 };
+        Measured { case, repetitions: outcomes.into_iter().zip(1..).map(repetition).collect() }
+    }
+
+    fn node<'a>(document: &'a Value, name: &str) -> &'a Value {
+        let nodes = document["nodes"].as_array().expect("a list");
+        nodes.iter().find(|node| node["name"] == name).unwrap_or_else(|| panic!("{name} is not among {nodes:?}"))
+    }
+
+    #[test]
+    fn what_no_report_tells_is_null_and_in_no_mean() {
+        let case = Case { name: "x".into(), flows: vec![flow("a", &["n1", "n2"]), flow("b", &["n3", "n2", "n4"])] };
+        let both = || vec![reported(10, &[]), reported(4, &[5])];
+        let first = vec![Outcome::default(), reported(4, &[5])];
+        let document = measured(&case, vec![first.clone()]).document();
+        let (a, b) = (&document["flows"][0], &document["flows"][1]);
+        assert_eq!((&a["name"], &a["to"], &b["goodput_bps"]), (&json!("a"), &json!("n2"), &json!(8e3)));
+        let figures = a.as_object().expect("an object").values().filter(|value| !value.is_string());
+        assert!(figures.clone().count() > 20 && figures.clone().all(Value::is_null), "{a}");
+        assert!(UNKNOWN.iter().all(|field| b[field].is_null()));
+        assert_eq!(
+            (&node(&document, "n3")["originated"], &node(&document, "n4")["delivered"]),
+            (&json!(10), &json!(4))
+        );
+        assert!(node(&document, "n1")["originated"].is_null() && node(&document, "n2")["forwarded"].is_null());
+        assert!(document["totals"].as_object().expect("an object").values().all(Value::is_null));
+
+        let document = measured(&case, vec![first, both(), both()]).document();
+        let a = &document["flows"][0];
+        assert_eq!((&a["goodput_bps"], &a["goodput_bps_ci95"]), (&json!(8e3), &json!(0.0)));
+        assert_eq!((&a["sent_packets"], &document["totals"]["packets_delivered"]), (&json!(10.0), &json!(14.0)));
+        assert_eq!(
+            (&node(&document, "n2")["forwarded"], &node(&document, "n2")["delivered"]),
+            (&json!(5.0), &json!(10.0))
+        );
+        assert_eq!(node(&document, "n4")["delivered"], 4.0);
+    }
+
+    #[test]
+    fn tables_have_rows_of_what_is_known_and_nothing_of_the_kernels_tcp() {
+        let case = Case { name: "x".into(), flows: vec![flow("a", &["n1", "n2"]), flow("b", &["n1", "n2"])] };
+        let measured = measured(&case, vec![vec![Outcome::default(), reported(4, &[])]]);
+        let result = measured.result(&measured.repetitions[0]);
+        assert_eq!((result.flows.len(), result.series.flows.len()), (1, 1));
+        assert_eq!((&*result.flows[0].name, result.flows[0].summary.tcp), ("b", None));
+    }
+
+    #[test]
+    fn hosts_that_relays_know_themselves_have_names_of_their_own() {
+        let case = Case { name: "x".into(), flows: vec![flow("a", &["here", "r1"])] };
+        // The relay passes on to another one, and that to the receiver.
+        let document = measured(&case, vec![vec![reported(7, &[9, 8])]]).document();
+        let counts =
+            |name: &str| ["received", "forwarded", "delivered"].map(|count| node(&document, name)[count].clone());
+        assert_eq!(counts("r1"), [json!(9), json!(9), json!(0)]);
+        assert_eq!(counts("r1+1"), [json!(8), json!(8), json!(0)]);
+        assert_eq!(counts("r1+2"), [json!(7), json!(0), json!(7)]);
+        assert_eq!(document["nodes"].as_array().map(Vec::len), Some(4));
+        // A path that broke before its end has its receiver all the same.
+        let case = Case { name: "x".into(), flows: vec![flow("a", &["here", "r1", "r2", "end"])] };
+        let document = measured(&case, vec![vec![reported(7, &[9])]]).document();
+        assert_eq!(node(&document, "end")["delivered"], 7);
+    }
 }

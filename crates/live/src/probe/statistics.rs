@@ -38,9 +38,17 @@ pub fn aggregate(mut documents: Vec<Value>) -> Value {
 
 fn merge(values: &[&Value]) -> Value {
     match values[0] {
-        Value::Array(items) => {
-            let place = |index: usize| merge(&values.iter().map(|value| &value[index]).collect::<Vec<_>>());
-            (0..items.len()).map(place).collect()
+        Value::Array(_) => {
+            let items = || values.iter().filter_map(|value| value.as_array()).flatten();
+            // By name: a repetition may have seen hosts that others have not.
+            let mut names: Vec<&Value> = Vec::new();
+            items().map(|item| &item["name"]).for_each(|name| {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            });
+            let of_name = |name: &Value| merge(&items().filter(|item| item["name"] == *name).collect::<Vec<_>>());
+            names.into_iter().map(of_name).collect()
         }
         Value::Object(record) => {
             let mut merged = Map::new();
@@ -125,6 +133,20 @@ mod tests {
         {
             assert!((student_quantile(degrees) - quantile).abs() < 0.0006, "{degrees}");
         }
+    }
+
+    #[test]
+    fn what_some_repetitions_lack_is_merged_by_name() {
+        let of = |nodes: &[(&str, f64)]| {
+            let nodes: Vec<Value> = nodes.iter().map(|(name, sent)| json!({"name": name, "sent": sent})).collect();
+            json!({"flows": [], "nodes": nodes, "totals": {}, "cost": {}, "provenance": {}})
+        };
+        let document = aggregate(vec![of(&[("b", 2.0)]), of(&[("a", 1.0), ("b", 4.0), ("c", 7.0)]), of(&[("a", 3.0)])]);
+        let mean = |place: usize| (&document["nodes"][place]["name"], &document["nodes"][place]["sent"]);
+        assert_eq!(
+            [mean(0), mean(1), mean(2)],
+            [(&json!("b"), &json!(3.0)), (&json!("a"), &json!(2.0)), (&json!("c"), &json!(7.0))]
+        );
     }
 
     #[test]

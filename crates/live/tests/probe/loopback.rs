@@ -89,6 +89,10 @@ fn a_relay_may_know_where_to_itself() {
     let relay = daemon(&["relay", "--to", &receiver.address]);
     let document = HERE.measure(&["--to", &relay.address, "--transport", "tcp", "--bytes", "100 kB"]);
     assert_eq!(document["flows"][0]["received_packets"], 100);
+    let nodes = document["nodes"].as_array().expect("a list");
+    let delivered = |name: &str| nodes.iter().find(|node| node["name"] == name).map(|node| &node["delivered"]);
+    assert_eq!(delivered(&relay.address), Some(&0.into()));
+    assert_eq!(delivered(&format!("{}+1", relay.address)), Some(&100.into()));
     // Then it takes no other way, and nobody has it send.
     let done = HERE.send(&["--to", "127.0.0.1:1", "--via", &relay.address]);
     let (status, complaint) = status_and_complaint(&done);

@@ -141,9 +141,9 @@ pub struct FlowSummary {
     pub first_arrival_s: Option<f64>,
     /// Last arrival at the sink.
     pub last_arrival_s: Option<f64>,
-    /// Of the flow's connections; all zero without TCP.
+    /// Of the flow's connections; all zero without TCP, `None` where nobody tells: the kernel's TCP, in a measurement.
     #[serde(flatten)]
-    pub tcp: TcpStatistics,
+    pub tcp: Option<TcpStatistics>,
     /// Of the flow's player.
     #[serde(flatten)]
     pub player: PlayerSummary,
@@ -398,7 +398,7 @@ impl FlowMetrics {
             jitter_max_s: jitter.map(|jitter| jitter.max),
             first_arrival_s: self.first_arrival.map(Instant::as_secs_f64),
             last_arrival_s: self.last_arrival.map(Instant::as_secs_f64),
-            tcp: self.tcp,
+            tcp: Some(self.tcp),
             player: self.playout.as_ref().map_or_else(PlayerSummary::default, |p| p.summary(self.media_end(now), now)),
             fec: match self.spec.is_protected {
                 true => self.repair.summary(sent_packets, self.sent_bytes),

@@ -34,9 +34,9 @@ pub fn flow_table(result: &RunResult) -> RecordBatch {
     table.numbers("jitter_max_s", summaries().map(|s| s.jitter_max_s));
     table.numbers("first_arrival_s", summaries().map(|s| s.first_arrival_s));
     table.numbers("last_arrival_s", summaries().map(|s| s.last_arrival_s));
-    table.counts("retransmitted_segments", summaries().map(|s| s.tcp.retransmitted_segments));
-    table.counts("timeouts", summaries().map(|s| s.tcp.timeouts));
-    table.counts("fast_retransmits", summaries().map(|s| s.tcp.fast_retransmits));
+    table.optional_counts("retransmitted_segments", summaries().map(|s| Some(s.tcp?.retransmitted_segments)));
+    table.optional_counts("timeouts", summaries().map(|s| Some(s.tcp?.timeouts)));
+    table.optional_counts("fast_retransmits", summaries().map(|s| Some(s.tcp?.fast_retransmits)));
     table.numbers("start_up_s", summaries().map(|s| s.player.start_up_s));
     table.optional_counts("hiccups", summaries().map(|s| s.player.hiccups));
     table.numbers("hiccup_time_s", summaries().map(|s| s.player.hiccup_time_s));

@@ -132,7 +132,7 @@ fn media_over_tfrc_are_played() {
             .concat()
     );
     for (summary, kind) in run(&text, 1).iter().zip(["audio", "video-trace"]) {
-        assert_eq!((summary.lost_packets, summary.tcp.timeouts), (0, 0), "{kind}");
+        assert_eq!((summary.lost_packets, summary.tcp.unwrap().timeouts), (0, 0), "{kind}");
         assert!(summary.player.played_s.is_some_and(|played| played > 55.0), "{kind}: {:?}", summary.player);
     }
 }
@@ -168,7 +168,12 @@ fn told_of_a_broken_route_tcp_is_back_sooner() {
         let (plain, told) = (run(false), run(true));
         let ratio = told.goodput_bps / plain.goodput_bps;
         assert!(ratio > gain, "{routing}: {} and {}", told.goodput_bps, plain.goodput_bps);
-        assert!(told.tcp.timeouts < plain.tcp.timeouts, "{routing}: {:?} and {:?}", told.tcp, plain.tcp);
+        assert!(
+            told.tcp.unwrap().timeouts < plain.tcp.unwrap().timeouts,
+            "{routing}: {:?} and {:?}",
+            told.tcp,
+            plain.tcp
+        );
     }
 }
 

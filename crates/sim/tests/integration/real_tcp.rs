@@ -211,7 +211,7 @@ fn a_real_program_connects_to_the_sink_and_what_it_sends_is_measured() {
     assert_eq!(segment_of(acks.last().expect("acknowledgements")).1.ack, INITIAL.wrapping_add(901));
     let second = summary(&simulation);
     assert_eq!([second.sent_packets, second.sent_bytes, second.received_bytes], [2, 900, 900]);
-    assert_eq!(second.tcp.retransmitted_segments, 0, "the run is not over");
+    assert_eq!(second.tcp.unwrap().retransmitted_segments, 0, "the run is not over");
 
     // While the connection lives a second one is refused; and its peer is asked whether it knows of it still.
     assert_eq!(refused(&mut simulation), Some(INITIAL.wrapping_add(901)));
@@ -260,7 +260,7 @@ fn a_real_program_connects_to_the_sink_and_what_it_sends_is_measured() {
     send(&mut simulation, NodeId(1), [PORT + 1, SINK], &syn(5));
     assert_eq!(one(&mut simulation).flags, Flags::SYN | Flags::ACK);
     simulation.finish();
-    assert_eq!(summary(&simulation).tcp.retransmitted_segments, 1, "of the real host; there was one");
+    assert_eq!(summary(&simulation).tcp.unwrap().retransmitted_segments, 1, "of the real host; there was one");
 }
 
 /// A request from another port than that of the connection is refused. Returns what the peer of that is told to have sent.

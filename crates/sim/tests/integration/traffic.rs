@@ -291,7 +291,7 @@ application = {{ kind = "bulk", bytes = "2 MB" }}
         simulation.check().expect("nothing vanishes");
         let flow = simulation.flows().iter().next().expect("there is one").summary(simulation.end());
         assert_eq!(flow.received_bytes, 2_000_000, "{variant}");
-        assert!(flow.tcp.retransmitted_segments > 10, "{variant}: {:?}", flow.tcp);
+        assert!(flow.tcp.unwrap().retransmitted_segments > 10, "{variant}: {:?}", flow.tcp);
         flow.delay_mean_s.map(f64::to_bits)
     };
     let delays: std::collections::BTreeSet<_> = ["reno", "newreno", "sack", "cubic"].into_iter().map(run).collect();
