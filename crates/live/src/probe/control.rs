@@ -1,7 +1,7 @@
 //! The control connection: a line of JSON a message, over TCP, from the source through every relay to the receiver.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use hopcast_sim::metrics::FlowSummary;
@@ -9,6 +9,7 @@ use hopcast_sim::results::cause;
 use serde::{Deserialize, Serialize};
 
 use super::plan::{FlowPlan, Protocol};
+use crate::address::resolve;
 use crate::platform::wait;
 
 /// The port on which relays and receivers listen unless they are told another one; of no registered service.
@@ -189,8 +190,8 @@ impl Control {
     ///
     /// A sentence that names the host.
     pub fn connect(host: &str) -> Result<Self, String> {
-        let mut problem = "the name has no address".to_owned();
-        for address in resolve(host).map_err(|error| format!("{host}: {}", cause(&error)))? {
+        let mut problem = String::new();
+        for address in resolve(host, Some(DEFAULT_PORT))? {
             match TcpStream::connect_timeout(&address, ANSWER_TIME) {
                 Ok(stream) => return Self::new(stream).map_err(|error| format!("{host}: {}", cause(&error))),
                 Err(error) => problem = cause(&error),
@@ -322,20 +323,6 @@ impl Control {
     }
 }
 
-/// The addresses of `HOST[:PORT]`.
-///
-/// # Errors
-///
-/// The system's, where the name can't be looked up.
-pub fn resolve(host: &str) -> io::Result<Vec<SocketAddr>> {
-    let addresses = match host.to_socket_addrs() {
-        Ok(addresses) => addresses.collect(),
-        // Without a port, or an IPv6 address, whose colons are none.
-        Err(_) => (host.trim_start_matches('[').trim_end_matches(']'), DEFAULT_PORT).to_socket_addrs()?.collect(),
-    };
-    Ok(addresses)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -379,20 +366,6 @@ mod tests {
         assert!(matches!(event, Event::Garbage(problem) if problem.contains("262144")));
         drop(far);
         writer.join().expect("its end has gone");
-    }
-
-    #[test]
-    fn a_host_without_a_port_has_the_default_one() {
-        for (host, address) in [
-            ("127.0.0.1", "127.0.0.1:47300"),
-            ("127.0.0.1:9", "127.0.0.1:9"),
-            ("::1", "[::1]:47300"),
-            ("[::1]", "[::1]:47300"),
-            ("[::1]:9", "[::1]:9"),
-        ] {
-            let expected: SocketAddr = address.parse().expect("an address");
-            assert_eq!(resolve(host).expect("a literal needs no look-up"), [expected]);
-        }
     }
 
     proptest! {

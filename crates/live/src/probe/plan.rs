@@ -1,12 +1,13 @@
 //! What is to be measured: flows over paths, and the file that lists them.
 
 use core::fmt;
-use core::num::NonZeroU16;
 use std::collections::BTreeMap;
 
 use hopcast_sim::scenario::quantity::{Dimension, Size, Time};
 use hopcast_wire::probe::{MAX_LEN, MIN_LEN};
 use serde::{Deserialize, Serialize};
+
+use crate::address;
 
 /// What carries the units of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, clap::ValueEnum)]
@@ -71,19 +72,9 @@ pub struct Host {
 }
 
 impl Host {
-    /// Whether the port of the address is one, if it names any.
-    fn has_possible_port(&self) -> bool {
-        let text = &self.address;
-        let port = match text.rsplit_once(']') {
-            Some((_, rest)) => rest,
-            // An IPv6 address, whose colons are none.
-            None if text.matches(':').count() > 1 => "",
-            None => text.find(':').map_or("", |colon| &text[colon..]),
-        };
-        match port.strip_prefix(':') {
-            Some(port) => port.parse::<NonZeroU16>().is_ok(),
-            None => port.is_empty(),
-        }
+    /// Whether the address is one with a port that can be reached, if it names any.
+    fn has_possible_address(&self) -> bool {
+        address::split(&self.address).is_some_and(|(_, port)| port != Some(0))
     }
 }
 
@@ -139,7 +130,7 @@ impl FlowPlan {
             let text = format!("it has {} hosts behind the source; expected 1 to {MAX_HOPS}", self.path.len());
             return Err(Wrong::new("path", text));
         }
-        if let Some(host) = self.path.iter().find(|host| !host.has_possible_port()) {
+        if let Some(host) = self.path.iter().find(|host| !host.has_possible_address()) {
             let text = format!("{:?} is no HOST[:PORT], with a port from 1 to 65535", host.address);
             return Err(Wrong::new("path", text));
         }
@@ -487,7 +478,7 @@ mod tests {
 
     #[test]
     fn a_port_is_a_number_from_1_to_65535() {
-        let is_possible = |address: &str| Host { name: "h".into(), address: address.into() }.has_possible_port();
+        let is_possible = |address: &str| Host { name: "h".into(), address: address.into() }.has_possible_address();
         for address in ["n1", "n1:9", "10.0.0.1:65535", "::1", "[::1]", "[::1]:9", "fe80::1%wlan0"] {
             assert!(is_possible(address), "{address}");
         }

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::os::unix::net::UnixStream;
@@ -19,6 +19,7 @@ use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags};
 
+use crate::address;
 use crate::failure::Failure;
 use crate::platform::wait;
 
@@ -54,17 +55,9 @@ impl Endpoint {
     }
 }
 
-/// The address of `HOST:PORT`, or of `HOST` if there is a usual port.
+/// The first address of `HOST:PORT`, or of `HOST` if there is a usual port.
 pub(super) fn resolve(text: &str, usual_port: Option<u16>) -> Result<SocketAddr, String> {
-    let with_port = match usual_port {
-        Some(port) if text.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_ipv6()) => {
-            format!("[{text}]:{port}")
-        }
-        Some(port) if !text.contains(':') => format!("{text}:{port}"),
-        _ => text.to_owned(),
-    };
-    let found = with_port.to_socket_addrs().map_err(|error| format!("{text}: {error}; HOST:PORT is wanted"))?.next();
-    found.ok_or_else(|| format!("{text} has no address"))
+    Ok(address::resolve(text, usual_port)?[0])
 }
 
 /// A time with its unit, in seconds.
@@ -267,15 +260,6 @@ mod tests {
         let error = Endpoint::parse("rtp://127.0.0.1").expect_err("no port");
         assert!(error.contains("HOST:PORT is wanted"), "{error}");
         assert!(Endpoint::parse("").is_err());
-    }
-
-    #[test]
-    fn the_usual_port_is_added_where_none_is() {
-        let port = |text: &str| resolve(text, Some(6511)).map(|address| address.to_string());
-        assert_eq!(port("127.0.0.1"), Ok("127.0.0.1:6511".into()));
-        assert_eq!(port("127.0.0.1:7"), Ok("127.0.0.1:7".into()));
-        assert_eq!(port("::1"), Ok("[::1]:6511".into()));
-        assert_eq!(port("[::1]:7"), Ok("[::1]:7".into()));
     }
 
     #[test]
