@@ -148,7 +148,7 @@ fn nodes_that_start_at_one_instant_do_not_stay_in_step() {
                 flow(0, 1),
             );
             let simulation = run(&text, 1);
-            for flow in simulation.flows() {
+            for flow in simulation.flows().iter() {
                 let summary = flow.summary(simulation.end());
                 assert!(summary.received_packets * 10 > summary.sent_packets * 7, "{resolution}, {nodes}: {summary:?}");
             }
