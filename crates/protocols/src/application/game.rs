@@ -89,7 +89,7 @@ fn parameters(model: GameModel, direction: GameDirection) -> (Distribution, Dist
     }
 }
 
-/// A size to the nearest octet, at least 1; no draw of 53 bits exceeds a + 37 b.
+/// A size to the nearest octet, at least 1; no draw (see `open_unit`) exceeds a + 37 b.
 fn size(sizes: Distribution, random: &mut Stream) -> u32 {
     libm::round(sizes.draw(random)).max(1.0) as u32
 }
@@ -98,13 +98,15 @@ impl Distribution {
     fn draw(self, random: &mut Stream) -> f64 {
         match self {
             Self::Constant(value) => value,
-            Self::Gumbel(a, b) => {
-                // From the middles of 2⁵³ intervals: neither 0 nor 1.
-                let uniform = ((random.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
-                a - b * libm::log(-libm::log(uniform))
-            }
+            Self::Gumbel(a, b) => a - b * libm::log(-libm::log(open_unit(random.next_u64()))),
         }
     }
+}
+
+/// Uniform in 0 < x < 1, of uniform bits: the middles of 2⁵³ intervals, those above a half to the nearest multiple of 2⁻⁵³.
+fn open_unit(bits: u64) -> f64 {
+    // To the nearest, the last of them would be 1.
+    (((bits >> 11) as f64 + 0.5) / (1_u64 << 53) as f64).min(1.0_f64.next_down())
 }
 
 #[cfg(test)]
@@ -183,6 +185,16 @@ mod tests {
             let share = sizes.iter().filter(|&&size| size < edge).count() as f64 / count;
             assert!((share - cdf(edge)).abs() < limit, "{edge}: {share}");
         }
+    }
+
+    #[test]
+    fn no_draw_is_without_bounds() {
+        assert!(open_unit(0) > 0.0);
+        assert!(open_unit(u64::MAX) < 1.0);
+        let last = -libm::log(-libm::log(open_unit(u64::MAX)));
+        assert!((36.0..37.0).contains(&last), "{last}");
+        // The others are what they are by rounding.
+        assert_eq!(open_unit(u64::MAX - (1 << 11)), 1.0 - f64::EPSILON);
     }
 
     #[test]
