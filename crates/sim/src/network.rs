@@ -11,7 +11,7 @@ use std::collections::btree_map::Entry;
 
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::routing::fixed::ShortestPaths;
-use hopcast_radio::mac::StationId;
+use hopcast_radio::mac::{Payload, StationId};
 use hopcast_radio::units::Power;
 
 use crate::engine::{Attachment, Ports};
@@ -60,7 +60,7 @@ pub fn ports(scenario: &Scenario) -> Ports {
 }
 
 /// The wires of all links, two for each, for a run with `seed`.
-pub fn wires<P: Clone>(scenario: &Scenario, seed: u64) -> Vec<Wire<P>> {
+pub fn wires<P: Payload>(scenario: &Scenario, seed: u64) -> Vec<Wire<P>> {
     let wire = |link: usize, direction: u64| {
         let random = Stream::new(seed, Purpose::LinkLoss, link as u64, direction);
         Wire::new(scenario.links[link].config, random)

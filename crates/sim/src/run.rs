@@ -776,7 +776,7 @@ impl Upper for Hosts {
         let cause = match cause {
             Loss::Radio(mac::DropCause::QueueFull) | Loss::QueueFull => DropCause::QueueFull,
             Loss::Radio(mac::DropCause::QueueManagement) => DropCause::QueueManagement,
-            Loss::Radio(mac::DropCause::Expired) => DropCause::Expired,
+            Loss::Radio(mac::DropCause::Expired) | Loss::Expired => DropCause::Expired,
             Loss::Radio(mac::DropCause::ShortRetryLimit) => DropCause::RetryLimitShort,
             Loss::Radio(mac::DropCause::LongRetryLimit) => DropCause::RetryLimitLong,
             Loss::Link => DropCause::LinkLoss,

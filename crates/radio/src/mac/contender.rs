@@ -189,7 +189,7 @@ impl<P: Payload> Outgoing<P> {
 
     /// Whether its packet is no longer worth sending.
     pub(super) fn is_expired(&self, now: Instant) -> bool {
-        self.payload.expires().is_some_and(|expires| now >= expires)
+        self.payload.is_expired(now)
     }
 
     /// Whether RTS and CTS go before it.

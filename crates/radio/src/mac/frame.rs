@@ -28,6 +28,11 @@ pub trait Payload: Clone {
         None
     }
 
+    /// Whether it is no longer worth sending.
+    fn is_expired(&self, now: Instant) -> bool {
+        self.expires().is_some_and(|expires| now >= expires)
+    }
+
     /// Whether it is the body of a management frame: that is sent at the basic rate, ahead of the packets in the interface queue.
     fn is_management(&self) -> bool {
         false

@@ -169,6 +169,8 @@ pub enum Loss {
     Radio(DropCause),
     /// The queue of a wire was full.
     QueueFull,
+    /// It had expired when its turn came to go over a wire.
+    Expired,
     /// A wire lost it.
     Link,
 }
@@ -501,6 +503,10 @@ impl<U: Upper> Engine<U> {
                     self.upper.handle_sent(from, packet, now);
                     from.host
                 }
+                wired::Output::Expired(packet) => {
+                    self.upper.handle_drop(from, packet, None, Loss::Expired, now);
+                    from.host
+                }
                 wired::Output::Lost(packet) => {
                     self.tap_wire(from, &packet, now);
                     self.upper.handle_drop(from, packet, None, Loss::Link, now);
@@ -602,8 +608,7 @@ impl<U: Upper> Engine<U> {
                 }
                 Attachment::Wire(wire) => {
                     let index = wire as usize;
-                    let octets = packet.octets();
-                    if let Err(packet) = wires[index].handle_packet(packet, octets, now) {
+                    if let Err(packet) = wires[index].handle_packet(packet, now) {
                         upper.handle_drop(Port { host: host as u32, interface }, packet, None, Loss::QueueFull, now);
                     }
                     host_timers.set(index, wires[index].poll_timeout());

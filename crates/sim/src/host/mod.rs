@@ -53,7 +53,7 @@ use dccp::DccpSocket;
 use hopcast_protocols::arp::Config as ArpConfig;
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::edca::UserPriority;
-use hopcast_radio::mac::{Room, StationId};
+use hopcast_radio::mac::{Payload, Room, StationId};
 use packet::{Body, Packet};
 use program::Program;
 use real::{ErrorLimit, Real};
@@ -282,7 +282,7 @@ impl Host {
     pub fn poll_output(&mut self, room: impl Fn(u32, UserPriority) -> Room, cx: &mut Context<'_>) -> Option<Transmit> {
         loop {
             if let Some(transmit) = self.ready.pop_front() {
-                if transmit.packet.tag.expires.is_some_and(|expires| expires <= cx.now) {
+                if transmit.packet.is_expired(cx.now) {
                     count_host_drop(&transmit.packet, 1, DropCause::Expired, cx);
                     self.release(&transmit.packet, cx.now);
                     continue;

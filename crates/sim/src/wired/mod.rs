@@ -3,7 +3,7 @@
 //! A wire is a drop-tail queue, a transmitter that serialises one packet at a time at the rate of the link, and a medium
 //! that carries any number of packets for the delay of the link. A packet is on the wire for its octets, IP header
 //! included, over the rate: links have no framing of their own. Packets are lost at random, by themselves, after they have
-//! been serialised.
+//! been serialised. One that has expired by its turn is not sent.
 //!
 //! It is a machine without a clock: one change, then its outputs, then its timer.
 
@@ -14,6 +14,7 @@ use std::collections::VecDeque;
 
 use hopcast_protocols::random::Stream;
 use hopcast_protocols::time::{Duration, Instant};
+use hopcast_radio::mac::Payload;
 
 /// Parameters of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,6 +36,8 @@ pub enum Output<P> {
     Sent(P),
     /// The packet has left and is lost.
     Lost(P),
+    /// The packet had expired when its turn came, and has not left.
+    Expired(P),
     /// The packet has reached the other end.
     Deliver(P),
 }
@@ -54,7 +57,7 @@ pub struct Wire<P> {
     config: Config,
     /// Draws its losses.
     random: Stream,
-    queue: VecDeque<(P, u32)>,
+    queue: VecDeque<P>,
     /// The packet that is sent, until when.
     sending: Option<(P, Instant)>,
     /// Packets on their way, each with its arrival.
@@ -63,7 +66,7 @@ pub struct Wire<P> {
     counters: Counters,
 }
 
-impl<P: Clone> Wire<P> {
+impl<P: Payload> Wire<P> {
     /// A silent wire. `random` draws its losses.
     pub fn new(config: Config, random: Stream) -> Self {
         Self {
@@ -77,17 +80,17 @@ impl<P: Clone> Wire<P> {
         }
     }
 
-    /// Takes a packet of `octets`; gives it back if the queue has no place.
+    /// Takes a packet; gives it back if the queue has no place.
     ///
     /// # Errors
     /// The packet.
-    pub fn handle_packet(&mut self, packet: P, octets: u32, now: Instant) -> Result<(), P> {
+    pub fn handle_packet(&mut self, packet: P, now: Instant) -> Result<(), P> {
         if self.sending.is_none() {
-            self.sending = Some((packet, now + self.serialisation(octets)));
+            self.send(packet, now);
         } else if self.room() == 0 {
             return Err(packet);
         } else {
-            self.queue.push_back((packet, octets));
+            self.queue.push_back(packet);
         }
         Ok(())
     }
@@ -107,8 +110,11 @@ impl<P: Clone> Wire<P> {
             self.in_flight.push_back((packet.clone(), end + self.config.delay));
             self.outputs.push_back(Output::Sent(packet));
         }
-        if let Some((next, octets)) = self.queue.pop_front() {
-            self.sending = Some((next, end + self.serialisation(octets)));
+        while let Some(next) = self.queue.pop_front() {
+            if !next.is_expired(end) {
+                return self.send(next, end);
+            }
+            self.outputs.push_back(Output::Expired(next));
         }
     }
 
@@ -136,7 +142,7 @@ impl<P: Clone> Wire<P> {
 
     /// The packets that have not left: the one that is sent, then the queue.
     pub fn held(&self) -> impl Iterator<Item = &P> {
-        self.sending.iter().map(|(packet, _)| packet).chain(self.queue.iter().map(|(packet, _)| packet))
+        self.sending.iter().map(|(packet, _)| packet).chain(&self.queue)
     }
 
     /// The packets that have left and not arrived.
@@ -149,9 +155,9 @@ impl<P: Clone> Wire<P> {
         &self.counters
     }
 
-    /// Time to send `octets`, to the next nanosecond.
-    fn serialisation(&self, octets: u32) -> Duration {
-        let nanos = f64::from(octets) * 8e9 / self.config.rate;
-        Duration::from_nanos(libm::round(nanos) as u64)
+    /// Begins to send a packet, which takes its octets over the rate, to the next nanosecond.
+    fn send(&mut self, packet: P, now: Instant) {
+        let nanos = f64::from(packet.octets()) * 8e9 / self.config.rate;
+        self.sending = Some((packet, now + Duration::from_nanos(libm::round(nanos) as u64)));
     }
 }

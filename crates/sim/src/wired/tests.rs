@@ -5,8 +5,29 @@ use proptest::prelude::*;
 
 use super::*;
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
+struct Packet {
+    id: u32,
+    octets: u32,
+    expires: Option<Instant>,
+}
+
+impl Payload for Packet {
+    fn octets(&self) -> u32 {
+        self.octets
+    }
+
+    fn expires(&self) -> Option<Instant> {
+        self.expires
+    }
+}
+
+fn packet(id: u32, octets: u32) -> Packet {
+    Packet { id, octets, expires: None }
+}
+
 /// 8 Mb/s: a microsecond an octet. 3 ms long.
-fn wire(queue_packets: u32, loss: f64) -> Wire<u32> {
+fn wire(queue_packets: u32, loss: f64) -> Wire<Packet> {
     let config = Config { rate: 8e6, delay: Duration::from_millis(3), queue_packets, loss };
     Wire::new(config, Stream::new(1, Purpose::LinkLoss, 0, 0))
 }
@@ -16,7 +37,7 @@ fn us(micros: u64) -> Instant {
 }
 
 /// All that comes out until nothing is left to do, with its instant.
-fn run(wire: &mut Wire<u32>) -> Vec<(Instant, Output<u32>)> {
+fn run(wire: &mut Wire<Packet>) -> Vec<(Instant, Output<Packet>)> {
     let mut out = Vec::new();
     while let Some(now) = wire.poll_timeout() {
         wire.handle_timeout(now);
@@ -30,17 +51,18 @@ fn run(wire: &mut Wire<u32>) -> Vec<(Instant, Output<u32>)> {
 #[test]
 fn packets_are_sent_one_after_the_other_and_fly_side_by_side() {
     let mut wire = wire(10, 0.0);
-    for (packet, octets) in [(1, 1_500), (2, 40), (3, 1_500)] {
-        wire.handle_packet(packet, octets, us(0)).expect("the queue has room");
+    let packets = [packet(1, 1_500), packet(2, 40), packet(3, 1_500)];
+    for packet in packets {
+        wire.handle_packet(packet, us(0)).expect("the queue has room");
     }
     assert_eq!((wire.queued(), wire.held().count()), (2, 3));
     let expected = [
-        (us(1_500), Output::Sent(1)),
-        (us(1_540), Output::Sent(2)),
-        (us(3_040), Output::Sent(3)),
-        (us(4_500), Output::Deliver(1)),
-        (us(4_540), Output::Deliver(2)),
-        (us(6_040), Output::Deliver(3)),
+        (us(1_500), Output::Sent(packets[0])),
+        (us(1_540), Output::Sent(packets[1])),
+        (us(3_040), Output::Sent(packets[2])),
+        (us(4_500), Output::Deliver(packets[0])),
+        (us(4_540), Output::Deliver(packets[1])),
+        (us(6_040), Output::Deliver(packets[2])),
     ];
     assert_eq!(run(&mut wire), expected);
 }
@@ -48,28 +70,54 @@ fn packets_are_sent_one_after_the_other_and_fly_side_by_side() {
 #[test]
 fn an_idle_wire_begins_at_once_and_not_where_the_last_packet_ended() {
     let mut wire = wire(10, 0.0);
-    wire.handle_packet(1, 1_000, us(0)).expect("idle");
+    wire.handle_packet(packet(1, 1_000), us(0)).expect("idle");
     run(&mut wire);
-    wire.handle_packet(2, 1_000, us(50_000)).expect("idle");
+    wire.handle_packet(packet(2, 1_000), us(50_000)).expect("idle");
     assert_eq!(wire.poll_timeout(), Some(us(51_000)));
 }
 
 #[test]
 fn the_queue_holds_so_many_besides_the_one_that_is_sent() {
     let mut wire = wire(2, 0.0);
-    let taken: Vec<bool> = (0..5).map(|packet| wire.handle_packet(packet, 100, us(0)).is_ok()).collect();
+    let taken: Vec<bool> = (0..5).map(|id| wire.handle_packet(packet(id, 100), us(0)).is_ok()).collect();
     assert_eq!(taken, [true, true, true, false, false]);
     assert_eq!(wire.room(), 0);
     wire.handle_timeout(us(100));
     assert_eq!(wire.room(), 1);
 }
 
+/// What has expired when its turn comes is given back, and what comes after it begins at once; the turn is the end of the packet
+/// before. One that is being sent is sent to its end.
+#[test]
+fn what_has_expired_by_its_turn_is_not_sent() {
+    let mut wire = wire(10, 0.0);
+    let lives = [None, Some(1_500), Some(1_499), Some(1_501), Some(2_499)];
+    let packets = [0, 1, 2, 3, 4].map(|id: usize| Packet { expires: lives[id].map(us), ..packet(id as u32, 1_000) });
+    for packet in [packet(9, 500)].iter().chain(&packets) {
+        wire.handle_packet(*packet, us(0)).expect("the queue has room");
+    }
+    let expected = [
+        (us(500), Output::Sent(packet(9, 500))),
+        (us(1_500), Output::Sent(packets[0])),
+        (us(1_500), Output::Expired(packets[1])),
+        (us(1_500), Output::Expired(packets[2])),
+        (us(2_500), Output::Sent(packets[3])),
+        (us(2_500), Output::Expired(packets[4])),
+        (us(3_500), Output::Deliver(packet(9, 500))),
+        (us(4_500), Output::Deliver(packets[0])),
+        (us(5_500), Output::Deliver(packets[3])),
+    ];
+    assert_eq!(run(&mut wire), expected);
+    wire.handle_packet(packets[0], us(10_000)).expect("idle");
+    assert_eq!(wire.poll_timeout(), Some(us(11_000)));
+}
+
 #[test]
 fn losses_come_at_their_rate() {
     let mut wire = wire(0, 0.2);
     let mut lost = 0;
-    for packet in 0..20_000 {
-        wire.handle_packet(packet, 10, us(u64::from(packet) * 10_000)).expect("idle");
+    for id in 0..20_000 {
+        wire.handle_packet(packet(id, 10), us(u64::from(id) * 10_000)).expect("idle");
         lost += run(&mut wire).iter().filter(|(_, output)| matches!(output, Output::Lost(_))).count();
     }
     // 4000 are expected; the standard deviation is 57.
@@ -78,14 +126,14 @@ fn losses_come_at_their_rate() {
 
 proptest! {
     #[test]
-    fn what_goes_in_comes_out_in_order_or_is_refused_or_lost(
+    fn what_goes_in_comes_out_in_order_or_is_refused_or_expires_or_is_lost(
         queue in 0_u32..6,
         loss in prop_oneof![Just(0.0), Just(0.3)],
-        packets in prop::collection::vec((0_u64..4_000, 1_u32..3_000), 1..60),
+        packets in prop::collection::vec((0_u64..4_000, 1_u32..3_000, prop::option::of(1_u64..6_000)), 1..60),
     ) {
         let mut wire = wire(queue, loss);
         let (mut now, mut refused, mut out) = (us(0), 0, Vec::new());
-        for (number, &(gap, octets)) in (0..).zip(&packets) {
+        for (id, &(gap, octets, lifetime)) in (0..).zip(&packets) {
             let next = now + Duration::from_micros(gap);
             while let Some(due) = wire.poll_timeout().filter(|due| *due <= next) {
                 prop_assert!(due >= now, "time goes back");
@@ -96,17 +144,20 @@ proptest! {
                 }
             }
             now = next;
-            refused += usize::from(wire.handle_packet(number, octets, now).is_err());
+            let expires = lifetime.map(|lifetime| now + Duration::from_micros(lifetime));
+            refused += usize::from(wire.handle_packet(Packet { id, octets, expires }, now).is_err());
             let counters = *wire.counters();
             prop_assert_eq!(counters.sent - counters.delivered, wire.in_flight().count() as u64);
         }
         out.extend(run(&mut wire).into_iter().map(|(_, output)| output));
-        let of = |keep: fn(&Output<u32>) -> Option<u32>| out.iter().filter_map(keep).collect::<Vec<_>>();
+        let of = |keep: fn(&Output<Packet>) -> Option<Packet>| out.iter().filter_map(keep).collect::<Vec<_>>();
         let delivered = of(|output| if let Output::Deliver(packet) = output { Some(*packet) } else { None });
         let sent = of(|output| if let Output::Sent(packet) = output { Some(*packet) } else { None });
         let lost = of(|output| if let Output::Lost(packet) = output { Some(*packet) } else { None });
+        let expired = of(|output| if let Output::Expired(packet) = output { Some(*packet) } else { None });
         prop_assert!(delivered.is_sorted());
         prop_assert_eq!(&delivered, &sent);
-        prop_assert_eq!(delivered.len() + lost.len() + refused, packets.len());
+        prop_assert!(expired.iter().all(|packet| packet.expires.is_some()));
+        prop_assert_eq!(delivered.len() + lost.len() + expired.len() + refused, packets.len());
     }
 }

@@ -148,6 +148,23 @@ fn a_wire_carries_its_rate_and_its_queue_drops_the_rest() {
     assert!(flows[0].delay_p99_s.expect("packets arrive") < longest + 822.4e-6 + 1e-4);
 }
 
+/// Half as much again as the wire carries waits for its deadline in the queue, is sent until then, and else never leaves: a
+/// packet arrives at most as late as the deadline, its time of 8.224 ms on the wire, and the wire's delay.
+#[test]
+fn what_expires_in_the_queue_of_a_wire_does_not_go_over_it() {
+    let audio = r#"{ kind = "audio", rate = "1.5 Mb/s", packet = "1000 B", deadline = "50 ms" }"#;
+    let link = "rate = \"1 Mb/s\"\ndelay = \"1 ms\"";
+    let (simulation, flows) = run(&chain("20 s", 2, link, &flow("voice", "w0", "w1", "udp", audio)));
+    let counters = &simulation.counters()[0];
+    assert_eq!((counters[DropCause::Expired], counters[DropCause::QueueFull]), (flows[0].lost_packets, 0));
+    assert!((0.3..0.35).contains(&flows[0].loss_ratio), "{}", flows[0].loss_ratio);
+    let latest = flows[0].delay_p99_s.expect("packets arrive");
+    assert!((0.05..0.059_224).contains(&latest), "{latest}");
+    // What expires takes no time of the wire.
+    let expected = 1e6 * 1000.0 / 1028.0;
+    assert!((flows[0].goodput_bps / expected - 1.0).abs() < 0.005, "{} of {expected}", flows[0].goodput_bps);
+}
+
 /// TCP fills a wire whose bandwidth times delay its buffers hold: 1460 of 1500 octets.
 #[test]
 fn tcp_over_a_wire_reaches_the_rate_of_the_wire() {
