@@ -884,6 +884,9 @@ fn poll_output_through(
     context: &mut Context<'_>,
 ) -> Option<Transmit> {
     loop {
+        while let Some(transmit) = cards.poll_expired() {
+            drop_before_card(host, transmit, DropCause::Expired, context);
+        }
         if let Some(transmit) = cards.poll_output() {
             return Some(transmit);
         }
@@ -896,8 +899,13 @@ fn poll_output_through(
             return Some(transmit);
         }
         if let Some(transmit) = cards.handle_transmit(transmit, context.now) {
-            let to = Neighbour { interface: transmit.hop.interface, node: transmit.hop.node };
-            host.handle_drop(transmit.packet, to, DropCause::QueueFull, context);
+            drop_before_card(host, transmit, DropCause::QueueFull, context);
         }
     }
+}
+
+/// The queue before a card drops a packet, which has taken no transmit buffer.
+fn drop_before_card(host: &mut Host, transmit: Transmit, cause: DropCause, context: &mut Context<'_>) {
+    let to = Neighbour { interface: transmit.hop.interface, node: transmit.hop.node };
+    host.handle_drop(transmit.packet, to, cause, context);
 }

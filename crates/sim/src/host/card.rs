@@ -8,7 +8,7 @@
 //!
 //! Copying takes time in proportion to a packet's octets, IP header included. Packets that have arrived are copied before
 //! those that are to be sent: an interrupt of the card comes before what waits in a queue. A copy that has begun is
-//! finished.
+//! finished. A packet that has expired by its turn is not copied.
 
 #[cfg(test)]
 mod tests;
@@ -16,7 +16,7 @@ mod tests;
 use super::packet::Packet;
 use super::{Neighbour, Transmit};
 use hopcast_protocols::time::{Duration, Instant};
-use hopcast_radio::mac::StationId;
+use hopcast_radio::mac::{Payload, StationId};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
@@ -44,6 +44,8 @@ pub struct Cards {
     copying: Option<(Copy, Instant)>,
     /// Packets that have been copied to a card.
     copied: VecDeque<Transmit>,
+    /// Packets that had expired when their turn came to be copied to a card.
+    expired: VecDeque<Transmit>,
 }
 
 /// One card.
@@ -84,7 +86,8 @@ impl Cards {
             received: VecDeque::with_capacity(config.receive_buffers.min(1_024) as usize),
             receiving: 0,
         };
-        Self { config, cards: vec![card; radios], copying: None, copied: VecDeque::with_capacity(2) }
+        let (copied, expired) = (VecDeque::with_capacity(2), VecDeque::new());
+        Self { config, cards: vec![card; radios], copying: None, copied, expired }
     }
 
     /// Whether the interface is a radio, and so has a card.
@@ -158,6 +161,11 @@ impl Cards {
         self.copied.pop_front()
     }
 
+    /// The next packet that expired in the queue before its card, to be dropped.
+    pub fn poll_expired(&mut self) -> Option<Transmit> {
+        self.expired.pop_front()
+    }
+
     /// Transmit buffers of each card.
     pub fn transmit_buffers(&self) -> u32 {
         self.config.transmit_buffers
@@ -174,7 +182,8 @@ impl Cards {
             Copy::Out(transmit) => Some(&*transmit.packet),
             Copy::In(..) => None,
         });
-        let waiting = self.copied.iter().chain(self.cards.iter().flat_map(|card| &card.queue));
+        let queued = self.cards.iter().flat_map(|card| &card.queue);
+        let waiting = self.copied.iter().chain(&self.expired).chain(queued);
         copied.chain(waiting.map(|transmit| &*transmit.packet))
     }
 
@@ -197,7 +206,8 @@ impl Cards {
         self.cards.iter().any(|card| 2 * card.queue.len() > self.config.queue_packets as usize)
     }
 
-    /// The processor takes the next packet, if it is free: one that has arrived, or else one that has a transmit buffer.
+    /// The processor takes the next packet, if it is free: one that has arrived, or else one that has a transmit buffer
+    /// and has not expired.
     fn start(&mut self, now: Instant) {
         if self.copying.is_some() {
             return;
@@ -211,9 +221,14 @@ impl Cards {
             }
         }
         for card in &mut self.cards {
-            if card.sending < config.transmit_buffers
-                && let Some(transmit) = card.queue.pop_front()
-            {
+            if card.sending >= config.transmit_buffers {
+                continue;
+            }
+            while let Some(transmit) = card.queue.pop_front() {
+                if transmit.packet.is_expired(now) {
+                    self.expired.push_back(transmit);
+                    continue;
+                }
                 card.sending += 1;
                 let end = now + copy_time(&transmit.packet, config.copy_out);
                 self.copying = Some((Copy::Out(transmit), end));

@@ -40,6 +40,12 @@ fn transmit(id: u16) -> Transmit {
     Transmit { hop: Hop { interface: 0, node: NodeId(1), station: None }, packet: packet(id) }
 }
 
+fn expiring(id: u16, expires: Instant) -> Transmit {
+    let Transmit { hop, packet } = transmit(id);
+    let tag = Tag { expires: Some(expires), ..packet.tag };
+    Transmit { hop, packet: Rc::new(Packet { tag, ..(*packet).clone() }) }
+}
+
 fn arrived(interface: u32, id: u16) -> Option<Copied> {
     Some(Copied { from: from(interface), packet: packet(id) })
 }
@@ -114,6 +120,30 @@ fn what_has_arrived_is_copied_before_what_is_to_be_sent_but_not_in_the_middle_of
     assert_eq!(cards.poll_timeout(), Some(ns(3_460_000 + 2_057_000)));
     assert_eq!(cards.poll_copied(ns(5_517_000)), arrived(0, 7));
     assert_eq!((cards.poll_copied(ns(8_977_000)), cards.poll_output()), (None, Some(transmit(2))));
+}
+
+/// The air of the first packet ends at 9.72 ms. What has expired by then is given back, takes neither a copy nor a buffer, and
+/// leaves its place; what has not is copied from that instant on.
+#[test]
+fn what_has_expired_by_its_turn_is_not_copied() {
+    let mut cards = Cards::new(CardConfig { queue_packets: 4, ..config(1, PCMCIA) }, 1);
+    let turn = ns(9_720_000);
+    let [late, just] = [ns(9_719_999), ns(9_720_001)];
+    for transmit in [transmit(1), expiring(2, late), expiring(3, turn), expiring(4, just), expiring(5, late)] {
+        assert_eq!(cards.handle_transmit(transmit, ns(0)), None);
+    }
+    assert_eq!((cards.poll_copied(ns(3_460_000)), cards.poll_output()), (None, Some(transmit(1))));
+    assert_eq!((cards.poll_expired(), cards.room(0)), (None, 0), "they wait for their turn");
+    cards.handle_done(0, turn);
+    assert_eq!((cards.outgoing().count(), cards.room(0)), (4, 3));
+    assert_eq!([(); 3].map(|()| cards.poll_expired()), [Some(expiring(2, late)), Some(expiring(3, turn)), None]);
+    assert_eq!(cards.poll_timeout(), Some(ns(13_180_000)));
+    assert_eq!((cards.poll_copied(ns(13_180_000)), cards.poll_output()), (None, Some(expiring(4, just))));
+    cards.handle_done(0, ns(13_180_000));
+    assert_eq!((cards.poll_expired(), cards.poll_timeout()), (Some(expiring(5, late)), None));
+    // No buffer is left taken.
+    assert_eq!(cards.handle_transmit(transmit(6), ns(20_000_000)), None);
+    assert_eq!(cards.poll_timeout(), Some(ns(23_460_000)));
 }
 
 #[test]
