@@ -137,7 +137,7 @@ fn a_unit_of_sixteen_kilobytes_is_twelve_packets_and_arrives_with_the_last() {
     bench.advance(0);
     let packets = bench.take(0, 50);
     assert_eq!(packets.len(), 12);
-    assert_eq!(packets.iter().map(|packet| packet.octets()).sum::<u32>(), 16_384 + 8 + 12 * 20);
+    assert_eq!(packets.iter().map(Payload::octets).sum::<u32>(), 16_384 + 8 + 12 * 20);
     for packet in &packets {
         assert_eq!(bench.flows[FLOW].summary(bench.now).received_packets, 0);
         bench.advance(5_000);
