@@ -652,8 +652,9 @@ fn tshark_reads_what_is_sent() {
     let served = lines.iter().filter(|fields| fields[1] == u32::from_be_bytes(*b"RTPV").to_string());
     assert_eq!(served.count(), 2, "{text}");
     let of_type = |kind: &str| lines.iter().filter(|fields| fields[0] == kind).count();
-    // Request, Response, data, Close, Reset.
-    assert_eq!((of_type("0"), of_type("1"), of_type("6"), of_type("7")), (1, 1, 1, 1), "{text}");
+    // Request, Response, data, Close, Reset; who is busy for two round trips is sent another Close.
+    assert_eq!((of_type("0"), of_type("1")), (1, 1), "{text}");
+    assert!(of_type("6") >= 1 && of_type("7") >= 1, "{text}");
     assert_eq!(of_type("2") + of_type("4"), 100, "{text}");
     // RTP packets of seven transport packets.
     let data = lines.iter().filter(|fields| fields[3] == (12 + 7 * PACKET).to_string());

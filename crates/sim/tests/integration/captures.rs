@@ -252,6 +252,8 @@ fn wireshark_reads_connections_of_dccp() {
         // A Request or a Close that was lost is repeated.
         types.dedup();
         assert_eq!(types[..2], ["0", "1"], "{}: the handshake", flow.name);
+        // Feedback may cross the Close.
+        types.retain(|&kind| kind != "3");
         assert_eq!(types[types.len() - 2..], ["6", "7"], "{}: the end", flow.name);
         // Data, and data with an acknowledgement; each of them a packet of the flow, unless a queue dropped it before.
         let data = own.iter().filter(|[kind, .., from]| ["2", "4"].contains(&kind.as_str()) && from == "10.0.0.1");

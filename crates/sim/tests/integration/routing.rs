@@ -115,7 +115,8 @@ fn nodes_that_start_at_one_instant_do_not_stay_in_step() {
     let flow = |from: u32, to: u32| {
         format!(
             r#"
-            [flows.from{from}]
+            [[flows]]
+            name = "from{from}"
             from = "n{from}"
             to = "n{to}"
             transport = {{ protocol = "udp" }}

@@ -23,7 +23,8 @@ fn router() -> Router {
 fn router_with(is_sealed: bool) -> Router {
     let random = Stream::new(1, Purpose::Routing, 0, 0);
     let node = Node { address: OWN, interfaces: 2, random };
-    let aodv = Aodv::new(Config::rfc3561(), node, Instant::START);
+    let exact = Config { broadcast_jitter: Duration::ZERO, ..Config::rfc3561() };
+    let aodv = Aodv::new(exact, node, Instant::START);
     let networks = vec!["10.0.0.0/24".parse().expect("a network")];
     Router::new(Box::new(aodv), |octets| Repr::parse(octets).is_ok(), OWN, networks, is_sealed)
 }
