@@ -138,7 +138,7 @@ fn media_over_tfrc_are_played() {
 }
 
 /// A source and a sink 400 m apart, and a node between them that is away from 20 s on, under a routing protocol.
-fn with_a_break(name: &str, back: u32, routing: &str, transport: &str, errors: &str) -> FlowSummary {
+fn with_a_break(name: &str, back: u32, routing: &str, transport: &str, errors: &str, seed: u64) -> FlowSummary {
     let folder = Folder::new(name);
     // It goes 2000 m to the side in 2 s, and comes back as fast.
     let away = format!("0 200 0 20 200 0 22 200 2000 {} 200 2000 {back} 200 0\n", back - 2);
@@ -153,7 +153,7 @@ fn with_a_break(name: &str, back: u32, routing: &str, transport: &str, errors: &
     );
     let source = Source { text, name: "test.toml".into(), directory: folder.path().to_owned(), ..Source::default() };
     let scenario = Scenario::parse(&source, &[]).unwrap_or_else(|errors| panic!("{errors}")).scenario;
-    run_scenario(&scenario, 1).remove(0)
+    run_scenario(&scenario, seed).remove(0)
 }
 
 /// Plain TCP's timer has backed off when the node is back; who was told probes every 2 s, or when there is a route. Where the
@@ -163,7 +163,7 @@ fn told_of_a_broken_route_tcp_is_back_sooner() {
     for (routing, back, gain) in [("aodv", 40, 1.15), ("olsr", 34, 1.15), ("dsr", 34, 0.98), ("dsdv", 40, 0.98)] {
         let run = |elfn: bool| {
             let transport = format!("protocol = \"tcp\", segment = \"1000 B\", window = 8, elfn = {elfn}");
-            with_a_break(&format!("elfn-{routing}"), back, routing, &transport, "")
+            with_a_break(&format!("elfn-{routing}"), back, routing, &transport, "", 1)
         };
         let (plain, told) = (run(false), run(true));
         let ratio = told.goodput_bps / plain.goodput_bps;
@@ -186,16 +186,20 @@ fn by_cause(counts: &Score) -> [u64; 5] {
 #[test]
 fn the_monitor_knows_why_packets_are_lost() {
     let errors = r#"errors = { model = "packet", rate = 0.02, level = "network" }"#;
-    let summary = with_a_break("monitor", 60, "aodv", r#"protocol = "adtfrc""#, errors);
-    let scores = summary.identification.expect("it is ADTFRC");
-    let counts = scores.of(adtfrc::Identification::Joint);
-    let [normal, _, _, errors, _] = by_cause(counts);
-    let scored: u64 = by_cause(counts).iter().sum();
-    assert!(scored <= summary.lost_packets, "{scored} of {}: {counts:?}", summary.lost_packets);
-    assert!(2 * scored > summary.lost_packets, "{scored} of {}: {counts:?}", summary.lost_packets);
-    assert!(errors > 20 && normal == 0, "{counts:?}");
-    // While the node is away nobody connects the two, and the sender probes; AODV gives up what waits for a route.
-    assert!(counts.of_cause(PathState::Disconnection, PathState::Disconnection) > 0, "{counts:?}");
+    let mut probed = 0;
+    for seed in 1..=4 {
+        let summary = with_a_break("monitor", 35, "aodv", r#"protocol = "adtfrc""#, errors, seed);
+        let scores = summary.identification.expect("it is ADTFRC");
+        let counts = scores.of(adtfrc::Identification::Joint);
+        let [normal, _, _, errors, _] = by_cause(counts);
+        let scored: u64 = by_cause(counts).iter().sum();
+        assert!(scored <= summary.lost_packets, "{seed}: {scored} of {}: {counts:?}", summary.lost_packets);
+        assert!(2 * scored > summary.lost_packets, "{seed}: {scored} of {}: {counts:?}", summary.lost_packets);
+        assert!(errors > 20 && normal == 0, "{seed}: {counts:?}");
+        probed += counts.of_cause(PathState::Disconnection, PathState::Disconnection);
+    }
+    // While the node is away nobody connects the two, and the sender probes, unless the last it heard was congestion.
+    assert!(probed > 0);
     assert_eq!(run(&bottleneck(["protocol = \"tfrc\""; 2]), 1)[0].identification, None);
 }
 
