@@ -90,7 +90,7 @@ impl Motion {
     }
 
     /// Until when the way of a node is known, which is `until` or before: from `now` on, legs are drawn ahead, but no more than
-    /// [`AHEAD`], however short they are.
+    /// 64, however short they are.
     pub fn look_ahead(&mut self, node: NodeId, now: Instant, until: Instant) -> Instant {
         self.position(node, now);
         let index = node.0 as usize;
