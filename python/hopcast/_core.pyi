@@ -19,6 +19,7 @@ __all__ = [
     "log_distance_gains",
     "path_fading",
     "run",
+    "split_address",
     "two_ray_interference_gains",
 ]
 
@@ -114,6 +115,8 @@ class StreamSender:
     def poll_timeout(self) -> int | None: ...
     def poll_output(self, now: int) -> tuple[str, bytes | None, tuple[str, int] | None, str | None] | None: ...
     def statistics(self, now: int) -> str: ...
+
+def split_address(text: str) -> tuple[str, int | None] | None: ...
 
 @final
 class StreamReceiver:

@@ -379,13 +379,8 @@ class Receiver:
 
 def _address(text: str) -> tuple[str, int]:
     """Host and port of HOST, HOST:PORT, or with brackets around the host."""
-    if text.startswith("["):
-        host, closed, rest = text[1:].partition("]")
-        is_right, port = bool(closed) and rest[:1] in ("", ":"), rest[1:] if rest else str(PORT)
-    elif text.count(":") == 1:
-        is_right, (host, _, port) = True, text.partition(":")
-    else:
-        is_right, host, port = True, text, str(PORT)
-    if not is_right or not host or not port.isdecimal() or int(port) > 0xFFFF:
+    found = _core.split_address(text)
+    if found is None:
         raise ValueError(f"{text}: HOST or HOST:PORT is wanted")
-    return host, int(port)
+    host, port = found
+    return host, PORT if port is None else port

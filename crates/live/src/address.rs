@@ -5,7 +5,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use hopcast_sim::results::cause;
 
 /// Host and port of `text`. `None` if that can't be; whether there is such a host, nobody is asked.
-pub(crate) fn split(text: &str) -> Option<(&str, Option<u16>)> {
+pub fn split(text: &str) -> Option<(&str, Option<u16>)> {
     let (host, rest) = match text.strip_prefix('[') {
         Some(inside) => inside.split_once(']')?,
         None if text.matches(':').count() == 1 => text.split_at(text.find(':')?),
@@ -27,7 +27,7 @@ pub(crate) fn split(text: &str) -> Option<(&str, Option<u16>)> {
 /// # Errors
 ///
 /// What is wrong, in a sentence that begins with `text`.
-pub(crate) fn resolve(text: &str, usual_port: Option<u16>) -> Result<Vec<SocketAddr>, String> {
+pub fn resolve(text: &str, usual_port: Option<u16>) -> Result<Vec<SocketAddr>, String> {
     let wanted = if usual_port.is_some() { "HOST or HOST:PORT" } else { "HOST:PORT" };
     let found = split(text).and_then(|(host, port)| Some((host, port.or(usual_port)?)));
     let host_and_port = found.ok_or_else(|| format!("{text}: {wanted} is wanted"))?;

@@ -8,17 +8,17 @@
 //! | the measurement of links and paths | [`probe`] |
 //! | media over ADTFRC | [`stream`] |
 //! | the network key | [`key`] |
-//! | hosts and ports as users write them | `address` |
+//! | hosts and ports as users write them | [`address`] |
 //! | the platform: clock, signals, devices, the kernel's tables | [`platform`] |
 //!
 //! All of it needs Linux, and says so elsewhere.
 
-#[cfg(target_os = "linux")]
-mod address;
 pub mod command;
 pub mod failure;
 pub mod output;
 
+#[cfg(target_os = "linux")]
+pub mod address;
 #[cfg(target_os = "linux")]
 pub mod emulate;
 #[cfg(target_os = "linux")]

@@ -30,7 +30,7 @@ mod _core {
 
     #[cfg(target_os = "linux")]
     #[pymodule_export]
-    use super::stream::{StreamReceiver, StreamSender};
+    use super::stream::{StreamReceiver, StreamSender, split_address};
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "Python's name for it")]

@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
+use hopcast_live::address;
 use hopcast_live::failure::Failure;
 use hopcast_live::stream::session::{Variant, describe};
 use hopcast_live::stream::{
@@ -17,6 +18,12 @@ use pyo3::types::PyBytes;
 
 /// What a machine wants done: a word, octets, a peer, a reason.
 type Wish<'py> = (&'static str, Option<Bound<'py, PyBytes>>, Option<(String, u16)>, Option<String>);
+
+/// Host and port, if it names one, of HOST, HOST:PORT, or with brackets around the host; `None` if that can't be.
+#[pyfunction]
+pub(crate) fn split_address(text: &str) -> Option<(&str, Option<u16>)> {
+    address::split(text)
+}
 
 /// The sending end. Times are nanoseconds by one clock that never goes back.
 #[pyclass(name = "StreamSender", module = "hopcast._core")]

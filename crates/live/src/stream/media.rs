@@ -96,14 +96,15 @@ impl Media {
             return;
         };
         let display = &mut self.display;
-        if display.is_of_another(packet.source()) {
+        let is_another = display.clock.is_some_and(|clock| clock.source != packet.source());
+        if let Some(connected) = display.connected.take().filter(|_| is_another) {
             // What is held of the stream before comes too late to be seen.
             self.reorder.handle_end(&mut |octets| {
                 display.octets += octets.len() as u64;
                 deliver(octets);
             });
+            display.begin(connected);
         }
-        display.handle_source(packet.source());
         self.reorder.handle_packet(packet, octets, now, &mut |octets| {
             display.handle_packet(octets, now);
             deliver(octets);
@@ -193,19 +194,6 @@ impl Display {
             self.connected = Some(now);
         } else {
             self.begin(now);
-        }
-    }
-
-    /// Whether media of `source` is that of another stream than the one before this connection.
-    fn is_of_another(&self, source: u32) -> bool {
-        self.connected.is_some() && self.clock.is_some_and(|clock| clock.source != source)
-    }
-
-    /// Media of `source` comes over the connection at hand.
-    fn handle_source(&mut self, source: u32) {
-        let is_another = self.is_of_another(source);
-        if let Some(connected) = self.connected.take().filter(|_| is_another) {
-            self.begin(connected);
         }
     }
 

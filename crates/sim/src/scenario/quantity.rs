@@ -155,9 +155,8 @@ impl Dimension {
     /// What is wrong, in a clause that follows the value in a message.
     pub fn parse(self, text: &str) -> Result<f64, String> {
         let text = text.trim();
-        let (number, symbol) = text.split_at(number_len(text));
+        let (digits, symbol) = text.split_at(number_len(text));
         let symbol = symbol.trim_start().replace(MICRO[1], MICRO[0]);
-        let digits = number;
         let Ok(number) = digits.parse::<f64>() else {
             return Err(format!("is not {}: it does not begin with a number", self.name()));
         };
