@@ -55,7 +55,7 @@ use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::edca::UserPriority;
 use hopcast_radio::mac::{Payload, Room, StationId};
 use packet::{Body, Packet};
-use program::Program;
+use program::{Program, Writers};
 use real::{ErrorLimit, Real};
 use reassembly::Reassembly;
 use router::Undelivered;
@@ -85,7 +85,7 @@ pub struct Host {
     /// Packets for the interfaces, in order.
     ready: VecDeque<Transmit>,
     /// By interface: programs with a blocking UDP write that their socket has room for. They wait for the interface only.
-    writers: Vec<VecDeque<u32>>,
+    writers: Vec<Writers>,
     /// Programs with a blocking UDP write that pause, as too many packets wait for a route or an address.
     stalled: Vec<u32>,
     /// TCP sockets that may have a segment to send.
@@ -169,7 +169,7 @@ impl Host {
         Self {
             node,
             resolution,
-            writers: config.interfaces.iter().map(|_| VecDeque::new()).collect(),
+            writers: vec![Writers::default(); config.interfaces.len()],
             config,
             routes,
             unrouted: DropCause::NoRoute,

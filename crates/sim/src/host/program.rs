@@ -11,6 +11,7 @@ use hopcast_protocols::fec;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::Room;
 use hopcast_radio::mac::edca::{AccessCategory, UserPriority};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// One program.
@@ -114,13 +115,22 @@ impl UdpSource {
 /// too many packets waiting for a route or an address; a choice of ours.
 const FAILED_WRITE_PAUSE: Duration = Duration::from_secs(1);
 
+/// Programs with a blocking UDP write to one interface.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Writers {
+    /// By turns.
+    waiting: VecDeque<u32>,
+    /// Free places that its queue must have before one of them writes again, by category under EDCA; 0 unless one found too few.
+    awaited: [usize; AccessCategory::ALL.len()],
+}
+
 /// How an attempt to write ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Attempt {
     /// Something was written.
     Wrote,
-    /// The interface queue has too little room.
-    NoRoom,
+    /// The interface queue has too little room; so many places are needed.
+    NoRoom(usize),
     /// There is nothing to write, or the socket's own buffer has no room: something else will wake the program.
     Asleep,
 }
@@ -207,7 +217,7 @@ impl Host {
         if blocking && !*queued {
             *queued = true;
             let interface = self.interface_of(program, now);
-            self.writers[interface as usize].push_back(program);
+            self.writers[interface as usize].waiting.push_back(program);
         }
     }
 
@@ -225,55 +235,66 @@ impl Host {
     /// Whether a program waits for room at an interface.
     #[inline]
     pub fn has_writers(&self) -> bool {
-        self.writers.iter().any(|writers| !writers.is_empty())
+        self.writers.iter().any(|writers| !writers.waiting.is_empty())
     }
 
     /// Lets writers write while their queue has `room`, in turn; true if one did.
     #[inline]
     pub(super) fn poll_writers(&mut self, room: &impl Fn(u32, UserPriority) -> Room, cx: &mut Context<'_>) -> bool {
         (0..self.writers.len())
-            .any(|interface| !self.writers[interface].is_empty() && self.poll_writers_of(interface, room, cx))
+            .any(|interface| !self.writers[interface].waiting.is_empty() && self.poll_writers_of(interface, room, cx))
     }
 
     /// The first one that finds too little room keeps its turn among those of its queue, so that large datagrams don't starve.
+    ///
+    /// All of them then wait until half of the queue is free, as those wait whom Linux lets write again when half of their buffer is
+    /// (`sock_def_write_space`): who writes whenever a place becomes free leaves none to anybody else.
     fn poll_writers_of(
         &mut self,
         interface: usize,
         room: &impl Fn(u32, UserPriority) -> Room,
         cx: &mut Context<'_>,
     ) -> bool {
-        let mut place = 0;
-        let mut full = [false; AccessCategory::ALL.len()];
-        while let Some(&program) = self.writers[interface].get(place) {
+        let mut turn = 0;
+        while let Some(&program) = self.writers[interface].waiting.get(turn) {
             if self.writers.len() > 1 {
                 // Its way may be another by now.
                 let own = self.interface_of(program, cx.now) as usize;
                 if own != interface {
-                    self.writers[interface].remove(place);
-                    self.writers[own].push_back(program);
+                    self.writers[interface].waiting.remove(turn);
+                    self.writers[own].waiting.push_back(program);
                     return true;
                 }
             }
             let priority = cx.flows[self.programs[program as usize].flow].priority();
             let Room { places, category } = room(interface as u32, priority);
-            if category.is_some_and(|category| full[category as usize]) {
-                place += 1;
-                continue;
+            let queue = category.map_or(0, |category| category as usize);
+            let awaited = &mut self.writers[interface].awaited[queue];
+            if places >= *awaited {
+                *awaited = 0;
             }
-            match self.attempt(program, (interface, places), cx) {
-                Attempt::NoRoom => {
-                    let Some(category) = category else { return false };
-                    full[category as usize] = true;
-                    place += 1;
+            let attempt = match *awaited {
+                0 => self.attempt(program, (interface, places), cx),
+                awaited => Attempt::NoRoom(awaited),
+            };
+            let writers = &mut self.writers[interface];
+            match attempt {
+                Attempt::NoRoom(needed) => {
+                    let half = self.config.interfaces[interface].queue_packets.div_ceil(2);
+                    writers.awaited[queue] = needed.max(half as usize);
+                    if category.is_none() {
+                        return false;
+                    }
+                    turn += 1;
                 }
                 Attempt::Wrote => {
-                    self.writers[interface].remove(place);
-                    self.writers[interface].push_back(program);
+                    writers.waiting.remove(turn);
+                    writers.waiting.push_back(program);
                     return true;
                 }
                 Attempt::Asleep => {
+                    writers.waiting.remove(turn);
                     self.programs[program as usize].queued = false;
-                    self.writers[interface].remove(place);
                 }
             }
         }
@@ -330,8 +351,9 @@ impl Host {
             return Attempt::Asleep;
         }
         let packets = self.packets_of(octets + overhead, socket, room.0, now);
-        if !self.interface_takes(packets, room) {
-            return Attempt::NoRoom;
+        let needed = self.places_for(packets, room.0);
+        if needed > room.1 {
+            return Attempt::NoRoom(needed);
         }
         let flow = self.programs[program as usize].flow;
         let Activity::UdpSource(source) = &mut self.programs[program as usize].activity else {
@@ -412,8 +434,9 @@ impl Host {
             return Attempt::Asleep;
         }
         let packets = self.packets_of(unit.octets, output, room.0, cx.now);
-        if !self.interface_takes(packets, room) {
-            return Attempt::NoRoom;
+        let needed = self.places_for(packets, room.0);
+        if needed > room.1 {
+            return Attempt::NoRoom(needed);
         }
         self.send_udp(output, unit, cx);
         if let Activity::UdpRelay { relay, .. } = &mut self.programs[program as usize].activity {
@@ -423,10 +446,9 @@ impl Host {
         Attempt::Wrote
     }
 
-    /// Whether `packets` fit into an interface queue with `room`. What never fits goes when the queue is empty.
-    fn interface_takes(&self, packets: u32, (interface, room): (usize, usize)) -> bool {
-        let room = room.saturating_sub(self.ready.len()) as u64;
-        room >= u64::from(packets.min(self.config.interfaces[interface].queue_packets.max(1)))
+    /// Free places that the queue of an interface must have for a datagram of `packets`. What never fits goes when the queue is empty.
+    fn places_for(&self, packets: u32, interface: usize) -> usize {
+        packets.min(self.config.interfaces[interface].queue_packets.max(1)) as usize
     }
 
     /// All writes of a source that never blocks which are due.

@@ -357,3 +357,16 @@ fn the_end_of_the_run_is_a_stop() {
         assert!(told.iter().all(|other| *other == told[0]), "{protocol}: {told:?}");
     }
 }
+
+#[test]
+fn what_does_not_block_gets_past_a_program_that_writes_without_end() {
+    let flows = [
+        flow("bulk", ["n0", "n1"], "udp", "application = { kind = \"bulk\" }"),
+        flow("voice", ["n0", "n1"], "udp", "application = { kind = \"cbr\", rate = \"64 kb/s\", packet = \"160 B\" }"),
+        flow("stream", ["n0", "n1"], "tcp", "application = { kind = \"bulk\" }"),
+    ];
+    let text = link("10 s", "", &flows.each_ref().map(String::as_str)).replace("socket_buffer = \"60 kB\"", "");
+    let [bulk, voice, stream] = &summaries(&run(&scenario(&text)))[..] else { panic!("three flows") };
+    assert!(voice.received_packets * 10 > voice.sent_packets * 9, "{voice:?}");
+    assert!(stream.received_bytes * 10 > bulk.received_bytes, "{stream:?}");
+}

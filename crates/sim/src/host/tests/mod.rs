@@ -207,9 +207,28 @@ fn a_buffer_for_several_units_is_filled_and_refilled_one_by_one() {
 fn a_blocking_write_waits_for_room_for_all_fragments() {
     let mut bench = direct(2, 100_000, units(16_384, 0, None));
     bench.advance(0);
+    assert_eq!(bench.take(0, 35).len(), 24);
+    // A unit is more than half of this queue.
+    let mut bench = direct(2, 100_000, units(16_384, 0, None));
+    bench.hosts[0].config.interfaces[0].queue_packets = 16;
+    bench.advance(0);
     assert_eq!(bench.take(0, 11), []);
     assert_eq!(bench.take(0, 12).len(), 12);
-    assert_eq!(bench.take(0, 35).len(), 24);
+}
+
+#[test]
+fn a_writer_that_found_the_queue_full_leaves_half_of_it_to_others() {
+    let mut bench = direct(2, 1_000_000, units(1000, 0, None));
+    bench.advance(0);
+    assert_eq!(bench.take(0, 50).len(), 50, "one that finds room takes it all");
+    assert_eq!(bench.take(0, 1), []);
+    assert_eq!(bench.take(0, 24), []);
+    assert_eq!(bench.take(0, 25).len(), 25);
+    assert_eq!(bench.take(0, 24), []);
+    // Of 3 places half are 2.
+    bench.hosts[0].config.interfaces[0].queue_packets = 3;
+    assert_eq!(bench.take(0, 25).len(), 25);
+    assert_eq!((bench.take(0, 1), bench.take(0, 2).len()), (vec![], 2));
 }
 
 /// Three programs: units of 12 packets and of one, best effort, and units of two packets, voice. There are 5 places for each
@@ -226,6 +245,7 @@ fn a_blocking_write_waits_for_room_in_the_queue_of_its_category() {
         is_protected: false,
     };
     let mut bench = Bench::new(2, 100_000);
+    bench.hosts[0].config.interfaces[0].queue_packets = 12;
     bench.flows = FlowTable::new([flow(0), flow(0), flow(6)]);
     for (size, number) in [(16_384, 0), (1_000, 1), (2_000, 2)] {
         let port = bench.hosts[1].add_udp_sink(FlowId(number), None);
@@ -498,5 +518,5 @@ fn a_relay_waits_for_room_in_the_interface_too() {
     let mut census = Census::new();
     bench.hosts[1].count_in_flight(&mut census);
     assert!(census.contains(FLOW, 0), "in hand");
-    assert_eq!(bench.take(1, 1).len(), 1);
+    assert_eq!((bench.take(1, 24), bench.take(1, 25).len()), (vec![], 1));
 }
