@@ -86,7 +86,8 @@ def laptops(axes: Axes) -> None:
 
 def fading(left: Axes, right: Axes) -> None:
     """Distributions of draws and correlation in time, with closed forms as lines."""
-    power = np.geomspace(1e-4, 10.0, 400)
+    # From so low that what lies below counts for nothing.
+    power = np.geomspace(1e-8, 10.0, 800)
     cases: list[tuple[str, str, float, Callable[[Any], Any]]] = [
         ("Rayleigh", "rayleigh", 0.0, lambda p: np.exp(-p)),
         (
@@ -104,8 +105,7 @@ def fading(left: Axes, right: Axes) -> None:
         marks = np.unique(np.geomspace(1, len(draws) - 1, 25).astype(int))
         left.plot(10 * np.log10(draws[marks]), (marks + 0.5) / len(draws), "o", color=COLOURS[index], markersize=3.5)
         steps = np.concatenate(([0.0], density(power[1:] / 2 + power[:-1] / 2) * np.diff(power)))
-        below = np.cumsum(steps) + density(power[0]) * power[0] / 2
-        left.plot(10 * np.log10(power), below, color=COLOURS[index], label=label)
+        left.plot(10 * np.log10(power), np.cumsum(steps), color=COLOURS[index], label=label)
     left.set_yscale("log")
     left.set(xlabel="power, dB to its mean", ylabel="share of draws below", xlim=(-35, 10), ylim=(1e-4, 1.5))
     legend(left, 2)

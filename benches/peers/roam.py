@@ -68,6 +68,7 @@ seed = 1
 [radio]
 profile = "ns-2"
 data_rate = "2 Mb/s"
+basic_rate = "1 Mb/s"
 
 [[nodes]]
 name = "n"

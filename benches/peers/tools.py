@@ -10,7 +10,7 @@ import statistics
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -37,7 +37,7 @@ class Report:
     frames_sent: int | None
     """PHY transmissions of all kinds; `None` where the run did not count them."""
     user_s: float
-    """User CPU time of the process, by its own measure."""
+    """User CPU time of the process, from its start to its end."""
     wall_s: float
     """Wall-clock time of the simulation."""
     simulated_s: float
@@ -77,10 +77,11 @@ class Ns2:
         for name, value in options.items():
             command += [f"-{name}", str(value)]
         # ns-2 prints remarks of its own on standard output.
-        lines = [line for line in _output(command, self._nice).splitlines() if line.startswith("{")]
+        output, user_s = _run(command, self._nice)
+        lines = [line for line in output.splitlines() if line.startswith("{")]
         if len(lines) != 1:
             raise RunFailed(f"{' '.join(command)}: printed {len(lines)} reports")
-        return Report.from_json(json.loads(lines[0]))
+        return replace(Report.from_json(json.loads(lines[0])), user_s=user_s)
 
 
 class Ns3:
@@ -95,12 +96,13 @@ class Ns3:
             raise Absent("no make or g++ on the path to build the ns-3 programs with")
         self._build = build.resolve()
         self._nice = nice
-        _output(["make", "-s", "-C", str(HERE / "ns3"), f"BUILD={self._build}"], nice)
+        _run(["make", "-s", "-C", str(HERE / "ns3"), f"BUILD={self._build}"], nice)
 
     def run(self, program: str, options: Options) -> Report:
         """Run the program built from `ns3/<program>.cc`."""
         command = [str(self._build / program), *(f"--{name}={value}" for name, value in options.items())]
-        return Report.from_json(json.loads(_output(command, self._nice)))
+        output, user_s = _run(command, self._nice)
+        return replace(Report.from_json(json.loads(output)), user_s=user_s)
 
 
 class Hopcast:
@@ -121,12 +123,13 @@ class Hopcast:
         command = [self._executable, "run", str(scenario), "--seed", str(seed), "--json"]
         for key, value in settings.items():
             command += ["--set", f"{key}={value}"]
-        result = json.loads(_output(command, self._nice))
+        output, user_s = _run(command, self._nice)
+        result = json.loads(output)
         cost = result["cost"]
         return Report(
             goodput_bps=[flow["goodput_bps"] for flow in result["flows"]],
             frames_sent=result["totals"]["frames_sent"],
-            user_s=cost["user_s"],
+            user_s=user_s,
             wall_s=cost["wall_s"],
             simulated_s=cost["simulated_s"],
         )
@@ -178,11 +181,17 @@ STUDENT_975 = (
 """97.5 % quantile of Student's t for 1, 2, … degrees of freedom; the last one is used, on the safe side, beyond it."""
 
 
-def _output(command: Sequence[str], nice: int) -> str:
-    """Standard output of a command that must succeed."""
+def _run(command: Sequence[str], nice: int) -> tuple[str, float]:
+    """Standard output of a command that must succeed, and its user CPU time in seconds."""
     niced = ["nice", "-n", str(nice), *command] if nice else command
-    done = subprocess.run(niced, check=False, capture_output=True, text=True)
-    if done.returncode != 0:
-        reason = f"signal {-done.returncode}" if done.returncode < 0 else f"status {done.returncode}"
-        raise RunFailed(f"{' '.join(command)}: {reason}\n{done.stderr.strip()[-2000:]}")
-    return done.stdout
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(niced, stdout=output, stderr=errors)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            code = process.returncode
+            reason = f"signal {-code}" if code < 0 else f"status {code}"
+            errors.seek(0)
+            raise RunFailed(f"{' '.join(command)}: {reason}\n{errors.read().strip()[-2000:]}")
+        output.seek(0)
+        return output.read(), usage.ru_utime

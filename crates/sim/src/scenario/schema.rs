@@ -96,12 +96,12 @@ pub(super) struct Radio {
     #[schemars(extend("minimum" = 1, "maximum" = 200))]
     pub channel: Option<u32>,
     /// Rate of unicast data frames, or what chooses it for each receiver. Default: the highest of the standard; under profile
-    /// `ns-2` its 2 Mb/s where the standard has that.
+    /// `ns-2` the 2 Mb/s of its `bandwidth_` where the standard has that.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12))]
     pub data_rate: Option<RateChoice>,
     /// Rate of broadcast frames, and the highest one of RTS, CTS and ACK; one above the data rate is as if it were not given. Default:
-    /// the highest mandatory rate that does not exceed `data_rate`, of 802.11b with `protection`; under profile `ns-2` its 2 Mb/s where that is a rate of the standard and no more than `data_rate`.
+    /// the highest mandatory rate that does not exceed `data_rate`, of 802.11b with `protection`; under profile `ns-2` the 2 Mb/s of its `bandwidth_` where that is a rate of the standard and no more than `data_rate`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12))]
     pub basic_rate: Option<Rate>,

@@ -22,7 +22,8 @@ use super::super::schema::{
 };
 use super::{Resolver, exact, instant, show, word};
 
-/// The rate of ns-2's MAC, to which dataRate_ and basicRate_ fall back.
+/// ns-2's `Mac/802_11 bandwidth_`, to which dataRate_ and basicRate_ fall back where they are 0, as in the CMU extension's scenes. The
+/// library of ns-2.35 sets both to 1 Mb/s.
 const NS_2_BANDWIDTH: DataRate = DataRate::from_kbps(2_000);
 
 /// So far below a power that could just destroy a frame, a hundred transmissions at once are needed to do it.
@@ -314,7 +315,7 @@ impl Resolver<'_> {
             }
             None => {
                 let rate = self.ledger.pick(&["radio", "data_rate"], given, show, || match ns_2_has_it {
-                    true => (NS_2_BANDWIDTH, ns_2_default("dataRate_ falls back to bandwidth_ 2Mb")),
+                    true => (NS_2_BANDWIDTH, ns_2_default("bandwidth_ 2Mb, where dataRate_ is 0; its library has 1Mb")),
                     false => (standard.default_data_rate(), format!("default: the highest rate of {standard}")),
                 });
                 (rate, Algorithm::Fixed(rate))
@@ -325,7 +326,7 @@ impl Resolver<'_> {
         let (fitting, exceeding) = split(given, data_rate);
         let basic_rate = self.ledger.pick(&["radio", "basic_rate"], fitting, show, || {
             let (rate, source) = if ns_2_has_it && data_rate >= NS_2_BANDWIDTH {
-                (NS_2_BANDWIDTH, ns_2_default("basicRate_ falls back to bandwidth_ 2Mb"))
+                (NS_2_BANDWIDTH, ns_2_default("bandwidth_ 2Mb, where basicRate_ is 0; its library has 1Mb"))
             } else {
                 let source = match protected && standard == Standard::Erp {
                     true => "default with protection: what 802.11b has",
