@@ -60,6 +60,8 @@ pub struct Wire<P> {
     queue: VecDeque<P>,
     /// The packet that is sent, until when.
     sending: Option<(P, Instant)>,
+    /// When the latest packet ended, and by how many nanoseconds more or less in truth: not a whole number.
+    ended: (Instant, f64),
     /// Packets on their way, each with its arrival.
     in_flight: VecDeque<(P, Instant)>,
     outputs: VecDeque<Output<P>>,
@@ -74,6 +76,7 @@ impl<P: Payload> Wire<P> {
             random,
             queue: VecDeque::with_capacity(config.queue_packets.min(1_024) as usize),
             sending: None,
+            ended: (Instant::START, 0.0),
             in_flight: VecDeque::with_capacity(16),
             outputs: VecDeque::with_capacity(4),
             counters: Counters::default(),
@@ -155,9 +158,14 @@ impl<P: Payload> Wire<P> {
         &self.counters
     }
 
-    /// Begins to send a packet, which takes its octets over the rate, to the next nanosecond.
+    /// Begins to send a packet, which takes its octets over the rate. Its end is rounded to a nanosecond, and the next packet begins
+    /// at the true one, so that packets in a row take their octets over the rate together.
     fn send(&mut self, packet: P, now: Instant) {
-        let nanos = f64::from(packet.octets()) * 8e9 / self.config.rate;
-        self.sending = Some((packet, now + Duration::from_nanos(libm::round(nanos) as u64)));
+        let rest = if self.ended.0 == now { self.ended.1 } else { 0.0 };
+        let nanos = f64::from(packet.octets()) * 8e9 / self.config.rate + rest;
+        let whole = libm::round(nanos).max(0.0);
+        let end = now + Duration::from_nanos(whole as u64);
+        self.ended = (end, nanos - whole);
+        self.sending = Some((packet, end));
     }
 }

@@ -77,6 +77,32 @@ fn an_idle_wire_begins_at_once_and_not_where_the_last_packet_ended() {
 }
 
 #[test]
+fn packets_in_a_row_take_their_octets_over_the_rate_together() {
+    for (rate, octets) in [(1e12, 34), (1e12, 63), (400e9, 64), (100e9, 29), (3e6, 1_500)] {
+        let config = Config { rate, delay: Duration::ZERO, queue_packets: 1, loss: 0.0 };
+        let mut wire = Wire::new(config, Stream::new(1, Purpose::LinkLoss, 0, 0));
+        let mut ends = Vec::new();
+        let mut now = us(1);
+        for id in 0..10_000 {
+            // One that finds the wire idle at the instant of its end is in the row as well.
+            wire.handle_packet(packet(id, octets), now).expect("the wire is free");
+            now = wire.poll_timeout().expect("a packet is sent");
+            wire.handle_timeout(now);
+            while wire.poll_output().is_some() {}
+            // That it arrives at once.
+            wire.handle_timeout(now);
+            while wire.poll_output().is_some() {}
+            ends.push(now);
+        }
+        for (index, end) in ends.iter().enumerate() {
+            let exact = 1_000.0 + (index + 1) as f64 * f64::from(octets) * 8e9 / rate;
+            let off = (end.as_nanos() as f64 - exact).abs();
+            assert!(off <= 0.501, "{octets} B at {rate} b/s: packet {index} is {off} ns off");
+        }
+    }
+}
+
+#[test]
 fn the_queue_holds_so_many_besides_the_one_that_is_sent() {
     let mut wire = wire(2, 0.0);
     let taken: Vec<bool> = (0..5).map(|id| wire.handle_packet(packet(id, 100), us(0)).is_ok()).collect();
