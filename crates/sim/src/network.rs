@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::sync::Arc;
 
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::routing::fixed::ShortestPaths;
@@ -16,9 +17,9 @@ use hopcast_radio::units::Power;
 
 use crate::engine::{Attachment, Ports};
 use crate::host::card::Cards;
-use crate::host::{Hop, Host, Interface, Routes};
+use crate::host::{Destinations, Hop, Host, Interface, Routes};
 use crate::paths::{LossyLink, Paths};
-use crate::scenario::model::{Flow, Group, NodeId, NodeRadio, Role, Routing, Scenario};
+use crate::scenario::model::{Flow, Group, NodeId, NodeRadio, Relay, Role, Routing, Scenario};
 use crate::topology::Topology;
 use crate::wired::Wire;
 
@@ -79,8 +80,10 @@ pub fn cards(scenario: &Scenario) -> Vec<Option<Cards>> {
 /// Neighbours and paths.
 #[derive(Clone, Debug)]
 pub struct Network {
-    /// Paths between all nodes; none where routing protocols find them.
+    /// Paths to `destinations`; none where routing protocols find them.
     pub paths: Paths,
+    /// Who is sent packets over these paths.
+    destinations: Arc<Destinations>,
     /// By node: the hops to its neighbours, by their index.
     hops: Vec<Vec<Hop>>,
     /// By node: its interfaces.
@@ -139,7 +142,8 @@ impl Network {
             ports.attachments(node).iter().map(interface).collect()
         });
         let needs_paths = scenario.groups.iter().any(|group| matches!(group.routing, Routing::Static));
-        let mut network = Self::of_hops(hops, interfaces.collect(), needs_paths, goes_on)?;
+        let destinations = if needs_paths { destinations(scenario) } else { Destinations::default() };
+        let mut network = Self::of_hops(hops, interfaces.collect(), destinations, goes_on)?;
         let wanted = if needs_paths { network.unreachable(scenario) } else { Vec::new() };
         if !wanted.is_empty() {
             network.find_detours(&wanted, &stations, topology, &access_points);
@@ -199,13 +203,14 @@ impl Network {
     pub fn of_neighbours(neighbours: &[Vec<u32>], interface: Interface) -> Self {
         let hop = |&to: &u32| Hop { interface: 0, node: NodeId(to), station: Some(StationId(to)) };
         let hops = neighbours.iter().map(|near| near.iter().map(hop).collect()).collect();
-        Self::of_hops(hops, vec![vec![interface]; neighbours.len()], true, &|| true).expect("nothing stops it")
+        let all = Destinations::new(neighbours.len(), 0..neighbours.len() as u32);
+        Self::of_hops(hops, vec![vec![interface]; neighbours.len()], all, &|| true).expect("nothing stops it")
     }
 
     fn of_hops(
         mut hops: Vec<Vec<Hop>>,
         interfaces: Vec<Vec<Interface>>,
-        needs_paths: bool,
+        destinations: Destinations,
         goes_on: &dyn Fn() -> bool,
     ) -> Option<Self> {
         for near in &mut hops {
@@ -213,9 +218,9 @@ impl Network {
             near.sort_by_key(|hop| (hop.node, hop.station.is_some()));
             near.dedup_by_key(|hop| hop.node);
         }
-        let near = hops.iter().filter(|_| needs_paths);
-        let neighbours: Vec<Vec<u32>> = near.map(|near| near.iter().map(|hop| hop.node.0).collect()).collect();
-        Some(Self { paths: ShortestPaths::new_while(&neighbours, goes_on)?.into(), hops, interfaces })
+        let neighbours: Vec<Vec<u32>> = hops.iter().map(|near| near.iter().map(|hop| hop.node.0).collect()).collect();
+        let paths = ShortestPaths::new_while(&neighbours, destinations.iter(), goes_on)?.into();
+        Some(Self { paths, destinations: destinations.into(), hops, interfaces })
     }
 
     /// The interfaces of a node.
@@ -223,18 +228,34 @@ impl Network {
         &self.interfaces[node.0 as usize]
     }
 
-    /// The forwarding table of a node that sends what is for a destination to the neighbour that `next_hop` names.
-    pub fn table(&self, node: NodeId, next_hop: impl Fn(NodeId) -> Option<NodeId>) -> Routes {
+    /// Who is sent packets over the paths, by number.
+    pub fn destinations(&self) -> impl Iterator<Item = u32> {
+        self.destinations.iter()
+    }
+
+    /// The forwarding table of a node that sends what is for each of these destinations to this neighbour.
+    pub fn table(&self, node: NodeId, next_hops: &BTreeMap<u32, NodeId>) -> Routes {
         let hops = &self.hops[node.0 as usize];
-        let places: BTreeMap<NodeId, usize> = hops.iter().enumerate().map(|(place, hop)| (hop.node, place)).collect();
-        let mut routes = Routes::new(hops.clone(), self.hops.len());
-        for destination in (0..self.hops.len() as u32).map(NodeId) {
-            if let Some(&place) = next_hop(destination).and_then(|next| places.get(&next)) {
-                routes.set(destination, place);
+        let mut routes = Routes::new(hops.clone(), Arc::clone(&self.destinations));
+        for (&destination, next) in next_hops {
+            if let Ok(place) = hops.binary_search_by_key(next, |hop| hop.node) {
+                routes.set(NodeId(destination), place);
             }
         }
         routes
     }
+}
+
+/// Who may be sent packets by static routing: the ends of flows, the nodes that they name, and those whose programs pass on what
+/// comes. All nodes where real hosts send to whom they like, or where access points come and go.
+fn destinations(scenario: &Scenario) -> Destinations {
+    let nodes = groups(scenario).count();
+    if scenario.radio.association.is_some() || scenario.groups.iter().any(|group| group.is_real) {
+        return Destinations::new(nodes, 0..nodes as u32);
+    }
+    let of = |flow: &Flow| [flow.from].into_iter().chain(flow.via.clone()).chain([flow.to]).map(|node| node.0);
+    let relays = groups(scenario).zip(0..).filter(|(group, _)| group.relay == Relay::Application);
+    Destinations::new(nodes, scenario.flows.iter().flat_map(of).chain(relays.map(|(_, node)| node)))
 }
 
 /// Takes out of the tables of `hosts` the ways to and from stations, which the paths take for granted: none has an access point

@@ -2,14 +2,14 @@
 //!
 //! The cost of a path is its number of hops; links that have only one direction are used in that direction only.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
-/// Next hops on shortest paths between all pairs of `nodes` nodes.
+/// Next hops on shortest paths from all of `nodes` nodes to some of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShortestPaths {
     nodes: usize,
-    /// Row by destination: the next hop of each node, or [`NONE`].
-    next_hops: Vec<u32>,
+    /// By destination: the next hop of each node, or [`NONE`].
+    next_hops: BTreeMap<u32, Vec<u32>>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -21,11 +21,16 @@ impl ShortestPaths {
     /// Among next hops that are equally near to the destination, the one with the lowest index is taken.
     /// Breadth-first search from each destination, against the links: O(nodes × (nodes + links)).
     pub fn new(neighbours: &[Vec<u32>]) -> Self {
-        Self::new_while(neighbours, &|| true).expect("nothing stops it")
+        Self::new_while(neighbours, 0..neighbours.len() as u32, &|| true).expect("nothing stops it")
     }
 
-    /// The same, given up with `None` as soon as `goes_on` says no; it is asked before each destination.
-    pub fn new_while(neighbours: &[Vec<u32>], goes_on: &dyn Fn() -> bool) -> Option<Self> {
+    /// The routes to `destinations` alone, each below `neighbours.len()`: no path leads anywhere else. Given up with `None` as soon as
+    /// `goes_on` says no; it is asked before each destination.
+    pub fn new_while(
+        neighbours: &[Vec<u32>],
+        destinations: impl IntoIterator<Item = u32>,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Option<Self> {
         let nodes = neighbours.len();
         let mut heard_by = vec![Vec::new(); nodes];
         for (from, list) in neighbours.iter().enumerate() {
@@ -33,16 +38,17 @@ impl ShortestPaths {
                 heard_by[to as usize].push(from as u32);
             }
         }
-        let mut next_hops = vec![NONE; nodes * nodes];
+        let mut next_hops = BTreeMap::new();
         let mut distance = vec![NONE; nodes];
         let mut queue = VecDeque::with_capacity(nodes);
-        for (destination, row) in next_hops.chunks_exact_mut(nodes.max(1)).enumerate() {
+        for destination in destinations {
             if !goes_on() {
                 return None;
             }
+            let mut row = vec![NONE; nodes];
             distance.fill(NONE);
-            distance[destination] = 0;
-            queue.push_back(destination as u32);
+            distance[destination as usize] = 0;
+            queue.push_back(destination);
             while let Some(node) = queue.pop_front() {
                 let beyond = distance[node as usize] + 1;
                 for &from in &heard_by[node as usize] {
@@ -56,17 +62,14 @@ impl ShortestPaths {
                     }
                 }
             }
+            next_hops.insert(destination, row);
         }
         Some(Self { nodes, next_hops })
     }
 
     /// The neighbour of `from` on the way to `to`; `None` where no path leads there, or `from` is `to`.
     pub fn next_hop(&self, from: u32, to: u32) -> Option<u32> {
-        let (from, to) = (from as usize, to as usize);
-        if from >= self.nodes || to >= self.nodes {
-            return None;
-        }
-        Some(self.next_hops[to * self.nodes + from]).filter(|&hop| hop != NONE)
+        self.next_hops.get(&to)?.get(from as usize).copied().filter(|&hop| hop != NONE)
     }
 
     /// The nodes from `from` to `to`, both included; `None` where no path leads there.
@@ -115,8 +118,21 @@ mod tests {
     fn the_search_ends_between_two_destinations_when_told() {
         let asked = core::cell::Cell::new(0);
         let goes_on = || asked.replace(asked.get() + 1) < 2;
-        assert_eq!(ShortestPaths::new_while(&[vec![1], vec![0, 2], vec![1]], &goes_on), None);
+        assert_eq!(ShortestPaths::new_while(&[vec![1], vec![0, 2], vec![1]], 0..3, &goes_on), None);
         assert_eq!(asked.get(), 3);
+    }
+
+    #[test]
+    fn a_search_for_some_destinations_finds_the_same_ways_to_them_and_no_others() {
+        let neighbours = [vec![1], vec![0, 2], vec![1, 3], vec![2]];
+        let some = ShortestPaths::new_while(&neighbours, [3, 0], &|| true).expect("nothing stops it");
+        let all = ShortestPaths::new(&neighbours);
+        for from in 0..4 {
+            for to in [0, 3] {
+                assert_eq!(some.path(from, to), all.path(from, to));
+            }
+            assert_eq!(some.next_hop(from, 1), None);
+        }
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub use pool::PacketPool;
 pub use real::{Arrival, Listener, RealFrame};
 pub use reassembly::{REASSEMBLY_MEMORY, REASSEMBLY_TIMEOUT};
 pub use router::{Neighbour, ROUTE_QUEUE_PACKETS, ROUTE_QUEUE_TIMEOUT, Router};
-pub use routes::{Hop, Routes};
+pub use routes::{Destinations, Hop, Routes};
 pub use tcp::TcpOptions;
 
 use crate::metrics::{Census, Counters, DropCause, FlowTable};

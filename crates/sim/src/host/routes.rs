@@ -2,6 +2,7 @@
 
 use super::NodeId;
 use hopcast_radio::mac::StationId;
+use std::sync::Arc;
 
 /// A neighbour of a host, and the way there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,25 +15,61 @@ pub struct Hop {
     pub station: Option<StationId>,
 }
 
-/// The next hop towards each destination.
+/// The nodes to which packets may be sent: forwarding tables have no routes to others.
 #[derive(Clone, Debug, Default)]
-pub struct Routes {
-    hops: Vec<Hop>,
-    /// By destination: place in `hops`, or [`NONE`], which is beyond them.
-    to: Vec<u32>,
+pub struct Destinations {
+    /// By node: its place among them, or [`NONE`].
+    places: Vec<u32>,
+    count: usize,
 }
 
 const NONE: u32 = u32::MAX;
 
-impl Routes {
-    /// A table for so many destinations, with routes to none. `hops` are those that its routes may take.
-    pub fn new(hops: Vec<Hop>, destinations: usize) -> Self {
-        Self { hops, to: vec![NONE; destinations] }
+impl Destinations {
+    /// Some of so many nodes, in any order.
+    pub fn new(nodes: usize, destinations: impl IntoIterator<Item = u32>) -> Self {
+        let (mut places, mut count) = (vec![NONE; nodes], 0);
+        for node in destinations {
+            let place = &mut places[node as usize];
+            if *place == NONE {
+                *place = count as u32;
+                count += 1;
+            }
+        }
+        Self { places, count }
     }
 
-    /// Sends what is for `destination` over the hop at this place.
+    /// All of them, by their number.
+    pub fn iter(&self) -> impl Iterator<Item = u32> {
+        self.places.iter().zip(0..).filter(|&(&place, _)| place != NONE).map(|(_, node)| node)
+    }
+
+    fn place(&self, node: NodeId) -> Option<usize> {
+        self.places.get(node.0 as usize).filter(|&&place| place != NONE).map(|&place| place as usize)
+    }
+}
+
+/// The next hop towards each destination.
+#[derive(Clone, Debug, Default)]
+pub struct Routes {
+    hops: Vec<Hop>,
+    destinations: Arc<Destinations>,
+    /// By place of the destination: place in `hops`, or [`NONE`], which is beyond them.
+    to: Vec<u32>,
+}
+
+impl Routes {
+    /// A table with routes to none of `destinations`. `hops` are those that its routes may take.
+    pub fn new(hops: Vec<Hop>, destinations: Arc<Destinations>) -> Self {
+        let to = vec![NONE; destinations.count];
+        Self { hops, destinations, to }
+    }
+
+    /// Sends what is for `destination`, if that is one, over the hop at this place.
     pub fn set(&mut self, destination: NodeId, hop: usize) {
-        self.to[destination.0 as usize] = hop as u32;
+        if let Some(place) = self.destinations.place(destination) {
+            self.to[place] = hop as u32;
+        }
     }
 
     /// Sends what is for `destination` over this hop, which need not be one of those so far; or nowhere.
@@ -48,6 +85,6 @@ impl Routes {
 
     /// The next hop towards `destination`.
     pub fn get(&self, destination: NodeId) -> Option<&Hop> {
-        self.hops.get(*self.to.get(destination.0 as usize)? as usize)
+        self.hops.get(self.to[self.destinations.place(destination)?] as usize)
     }
 }

@@ -160,7 +160,7 @@ pub fn machines(scenario: &Scenario, network: &Network, seed: u64, hosting: Host
     };
     let paths: Vec<Path> =
         scenario.flows.iter().map(|flow| Path::new(flow, &nodes, routes)).collect::<Result<_, _>>()?;
-    let tables = forwarding_tables(scenario, &paths, &nodes, routes)?;
+    let tables = forwarding_tables(scenario, &paths, &nodes, network)?;
     let neighbours = Arc::new(Neighbours::new(scenario));
     let mut hosts: Vec<Host> = nodes
         .groups
@@ -177,10 +177,7 @@ pub fn machines(scenario: &Scenario, network: &Network, seed: u64, hosting: Host
                 seed,
             };
             let mut host = match &group.routing {
-                Routing::Static => {
-                    let routes = network.table(node, |to| next_hops.get(to.0 as usize).copied().flatten());
-                    Host::new(node, config, routes)
-                }
+                Routing::Static => Host::new(node, config, network.table(node, &next_hops)),
                 Routing::None => Host::new(node, config, Routes::default()),
                 Routing::Protocol(protocol) => {
                     let random = Stream::new(seed, Purpose::Routing, u64::from(node.0), 0);
@@ -333,17 +330,19 @@ impl Path {
     }
 }
 
-/// The next hop of each node towards each destination: on the shortest path, but where a flow's `via` says otherwise.
+/// By node and destination, the next hop: on the shortest path, but where a flow's `via` says otherwise.
 fn forwarding_tables(
     scenario: &Scenario,
     paths: &[Path],
     nodes: &Nodes<'_>,
-    routes: &Paths,
-) -> Result<Vec<Vec<Option<NodeId>>>, TrafficError> {
+    network: &Network,
+) -> Result<Vec<BTreeMap<u32, NodeId>>, TrafficError> {
+    let routes = &network.paths;
     let count = nodes.groups.len() as u32;
-    let table = |node| (0..count).map(|to| routes.next_hop(node, to).map(NodeId)).collect();
-    let mut tables: Vec<Vec<Option<NodeId>>> =
-        (0..count).map(|node| if nodes.is_routed(node) { Vec::new() } else { table(node) }).collect();
+    let destinations: Vec<u32> = network.destinations().collect();
+    let table = |node| destinations.iter().filter_map(|&to| Some((to, NodeId(routes.next_hop(node, to)?)))).collect();
+    let mut tables: Vec<BTreeMap<u32, NodeId>> =
+        (0..count).map(|node| if nodes.is_routed(node) { BTreeMap::new() } else { table(node) }).collect();
     // By node and destination: the flow that wants it so.
     let mut claimed: BTreeMap<(u32, u32), &str> = BTreeMap::new();
     for (flow, path) in scenario.flows.iter().zip(paths) {
@@ -356,20 +355,19 @@ fn forwarding_tables(
         for leg in path.legs.iter().cloned().chain(path.legs.iter().map(back).filter(|_| two_way)) {
             let Some(&to) = leg.last() else { continue };
             for hop in leg.windows(2).filter(|hop| !nodes.is_routed(hop[0])) {
-                let entry = &mut tables[hop[0] as usize][to as usize];
                 let wanted = NodeId(hop[1]);
+                let taken = tables[hop[0] as usize].insert(to, wanted);
                 let claim = claimed.insert((hop[0], to), &flow.name);
-                if let Some(other) = claim.filter(|_| *entry != Some(wanted)) {
+                if let Some(other) = claim.filter(|_| taken != Some(wanted)) {
                     return Err(TrafficError::WaysPart(Box::new(WaysPart {
                         flow: flow.name.clone(),
                         other: other.to_owned(),
                         node: nodes.name(hop[0]),
                         to: nodes.name(to),
                         wanted: nodes.name(wanted.0),
-                        taken: entry.map_or_else(String::new, |taken| nodes.name(taken.0)),
+                        taken: taken.map_or_else(String::new, |taken| nodes.name(taken.0)),
                     })));
                 }
-                *entry = Some(wanted);
             }
         }
     }
@@ -586,6 +584,7 @@ fn source(flow: &Flow, id: FlowId, seed: u64) -> Source {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::Interface;
     use crate::scenario::Source as Text;
     use hopcast_protocols::routing::fixed::ShortestPaths;
 
@@ -622,12 +621,13 @@ mod tests {
         )
     }
 
-    fn tables(scenario: &Scenario) -> Result<Vec<Vec<Option<NodeId>>>, TrafficError> {
-        let routes = Paths::from(ShortestPaths::new(&[vec![1, 2, 3], vec![0, 2, 3], vec![0, 1, 3], vec![0, 1, 2]]));
+    fn tables(scenario: &Scenario) -> Result<Vec<BTreeMap<u32, NodeId>>, TrafficError> {
+        let neighbours = [vec![1, 2, 3], vec![0, 2, 3], vec![0, 1, 3], vec![0, 1, 2]];
+        let network = Network::of_neighbours(&neighbours, Interface { mtu: None, queue_packets: 50 });
         let nodes = Nodes { groups: vec![&scenario.groups[0]; 4], names: vec!["n0", "n1", "n2", "n3"] };
         let paths: Vec<Path> =
-            scenario.flows.iter().map(|f| Path::new(f, &nodes, &routes)).collect::<Result<_, _>>()?;
-        forwarding_tables(scenario, &paths, &nodes, &routes)
+            scenario.flows.iter().map(|f| Path::new(f, &nodes, &network.paths)).collect::<Result<_, _>>()?;
+        forwarding_tables(scenario, &paths, &nodes, &network)
     }
 
     #[test]
@@ -644,7 +644,7 @@ mod tests {
     fn forwarding_machines_get_the_way_and_the_way_back() {
         let scenario = scenario("os", &flow("f", "n3", &["n2", "n1"], "tcp"));
         let tables = tables(&scenario).expect("one flow does not contradict itself");
-        let hop = |from: usize, to: usize| tables[from][to].map(|node| node.0);
+        let hop = |from: usize, to: u32| tables[from].get(&to).map(|node| node.0);
         assert_eq!([hop(0, 3), hop(2, 3), hop(1, 3)], [Some(2), Some(1), Some(3)]);
         assert_eq!([hop(3, 0), hop(1, 0), hop(2, 0)], [Some(1), Some(2), Some(0)]);
         assert_eq!(hop(0, 1), Some(1), "other destinations keep their shortest paths");
@@ -653,7 +653,7 @@ mod tests {
     #[test]
     fn without_via_the_path_is_the_shortest() {
         let scenario = scenario("application", &flow("f", "n3", &[], "udp"));
-        assert_eq!(tables(&scenario).expect("all are in range")[0][3], Some(NodeId(3)));
+        assert_eq!(tables(&scenario).expect("all are in range")[0][&3], NodeId(3));
     }
 
     #[test]

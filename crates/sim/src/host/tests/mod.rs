@@ -112,7 +112,8 @@ impl Bench {
 /// Routes of a node in a line.
 fn line(node: u32, count: u32) -> Routes {
     let hop = |node| Hop { interface: 0, node: NodeId(node), station: None };
-    let mut routes = Routes::new(vec![hop(node.wrapping_sub(1)), hop(node + 1)], count as usize);
+    let mut routes =
+        Routes::new(vec![hop(node.wrapping_sub(1)), hop(node + 1)], Destinations::new(count as usize, 0..count).into());
     for to in (0..count).filter(|&to| to != node) {
         routes.set(NodeId(to), usize::from(to > node));
     }
