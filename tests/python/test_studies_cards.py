@@ -54,6 +54,31 @@ def test_the_columns_of_two_cards_are_swapped(h7: Table, routing: str, air: floa
     assert number(h7, f"{case}, multiple channels", "misfit printed / swapped") > 1.0
 
 
+# 40 mW, 20 lg(4 pi 1 m / 57.9 mm) = 46.7 dB of path, and 28 + 16 dB of rejection; two at once are 3 dB more.
+def test_leakage_costs_what_is_sensed_of_it(h7: Table) -> None:
+    leaks = h2o_cards.leakage_dbm()
+    assert leaks == pytest.approx(16.02 - 46.73 - 44.0, abs=0.01)
+    unsensed = leaks + h2o_cards.REJECTION_DB - h2o_cards.UNSENSED_DB
+    assert unsensed + 3.02 < h2o_cards.SENSED_DBM < leaks < h2o_cards.ENERGY_DBM
+    for hops in (2, 3):
+        sensed, not_sensed, apart = (
+            number(h7, f"1:{hops}-hop, 2 cards, application routing, {column}", "bandwidth")
+            for column in (h2o_cards.MULTIPLE, h2o_cards.UNSENSED, h2o_cards.APART)
+        )
+        assert not_sensed == pytest.approx(apart, rel=0.01)
+        assert sensed < 0.6 * apart
+    (note,) = [note for note in EXPERIMENTS["H7"].notes(h7) if "-74.7 dBm" in note]
+    assert "a card that conforms need not defer" in note
+    assert "it is sensing that costs" in note
+
+
+def test_an_operating_system_with_an_applications_queue_loses_as_much(h7: Table) -> None:
+    for hops in (2, 3):
+        by_os = number(h7, f"1:{hops}-hop, 1 card, OS routing, {h2o_cards.SHORT}", "loss")
+        assert by_os == pytest.approx(number(h7, f"1:{hops}-hop, 1 card, application routing, single channel", "loss"))
+    assert any("as the application does" in note for note in EXPERIMENTS["H7"].notes(h7))
+
+
 def test_tcp_changes_with_the_channels_and_with_nothing_else(h7: Table) -> None:
     *found, over_three = [row for row in h7.rows if row.metric == "TCP, to one card"]
     assert len(found) == 14

@@ -453,8 +453,8 @@ def _h5_notes(table: Table) -> list[str]:
     return [
         "The paper contradicts itself on UDP's loss at 1 KB: 250 times the 0.2 % of H4 are 50 % (150 times, 30 %), its Table "
         f"II has 5.14 ± 3.88 %, and the times of H6 imply over {IMPLIED_LOSS:.0f} % (more arrived in 1106 s with a wait than in 961 s without). Simulated: {significant(loss)} %.",
-        "Source and relays get equal shares of the air only on average. A relay's receive buffer of 8 KiB holds eight units of "
-        "1 KB, too few to even chance out; what overflows it is lost (H6 says where).",
+        "Source and relays get equal shares of the air only on average. A relay's receive and send buffer of 8 KiB each hold sixteen "
+        "units of 1 KB, too few to even chance out; what overflows them is lost (H6 says where).",
         f"With RTS/CTS the loss at 1 KB is {significant(with_rts)} %"
         + (
             ", the same to the last unit: all stations hear each other, so who sends next follows from the same draws of "
