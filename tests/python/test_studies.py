@@ -393,7 +393,8 @@ def observed(case: Case, seed: int) -> dict[str, Any]:
     if case.observe is not house.observe:
         return {}
     times = [house.FTP + 0.25 * (step + 1) for step in range(4 * (house.END - house.FTP))]
-    names = [f"{f} {p} {n}" for f in ("movie", "game") for p in ("before", "after") for n, _ in house.JITTER]
+    kinds = [*(kind for kind, _ in house.JITTER), "delay"]
+    names = [f"{flow} {period} {kind}" for flow, _ in house.JITTERY for period in ("before", "after") for kind in kinds]
     bins = {"movie": 36, "game": 27}
     tracks = ("cwnd", "ssthresh", "srtt", "rate", "game", "movie", "queue")
     return {
@@ -507,6 +508,38 @@ def test_a_bigger_network_is_compared_with_two_and_three_hops(many: float, expec
 
     verdicts = remarks_of("P1", changed(made_up(EXPERIMENTS["P1"], False), set_rates))
     assert [v for note, v in verdicts.items() if "A bigger network" in note] == [expected]
+
+
+def claims_of(id_: str, measured: Measured) -> dict[str, Row]:
+    """Those of an experiment, by case and metric."""
+    return {f"{row.case}: {row.metric}": row for row in EXPERIMENTS[id_].rows(measured) if row.kind == "claim"}
+
+
+def download(document: dict[str, Any]) -> dict[str, Any]:
+    """The flow of the house that fills the queue."""
+    return next(flow for flow in document["flows"] if flow["name"] == "download")
+
+
+@pytest.mark.parametrize(("factor", "expected"), [(1.05, "holds"), (1.5, "fails")])
+def test_no_difference_is_said_of_each_place_where_losses_keep_tcp_slow(factor: float, expected: str) -> None:
+    def set_rates(case: str, document: dict[str, Any]) -> None:
+        # One place of the three, with the larger buffer.
+        download(document)["goodput_bps"] = 1e6 * (factor if case == "5 m, 1 attempt, 100 packets" else 1.0)
+
+    found = claims_of("W4", changed(made_up(EXPERIMENTS["W4"], False), set_rates))
+    assert found["with losses, the hardest of 3: goodput ratio"].verdict == expected
+
+
+@pytest.mark.parametrize(("kept", "by_little"), [(0.95, "holds"), (0.8, "fails")])
+def test_goodput_of_the_tuned_house_falls_and_by_little(kept: float, by_little: str) -> None:
+    def set_rates(case: str, document: dict[str, Any]) -> None:
+        download(document)["goodput_bps"] = 1e6 * (kept if "50 packets" in case else 1.0)
+
+    rows = EXPERIMENTS["W6"].rows(changed(made_up(EXPERIMENTS["W6"], False), set_rates))
+    verdicts = {row.metric: row.verdict for row in rows if row.kind == "claim"}
+    assert (verdicts["goodput ratio"], verdicts["goodput ratio, by little"]) == ("holds", by_little)
+    (note,) = [note for note in EXPERIMENTS["W6"].notes(Table(rows)) if "of its goodput" in note]
+    assert ("that of the smaller buffer" in note) == (by_little == "fails")
 
 
 @pytest.mark.parametrize(("spread", "expected"), [(0.02, "fails"), (0.5, "holds")])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import polars
 import pytest
 
 from hopcast import run, studies
@@ -46,9 +47,22 @@ def test_what_is_observed_is_what_the_tables_of_a_run_say() -> None:
     assert found["numbers"]["game after maximum"] == pytest.approx(1e3 * jitter["jitter_max_s"])
     assert found["numbers"]["game after mean"] == pytest.approx(1e3 * jitter["jitter_mean_s"])
     assert found["numbers"]["game after variance"] == pytest.approx(1e6 * jitter["jitter_variance_s2"])
+    chat = result.jitter("chat", 135, 180).row(0, named=True)
+    assert found["numbers"]["chat after maximum"] == pytest.approx(1e3 * chat["jitter_max_s"])
+    # Beside the download the game's packets wait: its mean over the whole flow, two thirds of which lie before, is between the two.
+    before, after = (found["numbers"][f"game {period} delay"] for period in ("before", "after"))
+    assert before < 1e3 * result.json()["flows"][1]["delay_mean_s"] < after
     assert (len(found["bins"]["movie"]), len(found["bins"]["game"])) == (36, 27)
     assert max(found["bins"]["game"][18:]) == pytest.approx(found["numbers"]["game after maximum"])
     assert len({len(track) for track in found["tracks"].values()}) == 1
+
+
+def test_a_mean_delay_is_that_of_the_packets_of_a_part() -> None:
+    series = polars.DataFrame(
+        {"time_s": [1.0, 2.0, 3.0, 4.0], "packets": [9, 1, 3, 0], "delay_s": [9.0, 0.1, 0.3, None]}
+    )
+    assert house.mean_delay(series, 1.0, 4.0) == pytest.approx((0.1 + 3 * 0.3) / 4)
+    assert math.isnan(house.mean_delay(series, 3.0, 4.0))
 
 
 def test_the_download_makes_the_jitter_and_later_means_take_it_away() -> None:
