@@ -113,6 +113,21 @@ def test_it_is_the_ranges_that_shut_a_session_out() -> None:
     assert share["802.11a, 200 m apart"] < 0.3 * share["802.11a, 50 ft apart"]
 
 
+def test_the_places_say_which_of_two_relays_loses_more() -> None:
+    table = run("H6")
+    three, square = (
+        {node: number(table, case, f"lost at {node}") for node in ("N2", "N3")}
+        for case in ("1 KB, wait 0 ms", "1 KB, wait 0 ms, in a square")
+    )
+    assert three["N2"] < 50.0 < square["N2"]
+    # Of N1 and N3 it is as far as the other; they make out a header of what collides at N2.
+    in_error = [number(table, "1 KB, wait 0 ms", f"frames in error at N{index}") for index in (1, 2, 3)]
+    assert in_error[1] == 0.0 < min(in_error[0], in_error[2])
+    (note,) = [note for note in EXPERIMENTS["H6"].notes(table) if note.startswith("Of what relays lose")]
+    assert [note.count(f"{node} loses the most") for node in ("N2", "N3")] == [2, 1]
+    assert "It is the places that turn three hops round." in note
+
+
 def test_turbo_rises_with_the_size_of_a_unit() -> None:
     table = run("H10")
     rises = [case for case in verdicts(table, "bandwidth ratio") if case.startswith("UDP")]
