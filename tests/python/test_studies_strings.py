@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import random
 from collections.abc import Mapping
 from itertools import product
@@ -12,6 +13,7 @@ import pytest
 from hopcast.results import run
 from hopcast.scenario import Scenario
 from hopcast.studies import AMOUNTS, strings_calls, strings_mesh
+from hopcast.studies.experiment import Measured, Table
 from hopcast.studies.rows import Sample
 from hopcast.studies.strings import CHANNELS, ERRORS, FEC, IDEAL, SEGMENTS, Channel, scenario, tcp
 from hopcast.studies.strings_calls import CHOSEN, Setting, call
@@ -80,6 +82,32 @@ def test_a_call_loses_what_it_sends_before_its_route_is_known_and_nothing_else()
     assert 60.0 < seconds(CHOSEN, 7) < 120.0
     assert seconds(strings_calls.EAGER, 7) < 10.0
     assert lost([call(0, 0, 7, 600, strings_calls.KNOWN)], strings_calls.KNOWN) == 0.0
+
+
+@pytest.mark.parametrize(("less", "expected"), [(0.0, "fails"), (1.0, "holds")])
+def test_smaller_packets_lose_less_only_if_they_lose_less_time(less: float, expected: str) -> None:
+    """Calls that lose what they send in some seconds from their beginning on, `less` of them with packets of 300 B."""
+    run_s, drawn = strings_calls.MONARCH_RUN, random.Random(1)
+    outages = {(seed, hops): hops * drawn.uniform(5.0, 15.0) for seed, hops in product(range(30), range(1, 8))}
+
+    def flow(packet: int, outage: float) -> dict[str, object]:
+        interval = 8.0 * packet / strings_calls.G729
+        return {"name": "stream0", "lost_packets": math.ceil(outage / interval), "sent_packets": run_s / interval}
+
+    documents = {
+        strings_calls._named(strings_calls._single(packet, hops), setting): [
+            {"flows": [flow(packet, outages[seed, hops] - (less if packet == 300 else 0.0))]} for seed in range(30)
+        ]
+        for setting in (CHOSEN, *strings_calls.BESIDE["P2"])
+        for packet, hops in product(strings_calls.TABLE_1, range(1, 8))
+    }
+    rows = strings_calls._p2_rows(Measured(documents))
+    (about,) = (row for row in rows if row.kind == "claim" and "Smaller UDP packet" in row.note)
+    assert about.verdict == expected
+    # By whole packets alone smaller ones lose less, whatever the time.
+    whole = Table(rows)[strings_calls.SMALLER, "loss"].measured
+    assert whole is not None
+    assert whole < -0.01
 
 
 def test_large_segments_collapse_where_bits_are_left_wrong_and_the_call_beside_them_does_not() -> None:
