@@ -609,6 +609,36 @@ def test_a_gap_to_tcp_is_a_lead_in_kilobits(with_errors: float, expected: str) -
     assert [v for note, v in verdicts.items() if "slightly decreases" in note] == [expected]
 
 
+def claims_of(id_: str, measured: Measured) -> dict[str, Row]:
+    """The claims of an experiment, by their notes."""
+    return {row.note: row for row in EXPERIMENTS[id_].rows(measured) if row.kind == "claim"}
+
+
+@pytest.mark.parametrize(("segments", "expected"), [(1, "holds"), (0, "fails")])
+def test_a_connection_over_all_hops_transfers_in_all_cases_only_if_it_does_in_the_hardest(
+    segments: int, expected: str
+) -> None:
+    hardest_case = "1000 B, RTS, errors + FEC, window 20"
+
+    def set_octets(case: str, document: dict[str, Any]) -> None:
+        size = int(case.removeprefix("1 hop, ").split()[0])
+        document["flows"][7]["received_bytes"] = size * (segments if case == hardest_case else 5)
+
+    measured = changed(made_up(EXPERIMENTS["P5"], False), set_octets)
+    claims = claims_of("P5", measured)
+    assert [row.verdict for note, row in claims.items() if "is able to transfer data" in note] == [expected]
+    notes = EXPERIMENTS["P5"].notes(Table(EXPERIMENTS["P5"].rows(measured)))
+    named = "Nothing arrives in any of 12 runs with 1000 B, RTS, errors + FEC, for a window of 20 segments."
+    assert any(note.endswith(named) for note in notes) == (segments == 0)
+
+
+def test_the_rate_over_all_hops_is_set_beside_the_papers_case_by_case() -> None:
+    rows = EXPERIMENTS["P5"].rows(made_up(EXPERIMENTS["P5"], False))
+    told = [row for row in rows if row.metric == "goodput" and row.paper is not None]
+    assert len(told) == 12
+    assert all(row.case.endswith("window 20, 0-7") and row.paper == 1.0 for row in told)
+
+
 def test_a_note_begins_a_setting_with_a_capital_and_leaves_the_rest() -> None:
     experiment = EXPERIMENTS["M3"]
     notes = experiment.notes(Table(experiment.rows(made_up(experiment, False))))
