@@ -639,6 +639,20 @@ def test_the_rate_over_all_hops_is_set_beside_the_papers_case_by_case() -> None:
     assert all(row.case.endswith("window 20, 0-7") and row.paper == 1.0 for row in told)
 
 
+@pytest.mark.parametrize(("four", "expected"), [(4.0, "holds"), (2.0, "fails")])
+def test_a_delay_increases_progressively_if_each_hop_makes_it_longer(four: float, expected: str) -> None:
+    """1, 2 and 3 s over one hop to three, and more than over one hop either way over four."""
+
+    def set_jitter(case: str, document: dict[str, Any]) -> None:
+        longest = {"1 hop": 1.0, "2 hops": 2.0, "3 hops": 3.0, "4 hops": four}.get(case, 1.0)
+        document["flows"][0] |= {"jitter_max_s": longest, "jitter_mean_s": longest / 10.0}
+
+    measured = changed(made_up(EXPERIMENTS["A5"], False), set_jitter)
+    claims = claims_of("A5", measured)
+    assert [row.verdict for note, row in claims.items() if "progressively increases" in note] == [expected]
+    assert [v for note, v in remarks_of("A5", measured).items() if "progressively worse" in note] == [expected]
+
+
 def test_a_note_begins_a_setting_with_a_capital_and_leaves_the_rest() -> None:
     experiment = EXPERIMENTS["M3"]
     notes = experiment.notes(Table(experiment.rows(made_up(experiment, False))))
