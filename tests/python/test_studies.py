@@ -614,6 +614,24 @@ def claims_of(id_: str, measured: Measured) -> dict[str, Row]:
     return {row.note: row for row in EXPERIMENTS[id_].rows(measured) if row.kind == "claim"}
 
 
+def test_m1_sets_no_error_rate_beside_plr() -> None:
+    """The paper says that they are proportional, not that they are the same."""
+    rows = EXPERIMENTS["M1"].rows(made_up(EXPERIMENTS["M1"], False))
+    told = [row for row in rows if row.metric.startswith("PLR at ")]
+    assert len(told) == 8
+    assert all(row.paper is None and row.verdict == "measured" for row in told)
+
+
+def test_m1_tells_its_intervals_by_their_name() -> None:
+    experiment = EXPERIMENTS["M1"]
+    table = Table(experiment.rows(made_up(experiment, False)))
+    # A series has a thousand intervals.
+    (step,) = {case.scenario.duration_s / 1000 for case in experiment.cases(QUICK).values()}
+    told = [*experiment.notes(table), *(title for title, _ in experiment.figures(table))]
+    assert sum(f"ntervals of {step:g} s" in text for text in told) == 2
+    assert not any("of the arrivals" in text or "Arrivals" in text for text in told)
+
+
 @pytest.mark.parametrize(("segments", "expected"), [(1, "holds"), (0, "fails")])
 def test_a_connection_over_all_hops_transfers_in_all_cases_only_if_it_does_in_the_hardest(
     segments: int, expected: str
