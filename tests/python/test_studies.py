@@ -614,6 +614,21 @@ def claims_of(id_: str, measured: Measured) -> dict[str, Row]:
     return {row.note: row for row in EXPERIMENTS[id_].rows(measured) if row.kind == "claim"}
 
 
+@pytest.mark.parametrize(("other", "said"), [("TFRC", "In all three cases"), ("TCP with ELFN", "outperforms TCP+ELFN")])
+@pytest.mark.parametrize(("least", "expected"), [(1.1, "holds"), (0.9, "fails")])
+def test_adtfrc_has_more_in_all_cases_only_if_it_has_in_the_hardest(
+    other: str, said: str, least: float, expected: str
+) -> None:
+    """Half as much again as the other protocols, but for one of the three cases."""
+
+    def set_rates(case: str, document: dict[str, Any]) -> None:
+        slower = 1.0 / least if case.startswith("mobility, 5 % errors: ") and case.endswith(f", {other}") else 1.0 / 1.5
+        document["flows"][0]["goodput_bps"] = 1e6 * (1.0 if case.endswith("ADTFRC") else slower)
+
+    claims = claims_of("M3", changed(made_up(EXPERIMENTS["M3"], False), set_rates))
+    assert [row.verdict for note, row in claims.items() if said in note] == [expected]
+
+
 def test_m1_sets_no_error_rate_beside_plr() -> None:
     """The paper says that they are proportional, not that they are the same."""
     rows = EXPERIMENTS["M1"].rows(made_up(EXPERIMENTS["M1"], False))
