@@ -511,7 +511,7 @@ def test_a_bigger_network_is_compared_with_two_and_three_hops(many: float, expec
     assert [v for note, v in verdicts.items() if "A bigger network" in note] == [expected]
 
 
-def claims_of(id_: str, measured: Measured) -> dict[str, Row]:
+def claims_by_case(id_: str, measured: Measured) -> dict[str, Row]:
     """Those of an experiment, by case and metric."""
     return {f"{row.case}: {row.metric}": row for row in EXPERIMENTS[id_].rows(measured) if row.kind == "claim"}
 
@@ -527,7 +527,7 @@ def test_no_difference_is_said_of_each_place_where_losses_keep_tcp_slow(factor: 
         # One place of the three, with the larger buffer.
         download(document)["goodput_bps"] = 1e6 * (factor if case == "5 m, 1 attempt, 100 packets" else 1.0)
 
-    found = claims_of("W4", changed(made_up(EXPERIMENTS["W4"], False), set_rates))
+    found = claims_by_case("W4", changed(made_up(EXPERIMENTS["W4"], False), set_rates))
     assert found["with losses, the hardest of 3: goodput ratio"].verdict == expected
 
 
@@ -550,7 +550,7 @@ def test_what_is_said_of_either_wait_is_judged_by_the_harder(with_2_ms: float, e
         doublings = next(place for place, kb in enumerate(h2o.ADU_KB) if f"{kb} KB" in case.split(", "))
         document["flows"][0]["goodput_bps"] = 1e6 * step**doublings
 
-    found = claims_of("H6", changed(made_up(EXPERIMENTS["H6"], False), set_rates))
+    found = claims_by_case("H6", changed(made_up(EXPERIMENTS["H6"], False), set_rates))
     assert found["larger / smaller, the hardest of 2: bandwidth ratio"].verdict == expected
     # No number of a switch, which loses nothing, could speak against it.
     assert not any(name.endswith("smaller / larger loss") for name in found)
