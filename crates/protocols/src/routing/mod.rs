@@ -64,10 +64,10 @@ pub trait Routing: fmt::Debug + Send {
     /// message is gone.
     fn handle_link_event(&mut self, event: &LinkEvent<'_>, now: Instant) -> Verdict;
 
-    /// It is [`Self::poll_timeout`], or later.
+    /// It is [`Self::poll_timeout`], or later. Must move that on: the driver calls as long as something is due now.
     fn handle_timeout(&mut self, now: Instant);
 
-    /// When [`Self::handle_timeout`] is due.
+    /// When [`Self::handle_timeout`] is due; at once, if that has passed.
     fn poll_timeout(&self) -> Option<Instant>;
 
     /// The next thing to be done.
@@ -153,7 +153,8 @@ pub struct Packet<'a> {
     pub destination: Ipv4Addr,
     /// Time to live.
     pub ttl: u8,
-    /// The neighbour that it came from; `None`: this node has made it.
+    /// The neighbour that it came from; `None`: this node has made it, or an interface has given it back, and then `source` tells whose
+    /// it is.
     pub from: Option<NextHop>,
     /// Of a message: all of it. Of a packet with data: the header that the protocol has put before the data. Otherwise empty.
     pub octets: &'a [u8],

@@ -437,7 +437,8 @@ impl Host {
                 }
             }
         }
-        let timeout = self.router.as_ref().and_then(|router| router.poll_timeout());
+        // A time that has passed is due now: no clock goes back to it.
+        let timeout = self.router.as_ref().and_then(|router| router.poll_timeout()).map(|due| due.max(cx.now));
         self.timers.set(Slot::Router.index(), timeout);
         // Each change is one event, so that this ends.
         while let Some((socket, event)) = self.router.as_mut().and_then(|router| router.poll_route_event(cx.now)) {
@@ -480,13 +481,14 @@ impl Host {
         };
         let packet = Packet { ip, body: Body::Message, tag, part: Some(part) };
         match hop {
-            Some(next) if next.address == Ipv4Addr::BROADCAST => {
-                cx.counters.originated += 1;
-                self.put(router.neighbours.all(self.node, next.interface), packet, cx);
-            }
             Some(next) => {
                 cx.counters.originated += 1;
-                match router.hop(self.node, next) {
+                let exists = (next.interface as usize) < self.config.interfaces.len();
+                let hop = match next.address {
+                    Ipv4Addr::BROADCAST => exists.then(|| router.neighbours.all(self.node, next.interface)),
+                    _ => router.hop(self.node, next),
+                };
+                match hop {
                     Some(hop) => self.put(hop, packet, cx),
                     None => count_host_drop(&packet, 1, DropCause::NoRoute, cx),
                 }

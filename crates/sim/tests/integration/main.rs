@@ -3,6 +3,7 @@
 mod arp;
 mod association;
 mod captures;
+mod careless;
 mod conservation;
 mod determinism;
 mod detours;
