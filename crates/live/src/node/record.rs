@@ -35,6 +35,8 @@ const NEEDED_OF_ALL: (&str, &str) = ("send_redirects", "0");
 pub(super) struct Record {
     path: PathBuf,
     contents: Contents,
+    /// Whether it is that of a router that has not ended in order.
+    is_running: bool,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -59,22 +61,23 @@ impl Record {
         let inode = std::fs::metadata("/proc/thread-self/ns/net")?.ino();
         let path = PathBuf::from(format!("{FOLDER}/node-{inode}.json"));
         let up = uptime()?;
-        let (mut contents, mut since): (Contents, u64) = match std::fs::read(&path) {
+        let (mut contents, mut since, mut is_running): (Contents, u64, bool) = match std::fs::read(&path) {
             // One that can't be read was cut short, by a full disk perhaps: there was somebody.
             Ok(octets) => {
                 let contents: Contents = serde_json::from_slice(&octets).unwrap_or_default();
                 let since = contents.ended_ns.map_or(0, |ended| up.saturating_sub(ended));
-                (contents, since)
+                let is_running = contents.ended_ns.is_none();
+                (contents, since, is_running)
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => (Contents::default(), up),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => (Contents::default(), up, false),
             Err(error) => return Err(error),
         };
         if contents.loopback_since.is_some() && contents.loopback_since != loopback_since {
             // It is that of an earlier namespace with this number.
-            (contents, since) = (Contents::default(), up);
+            (contents, since, is_running) = (Contents::default(), up, false);
         }
         contents.loopback_since = loopback_since;
-        Ok((Self { path, contents }, since < silence.as_nanos()))
+        Ok((Self { path, contents, is_running }, since < silence.as_nanos()))
     }
 
     /// Gives an interface the settings of a router. What it had is written down before; where it can't be, the log says so.
@@ -112,17 +115,21 @@ impl Record {
     /// Writes that a router runs, and what is to be put back if it is killed. Where that can't be written, the log says so.
     pub(super) fn write_running(&mut self) {
         self.contents.ended_ns = None;
+        self.is_running = true;
         if let Err(error) = self.write() {
             tracing::warn!(%error, "can't write what is to be put back if the router is killed");
         }
     }
 
-    /// Writes that it has ended.
+    /// Writes that the router has ended that was running, if there was one.
     ///
     /// # Errors
     ///
     /// The platform's: a full disk, say.
     pub(super) fn write_ended(&mut self) -> io::Result<()> {
+        if !self.is_running {
+            return Ok(());
+        }
         self.contents.ended_ns = Some(uptime()?);
         self.write()
     }

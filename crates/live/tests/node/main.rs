@@ -239,6 +239,29 @@ fn who_is_killed_is_cleaned_up_after_and_comes_back() {
 /// The kernel gives the number of a namespace that is gone to the next one.
 #[test]
 fn what_a_router_left_counts_in_its_own_namespace_alone() {
+#[test]
+fn where_no_router_ran_there_is_nothing_to_clean_and_the_first_one_speaks_at_once() {
+    if !is_available() {
+        return;
+    }
+    let mut net = Net::new("clean", 2, Shape::Line);
+    let waits = |net: &Net| net.log(0).contains("nothing is said at first");
+    assert!(net.run(0, &["clean"]).status.success());
+    assert!(!net.record(0).exists());
+    net.start(0, &[]);
+    assert!(!waits(&net), "{}", net.log(0));
+    assert_eq!(net.stop(0), Some(0));
+    let ended = std::fs::read(net.record(0)).expect("it is there");
+    assert!(net.run(0, &["clean"]).status.success());
+    assert_eq!(std::fs::read(net.record(0)).expect("it is still there"), ended, "it ended before");
+    net.start(0, &[]);
+    assert!(waits(&net), "it ended a moment ago");
+    net.kill(0);
+    assert!(net.run(0, &["clean"]).status.success());
+    net.start(0, &[]);
+    assert!(waits(&net), "one was killed");
+}
+
     if !is_available() {
         return;
     }
