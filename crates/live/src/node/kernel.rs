@@ -9,7 +9,7 @@ use std::io;
 use std::net::Ipv4Addr;
 
 use super::prefix::Prefix;
-use crate::platform::netlink::{Netlink, Route, Rule};
+use crate::platform::netlink::{LinkChange, Netlink, Route, Rule};
 
 /// Protocol number of the routes and rules (`rtm_protocol` of rtnetlink(7)): none that iproute2 lists in `rt_protos`.
 pub(super) const PROTOCOL: u8 = 165;
@@ -128,7 +128,8 @@ impl Kernel {
     }
 
     /// Something has changed in the kernel that may have taken routes or rules away: reads again which routes there are, and puts
-    /// those into the TUN device and the rules back.
+    /// those into the TUN device and the rules back. A TUN device that somebody has set down is set up before: no route leads into one that is
+    /// down.
     ///
     /// # Errors
     ///
@@ -136,7 +137,14 @@ impl Kernel {
     pub(super) fn reread(&mut self) -> io::Result<()> {
         let routes = self.netlink.routes(TABLE)?;
         self.installed.retain(|_, route| routes.contains(route));
-        self.hold()?;
+        if let Err(error) = self.hold() {
+            if error.kind() != io::ErrorKind::NetworkDown {
+                return Err(error);
+            }
+            tracing::warn!("the TUN device is down; it is set up again");
+            self.netlink.set_link(self.tun, &LinkChange { up: Some(true), ..LinkChange::default() })?;
+            self.hold()?;
+        }
         self.lead()
     }
 

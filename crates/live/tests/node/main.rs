@@ -343,6 +343,24 @@ fn a_rule_that_somebody_removes_comes_back() {
 #[test]
 fn a_path_in_use_lasts_though_hellos_leave_late() {
     if !is_available() {
+#[test]
+fn a_tun_device_that_somebody_sets_down_comes_back() {
+    if !is_available() {
+        return;
+    }
+    let mut net = Net::new("down", 2, Shape::Line);
+    (0..2).for_each(|node| net.start(node, &[]));
+    for _ in 0..3 {
+        net.ip(0, &["link", "set", "hopcast-node", "down"]);
+        net.wait_until(Duration::from_secs(5), "the route into the device is back", |net| {
+            net.ip(0, &["route", "show", "table", "654"]).contains("dev hopcast-node")
+        });
+    }
+    assert!(flow(&net, 0, 1, GAP, Duration::from_secs(1)).iter().all(Option::is_some));
+    assert_eq!(net.status(0)["interfaces"][0]["state"], "running");
+    assert_eq!(net.stop(0), Some(0));
+}
+
         return;
     }
     let mut net = Net::new("late", 3, Shape::Line);
