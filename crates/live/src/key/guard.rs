@@ -12,6 +12,11 @@
 //! | <------------------ B's 1: to A's 8, from 0 |  answers what A has asked: A knows B
 //! ```
 //!
+//! A proof lasts for [`PROOF`]; a sender that is heard is asked anew after half of it, while what it sends is taken. One whose proof
+//! has ended, as it was silent or did not answer, is asked like a new one, and what it sends waits. With the proof the counters
+//! that are taken move on, so that nothing is taken later than 63 s after it was sealed ([`PROOF`], and three times
+//! [`FRESHNESS`]), whoever has kept it in between.
+//!
 //! Only a holder of the key can make datagrams that pass, and a recording never answers a question that was asked after it.
 //! Therefore neither garbage nor recordings get into the list of known senders. Recordings can make a bounded number of datagrams
 //! wait, and be answered one for one.
@@ -47,11 +52,18 @@ const CONTROL_LEN: usize = 1 + EPOCH_LEN + 8 + 8;
 /// An answer vouches for all that its sender has sent in this time, and for nothing older than three times this. A first datagram
 /// is taken if the answer comes within it: RFC 6298, section 2, takes it for the longest usual round trip.
 const FRESHNESS: Duration = Duration::from_secs(1);
+/// A sender has shown that it lives for this time after the question that it has answered. Long enough that a protocol that says
+/// something each 15 s, as DSDV, is asked and answers while the last proof lasts.
+const PROOF: Duration = Duration::from_secs(60);
+/// A sender that is heard is asked anew after this time: what that costs is two datagrams.
+const RENEWAL: Duration = Duration::from_secs(30);
+/// A question is answered within this time or not at all: several of the longest usual round trips (see [`FRESHNESS`]).
+const ANSWER_LIMIT: Duration = Duration::from_secs(3);
 /// The same sender is asked again after this time.
 const ASK_INTERVAL: Duration = Duration::from_millis(200);
-/// The most senders that are known; of more, those heard last. Above what a network of some hundred nodes needs.
+/// The most senders that are known; of more, those that have answered last. Above what a network of some hundred nodes needs.
 const MAX_SENDERS: usize = 1 << 10;
-/// The most senders that are being asked, each with one datagram that waits.
+/// The most senders that are not known and are being asked, each with one datagram that waits.
 const MAX_ASKED: usize = 1 << 6;
 
 /// Seals what one program sends, and opens what the others send to it.
@@ -68,7 +80,7 @@ pub struct Guard<C> {
     /// Counters at the last two marks, and when the last was set: the first of them is at least [`FRESHNESS`] ago.
     marks: [u64; 2],
     marked: Instant,
-    senders: BTreeMap<Epoch, Sender>,
+    senders: BTreeMap<Epoch, Sender<C>>,
     asked: BTreeMap<Epoch, Asked<C>>,
     /// What is to be answered to the datagram that was opened last.
     answer: Option<Answer>,
@@ -88,7 +100,7 @@ pub struct Counters {
     pub unauthentic: u64,
     /// Refused: come before, or older than the window.
     pub replayed: u64,
-    /// Of senders that are not known yet: kept for a moment, or not taken.
+    /// Of senders that have not shown that they live now: kept for a moment, or not taken.
     pub unproven: u64,
 }
 
@@ -110,24 +122,30 @@ pub enum Refusal {
         /// Its number.
         counter: u64,
     },
-    /// Its sender has not shown yet that it lives now.
-    #[error("its sender is not known yet")]
+    /// Its sender has not shown that it lives now.
+    #[error("its sender has not shown that it lives now")]
     Unproven,
 }
 
 #[derive(Debug)]
-struct Sender {
+struct Sender<C> {
     cipher: Cipher,
     window: Window,
-    heard: Instant,
+    /// When the question was asked that it has answered last.
+    proved: Instant,
+    /// It is being asked anew.
+    asked: Option<Asked<C>>,
 }
 
+/// Questions to one sender, of which each may be answered.
 #[derive(Debug)]
 struct Asked<C> {
-    /// When it was asked last.
-    at: Instant,
-    /// Counter of the first question.
+    /// When the first was asked, which is what an answer to any of them proves.
+    since: Instant,
+    /// Its counter.
     first: u64,
+    /// When the last was asked.
+    at: Instant,
     waits: Option<Waiting<C>>,
 }
 
@@ -218,7 +236,10 @@ impl<C> Guard<C> {
     pub fn poll_answer(&mut self, now: Instant, datagram: &mut Vec<u8>) -> bool {
         let Some(answer) = self.answer.take() else { return false };
         if answer.asks
-            && let Some(asked) = self.asked.get_mut(&answer.to)
+            && let Some(asked) = match self.senders.get_mut(&answer.to) {
+                Some(sender) => sender.asked.as_mut(),
+                None => self.asked.get_mut(&answer.to),
+            }
         {
             asked.first = asked.first.min(self.next_counter);
         }
@@ -277,90 +298,187 @@ impl<C> Guard<C> {
         if parts.epoch == self.epoch {
             return Err(Refusal::Replayed { counter: parts.counter });
         }
-        if let Some(sender) = self.senders.get_mut(&parts.epoch) {
-            parts.open(&sender.cipher, payload)?;
-            if !sender.window.accept(parts.counter) {
-                return Err(Refusal::Replayed { counter: parts.counter });
-            }
-            sender.heard = now;
-            if parts.kind == DATA {
-                return Ok(Some(context));
-            }
-            let control = Control::parse(payload).ok_or(Refusal::Malformed { len: datagram.len() })?;
-            let answers = Some(parts.counter);
-            self.answer = control.asks.then_some(Answer { to: parts.epoch, asks: false, answers });
-            return Ok(None);
+        if self.senders.contains_key(&parts.epoch) {
+            return self.open_known(now, &parts, context, payload);
         }
         let cipher = Cipher(self.key.cipher(self.purpose, parts.epoch));
         parts.open(&cipher, payload)?;
         if parts.kind == DATA {
             let payload = std::mem::take(payload);
-            self.ask(now, parts.epoch, Some(Waiting { counter: parts.counter, payload, context }));
+            let asks = self.ask(now, parts.epoch, Some(Waiting { counter: parts.counter, payload, context }));
+            self.answer = Answer::new(parts.epoch, asks, None);
             return Err(Refusal::Unproven);
         }
         let control = Control::parse(payload).ok_or(Refusal::Malformed { len: datagram.len() })?;
         let answers = control.asks.then_some(parts.counter);
-        if !self.is_answered(parts.epoch, &control) {
+        let questions = self.asked.get(&parts.epoch);
+        let Some(proved) = questions.and_then(|asked| asked.proof(&control, self.epoch, self.next_counter, now)) else {
             if control.asks {
                 let asks = self.ask(now, parts.epoch, None);
-                self.answer = Some(Answer { to: parts.epoch, asks, answers });
+                self.answer = Answer::new(parts.epoch, asks, answers);
             }
             return Err(Refusal::Unproven);
-        }
+        };
         let mut window = Window::new(control.floor);
         if !window.accept(parts.counter) {
             return Err(Refusal::Malformed { len: datagram.len() });
         }
-        self.answer = answers.map(|_| Answer { to: parts.epoch, asks: false, answers });
+        self.answer = Answer::new(parts.epoch, false, answers);
         let waited = self.asked.remove(&parts.epoch).and_then(|asked| asked.waits);
         let waited = waited.filter(|waiting| window.accept(waiting.counter));
-        self.learn(parts.epoch, Sender { cipher, window, heard: now });
-        Ok(waited.map(|waiting| {
-            *payload = waiting.payload;
-            waiting.context
-        }))
+        self.learn(parts.epoch, Sender { cipher, window, proved, asked: None });
+        Ok(waited.map(|waiting| waiting.take(payload)))
     }
 
-    /// Whether this answers a question that was put to `epoch`.
-    fn is_answered(&self, epoch: Epoch, control: &Control) -> bool {
-        let Some((to, counter)) = control.answers else { return false };
-        to == self.epoch
-            && self.asked.get(&epoch).is_some_and(|asked| (asked.first..self.next_counter).contains(&counter))
-    }
-
-    /// Asks a sender who it is, unless it or too many others have just been asked; whether it is asked. Of its datagrams the last
-    /// waits.
-    fn ask(&mut self, now: Instant, epoch: Epoch, waits: Option<Waiting<C>>) -> bool {
-        let is_long_ago = |at: Instant| now.saturating_since(at) >= ASK_INTERVAL;
-        if let Some(asked) = self.asked.get_mut(&epoch) {
-            asked.waits = waits.or(asked.waits.take());
-            let is_due = is_long_ago(asked.at);
-            if is_due {
-                asked.at = now;
-                self.answer = Some(Answer { to: epoch, asks: true, answers: None });
+    /// A datagram of a sender that is known. Unless its proof lasts, it is taken like that of a new one, but for what has come
+    /// before.
+    fn open_known(
+        &mut self,
+        now: Instant,
+        parts: &Parts<'_>,
+        context: C,
+        payload: &mut Vec<u8>,
+    ) -> Result<Option<C>, Refusal> {
+        let Some(sender) = self.senders.get_mut(&parts.epoch) else { return Err(Refusal::Unproven) };
+        parts.open(&sender.cipher, payload)?;
+        let replayed = Refusal::Replayed { counter: parts.counter };
+        if parts.kind == DATA {
+            if !sender.is_proved(now) {
+                if sender.window.has_come(parts.counter) {
+                    return Err(replayed);
+                }
+                let payload = std::mem::take(payload);
+                let asks = sender.ask(now, Some(Waiting { counter: parts.counter, payload, context }));
+                self.answer = Answer::new(parts.epoch, asks, None);
+                return Err(Refusal::Unproven);
             }
-            return is_due;
+            if !sender.window.accept(parts.counter) {
+                return Err(replayed);
+            }
+            let asks = sender.is_to_renew(now) && sender.ask(now, None);
+            self.answer = Answer::new(parts.epoch, asks, None);
+            return Ok(Some(context));
+        }
+        let len = HEADER_LEN + parts.sealed.len() + TAG_LEN;
+        let control = Control::parse(payload).ok_or(Refusal::Malformed { len })?;
+        let proof = sender.asked.as_ref();
+        let proof = proof.and_then(|asked| asked.proof(&control, self.epoch, self.next_counter, now));
+        if proof.is_none() && !sender.is_proved(now) {
+            if sender.window.has_come(parts.counter) {
+                return Err(replayed);
+            }
+            if control.asks {
+                let asks = sender.ask(now, None);
+                self.answer = Answer::new(parts.epoch, asks, Some(parts.counter));
+            }
+            return Err(Refusal::Unproven);
+        }
+        if !sender.window.accept(parts.counter) {
+            return Err(replayed);
+        }
+        let mut waited = None;
+        if let Some(proved) = proof {
+            sender.proved = proved;
+            sender.window.raise(control.floor);
+            waited = sender.asked.take().and_then(|asked| asked.waits);
+            waited = waited.filter(|waiting| sender.window.accept(waiting.counter));
+        }
+        let asks = sender.is_to_renew(now) && sender.ask(now, None);
+        self.answer = Answer::new(parts.epoch, asks, control.asks.then_some(parts.counter));
+        Ok(waited.map(|waiting| waiting.take(payload)))
+    }
+
+    /// Asks a sender that is not known who it is, unless it or too many others have just been asked; whether it is to be asked. Of its
+    /// datagrams the last waits.
+    fn ask(&mut self, now: Instant, epoch: Epoch, waits: Option<Waiting<C>>) -> bool {
+        if let Some(asked) = self.asked.get_mut(&epoch) {
+            return asked.ask_again(now, waits);
         }
         if self.asked.len() >= MAX_ASKED {
             let oldest = self.asked.iter().min_by_key(|(_, asked)| asked.at).map(|(&epoch, asked)| (epoch, asked.at));
             match oldest {
-                Some((oldest, at)) if is_long_ago(at) => self.asked.remove(&oldest),
+                Some((oldest, at)) if now.saturating_since(at) >= ASK_INTERVAL => self.asked.remove(&oldest),
                 _ => return false,
             };
         }
-        self.asked.insert(epoch, Asked { at: now, first: u64::MAX, waits });
-        self.answer = Some(Answer { to: epoch, asks: true, answers: None });
+        self.asked.insert(epoch, Asked::new(now, waits));
         true
     }
 
-    /// Adds a sender, in place of the one that was silent for longest if there are too many.
-    fn learn(&mut self, epoch: Epoch, sender: Sender) {
+    /// Adds a sender, in place of the one that has answered the longest time ago if there are too many.
+    fn learn(&mut self, epoch: Epoch, sender: Sender<C>) {
         if self.senders.len() >= MAX_SENDERS
-            && let Some(oldest) = self.senders.iter().min_by_key(|(_, sender)| sender.heard).map(|(&epoch, _)| epoch)
+            && let Some(oldest) = self.senders.iter().min_by_key(|(_, sender)| sender.proved).map(|(&epoch, _)| epoch)
         {
             self.senders.remove(&oldest);
         }
         self.senders.insert(epoch, sender);
+    }
+}
+
+impl<C> Sender<C> {
+    /// Whether what it sends is taken.
+    fn is_proved(&self, now: Instant) -> bool {
+        now.saturating_since(self.proved) < PROOF
+    }
+
+    /// Whether its proof is to be renewed.
+    fn is_to_renew(&self, now: Instant) -> bool {
+        now.saturating_since(self.proved) >= RENEWAL
+    }
+
+    /// The same as [`Guard::ask`], of a sender that is known: recordings of others can't keep it from being asked.
+    fn ask(&mut self, now: Instant, waits: Option<Waiting<C>>) -> bool {
+        match &mut self.asked {
+            Some(asked) => asked.ask_again(now, waits),
+            None => {
+                self.asked = Some(Asked::new(now, waits));
+                true
+            }
+        }
+    }
+}
+
+impl<C> Asked<C> {
+    /// A first question; its counter is known once it is sealed.
+    fn new(now: Instant, waits: Option<Waiting<C>>) -> Self {
+        Self { since: now, first: u64::MAX, at: now, waits }
+    }
+
+    /// Whether there is to be another question; an answer to one that was asked too long ago proves nothing any more.
+    fn ask_again(&mut self, now: Instant, waits: Option<Waiting<C>>) -> bool {
+        self.waits = waits.or(self.waits.take());
+        if now.saturating_since(self.at) < ASK_INTERVAL {
+            return false;
+        }
+        self.at = now;
+        if now.saturating_since(self.since) >= ANSWER_LIMIT {
+            (self.since, self.first) = (now, u64::MAX);
+        }
+        true
+    }
+
+    /// Since when its sender is known to have lived, if `control` answers one of these questions of `own`, whose next datagram has
+    /// the counter `next`.
+    fn proof(&self, control: &Control, own: Epoch, next: u64, now: Instant) -> Option<Instant> {
+        let (to, counter) = control.answers?;
+        let is_in_time = now.saturating_since(self.since) < ANSWER_LIMIT;
+        (is_in_time && to == own && (self.first..next).contains(&counter)).then_some(self.since)
+    }
+}
+
+impl<C> Waiting<C> {
+    /// Puts what has waited into `payload`; its context.
+    fn take(self, payload: &mut Vec<u8>) -> C {
+        *payload = self.payload;
+        self.context
+    }
+}
+
+impl Answer {
+    /// `None` if there is nothing to be sent back.
+    fn new(to: Epoch, asks: bool, answers: Option<u64>) -> Option<Self> {
+        (asks || answers.is_some()).then_some(Self { to, asks, answers })
     }
 }
 
@@ -630,10 +748,11 @@ mod tests {
             let mut epoch = [9; EPOCH_LEN];
             epoch[..4].copy_from_slice(&number.to_be_bytes());
             let cipher = Cipher(b.key.cipher(Purpose::Stream, Epoch(epoch)));
-            b.learn(Epoch(epoch), Sender { cipher, window: Window::new(0), heard: at(u64::from(number)) });
+            let proved = at(u64::from(number));
+            b.learn(Epoch(epoch), Sender { cipher, window: Window::new(0), proved, asked: None });
         }
         assert_eq!(b.senders(), MAX_SENDERS);
-        assert_eq!(b.senders.values().map(|sender| sender.heard).min(), Some(at(10)));
+        assert_eq!(b.senders.values().map(|sender| sender.proved).min(), Some(at(10)));
     }
 
     #[test]
@@ -648,6 +767,107 @@ mod tests {
             assert!(floor == 0 || is_old(floor - 1) >= FRESHNESS, "what is not vouched for is old");
             assert!(is_old(floor) <= FRESHNESS * 3, "what is vouched for is not");
         }
+    }
+
+    /// `a` sends a datagram to `b`, and both answer what there is to answer; what `b` has taken, and control datagrams.
+    fn send(a: &mut Peer, b: &mut Peer, now: Instant, payload: &[u8]) -> (Vec<Vec<u8>>, usize) {
+        let (mut taken, mut controls) = (Vec::new(), 0);
+        let mut next = Some((true, sealed(a, now, payload)));
+        while let Some((is_to_b, datagram)) = next {
+            let to = if is_to_b { &mut *b } else { &mut *a };
+            taken.extend(opened(to, now, &datagram, 0).ok().flatten().map(|(payload, _)| payload));
+            next = answer(to, now).map(|answer| (!is_to_b, answer));
+            controls += usize::from(next.is_some());
+        }
+        (taken, controls)
+    }
+
+    #[test]
+    fn what_was_kept_from_its_receiver_is_not_taken_an_hour_later() {
+        let (mut a, mut b) = (peer(1), peer(2));
+        introduce(&mut a, &mut b, at(0));
+        let kept: Vec<_> = (0..1000_u32).map(|number| sealed(&mut a, at(10), &number.to_be_bytes())).collect();
+        let later = at(3_600_000);
+        assert_eq!(opened(&mut b, later, &kept[1], 0), Err(Refusal::Unproven));
+        // Even as a answers, nor once it has.
+        let question = answer(&mut b, later).expect("b asks anew");
+        let _ = opened(&mut a, later, &question, 0);
+        let both = answer(&mut a, later).expect("a answers");
+        assert_eq!(opened(&mut b, later, &both, 0), Ok(None), "what has waited is too old");
+        for datagram in &kept {
+            assert!(matches!(opened(&mut b, later, datagram, 0), Err(Refusal::Replayed { .. })));
+        }
+        assert_eq!(send(&mut a, &mut b, later, b"new").0, [b"new"]);
+    }
+
+    #[test]
+    fn what_is_kept_back_ever_longer_is_taken_for_a_minute_at_most() {
+        let (mut a, mut b) = (peer(1), peer(2));
+        introduce(&mut a, &mut b, at(0));
+        // One a second, played to b at half the speed, with the answers of a and in order, so that b is never without.
+        let mut air: Vec<(u64, Vec<u8>)> = Vec::new();
+        let mut oldest = 0;
+        for second in 1..600 {
+            air.push((second, sealed(&mut a, at(second * 1000), b"data")));
+            if second % 2 == 0 {
+                let (sent, datagram) = air.remove(0);
+                if opened(&mut b, at(second * 1000), &datagram, 0).is_ok_and(|taken| taken.is_some()) {
+                    oldest = oldest.max(second - sent);
+                }
+                if let Some(question) = answer(&mut b, at(second * 1000)) {
+                    let _ = opened(&mut a, at(second * 1000), &question, 0);
+                    air.extend(answer(&mut a, at(second * 1000)).map(|answer| (second, answer)));
+                }
+            }
+        }
+        assert!((20..=63).contains(&oldest), "{oldest} s");
+    }
+
+    #[test]
+    fn who_is_heard_is_asked_anew_now_and_then_and_loses_nothing() {
+        // As often as packets of a stream come, hellos, and what DSDV says of itself.
+        for step in [20, 1000, 15_000] {
+            let (mut a, mut b) = (peer(1), peer(2));
+            introduce(&mut a, &mut b, at(0));
+            let mut controls = 0;
+            for millis in (step..=600_000).step_by(step as usize) {
+                let (taken, more) = send(&mut a, &mut b, at(millis), b"data");
+                assert_eq!(taken, [b"data"], "after {millis} ms");
+                controls += more;
+            }
+            assert_eq!(b.counters().unproven, 1, "but for the first");
+            assert!((30..=80).contains(&controls), "{controls} in 10 min");
+        }
+    }
+
+    #[test]
+    fn who_was_silent_is_asked_and_what_it_says_first_comes_with_the_answer() {
+        let (mut a, mut b) = (peer(1), peer(2));
+        introduce(&mut a, &mut b, at(0));
+        let repeated = sealed(&mut a, at(59_000), b"before");
+        assert!(opened(&mut b, at(59_000), &repeated, 0).is_ok_and(|taken| taken.is_some()));
+        assert_eq!(send(&mut a, &mut b, at(120_000), b"back").0, [b"back"]);
+        assert!(matches!(opened(&mut b, at(120_000), &repeated, 0), Err(Refusal::Replayed { .. })));
+    }
+
+    #[test]
+    fn an_answer_that_was_kept_back_proves_nothing() {
+        let (mut a, mut b) = (peer(1), peer(2));
+        let (first, both) = first_and_answer(&mut a, &mut b, at(0), 0);
+        assert_eq!(opened(&mut b, at(3_600_000), &both, 0), Err(Refusal::Unproven));
+        assert_eq!(opened(&mut b, at(3_600_000), &first, 0), Err(Refusal::Unproven));
+        assert_eq!(b.senders(), 0);
+    }
+
+    #[test]
+    fn recordings_keep_no_known_sender_from_being_asked() {
+        let (mut a, mut b) = (peer(1), peer(2));
+        introduce(&mut a, &mut b, at(0));
+        for epoch in 10..10 + MAX_ASKED as u8 {
+            let recorded = sealed(&mut peer(epoch), at(0), b"old");
+            assert_eq!(opened(&mut b, at(70_000), &recorded, 0), Err(Refusal::Unproven));
+        }
+        assert_eq!(send(&mut a, &mut b, at(70_000), b"data").0, [b"data"]);
     }
 
     #[test]

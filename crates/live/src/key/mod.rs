@@ -13,14 +13,15 @@
 //!
 //! A receiver takes each counter of an epoch once, and none far behind the newest ([`window`]). What stops recordings of
 //! earlier lives is a proof: nothing of an epoch that is new to a receiver is taken until its sender has named the receiver's
-//! own epoch, which no recording from before can contain ([`Guard`]). So it takes no clock that both agree on, and no memory
+//! own epoch, which no recording from before can contain, and nothing of one that has not done so for a minute ([`Guard`]). So
+//! it takes no clock that both agree on, and no memory
 //! beyond a restart.
 //!
 //! # What it does not do
 //!
 //! * Everybody who has the key can say anything, in the name of any address. A key that gets known opens recordings, too.
 //! * Lengths and times of datagrams are visible. Who can jam, delay or relay the air still can: a datagram that was kept from
-//!   its receiver can be delivered later, as long as its sender has sent fewer than [`window::WINDOW`] others since.
+//!   its receiver can be delivered later, up to 63 s after it was sealed.
 
 pub mod command;
 mod file;

@@ -24,6 +24,16 @@ impl Window {
         Self { floor, top: floor, seen: [0; BLOCKS as usize] }
     }
 
+    /// From now on no counter below `floor` is taken.
+    pub fn raise(&mut self, floor: u64) {
+        self.floor = self.floor.max(floor);
+    }
+
+    /// Whether this counter would not be taken any more.
+    pub fn has_come(&self, counter: u64) -> bool {
+        !self.clone().accept(counter)
+    }
+
     /// Whether this counter comes for the first time, as far as can be told; if so, it has come now.
     pub fn accept(&mut self, counter: u64) -> bool {
         if counter < self.floor || self.top.saturating_sub(counter) >= WINDOW {
@@ -73,6 +83,11 @@ mod tests {
         let mut window = Window::new(1000);
         assert!(!window.accept(999));
         assert!(window.accept(1000));
+        window.raise(1200);
+        window.raise(1100);
+        assert!(window.has_come(1199) && !window.accept(1199));
+        assert!(!window.has_come(1200) && window.accept(1200));
+        assert!(window.has_come(1200));
     }
 
     #[test]
