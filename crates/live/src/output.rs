@@ -1,8 +1,19 @@
 //! What commands print. Parts of it may come from other hosts and programs, so no text steers the terminal that shows it.
 
 use std::io::{self, ErrorKind, Write as _};
+#[cfg(target_os = "linux")]
+use std::os::fd::{AsFd as _, BorrowedFd};
+use std::time::Duration;
 
 use crate::failure::Failure;
+#[cfg(target_os = "linux")]
+use crate::platform::wait;
+
+/// How long a command waits, at most, for room for a message.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// The most that a pipe with room takes at once, whole, in octets (`PIPE_BUF` of pipe(7)).
+#[cfg(target_os = "linux")]
+const AT_ONCE: usize = nix::libc::PIPE_BUF;
 
 /// Puts `text` to standard output. Whoever reads no further has seen enough.
 ///
@@ -19,9 +30,63 @@ pub fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Puts a message, which may have several lines, to standard error. Where that is full or closed, it is lost.
+/// Puts a message, which may have several lines, to standard error. Where that stays full or is closed, it is lost.
 pub fn complain(message: &str) {
-    let _ = writeln!(io::stderr().lock(), "hopcast: {}", shown(message));
+    put_to_stderr(format!("hopcast: {}\n", shown(message)).as_bytes(), PATIENCE);
+}
+
+/// Puts lines that end with theirs to standard error, for whoever looks on while something goes on that must not wait for them.
+/// What it has no room for is lost.
+pub fn diagnose(octets: &[u8]) {
+    put_to_stderr(octets, Duration::ZERO);
+}
+
+/// Puts a line of a program's input to standard output, if there is room for it now; otherwise it is lost, as a whole.
+#[cfg(target_os = "linux")]
+pub fn offer(line: &str) {
+    let output = io::stdout();
+    let to = output.as_fd();
+    let _ = put(to, format!("{line}\n").as_bytes(), || wait::writable(&to, Duration::ZERO));
+}
+
+/// Puts the last line of a program's input to standard output, and waits until it is taken, or until `stop` is readable. Whoever
+/// reads no further has seen enough.
+#[cfg(target_os = "linux")]
+pub fn finish(line: &str, stop: BorrowedFd<'_>) {
+    let output = io::stdout();
+    let to = output.as_fd();
+    let _ = put(to, format!("{line}\n").as_bytes(), || wait::writable_unless(to, stop));
+}
+
+#[cfg(target_os = "linux")]
+fn put_to_stderr(octets: &[u8], patience: Duration) {
+    let output = io::stderr().lock();
+    let to = output.as_fd();
+    let _ = put(to, octets, || wait::writable(&to, patience));
+}
+
+#[cfg(not(target_os = "linux"))]
+fn put_to_stderr(octets: &[u8], _patience: Duration) {
+    let _ = io::stderr().lock().write_all(octets);
+}
+
+/// Writes `octets` in parts that don't block where `has_room` says so before each: signals that are caught don't end a write that
+/// does.
+#[cfg(target_os = "linux")]
+fn put(to: BorrowedFd<'_>, octets: &[u8], mut has_room: impl FnMut() -> bool) -> io::Result<()> {
+    let mut rest = octets;
+    while !rest.is_empty() {
+        if !has_room() {
+            return Err(ErrorKind::WouldBlock.into());
+        }
+        match nix::unistd::write(to, &rest[..rest.len().min(AT_ONCE)]) {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(written) => rest = &rest[written..],
+            Err(nix::errno::Errno::EINTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
 }
 
 /// Puts one line to standard error, for whoever looks on; the same otherwise.
@@ -47,5 +112,29 @@ mod tests {
     fn what_others_tell_steers_no_terminal() {
         assert_eq!(shown("10.0.0.2: \u{1b}[2J→\u{9b}2J\ta\nb\r"), "10.0.0.2: \u{fffd}[2J→\u{fffd}2J\ta\nb\u{fffd}");
         assert_eq!(one_line("refused\r\nhopcast: done"), "refused  hopcast: done");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_there_is_no_room_for_is_lost_and_waited_for_only_until_a_stop() {
+        let (mut reader, writer) = io::pipe().expect("there is room");
+        let to = writer.as_fd();
+        let mut has_room = || wait::writable(&to, Duration::ZERO);
+        let mut lines = 0;
+        while put(to, &[b'x'; AT_ONCE], &mut has_room).is_ok() {
+            lines += 1;
+        }
+        assert!(lines > 0);
+        let (stop, stopping) = io::pipe().expect("there is room");
+        drop(stopping);
+        assert!(put(to, b"last", || wait::writable_unless(to, stop.as_fd())).is_err());
+        io::Read::read_exact(&mut reader, &mut [0; AT_ONCE]).expect("it is full");
+        assert!(
+            put(to, b"last", || wait::writable_unless(to, stop.as_fd())).is_ok(),
+            "what fits is written all the same"
+        );
+        drop(reader);
+        let error = put(to, b"line", has_room).expect_err("nobody reads");
+        assert_eq!(error.kind(), ErrorKind::BrokenPipe);
     }
 }

@@ -4,6 +4,7 @@
 
 #[path = "probe/cores.rs"]
 mod cores;
+mod pipe;
 #[path = "probe/processes.rs"]
 #[expect(dead_code, reason = "those of the probe need more of it")]
 mod processes;
@@ -22,6 +23,7 @@ use nix::sys::stat::Mode;
 use nix::unistd::{Pid, mkfifo};
 
 use self::cores::stay_on_one_core;
+use self::pipe::full_pipe;
 use self::processes::{Line, usable};
 
 /// A folder that goes with the test.
@@ -317,6 +319,56 @@ fn a_signal_ends_the_wait_for_a_reader_that_has_stopped() {
     assert!(receiver.0.try_wait().expect("it is ours").is_none(), "there is more to be read");
     receiver.signal(Signal::SIGTERM);
     assert_eq!(receiver.end(LIMIT).0, Some(143));
+}
+
+/// A port of loopback that nobody has.
+fn free_port() -> String {
+    UdpSocket::bind("127.0.0.1:0").expect("a port").local_addr().expect("bound").to_string()
+}
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hopcast-live"));
+    command.arg("stream").args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+#[test]
+fn a_standard_error_that_takes_nothing_stops_no_stream() {
+    let folder = Folder::new();
+    // 3 s of media, so that there are statistics on the way.
+    let (film, octets) = folder.film("film.ts", 8000);
+    let (_reader, full) = full_pipe();
+    let (left, closed) = std::io::pipe().expect("there is room");
+    drop(left);
+    let device = || fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+    for stderr in [[Stdio::from(device()), Stdio::from(device())], [Stdio::from(full), Stdio::from(closed)]] {
+        let (address, output) = (free_port(), folder.path("out.ts"));
+        let [one, other] = stderr;
+        let mut receiver = command(&["receive", "--listen", &address, "--output", &output]);
+        let receiver = Program(receiver.stderr(one).spawn().expect("it is built"));
+        let mut sender = command(&["send", "--to", &address, "--input", &film, "--pace", "allowed"]);
+        let sender = Program(sender.stderr(other).spawn().expect("it is built"));
+        assert_eq!(sender.end(LIMIT).0, Some(0));
+        assert_eq!(receiver.end(LIMIT).0, Some(0));
+        assert!(fs::read(output).expect("it was made") == octets);
+    }
+}
+
+#[test]
+fn statistics_that_nobody_reads_stop_no_stream_and_the_last_wait_for_a_signal_alone() {
+    let folder = Folder::new();
+    let (film, octets) = folder.film("film.ts", 8000);
+    let output = folder.path("out.ts");
+    let (receiver, address) = Program::receive(&["--output", &output]);
+    let (_reader, full) = full_pipe();
+    let mut sender = command(&["send", "--to", &address, "--input", &film, "--json"]);
+    let mut sender = Program(sender.stdout(full).spawn().expect("it is built"));
+    assert_eq!(receiver.end(LIMIT).0, Some(0));
+    assert!(fs::read(output).expect("it was made") == octets);
+    pause(Duration::from_millis(300));
+    assert!(sender.0.try_wait().expect("it is ours").is_none(), "the last line is to be read");
+    sender.signal(Signal::SIGTERM);
+    assert_eq!(sender.end(LIMIT).0, Some(143));
 }
 
 #[test]

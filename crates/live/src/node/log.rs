@@ -4,6 +4,8 @@ use std::io::{self, IsTerminal as _, Write};
 
 use tracing::Level;
 
+use crate::output;
+
 /// Logs from here on what has this level or a more severe one.
 pub(super) fn start(level: Level) {
     let builder = tracing_subscriber::fmt()
@@ -19,18 +21,17 @@ pub(super) fn start(level: Level) {
     };
 }
 
-/// Standard error, where what can't be written is lost.
+/// Standard error, where what can't be written at once is lost: the router's only thread waits for no reader of its log.
 #[derive(Debug)]
 struct Lossy;
 
 impl Write for Lossy {
     fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
-        let _ = io::stderr().write_all(octets);
+        output::diagnose(octets);
         Ok(octets.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let _ = io::stderr().flush();
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Waiting: for a socket, and for an instant.
 
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use nix::errno::Errno;
@@ -16,6 +16,18 @@ pub fn readable(socket: &impl AsFd, most: Duration) -> bool {
 /// Waits until `socket` can be written to, has failed, or `most` has passed; whether it was one of the former.
 pub fn writable(socket: &impl AsFd, most: Duration) -> bool {
     any(&mut [PollFd::new(socket.as_fd(), PollFlags::POLLOUT)], Some(most)).unwrap_or(true)
+}
+
+/// Waits until `to` can be written to, or has failed; `false` if it can't, and `stop` can be read from.
+pub fn writable_unless(to: BorrowedFd<'_>, stop: BorrowedFd<'_>) -> bool {
+    let mut either = [PollFd::new(to, PollFlags::POLLOUT), PollFd::new(stop, PollFlags::POLLIN)];
+    loop {
+        match any(&mut either, None) {
+            Ok(false) => {}
+            Ok(true) => return either[0].any().unwrap_or(true),
+            Err(_) => return true,
+        }
+    }
 }
 
 /// Waits for `time`; a signal cuts it short.

@@ -160,7 +160,7 @@ impl Driver {
                 self.drain(now);
             }
             self.flush();
-            if let Some(failure) = self.output_end(now) {
+            if let Some(failure) = self.output_end(signals, now) {
                 return failure;
             }
             if self.display.due() <= now {
@@ -248,14 +248,14 @@ impl Driver {
     }
 
     /// How the command ends if the output has.
-    fn output_end(&mut self, now: Instant) -> Option<Result<(), Failure>> {
+    fn output_end(&mut self, signals: &Signals, now: Instant) -> Option<Result<(), Failure>> {
         let Sink::Output(output) = &mut self.sink else { return None };
         let error = output.poll_end()?;
         let name = output.name.clone();
         self.receiver.handle_stop(now);
         self.drain(now);
         let _ = self.socket.flush();
-        self.show_end(now);
+        self.show_end(signals, now);
         if error.kind() == io::ErrorKind::BrokenPipe {
             self.display.warn(&format!("{name} was closed"));
             return Some(Ok(()));
@@ -263,14 +263,14 @@ impl Driver {
         Some(Err(Failure::Run(format!("{name}: {error}"))))
     }
 
-    fn show_end(&self, now: Instant) {
+    fn show_end(&self, signals: &Signals, now: Instant) {
         let report = self.receiver.report(now);
         let line = ReceiveLine::new(&report, mean_rate(report.media.octets, now), self.overrun, now).at_end();
-        self.display.show_end(&line, &line.text());
+        self.display.show_end(&line, &line.text(), signals);
     }
 
     fn finish(mut self, interrupted: Option<i32>, signals: &Signals, now: Instant) -> Result<(), Failure> {
-        self.show_end(now);
+        self.show_end(signals, now);
         if self.other > 0 {
             let others = self.other;
             self.display.warn(&format!("{others} RTP packets were no MPEG transport stream; rtp://… takes them"));

@@ -231,7 +231,7 @@ impl Driver {
             self.show(now);
             let interrupted = stop_by.is_some().then(|| signals.received()).flatten();
             if self.ended.is_some() || stop_by.is_some_and(|limit| limit <= now) {
-                return self.finish(interrupted, now);
+                return self.finish(interrupted, signals, now);
             }
             self.wait(signals, stop_by)?;
         }
@@ -426,11 +426,11 @@ impl Driver {
         Ok(())
     }
 
-    fn finish(mut self, interrupted: Option<i32>, now: Instant) -> Result<(), Failure> {
+    fn finish(mut self, interrupted: Option<i32>, signals: &Signals, now: Instant) -> Result<(), Failure> {
         let report = self.sender.report();
         let line = self.line(&report, mean_rate(report.octets_sent, now), now).at_end();
-        self.display.show_end(&line, &line.text());
-        match (interrupted, self.ended) {
+        self.display.show_end(&line, &line.text(), signals);
+        match (interrupted.or(signals.received()), self.ended) {
             (Some(signal), _) => Err(Failure::Interrupted { signal }),
             (None, Some(CloseReason::Finished) | None) => Ok(()),
             (None, Some(reason)) => Err(Failure::Run(format!("{}: {}", self.peer, describe(reason)))),

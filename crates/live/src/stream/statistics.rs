@@ -1,9 +1,8 @@
 //! What people and programs are shown of a stream while it goes on.
 
-#![expect(clippy::print_stderr, reason = "this is where statistics reach people and programs")]
-
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::net::SocketAddr;
+use std::os::fd::AsFd;
 
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::adtfrc::States;
@@ -13,7 +12,10 @@ use serde::Serialize;
 use super::session::describe;
 use super::{ReceiverReport, SenderReport};
 use crate::key::Counters;
+use crate::output;
 
+/// Takes a terminal back to the beginning of an empty line.
+const CLEARED: &str = "\r\x1b[K";
 /// Between two lines of statistics.
 pub(super) const INTERVAL: Duration = Duration::from_secs(1);
 
@@ -112,23 +114,22 @@ impl Display {
         if passed > 0.0 { 8.0 * octets.saturating_sub(before) as f64 / passed } else { 0.0 }
     }
 
-    /// A line while the stream goes on: for people at a terminal over the one before.
+    /// A line while the stream goes on: for people at a terminal over the one before. The stream waits for nobody who reads: what
+    /// there is no room for is lost.
     pub(super) fn show(&self, line: &impl Serialize, text: &str) {
         if self.json {
-            print_json(line);
+            output::offer(&json(line));
         } else if self.is_terminal {
-            eprint!("\r\x1b[K{text}");
-            // A terminal that is gone takes no line.
-            let _ = std::io::stderr().flush();
+            output::diagnose(format!("{CLEARED}{text}").as_bytes());
         }
     }
 
-    /// The last line.
-    pub(super) fn show_end(&self, line: &impl Serialize, text: &str) {
+    /// The last line. A program that reads it is waited for, until `stop` is readable.
+    pub(super) fn show_end(&self, line: &impl Serialize, text: &str, stop: &impl AsFd) {
         if self.json {
-            print_json(line);
+            output::finish(&json(line), stop.as_fd());
         } else {
-            eprintln!("{}{text}", if self.is_terminal { "\r\x1b[K" } else { "" });
+            self.say(text);
         }
     }
 
@@ -136,7 +137,7 @@ impl Display {
     pub(super) fn tell(&self, event: &str, peer: SocketAddr, reason: Option<CloseReason>, text: &str, now: Instant) {
         if self.json {
             let reason = reason.map(describe);
-            print_json(&EventLine { event, time_s: now.as_secs_f64(), peer, reason });
+            output::offer(&json(&EventLine { event, time_s: now.as_secs_f64(), peer, reason }));
         } else {
             self.warn(text);
         }
@@ -144,13 +145,13 @@ impl Display {
 
     /// A message for people, on standard error in any case.
     pub(super) fn warn(&self, text: &str) {
-        eprintln!("{}hopcast: {text}", if self.is_terminal && !self.json { "\r\x1b[K" } else { "" });
+        self.say(&format!("hopcast: {text}"));
     }
-}
 
-fn print_json(line: &impl Serialize) {
-    // Who reads it may have gone.
-    let _ = writeln!(std::io::stdout(), "{}", json(line));
+    fn say(&self, text: &str) {
+        let start = if self.is_terminal && !self.json { CLEARED } else { "" };
+        output::diagnose(format!("{start}{text}\n").as_bytes());
+    }
 }
 
 fn json(line: &impl Serialize) -> String {

@@ -9,6 +9,8 @@
 )]
 
 mod net;
+#[path = "../pipe/mod.rs"]
+mod pipe;
 
 use std::net::UdpSocket;
 use std::path::Path;
@@ -16,6 +18,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use self::net::{Net, Shape, address, binary, flow, has_program, is_available};
+use self::pipe::full_pipe;
 
 /// A second between packets is too long to miss a repair, and as many as this in one take no time.
 const GAP: Duration = Duration::from_millis(10);
@@ -236,9 +239,6 @@ fn who_is_killed_is_cleaned_up_after_and_comes_back() {
     });
 }
 
-/// The kernel gives the number of a namespace that is gone to the next one.
-#[test]
-fn what_a_router_left_counts_in_its_own_namespace_alone() {
 #[test]
 fn where_no_router_ran_there_is_nothing_to_clean_and_the_first_one_speaks_at_once() {
     if !is_available() {
@@ -262,6 +262,9 @@ fn where_no_router_ran_there_is_nothing_to_clean_and_the_first_one_speaks_at_onc
     assert!(waits(&net), "one was killed");
 }
 
+/// The kernel gives the number of a namespace that is gone to the next one.
+#[test]
+fn what_a_router_left_counts_in_its_own_namespace_alone() {
     if !is_available() {
         return;
     }
@@ -341,9 +344,6 @@ fn a_rule_that_somebody_removes_comes_back() {
 }
 
 #[test]
-fn a_path_in_use_lasts_though_hellos_leave_late() {
-    if !is_available() {
-#[test]
 fn a_tun_device_that_somebody_sets_down_comes_back() {
     if !is_available() {
         return;
@@ -361,6 +361,9 @@ fn a_tun_device_that_somebody_sets_down_comes_back() {
     assert_eq!(net.stop(0), Some(0));
 }
 
+#[test]
+fn a_path_in_use_lasts_though_hellos_leave_late() {
+    if !is_available() {
         return;
     }
     let mut net = Net::new("late", 3, Shape::Line);
@@ -410,6 +413,20 @@ fn a_full_disk_behind_the_log_stops_nothing() {
     net.start(1, &[]);
     assert!(flow(&net, 0, 1, GAP, Duration::from_secs(1)).iter().all(Option::is_some));
     assert_eq!(net.stop(0), Some(0));
+}
+
+#[test]
+fn a_log_that_nobody_reads_stops_nothing() {
+    if !is_available() {
+        return;
+    }
+    let mut net = Net::new("unread", 2, Shape::Line);
+    let (_reader, writer) = full_pipe();
+    net.start_with(0, &["--log", "debug"], Stdio::from(writer));
+    net.start(1, &[]);
+    assert!(flow(&net, 0, 1, GAP, Duration::from_secs(1)).iter().all(Option::is_some));
+    assert_eq!(net.status(0)["protocol"], "aodv");
+    assert_eq!(net.stop_in_time(0), Some(0));
 }
 
 #[test]

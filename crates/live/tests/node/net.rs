@@ -169,6 +169,21 @@ impl Net {
         router.wait().expect("it ends");
     }
 
+    /// Ends a router in order; its exit status, unless it goes on for 10 s.
+    pub(crate) fn stop_in_time(&mut self, node: usize) -> Option<i32> {
+        let router = self.routers[node].as_mut().expect("it runs");
+        kill(Pid::from_raw(router.id().cast_signed()), Signal::SIGTERM).expect("it is ours");
+        let end = Instant::now() + Duration::from_secs(10);
+        while Instant::now() < end {
+            if let Some(status) = router.try_wait().expect("it is ours") {
+                self.routers[node] = None;
+                return status.code();
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        None
+    }
+
     /// Runs `hopcast node` with these arguments to its end.
     pub(crate) fn run(&self, node: usize, arguments: &[&str]) -> Output {
         self.router(node).args(arguments).output().expect("it can be run")
