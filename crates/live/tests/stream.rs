@@ -372,6 +372,34 @@ fn statistics_that_nobody_reads_stop_no_stream_and_the_last_wait_for_a_signal_al
 }
 
 #[test]
+fn of_a_name_with_several_addresses_the_one_that_is_served_is_found() {
+    if !nix::unistd::geteuid().is_root() || UdpSocket::bind("[::1]:0").is_err() {
+        assert!(std::env::var_os("HOPCAST_REQUIRE_TOOLS").is_none(), "it takes root and IPv6");
+        println!("skipped: it takes root and IPv6");
+        return;
+    }
+    let folder = Folder::new();
+    let (film, octets) = folder.film("film.ts", 1000);
+    let hosts = folder.path("hosts");
+    fs::write(&hosts, "::1 twofold\n127.0.0.1 twofold\n").expect("there is room");
+    for variant in ["adtfrc", "udp"] {
+        let output = folder.path("out.ts");
+        let (receiver, address) = Program::receive(&["--output", &output, "--variant", variant]);
+        let to = address.replace("127.0.0.1", "twofold");
+        let script = r#"mount --bind "$0" /etc/hosts && exec "$@""#;
+        let mut mounted = Command::new("unshare");
+        mounted.args(["--mount", "sh", "-c", script, &hosts, env!("CARGO_BIN_EXE_hopcast-live")]);
+        let sender = Program::start_by(mounted, &["send", "--to", &to, "--input", &film, "--variant", variant]);
+        let (status, text) = sender.end(LIMIT);
+        assert_eq!(status, Some(0), "{text}");
+        assert_eq!(receiver.end(LIMIT).0, Some(0));
+        let found = fs::read(&output).expect("it was made");
+        // Over UDP, what was refused is lost.
+        assert!(found == octets || variant == "udp" && !found.is_empty(), "{} octets; {text}", found.len());
+    }
+}
+
+#[test]
 fn rtp_goes_from_port_to_port_as_it_is() {
     let player = UdpSocket::bind("127.0.0.1:0").expect("a port");
     player.set_read_timeout(Some(Duration::from_secs(10))).expect("set");

@@ -55,7 +55,7 @@ impl Endpoint {
     }
 }
 
-/// The first address of `HOST:PORT`, or of `HOST` if there is a usual port.
+/// The first address of `HOST:PORT`, or of `HOST` if there is a usual port, which one listens at.
 pub(super) fn resolve(text: &str, usual_port: Option<u16>) -> Result<SocketAddr, String> {
     Ok(address::resolve(text, usual_port)?[0])
 }

@@ -9,7 +9,7 @@ use hopcast_protocols::fec;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::dccp::CloseReason;
 
-use super::endpoint::{Endpoint, Input, parse_rung, parse_time, resolve};
+use super::endpoint::{Endpoint, Input, parse_rung, parse_time};
 use super::feed::Feed;
 use super::feedback::RateFeedback;
 use super::session::{UDP_PORT, Variant, describe};
@@ -17,6 +17,7 @@ use super::statistics::{Display, SendLine, mean_rate};
 use super::transport_stream::Packetizer;
 use super::wait::{be_punctual, wait};
 use super::{ReceiverConfig, Sender, SenderConfig, SenderOutput, SenderReport, correction, draw_seed, read_sealing};
+use crate::address;
 use crate::failure::Failure;
 use crate::platform::clock::Clock;
 use crate::platform::signals::Signals;
@@ -24,6 +25,8 @@ use crate::platform::udp::UdpSocket;
 
 /// How long a close is waited for once a signal has come.
 const STOP_LIMIT: Duration = Duration::from_secs(1);
+/// Over UDP, an address that the network does not refuse for so long is served: longer than Linux looks for a neighbour (3 s).
+const SETTLED: Duration = Duration::from_secs(5);
 /// Datagrams taken in between two looks at the clock, in calls of up to 64.
 const CALLS: usize = 16;
 
@@ -34,7 +37,7 @@ const CALLS: usize = 16;
 /// reached, the sender tries again; a pipe then waits, RTP is dropped once it is too old.
 #[derive(Debug, clap::Args)]
 pub struct Send {
-    /// The receiver's UDP address; port 6511 unless named.
+    /// The receiver's UDP address; port 6511 unless named. Where a name has several, they are tried in turn.
     #[arg(long, value_name = "HOST[:PORT]")]
     to: String,
     /// A file, `-` for standard input, or rtp://ADDRESS:PORT to listen there.
@@ -92,9 +95,11 @@ impl Send {
     /// See [`Failure`].
     pub fn run(self) -> Result<(), Failure> {
         let signals = Signals::listen().map_err(|error| Failure::Run(format!("can't listen to signals: {error}")))?;
-        let peer = resolve(&self.to, Some(UDP_PORT)).map_err(|wrong| Failure::Input(format!("--to: {wrong}")))?;
+        let peers = address::resolve(&self.to, Some(UDP_PORT));
+        let peers = peers.map_err(|wrong| Failure::Input(format!("--to: {wrong}")))?;
         let clock = Clock::new();
         let now = clock.now();
+        let mut peers = Peers::new(peers, self.variant, now);
         let seed = draw_seed()?;
         let supply = self.open_supply(seed)?;
         let config = SenderConfig {
@@ -105,8 +110,8 @@ impl Send {
         };
         let feedback = self.rate_feedback.as_deref().map(|path| RateFeedback::listen(path, now)).transpose();
         let feedback = feedback.map_err(|error| Failure::Input(format!("--rate-feedback: {error}")))?;
-        let socket = UdpSocket::bind_for(peer);
-        let mut socket = socket.map_err(|error| Failure::Run(format!("can't open a UDP socket: {error}")))?;
+        let opened = peers.open(now).map_err(|error| Failure::Run(format!("can't open a UDP socket: {error}")))?;
+        let (peer, mut socket) = opened;
         // Without a route yet, the address can be set later.
         let connected = socket.connect(peer).is_ok();
         let display = Display::new(self.json, now);
@@ -120,6 +125,7 @@ impl Send {
             socket,
             connected,
             peer,
+            peers,
             supply,
             feedback,
             display,
@@ -186,12 +192,79 @@ impl Send {
     }
 }
 
+/// The receiver's addresses, of which not each need be served: a name may have one of each IP version, and a receiver listens at one.
+#[derive(Debug)]
+struct Peers {
+    addresses: Vec<SocketAddr>,
+    /// The place of the one that is spoken with, and since when.
+    at: usize,
+    since: Instant,
+    /// An address that is not refused for this time is served, where no connection tells.
+    settles_after: Option<Duration>,
+    /// Connections that were asked for when that was looked at last.
+    attempts: u64,
+    /// The one that is served has been found.
+    is_settled: bool,
+}
+
+impl Peers {
+    fn new(addresses: Vec<SocketAddr>, variant: Variant, now: Instant) -> Self {
+        let settles_after = (variant == Variant::Udp).then_some(SETTLED);
+        let is_settled = addresses.len() < 2;
+        Self { addresses, at: 0, since: now, settles_after, attempts: 1, is_settled }
+    }
+
+    /// On to the next address.
+    fn turn(&mut self, now: Instant) {
+        (self.at, self.since) = ((self.at + 1) % self.addresses.len(), now);
+    }
+
+    /// The address to speak with, and a socket for it: the next one for which there can be one, as a host may be without IPv6.
+    fn open(&mut self, now: Instant) -> io::Result<(SocketAddr, UdpSocket)> {
+        let mut tried = 1;
+        loop {
+            let peer = self.addresses[self.at];
+            match UdpSocket::bind_for(peer) {
+                Ok(socket) => return Ok((peer, socket)),
+                Err(error) if tried == self.addresses.len() => return Err(error),
+                Err(_) => self.turn(now),
+            }
+            tried += 1;
+        }
+    }
+
+    /// So many connections have been asked for; whether the last is to be with the next address, as nobody has answered.
+    fn handle_attempts(&mut self, attempts: u64) -> bool {
+        std::mem::replace(&mut self.attempts, attempts) < attempts && !self.is_settled
+    }
+
+    /// The network refuses; whether the next address is to be tried.
+    fn handle_error(&mut self, error: &io::Error, now: Instant) -> bool {
+        let refuses = matches!(
+            error.kind(),
+            io::ErrorKind::ConnectionRefused
+                | io::ErrorKind::HostUnreachable
+                | io::ErrorKind::NetworkUnreachable
+                | io::ErrorKind::AddrNotAvailable
+        );
+        let has_lasted = self.settles_after.is_some_and(|time| now.saturating_since(self.since) >= time);
+        self.is_settled |= has_lasted;
+        refuses && !self.is_settled
+    }
+
+    /// This address is served.
+    fn settle(&mut self) {
+        self.is_settled = true;
+    }
+}
+
 /// A sender at work.
 struct Driver {
     sender: Sender,
     socket: UdpSocket,
     connected: bool,
     peer: SocketAddr,
+    peers: Peers,
     supply: Supply,
     feedback: Option<RateFeedback>,
     display: Display,
@@ -221,6 +294,9 @@ impl Driver {
             now = self.clock.now();
             if self.sender.poll_timeout().is_some_and(|due| due <= now) {
                 self.sender.handle_timeout(now);
+                if self.peers.handle_attempts(self.sender.attempts()) {
+                    self.turn_to_next_peer(now);
+                }
             }
             self.drain(now);
             self.report_result(|driver| driver.socket.flush());
@@ -330,6 +406,7 @@ impl Driver {
                 Some(SenderOutput::Transmit(octets)) => socket.send(*peer, octets),
                 Some(SenderOutput::Connected) => {
                     self.complaint = None;
+                    self.peers.settle();
                     self.display.tell("connected", *peer, None, &format!("connected to {peer}"), now);
                     Ok(())
                 }
@@ -361,8 +438,20 @@ impl Driver {
         if self.complaint.replace(error.kind()) != Some(error.kind()) {
             self.display.warn(&format!("{}: {error}; trying again", self.peer));
         }
-        if !self.connected {
+        let now = self.clock.now();
+        if self.peers.handle_error(error, now) {
+            self.turn_to_next_peer(now);
+        } else if !self.connected {
             self.connected = self.socket.connect(self.peer).is_ok();
+        }
+    }
+
+    /// Speaks with the next of the receiver's addresses from now on. Where no socket can be opened, the one at hand stays.
+    fn turn_to_next_peer(&mut self, now: Instant) {
+        self.peers.turn(now);
+        if let Ok((peer, socket)) = self.peers.open(now) {
+            (self.peer, self.socket) = (peer, socket);
+            self.connected = self.socket.connect(peer).is_ok();
         }
     }
 
@@ -435,5 +524,51 @@ impl Driver {
             (None, Some(CloseReason::Finished) | None) => Ok(()),
             (None, Some(reason)) => Err(Failure::Run(format!("{}: {}", self.peer, describe(reason)))),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: u64) -> Instant {
+        Instant::START + Duration::from_secs(seconds)
+    }
+
+    fn peers(variant: Variant) -> (Peers, [SocketAddr; 2]) {
+        let addresses = ["[::1]:6511", "127.0.0.1:6511"].map(|text| text.parse().expect("an address"));
+        (Peers::new(addresses.to_vec(), variant, at(0)), addresses)
+    }
+
+    fn refused() -> io::Error {
+        io::ErrorKind::ConnectionRefused.into()
+    }
+
+    #[test]
+    fn addresses_are_tried_in_turn_until_one_is_served() {
+        let (mut peers, [first, second]) = peers(Variant::Adtfrc);
+        assert!(!peers.handle_attempts(1), "the first attempt goes to the first");
+        assert!(peers.handle_error(&refused(), at(0)));
+        peers.turn(at(0));
+        assert_eq!(peers.addresses[peers.at], second);
+        assert!(peers.handle_attempts(2) && !peers.handle_attempts(2));
+        peers.turn(at(8));
+        assert_eq!(peers.addresses[peers.at], first);
+        assert!(
+            !peers.handle_error(&io::ErrorKind::PermissionDenied.into(), at(8)),
+            "that says nothing of the address"
+        );
+        assert!(peers.handle_error(&refused(), at(20)));
+        peers.settle();
+        assert!(!peers.handle_error(&refused(), at(20)) && !peers.handle_attempts(3));
+    }
+
+    #[test]
+    fn over_udp_an_address_that_is_not_refused_is_kept() {
+        let (mut peers, [_, second]) = peers(Variant::Udp);
+        assert!(peers.handle_error(&refused(), at(3)));
+        peers.turn(at(3));
+        assert_eq!(peers.addresses[peers.at], second);
+        assert!(!peers.handle_error(&refused(), at(9)) && !peers.handle_error(&refused(), at(9)));
     }
 }

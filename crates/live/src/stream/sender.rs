@@ -150,6 +150,8 @@ pub struct Sender {
     finished: bool,
     /// When this connection was asked for, and when it was accepted.
     begun: Instant,
+    /// Connections asked for.
+    attempts: u64,
     /// When all is given up, unless a connection has come about before.
     gives_up: Option<Instant>,
     /// Why the last attempt came to nothing; `None` if nobody answered it.
@@ -201,6 +203,7 @@ impl Sender {
             ended: false,
             finished: false,
             begun: now,
+            attempts: 0,
             gives_up: (!is_udp).then(|| now + CONNECT_LIMIT),
             refused: None,
             accepted: None,
@@ -370,6 +373,11 @@ impl Sender {
         report
     }
 
+    /// Connections that were asked for so far, accepted or not.
+    pub(super) fn attempts(&self) -> u64 {
+        self.attempts
+    }
+
     fn connection(&self) -> Option<&Connection> {
         match &self.carrier {
             Carrier::Dccp { connection, .. } => connection.as_deref(),
@@ -479,6 +487,7 @@ impl Sender {
         let config = session::connection(congestion, service_code, [*port, DCCP_PORT]);
         *connection = Some(Box::new(Connection::connect(config, self.draws.next_u64())));
         (self.begun, self.accepted, self.expecting, self.offered) = (now, None, None, 0);
+        self.attempts += 1;
     }
 
     /// What the connection counted outlives it.
