@@ -55,7 +55,7 @@ pub struct FlowMetrics {
     abandoned_packets: u64,
     sent_bytes: u64,
     received_bytes: u64,
-    /// Of those, before the flow's stop.
+    /// Of those, from the flow's start to its stop.
     counted_bytes: u64,
     stream_written: u64,
     stream_read: u64,
@@ -432,7 +432,8 @@ impl FlowMetrics {
 
     fn handle_octets(&mut self, octets: u32, now: Instant) {
         self.received_bytes += u64::from(octets);
-        if self.spec.stop.is_none_or(|stop| now <= stop) {
+        // A real host's program may send before the start.
+        if now >= self.spec.start && self.spec.stop.is_none_or(|stop| now <= stop) {
             self.counted_bytes += u64::from(octets);
         }
         self.first_arrival.get_or_insert(now);
@@ -595,6 +596,20 @@ mod tests {
         stopped.handle_datagram_received(seqs[0], 1000, at(1_000), at(3_000));
         stopped.handle_datagram_received(seqs[1], 1000, at(1_000), at(3_001));
         assert_eq!(stopped.summary(at(10_000)).goodput_bps, 4000.0);
+        // From the start; what arrives earlier does not count, nor what a stream's real source sends then.
+        let mut early = flow(4_000, None);
+        for arrival in [1_000, 5_000] {
+            let seq = early.handle_datagram_sent(1000);
+            early.handle_datagram_received(seq, 1000, at(arrival), at(arrival));
+        }
+        let summary = early.summary(at(6_000));
+        assert_eq!((summary.received_bytes, summary.goodput_bps), (2000, 4000.0));
+        let mut stream = flow(4_000, None);
+        stream.handle_stream_opened(at(500));
+        stream.handle_stream_written(2000, true, at(900));
+        stream.handle_stream_read(1500, at(1_000));
+        stream.handle_stream_read(500, at(5_000));
+        assert_eq!(stream.summary(at(6_000)).goodput_bps, 2000.0);
         // A stop beyond the run is legal.
         let mut beyond = flow(0, Some(99_000));
         let seq = beyond.handle_datagram_sent(1000);
