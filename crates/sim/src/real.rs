@@ -8,7 +8,7 @@ use crate::address::{mac_address, station_of};
 use crate::capture::encode::Encoder;
 use crate::engine::{Attachment, Port, Ports};
 use crate::host::packet::Packet;
-use crate::host::{Arrival, Hop, Host, Listener, Neighbour, RealFrame};
+use crate::host::{Arrival, BegunDatagrams, Hop, Host, Listener, Neighbour, RealFrame};
 use crate::network::Neighbours;
 use crate::scenario::model::{NodeId, Scenario};
 
@@ -44,6 +44,7 @@ pub(crate) struct RealHosts {
     encoder: Encoder,
     neighbours: Neighbours,
     pub(crate) listeners: Vec<Listener>,
+    pub(crate) begun: BegunDatagrams,
     /// Where they stand, in ascending order.
     nodes: Vec<NodeId>,
 }
@@ -58,7 +59,7 @@ impl RealHosts {
     pub(crate) fn new(scenario: &Scenario, hosts: &[Host], listeners: Vec<Listener>) -> Self {
         let neighbours = Neighbours::new(scenario);
         let nodes = hosts.iter().filter(|host| host.is_real()).map(Host::node).collect();
-        Self { encoder: Encoder::new(scenario), neighbours, listeners, nodes }
+        Self { encoder: Encoder::new(scenario), neighbours, listeners, begun: BegunDatagrams::default(), nodes }
     }
 
     /// The next frame for a real host at one of `hosts`, in the order in which they came, and of equals by node.

@@ -698,6 +698,9 @@ impl Hosts {
             }
             None => {}
         }
+        if let Some(real) = &mut self.real {
+            real.begun.handle_sent(&mut packet, node);
+        }
         let (host, mut context) = self.at(node.0, now);
         host.handle_sent_by_real(hop, packet, &mut context);
         self.observe(now);

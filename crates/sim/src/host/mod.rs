@@ -39,7 +39,7 @@ mod tests;
 pub use dccp::DccpOptions;
 pub use fec::{FEC_HEADER, FEC_SOURCE_TRAILER};
 pub use pool::PacketPool;
-pub use real::{Arrival, Listener, RealFrame};
+pub use real::{Arrival, BegunDatagrams, Listener, RealFrame};
 pub use reassembly::{REASSEMBLY_MEMORY, REASSEMBLY_TIMEOUT};
 pub use router::{Neighbour, ROUTE_QUEUE_PACKETS, ROUTE_QUEUE_TIMEOUT, Router};
 pub use routes::{Destinations, Hop, Routes};

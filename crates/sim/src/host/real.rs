@@ -193,6 +193,22 @@ impl Packet {
         (!self.is_fragment()).then_some(length)
     }
 
+    /// Of a UDP datagram of a real host that this packet holds whole, or begins: its destination port, and how many octets the
+    /// program wrote.
+    fn begun_datagram(&self) -> Option<(u16, u32)> {
+        let Body::Real { protocol: Some(UDP), destination_port, .. } = self.body else { return None };
+        if !self.is_fragment() {
+            return Some((destination_port, self.real_datagram()?));
+        }
+        match *self.real()?.payload(&self.ip) {
+            [_, _, a, b, c, d, _, _, ..] if self.ip.offset == 0 => {
+                let [port, length] = [[a, b], [c, d]].map(u16::from_be_bytes);
+                Some((port, u32::from(length).checked_sub(UDP_HEADER)?))
+            }
+            _ => None,
+        }
+    }
+
     /// The whole datagram of which `pieces`, of real hosts, are the parts.
     pub(super) fn joined(mut pieces: Vec<Self>) -> Option<Self> {
         pieces.sort_by_key(|piece| piece.ip.offset);
@@ -274,9 +290,10 @@ impl Host {
         self.ready.push_back(Transmit { hop, packet: cx.pool.share(packet) });
     }
 
-    /// Gives a packet that a real host sends, and that is one of `flow`, the next number of a datagram there.
+    /// Gives a packet that a real host sends, and that is one of `flow`, the next number of a datagram there. Of a datagram in
+    /// fragments that is the first one; the others follow by [`BegunDatagrams`].
     pub fn number_datagram(packet: &mut Packet, flow: FlowId, cx: &mut Context<'_>) {
-        if let Some(octets) = packet.real_datagram() {
+        if let Some((_, octets)) = packet.begun_datagram() {
             packet.tag.flow = flow;
             packet.tag.seq = cx.flows[flow].handle_datagram_sent(octets);
         }
@@ -426,11 +443,62 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Whether a packet that the real host at `node` sends is one of this flow.
+    /// Whether a packet that the real host at `node` sends is one of this flow; of a UDP datagram in fragments the first one, which
+    /// alone has the ports.
     pub fn hears(&self, packet: &Packet, node: NodeId) -> bool {
         let Body::Real { protocol: Some(protocol), destination_port, .. } = packet.body else { return false };
-        let is_its = (node, packet.ip.destination, destination_port) == (self.from, self.to, self.port);
+        let port = packet.begun_datagram().map_or(destination_port, |(port, _)| port);
+        let is_its = (node, packet.ip.destination, port) == (self.from, self.to, self.port);
         is_its && self.protocol == protocol.into()
+    }
+}
+
+/// UDP datagrams of which real hosts have sent the first fragments and not the last ones: what follows belongs to the same flow.
+#[derive(Debug, Default)]
+pub struct BegunDatagrams {
+    /// Latest last; at most [`Self::MOST`].
+    datagrams: VecDeque<Begun>,
+}
+
+/// One of them: the real host that sends it, its source and destination, its identification, and what the measurement knows of it.
+#[derive(Clone, Copy, Debug)]
+struct Begun {
+    key: (NodeId, [NodeId; 2], u16),
+    tag: Tag,
+}
+
+impl BegunDatagrams {
+    /// How many are remembered. A host sends the fragments of a datagram one after the other.
+    const MOST: usize = 64;
+
+    /// Takes note of a first fragment that the real host at `node` sends, once it has its number, and gives that to further ones.
+    pub fn handle_sent(&mut self, packet: &mut Packet, node: NodeId) {
+        let Body::Real { protocol: Some(UDP), .. } = packet.body else { return };
+        if !packet.is_fragment() {
+            return;
+        }
+        let Ipv4 { source, destination, id, offset, more_fragments, .. } = packet.ip;
+        let key = (node, [source, destination], id);
+        let known = self.datagrams.iter().rposition(|begun| begun.key == key);
+        if offset > 0 {
+            let Some(place) = known else { return };
+            let Tag { flow, seq, created, .. } = self.datagrams[place].tag;
+            packet.tag = Tag { flow, seq, created, ..packet.tag };
+            if !more_fragments {
+                self.datagrams.remove(place);
+            }
+            return;
+        }
+        if let Some(place) = known {
+            // The identification has come round.
+            self.datagrams.remove(place);
+        }
+        if packet.datagram().is_some() {
+            if self.datagrams.len() == Self::MOST {
+                self.datagrams.pop_front();
+            }
+            self.datagrams.push_back(Begun { key, tag: packet.tag });
+        }
     }
 }
 

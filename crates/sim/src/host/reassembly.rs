@@ -112,7 +112,7 @@ impl Reassembly {
         let octets = u32::from(packet.ip.payload);
         let datagram = &mut self.datagrams[index as usize];
         datagram.mark = count;
-        if packet.real().is_none() && packet.tag != datagram.sample.tag {
+        if datagram.is_of_other(&packet) {
             // It is of another datagram with this identification, which will not be whole either.
             report(Outcome::Dropped { sample: packet.clone(), packets: 0, cause: DropCause::Misassembled });
         }
@@ -284,21 +284,34 @@ impl Incomplete {
     fn take(&mut self, packet: &Packet) -> bool {
         let start = u32::from(packet.ip.offset);
         let end = start + u32::from(packet.ip.payload);
+        if packet.real().is_some() && self.sample.datagram().is_none() {
+            // What came before the first fragment is of a flow that nobody knew then.
+            self.sample.tag = packet.tag;
+        }
         if !self.cover(start, end) {
             return false;
         }
         if !packet.ip.more_fragments {
             self.total = Some(end);
         }
-        self.misassembled |= packet.body != self.sample.body;
+        self.misassembled |= packet.body != self.sample.body || self.is_of_other(packet);
         if packet.real().is_some() {
             self.pieces.push(packet.clone());
-        } else {
-            self.misassembled |= packet.tag != self.sample.tag;
         }
         self.octets += end - start;
         self.packets += 1;
         true
+    }
+
+    /// Whether a fragment is one of another datagram of a flow than those that are here. Of real hosts, those that are of no flow
+    /// tell nothing.
+    fn is_of_other(&self, packet: &Packet) -> bool {
+        let [tag, known] = [packet.tag, self.sample.tag];
+        if packet.real().is_none() {
+            return tag != known;
+        }
+        let are_numbered = packet.datagram().is_some() && self.sample.datagram().is_some();
+        are_numbered && (tag.flow, tag.seq) != (known.flow, known.seq)
     }
 
     /// Adds `start..end` to what is here; false if it was.
@@ -328,7 +341,8 @@ impl Incomplete {
 
     fn whole(&self) -> Packet {
         if let Some(packet) = Packet::joined(self.pieces.clone()) {
-            return packet;
+            let tag = if self.sample.datagram().is_some() { self.sample.tag } else { packet.tag };
+            return Packet { tag, ..packet };
         }
         let mut packet = self.sample.clone();
         packet.ip.offset = 0;

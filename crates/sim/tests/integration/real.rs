@@ -398,6 +398,66 @@ fn flows_are_measured_where_they_enter_and_leave_the_simulation() {
     assert_eq!(datagram.payload(), [0; 100]);
 }
 
+/// What the first flow has sent, received, lost and in flight, and the octets that it has sent and received.
+fn measured(simulation: &Simulation) -> ([u64; 4], [u64; 2]) {
+    let flow = simulation.flows().iter().next().expect("the first flow").summary(simulation.now());
+    let packets = [flow.sent_packets, flow.received_packets, flow.lost_packets, flow.in_flight_packets];
+    (packets, [flow.sent_bytes, flow.received_bytes])
+}
+
+#[test]
+fn a_datagram_of_a_flow_in_fragments_is_one_of_the_flow() {
+    // In order, as Linux sends them; the last one first, as others do; one missing, of which the host waits for 30 s.
+    for (order, expected) in [
+        (&[0, 1, 2, 3][..], ([1, 1, 0, 0], [5000, 5000])),
+        (&[3, 2, 0, 1], ([1, 1, 0, 0], [5000, 5000])),
+        (&[0, 1, 3], ([1, 0, 1, 0], [5000, 0])),
+        (&[3, 0], ([1, 0, 1, 0], [5000, 0])),
+        (&[1, 2, 3], ([0, 0, 0, 0], [0, 0])),
+    ] {
+        let (_, mut simulation) = emulation_of(line("false").replace("10 s", "60 s"));
+        let [high, low] = simulation.listeners()[0].port.to_be_bytes();
+        let datagram = [&[0xc0, 0, high, low][..], &5008_u16.to_be_bytes(), &[0; 2 + 5000]].concat();
+        let pieces: Vec<&[u8]> = datagram.chunks(1480).collect();
+        for &place in order {
+            let octets = packet(NodeId(2), 17, (1480 * place as u16, place < 3), pieces[place]);
+            simulation.handle_frame(REAL, 0, &frame(hardware(1), EtherType::Ipv4, &octets)).expect("it is sent");
+        }
+        assert_eq!(deliveries(&mut simulation), [], "nobody tells of an unreachable port");
+        if order.len() < 4 {
+            let sent = expected.0[0];
+            assert_eq!(measured(&simulation).0, [sent, 0, 0, sent]);
+            simulation.run_until(Instant::START + Duration::from_secs(31));
+            simulation.check().expect("no packet is lost without a cause");
+        }
+        assert_eq!(measured(&simulation), expected, "{order:?}");
+    }
+}
+
+#[test]
+fn further_fragments_are_of_the_datagram_that_was_begun_last() {
+    let (_, mut simulation) = emulation("false");
+    let flow = simulation.listeners()[0].port;
+    let mut send = |port: u16, offset: u16, more: bool| {
+        let [high, low] = port.to_be_bytes();
+        let payload = [&[0xc0, 0, high, low, 0, 24, 0, 0][..], b"sixteen letters."].concat();
+        let payload = &payload[usize::from(offset)..][..if more { 16 } else { 8 }];
+        let octets = packet(NodeId(2), 17, (offset, more), payload);
+        simulation.handle_frame(REAL, 0, &frame(hardware(1), EtherType::Ipv4, &octets)).expect("it is sent");
+        let told = deliveries(&mut simulation);
+        (measured(&simulation), told.len())
+    };
+    assert_eq!(send(flow, 0, true), (([1, 0, 0, 1], [16, 0]), 0));
+    assert_eq!(send(flow, 16, false), (([1, 1, 0, 0], [16, 16]), 0));
+    // With the same identification another datagram, to nobody, who is told so.
+    assert_eq!(send(9, 0, true), (([1, 1, 0, 0], [16, 16]), 0));
+    assert_eq!(send(9, 16, false), (([1, 1, 0, 0], [16, 16]), 1));
+    // Two that meet in the host are lost, both of them.
+    assert_eq!(send(flow, 0, true), (([2, 1, 0, 1], [32, 16]), 0));
+    assert_eq!(send(flow, 0, true), (([3, 1, 1, 1], [48, 16]), 0));
+    assert_eq!(send(flow, 16, false), (([3, 1, 2, 0], [48, 16]), 0));
+}
+
 #[test]
 fn what_no_station_could_send_is_refused() {
     let (_, mut simulation) = emulation("false");
@@ -449,6 +509,24 @@ proptest! {
             simulation.check().expect("no packet is lost without a cause");
             simulation.run_until(simulation.now() + Duration::from_micros(300));
             while simulation.poll_delivery().is_some() {}
+        }
+        deliveries(&mut simulation);
+    }
+
+    #[test]
+    fn whatever_fragments_a_real_host_sends_no_datagram_of_a_flow_vanishes(
+        fragments in prop::collection::vec((any::<bool>(), 0_u16..4, 1_usize..4, any::<bool>()), 0..24),
+    ) {
+        let (_, mut simulation) = emulation("false");
+        let [high, low] = simulation.listeners()[0].port.to_be_bytes();
+        for (is_flow, offset, length, more) in fragments {
+            let [high, low] = if is_flow { [high, low] } else { [0, 9] };
+            let header = [0xc0, 0, high, low, 0, 16, 0, 0];
+            let payload = if offset == 0 { header.repeat(length) } else { vec![7; 8 * length] };
+            let octets = packet(NodeId(2), 17, (8 * offset, more), &payload);
+            simulation.handle_frame(REAL, 0, &frame(hardware(1), EtherType::Ipv4, &octets)).expect("it is sent");
+            simulation.check().expect("no packet is lost without a cause");
+            simulation.run_until(simulation.now() + Duration::from_micros(300));
         }
         deliveries(&mut simulation);
     }
