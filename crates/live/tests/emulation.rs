@@ -478,7 +478,7 @@ fn babeld_finds_its_routes_over_the_radio() {
 
 #[test]
 fn an_interrupted_emulation_leaves_nothing_behind_and_a_killed_one_is_cleaned_up_after() {
-    let Some(bench) = Bench::new("clean", &["sleep"]) else { return };
+    let Some(bench) = Bench::new("clean", &["sleep", "ping"]) else { return };
     let scenario = bench.file("line.toml", &line("n1", "protocol = \"udp\"", "kind = \"bulk\""));
     let begin = |arguments: &[&str]| {
         let mark = bench.path("mark");
@@ -503,10 +503,22 @@ fn an_interrupted_emulation_leaves_nothing_behind_and_a_killed_one_is_cleaned_up
         assert_eq!(child.wait().expect("it ends").code(), Some(status));
         assert_eq!(namespaces_of(&child), Vec::<String>::new());
     }
-    let mut child = begin(&[]);
+    let record = bench.path("recording");
+    let mut child = begin(&["--record", &record, "--exec", "n0", "ping -c 1 -W 20 10.0.0.2 && echo > /dev/null"]);
     let living = begin(&[]);
+    let second = run(&mut emulate(&scenario, &["--record", &record]));
+    assert_eq!(second.status.code(), Some(2), "{}", stderr(&second));
+    assert!(stderr(&second).contains("another emulation is writing"), "{}", stderr(&second));
+    let draft = format!("{record}.draft");
+    // The first line says what is run; an echo request has its type, 8, and its code behind 34 octets.
+    let has_request = |text: &str| {
+        let is_request = |line: &str| line.split(' ').nth(3).is_some_and(|octets| octets.get(68..72) == Some("0800"));
+        text.lines().skip(1).any(is_request)
+    };
+    wait_until("the request is recorded", || has_request(&fs::read_to_string(&draft).unwrap_or_default()));
     signal(&child, Signal::SIGKILL);
     child.wait().expect("it ends");
+    assert!(has_request(&fs::read_to_string(&draft).expect("it is there")));
     assert_eq!(namespaces_of(&child).len(), 4, "nobody has put things in order");
     let clean = run(Command::new(env!("CARGO_BIN_EXE_hopcast-live")).args(["emulate", "--clean"]));
     assert_eq!(clean.status.code(), Some(0), "{}", stderr(&clean));

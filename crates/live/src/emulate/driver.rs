@@ -118,6 +118,9 @@ impl<'a, 's> Driver<'a, 's> {
             }
             self.read(now)?;
             self.deliver(&clock)?;
+            if let Some(recorder) = &mut self.recorder {
+                recorder.flush()?;
+            }
             let due = if self.ports.iter().any(|port| port.is_readable) {
                 now
             } else {

@@ -218,7 +218,7 @@ fn remove_namespaces(id: u32) -> io::Result<Vec<String>> {
 }
 
 /// Locks the file at `path`, which `open` opens; `None` if somebody holds it.
-fn lock(path: &Path, mut open: impl FnMut(&Path) -> io::Result<File>) -> io::Result<Option<Flock<File>>> {
+pub(super) fn lock(path: &Path, mut open: impl FnMut(&Path) -> io::Result<File>) -> io::Result<Option<Flock<File>>> {
     loop {
         match Flock::lock(open(path)?, FlockArg::LockExclusiveNonblock) {
             Ok(file) if is_at(&file, path)? => return Ok(Some(file)),

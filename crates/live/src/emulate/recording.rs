@@ -4,14 +4,16 @@
 //! nanoseconds, the index of the node, the place of the interface, and the octets of the Ethernet frame in hexadecimal. The last
 //! line says when the run ended, how many frames were delivered to real hosts, and the SHA-256 of those.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use hopcast_protocols::time::Instant;
 use hopcast_sim::scenario::model::NodeId;
+use nix::fcntl::Flock;
 use serde::{Deserialize, Serialize};
 
+use super::hosts;
 use super::session::{Input, Outputs};
 
 /// What was run.
@@ -29,9 +31,12 @@ pub(super) struct Recorder {
     file: BufWriter<File>,
     /// Where it is written, and where it belongs; `None`: it is written where it belongs.
     draft: Option<[PathBuf; 2]>,
+    /// Of the draft. After the file: it is held until all is written.
+    _lock: Option<Flock<File>>,
 }
 
 impl Recorder {
+    /// Begins a recording. Fails where another one with this name is being written.
     pub(super) fn create(path: &Path, header: &Header) -> io::Result<Self> {
         // A pipe or a device is no file that another could take the place of; a link goes on leading where it led.
         let is_replaced = fs::metadata(path).map_or(true, |known| known.is_file());
@@ -41,15 +46,28 @@ impl Recorder {
             draft.push(".draft");
             [draft.into(), path]
         });
-        let mut file = BufWriter::new(File::create(draft.as_ref().map_or(path, |[draft, _]| draft))?);
-        writeln!(file, "{}", serde_json::to_string(header)?)?;
-        Ok(Self { file, draft })
+        let (file, lock) = match &draft {
+            Some([draft, _]) => {
+                let lock = lock(draft)?;
+                (lock.try_clone()?, Some(lock))
+            }
+            None => (File::create(path)?, None),
+        };
+        let mut recorder = Self { file: BufWriter::new(file), draft, _lock: lock };
+        writeln!(recorder.file, "{}", serde_json::to_string(header)?)?;
+        recorder.flush()?;
+        Ok(recorder)
     }
 
     pub(super) fn record(&mut self, at: Instant, node: NodeId, interface: u32, octets: &[u8]) -> io::Result<()> {
         write!(self.file, "{} {} {interface} ", at.as_nanos(), node.0)?;
         octets.iter().try_for_each(|octet| write!(self.file, "{octet:02x}"))?;
         writeln!(self.file)
+    }
+
+    /// Gives what was recorded to the system, which keeps it whatever becomes of this process.
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
     }
 
     /// The run has ended.
@@ -60,6 +78,17 @@ impl Recorder {
         self.file.get_ref().sync_all()?;
         fs::rename(draft, path)
     }
+}
+
+/// Opens a draft for this process alone, empty.
+fn lock(draft: &Path) -> io::Result<Flock<File>> {
+    let open = |path: &Path| OpenOptions::new().write(true).create(true).truncate(false).open(path);
+    let file = hosts::lock(draft, open)?.ok_or_else(|| {
+        let message = format!("another emulation is writing {}", draft.display());
+        io::Error::new(io::ErrorKind::WouldBlock, message)
+    })?;
+    file.set_len(0)?;
+    Ok(file)
 }
 
 /// A recording, read whole.
@@ -175,6 +204,25 @@ mod tests {
         // What is no file is written to.
         Recorder::create(Path::new("/dev/null"), &header()).unwrap().finish(Instant::START, &outputs).unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    }
+
+    #[test]
+    fn one_at_a_time_writes_a_recording_and_what_it_has_flushed_is_there() {
+        let path = std::env::temp_dir().join(format!("hopcast-recording-twice-{}", std::process::id()));
+        let draft = path.with_extension("draft");
+        let mut recorder = Recorder::create(&path, &header()).unwrap();
+        recorder.record(Instant::START, NodeId(0), 0, &[0xab]).unwrap();
+        recorder.flush().unwrap();
+        let second = Recorder::create(&path, &header()).map(|_| ()).unwrap_err();
+        assert_eq!(second.to_string(), format!("another emulation is writing {}", draft.display()));
+        assert!(fs::read_to_string(&draft).unwrap().ends_with("\n0 0 0 ab\n"), "the second has left it as it is");
+        drop(recorder);
+        // What a run has left that failed is in nobody's way, and not in the next recording.
+        let outputs = Outputs { frames: 0, digest: "0f".into() };
+        Recorder::create(&path, &header()).unwrap().finish(Instant::START, &outputs).unwrap();
+        assert_eq!(Recording::read(&path).unwrap().inputs, []);
+        assert!(!draft.exists());
+        fs::remove_file(&path).unwrap();
     }
 
     proptest! {
