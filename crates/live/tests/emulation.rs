@@ -531,6 +531,33 @@ fn an_interrupted_emulation_leaves_nothing_behind_and_a_killed_one_is_cleaned_up
 }
 
 #[test]
+fn programs_that_never_start_or_fail_at_the_end_are_told_and_the_shell_ends_all() {
+    let Some(bench) = Bench::new("programs", &["sleep"]) else { return };
+    let text = line("n1", "protocol = \"udp\"", "kind = \"bulk\"").replace("duration = \"5 s\"", "duration = \"1 s\"");
+    let program = "[[emulation.programs]]\nnode = \"n0\"\ncommand = \"true\"\nstart = \"1 s\"\n";
+    let scenario = bench.file("late.toml", &(text + program));
+    let lag = ["--set", "emulation.lag_limit=1 s"];
+    let output = run(emulate(&scenario, &["--json"]).args(lag));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let problem = "hopcast: warning: node n0: `true` never starts; its start is at 1 s, and the run ends at 1 s";
+    assert!(stderr(&output).contains(problem), "{}", stderr(&output));
+    let programs = &object(&output)["emulation"]["programs"];
+    assert_eq!([&programs[0]["command"], &programs[0]["started_s"]], [&Value::from("true"), &Value::Null]);
+
+    let output = run(emulate(&scenario, &["--json", "--forever"]).args(lag));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(!stderr(&output).contains("never starts"), "{}", stderr(&output));
+    assert_eq!(object(&output)["emulation"]["programs"][0]["status"], 0);
+
+    // A shell whose input is at its end ends at once.
+    let begun = Instant::now();
+    let program = ["--forever", "--shell", "n1", "--exec", "n2", "exec sleep 1000"];
+    let output = run(emulate(&scenario, &program).env("SHELL", "/bin/sh").args(lag));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(begun.elapsed() < Duration::from_secs(60));
+}
+
+#[test]
 fn what_cannot_be_emulated_is_told_and_nothing_is_made() {
     let Some(bench) = Bench::new("wrong", &[]) else { return };
     let text = line("n1", "protocol = \"udp\"", "kind = \"bulk\"");

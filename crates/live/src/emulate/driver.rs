@@ -44,7 +44,7 @@ const SIGNAL: Token = Token(usize::MAX - 1);
 pub(super) enum End {
     /// Its time was over.
     Duration,
-    /// All programs had ended.
+    /// All programs had ended, or the shell.
     Programs,
     /// A signal came.
     Signal(i32),
@@ -94,7 +94,7 @@ impl<'a, 's> Driver<'a, 's> {
         Ok(Self { session, hosts, recorder, ports, lag: Lag::new(), poll, timer, buffer: vec![0; FRAME] })
     }
 
-    /// Runs to the end of the session, or until `programs`, if there are any, have ended, or a signal comes. Time begins now.
+    /// Runs to the end of the session, or until `programs`, if there are any, are over, or a signal comes. Time begins now.
     pub(super) fn run(&mut self, programs: &mut Programs, signals: &Signals) -> io::Result<(End, &Lag)> {
         self.poll.registry().register(&mut SourceFd(&signals.as_fd().as_raw_fd()), SIGNAL, Interest::READABLE)?;
         let clock = Clock::new();

@@ -163,12 +163,16 @@ impl Command {
         let mut recorder = recorder.transpose()?;
         announce(&hosts, &session, scenario)?;
         let output = Output { keeps_stdout: self.json, has_names: wanted.len() > 1 };
+        let late: Vec<String> = wanted.iter().filter_map(|wanted| wanted.lateness(session.end())).collect();
+        for problem in late {
+            say(&format!("hopcast: warning: {problem}"))?;
+        }
         let mut programs = Programs::new(wanted, output);
         let clock = Clock::new();
         let driven = Driver::new(&mut session, &hosts.hosts, recorder.as_mut())
             .and_then(|mut driver| driver.run(&mut programs, &signals).map(|(end, lag)| (end, lag.clone())));
         let wall = clock.now().as_secs_f64();
-        let records = programs.finish();
+        let records = programs.finish(session.now());
         drop(hosts);
         let (end, lag) = driven.map_err(|error| Failure::Run(format!("the emulation failed: {error}")))?;
 

@@ -26,13 +26,24 @@ pub(super) struct Wanted {
     pub(super) start: Instant,
 }
 
+impl Wanted {
+    /// That it never starts, if it does not in a run that ends at `end`.
+    pub(super) fn lateness(&self, end: Instant) -> Option<String> {
+        let Self { node, command, start } = self;
+        let [starts, ends] = [*start, end].map(Instant::as_secs_f64);
+        let command = command.as_ref().filter(|_| *start >= end)?;
+        Some(format!("node {node}: `{command}` never starts; its start is at {starts} s, and the run ends at {ends} s"))
+    }
+}
+
 /// What became of a program.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct ProgramRecord {
     node: String,
     command: String,
-    started_s: f64,
-    /// `None`: with the run.
+    /// `None`: the run ended before.
+    started_s: Option<f64>,
+    /// `None`: with the run, or it never started.
     ended_s: Option<f64>,
     /// Its exit status, if it ended by itself.
     status: Option<i32>,
@@ -41,6 +52,12 @@ pub(super) struct ProgramRecord {
 }
 
 impl ProgramRecord {
+    /// Of one that has not ended, nor started where there is no instant.
+    fn new(node: String, command: String, started: Option<Instant>) -> Self {
+        let started_s = started.map(Instant::as_secs_f64);
+        Self { node, command, started_s, ended_s: None, status: None, signal: None }
+    }
+
     /// How it failed, if it did: by itself, before the run ended.
     pub(super) fn failure(&self) -> Option<String> {
         self.ended_s?;
@@ -78,15 +95,15 @@ pub(super) struct Programs {
 
 struct Starting {
     record: ProgramRecord,
-    leads: bool,
+    is_shell: bool,
     thread: JoinHandle<io::Result<Child>>,
 }
 
 struct Running {
     record: ProgramRecord,
     child: Child,
-    /// Whether it leads a process group of its own.
-    leads: bool,
+    /// Whether it is the shell for the person at the terminal; all others lead process groups of their own.
+    is_shell: bool,
 }
 
 /// How long programs have to end after they were told to.
@@ -118,7 +135,7 @@ impl Programs {
         self.wanted.last().map(|wanted| wanted.start)
     }
 
-    /// Starts those whose time has come, and looks which ones have ended; true once there were some and all have.
+    /// Starts those whose time has come, and looks which ones have ended; true once the shell has, or there were some and all have.
     pub(super) fn advance(&mut self, hosts: &[RealHost], now: Instant) -> io::Result<bool> {
         while self.next_start().is_some_and(|start| start <= now)
             && let Some(wanted) = self.wanted.pop()
@@ -129,18 +146,26 @@ impl Programs {
             let starting = self.starting.remove(place);
             self.take_started(starting)?;
         }
+        let has_shell_ended = self.look(Some(now))?;
+        let is_over = self.wanted.is_empty() && self.starting.is_empty() && self.running.is_empty();
+        Ok(has_shell_ended || is_over && !self.finished.is_empty())
+    }
+
+    /// Looks which ones have ended; `at`: when, by themselves. Returns whether the shell is one of them.
+    fn look(&mut self, at: Option<Instant>) -> io::Result<bool> {
+        let mut has_shell_ended = false;
         let mut place = 0;
         while let Some(running) = self.running.get_mut(place) {
             match running.child.try_wait()? {
                 Some(status) => {
                     let running = self.running.remove(place);
-                    self.finished.push(running.ended(status, Some(now)));
+                    has_shell_ended |= running.is_shell;
+                    self.finished.push(running.ended(status, at));
                 }
                 None => place += 1,
             }
         }
-        let is_over = self.wanted.is_empty() && self.starting.is_empty() && self.running.is_empty();
-        Ok(is_over && !self.finished.is_empty())
+        Ok(has_shell_ended)
     }
 
     fn start(&mut self, wanted: Wanted, hosts: &[RealHost], now: Instant) -> io::Result<()> {
@@ -148,7 +173,7 @@ impl Programs {
         let Some(host) = hosts.iter().find(|host| host.plan.name == node) else {
             return Err(io::Error::other(format!("node {node}: is no real host")));
         };
-        let shell = std::env::var("SHELL").unwrap_or_else(|_| "/bin/sh".into());
+        let shell = shell();
         let mut process = match &command {
             Some(line) => {
                 let mut process = Command::new("/bin/sh");
@@ -164,23 +189,16 @@ impl Programs {
             None => Command::new(&shell),
         };
         process.env("HOPCAST_NODE", &node);
-        let leads = command.is_some();
-        let record = ProgramRecord {
-            node,
-            command: command.unwrap_or(shell),
-            started_s: now.as_secs_f64(),
-            ended_s: None,
-            status: None,
-            signal: None,
-        };
+        let is_shell = command.is_none();
+        let record = ProgramRecord::new(node, command.unwrap_or(shell), Some(now));
         let thread = host.namespace.start(process)?;
-        self.starting.push(Starting { record, leads, thread });
+        self.starting.push(Starting { record, is_shell, thread });
         Ok(())
     }
 
     /// A program has been started, or could not be.
     fn take_started(&mut self, starting: Starting) -> io::Result<()> {
-        let Starting { record, leads, thread } = starting;
+        let Starting { record, is_shell, thread } = starting;
         let mut child = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         if let Some(stdout) = child.stdout.take() {
             self.readers.push(pass_on(stdout, &record.node, self.output.keeps_stdout)?);
@@ -188,32 +206,25 @@ impl Programs {
         if let Some(stderr) = child.stderr.take() {
             self.readers.push(pass_on(stderr, &record.node, true)?);
         }
-        self.running.push(Running { record, child, leads });
+        self.running.push(Running { record, child, is_shell });
         Ok(())
     }
 
-    /// The run is over: ends those that still run, and tells what became of all.
-    pub(super) fn finish(mut self) -> Vec<ProgramRecord> {
+    /// The run is over, at `now`: ends those that still run, and tells what became of all.
+    pub(super) fn finish(mut self, now: Instant) -> Vec<ProgramRecord> {
         for starting in std::mem::take(&mut self.starting) {
             // One that could not be started needs no end.
             let _ = self.take_started(starting);
         }
+        // Who has ended since the last look was told by nobody to. One that can't be waited for is seen to below.
+        let _ = self.look(Some(now));
         for signal in [Signal::SIGTERM, Signal::SIGKILL] {
             for running in &self.running {
                 running.signal(signal);
             }
             let mut waited = Duration::ZERO;
             while waited < PATIENCE && !self.running.is_empty() {
-                let mut place = 0;
-                while let Some(running) = self.running.get_mut(place) {
-                    match running.child.try_wait() {
-                        Ok(Some(status)) => {
-                            let running = self.running.remove(place);
-                            self.finished.push(running.ended(status, None));
-                        }
-                        _ => place += 1,
-                    }
-                }
+                let _ = self.look(None);
                 thread::sleep(TICK);
                 waited += TICK;
             }
@@ -224,15 +235,24 @@ impl Programs {
             thread::sleep(TICK);
             waited += TICK;
         }
+        let never_started = self.wanted.into_iter().rev();
+        let never_started =
+            never_started.map(|wanted| ProgramRecord::new(wanted.node, wanted.command.unwrap_or_else(shell), None));
+        self.finished.extend(never_started);
         self.finished
     }
+}
+
+/// What the person at the terminal has for a shell.
+fn shell() -> String {
+    std::env::var("SHELL").unwrap_or_else(|_| "/bin/sh".into())
 }
 
 impl Running {
     fn signal(&self, signal: Signal) {
         let Ok(process) = i32::try_from(self.child.id()).map(Pid::from_raw) else { return };
         // That it has ended in the meantime is seen by whoever waits for it.
-        let _ = if self.leads { killpg(process, signal) } else { nix::sys::signal::kill(process, signal) };
+        let _ = if self.is_shell { nix::sys::signal::kill(process, signal) } else { killpg(process, signal) };
     }
 
     fn ended(mut self, status: ExitStatus, at: Option<Instant>) -> ProgramRecord {
@@ -264,6 +284,8 @@ fn pass_on(from: impl Read + Send + 'static, node: &str, to_stderr: bool) -> io:
 
 #[cfg(test)]
 mod tests {
+    use nix::sys::wait::{Id, WaitPidFlag, waitid};
+
     use super::*;
 
     #[test]
@@ -276,6 +298,50 @@ mod tests {
         }
     }
 
+    const OUTPUT: Output = Output { keeps_stdout: false, has_names: false };
+
+    /// One that runs `line`; it has ended unless that takes longer.
+    fn running(line: &str, is_shell: bool, is_awaited: bool) -> Running {
+        let child = Command::new("/bin/sh").args(["-c", line]).process_group(0).spawn().unwrap();
+        if is_awaited {
+            let id = Id::Pid(Pid::from_raw(child.id() as i32));
+            waitid(id, WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT).unwrap();
+        }
+        Running { record: ProgramRecord::new("n".into(), line.into(), Some(Instant::START)), child, is_shell }
+    }
+
+    #[test]
+    fn one_that_failed_in_the_last_moment_has_failed() {
+        let mut programs = Programs::new(Vec::new(), OUTPUT);
+        programs.running = vec![running("exec sleep 100", false, false), running("exit 3", false, true)];
+        let records = programs.finish(Instant::from_nanos(5_000_000_000));
+        let failures: Vec<_> = records.iter().filter_map(ProgramRecord::failure).collect();
+        assert_eq!(failures, ["node n: `exit 3` ended with status 3"]);
+        assert_eq!(records.iter().map(|record| record.ended_s).collect::<Vec<_>>(), [Some(5.0), None]);
+        assert_eq!(records[1].signal, Some(Signal::SIGTERM as i32));
+    }
+
+    #[test]
+    fn all_is_over_with_the_shell_or_with_the_last_program() {
+        for (is_shell, is_over) in [(true, true), (false, false)] {
+            let mut programs = Programs::new(Vec::new(), OUTPUT);
+            programs.running = vec![running("exec sleep 100", false, false), running("exit 0", is_shell, true)];
+            assert_eq!(programs.advance(&[], Instant::START).unwrap(), is_over);
+            programs.finish(Instant::START);
+        }
+        let mut programs = Programs::new(Vec::new(), OUTPUT);
+        programs.running = vec![running("exit 0", false, true)];
+        assert!(programs.advance(&[], Instant::START).unwrap());
+    }
+
+    #[test]
+    fn what_never_started_is_listed() {
+        let wanted = Wanted { node: "n".into(), command: Some("true".into()), start: Instant::from_nanos(9) };
+        let records = Programs::new(vec![wanted], OUTPUT).finish(Instant::START);
+        assert_eq!(records, [ProgramRecord::new("n".into(), "true".into(), None)]);
+        assert_eq!(records[0].failure(), None);
+    }
+
     #[test]
     fn they_start_in_order() {
         let wanted = |node: &str, start| Wanted {
@@ -283,8 +349,7 @@ mod tests {
             command: Some("true".into()),
             start: Instant::from_nanos(start),
         };
-        let output = Output { keeps_stdout: false, has_names: false };
-        let mut programs = Programs::new(vec![wanted("b", 5), wanted("a", 0), wanted("c", 5)], output);
+        let mut programs = Programs::new(vec![wanted("b", 5), wanted("a", 0), wanted("c", 5)], OUTPUT);
         assert_eq!(programs.next_start(), Some(Instant::START));
         let order: Vec<String> = std::iter::from_fn(|| programs.wanted.pop()).map(|wanted| wanted.node).collect();
         assert_eq!(order, ["a", "b", "c"]);
