@@ -233,3 +233,26 @@ def test_a_program_ends_with_status_1_and_the_traceback(tmp_path: Path) -> None:
     assert "in on_loss" in done.stderr
     assert "ArithmeticError: at " in done.stderr
     assert done.stderr.strip().splitlines()[-1].startswith("hopcast.errors.RunError: ")
+
+
+def test_the_law_of_the_page_runs_and_is_that_of_the_crate() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "adding-a-congestion-control.md").read_text(encoding="utf-8")
+    block = page.split("```python\n")[1].split("```")[0]
+    space: dict[str, Any] = {}
+    exec(block.split("scenario = ")[0], space)
+    aimd = space["Aimd"]
+
+    # As many segments in a round trip as are friendly to TCP, and none of the growth is lost.
+    law = aimd(decrease=0.125)
+    law.on_established(1460, 500_000)
+    law.slow_start_threshold = 1
+    for _ in range(1000):
+        law.on_ack(1460, 500_000, 0.1, 1.0)
+    assert law.window == pytest.approx(500_000 + 1000 * 0.2 * 1460**2 / 500_000, abs=2)
+    law.on_idle()
+    assert law.window == 500_000
+
+    congestion = {"name": "aimd", "parameters": {"decrease": 0.125}}
+    scenario = hopcast.Scenario.from_toml(TOML, congestion={"aimd": aimd})
+    run = hopcast.run(scenario.set("flows.f.transport.congestion", congestion))
+    assert run.flows["goodput_bps"][0] > 500e3
