@@ -10,7 +10,7 @@ import statistics
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -54,7 +54,7 @@ class Report:
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> Report:
-        """From the JSON object that the ns-2 and ns-3 programs print, or from `to_json`."""
+        """From the JSON object that the ns-2 and ns-3 programs print and `user_s`, or from `to_json`."""
         names = ("goodput_bps", "frames_sent", "user_s", "wall_s", "simulated_s")
         return cls(**{name: data[name] for name in names})  # type: ignore[arg-type]
 
@@ -81,7 +81,7 @@ class Ns2:
         lines = [line for line in output.splitlines() if line.startswith("{")]
         if len(lines) != 1:
             raise RunFailed(f"{' '.join(command)}: printed {len(lines)} reports")
-        return replace(Report.from_json(json.loads(lines[0])), user_s=user_s)
+        return Report.from_json(json.loads(lines[0]) | {"user_s": user_s})
 
 
 class Ns3:
@@ -102,7 +102,7 @@ class Ns3:
         """Run the program built from `ns3/<program>.cc`."""
         command = [str(self._build / program), *(f"--{name}={value}" for name, value in options.items())]
         output, user_s = _run(command, self._nice)
-        return replace(Report.from_json(json.loads(output)), user_s=user_s)
+        return Report.from_json(json.loads(output) | {"user_s": user_s})
 
 
 class Hopcast:

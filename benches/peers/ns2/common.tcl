@@ -16,15 +16,6 @@ proc read_options {} {
     }
 }
 
-# User CPU time of this process so far, in seconds. See proc(5): field 14 of stat, in ticks of 10 ms.
-proc user_seconds {} {
-    set file [open /proc/self/stat]
-    set stat [read $file]
-    close $file
-    # The second field is the program's name in brackets and may hold blanks.
-    return [expr {[lindex [string range $stat [expr {[string last ) $stat] + 2}] end] 11] / 100.0}]
-}
-
 # Starts the simulator and its trace; `area` is the side of the square that holds all nodes, in metres.
 proc start_simulator {area nodes} {
     global ns opt trace counted
@@ -174,15 +165,13 @@ proc tcp_payload {sink} {
 # Runs until `stop` and prints the report. `goodput` is a command that gives the list of bit/s at the end.
 proc run_and_report {goodput} {
     global ns opt
-    set setup [user_seconds]
     set begin [clock microseconds]
-    $ns at $opt(stop) [list finish $goodput $setup $begin]
+    $ns at $opt(stop) [list finish $goodput $begin]
     $ns run
 }
 
-proc finish {goodput setup begin} {
+proc finish {goodput begin} {
     global ns opt trace counted
-    set user [user_seconds]
     set wall [expr {([clock microseconds] - $begin) / 1e6}]
     $ns flush-trace
     # grep reports "nothing found" as a failure, which is not one here.
@@ -198,8 +187,8 @@ proc finish {goodput setup begin} {
     foreach flow [eval $goodput] {
         lappend flows [format %.3f $flow]
     }
-    puts [format {{"goodput_bps": [%s], "frames_sent": %s, "user_s": %.3f, "setup_user_s": %.3f, "wall_s": %.6f, "simulated_s": %.6f, "events": null}} \
-        [join $flows ", "] $frames $user $setup $wall $opt(stop)]
+    puts [format {{"goodput_bps": [%s], "frames_sent": %s, "wall_s": %.6f, "simulated_s": %.6f, "events": null}} \
+        [join $flows ", "] $frames $wall $opt(stop)]
     flush stdout
     exit 0
 }

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <iostream>
-#include <sys/resource.h>
 #include <vector>
 
 namespace peers
@@ -45,22 +44,12 @@ class FrameCounter
     uint64_t m_sent = 0;
 };
 
-/// User CPU time of this process so far, in seconds.
-inline double
-UserSeconds()
-{
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return static_cast<double>(usage.ru_utime.tv_sec) + 1e-6 * static_cast<double>(usage.ru_utime.tv_usec);
-}
-
 /// Runs the simulation until `stop` seconds and prints the report. `goodput` is asked after the run for the bit/s of each
-/// flow. The set-up before the run is in `user_s`, and by itself in `setup_user_s`.
+/// flow.
 template <typename Goodput>
 void
 RunAndReport(double stop, const FrameCounter& frames, Goodput goodput)
 {
-    const double setup = UserSeconds();
     const auto begin = std::chrono::steady_clock::now();
     ns3::Simulator::Stop(ns3::Seconds(stop));
     ns3::Simulator::Run();
@@ -72,11 +61,9 @@ RunAndReport(double stop, const FrameCounter& frames, Goodput goodput)
     {
         std::printf("%s%.3f", i == 0 ? "" : ", ", flows[i]);
     }
-    std::printf("], \"frames_sent\": %llu, \"user_s\": %.6f, \"setup_user_s\": %.6f, \"wall_s\": %.6f, "
+    std::printf("], \"frames_sent\": %llu, \"wall_s\": %.6f, "
                 "\"simulated_s\": %.6f, \"events\": %llu}\n",
                 static_cast<unsigned long long>(frames.Sent()),
-                UserSeconds(),
-                setup,
                 wall.count(),
                 stop,
                 static_cast<unsigned long long>(ns3::Simulator::GetEventCount()));
