@@ -244,8 +244,7 @@ fn who_has_no_key_gets_nothing_and_changes_nothing() {
 fn a_pipe_is_sent_as_fast_as_the_rate_allows_and_waits_while_nobody_listens() {
     let folder = Folder::new();
     let octets = film_of(5000);
-    // A port that nobody has yet.
-    let address = UdpSocket::bind("127.0.0.1:0").expect("a port").local_addr().expect("bound").to_string();
+    let address = free_port();
     let mut sender = Program::start(&["send", "--to", &address]);
     let mut pipe = sender.0.stdin.take().expect("it has one");
     let written = octets.clone();

@@ -19,7 +19,7 @@ pub struct LossyLink {
     pub success: f64,
 }
 
-/// Next hops between all pairs of nodes.
+/// Next hops of all nodes towards those that are sent packets.
 #[derive(Clone, Debug)]
 pub struct Paths {
     shortest: ShortestPaths,

@@ -163,8 +163,7 @@ impl Command {
         let mut recorder = recorder.transpose()?;
         announce(&hosts, &session, scenario)?;
         let output = Output { keeps_stdout: self.json, has_names: wanted.len() > 1 };
-        let late: Vec<String> = wanted.iter().filter_map(|wanted| wanted.lateness(session.end())).collect();
-        for problem in late {
+        for problem in wanted.iter().filter_map(|wanted| wanted.lateness(session.end())) {
             say(&format!("hopcast: warning: {problem}"))?;
         }
         let mut programs = Programs::new(wanted, output);

@@ -426,7 +426,7 @@ fn a_log_that_nobody_reads_stops_nothing() {
     net.start(1, &[]);
     assert!(flow(&net, 0, 1, GAP, Duration::from_secs(1)).iter().all(Option::is_some));
     assert_eq!(net.status(0)["protocol"], "aodv");
-    assert_eq!(net.stop_in_time(0), Some(0));
+    assert_eq!(net.stop(0), Some(0));
 }
 
 #[test]

@@ -156,21 +156,8 @@ impl Net {
         });
     }
 
-    /// Ends a router in order; its exit status.
-    pub(crate) fn stop(&mut self, node: usize) -> Option<i32> {
-        let mut router = self.routers[node].take().expect("it runs");
-        kill(Pid::from_raw(router.id().cast_signed()), Signal::SIGTERM).expect("it is ours");
-        router.wait().expect("it ends").code()
-    }
-
-    pub(crate) fn kill(&mut self, node: usize) {
-        let mut router = self.routers[node].take().expect("it runs");
-        router.kill().expect("it is ours");
-        router.wait().expect("it ends");
-    }
-
     /// Ends a router in order; its exit status, unless it goes on for 10 s.
-    pub(crate) fn stop_in_time(&mut self, node: usize) -> Option<i32> {
+    pub(crate) fn stop(&mut self, node: usize) -> Option<i32> {
         let router = self.routers[node].as_mut().expect("it runs");
         kill(Pid::from_raw(router.id().cast_signed()), Signal::SIGTERM).expect("it is ours");
         let end = Instant::now() + Duration::from_secs(10);
@@ -182,6 +169,12 @@ impl Net {
             std::thread::sleep(Duration::from_millis(20));
         }
         None
+    }
+
+    pub(crate) fn kill(&mut self, node: usize) {
+        let mut router = self.routers[node].take().expect("it runs");
+        router.kill().expect("it is ours");
+        router.wait().expect("it ends");
     }
 
     /// Runs `hopcast node` with these arguments to its end.
