@@ -18,7 +18,7 @@ def rows(*numbers: float, **paper: Any) -> list[Row]:
 
 
 def drawn(figure: Figure) -> Any:
-    FigureCanvasAgg(figure).draw()
+    FigureCanvasAgg(figure).draw()  # type: ignore[no-untyped-call]
     return figure.axes[0]
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from hopcast.scenario import Scenario
 from hopcast.studies.experiment import Amount, Case, Experiment, Measured, Parameter, Table
 from hopcast.studies.h2o import KB, SOCKET_BUFFER, Protocol
-from hopcast.studies.h2o_places import loss, mbps, number
+from hopcast.studies.h2o_places import FULL, free_space_loss_db, loss, mbps, number
 from hopcast.studies.rows import NOISE, RESOLUTION, UNAFFECTED, Row, Sample, sentence, value
 
 if TYPE_CHECKING:
@@ -140,9 +140,7 @@ def _rejection(column: str) -> str:
 
 def leakage_dbm() -> float:
     """What arrives from a card a metre away, two channels on, that rejects no more than it must: 40 mW over free space."""
-    wavelength = 299_792_458.0 / 5.18e9
-    path_loss_db = 20.0 * math.log10(4.0 * math.pi / wavelength)
-    return 10.0 * math.log10(40.0) - path_loss_db - REJECTION_DB - BEYOND_DB
+    return FULL.power_dbm - free_space_loss_db(1.0, 5.18e9) - REJECTION_DB - BEYOND_DB
 
 
 def _node(design: Design, column: str, place: int) -> Nodes:

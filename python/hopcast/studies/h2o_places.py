@@ -52,14 +52,15 @@ class Card:
     source: str
 
 
-def _free_space_loss_db(metres: float) -> float:
-    return 20.0 * math.log10(4.0 * math.pi * metres * FREQUENCY / 299_792_458.0)
+def free_space_loss_db(metres: float, frequency: float = FREQUENCY) -> float:
+    """From a card to one so far away, at a frequency in Hz."""
+    return 20.0 * math.log10(4.0 * math.pi * metres * frequency / 299_792_458.0)
 
 
 FULL = Card("40 mW", 10.0 * math.log10(40.0), "the most that IEEE 802.11a-1999, 17.3.9.1, allows in 5.15 to 5.25 GHz")
 RATED = Card(
     "as rated",
-    SENSITIVITY_DBM + _free_space_loss_db(100 * FOOT),
+    SENSITIVITY_DBM + free_space_loss_db(100 * FOOT),
     "Intel: 100 ft outdoors at 54 Mb/s (section I), taken as free space; the cards face away from each other",
 )
 CARDS = (FULL, RATED)

@@ -7,7 +7,7 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hopcast.numbers import significant
 from hopcast.scenario import Scenario
@@ -273,13 +273,17 @@ def _where_lost(measured: Measured, case: str, shown: str, hops: int) -> tuple[l
 
 def _lost_at(name: str, document: Document, cause: str | None = None) -> float:
     """Units (datagrams of one packet each) that a node's sockets and interface dropped, of one cause or of all."""
-    drops = next(node for node in document["nodes"] if node["name"] == name)["drops"]
+    drops = _node(name, document)["drops"]
     return float(sum(drops.values()) if cause is None else drops[cause])
 
 
 def _errors_at(name: str, document: Document) -> float:
     """Frames whose header a node received, and whose payload it did not."""
-    return float(next(node for node in document["nodes"] if node["name"] == name)["errors"])
+    return float(_node(name, document)["errors"])
+
+
+def _node(name: str, document: Document) -> Mapping[str, Any]:
+    return next(node for node in document["nodes"] if node["name"] == name)
 
 
 def _seconds_for_1_gb(document: Document) -> float:
