@@ -63,9 +63,32 @@ def test_a_capture_that_cannot_be_written_keeps_what_had_finished(hopcast: Hopca
     assert not [name for name in names(out) if name.startswith(".")]
 
 
-UNEVEN = TOML.replace("[radio]", '[radio]\nreception = "threshold"').replace(
-    'shape = "line", spacing = "5 m"', 'shape = "uniform", width = "100 m", height = "100 m"'
+UNEVEN = (
+    TOML.replace("[radio]", '[radio]\nreception = "threshold"').replace(
+        'shape = "line", spacing = "5 m"', 'shape = "uniform", width = "100 m", height = "100 m"'
+    )
+    + """
+[[flows]]
+name = "round"
+from = "n0"
+to = "n1"
+via = ["n2"]
+transport = { protocol = "udp" }
+application = { kind = "bulk" }
+"""
 )
+"""By where the nodes come to lie, two flows want two ways from `n0` to `n1`."""
+
+
+APART = (
+    TOML.replace('to = "n1"', 'to = "x"', 1)
+    + """
+[[nodes]]
+name = "x"
+role = "wired"
+"""
+)
+"""No wire leads to `x`, where a flow goes."""
 
 
 def test_a_replication_that_fails_leaves_what_finished(hopcast: Hopcast, file: Path, tmp_path: Path) -> None:
@@ -92,6 +115,28 @@ def test_an_interruption_tells_what_had_finished(file: Path) -> None:
     assert process.returncode == 130
     assert "units" in stdout
     assert " of 100000 replications finished" in stderr
+
+
+def test_an_interruption_is_not_lost_to_a_scenario_that_cannot_run() -> None:
+    scenario = package.Scenario.from_toml(APART)
+
+    def run_again_and_again(first: float) -> None:
+        signal.setitimer(signal.ITIMER_REAL, first)
+        while True:
+            with pytest.raises(package.ScenarioError):
+                package.run(scenario)
+
+    def interrupt(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for trial in range(50):
+            with pytest.raises(KeyboardInterrupt):
+                run_again_and_again(1e-3 * (1 + trial % 5))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_python_gets_what_had_finished() -> None:
@@ -228,11 +273,12 @@ def test_an_output_folder_without_a_name(hopcast: Hopcast, file: Path, arguments
 
 def test_a_scenario_that_cannot_run_leaves_no_folder(hopcast: Hopcast, file: Path, tmp_path: Path) -> None:
     out = tmp_path / "new" / "out"
-    done = hopcast("run", file, "--set", "nodes.n.placement.spacing=5000", "--out", out)
+    file.write_text(APART)
+    done = hopcast("run", file, "--out", out)
     assert done.returncode == 2
     assert not out.parent.exists()
     (tmp_path / "mine").mkdir()
-    assert hopcast("run", file, "--set", "nodes.n.placement.spacing=5000", "--out", tmp_path / "mine").returncode == 2
+    assert hopcast("run", file, "--out", tmp_path / "mine").returncode == 2
     assert (tmp_path / "mine").exists(), "what was there before stays"
 
 

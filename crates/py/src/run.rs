@@ -76,7 +76,11 @@ pub(crate) fn run(
     let is_interrupted = stopped_by.as_ref().is_some_and(|error| error.is_instance_of::<PyKeyboardInterrupt>(py));
     match (stopped_by, outcome, written) {
         (Some(error), ..) if !is_interrupted => Err(error),
-        (_, Err(ExecuteError::Traffic { error, .. }), _) if finished.is_empty() => {
+        // Taken from the interpreter, which raises it no more.
+        (Some(_), Err(ExecuteError::Traffic { .. }), _) if finished.is_empty() => {
+            Err(interrupted(py, finished, wanted))
+        }
+        (None, Err(ExecuteError::Traffic { error, .. }), _) if finished.is_empty() => {
             Err(traffic_error(py, &scenario.file, &error))
         }
         (_, Err(error), Err(output)) => Err(run_error(py, format!("{error}; {output}"), finished, wanted)),

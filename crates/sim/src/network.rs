@@ -23,6 +23,9 @@ use crate::scenario::model::{Flow, Group, NodeId, NodeRadio, Relay, Role, Routin
 use crate::topology::Topology;
 use crate::wired::Wire;
 
+/// What stands for the share of frames that pass where none do: any way over links that let some pass comes first.
+const OUT_OF_REACH: f64 = 1e-9;
+
 /// A radio on the medium, and whose it is.
 #[derive(Clone, Copy, Debug)]
 pub struct Station<'a> {
@@ -96,7 +99,7 @@ impl Network {
     pub fn new_while(scenario: &Scenario, topology: &Topology, goes_on: &dyn Fn() -> bool) -> Option<Self> {
         let stations = stations(scenario);
         let is_over_the_air = scenario.radio.association.is_some();
-        let access_points = access_points(&stations, topology, is_over_the_air);
+        let access_points = access_points(&stations, topology);
         let ports = ports(scenario);
         let mut hops: Vec<Vec<Hop>> = vec![Vec::new(); ports.hosts()];
         for (link, index) in scenario.links.iter().zip(0..) {
@@ -151,8 +154,8 @@ impl Network {
         Some(network)
     }
 
-    /// The destinations to which flows of nodes with static routing have no path.
-    fn unreachable(&self, scenario: &Scenario) -> Vec<u32> {
+    /// From where to where flows of nodes with static routing have no path.
+    fn unreachable(&self, scenario: &Scenario) -> Vec<(u32, u32)> {
         let groups: Vec<&Group> = groups(scenario).collect();
         let is_static = |node: u32| matches!(groups[node as usize].routing, Routing::Static);
         let legs = |flow: &Flow| {
@@ -163,34 +166,52 @@ impl Network {
             there.into_iter().chain(back)
         };
         let lost = |&(from, to): &(u32, u32)| is_static(from) && self.paths.path(from, to).is_none();
-        scenario.flows.iter().flat_map(legs).filter(lost).map(|(_, to)| to).collect()
+        scenario.flows.iter().flat_map(legs).filter(lost).collect()
     }
 
-    /// Leads to `destinations` over lossy links where no others do.
+    /// Leads from where to where no usable path does: over lossy links, and where there are none either, from a node at once to
+    /// the other, and between a station and its access point, though none may hear the other.
     fn find_detours(
         &mut self,
-        destinations: &[u32],
+        wanted: &[(u32, u32)],
         stations: &[Station<'_>],
         topology: &Topology,
         access_points: &[Option<u32>],
     ) {
         let mut links = Vec::new();
         let mut ways: BTreeMap<(u32, u32), Hop> = BTreeMap::new();
-        for ((from, index), near) in stations.iter().zip(0..).zip(topology.lossy_links()) {
-            for (other, success) in near {
-                let to = &stations[other as usize];
-                let linked = from.node != to.node && from.config.network == to.config.network;
-                if linked && may_talk((index, from.role), (other, to.role), access_points) {
-                    let hop = Hop { interface: from.radio, node: to.node, station: Some(StationId(other)) };
-                    // Of several ways to a node the first one, as among the usable ones.
-                    if let Entry::Vacant(way) = ways.entry((from.node.0, to.node.0)) {
-                        way.insert(hop);
-                        links.push(LossyLink { from: from.node.0, to: to.node.0, success });
-                    }
+        let mut add = |index: u32, other: u32, success: f64| {
+            let [from, to] = [index, other].map(|station| &stations[station as usize]);
+            let is_joined = from.config.network == to.config.network && from.config.frequency == to.config.frequency;
+            if from.node != to.node && is_joined && may_talk((index, from.role), (other, to.role), access_points) {
+                let hop = Hop { interface: from.radio, node: to.node, station: Some(StationId(other)) };
+                // Of several ways to a node the first one, as among the usable ones.
+                if let Entry::Vacant(way) = ways.entry((from.node.0, to.node.0)) {
+                    way.insert(hop);
+                    links.push(LossyLink { from: from.node.0, to: to.node.0, success });
                 }
             }
+        };
+        for (near, index) in topology.lossy_links().iter().zip(0..) {
+            near.iter().for_each(|&(other, success)| add(index, other, success));
         }
-        self.paths.find_detours(destinations.iter().copied(), &links);
+        for (index, access_point) in
+            access_points.iter().zip(0..).filter_map(|(chosen, index)| Some((index, (*chosen)?)))
+        {
+            add(index, access_point, OUT_OF_REACH);
+            add(access_point, index, OUT_OF_REACH);
+        }
+        let radios_of = |node| stations.iter().zip(0..).filter(move |(station, _)| station.node.0 == node);
+        for &(from, to) in wanted {
+            for (_, index) in radios_of(from) {
+                radios_of(to).for_each(|(_, other)| add(index, other, OUT_OF_REACH));
+            }
+        }
+        for (near, from) in self.hops.iter().zip(0..) {
+            let wires = near.iter().filter(|hop| hop.station.is_none());
+            links.extend(wires.map(|hop| LossyLink { from, to: hop.node.0, success: 1.0 }));
+        }
+        self.paths.find_detours(wanted.iter().map(|&(_, to)| to), &links);
         for ((from, to), hop) in ways {
             let hops = &mut self.hops[from as usize];
             if hops.iter().all(|known| known.node.0 != to) {
@@ -334,8 +355,8 @@ fn groups(scenario: &Scenario) -> impl Iterator<Item = &Group> {
 }
 
 /// For each station of role `station`, the access point that it hears strongest; the first of equals. Of those that hear none
-/// well, the one of which it receives most; and of those that hear none at all, where association is over the air, the first.
-fn access_points(stations: &[Station<'_>], topology: &Topology, is_over_the_air: bool) -> Vec<Option<u32>> {
+/// well, the one of which it receives most; and of those that hear none at all, the nearest.
+fn access_points(stations: &[Station<'_>], topology: &Topology) -> Vec<Option<u32>> {
     let joins = |from: &Station<'_>, to: &Station<'_>| {
         to.role == Role::Station && from.role == Role::AccessPoint && to.config.network == from.config.network
     };
@@ -368,11 +389,12 @@ fn access_points(stations: &[Station<'_>], topology: &Topology, is_over_the_air:
             *chosen = chosen.or(best.map(|(_, index)| index));
         }
     }
-    if is_over_the_air {
-        for (to, chosen) in stations.iter().zip(&mut chosen).filter(|(to, _)| to.role == Role::Station) {
-            let first = || stations.iter().zip(0..).find(|(from, _)| joins(from, to)).map(|(_, index)| index);
-            *chosen = chosen.or_else(first);
-        }
+    for ((to, index), chosen) in
+        stations.iter().zip(0..).zip(&mut chosen).filter(|((to, _), _)| to.role == Role::Station)
+    {
+        let distance = |&other: &u32| topology.distance(StationId(index), StationId(other));
+        let all = stations.iter().zip(0..).filter(|(from, _)| joins(from, to)).map(|(_, other)| other);
+        *chosen = chosen.or_else(|| all.min_by(|one, other| distance(one).total_cmp(&distance(other))));
     }
     chosen
 }

@@ -10,7 +10,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from hopcast import _core
-from hopcast.errors import ScenarioError
 from hopcast.scenario import Scenario
 from hopcast.studies.experiment import Document, Measured, Parameter, Table
 from hopcast.studies.h2o import KB, SOCKET_BUFFER, Protocol
@@ -185,10 +184,7 @@ def has_path(scenario: Scenario) -> bool:
 
 @lru_cache(maxsize=4096)
 def _has_path(scenario: Scenario) -> bool:
-    try:
-        (result,) = _core.run(scenario._core, [1], 1, None, False, lambda _done, _total: None)
-    except ScenarioError:
-        return False
+    (result,) = _core.run(scenario._core, [1], 1, None, False, lambda _done, _total: None)
     return "warnings" not in json.loads(result.to_json())
 
 

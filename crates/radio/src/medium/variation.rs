@@ -17,7 +17,7 @@ pub struct Variation {
 
 impl Variation {
     /// The factor for the transmission that `key` names, as it arrives `now`.
-    pub(super) fn factor(&self, key: u64, transmitter: StationId, receiver: StationId, now: Instant) -> f64 {
+    pub fn factor(&self, key: u64, transmitter: StationId, receiver: StationId, now: Instant) -> f64 {
         let shadowing = self.shadowing.map_or(1.0, |shadowing| shadowing.gain(key, receiver.0));
         let fading = self.fading.map_or(1.0, |fading| fading.factor(transmitter.0, receiver.0, key, now));
         shadowing * fading

@@ -178,7 +178,7 @@ pub(super) struct Radio {
     /// How much weaker a receiver hears transmissions on the adjacent channel, one that does not overlap its own; those beyond
     /// it hears 16 dB weaker still (IEEE 802.11-2020, Table 17-18), those that overlap its own less. They interfere, and are
     /// never decoded. `off`: channels don't disturb each other. Default: 28 dB, which is what receivers must reject at least
-    /// (17.3.10.3). Not used with propagation `range`.
+    /// (17.3.10.3); `off` under profile `ns-2`. Not used with propagation `range`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 200))]
     pub adjacent_channel_rejection: Option<LevelOrOff>,

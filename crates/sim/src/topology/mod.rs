@@ -6,7 +6,7 @@ mod moving;
 mod squares;
 
 use hopcast_protocols::random::Purpose;
-use hopcast_protocols::time::Instant;
+use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::errors::{GilbertElliott, PacketErrors};
 use hopcast_radio::fading::Fading;
 use hopcast_radio::mac::{StationId, answer_rate, dsss_rate};
@@ -72,13 +72,16 @@ impl<T: Copy> ByReceiver<T> {
     }
 }
 
-/// A link that loses more than this, noise alone considered, is none: with the standard's seven attempts it would deliver less
-/// than one packet in a hundred.
+/// A link that lets fewer frames pass is none: with the standard's seven attempts it would deliver less than one packet in a hundred.
 const LEAST_SUCCESS: f64 = 1e-3;
 
-/// A path that data frames of this length use loses at most this share of them, noise alone considered.
+/// Of so many frames the mean tells what passes over a link whose power varies, to some three hundredths.
+const SAMPLED_FRAMES: u64 = 256;
+
+/// Of data frames of this length a usable link loses at most [`USABLE_LOSS`].
 const USABLE_OCTETS: u32 = 1_536;
-const USABLE_LOSS: f64 = 0.1;
+/// The largest share of full frames that a usable link loses, noise alone considered.
+pub const USABLE_LOSS: f64 = 0.1;
 
 /// Standard deviations of shadowing up to which a link may be better than the mean at its distance.
 const SHADOWING_DEVIATIONS: f64 = 4.0;
@@ -129,19 +132,42 @@ impl Topology {
     }
 
     /// For each station the others that receive some of its full data frames, at the start of the run, with the share of them
-    /// that noise alone lets pass: those over links that [`Self::usable_links`] leaves out as well. Of receptions by thresholds,
-    /// which know no share, none.
+    /// that noise and what varies from frame to frame let pass: those over links that [`Self::usable_links`] leaves out as well.
+    /// Of receptions by thresholds where nothing varies, which know no share, none.
     pub fn lossy_links(&self) -> Vec<Vec<(u32, f64)>> {
-        let Reception::Sinr(sinr) = &self.reception else { return vec![Vec::new(); self.places.len()] };
+        if matches!(self.reception, Reception::Threshold(_)) && self.variation.is_none() {
+            return vec![Vec::new(); self.places.len()];
+        }
         let decodable = |_: usize, link: &Link| link.decodable != Modulations::NONE;
         let links = links(&self.channel, &self.places, decodable, &|| true).expect("nothing stops it");
         let success = |from: usize, link: &Link| {
-            let (rate, bits) = self.robust[from].of(link)?;
-            let success = sinr.success(rate, link.power, bits).filter(|&success| success >= LEAST_SUCCESS)?;
+            let success = self.success(from, link).filter(|&success| success >= LEAST_SUCCESS)?;
             Some((link.receiver.0, success))
         };
         let from_each = links.iter().enumerate();
         from_each.map(|(from, links)| links.iter().filter_map(|link| success(from, link)).collect()).collect()
+    }
+
+    /// The share of full data frames that a link lets pass; `None`: it leads to nobody who decodes them.
+    fn success(&self, from: usize, link: &Link) -> Option<f64> {
+        let (rate, bits) = self.robust[from].of(link)?;
+        let least = self.usable[from].of(link)?;
+        let at = |power: Power| match &self.reception {
+            Reception::Sinr(sinr) => sinr.success(rate, power, bits).unwrap_or(0.0),
+            Reception::Threshold(_) => f64::from(u8::from(power >= least)),
+        };
+        let Some(variation) = &self.variation else { return Some(at(link.power)) };
+        let of_one = |frame: u64| {
+            // Keys that no transmission of a run has, and instants so far apart that one tells nothing of the next.
+            let (key, then) = (u64::MAX - frame, Instant::START + Duration::from_secs(frame));
+            at(link.power.scaled(variation.factor(key, StationId(from as u32), link.receiver, then)))
+        };
+        Some((0..SAMPLED_FRAMES).map(of_one).sum::<f64>() / SAMPLED_FRAMES as f64)
+    }
+
+    /// How far apart two stations are at the start, in metres.
+    pub fn distance(&self, one: StationId, other: StationId) -> f64 {
+        self.places[one.0 as usize].distance(self.places[other.0 as usize])
     }
 
     /// The medium between the stations.

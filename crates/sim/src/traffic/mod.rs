@@ -16,6 +16,7 @@ use crate::scenario::model::{
     Application, Dccp, Flow, FlowId, Group, NodeId, Relay, Routing, Scenario, Tcp, Transport,
 };
 use crate::scenario::quantity::Time;
+use crate::topology::USABLE_LOSS;
 use hopcast_protocols::application::{
     AduSource, AudioSource, CbrSource, FileSource, GameSource, MediaSource, Source, Timeline,
 };
@@ -53,7 +54,7 @@ pub enum Hosting {
 /// Why a scenario's flows can't be set up.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TrafficError {
-    /// The nodes are not connected, or the flow has two ends at one node.
+    /// No radio or wire could ever connect the nodes, or the flow has two ends at one node.
     #[error("flow \"{flow}\": no path leads from {from} to {to}")]
     Unreachable {
         /// Name of the flow.
@@ -117,7 +118,7 @@ impl TrafficError {
             Self::Unreachable { flow, from, to } => (
                 format!("flows.{flow}.to"),
                 format!("no path leads from {from} to {to}"),
-                Some("nodes that hear each other, or others between them"),
+                Some("nodes with a channel, an access point or a link in common, or others between them"),
             ),
             Self::WaysPart(part) => (
                 format!("flows.{}.via", part.flow),
@@ -234,12 +235,23 @@ pub fn machines(scenario: &Scenario, network: &Network, seed: u64, hosting: Host
         let [start, end] = [flow.start, end].map(|at| Time(at.as_secs_f64()));
         format!("flow \"{}\": nothing is sent; it starts at {start}, and the run ends at {end}", flow.name)
     });
-    Ok(Machines { hosts, flows, warnings: lossy.chain(late).collect(), listeners })
+    let untold = scenario.flows.iter().filter(|flow| is_elfn(flow) && !nodes.is_routed(flow.from.0)).map(|flow| {
+        format!(
+            "flow \"{}\": elfn does nothing; the routes of {} are static, and never break",
+            flow.name,
+            nodes.name(flow.from.0)
+        )
+    });
+    Ok(Machines { hosts, flows, warnings: lossy.chain(late).chain(untold).collect(), listeners })
 }
 
 /// Whether ADTFRC finds the rate of a flow.
 pub fn is_adtfrc(flow: &Flow) -> bool {
     matches!(flow.transport, Transport::Dccp(Dccp { congestion: Congestion::Adtfrc(_) }))
+}
+
+fn is_elfn(flow: &Flow) -> bool {
+    matches!(&flow.transport, Transport::Tcp(tcp) if tcp.elfn)
 }
 
 /// The nodes of a scenario, by [`NodeId`].
@@ -308,8 +320,9 @@ impl Path {
         let hops = |leg: &Vec<u32>| {
             let to = leg[leg.len() - 1];
             let lossy = leg.windows(2).filter_map(|hop| {
-                let percent = 100.0 * (1.0 - routes.detour(hop[0], to)?.success);
-                Some(format!("{} to {} loses {percent:.0} %", nodes.name(hop[0]), nodes.name(hop[1])))
+                let loss = 1.0 - routes.detour(hop[0], to)?.success;
+                let is_told = loss > USABLE_LOSS;
+                is_told.then(|| format!("{} to {} loses {:.0} %", nodes.name(hop[0]), nodes.name(hop[1]), 100.0 * loss))
             });
             lossy.collect::<Vec<_>>()
         };

@@ -457,3 +457,26 @@ proptest! {
         run_with_checks(&text, seed, stops)?;
     }
 }
+
+/// Each broadcast of the node in the middle leaves on both channels at once; were the other one heard, no flood would pass.
+#[test]
+fn floods_pass_over_two_channels_under_profile_ns_2() {
+    for protocol in ["dsr", "aodv", "olsr"] {
+        let text = format!(
+            r#"
+            duration = "30 s"
+            radio = {{ profile = "ns-2", standard = "802.11b" }}
+            nodes = [
+                {{ name = "a", placement = {{ shape = "points", at = [[0, 0]] }}, radios = [{{ channel = 1 }}], routing = {{ protocol = "{protocol}" }} }},
+                {{ name = "r", placement = {{ shape = "points", at = [[30, 0]] }}, radios = [{{ channel = 1 }}, {{ channel = 6 }}],
+                   routing = {{ protocol = "{protocol}" }} }},
+                {{ name = "d", placement = {{ shape = "points", at = [[60, 0]] }}, radios = [{{ channel = 6 }}], routing = {{ protocol = "{protocol}" }} }},
+            ]
+            flows = [{{ name = "f", from = "a", to = "d", start = "20 s", transport = {{ protocol = "udp" }},
+                       application = {{ kind = "cbr", rate = "100 kb/s", packet = "1000 B" }} }}]
+            "#
+        );
+        let (_, flows) = run(&text);
+        assert_eq!((flows[0].sent_packets, flows[0].received_packets), (125, 125), "{protocol}");
+    }
+}

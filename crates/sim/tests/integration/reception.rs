@@ -93,3 +93,27 @@ fn medium_access_is_that_of_the_profile_however_frames_are_received() {
         assert!(waits("ns-2") >= Duration::from_micros(50), "{reception}");
     }
 }
+
+/// Two senders that hear each other, and a third node that hears both: −50 dBm of energy never comes together, but what is decoded keeps
+/// the medium busy all the same.
+#[test]
+fn what_is_decoded_is_sensed_below_the_threshold_of_energy() {
+    let collisions = |threshold: &str| {
+        let text = format!(
+            r#"
+            duration = "2 s"
+            radio = {{ standard = "802.11b", data_rate = "11 Mb/s", reception = "threshold"{threshold} }}
+            nodes = [{{ name = "n", count = 3, placement = {{ shape = "line", spacing = "20 m" }} }}]
+            flows = [
+                {{ name = "a", from = "n0", to = "n1", transport = {{ protocol = "udp" }}, application = {{ kind = "bulk" }} }},
+                {{ name = "b", from = "n2", to = "n1", transport = {{ protocol = "udp" }}, application = {{ kind = "bulk" }} }},
+            ]
+            "#
+        );
+        let (simulation, frames) = run_logged(&scenario(&text));
+        (frames.len(), simulation.totals().collisions)
+    };
+    let (frames, usual) = collisions("");
+    assert_eq!(collisions(r#", carrier_sense_threshold = "-50 dBm""#), (frames, usual));
+    assert!(frames > 1000 && usual > 0, "{frames} {usual}");
+}

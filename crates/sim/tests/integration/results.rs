@@ -150,15 +150,16 @@ fn a_folder_that_is_not_there_is_named() {
 }
 
 #[test]
-fn a_destination_out_of_reach_is_an_error_of_the_first_seed() {
-    let text = string("100 ms").replace("spacing = \"200 m\"", "spacing = \"300 m\"");
-    let scenario = scenario(&text);
+fn a_destination_that_no_radio_could_reach_is_an_error_of_the_first_seed() {
+    let text = string("100 ms").replace("[[nodes]]", "[[nodes]]\nname = \"alone\"\nrole = \"wired\"\n[[nodes]]");
+    let scenario = scenario(&text.replace("to = \"n2\"", "to = \"alone\""));
     let job = Job { scenario: &scenario, seeds: &[5, 6, 7], threads: 3, captures: None };
     let error = execute(&job, &Control::new(), &(), |_, _| panic!("it failed")).unwrap_err();
     let ExecuteError::Traffic { seed: 5, error } = error else { panic!("{error}") };
     assert_eq!(
         error.in_file("a.toml").to_string(),
-        "a.toml: flows.units.to: no path leads from n0 to n2; expected nodes that hear each other, or others between them"
+        "a.toml: flows.units.to: no path leads from n0 to alone; \
+         expected nodes with a channel, an access point or a link in common, or others between them"
     );
 }
 

@@ -109,12 +109,6 @@ impl Resolver<'_> {
         let carrier = Carrier { transport: &transport, overhead: if fec.is_some() { FEC_HEADER } else { 0 } };
         let application = self.application(index, flow, carrier, traces, around);
         let player = self.player(index, flow);
-        let is_static = from.is_some_and(|from| matches!(nodes.group(from).routing, model::Routing::Static));
-        if is_static && matches!(&transport, model::Transport::Tcp(tcp) if tcp.elfn) {
-            let problem = "needs a routing protocol that notices broken routes; static ones never break";
-            let expected = format!("another nodes.routing.protocol of {}, or false", flow.from);
-            self.report(&["flows", index, "transport", "elfn"], problem, expected);
-        }
         let (from, to, application) = (from?, to?, application?);
         let priority = UserPriority::new(match priority {
             Priority::BestEffort => 0,

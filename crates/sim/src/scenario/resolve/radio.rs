@@ -129,7 +129,10 @@ impl Resolver<'_> {
         let channel = radio.channel.and_then(|channel| channel_frequency(channel, standard).ok());
         let adjacent_channel_rejection =
             self.ledger.pick(&["radio", "adjacent_channel_rejection"], radio.adjacent_channel_rejection, show, || {
-                (LevelOrOff(Some(Level(ADJACENT_CHANNEL_REJECTION))), ADJACENT_CHANNEL_SOURCE.into())
+                match ns_2 {
+                    true => (LevelOrOff(None), ns_2_default("each Channel hands frames to its own interfaces alone")),
+                    false => (LevelOrOff(Some(Level(ADJACENT_CHANNEL_REJECTION))), ADJACENT_CHANNEL_SOURCE.into()),
+                }
             });
         let radio = model::Radio {
             standard,
@@ -721,9 +724,13 @@ impl Resolver<'_> {
             }
         } else if by_sinr {
             self.floor(carrier_sense, floor);
-        } else {
-            self.thresholds(receive, most_sensitive(used), carrier_sense);
+        } else if ns_2 {
+            self.thresholds(receive, carrier_sense);
             self.floor(carrier_sense, floor);
+        } else {
+            // What is decoded is sensed, whatever its power.
+            let decoded = receive.unwrap_or_else(|| Power(most_sensitive(used)));
+            self.floor(Power(decoded.0.min(carrier_sense.0)), floor);
         }
         let reception = model::Reception {
             receive_threshold: receive.map(|power| power.0),
@@ -763,27 +770,23 @@ impl Resolver<'_> {
         (figure.0, detection.map(|level| level.0), noise)
     }
 
-    fn thresholds(&mut self, receive: Option<Power>, sensitivity: f64, carrier_sense: Power) {
-        let lowest = receive.map_or(sensitivity, |power| power.0);
-        if carrier_sense.0 > lowest {
-            let what = match receive {
-                Some(receive) => format!("the receive threshold ({receive})"),
-                None => format!("the minimum sensitivity at the rates in use ({})", Power(lowest)),
-            };
+    /// What ns-2 does not sense is not there.
+    fn thresholds(&mut self, receive: Option<Power>, carrier_sense: Power) {
+        if let Some(receive) = receive.filter(|receive| carrier_sense.0 > receive.0) {
             self.report(
                 &["radio", "carrier_sense_threshold"],
-                format!("{carrier_sense} is above {what}: frames would be decoded that are not sensed"),
-                format!("at most {}", Power(lowest)),
+                format!("{carrier_sense} is above the receive threshold ({receive}): frames would be decoded that are not sensed"),
+                format!("at most {receive}"),
             );
         }
     }
 
-    fn floor(&mut self, carrier_sense: Power, floor: Power) {
-        if floor.0 > carrier_sense.0 {
+    fn floor(&mut self, noticed: Power, floor: Power) {
+        if floor.0 > noticed.0 {
             self.report(
                 &["radio", "interference_floor"],
-                format!("{floor} is above the carrier-sense threshold ({carrier_sense}), which then has no effect"),
-                format!("at most {carrier_sense}"),
+                format!("{floor} is above the least power that a receiver heeds ({noticed})"),
+                format!("at most {noticed}"),
             );
         }
     }
