@@ -518,6 +518,12 @@ impl Connection {
         if !self.is_in_time(segment, len, now) {
             return;
         }
+        // Before that is looked at (RFC 7323, appendix D): what is repeated is acknowledged with the timestamp of the repetition.
+        if let (Some(clock), Some(Timestamps { value, .. })) = (&mut self.clock, segment.options.timestamps())
+            && self.receiver.may_have_been_sent(start)
+        {
+            clock.update(value, start, self.receiver.acknowledged(), now);
+        }
         // First, the sequence number.
         if !self.receiver.is_acceptable(start, len) {
             self.statistics.unacceptable += 1;
@@ -534,9 +540,6 @@ impl Connection {
                 self.handle_ack(segment, start, now);
             }
             return;
-        }
-        if let (Some(clock), Some(Timestamps { value, .. })) = (&mut self.clock, segment.options.timestamps()) {
-            clock.update(value, start, self.receiver.acknowledged(), now);
         }
         // Fourth, SYN (RFC 5961, section 4.2).
         if syn {

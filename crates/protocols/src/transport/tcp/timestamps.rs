@@ -29,8 +29,8 @@ impl PeerClock {
         is_before(value, self.recent) && now.saturating_since(self.taken) < OUTDATED
     }
 
-    /// Takes the value of an acceptable segment from `start`, where everything before `acknowledged` was acknowledged: its
-    /// echo then measures the time up to the acknowledgement of the earliest segment that one covers (section 4.3).
+    /// Takes the value of a segment from `start`, where everything before `acknowledged` was acknowledged: its echo then measures
+    /// the time up to the acknowledgement of the earliest segment that one covers, or of what was repeated last (section 4.3).
     pub(super) fn update(&mut self, value: u32, start: i64, acknowledged: u64, now: Instant) {
         if start <= acknowledged as i64 && !self.is_old(value, now) {
             *self = Self::new(value, now);

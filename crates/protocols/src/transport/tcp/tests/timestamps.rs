@@ -106,3 +106,27 @@ fn section_3_2_a_segment_without_timestamps_is_dropped_silently() {
     bench.send(stamped(text(0, 100), 7000, 20));
     assert_eq!(bench.connection.readable(), 100);
 }
+
+#[test]
+fn section_4_3_what_is_repeated_is_echoed_with_the_repetition() {
+    let mut bench = established_stamped();
+    let window = BUFFER as u16 - 988;
+    let told = |bench: &mut Bench, echo| {
+        let segment = bench.next_segment().expect("an acknowledgement");
+        let expected = ack_of(988).window(window);
+        assert_eq!((segment.ack, segment.window), (expected.ack, expected.window));
+        assert_eq!(segment.options.timestamps().map(|stamps| stamps.echo), Some(echo));
+    };
+    bench.at(100).send(stamped(text(0, 988), 7080, 20));
+    // The delayed acknowledgement is lost.
+    bench.at(300);
+    told(&mut bench, 7080);
+    bench.at(1100).send(stamped(text(0, 988), 8080, 20));
+    told(&mut bench, 8080);
+    // What lies further back than any window, or is old, changes nothing.
+    let far = Segment { seq: text(0, 988).seq.wrapping_sub(1 << 30), ..text(0, 988) };
+    bench.at(1200).send(stamped(far, 8180, 20));
+    told(&mut bench, 8080);
+    bench.at(1300).send(stamped(text(0, 988), 8000, 20));
+    told(&mut bench, 8080);
+}
