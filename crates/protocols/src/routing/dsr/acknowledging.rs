@@ -27,8 +27,9 @@ impl Dsr {
             DsrOption::SourceRoute(route) => Some(route.segments_left),
             _ => None,
         });
-        // Behind the last hop nothing is passed on.
-        let may_listen = self.config.acknowledgement == Acknowledgement::Passive && hop.address != packet.destination;
+        // Behind the last hop nothing is passed on, and what is passed on is heard in promiscuous mode alone.
+        let listens = self.config.acknowledgement == Acknowledgement::Passive && self.config.promiscuous;
+        let may_listen = listens && hop.address != packet.destination;
         let identity = Identity::of(packet, next_header.into());
         let passive = left.filter(|_| may_listen).map(|left| (identity, left));
         let number = self.maintain_as(hop, |number| Copy::Held(Token(number), identity), passive, options, now)?;

@@ -111,11 +111,15 @@ impl Dsr {
             }
             return;
         }
-        if let Some(way) = Way::of(packet, header, from) {
+        let way = Way::of(packet, header, from);
+        // What this node itself has written, and now hears passed on, may have been found wrong since.
+        let is_own = packet.source == self.address && way.as_ref().is_some_and(|way| way.is_whole);
+        if let Some(way) = way.filter(|_| !is_own) {
             self.learn_from_route(&way, header.has_route_reply(), receiver.is_some(), is_believed, now);
         }
         for option in &header.options {
             match option {
+                DsrOption::RouteReply(_) if is_own => {}
                 DsrOption::RouteReply(reply) => self.learn_from_reply(packet.destination, *reply, from, now),
                 DsrOption::Ack(ack) => self.learn_nodes(&[ack.source, ack.destination], now),
                 _ => {}

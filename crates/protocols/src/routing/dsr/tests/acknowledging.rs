@@ -227,3 +227,11 @@ fn every_kind_of_acknowledgement_serves_a_line() {
         assert_eq!(network.path(0, 4, second * 12), Some(vec![0, 1, 2, 3, 4]));
     }
 }
+
+/// Who does not hear what others pass on asks, or each packet would be repeated and each link broken.
+#[test]
+fn without_promiscuous_mode_each_hop_is_asked() {
+    let mut bench = Bench::new(Config { promiscuous: false, ..LISTENING });
+    let asking = with_data(&[outgoing(), ack_request(1)]);
+    assert_eq!(bench.forward(SENT, &with_data(&[incoming()]), true), held(5, Some(asking), 1));
+}

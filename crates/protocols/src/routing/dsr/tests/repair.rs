@@ -242,6 +242,22 @@ fn an_error_takes_the_link_out_of_every_cache() {
     }
 }
 
+/// What a node wrote before it heard of a break says nothing of the time after, though a neighbour passes it on now.
+#[test]
+fn an_own_packet_that_is_passed_on_brings_no_broken_link_back() {
+    for config in [EXACT, PATHS] {
+        let mut bench = Bench::new(config);
+        bench.learn(&[5, 6, 9]);
+        bench.message(5, 5, &[unreachable(5, 0, 6, 0)]);
+        assert_eq!(bench.route_to(9), None);
+        bench.overhear(Sent::new(5, 0, 9), 6, &with_data(&[route(nodes([5, 6]), 1)]), true);
+        assert_eq!(bench.route_to(9), None);
+        // This route was chosen by another node.
+        bench.overhear(Sent::new(5, 0, 9), 7, &with_data(&[salvaged(nodes([5, 7]), 1, 1)]), true);
+        assert_eq!(bench.route_to(9), Some(vec![5, 7, 9]));
+    }
+}
+
 /// 8.3.4 and 8.3.5: an error that can't be passed on goes back inside a new one, and its source sends it another way.
 #[test]
 fn an_error_that_is_lost_is_sent_once_more() {
