@@ -202,8 +202,11 @@ impl Host {
         if tcp.is_first {
             let connection = &tcp.connection;
             let srtt = connection.smoothed_rtt().unwrap_or(Duration::ZERO);
-            let (window, threshold) = (connection.congestion_window(), connection.slow_start_threshold());
-            cx.flows[flow].handle_sender(window, threshold, srtt, cx.now);
+            // Before the handshake is done there is no window, and before the first loss no threshold.
+            let is_open = !matches!(connection.state(), State::Listen | State::SynSent | State::SynReceived);
+            let window = if is_open { connection.congestion_window() } else { 0 };
+            let threshold = Some(connection.slow_start_threshold()).filter(|&threshold| threshold < u32::MAX);
+            cx.flows[flow].handle_sender(window, threshold.unwrap_or(0), srtt, cx.now);
         }
         self.wake_talker(socket);
         match self.programs[program as usize].activity {

@@ -355,7 +355,7 @@ impl FlowMetrics {
 
     /// The run ended at `now`: closes the last intervals of the series.
     pub fn finish(&mut self, now: Instant) {
-        self.series.advance(now);
+        self.series.finish(now);
     }
 
     /// How the flow developed.

@@ -16,7 +16,7 @@ pub struct Series {
 /// A flow in one interval. Windows and round-trip time are those at its end, of the flow's first connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sample {
-    /// End of the interval.
+    /// End of the interval, or of the run in it.
     pub time: Instant,
     /// Application octets that reached the sink in the interval.
     pub received_bytes: u64,
@@ -127,6 +127,14 @@ impl Series {
         }
     }
 
+    /// The run ended at `now`: closes the intervals that ended by then, and what there is of the last one.
+    pub fn finish(&mut self, now: Instant) {
+        self.advance(now);
+        if self.samples.last().map_or(Instant::START, |last| last.time) < now {
+            self.samples.push(Sample { time: now, ..self.current });
+        }
+    }
+
     /// Between two samples.
     pub fn interval(&self) -> Duration {
         self.interval
@@ -155,6 +163,22 @@ mod tests {
         let rows: Vec<_> = series.samples().iter().map(|s| (s.received_bytes, s.cwnd)).collect();
         assert_eq!(rows, [(30, 2000), (40, 2000), (0, 2000), (0, 3000)]);
         assert_eq!(series.samples()[3].time, at(400));
+    }
+
+    #[test]
+    fn the_end_of_a_run_closes_the_last_interval_short() {
+        let at = |millis| Instant::START + Duration::from_millis(millis);
+        for (end, expected) in [(250, vec![(100, 1), (200, 0), (250, 2)]), (200, vec![(100, 1), (200, 0)])] {
+            let mut series = Series::new(Duration::from_millis(end));
+            series.handle_received(1, at(50));
+            if end > 200 {
+                series.handle_received(2, at(240));
+            }
+            series.finish(at(end));
+            let rows: Vec<_> = series.samples().iter().map(|sample| (sample.time, sample.received_bytes)).collect();
+            let expected: Vec<_> = expected.into_iter().map(|(time, octets)| (at(time), octets)).collect();
+            assert_eq!(rows, expected);
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow_array::types::UInt64Type;
 use arrow_array::{Array, ArrayRef, Float64Array, ListArray, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{DataType, Field, Schema};
+use hopcast_protocols::time::Instant;
 
 use super::{FlowRecord, NodeRecord, RadioRecord, RunResult};
 use crate::metrics::{DropCause, JitterSummary, PathSample, RateControl, Sample};
@@ -103,10 +104,10 @@ pub fn node_table(result: &RunResult) -> RecordBatch {
 /// sent data.
 pub fn series_table(result: &RunResult) -> RecordBatch {
     let series = &result.series;
-    let interval = series.interval.as_secs_f64();
     let mut rows: Vec<Row<'_>> = Vec::new();
     for (flow, samples) in result.flows.iter().zip(&series.flows) {
-        rows.extend(samples.iter().map(|sample| Row::of_flow(&flow.name, sample, interval)));
+        let starts = [Instant::START].into_iter().chain(samples.iter().map(|sample| sample.time));
+        rows.extend(samples.iter().zip(starts).map(|(sample, start)| Row::of_flow(&flow.name, sample, start)));
     }
     for (node, queues, rates) in samples_by_node(result) {
         let (mut queues, mut rates) = (queues.into_iter().peekable(), rates.into_iter().peekable());
@@ -168,7 +169,8 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    fn of_flow(name: &'a str, sample: &Sample, interval: f64) -> Self {
+    fn of_flow(name: &'a str, sample: &Sample, start: Instant) -> Self {
+        let length = sample.time.saturating_since(start).as_secs_f64();
         let measured = |octets: u32| Some(u64::from(octets)).filter(|&octets| octets > 0);
         Self {
             time: sample.time.as_secs_f64(),
@@ -177,7 +179,7 @@ impl<'a> Row<'a> {
             packets: Some(u64::from(sample.arrivals)),
             jitter: sample.jitter.summary(),
             jitter_count: Some(sample.jitter.count()),
-            rate: Some(sample.received_bytes as f64 * 8.0 / interval),
+            rate: Some(sample.received_bytes as f64 * 8.0 / length),
             cwnd: measured(sample.cwnd),
             ssthresh: measured(sample.ssthresh),
             srtt: Some(sample.srtt.as_secs_f64()).filter(|&srtt| srtt > 0.0),
