@@ -228,6 +228,17 @@ def test_a_folder_named_film_beside_a_run_is_the_users(hopcast: Hopcast, file: P
     assert hopcast("report", tmp_path / "out").returncode == 0
 
 
+def test_a_page_that_cannot_be_written_is_told_first(hopcast: Hopcast, file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert hopcast("run", file, "--out", out).returncode == 0
+    assert hopcast("report", out, "--figures").returncode == 2
+    assert not (out / "report.html").exists(), "a run has no figures of a study"
+    (out / "report.html").mkdir()
+    done = hopcast("report", out)
+    assert done.returncode == 2
+    assert "report.html: can't be written: a folder is there" in done.stderr
+
+
 def test_a_series_that_is_none_is_told(hopcast: Hopcast, file: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert hopcast("run", file, "--out", out).returncode == 0

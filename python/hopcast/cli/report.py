@@ -20,7 +20,8 @@ def command(folder: str, study: str | None, traces: tuple[str, ...], figures: bo
     traces_of.look_for_traces(traces)
     own = own_experiments(study) if study is not None else ()
     try:
-        written = [write_report(folder, own), *([write_figures(folder, own)] if figures else [])]
+        # The figures first: a folder that has none is refused before anything is written.
+        written = [*([write_figures(folder, own)] if figures else []), write_report(folder, own)]
     except NothingToReport as error:
         raise click.UsageError(str(error)) from None
     for path in written:

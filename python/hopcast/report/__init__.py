@@ -40,7 +40,7 @@ class NothingToReport(HopcastError):
 
 def write_report(folder: str | os.PathLike[str], own: Sequence[Experiment] = ()) -> str:
     """Write `report.html` for the folder's results and return its path. `own` are experiments that are not hopcast's. Raises
-    `NothingToReport`."""
+    `NothingToReport`, and `OutputError` where the page can't be written there."""
     root = Path(folder)
     known = EXPERIMENTS | {experiment.id: experiment for experiment in own}
     study, run = _load(load_study, root / "rows.json"), _load(load_run, root / "run.json")
@@ -66,7 +66,8 @@ def write_report(folder: str | os.PathLike[str], own: Sequence[Experiment] = ())
         body += _experiments(AMOUNTS[study["amount"]], study["verdicts"], found)
     body += _provenance(study, [document for document in (film, run) if document is not None])
     path = root / "report.html"
-    write_text(path, html.page("hopcast report", body))
+    with prepared(root, (path.name,)):
+        write_text(path, html.page("hopcast report", body))
     return str(path)
 
 
