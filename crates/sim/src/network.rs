@@ -6,8 +6,8 @@
 //! Stations and access points are no neighbours of ad-hoc nodes, nor of their own kind: a station has one access point,
 //! the one that it hears strongest, and an access point has its stations.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use hopcast_protocols::random::{Purpose, Stream};
@@ -87,7 +87,7 @@ pub struct Network {
     pub paths: Paths,
     /// Who is sent packets over these paths.
     destinations: Arc<Destinations>,
-    /// By node: the hops to its neighbours, by their index.
+    /// By node: the hops to its neighbours, in the order of these.
     hops: Vec<Vec<Hop>>,
     /// By node: its interfaces.
     interfaces: Vec<Vec<Interface>>,
@@ -169,8 +169,8 @@ impl Network {
         scenario.flows.iter().flat_map(legs).filter(lost).collect()
     }
 
-    /// Leads from where to where no usable path does: over lossy links, and where there are none either, from a node at once to
-    /// the other, and between a station and its access point, though none may hear the other.
+    /// Leads from where to where no usable path does: over lossy links, and where there are none either, from a node, or one that wires
+    /// join to it, at once to the other, and between a station and its access point, though none may hear the other.
     fn find_detours(
         &mut self,
         wanted: &[(u32, u32)],
@@ -201,11 +201,17 @@ impl Network {
             add(index, access_point, OUT_OF_REACH);
             add(access_point, index, OUT_OF_REACH);
         }
-        let radios_of = |node| stations.iter().zip(0..).filter(move |(station, _)| station.node.0 == node);
         for &(from, to) in wanted {
-            for (_, index) in radios_of(from) {
-                radios_of(to).for_each(|(_, other)| add(index, other, OUT_OF_REACH));
-            }
+            let [own, others] = [from, to].map(|end| {
+                let wired = self.wired_to(end);
+                stations
+                    .iter()
+                    .zip(0..)
+                    .filter(move |(station, _)| wired.contains(&station.node.0))
+                    .map(|(_, index)| index)
+            });
+            let others: Vec<u32> = others.collect();
+            own.for_each(|index| others.iter().for_each(|&other| add(index, other, OUT_OF_REACH)));
         }
         for (near, from) in self.hops.iter().zip(0..) {
             let wires = near.iter().filter(|hop| hop.station.is_none());
@@ -214,10 +220,21 @@ impl Network {
         self.paths.find_detours(wanted.iter().map(|&(_, to)| to), &links);
         for ((from, to), hop) in ways {
             let hops = &mut self.hops[from as usize];
-            if hops.iter().all(|known| known.node.0 != to) {
-                hops.push(hop);
+            if let Err(place) = hops.binary_search_by_key(&to, |known| known.node.0) {
+                hops.insert(place, hop);
             }
         }
+    }
+
+    /// A node, and all that wires join to it.
+    fn wired_to(&self, node: u32) -> BTreeSet<u32> {
+        let mut joined = BTreeSet::from([node]);
+        let mut ends = vec![node];
+        while let Some(end) = ends.pop() {
+            let wires = self.hops[end as usize].iter().filter(|hop| hop.station.is_none());
+            ends.extend(wires.map(|hop| hop.node.0).filter(|&other| joined.insert(other)));
+        }
+        joined
     }
 
     /// One in which each node has one interface like `interface`, and node `a` has the neighbours `neighbours[a]`.
@@ -259,9 +276,8 @@ impl Network {
         let hops = &self.hops[node.0 as usize];
         let mut routes = Routes::new(hops.clone(), Arc::clone(&self.destinations));
         for (&destination, next) in next_hops {
-            if let Ok(place) = hops.binary_search_by_key(next, |hop| hop.node) {
-                routes.set(NodeId(destination), place);
-            }
+            let place = hops.binary_search_by_key(next, |hop| hop.node).expect("paths lead over neighbours");
+            routes.set(NodeId(destination), place);
         }
         routes
     }
@@ -354,12 +370,14 @@ fn groups(scenario: &Scenario) -> impl Iterator<Item = &Group> {
     scenario.groups.iter().flat_map(|group| group.node_names.iter().map(move |_| group))
 }
 
-/// For each station of role `station`, the access point that it hears strongest; the first of equals. Of those that hear none
+/// For each station of role `station`, the access point that it hears strongest; of equals the nearest. Of those that hear none
 /// well, the one of which it receives most; and of those that hear none at all, the nearest.
 fn access_points(stations: &[Station<'_>], topology: &Topology) -> Vec<Option<u32>> {
     let joins = |from: &Station<'_>, to: &Station<'_>| {
-        to.role == Role::Station && from.role == Role::AccessPoint && to.config.network == from.config.network
+        let is_joined = to.config.network == from.config.network && to.config.frequency == from.config.frequency;
+        to.role == Role::Station && from.role == Role::AccessPoint && is_joined
     };
+    let distance = |station: u32, other: u32| topology.distance(StationId(station), StationId(other));
     let mut strongest: Vec<Option<(Power, u32)>> = vec![None; stations.len()];
     for (from, index) in stations.iter().zip(0..) {
         if from.role != Role::AccessPoint {
@@ -368,7 +386,9 @@ fn access_points(stations: &[Station<'_>], topology: &Topology) -> Vec<Option<u3
         for link in topology.usable_links(StationId(index)) {
             let to = &stations[link.receiver.0 as usize];
             let heard = &mut strongest[link.receiver.0 as usize];
-            if joins(from, to) && heard.is_none_or(|(power, _)| link.power > power) {
+            let is_nearer = |known| distance(link.receiver.0, index) < distance(link.receiver.0, known);
+            let is_better = |(power, known)| link.power > power || link.power == power && is_nearer(known);
+            if joins(from, to) && heard.is_none_or(is_better) {
                 *heard = Some((link.power, index));
             }
         }
@@ -392,9 +412,8 @@ fn access_points(stations: &[Station<'_>], topology: &Topology) -> Vec<Option<u3
     for ((to, index), chosen) in
         stations.iter().zip(0..).zip(&mut chosen).filter(|((to, _), _)| to.role == Role::Station)
     {
-        let distance = |&other: &u32| topology.distance(StationId(index), StationId(other));
         let all = stations.iter().zip(0..).filter(|(from, _)| joins(from, to)).map(|(_, other)| other);
-        *chosen = chosen.or_else(|| all.min_by(|one, other| distance(one).total_cmp(&distance(other))));
+        *chosen = chosen.or_else(|| all.min_by(|&one, &other| distance(index, one).total_cmp(&distance(index, other))));
     }
     chosen
 }

@@ -133,11 +133,8 @@ impl Topology {
 
     /// For each station the others that receive some of its full data frames, at the start of the run, with the share of them
     /// that noise and what varies from frame to frame let pass: those over links that [`Self::usable_links`] leaves out as well.
-    /// Of receptions by thresholds where nothing varies, which know no share, none.
+    /// Of receptions by thresholds where nothing varies it is all or nothing.
     pub fn lossy_links(&self) -> Vec<Vec<(u32, f64)>> {
-        if matches!(self.reception, Reception::Threshold(_)) && self.variation.is_none() {
-            return vec![Vec::new(); self.places.len()];
-        }
         let decodable = |_: usize, link: &Link| link.decodable != Modulations::NONE;
         let links = links(&self.channel, &self.places, decodable, &|| true).expect("nothing stops it");
         let success = |from: usize, link: &Link| {

@@ -230,7 +230,7 @@ pub fn machines(scenario: &Scenario, network: &Network, seed: u64, hosting: Host
     };
     let specs = scenario.flows.iter().zip(&paths).map(spec);
     let flows = FlowTable::new(specs);
-    let lossy = scenario.flows.iter().zip(&paths).filter_map(|(flow, path)| path.warning(flow, &nodes, routes));
+    let lossy = scenario.flows.iter().filter_map(|flow| Path::warning(flow, &nodes, routes));
     let late = scenario.flows.iter().filter(|flow| flow.start >= end).map(|flow| {
         let [start, end] = [flow.start, end].map(|at| Time(at.as_secs_f64()));
         format!("flow \"{}\": nothing is sent; it starts at {start}, and the run ends at {end}", flow.name)
@@ -315,18 +315,20 @@ impl Path {
         Ok(Self { legs: stops.windows(2).map(<[u32]>::to_vec).collect() })
     }
 
-    /// What to say of the links on it that lose much, in the direction of the data.
-    fn warning(&self, flow: &Flow, nodes: &Nodes<'_>, routes: &Paths) -> Option<String> {
-        let hops = |leg: &Vec<u32>| {
-            let to = leg[leg.len() - 1];
-            let lossy = leg.windows(2).filter_map(|hop| {
+    /// What to say of the links on a flow's way that lose much, in the direction of the data.
+    fn warning(flow: &Flow, nodes: &Nodes<'_>, routes: &Paths) -> Option<String> {
+        let stops: Vec<u32> = [flow.from].iter().chain(&flow.via).chain([&flow.to]).map(|node| node.0).collect();
+        let hops = |part: &[u32]| {
+            let to = part[1];
+            let way = routes.path(part[0], to).unwrap_or_default();
+            let lossy = way.windows(2).filter_map(|hop| {
                 let loss = 1.0 - routes.detour(hop[0], to)?.success;
                 let is_told = loss > USABLE_LOSS;
                 is_told.then(|| format!("{} to {} loses {:.0} %", nodes.name(hop[0]), nodes.name(hop[1]), 100.0 * loss))
             });
             lossy.collect::<Vec<_>>()
         };
-        let lossy: Vec<String> = self.legs.iter().filter(|leg| !nodes.is_routed(leg[0])).flat_map(hops).collect();
+        let lossy: Vec<String> = stops.windows(2).filter(|part| !nodes.is_routed(part[0])).flat_map(hops).collect();
         (!lossy.is_empty()).then(|| {
             format!(
                 "flow \"{}\": no path over links that lose at most a tenth of full frames; {}",

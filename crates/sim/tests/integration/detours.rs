@@ -1,6 +1,7 @@
 //! Paths over lossy links where there are no others.
 
 use hopcast_protocols::time::Instant;
+use hopcast_sim::metrics::DropCause;
 use hopcast_sim::run::Simulation;
 use hopcast_sim::scenario::Scenario;
 
@@ -226,4 +227,134 @@ fn elfn_over_static_routes_changes_nothing_and_says_so() {
     let (sent, received, warnings) = outcome(&with(", elfn = true"), 1);
     assert_eq!((sent, received, Vec::new()), outcome(&with(""), 1));
     assert_eq!(warnings, ["flow \"f\": elfn does nothing; the routes of n0 are static, and never break"]);
+}
+
+/// Datagrams of each flow that arrived, and what is said; nothing is dropped for want of a route.
+fn arrivals(text: &str) -> (Vec<u64>, Vec<String>) {
+    let mut simulation = Simulation::new(&scenario(text), 1).unwrap_or_else(|error| panic!("{error}"));
+    simulation.run_until(Instant::MAX);
+    simulation.check().unwrap();
+    assert!(simulation.counters().iter().all(|counters| counters[DropCause::NoRoute] == 0));
+    let received = simulation.flows().iter().map(|flow| flow.summary(simulation.end()).received_packets);
+    (received.collect(), simulation.warnings().to_vec())
+}
+
+/// A flow of 50 datagrams in 2 s.
+fn datagrams(from: &str, to: &str) -> String {
+    format!(
+        "[[flows]]\nname = \"{from} to {to}\"\nfrom = \"{from}\"\nto = \"{to}\"\ntransport = {{ protocol = \"udp\" }}\n\
+         application = {{ kind = \"cbr\", rate = \"100 kb/s\", packet = \"500 B\" }}\n"
+    )
+}
+
+/// Of several neighbours the lossy one has the lowest number.
+#[test]
+fn a_lossy_link_leaves_the_usable_ones_as_they_are() {
+    let flows: String = ["n0", "n2", "n3"].map(|to| datagrams("n1", to)).concat();
+    let (received, warnings) = arrivals(&format!(
+        r#"
+        duration = "2 s"
+        [radio]
+        standard = "802.11b"
+        [[nodes]]
+        name = "n"
+        count = 4
+        placement = {{ shape = "points", at = [[2000, 0], [0, 0], [10, 0], [0, 10]] }}
+        {flows}
+        "#
+    ));
+    assert_eq!(received[1..], [50, 50]);
+    assert!(received[0] > 0 && warnings.len() == 1, "{received:?} {warnings:?}");
+}
+
+/// Over a gateway that is out of reach, with and without being named, and with the way back.
+#[test]
+fn a_gateway_out_of_reach_is_on_the_way_all_the_same() {
+    for (from, to, via) in [("n", "w", ""), ("n", "w", "via = [\"g\"]\n"), ("w", "n", "")] {
+        let flow = datagrams(from, to).replace("transport", &format!("{via}transport"));
+        let (received, warnings) = arrivals(&format!(
+            r#"
+            duration = "2 s"
+            links = [{{ between = ["g", "w"], rate = "10 Mb/s" }}]
+            [radio]
+            propagation = {{ model = "range", receive = "100 m", carrier_sense = "200 m" }}
+            [[nodes]]
+            name = "n"
+            placement = {{ shape = "points", at = [[300, 0]] }}
+            [[nodes]]
+            name = "g"
+            placement = {{ shape = "points", at = [[0, 0]] }}
+            [[nodes]]
+            name = "w"
+            role = "wired"
+            {flow}
+            "#
+        ));
+        assert_eq!(received, [0]);
+        let hop = if from == "n" { "n to g loses 100 %" } else { "g to n loses 100 %" };
+        assert!(warnings.len() == 1 && warnings[0].ends_with(hop), "{warnings:?}");
+    }
+}
+
+/// The flows of stations at `places` on channel 6, with access points on these channels at these metres.
+fn stations(access_points: &[(u32, f64)], places: &[f64], flows: &str) -> (Vec<u64>, Vec<String>) {
+    let points: String = access_points.iter().zip(0..).map(|((channel, metres), n)| {
+        format!("[[nodes]]\nname = \"ap{n}\"\nrole = \"access-point\"\nradios = [{{ channel = {channel} }}]\nplacement = {{ shape = \"points\", at = [[{metres}, 0]] }}\n")
+    }).collect();
+    let count = places.len();
+    let places: Vec<[f64; 2]> = places.iter().map(|&x| [x, 0.0]).collect();
+    arrivals(&format!(
+        r#"
+        duration = "2 s"
+        links = [{{ between = ["ap0", "ap1"], rate = "10 Mb/s" }}]
+        [radio]
+        standard = "802.11b"
+        propagation = {{ model = "range", receive = "100 m", carrier_sense = "200 m" }}
+        {points}
+        [[nodes]]
+        name = "s"
+        count = {count}
+        role = "station"
+        radios = [{{ channel = 6 }}]
+        placement = {{ shape = "points", at = {places:?} }}
+        {flows}
+        "#
+    ))
+}
+
+#[test]
+fn the_nearest_access_point_is_one_on_the_stations_channel() {
+    let (received, warnings) = stations(&[(1, 250.0), (6, 0.0)], &[5.0, 300.0], &datagrams("s0", "s1"));
+    assert_eq!(received, [0]);
+    assert!(warnings.len() == 1 && warnings[0].ends_with("frames; ap1 to s1 loses 100 %"), "{warnings:?}");
+}
+
+/// All that are in range are equally strong under `range`. The wire to the nearer access point loses everything.
+#[test]
+fn of_access_points_that_are_equally_strong_the_nearer_one_is_chosen() {
+    let received = |places: [u32; 2]| {
+        let (received, _) = arrivals(&format!(
+            r#"
+            duration = "2 s"
+            links = [{{ between = ["ap0", "ap1"], rate = "10 Mb/s", loss = 1 }}]
+            [radio]
+            propagation = {{ model = "range", receive = "100 m", carrier_sense = "200 m" }}
+            [[nodes]]
+            name = "ap"
+            count = 2
+            role = "access-point"
+            placement = {{ shape = "points", at = [[{}, 0], [{}, 0]] }}
+            [[nodes]]
+            name = "s"
+            role = "station"
+            placement = {{ shape = "points", at = [[70, 0]] }}
+            {}
+            "#,
+            places[0],
+            places[1],
+            datagrams("ap0", "s")
+        ));
+        received[0]
+    };
+    assert_eq!((received([0, 80]), received([80, 0])), (0, 50));
 }

@@ -117,8 +117,11 @@ impl Resolver<'_> {
         };
         let shadowing = variation.and_then(|variation| self.shadowing(variation, ns_2));
         let fading = variation.and_then(|variation| self.fading(variation));
-        let (tx_power, reception) =
-            self.reception(radio, standard, short_preamble, &[data_rate, basic_rate], ns_2, by_range);
+        let used = match rate_control {
+            Algorithm::Fixed(_) => &[data_rate, basic_rate],
+            _ => standard.rates(),
+        };
+        let (tx_power, reception) = self.reception(radio, standard, short_preamble, used, ns_2, by_range);
         let (access_rules, told) = match ns_2 {
             true => (AccessRules::Ns2, "those of ns-2.35's Mac802_11, where they differ from IEEE 802.11-2020"),
             false => (AccessRules::Standard, "those of IEEE 802.11-2020"),
