@@ -49,6 +49,8 @@ start = "10 ms"
 transport = { protocol = "tcp", window = 8 }
 application = { kind = "bulk" }
 """
+APART = TOML.replace('to = "n1"', 'to = "x"', 1) + '[[nodes]]\nname = "x"\nrole = "wired"\n'
+"""No wire leads to `x`, where a flow goes."""
 
 OBJECTS: dict[str, Any] = {
     "name": "two laptops",

@@ -16,7 +16,7 @@ import polars
 import pytest
 
 import hopcast as package
-from conftest import ROOT, TOML, Hopcast, command
+from conftest import APART, ROOT, TOML, Hopcast, command
 
 RUN_FILES = ["flows.parquet", "nodes.parquet", "run.json", "series.parquet"]
 
@@ -78,17 +78,6 @@ application = { kind = "bulk" }
 """
 )
 """By where the nodes come to lie, two flows want two ways from `n0` to `n1`."""
-
-
-APART = (
-    TOML.replace('to = "n1"', 'to = "x"', 1)
-    + """
-[[nodes]]
-name = "x"
-role = "wired"
-"""
-)
-"""No wire leads to `x`, where a flow goes."""
 
 
 def test_a_replication_that_fails_leaves_what_finished(hopcast: Hopcast, file: Path, tmp_path: Path) -> None:

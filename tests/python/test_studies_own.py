@@ -9,7 +9,7 @@ from pathlib import Path
 import polars
 import pytest
 
-from conftest import ROOT, TOML, Hopcast
+from conftest import APART, ROOT, TOML, Hopcast
 from hopcast import Scenario, ScenarioError, studies
 from hopcast.report import NothingToReport, write_report
 from hopcast.studies import AMOUNTS, EXPERIMENTS, Case, StudyFileError, load_file, run_experiments
@@ -395,7 +395,7 @@ from hopcast import Scenario
 from hopcast.studies import Case, Experiment, claim
 
 NEAR = Scenario.from_toml({toml!r})
-FAR = Scenario.from_toml({toml!r} + '[[nodes]]\\nname = "x"\\nrole = "wired"\\n').set("flows.bulk.to", "x")
+FAR = Scenario.from_toml({apart!r})
 
 def fine(measured):
     return [claim("FINE", "near", "goodput", "b/s", measured.flow("near", "bulk", "goodput_bps"), low=1)]
@@ -413,7 +413,7 @@ EXPERIMENTS = [
 @pytest.mark.parametrize(
     ("case", "observe", "message"),
     [
-        ("Case(FAR, (7, 8))", "", r"seed 7: <text>: flows\.bulk\.to: no path leads from n2 to x; .*"),
+        ("Case(FAR, (7, 8))", "", r"seed 7: <text>: flows\.units\.to: no path leads from n0 to x; .*"),
         (
             "Case(NEAR, (1, 2), observe)",
             "return {'x': result.series['x']}",
@@ -435,7 +435,7 @@ def test_runs_that_fail_leave_what_had_finished(
     case: str, observe: str, message: str, hopcast: Hopcast, tmp_path: Path
 ) -> None:
     file, out = tmp_path / "mine.py", tmp_path / "out"
-    file.write_text(RUNS_THAT_FAIL.format(toml=TOML, case=case, observe=observe or "pass"))
+    file.write_text(RUNS_THAT_FAIL.format(toml=TOML, apart=APART, case=case, observe=observe or "pass"))
     done = hopcast("study", file, "--json", "--threads", 1, "--out", out)
     assert done.returncode == 1
     told = rf"hopcast: RUNS: case 'other', {message}; 1 of 2 experiments finished\n"
@@ -452,7 +452,7 @@ def test_a_file_finds_traces_as_it_is_executed(hopcast: Hopcast, tmp_path: Path)
     assert unit in TOML
     toml = TOML.replace(unit, 'kind = "video-trace", file = "film.dat"')
     file = tmp_path / "mine.py"
-    file.write_text(RUNS_THAT_FAIL.format(toml=toml, case="Case(NEAR, (1,))", observe="pass"))
+    file.write_text(RUNS_THAT_FAIL.format(toml=toml, apart=APART, case="Case(NEAR, (1,))", observe="pass"))
     out = tmp_path / "out"
     done = hopcast("study", file, "--traces", traces, "--out", out)
     assert (done.returncode, done.stderr) == (0, "")

@@ -39,6 +39,13 @@ pub struct Station<'a> {
     pub config: &'a NodeRadio,
 }
 
+impl Station<'_> {
+    /// Whether the other is a radio of the same network on the same channel, which may decode its frames and heed them.
+    fn is_joined_to(&self, other: &Self) -> bool {
+        self.config.network == other.config.network && self.config.frequency == other.config.frequency
+    }
+}
+
 /// The radios of all nodes, by [`StationId`]: node by node.
 pub fn stations(scenario: &Scenario) -> Vec<Station<'_>> {
     let mut stations = Vec::new();
@@ -116,7 +123,7 @@ impl Network {
             near.sort_unstable();
             for other in near {
                 let to = &stations[other as usize];
-                let linked = from.node != to.node && from.config.network == to.config.network;
+                let linked = from.node != to.node && from.is_joined_to(to);
                 if linked && may_talk((index, from.role), (other, to.role), &access_points) {
                     let hop = Hop { interface: from.radio, node: to.node, station: Some(StationId(other)) };
                     hops[from.node.0 as usize].push(hop);
@@ -159,7 +166,7 @@ impl Network {
         let groups: Vec<&Group> = groups(scenario).collect();
         let is_static = |node: u32| matches!(groups[node as usize].routing, Routing::Static);
         let legs = |flow: &Flow| {
-            let stops: Vec<u32> = [flow.from].iter().chain(&flow.via).chain([&flow.to]).map(|node| node.0).collect();
+            let stops: Vec<u32> = flow.stops().map(|node| node.0).collect();
             let two_way = flow.transport.is_two_way();
             let there: Vec<(u32, u32)> = stops.windows(2).map(|leg| (leg[0], leg[1])).collect();
             let back: Vec<(u32, u32)> = there.iter().filter(|_| two_way).map(|&(from, to)| (to, from)).collect();
@@ -182,8 +189,8 @@ impl Network {
         let mut ways: BTreeMap<(u32, u32), Hop> = BTreeMap::new();
         let mut add = |index: u32, other: u32, success: f64| {
             let [from, to] = [index, other].map(|station| &stations[station as usize]);
-            let is_joined = from.config.network == to.config.network && from.config.frequency == to.config.frequency;
-            if from.node != to.node && is_joined && may_talk((index, from.role), (other, to.role), access_points) {
+            let linked = from.node != to.node && from.is_joined_to(to);
+            if linked && may_talk((index, from.role), (other, to.role), access_points) {
                 let hop = Hop { interface: from.radio, node: to.node, station: Some(StationId(other)) };
                 // Of several ways to a node the first one, as among the usable ones.
                 if let Entry::Vacant(way) = ways.entry((from.node.0, to.node.0)) {
@@ -290,9 +297,11 @@ fn destinations(scenario: &Scenario) -> Destinations {
     if scenario.radio.association.is_some() || scenario.groups.iter().any(|group| group.is_real) {
         return Destinations::new(nodes, 0..nodes as u32);
     }
-    let of = |flow: &Flow| [flow.from].into_iter().chain(flow.via.clone()).chain([flow.to]).map(|node| node.0);
     let relays = groups(scenario).zip(0..).filter(|(group, _)| group.relay == Relay::Application);
-    Destinations::new(nodes, scenario.flows.iter().flat_map(of).chain(relays.map(|(_, node)| node)))
+    Destinations::new(
+        nodes,
+        scenario.flows.iter().flat_map(Flow::stops).map(|node| node.0).chain(relays.map(|(_, node)| node)),
+    )
 }
 
 /// Takes out of the tables of `hosts` the ways to and from stations, which the paths take for granted: none has an access point
@@ -374,8 +383,7 @@ fn groups(scenario: &Scenario) -> impl Iterator<Item = &Group> {
 /// well, the one of which it receives most; and of those that hear none at all, the nearest.
 fn access_points(stations: &[Station<'_>], topology: &Topology) -> Vec<Option<u32>> {
     let joins = |from: &Station<'_>, to: &Station<'_>| {
-        let is_joined = to.config.network == from.config.network && to.config.frequency == from.config.frequency;
-        to.role == Role::Station && from.role == Role::AccessPoint && is_joined
+        to.role == Role::Station && from.role == Role::AccessPoint && from.is_joined_to(to)
     };
     let distance = |station: u32, other: u32| topology.distance(StationId(station), StationId(other));
     let mut strongest: Vec<Option<(Power, u32)>> = vec![None; stations.len()];
@@ -398,7 +406,7 @@ fn access_points(stations: &[Station<'_>], topology: &Topology) -> Vec<Option<u3
     if stations.iter().zip(&chosen).any(is_alone) {
         let mut best: Vec<Option<(f64, u32)>> = vec![None; stations.len()];
         for ((from, index), near) in stations.iter().zip(0..).zip(topology.lossy_links()) {
-            for (to, success) in near {
+            for &(to, success) in near {
                 let best = &mut best[to as usize];
                 if joins(from, &stations[to as usize]) && best.is_none_or(|(known, _)| success > known) {
                     *best = Some((success, index));

@@ -140,7 +140,7 @@ def _rejection(column: str) -> str:
 
 def leakage_dbm() -> float:
     """What arrives from a card a metre away, two channels on, that rejects no more than it must: 40 mW over free space."""
-    return FULL.power_dbm - free_space_loss_db(1.0, 5.18e9) - REJECTION_DB - BEYOND_DB
+    return FULL.power_dbm - free_space_loss_db(1.0, 5e9 + 5e6 * CHANNELS[0]) - REJECTION_DB - BEYOND_DB
 
 
 def _node(design: Design, column: str, place: int) -> Nodes:

@@ -159,7 +159,7 @@ pub(super) fn check_ways(scenario: &Scenario, simulation: &Simulation) -> Result
         group.is_real && !matches!(group.routing, Routing::Protocol(_))
     };
     for flow in &scenario.flows {
-        let there: Vec<NodeId> = [flow.from].iter().chain(&flow.via).chain([&flow.to]).copied().collect();
+        let there: Vec<NodeId> = flow.stops().collect();
         let back: Vec<NodeId> = there.iter().rev().copied().collect();
         for ends in there.windows(2).chain(back.windows(2)) {
             let mut at = ends[0];

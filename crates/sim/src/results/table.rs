@@ -93,7 +93,7 @@ pub fn node_table(result: &RunResult) -> RecordBatch {
     table.finish()
 }
 
-/// What developed over time, at even intervals: rows of flows (`flow`, `rate_bps`, `packets`, which arrived in the interval,
+/// What developed over time, at even intervals, of which the last one ends with the run: rows of flows (`flow`, `rate_bps`, `packets`, which arrived in the interval,
 /// `delay_s`, their mean, `jitter_s`, the largest of them, `jitter_count`, `jitter_mean_s` and `jitter_variance_s2`, with which
 /// those of any time made of intervals can be computed; of TCP `cwnd_bytes`, `ssthresh_bytes`, `srtt_s`, those of the
 /// flow's first connection at the interval's end; of TFRC and ADTFRC in the same way `allowed_bps`, of payload,

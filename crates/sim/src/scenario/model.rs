@@ -461,6 +461,13 @@ pub struct Flow {
     pub player: Option<PlayerConfig>,
 }
 
+impl Flow {
+    /// The nodes that the flow names, from its source to its sink.
+    pub fn stops(&self) -> impl Iterator<Item = NodeId> + '_ {
+        [self.from].into_iter().chain(self.via.iter().copied()).chain([self.to])
+    }
+}
+
 /// How a flow is carried.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Transport {

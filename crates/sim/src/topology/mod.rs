@@ -5,6 +5,8 @@ mod connectivity;
 mod moving;
 mod squares;
 
+use std::cell::OnceCell;
+
 use hopcast_protocols::random::Purpose;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::errors::{GilbertElliott, PacketErrors};
@@ -43,6 +45,8 @@ pub struct Topology {
     variation: Option<Variation>,
     losses: Option<Losses>,
     channel: Channel,
+    /// What [`Self::lossy_links`] has found.
+    lossy: OnceCell<Vec<Vec<(u32, f64)>>>,
     /// By station: whose it is.
     nodes: Vec<NodeId>,
     motion: Motion,
@@ -115,6 +119,7 @@ impl Topology {
             variation: variation(radio, seed),
             losses: losses(radio, stations.len(), seed),
             channel,
+            lossy: OnceCell::new(),
             nodes: stations.iter().map(|station| station.node).collect(),
             motion,
         })
@@ -133,8 +138,12 @@ impl Topology {
 
     /// For each station the others that receive some of its full data frames, at the start of the run, with the share of them
     /// that noise and what varies from frame to frame let pass: those over links that [`Self::usable_links`] leaves out as well.
-    /// Of receptions by thresholds where nothing varies it is all or nothing.
-    pub fn lossy_links(&self) -> Vec<Vec<(u32, f64)>> {
+    /// Of receptions by thresholds where nothing varies it is all or nothing. Looked for when it is first asked for.
+    pub fn lossy_links(&self) -> &[Vec<(u32, f64)>] {
+        self.lossy.get_or_init(|| self.find_lossy_links())
+    }
+
+    fn find_lossy_links(&self) -> Vec<Vec<(u32, f64)>> {
         let decodable = |_: usize, link: &Link| link.decodable != Modulations::NONE;
         let links = links(&self.channel, &self.places, decodable, &|| true).expect("nothing stops it");
         let success = |from: usize, link: &Link| {

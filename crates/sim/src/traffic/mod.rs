@@ -289,7 +289,7 @@ impl Path {
         }
         let mut whole = vec![flow.from.0];
         let mut at = flow.from.0;
-        for next in flow.via.iter().copied().chain([flow.to]) {
+        for next in flow.stops().skip(1) {
             let part = routes.path(at, next.0).filter(|part| part.len() > 1);
             whole.extend(part.ok_or_else(|| nodes.unreachable(flow, at, next.0))?.into_iter().skip(1));
             at = next.0;
@@ -311,13 +311,13 @@ impl Path {
         if let Some(node) = flow.via.iter().find(|node| nodes.groups[node.0 as usize].relay == Relay::Os) {
             return Err(TrafficError::ViaUnderRouting { flow: flow.name.clone(), node: nodes.name(node.0) });
         }
-        let stops: Vec<u32> = [flow.from].iter().chain(&flow.via).chain([&flow.to]).map(|node| node.0).collect();
+        let stops: Vec<u32> = flow.stops().map(|node| node.0).collect();
         Ok(Self { legs: stops.windows(2).map(<[u32]>::to_vec).collect() })
     }
 
     /// What to say of the links on a flow's way that lose much, in the direction of the data.
     fn warning(flow: &Flow, nodes: &Nodes<'_>, routes: &Paths) -> Option<String> {
-        let stops: Vec<u32> = [flow.from].iter().chain(&flow.via).chain([&flow.to]).map(|node| node.0).collect();
+        let stops: Vec<u32> = flow.stops().map(|node| node.0).collect();
         let hops = |part: &[u32]| {
             let to = part[1];
             let way = routes.path(part[0], to).unwrap_or_default();

@@ -73,24 +73,29 @@ fn every_transport_takes_a_lossy_path_both_ways() {
     }
 }
 
-/// The only flow of a run to its end: packets sent and received, and what is said of it.
-fn outcome(scenario: &Scenario, seed: u64) -> (u64, u64, Vec<String>) {
-    let mut simulation = Simulation::new(scenario, seed).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+/// A run to its end, of which nothing has vanished.
+fn finished(scenario: &Scenario) -> Simulation {
+    let mut simulation = Simulation::new(scenario, 1).unwrap_or_else(|error| panic!("{error}"));
     simulation.run_until(Instant::MAX);
     simulation.check().unwrap();
+    simulation
+}
+
+/// The only flow of a run to its end: packets sent and received, and what is said of it.
+fn outcome(scenario: &Scenario) -> (u64, u64, Vec<String>) {
+    let simulation = finished(scenario);
     let flow = simulation.flows().iter().next().unwrap().summary(simulation.end());
     (flow.sent_packets, flow.received_packets, simulation.warnings().to_vec())
 }
 
 #[test]
 fn a_node_out_of_reach_is_sent_packets_all_the_same_and_gets_them_once_it_is_near() {
-    let (sent, received, warnings) = outcome(&pair(5000), 1);
+    let (sent, received, warnings) = outcome(&pair(5000));
     assert_eq!((sent, received), (100, 0));
     let said = "flow \"f\": no path over links that lose at most a tenth of full frames; n0 to n1 loses 100 %";
     assert_eq!(warnings, [said]);
-    let (sent, received, _) = outcome(
-        &scenario(
-            r#"
+    let (sent, received, _) = outcome(&scenario(
+        r#"
             duration = "100 s"
             [radio]
             profile = "ns-2"
@@ -106,9 +111,7 @@ fn a_node_out_of_reach_is_sent_packets_all_the_same_and_gets_them_once_it_is_nea
             transport = { protocol = "udp" }
             application = { kind = "cbr", rate = "8 kb/s", packet = "100 B" }
             "#,
-        ),
-        1,
-    );
+    ));
     assert_eq!(sent, 1000);
     assert!((800..1000).contains(&received), "they hear each other over 250 m of at most 300: {received}");
 }
@@ -146,7 +149,7 @@ fn a_station_out_of_reach_belongs_to_the_nearest_access_point() {
         application = { kind = "bulk" }
         "#,
     );
-    let (_, received, warnings) = outcome(&scenario, 1);
+    let (_, received, warnings) = outcome(&scenario);
     assert_eq!(received, 0);
     assert!(
         warnings.iter().all(|warning| warning.ends_with("ap1 to sta loses 100 %")) && warnings.len() == 1,
@@ -180,7 +183,7 @@ fn what_varies_from_frame_to_frame_counts() {
         application = { kind = "cbr", rate = "2 Mb/s", packet = "1000 B" }
         "#,
     );
-    let (sent, received, warnings) = outcome(&scenario, 1);
+    let (sent, received, warnings) = outcome(&scenario);
     assert_eq!(sent, 1250);
     assert!((0.75..0.9).contains(&(received as f64 / 1250.0)), "{received}");
     let said = warnings[0].rsplit_once("n0 to n1 loses ").and_then(|(_, rest)| rest.strip_suffix(" %")).unwrap();
@@ -224,16 +227,14 @@ fn elfn_over_static_routes_changes_nothing_and_says_so() {
             "#
         ))
     };
-    let (sent, received, warnings) = outcome(&with(", elfn = true"), 1);
-    assert_eq!((sent, received, Vec::new()), outcome(&with(""), 1));
+    let (sent, received, warnings) = outcome(&with(", elfn = true"));
+    assert_eq!((sent, received, Vec::new()), outcome(&with("")));
     assert_eq!(warnings, ["flow \"f\": elfn does nothing; the routes of n0 are static, and never break"]);
 }
 
 /// Datagrams of each flow that arrived, and what is said; nothing is dropped for want of a route.
 fn arrivals(text: &str) -> (Vec<u64>, Vec<String>) {
-    let mut simulation = Simulation::new(&scenario(text), 1).unwrap_or_else(|error| panic!("{error}"));
-    simulation.run_until(Instant::MAX);
-    simulation.check().unwrap();
+    let simulation = finished(&scenario(text));
     assert!(simulation.counters().iter().all(|counters| counters[DropCause::NoRoute] == 0));
     let received = simulation.flows().iter().map(|flow| flow.summary(simulation.end()).received_packets);
     (received.collect(), simulation.warnings().to_vec())
@@ -296,35 +297,35 @@ fn a_gateway_out_of_reach_is_on_the_way_all_the_same() {
     }
 }
 
-/// The flows of stations at `places` on channel 6, with access points on these channels at these metres.
-fn stations(access_points: &[(u32, f64)], places: &[f64], flows: &str) -> (Vec<u64>, Vec<String>) {
-    let points: String = access_points.iter().zip(0..).map(|((channel, metres), n)| {
-        format!("[[nodes]]\nname = \"ap{n}\"\nrole = \"access-point\"\nradios = [{{ channel = {channel} }}]\nplacement = {{ shape = \"points\", at = [[{metres}, 0]] }}\n")
-    }).collect();
-    let count = places.len();
-    let places: Vec<[f64; 2]> = places.iter().map(|&x| [x, 0.0]).collect();
-    arrivals(&format!(
+#[test]
+fn the_nearest_access_point_is_one_on_the_stations_channel() {
+    let flow = datagrams("s0", "s1");
+    let (received, warnings) = arrivals(&format!(
         r#"
         duration = "2 s"
         links = [{{ between = ["ap0", "ap1"], rate = "10 Mb/s" }}]
         [radio]
         standard = "802.11b"
         propagation = {{ model = "range", receive = "100 m", carrier_sense = "200 m" }}
-        {points}
+        [[nodes]]
+        name = "ap0"
+        role = "access-point"
+        radios = [{{ channel = 1 }}]
+        placement = {{ shape = "points", at = [[250, 0]] }}
+        [[nodes]]
+        name = "ap1"
+        role = "access-point"
+        radios = [{{ channel = 6 }}]
+        placement = {{ shape = "points", at = [[0, 0]] }}
         [[nodes]]
         name = "s"
-        count = {count}
+        count = 2
         role = "station"
         radios = [{{ channel = 6 }}]
-        placement = {{ shape = "points", at = {places:?} }}
-        {flows}
+        placement = {{ shape = "points", at = [[5, 0], [300, 0]] }}
+        {flow}
         "#
-    ))
-}
-
-#[test]
-fn the_nearest_access_point_is_one_on_the_stations_channel() {
-    let (received, warnings) = stations(&[(1, 250.0), (6, 0.0)], &[5.0, 300.0], &datagrams("s0", "s1"));
+    ));
     assert_eq!(received, [0]);
     assert!(warnings.len() == 1 && warnings[0].ends_with("frames; ap1 to s1 loses 100 %"), "{warnings:?}");
 }

@@ -158,12 +158,12 @@ impl Receiver {
         if len == 0 { start >= next && start <= edge } else { start < edge && start + len as i64 > next }
     }
 
-    /// Where text ends that may be taken. It cannot follow a FIN, and a second FIN cannot move the first.
     /// Whether a segment from `start` may repeat one of the last window.
     pub(super) fn may_have_been_sent(&self, start: i64) -> bool {
         start >= self.acknowledged.saturating_sub(u64::from(self.buffer)) as i64
     }
 
+    /// Where text ends that may be taken. It cannot follow a FIN, and a second FIN cannot move the first.
     fn limit(&self) -> u64 {
         self.fin.unwrap_or(self.edge).min(self.edge)
     }
