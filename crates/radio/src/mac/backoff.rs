@@ -24,12 +24,13 @@ use hopcast_protocols::time::{Duration, Instant};
 
 use super::config::AccessRules;
 
-/// The durations that contention uses.
+/// The durations that contention uses; the one that each end of a busy medium asks for comes first.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(super) struct Timing {
-    pub(super) slot: Duration,
     /// Idle time before the first slot: DIFS, or AIFS less one slot.
     pub(super) ifs: Duration,
+    pub(super) slot: Duration,
     pub(super) turnaround: Duration,
     pub(super) cw_min: u32,
     pub(super) cw_max: u32,
@@ -39,22 +40,28 @@ pub(super) struct Timing {
     pub(super) ended: u32,
 }
 
-/// One station's contention for the medium.
+/// One station's contention for the medium. Up to `Timing::ifs` it fills a line of the processor's cache, and a bystander needs no
+/// more of it.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(super) struct Backoff {
-    timing: Timing,
     busy: bool,
     /// An access so near that energy can no longer stop it.
     committed: bool,
+    /// Whether a frame is in hand.
+    pub(super) pending: bool,
+    cw: u32,
+    /// Idle slots left; `None`: no backoff is pending.
+    slots: Option<u32>,
     /// The end of the interframe space; while idle.
     ready: Instant,
     /// Where the counting of `slots` starts: `ready`, or a later slot boundary if the backoff was drawn after it.
     from: Instant,
-    /// Idle slots left; `None`: no backoff is pending.
-    slots: Option<u32>,
-    cw: u32,
     history: History,
+    timing: Timing,
 }
+
+const _: () = assert!(core::mem::offset_of!(Backoff, timing) + size_of::<Duration>() == 64);
 
 /// What has happened on the medium.
 #[derive(Clone, Copy, Debug)]
@@ -71,14 +78,15 @@ impl Backoff {
     pub(super) fn new(timing: Timing) -> Self {
         let ready = Instant::START + timing.ifs;
         Self {
-            timing,
             busy: false,
             committed: false,
+            pending: false,
+            cw: timing.cw_min,
+            slots: None,
             ready,
             from: ready,
-            slots: None,
-            cw: timing.cw_min,
             history: History { idle_since: Instant::START, more: Duration::ZERO, resynchronised: Instant::START },
+            timing,
         }
     }
 

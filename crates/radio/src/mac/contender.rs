@@ -9,6 +9,7 @@ use super::backoff::{Backoff, Timing};
 use super::config::{AccessRules, Config};
 use super::edca::{AccessCategory, EdcaParameters, UserPriority};
 use super::frame::{FrameKind, Payload, StationId};
+use super::outputs::Outputs;
 use super::{DropCause, Output};
 use crate::queue::InterfaceQueue;
 use crate::standard::DataRate;
@@ -18,8 +19,8 @@ use crate::standard::DataRate;
 #[repr(C)]
 pub(super) struct Contender<P> {
     pub(super) backoff: Backoff,
-    /// The frame in hand.
-    pub(super) current: Option<Outgoing<P>>,
+    /// The frame in hand; [`Backoff::pending`] tells whether there is one where an event at a bystander looks.
+    current: Option<Outgoing<P>>,
     /// The frame after it, taken from the queue to see whether it fits into the same TXOP; under EDCA with a TXOP limit only.
     pub(super) following: Option<Outgoing<P>>,
     pub(super) queue: InterfaceQueue<(Option<StationId>, P)>,
@@ -93,21 +94,41 @@ impl<P: Payload> Contender<P> {
         Self { backoff: Backoff::new(timing), current: None, following: None, queue, category, txop_limit, ahead: None }
     }
 
+    /// The frame in hand.
+    #[inline]
+    pub(super) fn current(&self) -> Option<&Outgoing<P>> {
+        self.current.as_ref()
+    }
+
+    /// The frame in hand.
+    #[inline]
+    pub(super) fn current_mut(&mut self) -> Option<&mut Outgoing<P>> {
+        self.current.as_mut()
+    }
+
+    /// Takes a frame in hand, or none.
+    #[inline]
+    pub(super) fn set_current(&mut self, outgoing: Option<Outgoing<P>>) {
+        self.backoff.pending = outgoing.is_some();
+        self.current = outgoing;
+    }
+
+    /// Lets the frame in hand go.
+    #[inline]
+    pub(super) fn take_current(&mut self) -> Option<Outgoing<P>> {
+        self.backoff.pending = false;
+        self.current.take()
+    }
+
     /// Takes a packet behind those that wait; what the queue drops for it is put out.
     #[inline]
-    pub(super) fn push(
-        &mut self,
-        receiver: Option<StationId>,
-        payload: P,
-        now: Instant,
-        outputs: &mut VecDeque<Output<P>>,
-    ) {
+    pub(super) fn push(&mut self, receiver: Option<StationId>, payload: P, now: Instant, outputs: &mut Outputs<P>) {
         if payload.is_management() {
             self.ahead.get_or_insert_default().0.push_back((receiver, payload));
             return;
         }
         self.queue.push((receiver, payload), now, |(receiver, payload), reason| {
-            outputs.push_back(Output::Dropped(payload, reason.into(), receiver));
+            outputs.push(Output::Dropped(payload, reason.into(), receiver));
         });
     }
 
@@ -119,9 +140,9 @@ impl<P: Payload> Contender<P> {
 
     /// The next packet of the queue; what the queue drops for it is put out.
     #[inline]
-    pub(super) fn pop(&mut self, now: Instant, outputs: &mut VecDeque<Output<P>>) -> Option<(Option<StationId>, P)> {
+    pub(super) fn pop(&mut self, now: Instant, outputs: &mut Outputs<P>) -> Option<(Option<StationId>, P)> {
         self.queue.pop(now, |(receiver, payload), reason| {
-            outputs.push_back(Output::Dropped(payload, reason.into(), receiver));
+            outputs.push(Output::Dropped(payload, reason.into(), receiver));
         })
     }
 
@@ -137,7 +158,7 @@ impl<P: Payload> Contender<P> {
 
     /// Whether it gains access now.
     pub(super) fn is_due(&self, now: Instant) -> bool {
-        self.current.is_some() && self.backoff.access_at().is_some_and(|at| at <= now)
+        self.backoff.pending && self.backoff.access_at().is_some_and(|at| at <= now)
     }
 
     /// Whether it gains access now for a frame whose time is over.
@@ -147,7 +168,7 @@ impl<P: Payload> Contender<P> {
 
     /// When it gains access, if nothing comes in between.
     pub(super) fn access_at(&self) -> Option<Instant> {
-        self.current.as_ref().and_then(|_| self.backoff.access_at())
+        self.backoff.access_at().filter(|_| self.backoff.pending)
     }
 
     /// All packets that it holds: the one in hand, then those after it.

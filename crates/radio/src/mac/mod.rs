@@ -21,12 +21,11 @@ mod duplicate;
 pub mod edca;
 mod frame;
 mod nav;
+mod outputs;
 mod rates;
 mod sequence;
 #[cfg(test)]
 mod tests;
-
-use std::collections::VecDeque;
 
 use hopcast_protocols::random::Stream;
 use hopcast_protocols::time::{Duration, Instant};
@@ -39,6 +38,7 @@ use duplicate::DuplicateCache;
 use edca::{AccessCategory, UserPriority};
 pub use frame::{Frame, FrameKind, Header, Payload, StationId};
 use nav::Nav;
+use outputs::Outputs;
 use rates::{Answer, Rates, rts_rate};
 pub use rates::{answer_rate, dsss_rate};
 use sequence::SequenceCounters;
@@ -128,8 +128,8 @@ pub struct Counters {
 
 /// One station's medium access.
 ///
-/// Its parts are laid out in the order in which they stand here: what an event at a bystander looks at comes first and
-/// takes few lines of the processor's cache. Among many stations each line is a miss.
+/// Its parts are laid out in the order in which they stand here: what an event at a bystander looks at comes first, in two lines
+/// of the processor's cache, of which the second is the beginning of `contender`. Among many stations each line is a miss.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Dcf<P> {
@@ -139,13 +139,18 @@ pub struct Dcf<P> {
     /// Whether [`Output::Transmit`] comes next, after `outputs`. It is what most events lead to, and a frame has one: to queue it
     /// would cost more than to say so.
     transmits: bool,
+    /// Whether `outputs` holds something.
+    has_outputs: bool,
     /// As in [`Config::rules`], where an event at a bystander looks.
     rules: AccessRules,
-    outputs: VecDeque<Output<P>>,
+    is_promiscuous: bool,
+    /// Receptions that began and failed.
+    errors: u64,
     /// By how much EIFS after a frame in error is longer than DIFS or AIFS; under [`AccessRules::Ns2`] all of it.
     eifs_excess: ByRate,
     /// Whose frame the exchange is about, if there is one. The only one under DCF.
     contender: Contender<P>,
+    outputs: Outputs<P>,
     /// The other access categories under EDCA.
     others: Vec<Contender<P>>,
     /// The state between exchanges: [`State::Contend`] or [`State::ContendAll`].
@@ -161,15 +166,18 @@ pub struct Dcf<P> {
     rates: Box<Rates>,
     duplicates: Box<DuplicateCache>,
     sequences: Box<SequenceCounters>,
+    /// Without `errors`.
     counters: Counters,
     /// When the TXOP ends; of those with a limit.
     txop_end: Instant,
     /// Whether another data frame follows that in hand within the TXOP.
     continues: bool,
-    is_promiscuous: bool,
     /// The time after which the reservation of an RTS may be taken back.
     nav_lapse: ByRate,
 }
+
+// What a bystander needs: see [`Dcf`].
+const _: () = assert!(core::mem::offset_of!(Dcf<()>, contender) == 64);
 
 /// Where the exchange of frames stands.
 #[derive(Clone, Copy, Debug)]
@@ -192,8 +200,8 @@ enum State {
 impl<P: Payload> Dcf<P> {
     /// A station that hears an idle medium at the start. `random` draws its backoffs.
     pub fn new(station: StationId, config: Config, random: Stream) -> Self {
-        let nav_lapse = ByRate::new(nav_lapse, &config);
-        let eifs_excess = ByRate::new(eifs_excess(config.rules), &config);
+        let nav_lapse = ByRate::new(config.basic_rate, nav_lapse(&config, config.basic_rate));
+        let eifs_excess = ByRate::new(config.basic_rate, eifs_excess(&config, config.basic_rate));
         let edca = |category: AccessCategory, config: &Config| {
             let parameters = config.edca.as_ref().map(|categories| categories[category as usize]);
             parameters.map(|parameters| Contender::edca(category, &parameters, config))
@@ -211,8 +219,11 @@ impl<P: Payload> Dcf<P> {
             response: None,
             on_air: None,
             transmits: false,
+            has_outputs: false,
             rules: config.rules,
-            outputs: VecDeque::with_capacity(1),
+            is_promiscuous: false,
+            errors: 0,
+            outputs: Outputs::default(),
             rates: Box::new(Rates::new(station, &config)),
             config: Box::new(config),
             random: Box::new(random),
@@ -221,7 +232,6 @@ impl<P: Payload> Dcf<P> {
             counters: Counters::default(),
             txop_end: Instant::START,
             continues: false,
-            is_promiscuous: false,
             nav_lapse,
             eifs_excess,
         }
@@ -248,8 +258,9 @@ impl<P: Payload> Dcf<P> {
         }
         self.config.phy = phy;
         self.rates.set_phy(&phy);
-        self.nav_lapse = ByRate::new(nav_lapse, &self.config);
-        self.eifs_excess = ByRate::new(eifs_excess(self.rules), &self.config);
+        let rate = self.config.basic_rate;
+        self.nav_lapse = ByRate::new(rate, nav_lapse(&self.config, rate));
+        self.eifs_excess = ByRate::new(rate, eifs_excess(&self.config, rate));
         self.contender.set_slot(&self.config, now);
         self.others.iter_mut().for_each(|other| other.set_slot(&self.config, now));
     }
@@ -259,10 +270,13 @@ impl<P: Payload> Dcf<P> {
         if !self.others.is_empty() {
             return self.handle_packet_by_category(receiver, payload, now);
         }
-        if self.contender.current.is_some() {
-            return self.contender.push(receiver, payload, now, &mut self.outputs);
+        if self.contender.backoff.pending {
+            self.contender.push(receiver, payload, now, &mut self.outputs);
+            self.note_outputs();
+            return;
         }
-        self.contender.current = Some(self.outgoing(receiver, payload));
+        let outgoing = self.outgoing(receiver, payload);
+        self.contender.set_current(Some(outgoing));
         if self.contender.backoff.on_pending(now, self.nav.until(), &mut self.random) && self.is_at_rest() {
             self.transmit_first(now);
         }
@@ -274,13 +288,15 @@ impl<P: Payload> Dcf<P> {
     fn handle_packet_by_category(&mut self, receiver: Option<StationId>, payload: P, now: Instant) {
         let other = self.other_of(payload.priority());
         let contender = other.map_or(&mut self.contender, |other| &mut self.others[other]);
-        if contender.current.is_some() {
-            return contender.push(receiver, payload, now, &mut self.outputs);
+        if contender.backoff.pending {
+            contender.push(receiver, payload, now, &mut self.outputs);
+            self.note_outputs();
+            return;
         }
         let outgoing = self.outgoing(receiver, payload);
         let is_engaged = self.is_engaged();
         let contender = other.map_or(&mut self.contender, |other| &mut self.others[other]);
-        contender.current = Some(outgoing);
+        contender.set_current(Some(outgoing));
         if is_engaged {
             contender.backoff.on_pending_in_exchange(now, &mut self.random);
         } else if contender.backoff.on_pending(now, self.nav.until(), &mut self.random) && self.is_at_rest() {
@@ -298,7 +314,7 @@ impl<P: Payload> Dcf<P> {
             self.handle_busy_otherwise(now);
             return true;
         }
-        let pending = self.contender.current.is_some();
+        let pending = self.contender.backoff.pending;
         self.contender.backoff.handle_busy(now, pending, &mut self.random);
         pending
     }
@@ -326,10 +342,10 @@ impl<P: Payload> Dcf<P> {
             Some(receiver) if receiver == self.station => self.on_addressed(frame, now),
             Some(_) => {
                 let lapse = (frame.kind == FrameKind::Rts && self.rules == AccessRules::Standard)
-                    .then(|| self.nav_lapse.at(frame.rate, &self.config));
+                    .then(|| self.nav_lapse.at(frame.rate, || nav_lapse(&self.config, frame.rate)));
                 self.reserve(frame.duration, lapse, now);
                 if let (true, Some(payload), Some(receiver)) = (self.is_promiscuous, frame.payload, frame.receiver) {
-                    self.outputs.push_back(Output::Overheard(payload, frame.transmitter, receiver));
+                    self.put_out(Output::Overheard(payload, frame.transmitter, receiver));
                 }
             }
             None => {
@@ -338,7 +354,7 @@ impl<P: Payload> Dcf<P> {
                     self.reserve(frame.duration, None, now);
                 }
                 if let Some(payload) = frame.payload {
-                    self.outputs.push_back(Output::Deliver(payload, frame.transmitter));
+                    self.put_out(Output::Deliver(payload, frame.transmitter));
                 }
             }
         }
@@ -346,8 +362,8 @@ impl<P: Payload> Dcf<P> {
 
     /// A frame at `rate`, which started at `start`, has ended and could not be received.
     pub fn handle_error(&mut self, rate: DataRate, start: Instant, now: Instant) {
-        self.counters.errors += 1;
-        let more = self.eifs_excess.at(rate, &self.config);
+        self.errors += 1;
+        let more = self.eifs_excess.at(rate, || eifs_excess(&self.config, rate));
         match self.rules {
             AccessRules::Standard => self.contender.backoff.on_error(more),
             AccessRules::Ns2 => self.reserve(more, None, now),
@@ -362,7 +378,7 @@ impl<P: Payload> Dcf<P> {
     #[cold]
     pub fn handle_overcome(&mut self, rate: DataRate, airtime: Duration, now: Instant) {
         if self.rules == AccessRules::Ns2 {
-            let eifs = self.eifs_excess.at(rate, &self.config);
+            let eifs = self.eifs_excess.at(rate, || eifs_excess(&self.config, rate));
             self.reserve(airtime + eifs, None, now);
         }
     }
@@ -392,7 +408,12 @@ impl<P: Payload> Dcf<P> {
     /// Takes out the next output.
     #[inline]
     pub fn poll_output(&mut self) -> Option<Output<P>> {
-        self.outputs.pop_front().or_else(|| core::mem::take(&mut self.transmits).then_some(Output::Transmit(())))
+        if self.has_outputs {
+            let output = self.outputs.pop();
+            self.note_outputs();
+            return output;
+        }
+        core::mem::take(&mut self.transmits).then_some(Output::Transmit(()))
     }
 
     /// The frame that [`Self::poll_output`] has just told to transmit, and its packet, if it carries one.
@@ -402,20 +423,20 @@ impl<P: Payload> Dcf<P> {
     #[inline]
     pub fn on_air(&self) -> (&Header, Option<&P>) {
         let frame = self.on_air.as_ref().expect("only a frame that there is is transmitted");
-        let current = self.contender.current.as_ref();
+        let current = self.contender.current();
         (frame, frame.payload.map(|()| &current.expect("data are those of the frame in hand").payload))
     }
 
     /// Whether [`Self::poll_output`] has something.
     pub fn has_output(&self) -> bool {
-        self.transmits || !self.outputs.is_empty()
+        self.transmits || self.has_outputs
     }
 
     /// When [`Self::handle_timeout`] is to be called.
     #[inline]
     pub fn poll_timeout(&self) -> Option<Instant> {
         match self.state {
-            State::Contend if self.contender.current.is_some() => self.contender.backoff.access_at(),
+            State::Contend if self.contender.backoff.pending => self.contender.backoff.access_at(),
             State::Contend | State::AwaitEnd(_) => None,
             State::ContendAll => self.first_access(),
             State::Sifs(at) | State::Transmit(_, at) | State::Await(_, at) => Some(at),
@@ -447,8 +468,8 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// What has been counted so far.
-    pub fn counters(&self) -> &Counters {
-        &self.counters
+    pub fn counters(&self) -> Counters {
+        Counters { errors: self.errors, ..self.counters }
     }
 
     /// The contention window in slots; under EDCA, of the category that has used the medium last.
@@ -478,6 +499,18 @@ impl<P: Payload> Dcf<P> {
             State::Sifs(_) => self.response.as_ref().is_some_and(|response| !response.kind.is_answer()),
             State::Contend | State::ContendAll | State::Transmit(..) => false,
         }
+    }
+
+    /// `outputs` has changed.
+    #[inline]
+    fn note_outputs(&mut self) {
+        self.has_outputs = !self.outputs.is_empty();
+    }
+
+    #[inline]
+    fn put_out(&mut self, output: Output<P>) {
+        self.outputs.push(output);
+        self.has_outputs = true;
     }
 
     /// Whether no exchange is under way.
@@ -512,7 +545,7 @@ impl<P: Payload> Dcf<P> {
 
     /// `contends`: frames in hand wait for access.
     fn set_busy(&mut self, now: Instant, contends: bool) {
-        let pending = contends && self.contender.current.is_some();
+        let pending = contends && self.contender.backoff.pending;
         self.contender.backoff.handle_busy(now, pending, &mut self.random);
         if !self.others.is_empty() {
             self.set_others_busy(now, contends);
@@ -523,7 +556,8 @@ impl<P: Payload> Dcf<P> {
     #[inline(never)]
     fn set_others_busy(&mut self, now: Instant, contends: bool) {
         for other in &mut self.others {
-            other.backoff.handle_busy(now, contends && other.current.is_some(), &mut self.random);
+            let pending = contends && other.backoff.pending;
+            other.backoff.handle_busy(now, pending, &mut self.random);
         }
     }
 
@@ -638,7 +672,7 @@ impl<P: Payload> Dcf<P> {
     /// (10.23.2.12.1), but nothing was on the air, so the retry bit stays and rate control learns nothing.
     fn collide(&mut self, now: Instant) {
         self.counters.internal_collisions += 1;
-        let outgoing = self.contender.current.as_mut().expect("only who has a frame in hand gains access");
+        let outgoing = self.contender.current_mut().expect("only who has a frame in hand gains access");
         let long = outgoing.is_behind_rts(&self.config);
         match outgoing.count_failure(long, &self.config) {
             Some(cause) => self.give_up(cause, now),
@@ -650,7 +684,7 @@ impl<P: Payload> Dcf<P> {
     /// Begins an exchange: the RTS, CTS-to-self or data frame in hand.
     fn transmit_first(&mut self, now: Instant) {
         self.contender.backoff.on_access();
-        let outgoing = self.contender.current.as_mut().expect("contention ends only for a frame in hand");
+        let outgoing = self.contender.current_mut().expect("contention ends only for a frame in hand");
         if outgoing.is_expired(now) {
             self.give_up(DropCause::Expired, now);
             return;
@@ -658,9 +692,9 @@ impl<P: Payload> Dcf<P> {
         if let Some(receiver) = outgoing.rated_receiver() {
             outgoing.rate = self.rates.select(receiver, now, outgoing.unacknowledged);
         }
-        let rate = outgoing.rate;
+        let (rate, is_behind_rts) = (outgoing.rate, outgoing.is_behind_rts(&self.config));
         self.txop_end = now + self.contender.txop_limit;
-        if outgoing.is_behind_rts(&self.config) {
+        if is_behind_rts {
             self.on_air = Some(self.rts());
         } else if self.config.is_cts_protected(rate) {
             self.on_air = Some(self.cts_to_self(now));
@@ -715,7 +749,7 @@ impl<P: Payload> Dcf<P> {
             FrameKind::Cts if self.response.is_some() => self.state = State::Sifs(now + self.sifs()),
             FrameKind::Cts | FrameKind::Ack => {}
             FrameKind::Data | FrameKind::Management => {
-                let outgoing = self.contender.current.as_ref().expect("data are those of the frame in hand");
+                let outgoing = self.contender.current().expect("data are those of the frame in hand");
                 let (receiver, rate) = (outgoing.receiver, outgoing.rate);
                 if receiver.is_some() && self.config.acknowledgements {
                     idle_from = self.await_answer(FrameKind::Ack, receiver, rate, now);
@@ -743,7 +777,7 @@ impl<P: Payload> Dcf<P> {
     /// The CTS or ACK that was waited for.
     fn on_response(&mut self, kind: FrameKind, now: Instant) {
         self.state = self.rest;
-        let outgoing = self.contender.current.as_mut().expect("a response is awaited only for a frame in hand");
+        let outgoing = self.contender.current_mut().expect("a response is awaited only for a frame in hand");
         if kind == FrameKind::Cts {
             // 10.3.4.4: the RTS, a short frame, has succeeded.
             outgoing.short_retries = 0;
@@ -779,7 +813,7 @@ impl<P: Payload> Dcf<P> {
                 if self.duplicates.on_frame((frame.transmitter, frame.priority), frame.sequence, frame.retry) {
                     self.counters.duplicates += 1;
                 } else if let Some(payload) = frame.payload {
-                    self.outputs.push_back(Output::Deliver(payload, frame.transmitter));
+                    self.put_out(Output::Deliver(payload, frame.transmitter));
                 }
             }
             FrameKind::Rts | FrameKind::Cts | FrameKind::Ack => {}
@@ -793,8 +827,8 @@ impl<P: Payload> Dcf<P> {
 
     /// The frame in hand has been delivered, as far as can be known.
     fn succeed(&mut self, now: Instant) {
-        let outgoing = self.contender.current.take().expect("only a frame in hand succeeds");
-        self.outputs.push_back(Output::Sent(outgoing.payload));
+        let outgoing = self.contender.take_current().expect("only a frame in hand succeeds");
+        self.put_out(Output::Sent(outgoing.payload));
         if !(self.continues && self.go_on(now)) {
             self.finish(now);
         }
@@ -805,7 +839,7 @@ impl<P: Payload> Dcf<P> {
     #[inline(never)]
     fn go_on(&mut self, now: Instant) -> bool {
         let Some(next) = self.contender.following.take_if(|next| !next.is_expired(now)) else { return false };
-        self.contender.current = Some(next);
+        self.contender.set_current(Some(next));
         self.contender.backoff.on_success();
         let frame = self.data(now + self.sifs(), now);
         self.respond(frame, now);
@@ -825,7 +859,7 @@ impl<P: Payload> Dcf<P> {
         else {
             return;
         };
-        let outgoing = self.contender.current.as_mut().expect("a response is awaited only for a frame in hand");
+        let outgoing = self.contender.current_mut().expect("a response is awaited only for a frame in hand");
         let mut long = false;
         if expected == FrameKind::Ack {
             self.counters.ack_timeouts += 1;
@@ -846,8 +880,8 @@ impl<P: Payload> Dcf<P> {
 
     /// Drops the frame in hand.
     fn give_up(&mut self, cause: DropCause, now: Instant) {
-        let outgoing = self.contender.current.take().expect("only a frame in hand is given up");
-        self.outputs.push_back(Output::Dropped(outgoing.payload, cause, outgoing.receiver));
+        let outgoing = self.contender.take_current().expect("only a frame in hand is given up");
+        self.put_out(Output::Dropped(outgoing.payload, cause, outgoing.receiver));
         self.finish(now);
     }
 
@@ -856,18 +890,22 @@ impl<P: Payload> Dcf<P> {
         self.contender.backoff.on_done(now, &mut self.random);
         let ahead = self.contender.pop_ahead();
         if ahead.is_none() && self.contender.following.is_some() {
-            self.contender.current = self.contender.following.take();
+            let following = self.contender.following.take();
+            self.contender.set_current(following);
             return;
         }
-        if let Some((receiver, payload)) = ahead.or_else(|| self.contender.pop(now, &mut self.outputs)) {
-            self.contender.current = Some(self.outgoing(receiver, payload));
+        let next = ahead.or_else(|| self.contender.pop(now, &mut self.outputs));
+        self.note_outputs();
+        if let Some((receiver, payload)) = next {
+            let outgoing = self.outgoing(receiver, payload);
+            self.contender.set_current(Some(outgoing));
         }
     }
 
     /// The data frame in hand, to be sent at `start`.
     #[inline(always)]
     fn data(&mut self, start: Instant, now: Instant) -> Header {
-        let outgoing = self.contender.current.as_ref().expect("data are those of the frame in hand");
+        let outgoing = self.contender.current().expect("data are those of the frame in hand");
         let (receiver, octets, rate) = (outgoing.receiver, outgoing.octets, outgoing.rate);
         let airtime = self.config.phy.airtime(rate, octets);
         let mut duration = self.answer_duration(receiver, rate);
@@ -878,7 +916,7 @@ impl<P: Payload> Dcf<P> {
             duration += following;
             self.continues = true;
         }
-        let outgoing = self.contender.current.as_ref().expect("as above");
+        let outgoing = self.contender.current().expect("as above");
         Frame {
             kind: outgoing.kind(),
             transmitter: self.station,
@@ -901,7 +939,9 @@ impl<P: Payload> Dcf<P> {
     #[inline(never)]
     fn look_ahead(&mut self, end: Instant, now: Instant) -> Option<Duration> {
         if self.contender.following.is_none() {
-            let (receiver, payload) = self.contender.pop(now, &mut self.outputs)?;
+            let next = self.contender.pop(now, &mut self.outputs);
+            self.note_outputs();
+            let (receiver, payload) = next?;
             self.contender.following = Some(self.outgoing(receiver, payload));
         }
         let next = self.contender.following.as_mut()?;
@@ -933,7 +973,7 @@ impl<P: Payload> Dcf<P> {
 
     /// 9.3.1.2: an RTS reserves the time for CTS, data, ACK and three SIFS.
     fn rts(&mut self) -> Header {
-        let outgoing = self.contender.current.as_ref().expect("an RTS is sent for the frame in hand");
+        let outgoing = self.contender.current().expect("an RTS is sent for the frame in hand");
         let (receiver, octets, rate) = (outgoing.receiver, outgoing.octets, outgoing.rate);
         let own_rate = rts_rate(&self.config, rate, outgoing.short_retries);
         let cts = self.sifs() + self.answer_of(receiver, own_rate).airtime;
@@ -997,10 +1037,11 @@ impl<P: Payload> Dcf<P> {
 const NS2_PROPAGATION: Duration = Duration::from_micros(2);
 
 /// What [`Dcf::eifs_excess`] holds.
-fn eifs_excess(rules: AccessRules) -> fn(&Phy, DataRate) -> Duration {
-    match rules {
-        AccessRules::Standard => Phy::eifs_without_difs,
-        AccessRules::Ns2 => |phy, rate| phy.eifs_without_difs(rate) + phy.difs(),
+fn eifs_excess(config: &Config, rate: DataRate) -> Duration {
+    let more = config.phy.eifs_without_difs(rate);
+    match config.rules {
+        AccessRules::Standard => more,
+        AccessRules::Ns2 => more + config.phy.difs(),
     }
 }
 
@@ -1009,25 +1050,26 @@ fn eifs_excess(rules: AccessRules) -> fn(&Phy, DataRate) -> Duration {
 struct ByRate {
     rate: DataRate,
     time: Duration,
-    of: fn(&Phy, DataRate) -> Duration,
 }
 
 impl ByRate {
-    fn new(of: fn(&Phy, DataRate) -> Duration, config: &Config) -> Self {
-        Self { rate: config.basic_rate, time: of(&config.phy, config.basic_rate), of }
+    const fn new(rate: DataRate, time: Duration) -> Self {
+        Self { rate, time }
     }
 
+    /// That at `rate`, which `time` works out.
     #[inline]
-    fn at(&mut self, rate: DataRate, config: &Config) -> Duration {
+    fn at(&mut self, rate: DataRate, time: impl FnOnce() -> Duration) -> Duration {
         if self.rate != rate {
-            *self = Self { rate, time: (self.of)(&config.phy, rate), ..*self };
+            *self = Self { rate, time: time() };
         }
         self.time
     }
 }
 
 /// 10.3.2.4: 2 SIFS + CTS + aRxPHYStartDelay + 2 slots after an RTS at `rate`.
-fn nav_lapse(phy: &Phy, rate: DataRate) -> Duration {
+fn nav_lapse(config: &Config, rate: DataRate) -> Duration {
+    let phy = &config.phy;
     let parameters = phy.parameters();
     let cts = phy.airtime(rate, FrameKind::RESPONSE_OCTETS);
     (parameters.sifs + parameters.slot) * 2 + cts + phy.rx_start_delay(rate)

@@ -3,17 +3,25 @@
 use hopcast_protocols::time::{Duration, Instant};
 
 /// Until when others have reserved the medium.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Nav {
     until: Instant,
-    /// Set by an RTS: unless a frame starts by this instant, the reservation lapses then.
-    lapses: Option<Instant>,
+    /// Set by an RTS: unless a frame starts by this instant, the reservation lapses then. [`NEVER`]: it stands.
+    lapses: Instant,
+}
+
+const NEVER: Instant = Instant::MAX;
+
+impl Default for Nav {
+    fn default() -> Self {
+        Self { until: Instant::START, lapses: NEVER }
+    }
 }
 
 impl Nav {
     /// The end of the reservation. It is past where there is none.
     pub(super) fn until(&self) -> Instant {
-        self.lapses.map_or(self.until, |lapse| lapse.min(self.until))
+        self.lapses.min(self.until)
     }
 
     /// A frame for another station, which ended `now`, asks for `duration`. `lapse` is the time after which an RTS's
@@ -22,20 +30,16 @@ impl Nav {
         let until = now + duration;
         if until > self.until() {
             self.until = until;
-            self.lapses = lapse.map(|after| now + after);
+            self.lapses = lapse.map_or(NEVER, |after| now + after);
         }
     }
 
     /// A frame started at `start`, correct or not: a reservation that had not lapsed by then stands.
     pub(super) fn on_frame_start(&mut self, start: Instant) {
-        match self.lapses {
-            Some(lapse) if start <= lapse => self.lapses = None,
-            Some(lapse) => {
-                self.until = self.until.min(lapse);
-                self.lapses = None;
-            }
-            None => {}
+        if start > self.lapses {
+            self.until = self.until.min(self.lapses);
         }
+        self.lapses = NEVER;
     }
 }
 

@@ -119,9 +119,9 @@ impl RadioRecord {
         ("errors", |radio| radio.errors),
     ];
 
-    fn new(counters: &mac::Counters) -> Self {
-        let mac::Counters { rts_sent, cts_sent, ack_sent, data_sent, management_sent, .. } = *counters;
-        let mac::Counters { cts_timeouts, ack_timeouts, duplicates, errors, .. } = *counters;
+    fn new(counters: mac::Counters) -> Self {
+        let mac::Counters { rts_sent, cts_sent, ack_sent, data_sent, management_sent, .. } = counters;
+        let mac::Counters { cts_timeouts, ack_timeouts, duplicates, errors, .. } = counters;
         Self {
             rts_sent,
             cts_sent,
@@ -208,7 +208,7 @@ pub(super) fn flows(scenario: &Scenario, simulation: &Simulation) -> Vec<FlowRec
 pub(super) fn nodes(scenario: &Scenario, simulation: &Simulation) -> Vec<NodeRecord> {
     let record = |((name, host), node): ((&String, &Counters), u32)| {
         let radios = || simulation.stations_of(NodeId(node)).map(Dcf::counters);
-        let sum = |count: fn(&mac::Counters) -> u64| radios().map(count).sum();
+        let sum = |count: fn(mac::Counters) -> u64| radios().map(count).sum();
         NodeRecord {
             name: name.clone(),
             originated: host.originated,
