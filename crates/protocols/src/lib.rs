@@ -14,6 +14,7 @@
 pub mod application;
 pub mod arp;
 pub mod fec;
+mod lookup;
 pub mod random;
 pub mod rounding;
 pub mod routing;

@@ -1,48 +1,81 @@
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::net::Ipv4Addr;
 
+use crate::lookup::Lookup;
 use crate::time::{Duration, Instant};
 
 /// The most requests that are known again; a further one is treated as if it were known.
 pub(super) const MAX_REQUESTS: usize = 1 << 16;
 
 /// As many of the last requests are looked through first: what is known comes mostly from all neighbours soon after it was new, and
-/// a few requests that lie together are found sooner than one in a tree.
+/// these fill a line of the processor's cache.
 const RECENT: usize = 8;
 
 /// The requests that came within PATH_DISCOVERY_TIME, by originator *and* number (RFC 3561, section 6.5).
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Duplicates {
+    /// The last ones, each in the place that its turn gives it; [`NONE`] where there is none.
+    recent: [u64; RECENT],
+    turn: usize,
+    /// When the oldest is forgotten.
+    first_forgotten: Instant,
+    known: Lookup<()>,
+    /// The same by age, with the instant at which each is forgotten.
+    forgotten: VecDeque<(Instant, u64)>,
     keep: Duration,
     /// Whether requests are forgotten at multiples of `keep` alone, as ns-2.35 does (`BroadcastTimer`), so after one to two of it.
     in_batches: bool,
-    known: BTreeSet<(Ipv4Addr, u32)>,
-    /// The same by age, with the instant at which each is forgotten.
-    forgotten: VecDeque<(Instant, (Ipv4Addr, u32))>,
 }
 
+/// No request: 255.255.255.255 sends none that is asked about.
+const NONE: u64 = u64::MAX;
+
 impl Duplicates {
-    pub(super) fn new(keep: Duration, in_batches: bool) -> Self {
-        Self { keep, in_batches, known: BTreeSet::new(), forgotten: VecDeque::new() }
+    /// `secret` is that of [`Lookup`].
+    pub(super) fn new(keep: Duration, in_batches: bool, secret: u64) -> Self {
+        Self {
+            recent: [NONE; RECENT],
+            turn: 0,
+            first_forgotten: Instant::MAX,
+            known: Lookup::new(secret),
+            forgotten: VecDeque::new(),
+            keep,
+            in_batches,
+        }
     }
 
-    /// Whether this request is new; from now on it is not.
+    /// Whether this request is new; from now on it is not. The originator is the address of a node.
     pub(super) fn is_new(&mut self, originator: Ipv4Addr, id: u32, now: Instant) -> bool {
-        let key = (originator, id);
-        if self.forgotten.iter().rev().take(RECENT).any(|&(at, known)| known == key && at > now) {
+        if self.first_forgotten <= now {
+            self.forget(now);
+        }
+        let key = u64::from(u32::from(originator)) << 32 | u64::from(id);
+        if self.recent.contains(&key) || self.known.len() >= MAX_REQUESTS || !self.known.insert(key, ()) {
             return false;
         }
+        self.recent[self.turn % RECENT] = key;
+        self.turn = self.turn.wrapping_add(1);
+        let end = self.end(now);
+        self.first_forgotten = self.first_forgotten.min(end);
+        self.forgotten.push_back((end, key));
+        true
+    }
+
+    /// Forgets what is no longer to be known.
+    fn forget(&mut self, now: Instant) {
         while let Some(&(at, key)) = self.forgotten.front()
             && at <= now
         {
-            self.known.remove(&key);
             self.forgotten.pop_front();
+            self.known.remove(key);
+            for recent in &mut self.recent {
+                if *recent == key {
+                    *recent = NONE;
+                }
+            }
         }
-        if self.known.len() >= MAX_REQUESTS || !self.known.insert(key) {
-            return false;
-        }
-        self.forgotten.push_back((self.end(now), key));
-        true
+        self.first_forgotten = self.forgotten.front().map_or(Instant::MAX, |&(at, _)| at);
     }
 
     /// When a request that comes now is forgotten.
@@ -66,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_request_is_known_by_originator_and_number_for_as_long_as_it_is_kept() {
-        let mut duplicates = Duplicates::new(Duration::from_secs(5), false);
+        let mut duplicates = Duplicates::new(Duration::from_secs(5), false, 1);
         let at = |millis| Instant::START + Duration::from_millis(millis);
         let (a, b) = (Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2));
         assert!(duplicates.is_new(a, 1, at(0)));
@@ -79,7 +112,7 @@ mod tests {
 
     #[test]
     fn in_batches_requests_are_known_until_a_multiple_of_what_they_are_kept_for() {
-        let mut duplicates = Duplicates::new(Duration::from_secs(6), true);
+        let mut duplicates = Duplicates::new(Duration::from_secs(6), true, 1);
         let at = |millis| Instant::START + Duration::from_millis(millis);
         let a = Ipv4Addr::new(10, 0, 0, 1);
         for (id, comes, known, forgotten) in

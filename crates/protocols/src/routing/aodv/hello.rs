@@ -90,13 +90,15 @@ impl Aodv {
         }
     }
 
-    /// A message of this neighbour has come: there is a route to it, but not to ns-2.
-    pub(super) fn greet(&mut self, neighbour: NextHop, now: Instant) {
+    /// A message of this neighbour has come: there is a route to it, but not to ns-2. Whether it is new.
+    pub(super) fn greet(&mut self, neighbour: NextHop, now: Instant) -> bool {
         if self.config.is_ns2() {
-            return;
+            return false;
         }
-        if self.table.greet(neighbour, now + self.config.active_route_timeout, now) {
+        let is_new = self.table.greet(neighbour, now + self.config.active_route_timeout, now);
+        if is_new {
             self.handle_route(neighbour.address, now);
         }
+        is_new
     }
 }

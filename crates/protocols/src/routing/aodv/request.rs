@@ -55,19 +55,29 @@ impl Aodv {
         }
     }
 
-    pub(super) fn handle_request(&mut self, request: &RequestRepr<'_>, from: NextHop, ttl: u8, now: Instant) {
+    /// Returns whether it may have changed something: mostly it is known.
+    pub(super) fn handle_request(&mut self, request: &RequestRepr<'_>, from: NextHop, ttl: u8, now: Instant) -> bool {
         let (originator, destination) = (request.originator, request.destination);
         let is_understood = !request.extensions.iter().any(|extension| extension.kind.is_mandatory());
         let is_sound = is_understood && (self.is_node(destination) || destination == self.address);
         if !is_sound || self.blacklist.contains(from, now) {
-            return;
+            return false;
         }
-        self.greet(from, now);
+        let is_greeted = self.greet(from, now);
         // A request of this node itself has come back, or one that cannot be counted further.
-        let Some(hops) = request.hop_count.checked_add(1).filter(|_| self.is_node(originator)) else { return };
+        let Some(hops) = request.hop_count.checked_add(1).filter(|_| self.is_node(originator)) else {
+            return is_greeted;
+        };
         if !self.duplicates.is_new(originator, request.id, now) {
-            return;
+            return is_greeted;
         }
+        self.handle_new_request(request, hops, from, ttl, now);
+        true
+    }
+
+    /// A request that came over so many `hops` has come for the first time.
+    fn handle_new_request(&mut self, request: &RequestRepr<'_>, hops: u8, from: NextHop, ttl: u8, now: Instant) {
+        let (originator, destination) = (request.originator, request.destination);
         let Some(reverse) = self.learn_reverse_route(request, hops, from, now) else { return };
         if destination == self.address {
             if !request.flags.contains(RequestFlags::UNKNOWN_SEQUENCE) {

@@ -1,9 +1,9 @@
-use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
 use super::recipients::Recipients;
 use super::schedule::Schedule;
 use super::sequence::Sequence;
+use crate::lookup::Lookup;
 use crate::routing::NextHop;
 use crate::time::{Duration, Instant};
 
@@ -91,55 +91,48 @@ pub(super) struct Offer {
 pub(super) struct Table {
     delete_period: Duration,
     longest_lifetime: Duration,
-    routes: BTreeMap<Ipv4Addr, Route>,
-    /// Destinations of valid routes by next hop.
-    over: BTreeSet<(NextHop, Ipv4Addr)>,
+    /// By address.
+    routes: Lookup<Route>,
     alarms: Schedule<Ipv4Addr>,
 }
 
 impl Table {
     /// A table without routes, where lost ones are forgotten after `delete_period`, and valid ones are valid no longer than
-    /// `longest_lifetime` without having been used.
-    pub(super) fn new(delete_period: Duration, longest_lifetime: Duration) -> Self {
-        Self {
-            delete_period,
-            longest_lifetime,
-            routes: BTreeMap::new(),
-            over: BTreeSet::new(),
-            alarms: Schedule::default(),
-        }
+    /// `longest_lifetime` without having been used. `secret` is that of [`Lookup`].
+    pub(super) fn new(delete_period: Duration, longest_lifetime: Duration, secret: u64) -> Self {
+        Self { delete_period, longest_lifetime, routes: Lookup::new(secret), alarms: Schedule::default() }
     }
 
     /// What is known of a destination.
     pub(super) fn get(&self, destination: Ipv4Addr) -> Option<&Route> {
-        self.routes.get(&destination)
+        self.routes.get(key(destination))
     }
 
     /// The precursors of a destination.
     pub(super) fn precursors_mut(&mut self, destination: Ipv4Addr) -> Option<&mut Recipients> {
-        self.routes.get_mut(&destination).map(|route| &mut route.precursors)
+        self.routes.get_mut(key(destination)).map(|route| &mut route.precursors)
     }
 
     /// The route to a destination, if there is a valid one.
     pub(super) fn valid(&self, destination: Ipv4Addr) -> Option<&Route> {
-        self.routes.get(&destination).filter(|route| route.is_valid())
+        self.routes.get(key(destination)).filter(|route| route.is_valid())
     }
 
     /// The route to a destination that others may be told of: a valid one with a valid number, and the number.
     pub(super) fn numbered(&self, destination: Ipv4Addr) -> Option<(&Route, Sequence)> {
-        let route = self.routes.get(&destination).filter(|route| route.state == State::Numbered)?;
+        let route = self.routes.get(key(destination)).filter(|route| route.state == State::Numbered)?;
         Some((route, route.sequence?))
     }
 
-    /// Destinations to which this neighbour is the next hop.
+    /// Destinations to which this neighbour is the next hop, in the order of their addresses.
     pub(super) fn over(&self, hop: NextHop) -> Vec<Ipv4Addr> {
-        let range = (hop, Ipv4Addr::UNSPECIFIED)..=(hop, Ipv4Addr::BROADCAST);
-        self.over.range(range).map(|&(_, destination)| destination).collect()
+        let over = self.routes.sorted(|route| route.hop == hop && route.is_valid());
+        over.into_iter().map(|(key, _)| address(key)).collect()
     }
 
     /// Takes a route over if it ranks above what is known; whether it does.
     pub(super) fn adopt(&mut self, offer: &Offer, now: Instant) -> bool {
-        if self.routes.get(&offer.destination).is_some_and(|route| !route.is_surpassed_by(offer)) {
+        if self.routes.get(key(offer.destination)).is_some_and(|route| !route.is_surpassed_by(offer)) {
             return false;
         }
         self.set(offer.destination, offer.hop, offer.hops, Some(offer.sequence), State::Numbered, offer.expires, now)
@@ -150,7 +143,7 @@ impl Table {
     /// A valid route over others is left as it is, since to be heard is not to hear.
     pub(super) fn greet(&mut self, neighbour: NextHop, expires: Instant, now: Instant) -> bool {
         let latest = now + self.longest_lifetime;
-        match self.routes.get_mut(&neighbour.address) {
+        match self.routes.get_mut(key(neighbour.address)) {
             Some(route) if route.is_valid() => {
                 if route.hop == neighbour {
                     route.extend(expires.min(latest));
@@ -167,21 +160,21 @@ impl Table {
     /// Makes a valid route last until `expires` at least.
     pub(super) fn extend(&mut self, destination: Ipv4Addr, expires: Instant, now: Instant) {
         let latest = now + self.longest_lifetime;
-        if let Some(route) = self.routes.get_mut(&destination).filter(|route| route.is_valid()) {
+        if let Some(route) = self.routes.get_mut(key(destination)).filter(|route| route.is_valid()) {
             route.extend(expires.min(latest));
         }
     }
 
     /// A reply goes to this destination.
     pub(super) fn answer(&mut self, destination: Ipv4Addr) {
-        if let Some(route) = self.routes.get_mut(&destination) {
+        if let Some(route) = self.routes.get_mut(key(destination)) {
             route.is_answered = true;
         }
     }
 
     /// Remembers a lost route for as long as if it had been lost now.
     pub(super) fn remember(&mut self, destination: Ipv4Addr, now: Instant) {
-        if let Some(route) = self.routes.get_mut(&destination).filter(|route| !route.is_valid()) {
+        if let Some(route) = self.routes.get_mut(key(destination)).filter(|route| !route.is_valid()) {
             route.expires = now + self.delete_period;
         }
     }
@@ -194,7 +187,7 @@ impl Table {
         repairable_until: Option<Instant>,
         now: Instant,
     ) {
-        let Some(route) = self.routes.get_mut(&destination).filter(|route| route.is_valid()) else { return };
+        let Some(route) = self.routes.get_mut(key(destination)).filter(|route| route.is_valid()) else { return };
         if route.state == State::Numbered {
             let next = route.sequence.map(Sequence::next);
             route.sequence = next.map(|next| least.map_or(next, |least| next.or_newer(least)));
@@ -202,12 +195,11 @@ impl Table {
         route.state = State::Lost { repairable_until };
         // Later than any valid route expires: the alarm need not move.
         route.expires = now + self.delete_period;
-        self.over.remove(&(route.hop, destination));
     }
 
     /// A repair of the route has failed: no further one is tried.
     pub(super) fn give_up(&mut self, destination: Ipv4Addr) {
-        if let Some(route) = self.routes.get_mut(&destination).filter(|route| !route.is_valid()) {
+        if let Some(route) = self.routes.get_mut(key(destination)).filter(|route| !route.is_valid()) {
             route.state = State::Lost { repairable_until: None };
         }
     }
@@ -220,15 +212,15 @@ impl Table {
     /// Loses and forgets what has expired.
     pub(super) fn handle_timeout(&mut self, now: Instant) {
         while let Some(destination) = self.alarms.pop_due(now) {
-            let route = self.routes.get(&destination).expect("a route has its alarm for as long as it is known");
+            let route = self.routes.get(key(destination)).expect("a route has its alarm for as long as it is known");
             if route.expires <= now {
                 if !route.is_valid() {
-                    self.routes.remove(&destination);
+                    self.routes.remove(key(destination));
                     continue;
                 }
                 self.lose(destination, None, None, now);
             }
-            let route = self.routes.get_mut(&destination).expect("it was there");
+            let route = self.routes.get_mut(key(destination)).expect("it was there");
             route.alarm = route.expires;
             self.alarms.insert(route.alarm, destination);
         }
@@ -236,7 +228,7 @@ impl Table {
 
     /// All that is known, in the order of addresses.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Ipv4Addr, &Route)> {
-        self.routes.iter().map(|(&destination, route)| (destination, route))
+        self.routes.sorted(|_| true).into_iter().map(|(key, route)| (address(key), route))
     }
 
     /// Makes the route valid; `false` if there is no place for it.
@@ -252,24 +244,17 @@ impl Table {
         now: Instant,
     ) -> bool {
         let expires = expires.min(now + self.longest_lifetime);
-        let Some(route) = self.routes.get_mut(&destination) else {
+        let Some(route) = self.routes.get_mut(key(destination)) else {
             if self.routes.len() >= MAX_ROUTES {
                 return false;
             }
-            self.over.insert((hop, destination));
             self.alarms.insert(expires, destination);
             let precursors = Recipients::None;
             let route = Route { hop, hops, sequence, state, precursors, is_answered: false, expires, alarm: expires };
-            self.routes.insert(destination, route);
+            self.routes.insert(key(destination), route);
             return true;
         };
-        // Mostly both stay as they are.
-        if route.hop != hop || !route.is_valid() {
-            if route.is_valid() {
-                self.over.remove(&(route.hop, destination));
-            }
-            self.over.insert((hop, destination));
-        }
+        // Mostly it stays as it is.
         let alarm = route.alarm.min(expires);
         if alarm != route.alarm {
             self.alarms.remove(route.alarm, destination);
@@ -279,4 +264,13 @@ impl Table {
         *route = Route { hop, hops, sequence, state, precursors, is_answered: false, expires, alarm };
         true
     }
+}
+
+fn key(address: Ipv4Addr) -> u64 {
+    u32::from(address).into()
+}
+
+/// That of a key.
+fn address(key: u64) -> Ipv4Addr {
+    Ipv4Addr::from(key as u32)
 }
