@@ -572,7 +572,10 @@ impl Hosts {
 
     #[cold]
     fn handle_packet_at_card(&mut self, port: Port, packet: &Rc<Packet>, from: Neighbour, now: Instant) {
-        let Some(cards) = self.cards_of(port) else { return self.deliver(port.host, packet, from, now) };
+        let Some(cards) = self.cards_of(port) else {
+            self.deliver(port.host, packet, from, now);
+            return;
+        };
         if let Some(packet) = cards.handle_received(from, Rc::clone(packet), now) {
             let (host, mut context) = self.at(port.host, now);
             host.handle_lost(&packet, DropCause::ReceiveBuffersFull, &mut context);
@@ -670,18 +673,19 @@ impl Hosts {
         }
     }
 
-    /// Hands a packet to its host, unless the error model loses it.
+    /// Hands a packet to its host, unless the error model loses it. Returns whether the host may act on it.
     #[inline]
-    fn deliver(&mut self, host: u32, packet: &Packet, from: Neighbour, now: Instant) {
-        // The draw is the receiver's own: its number among the packets that it has received.
-        let number = self.counters[host as usize].received;
+    fn deliver(&mut self, host: u32, packet: &Packet, from: Neighbour, now: Instant) -> bool {
         let by_radio = || matches!(self.ports.attachment(host as usize, from.interface), Attachment::Station(_));
-        let is_lost = self.errors.as_ref().is_some_and(|errors| by_radio() && errors.is_lost(number, host, now));
+        // The draw is the receiver's own: its number among the packets that it has received.
+        let number = || self.counters[host as usize].received;
+        let is_lost = self.errors.as_ref().is_some_and(|errors| by_radio() && errors.is_lost(number(), host, now));
         let (receiver, mut context) = self.at(host, now);
         if is_lost {
-            return receiver.handle_lost(packet, DropCause::Corrupted, &mut context);
+            receiver.handle_lost(packet, DropCause::Corrupted, &mut context);
+            return true;
         }
-        receiver.handle_packet(packet, from, &mut context);
+        receiver.handle_packet(packet, from, &mut context)
     }
 
     /// The real host at `node` sends `packet` to the neighbour behind `hop`.
@@ -722,20 +726,23 @@ impl Upper for Hosts {
     type Packet = Rc<Packet>;
 
     #[inline]
-    fn handle_packet(&mut self, port: Port, packet: &Rc<Packet>, from: Option<StationId>, now: Instant) {
-        if !self.associations.is_empty()
+    fn handle_packet(&mut self, port: Port, packet: &Rc<Packet>, from: Option<StationId>, now: Instant) -> bool {
+        let is_plain = self.cards.is_empty() && self.associations.is_empty();
+        if !is_plain
             && let Some(station) = from
             && !self.handle_associated(port, packet, station, now)
         {
-            return;
+            return true;
         }
         let from = self.neighbour(port, from);
-        if self.cards.is_empty() {
-            self.deliver(port.host, packet, from, now);
+        let acts = if self.cards.is_empty() {
+            self.deliver(port.host, packet, from, now)
         } else {
             self.handle_packet_at_card(port, packet, from, now);
-        }
+            true
+        };
         self.observe(now);
+        acts || !is_plain
     }
 
     fn handle_signal(&mut self, port: Port, power: Power) {

@@ -38,8 +38,9 @@ struct Hosts {
 
 impl Upper for Hosts {
     type Packet = Packet;
-    fn handle_packet(&mut self, _: Port, packet: &Packet, _: Option<StationId>, _: Instant) {
+    fn handle_packet(&mut self, _: Port, packet: &Packet, _: Option<StationId>, _: Instant) -> bool {
         self.delivered[usize::from(packet.0.get() > 0)] += 1;
+        true
     }
     fn handle_sent(&mut self, _: Port, _: Packet, _: Instant) -> bool {
         true

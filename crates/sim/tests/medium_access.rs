@@ -42,8 +42,9 @@ struct Hosts(Vec<Source>);
 
 impl Upper for Hosts {
     type Packet = Packet;
-    fn handle_packet(&mut self, port: Port, _: &Packet, _: Option<StationId>, _: Instant) {
+    fn handle_packet(&mut self, port: Port, _: &Packet, _: Option<StationId>, _: Instant) -> bool {
         self.0[port.host as usize].delivered += 1;
+        true
     }
     fn handle_sent(&mut self, port: Port, _: Packet, _: Instant) -> bool {
         self.0[port.host as usize].sent += 1;

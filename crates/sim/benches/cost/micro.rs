@@ -97,7 +97,9 @@ impl Payload for Nothing {
 
 impl Upper for Sleepers {
     type Packet = Nothing;
-    fn handle_packet(&mut self, _: Port, _: &Nothing, _: Option<StationId>, _: Instant) {}
+    fn handle_packet(&mut self, _: Port, _: &Nothing, _: Option<StationId>, _: Instant) -> bool {
+        false
+    }
     fn handle_sent(&mut self, _: Port, _: Nothing, _: Instant) -> bool {
         false
     }

@@ -106,8 +106,8 @@ impl fmt::Display for Event {
 pub trait Upper {
     /// What the stations carry.
     type Packet: Payload;
-    /// A packet has arrived at an interface; if that is a radio, from this station.
-    fn handle_packet(&mut self, port: Port, packet: &Self::Packet, from: Option<StationId>, now: Instant);
+    /// A packet has arrived at an interface; if that is a radio, from this station. Returns whether the host may act on it.
+    fn handle_packet(&mut self, port: Port, packet: &Self::Packet, from: Option<StationId>, now: Instant) -> bool;
     /// The management frame that a radio receives now comes with this power.
     fn handle_signal(&mut self, _port: Port, _power: Power) {}
     /// How a radio of a host is to go on: its interface, what protects its OFDM frames, and its physical layer.
@@ -547,9 +547,9 @@ impl<U: Upper> Engine<U> {
                 match output {
                     Output::Transmit(()) => self.transmit(station, now),
                     Output::Deliver((), from) => {
-                        host_touched = true;
                         let packet = packet_of(&self.medium, heard);
-                        self.upper.handle_packet(self.ports.of_station(station), packet, Some(from), now);
+                        let port = self.ports.of_station(station);
+                        host_touched |= self.upper.handle_packet(port, packet, Some(from), now);
                     }
                     Output::Overheard((), from, to) => {
                         host_touched = true;

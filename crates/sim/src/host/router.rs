@@ -25,21 +25,25 @@ use std::sync::Arc;
 
 pub use hopcast_protocols::routing::{ROUTE_QUEUE_PACKETS, ROUTE_QUEUE_TIMEOUT};
 
-/// The protocol of a host, and what waits for it.
+/// The protocol of a host, and what waits for it. What a message looks at that changes nothing stands first, in two lines of the
+/// processor's cache.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct Router {
     protocol: Box<dyn Routing>,
     encapsulation: Encapsulation,
-    neighbours: Arc<Neighbours>,
+    /// What the host's timer is set to.
+    armed: Option<Instant>,
+    /// Connections that want to know of the routes to their other ends.
+    watches: Vec<Watch>,
     waiting: VecDeque<Waiting>,
+    neighbours: Arc<Neighbours>,
     /// The most packets that wait.
     queue_packets: usize,
     /// Copies that the protocol may want sent again.
     held: BTreeMap<Token, (Hop, Packet)>,
     /// Neighbours of whose packets the interfaces are to be freed.
     purges: VecDeque<(u32, StationId)>,
-    /// Connections that want to know of the routes to their other ends.
-    watches: Vec<Watch>,
 }
 
 /// A connection that is told of its route.
@@ -88,6 +92,7 @@ impl Router {
         Self {
             encapsulation: protocol.encapsulation(),
             protocol,
+            armed: None,
             neighbours,
             waiting: VecDeque::new(),
             queue_packets: queue_packets as usize,
@@ -156,8 +161,9 @@ fn view(packet: &Packet, from: Option<NextHop>) -> routing::Packet<'_> {
 
 impl Host {
     /// Gives the host a routing protocol, in place of its table.
-    pub fn set_router(&mut self, router: Router) {
-        self.timers.set(Slot::Router.index(), router.poll_timeout());
+    pub fn set_router(&mut self, mut router: Router) {
+        router.armed = router.poll_timeout();
+        self.timers.set(Slot::Router.index(), router.armed);
         self.router = Some(Box::new(router));
     }
 
@@ -214,23 +220,29 @@ impl Host {
         hop.unwrap_or(0)
     }
 
-    /// A packet has come to this host, which has a routing protocol.
-    pub(super) fn handle_routed(&mut self, packet: &Packet, from: Neighbour, cx: &mut Context<'_>) {
+    /// A packet has come to this host, which has a routing protocol. Returns as [`Self::handle_packet`] does.
+    pub(super) fn handle_routed(&mut self, packet: &Packet, from: Neighbour, cx: &mut Context<'_>) -> bool {
         let router = self.router.as_mut().expect("the caller has looked");
         let is_for_this_host = packet.ip.destination == self.node || packet.ip.destination == NodeId::ALL;
         match packet.body {
             Body::Message if is_for_this_host => {
                 cx.counters.delivered += 1;
                 let known = packet.routing().is_some_and(|part| part.encapsulation == router.encapsulation);
-                if known {
-                    let shown = if packet.is_ip() { None } else { router.hop(self.node, from.as_next_hop()) };
-                    if let Some(hop) = shown {
-                        self.handle_shown(hop, cx);
-                    }
-                    let router = self.router.as_mut().expect("the caller has looked");
-                    router.protocol.handle_message(&view(packet, Some(from.as_next_hop())), cx.now);
-                    self.settle_router(cx);
+                if !known {
+                    return false;
                 }
+                let shown = if packet.is_ip() { None } else { router.hop(self.node, from.as_next_hop()) };
+                if let Some(hop) = shown {
+                    self.handle_shown(hop, cx);
+                }
+                let router = self.router.as_mut().expect("the caller has looked");
+                router.protocol.handle_message(&view(packet, Some(from.as_next_hop())), cx.now);
+                let output = router.protocol.poll_output();
+                let is_unchanged = output.is_none() && router.poll_timeout() == router.armed;
+                if is_unchanged && shown.is_none() && router.watches.is_empty() {
+                    return false;
+                }
+                self.settle_router_from(output, cx);
             }
             _ if is_for_this_host => {
                 let arrival = router.protocol.handle_arrival(&view(packet, Some(from.as_next_hop())), cx.now);
@@ -242,6 +254,7 @@ impl Host {
             }
             _ => self.forward(packet, from, cx),
         }
+        true
     }
 
     /// Passes a packet on, whose time to live has been counted down, as the protocol says.
@@ -396,7 +409,15 @@ impl Host {
 
     /// Does all that the protocol wants done, and sets its timer.
     pub(super) fn settle_router(&mut self, cx: &mut Context<'_>) {
-        while let Some(output) = self.router.as_mut().and_then(|router| router.protocol.poll_output()) {
+        self.settle_router_from(None, cx);
+    }
+
+    /// The same, where the first thing that the protocol wants done is already out.
+    fn settle_router_from(&mut self, mut first: Option<Output>, cx: &mut Context<'_>) {
+        let mut next = |host: &mut Self| {
+            first.take().or_else(|| host.router.as_mut().and_then(|router| router.protocol.poll_output()))
+        };
+        while let Some(output) = next(self) {
             match output {
                 Output::Send(message) => self.send_message(message, cx),
                 Output::Found(destination) => {
@@ -438,8 +459,12 @@ impl Host {
             }
         }
         // A time that has passed is due now: no clock goes back to it.
-        let timeout = self.router.as_ref().and_then(|router| router.poll_timeout()).map(|due| due.max(cx.now));
-        self.timers.set(Slot::Router.index(), timeout);
+        let Some(router) = &mut self.router else { return };
+        let timeout = router.poll_timeout().map(|due| due.max(cx.now));
+        if timeout != router.armed {
+            router.armed = timeout;
+            self.timers.set(Slot::Router.index(), timeout);
+        }
         // Each change is one event, so that this ends.
         while let Some((socket, event)) = self.router.as_mut().and_then(|router| router.poll_route_event(cx.now)) {
             self.handle_route_event(socket, event, cx.now);
