@@ -745,6 +745,13 @@ impl Upper for Hosts {
         acts || !is_plain
     }
 
+    fn glance(&self, hosts: &[u32]) -> u64 {
+        // What one leads to is looked at once all of the former are on their way.
+        let glance = |of: fn(&Host) -> u64| hosts.iter().fold(0, |seen, &host| seen ^ of(&self.hosts[host as usize]));
+        let counted = hosts.iter().fold(0, |seen, &host| seen ^ self.counters[host as usize].received);
+        counted ^ glance(Host::glance) ^ glance(Host::glance_at_router) ^ glance(Host::glance_at_protocol)
+    }
+
     fn handle_signal(&mut self, port: Port, power: Power) {
         self.associations.handle_signal(port, power);
     }

@@ -89,6 +89,12 @@ pub trait Routing: fmt::Debug + Send {
         0
     }
 
+    /// Looks at what a message that comes looks at, for the sake of the processor's cache, where the driver has many nodes. What is
+    /// returned means nothing, but makes it necessary to look.
+    fn glance(&self) -> u64 {
+        0
+    }
+
     /// Whether the protocol wants to hear packets that neighbours send to each other.
     fn is_promiscuous(&self) -> bool {
         false

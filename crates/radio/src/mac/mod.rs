@@ -427,6 +427,13 @@ impl<P: Payload> Dcf<P> {
         (frame, frame.payload.map(|()| &current.expect("data are those of the frame in hand").payload))
     }
 
+    /// Looks at what a packet that comes looks at, for the sake of the processor's cache. What is returned means nothing, but makes it
+    /// necessary to look.
+    #[inline]
+    pub fn glance(&self) -> u64 {
+        self.errors ^ u64::from(self.contender.backoff.contention_window()) ^ u64::from(self.outputs.is_empty())
+    }
+
     /// Whether [`Self::poll_output`] has something.
     pub fn has_output(&self) -> bool {
         self.transmits || self.has_outputs

@@ -239,6 +239,20 @@ impl<P> Medium<P> {
         self.transmissions[id.0 as usize].as_ref().expect("edges exist only for what is on the air")
     }
 
+    /// Whether a transmission carries a packet for all, and its trailing edge has reached nobody yet.
+    #[inline]
+    pub fn is_broadcast(&self, id: TransmissionId) -> bool {
+        let Transmission { frame, first_link, trailing, .. } = self.transmission(id);
+        frame.receiver.is_none() && trailing == first_link
+    }
+
+    /// The stations that are receiving a transmission.
+    pub fn receivers_of(&self, id: TransmissionId) -> impl Iterator<Item = StationId> {
+        let Transmission { first_link, end_link, .. } = *self.transmission(id);
+        let links = &self.paths.links[first_link as usize..end_link as usize];
+        links.iter().map(|link| link.receiver).filter(move |&station| self.receivers.is_receiving(station, id))
+    }
+
     /// The trailing edge of a transmission, where it has come to.
     pub fn trailing(&self, id: TransmissionId) -> Front {
         let Transmission { frame, start, number, end_link, trailing, .. } = self.transmission(id);

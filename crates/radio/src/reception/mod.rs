@@ -99,6 +99,15 @@ impl Receivers {
         }
     }
 
+    /// Whether this is the frame that the station is receiving.
+    #[inline]
+    pub(crate) fn is_receiving(&self, station: StationId, transmission: TransmissionId) -> bool {
+        match self {
+            Self::Threshold(_, receivers) => receivers[station.0 as usize].is_receiving(transmission),
+            Self::Sinr(_, receivers) => receivers[station.0 as usize].is_receiving(transmission),
+        }
+    }
+
     /// The station starts to transmit.
     pub(crate) fn on_transmit(&mut self, station: StationId, totals: &mut Totals) {
         match self {

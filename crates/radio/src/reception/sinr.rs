@@ -178,6 +178,12 @@ impl Receiver {
         self.busy
     }
 
+    /// Whether this is the frame that it is receiving.
+    #[inline]
+    pub(super) fn is_receiving(&self, transmission: TransmissionId) -> bool {
+        self.lock.as_ref().is_some_and(|lock| lock.transmission == transmission)
+    }
+
     pub(super) fn receiving(&self, now: Instant) -> bool {
         self.lock.as_ref().is_some_and(|lock| lock.header_end <= now)
     }

@@ -72,6 +72,12 @@ struct Lock {
 }
 
 impl Receiver {
+    /// Whether this is the frame that it is receiving, so far without an error.
+    #[inline]
+    pub(crate) fn is_receiving(&self, id: TransmissionId) -> bool {
+        self.lock.is_some_and(|lock| lock.transmission == id && !lock.damaged)
+    }
+
     pub(super) fn is_busy(&self) -> bool {
         self.busy
     }

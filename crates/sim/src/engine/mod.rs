@@ -17,6 +17,7 @@ mod edges;
 mod ports;
 
 use core::fmt;
+use core::hint::black_box;
 
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::edca::UserPriority;
@@ -30,6 +31,9 @@ use crate::timers::Timers;
 use crate::wired::{self, Wire};
 use edges::{Edges, just_after};
 pub use ports::{Attachment, Port, Ports};
+
+/// What events at so many stations look at fits into the processor's cache.
+const CACHED_STATIONS: usize = 256;
 
 /// Bits of a [`Key`] for the number of an event.
 const NUMBER_BITS: u32 = 61;
@@ -137,6 +141,11 @@ pub trait Upper {
     fn handle_purged(&mut self, _port: Port, _packet: Self::Packet, _to: StationId, _now: Instant) {}
     /// A packet that a radio has sent, without acknowledgement, did not get to the station that it was for.
     fn handle_unheard(&mut self, _port: Port, _packet: &Self::Packet, _now: Instant) {}
+    /// Looks at what packets that come to these hosts will look at, for the sake of the processor's cache. What is returned means
+    /// nothing, but makes it necessary to look.
+    fn glance(&self, _hosts: &[u32]) -> u64 {
+        0
+    }
     /// The instant of [`Self::poll_timeout`] has come.
     fn handle_timeout(&mut self, host: u32, now: Instant);
     /// When [`Self::handle_timeout`] is to be called.
@@ -201,6 +210,8 @@ pub struct Engine<U: Upper> {
     ports: Ports,
     /// Stations to which a host has given packets, and that have not acted on it.
     touched: Vec<StationId>,
+    /// Hosts that are about to get a packet; room that is used again.
+    expecting: Vec<u32>,
     /// Whether nobody acknowledges frames, so that losses are found here.
     is_unacknowledged: bool,
     upper: U,
@@ -240,6 +251,7 @@ impl<U: Upper> Engine<U> {
             wires,
             ports,
             touched: Vec::with_capacity(8),
+            expecting: Vec::new(),
             is_unacknowledged: false,
             upper,
             tap: None,
@@ -401,6 +413,9 @@ impl<U: Upper> Engine<U> {
     fn walk_trailing(&mut self, after_end: Instant) {
         let id = self.trailing.pop();
         let mut front = self.medium.trailing(id);
+        if self.stations.len() > CACHED_STATIONS && self.medium.is_broadcast(id) {
+            self.glance_ahead(id);
+        }
         let mut bound = self.trailing_bound(front.number).min(after_end);
         let number = front.number;
         loop {
@@ -459,6 +474,19 @@ impl<U: Upper> Engine<U> {
             }
         }
         self.medium.remove(id);
+    }
+
+    /// Looks at what a broadcast will look at where it is received, before its end reaches the first receiver: these loads don't
+    /// wait for each other, as those of the events do.
+    fn glance_ahead(&mut self, id: TransmissionId) {
+        let Self { medium, stations, ports, upper, expecting, .. } = self;
+        expecting.clear();
+        let mut seen = 0;
+        for station in medium.receivers_of(id) {
+            seen ^= stations[station.0 as usize].glance();
+            expecting.push(ports.of_station(station).host);
+        }
+        black_box(seen ^ upper.glance(expecting));
     }
 
     fn run_station_timer(&mut self, now: Instant) {

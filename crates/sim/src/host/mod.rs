@@ -221,6 +221,24 @@ impl Host {
         true
     }
 
+    /// Looks at what a message that comes looks at; see [`crate::engine::Upper::glance`].
+    #[inline]
+    pub fn glance(&self) -> u64 {
+        u64::from(self.next_id)
+    }
+
+    /// The same of what that leads to.
+    #[inline]
+    pub fn glance_at_router(&self) -> u64 {
+        self.router.as_ref().map_or(0, |router| router.glance())
+    }
+
+    /// The same of what that leads to.
+    #[inline]
+    pub fn glance_at_protocol(&self) -> u64 {
+        self.router.as_ref().map_or(0, |router| router.protocol().glance())
+    }
+
     /// A packet for this host was lost on its way from the interface.
     pub fn handle_lost(&mut self, packet: &Packet, cause: DropCause, cx: &mut Context<'_>) {
         cx.counters.received += 1;

@@ -116,6 +116,12 @@ impl Router {
         })
     }
 
+    /// See [`Host::glance`].
+    #[inline]
+    pub(super) fn glance(&self) -> u64 {
+        self.watches.len() as u64 ^ self.waiting.len() as u64
+    }
+
     /// Packets that wait for a route.
     pub(super) fn waiting(&self) -> impl ExactSizeIterator<Item = &Packet> {
         self.waiting.iter().map(|waiting| &waiting.packet)

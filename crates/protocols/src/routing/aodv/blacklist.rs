@@ -32,6 +32,11 @@ impl Blacklist {
         }
     }
 
+    /// See [`crate::routing::Routing::glance`].
+    pub(super) fn glance(&self) -> usize {
+        self.listed.len()
+    }
+
     /// Whether requests of this neighbour are ignored.
     pub(super) fn contains(&self, neighbour: NextHop, now: Instant) -> bool {
         self.listed.get(&neighbour).is_some_and(|&until| until > now)

@@ -62,6 +62,11 @@ impl Duplicates {
         true
     }
 
+    /// See [`crate::routing::Routing::glance`].
+    pub(super) fn glance(&self) -> u64 {
+        self.recent[0] ^ self.first_forgotten.as_nanos()
+    }
+
     /// Forgets what is no longer to be known.
     fn forget(&mut self, now: Instant) {
         while let Some(&(at, key)) = self.forgotten.front()

@@ -63,10 +63,10 @@ pub struct Aodv {
     address: Ipv4Addr,
     /// End of the silence after a reboot.
     silent_until: Option<Instant>,
-    neighbours: Neighbours,
-    blacklist: Blacklist,
     outputs: VecDeque<Output>,
     duplicates: Duplicates,
+    neighbours: Neighbours,
+    blacklist: Blacklist,
     config: Config,
     random: Stream,
     /// This node's own sequence number.
@@ -390,6 +390,11 @@ impl Routing for Aodv {
 
     fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
+    }
+
+    fn glance(&self) -> u64 {
+        let held = self.outputs.len() + self.neighbours.glance() + self.blacklist.glance();
+        self.due.as_nanos() ^ held as u64 ^ u64::from(self.config.is_ns2()) ^ self.duplicates.glance()
     }
 
     fn next_hop(&self, destination: Ipv4Addr, now: Instant) -> Option<NextHop> {

@@ -52,6 +52,11 @@ impl Neighbours {
         }
     }
 
+    /// See [`crate::routing::Routing::glance`].
+    pub(super) fn glance(&self) -> usize {
+        self.neighbours.len()
+    }
+
     /// When [`Self::poll_lost`] is to be asked.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         self.alarms.first()

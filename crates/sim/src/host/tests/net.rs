@@ -140,7 +140,9 @@ impl<F: FnMut(&Packet) -> Fate> Net<F> {
             Fate::ArrivesTwice => 2,
         };
         for _ in 0..copies {
-            self.with(hop.node.0 as usize, |host, cx| host.handle_packet(&packet, NEIGHBOUR, cx));
+            self.with(hop.node.0 as usize, |host, cx| {
+                host.handle_packet(&packet, NEIGHBOUR, cx);
+            });
         }
     }
 }
