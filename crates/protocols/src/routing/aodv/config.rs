@@ -25,7 +25,9 @@ pub struct Config {
     pub rerr_ratelimit: Option<u32>,
     /// RREQ_RATELIMIT: the most route requests that a node originates in a second; `None`: no limit.
     pub rreq_ratelimit: Option<u32>,
-    /// RREQ_RETRIES: further requests through the whole network after the first request.
+    /// RREQ_RETRIES: the most requests through the whole network in a search, not counting the search's first request
+    /// (section 6.3). With 0, a search that begins with a ring ends with the last ring. Under ns-2's rules the first request
+    /// through the whole network is not counted, whatever came before it.
     pub rreq_retries: u32,
     /// TIMEOUT_BUFFER: hops by which the wait for a reply is longer than the ring takes.
     pub timeout_buffer: u8,

@@ -105,7 +105,7 @@ impl Discoveries {
             return;
         }
         let ttl = hops.map_or_else(|| ring(config.ttl_start, config), |hops| wider(hops, config));
-        // The first request is none of the retries, and to ns-2 no ring is one.
+        // The first request is none of the retries (section 6.3), and to ns-2 no ring is one.
         let is_one_more = config.is_ns2() || ttl == config.net_diameter;
         self.start(destination, Purpose::Search, ttl, config.rreq_retries + u32::from(is_one_more));
     }

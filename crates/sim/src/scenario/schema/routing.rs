@@ -72,7 +72,9 @@ pub(in super::super) struct Aodv {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 1000))]
     pub rreq_ratelimit: Option<u32>,
-    /// Further requests through the whole network after the first. Default: as the profile says.
+    /// The most requests through the whole network in a search, not counting the first request, which may be a ring: with
+    /// 0, a search that begins with a ring ends with the last ring. Under the profile `ns-2` rings don't count: the whole
+    /// network is asked once more often than this. Default: as the profile says.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 1000))]
     pub rreq_retries: Option<u32>,

@@ -53,6 +53,23 @@ fn section_6_4_without_rings_the_first_request_is_no_retry() {
 }
 
 #[test]
+fn section_6_3_without_retries_a_search_ends_with_its_last_ring() {
+    let requests = |config: Config| {
+        let mut bench = Bench::new(&Config { rreq_retries: 0, ..config });
+        let mut said = bench.waits(5).said();
+        said.extend(bench.to(60_000));
+        let (last, requests) = said.split_last().expect("the search ends");
+        assert!(last.ends_with(" not found 5"), "{last}");
+        requests.iter().map(|line| line.split(": RREQ").next().unwrap_or(line).to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(requests(exact()), ["all 1", "240 all 3", "640 all 5", "1200 all 7"]);
+    // Without rings there is the first request alone; to ns-2 the first through the network is never a retry.
+    assert_eq!(requests(Config { ttl_start: 35, ..exact() }), ["all 35"]);
+    let ns2 = Config { ttl_start: 5, ..Config::ns2() };
+    assert_eq!(requests(ns2), ["all 5", "300 all 7", "720 all 30"]);
+}
+
+#[test]
 fn section_6_4_a_lost_destination_is_looked_for_where_it_was() {
     let mut bench = Bench::new(&exact());
     bench.hear(2, None, rrep((5, 9), 3, 8, 1000)).quietly_to(1000);
