@@ -243,7 +243,7 @@ impl Resolver<'_> {
             DsrProfile::Rfc4728 => (dsr::Config::RFC_4728, "default: RFC 4728, section 9"),
             DsrProfile::Ns2 => (dsr::Config::NS_2, NS_2),
         };
-        let cache = self.dsr_cache(index, given, default.cache, source);
+        let cache = self.dsr_cache(index, given, default.cache);
         let acknowledgement = self.ledger.pick(&at("acknowledgement"), given.acknowledgement, word, || {
             let default = match default.acknowledgement {
                 dsr::Acknowledgement::LinkLayer => DsrAcknowledgement::LinkLayer,
@@ -284,16 +284,24 @@ impl Resolver<'_> {
         }
     }
 
-    fn dsr_cache(&mut self, index: &str, given: &schema::Dsr, default: dsr::Cache, source: &str) -> dsr::Cache {
+    /// Under either profile a cache of links is that of the RFC's appendix A, and one of paths has the sizes of ns-2's, and no
+    /// timeout, as there. Neither has the RouteCacheTimeout of section 9 unless it is given.
+    fn dsr_cache(&mut self, index: &str, given: &schema::Dsr, default: dsr::Cache) -> dsr::Cache {
         let at = |key| ["nodes", index, "routing", key];
-        let is_link = matches!(default, dsr::Cache::Link { .. });
-        let kind = self.ledger.pick(&at("cache"), given.cache, word, || {
-            (if is_link { DsrCache::Link } else { DsrCache::Path }, source.into())
-        });
+        let source = |kind| match kind {
+            DsrCache::Link => "default: RFC 4728, appendix A",
+            DsrCache::Path => NS_2,
+        };
+        let default = if matches!(default, dsr::Cache::Link { .. }) { DsrCache::Link } else { DsrCache::Path };
+        let kind = self.ledger.pick(&at("cache"), given.cache, word, || (default, source(default).into()));
         let timeout = given.route_cache_timeout.map(|time| Duration::from_secs_f64(time.0));
+        let untimed = match kind {
+            DsrCache::Link => "adaptive",
+            DsrCache::Path => "none",
+        };
         match timeout {
             Some(_) => self.ledger.note_given(&at("route_cache_timeout")),
-            None => self.ledger.note(&at("route_cache_timeout"), "none of its own", source),
+            None => self.ledger.note(&at("route_cache_timeout"), untimed, source(kind)),
         }
         match kind {
             DsrCache::Link => {

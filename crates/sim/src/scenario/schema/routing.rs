@@ -219,8 +219,8 @@ pub(in super::super) struct Dsr {
     /// How the route cache is organised: of whole paths, or of links. Default: as the profile says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<DsrCache>,
-    /// How long an entry of the cache is kept since it was learned or used. Default: for a link, by what its ends have
-    /// been like (appendix A); for a path, until it breaks.
+    /// How long an entry of the cache is kept since it was learned or used: RouteCacheTimeout, 300 s in section 9. Default: for
+    /// a link, by what its ends have been like (appendix A); for a path, until it breaks, as in ns-2.35.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1e-3, "maximum" = 315_576_000))]
     pub route_cache_timeout: Option<Time>,

@@ -78,6 +78,21 @@ fn protocols_differ_by_profile_and_by_what_is_given() {
     let dsr = "nodes.n.routing={ protocol = \"dsr\", cache = \"path\" }";
     assert_eq!(explained(&[dsr], "cache"), told("path", "--set"));
     assert_eq!(explained(&[dsr], "max_request_period"), told("10 s", "default: RFC 4728, section 9"));
+    // Section 9 has 300 s: neither cache has that of itself, whatever the profile.
+    let dsr = |rest: &str| format!("nodes.n.routing={{ protocol = \"dsr\"{rest} }}");
+    let timeout = |rest: &str| explained(&[&dsr(rest)], "route_cache_timeout");
+    let (links, paths) = (("adaptive", "default: RFC 4728, appendix A"), ("none", "default: as ns-2.35"));
+    for (rest, (value, source)) in [
+        ("", links),
+        (", profile = \"ns-2\"", paths),
+        (", cache = \"path\"", paths),
+        (", profile = \"ns-2\", cache = \"link\"", links),
+    ] {
+        assert_eq!(timeout(rest), told(value, source), "{rest}");
+    }
+    assert_eq!(timeout(", route_cache_timeout = \"300 s\"").1, "--set");
+    assert_eq!(explained(&[&dsr("")], "cache"), told("link", links.1));
+    assert_eq!(explained(&[&dsr(", profile = \"ns-2\"")], "cache"), told("path", paths.1));
 }
 
 #[test]
