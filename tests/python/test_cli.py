@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 
 import hopcast as package
 from conftest import APART, ROOT, TOML, Hopcast, command, environment
+from hopcast.cli import Commands
 
 
 def test_version(hopcast: Hopcast) -> None:
@@ -26,6 +28,17 @@ def test_help_lists_the_commands(hopcast: Hopcast) -> None:
     done = hopcast("--help")
     assert done.returncode == 0
     assert all(name in done.stdout for name in ("run", "study", "report", "schema"))
+
+
+@pytest.mark.parametrize("columns", [50, 80, 200])
+def test_help_describes_each_command_in_a_whole_sentence(hopcast: Hopcast, columns: int) -> None:
+    told = hopcast("--help", env=environment(COLUMNS=str(columns))).stdout.partition("\nCommands:\n")[2]
+    assert max(map(len, told.splitlines())) <= columns
+    descriptions = re.findall(r"^  (\w+) +(.*(?:\n {4,}.*)*)", told, re.MULTILINE)
+    sentences = {name: " ".join(description.split()) for name, description in descriptions}
+    assert sentences["study"] == "Run experiments of the papers, and set what is measured beside what they say."
+    assert sentences.keys() == set(Commands.names)
+    assert [sentence for sentence in sentences.values() if not re.fullmatch(r".*\w\.", sentence)] == []
 
 
 def test_json_is_one_object_and_nothing_else(hopcast: Hopcast, file: Path) -> None:

@@ -43,6 +43,13 @@ class Commands(click.Group):
             return None
         return command
 
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Tell of each command in a whole sentence, on as many lines as it takes: click would cut it after the first."""
+        commands = ((name, self.get_command(context, name)) for name in self.list_commands(context))
+        rows = [(name, command.get_short_help_str(sys.maxsize)) for name, command in commands if command is not None]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="hopcast", message="%(prog)s %(version)s")
