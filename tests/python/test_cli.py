@@ -17,6 +17,7 @@ import pytest
 import hopcast as package
 from conftest import APART, ROOT, TOML, Hopcast, command, environment
 from hopcast.cli import Commands
+from hopcast.cli.study import command as study
 
 
 def test_version(hopcast: Hopcast) -> None:
@@ -39,6 +40,13 @@ def test_help_describes_each_command_in_a_whole_sentence(hopcast: Hopcast, colum
     assert sentences["study"] == "Run experiments of the papers, and set what is measured beside what they say."
     assert sentences.keys() == set(Commands.names)
     assert [sentence for sentence in sentences.values() if not re.fullmatch(r".*\w\.", sentence)] == []
+
+
+def test_help_of_study_says_what_is_run_without_an_argument(hopcast: Hopcast) -> None:
+    (which,) = (argument for argument in study.params if argument.name == "which")
+    help_text = " ".join(hopcast("study", "--help").stdout.split())
+    assert f"Without an argument `{which.default}` is run." in help_text
+    assert which.default == "all"
 
 
 def test_json_is_one_object_and_nothing_else(hopcast: Hopcast, file: Path) -> None:

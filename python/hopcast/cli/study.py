@@ -52,7 +52,7 @@ def command(
 
     An experiment is named by its id (H2), a paper by its letter (H). Letter R are measurements of others: an experiment
     whose data are not at hand is skipped. `sensitivity` tries other values of what the papers leave unsaid; it is a part of `all`.
-    FILE.py is a study of your own.
+    FILE.py is a study of your own. Without an argument `all` is run.
     """
     from hopcast.studies import AMOUNTS, EXPERIMENTS, StudyFailed, StudyInterrupted, run_experiments, trials
     from hopcast.studies.experiment import lacking
