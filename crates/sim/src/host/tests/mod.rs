@@ -14,8 +14,10 @@ use crate::address::ip_address;
 use crate::metrics::FlowSpec;
 use crate::network::Neighbours;
 use crate::scenario::model::{Application, Relay, Transport};
+use crate::scenario::{self, Scenario};
 use hopcast_protocols::application::{AduSource, AudioSource, CbrSource, Source};
 use hopcast_protocols::random::{Purpose, Stream};
+use hopcast_protocols::routing::aodv::{self, Aodv};
 use hopcast_protocols::routing::dsr::{self, Dsr};
 use hopcast_protocols::routing::{Encapsulation, Node};
 use hopcast_protocols::time::Duration;
@@ -434,6 +436,40 @@ fn a_packet_that_the_routing_protocol_refuses_is_dropped_and_counted() {
     assert_eq!((bench.counters[1].delivered, bench.counters[1][DropCause::NoRoute]), (1, 1));
     let summary = bench.flows[FLOW].summary(bench.now);
     assert_eq!((summary.received_packets, summary.lost_packets), (1, 1));
+    bench.check();
+}
+
+/// A request of AODV that comes a second time, as from each neighbour, is known: nobody need ask the host what it wants.
+#[test]
+fn a_message_that_changes_nothing_is_told_apart() {
+    let mut bench = direct(3, 100_000, units(1000, 0, Some(1000)));
+    let text = r#"
+        duration = "1 s"
+        [[nodes]]
+        name = "n"
+        count = 3
+        placement = { shape = "line", spacing = "5 m" }
+    "#;
+    let source = scenario::Source { text: text.to_owned(), name: "line".to_owned(), ..scenario::Source::default() };
+    let loaded = Scenario::parse(&source, &[]).expect("the scenario is right");
+    let neighbours = Arc::new(Neighbours::new(&loaded.scenario));
+    for (host, node) in bench.hosts.iter_mut().zip(0..2) {
+        let random = Stream::new(1, Purpose::Routing, node, 0);
+        let node = Node { address: ip_address(NodeId(node as u32)), interfaces: 1, random };
+        let aodv = Box::new(Aodv::new(aodv::Config::ns2(), node, at(0)));
+        host.set_router(Router::new(aodv, Arc::clone(&neighbours), ROUTE_QUEUE_PACKETS));
+    }
+    bench.advance(0);
+    let [request] = &bench.take(0, 50)[..] else { panic!("one request") };
+    let polled = |bench: &mut Bench| (bench.take(1, 50), bench.hosts[1].poll_purge(), bench.hosts[1].poll_timeout());
+    assert!(bench.with(1, |host, cx| host.handle_packet(request, NEIGHBOUR, cx)), "it is to be passed on");
+    let before = polled(&mut bench);
+    assert!(!bench.with(1, |host, cx| host.handle_packet(request, NEIGHBOUR, cx)));
+    assert_eq!(polled(&mut bench), (Vec::new(), None, before.2));
+    // What is due when it comes is done all the same.
+    bench.now = before.2.expect("it waits for its jitter");
+    assert!(bench.with(1, |host, cx| host.handle_packet(request, NEIGHBOUR, cx)));
+    assert_eq!(bench.take(1, 50).len(), 1, "it is passed on");
     bench.check();
 }
 
