@@ -12,9 +12,19 @@ import pytest
 
 from hopcast import studies
 from hopcast.report import write_report
+from hopcast.scenario import Scenario
 from hopcast.studies import AMOUNTS, EXPERIMENTS, house, run_experiments, trials
 from hopcast.studies.rows import Row, Sample, claim, remark
-from hopcast.studies.sensitivity import FEW, UNSAID, Alternative, Sensitivity, Trial, compare, staggered
+from hopcast.studies.sensitivity import (
+    FEW,
+    UNSAID,
+    Alternative,
+    Sensitivity,
+    Trial,
+    compare,
+    later_least_rto,
+    staggered,
+)
 from hopcast.studies.tally import Tally, findings
 
 QUICK, FULL = AMOUNTS["quick"], AMOUNTS["full"]
@@ -121,6 +131,43 @@ def test_flows_start_one_after_another() -> None:
     scenario = studies.load("H4").scenario("UDP, 1 KB")
     values = {key: value for key, value, _ in staggered(0.25)(scenario).explain()}
     assert [values[f"flows.stream{index}.start"] for index in range(3)] == ["0 s", "0.25 s", "0.5 s"]
+
+
+def least_rtos(scenario: Scenario) -> list[str]:
+    """Of the flows over TCP."""
+    values = {key: value for key, value, _ in scenario.explain()}
+    ends = "protocol", "min_rto"
+    return [
+        values[key.removesuffix(ends[0]) + ends[1]]
+        for key, value in values.items()
+        if key.endswith(f".transport.{ends[0]}") and value.strip('"') == "tcp"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("id_", "case", "least"),
+    [
+        ("P1", "1 hop, 200 B, window 1, no RTS, ideal", ["1 s"]),
+        ("P4", "500 B, window 1", ["1 s"]),
+        ("P5", "200 B, RTS, ideal, window 20", ["1 s"] * 8),
+        ("P6", "200 B, 23.3 kb/s, ideal", ["1 s"] * 12),
+        ("M3", "mobility: 10 m/s, TCP with ELFN", ["1 s"]),
+        ("M3", "mobility: 10 m/s, ADTFRC", []),
+        ("M4", "5 m/s, 2 % errors, TCP with ELFN", ["1 s"]),
+        ("M5", "2 ADTFRC, 2 TCP with ELFN", ["1 s"] * 2),
+        ("W1", house.REGULAR, ["0.2 s"]),
+    ],
+)
+def test_tcp_waits_at_least_as_long_as_in_the_ns2_of_its_paper(id_: str, case: str, least: list[str]) -> None:
+    """The default became 0.2 s in October 2004, after papers M and P and before W."""
+    experiment = EXPERIMENTS[id_]
+    scenario = experiment.cases(QUICK)[case].scenario
+    assert least_rtos(scenario) == least
+    told = [one for one in experiment.setup(QUICK) if one.name == "TCP's timeout"]
+    assert [one.value.startswith("1 s at least") for one in told] == ([] if id_ == "W1" else [True])
+    assert least_rtos(later_least_rto(scenario)) == ["0.2 s"] * len(least)
+    tried = [one.experiment.id for one in trials(EXPERIMENTS, FULL) if one.parameter == "least RTO of TCP"]
+    assert sorted(tried) == ["M3", "M4", "M5", "P1", "P4", "P5", "P6"]
 
 
 def test_a_house_without_rts_has_as_many_attempts_at_data_as_with_it() -> None:

@@ -115,7 +115,7 @@ def test_large_segments_collapse_where_bits_are_left_wrong_and_the_call_beside_t
 
     def carried(segment: int) -> float:
         flows = [tcp("stream0", 0, 7, segment, 1), call(1, 0, 7, 300, setting)]
-        assert lost(flows, setting) < 0.05
+        assert lost(flows, setting) < 0.1
         found = run(strings_calls._scenario("", flows, setting, AMOUNTS["quick"])).json()["flows"]
         return float(found[0]["goodput_bps"])
 

@@ -16,6 +16,7 @@ from hopcast.scenario import Scenario
 from hopcast.statistics import mean
 from hopcast.studies.experiment import Amount, Case, Document, Experiment, Measured, Parameter, Table, column
 from hopcast.studies.h2o_places import number
+from hopcast.studies.ns2 import LEAST_RTO, MIN_RTO
 from hopcast.studies.rows import NOISE, WHICH, Row, Sample, claim, hardest, remark, sentence, typical, value
 
 if TYPE_CHECKING:
@@ -51,7 +52,14 @@ METRICS = ("joint", "idd", "stt")
 def transport(protocol: Protocol, metric: str = "joint") -> Transport:
     """As section V-A has it; TFRC is that of RFC 3448, which the paper names."""
     if protocol == "tcp":
-        return {"protocol": "tcp", "variant": "newreno", "segment": PACKET, "window": WINDOW, "elfn": True}
+        return {
+            "protocol": "tcp",
+            "variant": "newreno",
+            "segment": PACKET,
+            "window": WINDOW,
+            "min_rto": MIN_RTO,
+            "elfn": True,
+        }
     if protocol == "tfrc":
         return {"protocol": "tfrc", "variant": "rfc3448", "segment": PACKET}
     return {"protocol": "adtfrc", "metric": metric, "segment": PACKET}  # type: ignore[typeddict-item]
@@ -160,6 +168,7 @@ WATCHED = Parameter(
 ERRORS = Parameter(
     "errors", "of packets, above the MAC's retries, in each hop", "section III-C.2: PLR follows their rate"
 )
+TCP = Parameter("TCP", f"NewReno, window {WINDOW}, ELFN", "section V-A")
 
 
 # --- what is taken from a run ---------------------------------------------------------------------------------------
@@ -1146,7 +1155,7 @@ EXPERIMENTS = (
         "M3",
         "Throughput of a moving network",
         "ADTFRC, TFRC, and TCP NewReno with ELFN, against speed: alone, with errors, with errors and three CBR flows (Fig. 5).",
-        lambda amount: _setup(amount, [BACKGROUND, ERRORS, Parameter("TCP", "NewReno, window 8, ELFN", "section V-A")]),
+        lambda amount: _setup(amount, [BACKGROUND, ERRORS, TCP, LEAST_RTO]),
         _m3_cases,
         _m3_rows,
         _m3_figures,
@@ -1157,7 +1166,7 @@ EXPERIMENTS = (
         "How even the rate is",
         "The rate that arrives over time, nodes at rest and at 5 m/s, 2 % of errors (Fig. 6).",
         lambda amount: _setup(
-            amount, [ERRORS, Parameter("rate", "means of 0.9 s", "the figure's steps are not stated")]
+            amount, [ERRORS, TCP, LEAST_RTO, Parameter("rate", "means of 0.9 s", "the figure's steps are not stated")]
         ),
         _m4_cases,
         _m4_rows,
@@ -1170,7 +1179,12 @@ EXPERIMENTS = (
         "Four streams from edge to edge of a network that moves: of TFRC, TCP with ELFN, and ADTFRC beside them (Fig. 7).",
         lambda amount: _setup(
             amount,
-            [ERRORS, Parameter("ends", "at rest, on the two short edges", "section V-C; the places are not stated")],
+            [
+                ERRORS,
+                TCP,
+                LEAST_RTO,
+                Parameter("ends", "at rest, on the two short edges", "section V-C; the places are not stated"),
+            ],
         ),
         _m5_cases,
         _m5_rows,

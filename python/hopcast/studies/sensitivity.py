@@ -15,6 +15,7 @@ from typing import Any, Literal
 from hopcast.scenario import Scenario
 from hopcast.studies.change import Change, changed, with_values
 from hopcast.studies.experiment import Amount, Case, Experiment, Measured
+from hopcast.studies.ns2 import LATER_MIN_RTO, MIN_RTO
 from hopcast.studies.rows import RANK, Row, Verdict, experiment_verdict
 from hopcast.studies.tally import VALUES, findings
 
@@ -182,6 +183,16 @@ def without_rts(scenario: Scenario) -> Scenario:
     return with_values(scenario, {"radio.rts_threshold": "off", "radio.retry_limit.short": int(attempts)})
 
 
+def later_least_rto(scenario: Scenario) -> Scenario:
+    """Connections over TCP, alone of all flows, have the least timeout that ns-2's have had since 2004."""
+    connections = [
+        key.removesuffix(".protocol")
+        for key, value, _ in scenario.explain()
+        if key.startswith("flows.") and key.endswith(".transport.protocol") and value.strip('"') == "tcp"
+    ]
+    return with_values(scenario, {f"{connection}.min_rto": LATER_MIN_RTO for connection in connections})
+
+
 UNSAID = (
     Unsaid(
         "RTS/CTS",
@@ -255,6 +266,18 @@ UNSAID = (
             Alternative("1 segment", "that of Fig. 1", {"flows.*.transport.window": 1}),
             Alternative("4 segments", "the largest of Table 4", {"flows.*.transport.window": 4}),
         ),
+    ),
+    Unsaid(
+        "least RTO of TCP",
+        f"{MIN_RTO}, ns-2's until 2004/10/14",
+        ("P1", "P5", "P6", "M3", "M4", "M5"),
+        (Alternative(LATER_MIN_RTO, "as ns-2 has since 2004/10/14", change=later_least_rto),),
+    ),
+    Unsaid(
+        "least RTO of TCP",
+        f"{MIN_RTO}, ns-2's until 2004/10/14",
+        ("P4",),
+        (Alternative(LATER_MIN_RTO, "as ns-2 has since 2004/10/14", change=later_least_rto, long=True),),
     ),
     Unsaid(
         "delayed acknowledgements",

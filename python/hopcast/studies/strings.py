@@ -16,6 +16,7 @@ from hopcast.numbers import significant
 from hopcast.scenario import Scenario
 from hopcast.studies.experiment import Amount, Case, Experiment, Measured, Parameter, Table
 from hopcast.studies.h2o_places import mbps, number
+from hopcast.studies.ns2 import LEAST_RTO, MIN_RTO
 from hopcast.studies.rows import Row, Sample, average, sentence, value
 
 if TYPE_CHECKING:
@@ -126,7 +127,13 @@ def tcp(
         "from": f"n{source}",
         "to": f"n{sink}",
         "start": start,
-        "transport": {"protocol": "tcp", "variant": "newreno", "segment": segment, "window": window},
+        "transport": {
+            "protocol": "tcp",
+            "variant": "newreno",
+            "segment": segment,
+            "window": window,
+            "min_rto": MIN_RTO,
+        },
         "application": application or {"kind": "bulk"},
     }
 
@@ -163,6 +170,7 @@ def parameters(
             "they are told",
             "section 3; `use_mac_` 0 in ns-2's tcl/mobility/dsdv.tcl; `DSDV_Agent::processUpdate`",
         ),
+        LEAST_RTO,
         *(
             run
             or (
