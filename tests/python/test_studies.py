@@ -27,6 +27,7 @@ from hopcast.studies import (
     orbit_frames,
     rows_table,
     run_experiments,
+    testbed_capture,
     testbed_routes,
 )
 from hopcast.studies.experiment import Case, Experiment, Measured, Table
@@ -383,12 +384,14 @@ def identified(draw: random.Random, lossless: bool) -> dict[str, dict[str, int]]
 
 
 def observed(case: Case, seed: int) -> dict[str, Any]:
-    """What the cases of papers M and W, and of R3, take from series."""
+    """What the cases of papers M and W, of R3 and of A5 take from series and captures."""
     draw = random.Random(seed)
     if case.observe is adtfrc.observe:
         times = [0.3 * (step + 1) for step in range(1000)]
         tracks = {name: [draw.uniform(0.0, 1.0) for _ in times] for name in ("rate", "idd", "stt", "por", "plr")}
         return {"tracks": {"time": times, "queue": [draw.choice((0.0, 30.0)) for _ in times]} | tracks}
+    if case.observe is testbed_capture.observe:
+        return {"source": {"pause_s": draw.uniform(0.01, 0.02), "burst": draw.uniform(1.0, 4.0)}}
     if case.observe is orbit_frames.observe:
         return {"frames": {metric: draw.uniform(1.0, 50.0) for metric in orbit_frames.UNITS}}
     if case.observe is not house.observe:
@@ -679,14 +682,15 @@ def test_the_rate_over_all_hops_is_set_beside_the_papers_case_by_case() -> None:
 
 
 @pytest.mark.parametrize(("four", "expected"), [(4.0, "holds"), (2.0, "fails")])
-def test_a_delay_increases_progressively_if_each_hop_makes_it_longer(four: float, expected: str) -> None:
-    """1, 2 and 3 s over one hop to three, and more than over one hop either way over four."""
+def test_a_delay_increases_progressively_if_each_hop_makes_the_source_pause_longer(four: float, expected: str) -> None:
+    """1, 2 and 3 over one hop to three, and more than over one hop either way over four; the largest change of the delay is no pause."""
 
-    def set_jitter(case: str, document: dict[str, Any]) -> None:
-        longest = {"1 hop": 1.0, "2 hops": 2.0, "3 hops": 3.0, "4 hops": four}.get(case, 1.0)
-        document["flows"][0] |= {"jitter_max_s": longest, "jitter_mean_s": longest / 10.0}
+    def set_pauses(case: str, document: dict[str, Any]) -> None:
+        pause = {"1 hop": 1.0, "2 hops": 2.0, "3 hops": 3.0, "4 hops": four}.get(case, 1.0)
+        document["flows"][0] |= {"jitter_max_s": 1.0, "jitter_mean_s": pause / 10.0}
+        document["source"] = {"pause_s": pause, "burst": 2.0}
 
-    measured = changed(made_up(EXPERIMENTS["A5"], False), set_jitter)
+    measured = changed(made_up(EXPERIMENTS["A5"], False), set_pauses)
     claims = claims_of("A5", measured)
     assert verdicts_on("progressively increases", claims) == [expected]
     assert [v for note, v in remarks_of("A5", measured).items() if "progressively worse" in note] == [expected]
