@@ -288,10 +288,10 @@ def _p2_rows(measured: Measured) -> list[Row]:
     rows.append(value("P2", SMALLER, "loss", "points", means[300] - means[600]))
     spans = {p: Sample.of(_mean, *(outage(measured, _single(p, hops)) for hops in range(1, NODES))) for p in means}
     note = (
-        "“Smaller UDP packet size leads to a better loss rate”, over 1 to 7 hops: by 0.01 points or more beyond what whole packets of either size "
-        "make of the same time, half of one each"
+        "“Smaller UDP packet size leads to a better loss rate”, which the paper's own Table 1 contradicts: 300 B lose more than 600 B over 1, 2 and 6 "
+        "hops, and 400 B on average"
     )
-    rows.append(claim("P2", SMALLER, "lost time", "points", spans[300] - spans[600], high=-RESOLUTION, note=note))
+    rows.append(value("P2", SMALLER, "lost time", "points", spans[300] - spans[600], note=note))
     return rows
 
 
