@@ -221,8 +221,9 @@ def _observations(bandwidth: Mapping[tuple[int, int], Sample]) -> list[Observati
 def _over_wires(measured: Measured) -> list[Row]:
     """The same stream over wires: bandwidth as over 802.11a, loss otherwise.
 
-    That loss is "the primary difference between a wired network and 802.11a" is no claim here: a switch can't but lose nothing, so that
-    no number could contradict it.
+    Of the paper's four observations one is of the loss rate, "the primary difference between a wired network and 802.11a": where a switch
+    loses nothing there is nothing that a wait could reduce, and it is left out of what is to be reproduced. That difference is no claim
+    either: a switch can't but lose nothing, so that no number could contradict it.
     """
     rows = []
     bandwidth = {key: mbps(measured, _wired(*key)) for key in itertools.product(ADU_KB, WAITS_MS)}
@@ -234,15 +235,14 @@ def _over_wires(measured: Measured) -> list[Row]:
     rows += [value("H6", WIRED + case, "bandwidth ratio", "", cell) for case, cell in _rises(bandwidth).items()]
     for one in seen:
         rows += [value("H6", WIRED + case, "bandwidth ratio", "", cell) for case, cell in one.cells.items()]
-    falls = hardest(_with_either("{wait} ms / none", _falls(lost)).values(), None, SHARP)
 
-    def reproduced(fall: float, *ratios: float) -> float:
-        pairs = zip(seen, ratios, strict=True)
-        return float(fall <= SHARP) + sum(one.low <= ratio <= (one.high or math.inf) for one, ratio in pairs)
+    def reproduced(*ratios: float) -> float:
+        return float(sum(one.low <= ratio <= (one.high or math.inf) for one, ratio in zip(seen, ratios, strict=True)))
 
-    found = Sample.of(reproduced, falls, *(hardest(one.cells.values(), one.low, one.high) for one in seen))
-    note = "“All four observations are reproducible with a wired network”"
-    rows.append(claim("H6", f"{WIRED}four observations", "reproduced", "", found, low=4.0, note=note))
+    found = Sample.of(reproduced, *(hardest(one.cells.values(), one.low, one.high) for one in seen))
+    note = "“All four observations are reproducible with a wired network”, of which “the primary difference […] is the loss rate”: the three of bandwidth"
+    case = f"{WIRED}{len(seen)} observations of bandwidth"
+    rows.append(claim("H6", case, "reproduced", "", found, low=float(len(seen)), note=note))
     return rows
 
 
