@@ -15,7 +15,7 @@ from hopcast.scenario import Scenario
 from hopcast.studies import AMOUNTS, strings_calls, strings_mesh
 from hopcast.studies.experiment import Measured, Table
 from hopcast.studies.rows import Sample
-from hopcast.studies.strings import CHANNELS, ERRORS, FEC, IDEAL, SEGMENTS, Channel, scenario, tcp
+from hopcast.studies.strings import CHANNELS, ERRORS, FEC, IDEAL, SEGMENTS, START, Channel, scenario, tcp
 from hopcast.studies.strings_calls import CHOSEN, Setting, call
 from hopcast.types import Flow
 
@@ -144,6 +144,13 @@ def test_an_rts_in_a_bad_spell_is_lost_with_its_header() -> None:
 
     assert share(made) == pytest.approx(0.17, abs=0.03)
     assert share(made.set("radio.errors.headers", False)) < 0.1
+
+
+@pytest.mark.parametrize("amount", ["quick", "full"])
+def test_a_connection_of_the_mesh_that_waits_for_its_longest_timeout_is_not_taken_for_dead(amount: str) -> None:
+    longest_s = 60.0
+    lengths = {case.scenario.duration_s - START for case in strings_mesh._cases(AMOUNTS[amount]).values()}
+    assert min(lengths) > longest_s
 
 
 def test_some_connections_have_more_with_fec_where_their_means_do_and_not_by_the_chance_of_a_run() -> None:
