@@ -15,6 +15,7 @@ import pytest
 
 from hopcast import run
 from hopcast.cli.tables import print_rows
+from hopcast.numbers import significant
 from hopcast.studies import (
     AMOUNTS,
     EXPERIMENTS,
@@ -31,6 +32,7 @@ from hopcast.studies import (
     testbed_routes,
 )
 from hopcast.studies.experiment import Case, Experiment, Measured, Table
+from hopcast.studies.h2o_places import number
 from hopcast.studies.rows import (
     Row,
     Sample,
@@ -665,6 +667,17 @@ def test_adtfrc_has_more_in_all_cases_only_if_it_has_in_the_hardest(
 
     claims = claims_of("M3", changed(made_up(EXPERIMENTS["M3"], False), set_rates))
     assert verdicts_on(said, claims) == [expected]
+
+
+def test_m4_tells_the_interruptions_of_each_protocol_between_both_kinds_of_ends() -> None:
+    """They are alike between random ends or not, as the rows say."""
+    experiment = EXPERIMENTS["M4"]
+    table = Table(experiment.rows(made_up(experiment, False)))
+    *_, told = experiment.notes(table)
+    for name in ("5 m/s, 2 % errors", adtfrc.FAR_SCENE):
+        for protocol in adtfrc.PROTOCOLS:
+            found = number(table, adtfrc._m4_case(name, protocol), "interruptions")
+            assert f"{adtfrc.NAMES[protocol]} {significant(found, 2)}" in told
 
 
 def test_m1_sets_no_error_rate_beside_plr() -> None:

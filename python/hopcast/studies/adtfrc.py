@@ -973,13 +973,15 @@ def _m4_rows(measured: Measured) -> list[Row]:
 def _m4_notes(table: Table) -> list[str]:
     metric = "coefficient of variation of the rate"
 
-    def cuts(protocol: Protocol) -> str:
-        return significant(number(table, _m4_case(FAR_SCENE, protocol), "interruptions"), 2)
+    def cuts(name: str) -> str:
+        return ", ".join(
+            f"{NAMES[p]} {significant(number(table, _m4_case(name, p), 'interruptions'), 2)}" for p in PROTOCOLS
+        )
 
+    moving = next(name for name, speed in SCENES.items() if speed)
     far = (
-        f"Random ends are one or two hops apart for most of the time, where the three are interrupted alike. From edge to edge TCP with ELFN is "
-        f"interrupted {cuts('tcp')} times, ADTFRC {cuts('adtfrc')} times, as the paper says of its run. TFRC is not interrupted more often than "
-        f"ADTFRC on either ({cuts('tfrc')} times). At rest TCP with ELFN is interrupted "
+        f"Interruptions of nodes that move: between random ends, one or two hops apart for most of the time, {cuts(moving)}; from edge to edge "
+        f"{cuts(FAR_SCENE)}. In the paper TCP's and TFRC's are more. At rest TCP with ELFN is interrupted "
         f"{significant(number(table, _m4_case(next(iter(SCENES)), 'tcp'), 'interruptions'), 2)} times between random ends and "
         f"{significant(number(table, _m4_case(FAR_STILL, 'tcp'), 'interruptions'), 2)} times from edge to edge."
     )
