@@ -207,7 +207,7 @@ def _more(fec: Mapping[tuple[int, int], Sample], ideal: Mapping[tuple[int, int],
     "In some cases" is said of connections: that with the largest ratio of means is judged. A single run shows nothing of them, since they
     starve by turns: of twelve one has more than in another run, whatever FEC does. In how many runs one has stands beside, and in how many
     with other runs of the ideal channel in FEC's place. Were all true ratios 1, the largest would pass in 5 % of studies in the quick form,
-    in 4 % in the full one (600 of either, both channels drawn from the runs of the ideal one).
+    and as many in the full one (600 of either, both channels drawn from the runs of the ideal one).
     """
     ratios = {
         f"{segment} B, {MORE}, {at + 1}": ratio_of_means(fec[segment, at], ideal[segment, at]) for segment, at in fec
