@@ -794,8 +794,8 @@ def _a5_notes(table: Table) -> list[str]:
         "The longest wait is another matter: the largest change, from one segment that arrives to the next, of the time since its write is "
         + ", ".join(significant(number(table, _hops(hops), HELD) / 1e3, 2) for hops in HOPS)
         + " s. It is that of the segment behind the most timeouts in a row, with each of which the timer doubles.",
-        "Over one hop they are data and acknowledgements that chose the same slot: without link-layer acknowledgements each such collision is "
-        f"TCP's to repair. With one segment in flight, so that the two never contend, {significant(number(table, ONE_SEGMENT, 'segments sent again'))} "
+        "What is sent again over one hop collided with an acknowledgement that chose the same slot: without link-layer acknowledgements that is "
+        f"TCP's to repair. With one segment in flight, which never contends with one, {significant(number(table, ONE_SEGMENT, 'segments sent again'))} "
         f"are sent again in place of {significant(once)}.",
         f"That is one segment in {1e6 / SEGMENT / once if once else math.inf:.0f}, so that {SHOWN} in a row, as in the paper's figure, have none of "
         f"them with a chance of {100.0 * math.exp(-SHOWN * once * SEGMENT / 1e6):.0f} %.",
