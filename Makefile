@@ -23,6 +23,9 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 STATIC ?= $(shell rustc -vV | sed -n 's/^host: //p')
 # A Python module leaves the symbols of the interpreter open, so it can't be linked into a test program: pytest tests it.
 TESTED := --workspace --exclude hopcast-py --locked
+# Many tests of what runs on real hosts wait most of the time.
+THREADS = --test-threads=$$(( 3 * $$(getconf _NPROCESSORS_ONLN) ))
+PYTEST := $(BIN)/pytest -q -n auto --dist worksteal
 
 .PHONY: help install build static demo test test-full lint format docs bench bench-peers bench-kernel bench-probe bench-stream fuzz clean
 
@@ -44,12 +47,12 @@ demo: $(BUILT) ## install, build, run every study in its quick form, write out/r
 	@test -s $(OUT)/report.html && echo "The page is $(OUT)/report.html"
 
 test: $(BUILT) ## run the tests, without the slow ones
-	cargo test $(TESTED)
-	$(BIN)/pytest -q -m "not slow" tests
+	cargo test $(TESTED) -- $(THREADS)
+	$(PYTEST) -m "not slow" tests
 
 test-full: $(BUILT) ## run all the tests
-	cargo test $(TESTED) -- --include-ignored
-	$(BIN)/pytest -q -m "" tests
+	cargo test $(TESTED) -- $(THREADS) --include-ignored
+	$(PYTEST) -m "" tests
 
 lint: $(BUILT) ## check style, lints, types, documentation
 	cargo fmt --all --check

@@ -7,6 +7,7 @@ import gzip
 import math
 import os
 import random
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -18,6 +19,9 @@ import pytest
 from hopcast import Scenario
 
 ROOT = Path(__file__).parents[2]
+
+# A shell has what it starts in the background ignore this signal, and whatever that starts in turn: tests interrupt programs.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 TOML = """
 name = "two laptops"
