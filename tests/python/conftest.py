@@ -20,8 +20,9 @@ from hopcast import Scenario
 
 ROOT = Path(__file__).parents[2]
 
-# A shell has what it starts in the background ignore this signal, and whatever that starts in turn: tests interrupt programs.
+# Tests interrupt programs, which ignore what they are started with ignored: Ctrl-C in the background of a shell, SIGHUP under nohup.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 TOML = """
 name = "two laptops"

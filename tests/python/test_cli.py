@@ -220,14 +220,17 @@ def test_nohup_holds_for_live_commands(is_ignored: bool) -> None:
     trap = "trap '' HUP; " if is_ignored else ""
     words = ["sh", "-c", f'{trap}exec "$@"', "sh", *command("probe", "receive", "--listen", "127.0.0.1:0")]
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
-        assert process.stderr.readline()
-        process.send_signal(signal.SIGHUP)
-        if is_ignored:
-            with pytest.raises(subprocess.TimeoutExpired):
-                process.wait(1.0)
-            process.send_signal(signal.SIGTERM)
-        assert process.wait(10) == 128 + (signal.SIGTERM if is_ignored else signal.SIGHUP)
+        try:
+            assert process.stderr is not None
+            assert process.stderr.readline()
+            process.send_signal(signal.SIGHUP)
+            if is_ignored:
+                with pytest.raises(subprocess.TimeoutExpired):
+                    process.wait(1.0)
+                process.send_signal(signal.SIGTERM)
+            assert process.wait(10) == 128 + (signal.SIGTERM if is_ignored else signal.SIGHUP)
+        finally:
+            process.kill()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
