@@ -96,7 +96,7 @@ fn load(
     if !errors.is_empty() {
         return Err(ScenarioErrors::new(errors));
     }
-    let checked = check::check(&reference::root(), &tree).map_err(ScenarioErrors::new)?;
+    let checked = check::check(reference::root(), &tree).map_err(ScenarioErrors::new)?;
     let document: Document =
         serde_json::from_value(checked).map_err(|error| tree.error(&[], format!("cannot be read: {error}"), None))?;
     let (mut scenario, explained) = resolve::resolve(&document, &tree, source).map_err(ScenarioErrors::new)?;

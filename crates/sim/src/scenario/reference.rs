@@ -1,6 +1,7 @@
 //! The JSON Schema, and the reference page that is written from it.
 
 use core::fmt::Write as _;
+use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 
@@ -10,7 +11,7 @@ use super::schema::Document;
 /// The JSON Schema (draft 2020-12) of scenario files. Limits of quantities hold for numbers; for texts they are checked
 /// when the scenario is read.
 pub fn json_schema() -> Value {
-    root()
+    root().clone()
 }
 
 /// The page of keys, values, defaults and limits, in Markdown.
@@ -22,7 +23,7 @@ pub fn reference() -> String {
         let _ = writeln!(page, "| {} | {} | `{bare}` |", &dimension.name()[2..], symbols.join(" "));
     }
     page.push_str(RULES);
-    table(&mut page, "", &root(), 2);
+    table(&mut page, "", root(), 2);
     page
 }
 
@@ -56,7 +57,13 @@ it does not depend on how values are spelled.
 ";
 
 /// The schema that scenarios are checked against: everything inline, without `null`.
-pub(super) fn root() -> Value {
+pub(super) fn root() -> &'static Value {
+    // To make it takes longer than to check a scenario.
+    static ROOT: LazyLock<Value> = LazyLock::new(make);
+    &ROOT
+}
+
+fn make() -> Value {
     let settings =
         schemars::generate::SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     let mut schema = settings.into_generator().into_root_schema_for::<Document>().to_value();
