@@ -25,7 +25,7 @@ STATIC ?= $(shell rustc -vV | sed -n 's/^host: //p')
 TESTED := --workspace --exclude hopcast-py --locked
 # Many tests of what runs on real hosts wait most of the time.
 THREADS = --test-threads=$$(( 3 * $$(getconf _NPROCESSORS_ONLN) ))
-PYTEST := $(BIN)/pytest -q -n auto --dist worksteal
+PYTEST := $(BIN)/pytest -q -n auto
 
 .PHONY: help install build static demo test test-full lint format docs bench bench-peers bench-kernel bench-probe bench-stream fuzz clean
 

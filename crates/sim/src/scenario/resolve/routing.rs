@@ -243,6 +243,11 @@ impl Resolver<'_> {
             DsrProfile::Rfc4728 => (dsr::Config::RFC_4728, "default: RFC 4728, section 9"),
             DsrProfile::Ns2 => (dsr::Config::NS_2, NS_2),
         };
+        // Section 9 has numbers alone.
+        let (acknowledged, listening) = match profile {
+            DsrProfile::Rfc4728 => ("default: RFC 4728, section 8.3.1", "default: allowed by RFC 4728, section 2"),
+            DsrProfile::Ns2 => (NS_2, NS_2),
+        };
         let cache = self.dsr_cache(index, given, default.cache);
         let acknowledgement = self.ledger.pick(&at("acknowledgement"), given.acknowledgement, word, || {
             let default = match default.acknowledgement {
@@ -250,8 +255,10 @@ impl Resolver<'_> {
                 dsr::Acknowledgement::Passive => DsrAcknowledgement::Passive,
                 dsr::Acknowledgement::NetworkLayer => DsrAcknowledgement::NetworkLayer,
             };
-            (default, source.into())
+            (default, acknowledged.into())
         });
+        let mut listens = Or { resolver: self, index, source: listening };
+        let promiscuous = listens.of("promiscuous", given.promiscuous, default.promiscuous);
         let mut time = |key, given, default| self.time_or(&at(key), given, default, source);
         let broadcast_jitter = time("broadcast_jitter", given.broadcast_jitter, default.broadcast_jitter);
         let request_period = time("request_period", given.request_period, default.request_period);
@@ -275,7 +282,7 @@ impl Resolver<'_> {
             maint_holdoff_time,
             grat_reply_holdoff,
             send_buffer_timeout: ROUTE_QUEUE_TIMEOUT,
-            promiscuous: or.of("promiscuous", given.promiscuous, default.promiscuous),
+            promiscuous,
             discovery_hop_limit: or.of("discovery_hop_limit", given.discovery_hop_limit, default.discovery_hop_limit),
             max_request_rexmt: or.of("max_request_rexmt", given.max_request_rexmt, default.max_request_rexmt),
             max_maint_rexmt: or.of("max_maint_rexmt", given.max_maint_rexmt, default.max_maint_rexmt),

@@ -92,6 +92,9 @@ fn protocols_differ_by_profile_and_by_what_is_given() {
     }
     assert_eq!(timeout(", route_cache_timeout = \"300 s\"").1, "--set");
     assert_eq!(explained(&[&dsr("")], "cache"), told("link", links.1));
+    assert_eq!(explained(&[&dsr("")], "acknowledgement").1, "default: RFC 4728, section 8.3.1");
+    assert_eq!(explained(&[&dsr("")], "promiscuous"), told("true", "default: allowed by RFC 4728, section 2"));
+    assert_eq!(explained(&[&dsr(", profile = \"ns-2\"")], "promiscuous").1, paths.1);
     assert_eq!(explained(&[&dsr(", profile = \"ns-2\"")], "cache"), told("path", paths.1));
 }
 
