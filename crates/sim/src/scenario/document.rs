@@ -246,9 +246,6 @@ fn written(value: &Value) -> String {
 /// No message grows without bound because a value does.
 fn shorten(text: &str) -> String {
     const MOST: usize = 80;
-    if text.len() <= MOST && !text.contains(char::is_control) {
-        return text.to_owned();
-    }
     let mut short: String = text.chars().take(MOST).map(|c| if c.is_control() { ' ' } else { c }).collect();
     if text.chars().nth(MOST).is_some() {
         short.push('…');

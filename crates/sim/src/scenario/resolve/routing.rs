@@ -239,14 +239,15 @@ impl Resolver<'_> {
             Profile::Ns2 => (DsrProfile::Ns2, "profile ns-2".into()),
             Profile::Standard | Profile::Wavelan => (DsrProfile::Rfc4728, "default: the standard".into()),
         });
-        let (default, source) = match profile {
-            DsrProfile::Rfc4728 => (dsr::Config::RFC_4728, "default: RFC 4728, section 9"),
-            DsrProfile::Ns2 => (dsr::Config::NS_2, NS_2),
-        };
         // Section 9 has numbers alone.
-        let (acknowledged, listening) = match profile {
-            DsrProfile::Rfc4728 => ("default: RFC 4728, section 8.3.1", "default: allowed by RFC 4728, section 2"),
-            DsrProfile::Ns2 => (NS_2, NS_2),
+        let (default, source, acknowledged, listening) = match profile {
+            DsrProfile::Rfc4728 => (
+                dsr::Config::RFC_4728,
+                "default: RFC 4728, section 9",
+                "default: RFC 4728, section 8.3.1",
+                "default: allowed by RFC 4728, section 2",
+            ),
+            DsrProfile::Ns2 => (dsr::Config::NS_2, NS_2, NS_2, NS_2),
         };
         let cache = self.dsr_cache(index, given, default.cache);
         let acknowledgement = self.ledger.pick(&at("acknowledgement"), given.acknowledgement, word, || {
@@ -257,8 +258,8 @@ impl Resolver<'_> {
             };
             (default, acknowledged.into())
         });
-        let mut listens = Or { resolver: self, index, source: listening };
-        let promiscuous = listens.of("promiscuous", given.promiscuous, default.promiscuous);
+        let promiscuous =
+            Or { resolver: self, index, source: listening }.of("promiscuous", given.promiscuous, default.promiscuous);
         let mut time = |key, given, default| self.time_or(&at(key), given, default, source);
         let broadcast_jitter = time("broadcast_jitter", given.broadcast_jitter, default.broadcast_jitter);
         let request_period = time("request_period", given.request_period, default.request_period);
