@@ -23,8 +23,6 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 STATIC ?= $(shell rustc -vV | sed -n 's/^host: //p')
 # A Python module leaves the symbols of the interpreter open, so it can't be linked into a test program: pytest tests it.
 TESTED := --workspace --exclude hopcast-py --locked
-# Many tests of what runs on real hosts wait most of the time.
-THREADS = --test-threads=$$(( 3 * $$(getconf _NPROCESSORS_ONLN) ))
 PYTEST := $(BIN)/pytest -q -n auto
 
 .PHONY: help install build static demo test test-full lint format docs bench bench-peers bench-kernel bench-probe bench-stream fuzz clean
@@ -47,11 +45,11 @@ demo: $(BUILT) ## install, build, run every study in its quick form, write out/r
 	@test -s $(OUT)/report.html && echo "The page is $(OUT)/report.html"
 
 test: $(BUILT) ## run the tests, without the slow ones
-	cargo test $(TESTED) -- $(THREADS)
+	cargo test $(TESTED)
 	$(PYTEST) -m "not slow" tests
 
 test-full: $(BUILT) ## run all the tests
-	cargo test $(TESTED) -- $(THREADS) --include-ignored
+	cargo test $(TESTED) -- --include-ignored
 	$(PYTEST) -m "" tests
 
 lint: $(BUILT) ## check style, lints, types, documentation
