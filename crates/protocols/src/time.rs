@@ -27,7 +27,7 @@ impl Instant {
 
     /// Seconds since the start; for results, never to order events.
     pub fn as_secs_f64(self) -> f64 {
-        self.0 as f64 * 1e-9
+        self.0 as f64 / 1e9
     }
 
     /// The time from `earlier` to `self`, zero if `earlier` is later.
@@ -88,7 +88,7 @@ impl Duration {
 
     /// Seconds; for results, never to order events.
     pub fn as_secs_f64(self) -> f64 {
-        self.0 as f64 * 1e-9
+        self.0 as f64 / 1e9
     }
 
     /// The sum, or [`Duration::MAX`].

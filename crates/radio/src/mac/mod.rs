@@ -79,6 +79,9 @@ pub enum Output<P, F = (), R = ()> {
     Deliver(R, StationId),
     /// The packet was acknowledged, or sent where no acknowledgement is expected.
     Sent(P),
+    /// The station takes the packet for acknowledged, by the ACK of an earlier frame, which was later than it waits: an ACK does not say
+    /// of which frame it is (9.3.1.4).
+    Misacknowledged(P),
     /// The packet, which was for this station or for all (`None`), was given up.
     Dropped(P, DropCause, Option<StationId>),
     /// This packet, from the first station to the second, was heard by a station in promiscuous mode.
@@ -333,7 +336,7 @@ impl<P: Payload> Dcf<P> {
         self.nav.on_frame_start(start);
         if let State::Await(expected, _) | State::AwaitEnd(expected) = self.state {
             if frame.kind == expected && frame.receiver == Some(self.station) {
-                self.on_response(expected, now);
+                self.on_response(frame, now);
                 return;
             }
             self.fail_by_another_frame(now);
@@ -761,7 +764,7 @@ impl<P: Payload> Dcf<P> {
                 if receiver.is_some() && self.config.acknowledgements {
                     idle_from = self.await_answer(FrameKind::Ack, receiver, rate, now);
                 } else {
-                    self.succeed(now);
+                    self.succeed(Output::Sent, now);
                 }
             }
         }
@@ -782,10 +785,10 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// The CTS or ACK that was waited for.
-    fn on_response(&mut self, kind: FrameKind, now: Instant) {
+    fn on_response(&mut self, response: &Header, now: Instant) {
         self.state = self.rest;
         let outgoing = self.contender.current_mut().expect("a response is awaited only for a frame in hand");
-        if kind == FrameKind::Cts {
+        if response.kind == FrameKind::Cts {
             // 10.3.4.4: the RTS, a short frame, has succeeded.
             outgoing.short_retries = 0;
             let frame = self.data(now + self.sifs(), now);
@@ -794,7 +797,9 @@ impl<P: Payload> Dcf<P> {
             if let Some(receiver) = outgoing.rated_receiver() {
                 self.rates.on_report(receiver, outgoing.rate, true);
             }
-            self.succeed(now);
+            let acknowledged = (Some(response.transmitter), response.sequence, response.priority);
+            let is_its = acknowledged == (outgoing.receiver, outgoing.sequence, outgoing.priority);
+            self.succeed(if is_its { Output::Sent } else { Output::Misacknowledged }, now);
         }
     }
 
@@ -833,9 +838,9 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// The frame in hand has been delivered, as far as can be known.
-    fn succeed(&mut self, now: Instant) {
+    fn succeed(&mut self, outcome: fn(P) -> Output<P>, now: Instant) {
         let outgoing = self.contender.take_current().expect("only a frame in hand succeeds");
-        self.put_out(Output::Sent(outgoing.payload));
+        self.put_out(outcome(outgoing.payload));
         if !(self.continues && self.go_on(now)) {
             self.finish(now);
         }
@@ -1007,7 +1012,9 @@ impl<P: Payload> Dcf<P> {
         let answer = self.rates.answer(&self.config.phy, request.rate);
         let duration = request.duration.saturating_sub(self.sifs() + answer.airtime);
         let receiver = Some(request.transmitter);
-        self.frame(kind, receiver, FrameKind::RESPONSE_OCTETS, answer.rate, answer.airtime, duration)
+        let frame = self.frame(kind, receiver, FrameKind::RESPONSE_OCTETS, answer.rate, answer.airtime, duration);
+        // Not in the frame on the air: for whoever counts what is lost.
+        Frame { sequence: request.sequence, priority: request.priority, ..frame }
     }
 
     fn frame(

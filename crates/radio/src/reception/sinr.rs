@@ -258,6 +258,8 @@ impl Receiver {
             return;
         }
         totals.collisions += u64::from(self.lock.is_some());
+        // What is received is sensed, however weak it is.
+        totals.receptions += u64::from(arrival.power < model.carrier_sense_threshold);
         self.lock = Some(Lock {
             transmission: arrival.transmission,
             power: arrival.power,

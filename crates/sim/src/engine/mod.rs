@@ -587,6 +587,12 @@ impl<U: Upper> Engine<U> {
                     Output::Sent(packet) => {
                         host_touched |= self.upper.handle_sent(self.ports.of_station(station), packet, now);
                     }
+                    Output::Misacknowledged(packet) => {
+                        host_touched = true;
+                        let port = self.ports.of_station(station);
+                        self.upper.handle_sent(port, packet.clone(), now);
+                        self.upper.handle_unheard(port, &packet, now);
+                    }
                     Output::Dropped(packet, cause, to) => {
                         host_touched = true;
                         self.upper.handle_drop(self.ports.of_station(station), packet, to, Loss::Radio(cause), now);

@@ -45,7 +45,8 @@ pub enum DropCause {
     RouteQueueFull,
     /// It waited too long for a route.
     RouteTimeout,
-    /// It was sent without acknowledgement and did not get to the station that it was for.
+    /// It was sent without acknowledgement and did not get to the station that it was for; or it was taken for acknowledged by the late
+    /// ACK of an earlier frame, whether it got there or not.
     Unheard,
     /// Too many packets waited for the hardware address of a neighbour; it was the oldest.
     ArpQueueFull,

@@ -60,7 +60,7 @@ impl Repair {
             repair_received_packets: Some(self.received_packets),
             recovered_packets: Some(recovered),
             fec_overhead_ratio: Some(if written_bytes > 0 { overhead as f64 / written_bytes as f64 } else { 0.0 }),
-            recovered_delay_mean_s: (recovered > 0).then(|| self.delay_sum as f64 * 1e-9 / recovered as f64),
+            recovered_delay_mean_s: (recovered > 0).then(|| self.delay_sum as f64 / 1e9 / recovered as f64),
         }
     }
 }

@@ -293,6 +293,15 @@ impl FlowMetrics {
         self.stream_abandoned = self.stream_written;
     }
 
+    /// The source has written so many `packets` more, of `octets` in all, and its connection is given up: they are lost.
+    pub fn handle_stream_lost(&mut self, packets: u64, octets: u64) {
+        self.sent_bytes += octets;
+        self.stream_written += octets;
+        self.written_packets += packets;
+        self.abandoned_packets += packets;
+        self.handle_stream_abandoned();
+    }
+
     /// A program at a real host asks for the connection of the flow. From the first time on the flow's goodput counts, unless it
     /// starts later.
     pub fn handle_stream_opened(&mut self, now: Instant) {
@@ -391,8 +400,8 @@ impl FlowMetrics {
             duplicate_packets: self.ledger.duplicates(),
             loss_ratio: if sent_packets > 0 { lost_packets as f64 / sent_packets as f64 } else { 0.0 },
             goodput_bps: self.goodput(now),
-            delay_mean_s: arrived.then(|| self.delay_sum as f64 * 1e-9 / received_packets as f64),
-            delay_p99_s: arrived.then(|| self.delays.value_at_quantile(0.99) as f64 * DELAY_UNIT as f64 * 1e-9),
+            delay_mean_s: arrived.then(|| self.delay_sum as f64 / 1e9 / received_packets as f64),
+            delay_p99_s: arrived.then(|| self.delays.value_at_quantile(0.99) as f64 * DELAY_UNIT as f64 / 1e9),
             jitter_mean_s: jitter.map(|jitter| jitter.mean),
             jitter_variance_s2: jitter.map(|jitter| jitter.variance),
             jitter_max_s: jitter.map(|jitter| jitter.max),

@@ -104,7 +104,7 @@ impl Series {
         let (mean, count) = self.current.path.map_or((0.0, 0), |path| (path.delay_difference, path.packets));
         let packets = count + 1;
         // A mean that goes along.
-        let delay_difference = mean + (difference as f64 * 1e-9 - mean) / f64::from(packets);
+        let delay_difference = mean + (difference as f64 / 1e9 - mean) / f64::from(packets);
         self.current.path = Some(PathSample {
             delay_difference,
             packets,

@@ -1,6 +1,7 @@
 //! No packet comes from nowhere and none vanishes, whatever the scenario and whenever the run stops.
 
 use hopcast_protocols::time::Duration;
+use hopcast_sim::metrics::DropCause;
 use hopcast_sim::run::Simulation;
 use proptest::prelude::*;
 
@@ -150,4 +151,58 @@ fn a_packet_whose_frame_has_left_and_not_arrived_has_not_vanished() {
         simulation.run_until(simulation.now() + Duration::from_nanos(200));
         assert_eq!(simulation.check(), Ok(()), "at {}", simulation.now());
     }
+}
+
+/// Beyond the distance at which ACKs come in time, late ones are taken for those of other frames.
+#[test]
+fn nothing_vanishes_over_ways_that_are_longer_than_acknowledgements_are_waited_for() {
+    let mut taken = 0;
+    for (standard, metres, packet) in [
+        ("802.11a", 20_000, 1),
+        ("802.11a", 20_000, 1000),
+        ("802.11g", 15_000, 1),
+        ("802.11b", 80_000, 1),
+        ("802.11", 150_000, 1),
+        ("802.11b", 1_000_000, 100),
+    ] {
+        for edca in ["off", "2020"] {
+            let text = format!(
+                r#"
+                duration = "1 s"
+                [radio]
+                standard = "{standard}"
+                edca = "{edca}"
+                retry_limit = {{ short = 2 }}
+                propagation = {{ model = "range", receive = "1100 km", carrier_sense = "1100 km" }}
+                [[nodes]]
+                name = "n"
+                count = 3
+                placement = {{ shape = "line", spacing = "{metres} m" }}
+                "#
+            );
+            let flows = [("n0", "n1", "voice"), ("n1", "n0", "voice"), ("n1", "n2", "best-effort")];
+            let text = flows.iter().fold(text, |text, (from, to, priority)| {
+                text + &format!(
+                    r#"
+                    [[flows]]
+                    name = "from {from}, {priority}"
+                    from = "{from}"
+                    to = "{to}"
+                    priority = "{priority}"
+                    transport = {{ protocol = "udp" }}
+                    application = {{ kind = "bulk", packet = "{packet} B" }}
+                    "#
+                )
+            });
+            for seed in 1..4 {
+                let mut simulation = Simulation::new(&scenario(&text), seed).expect("the nodes are connected");
+                while simulation.now() < simulation.end() {
+                    simulation.run_until(simulation.now() + Duration::from_millis(50));
+                    assert_eq!(simulation.check(), Ok(()), "{standard} over {metres} m at {}", simulation.now());
+                }
+                taken += simulation.counters().iter().map(|counters| counters[DropCause::Unheard]).sum::<u64>();
+            }
+        }
+    }
+    assert!(taken > 100, "late ACKs are taken for others: {taken}");
 }

@@ -102,6 +102,8 @@ pub(super) struct Bench {
     heard: Packet,
     outputs: VecDeque<(Instant, Whole)>,
     answers: VecDeque<bool>,
+    /// Number and priority of the data frame that the station has sent last.
+    last_data: (u32, Option<UserPriority>),
     judge: Option<Judge>,
     /// The answer that the station's last frame has, if it has one.
     awaited: Option<FrameKind>,
@@ -191,6 +193,7 @@ impl Bench {
             heard: Packet::default(),
             outputs: VecDeque::new(),
             answers: VecDeque::new(),
+            last_data: (0, None),
             judge: None,
             awaited: None,
             goes_on: None,
@@ -358,9 +361,10 @@ impl Bench {
 
     // Frames that others send.
 
-    /// An ACK for the station.
+    /// An ACK for the station, of the last data frame that it has sent.
     pub(super) fn ack(&self) -> Frame<Packet> {
-        self.control(FrameKind::Ack, PEER, ME, Duration::ZERO)
+        let (sequence, priority) = self.last_data;
+        Frame { sequence, priority, ..self.control(FrameKind::Ack, PEER, ME, Duration::ZERO) }
     }
 
     /// A CTS for the station; its reservation does not matter to the one it is for.
@@ -533,11 +537,15 @@ impl Bench {
                 }
                 Output::Deliver((), from) => Output::Deliver(self.heard, from),
                 Output::Sent(packet) => Output::Sent(packet),
+                Output::Misacknowledged(packet) => Output::Misacknowledged(packet),
                 Output::Dropped(packet, cause, to) => Output::Dropped(packet, cause, to),
                 Output::Overheard((), from, to) => Output::Overheard(self.heard, from, to),
             };
             if let Output::Transmit(frame) = &output {
                 self.lock = None;
+                if frame.kind == FrameKind::Data {
+                    self.last_data = (frame.sequence, frame.priority);
+                }
                 if let Some(judge) = self.judge {
                     let busy_since = (self.signals > 0).then_some(self.busy_since);
                     let follows = self.goes_on == Some(self.now);

@@ -1,6 +1,6 @@
 //! Contention of access categories, in one station and with the medium (10.23.2). All in 802.11a: SIFS 16, slot 9, turnaround 2.
 
-use super::bench::{Bench, MBPS_54, ME, NS, OTHER, PEER, Packet, edca, micros, us};
+use super::bench::{Bench, MBPS_54, NS, OTHER, PEER, Packet, edca, micros, us};
 use crate::mac::FrameKind::{Ack, Data};
 use crate::mac::edca::AccessCategory::{BestEffort, Video};
 use crate::mac::edca::UserPriority;
@@ -215,7 +215,7 @@ fn qos_frames_say_their_priority() {
         assert_eq!((frame.octets, frame.airtime), (102, frame.airtime));
         assert_eq!((frame.priority, frame.sequence), (Some(UserPriority::new(priority)), sequence));
         if let Some(receiver) = receiver {
-            let ack = bench.control(Ack, receiver, ME, micros(0));
+            let ack = Frame { transmitter: receiver, ..bench.ack() };
             let end = bench.hears(bench.now() + frame.airtime + bench.sifs(), ack);
             bench.expect_sent(id, end);
         } else {

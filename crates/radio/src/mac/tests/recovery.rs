@@ -315,6 +315,26 @@ fn data_after_an_rts_are_attempted_up_to_the_long_limit() {
     }
 }
 
+/// An ACK does not say of which frame it is: one that comes too late for its own, as over a long way, is taken for that of the next.
+#[test]
+fn a_late_ack_is_taken_for_that_of_the_next_frame() {
+    let mut bench = Bench::new(Config { short_retry_limit: 1, ..dsss() });
+    bench.packet(us(1_000), 1);
+    bench.packet(us(1_000), 2);
+    bench.expect_transmit(Data, us(1_000));
+    let late = bench.ack();
+    let given_up = bench.next_output(us(100_000));
+    assert!(matches!(given_up, Some((_, Output::Dropped(packet, ..))) if packet.id == 1), "{given_up:?}");
+    let Some((at, Output::Transmit(second))) = bench.next_output(us(100_000)) else { panic!("the next one follows") };
+    let end = bench.hears(at + second.airtime + bench.sifs(), late);
+    let taken = bench.next_output(end);
+    assert!(
+        matches!(taken, Some((when, Output::Misacknowledged(packet))) if (when, packet.id) == (end, 2)),
+        "{taken:?}"
+    );
+    bench.expect_nothing_until(us(200_000));
+}
+
 /// The counters are those of the frame in hand: the next one has all its attempts.
 #[test]
 fn each_frame_has_its_own_attempts() {
