@@ -156,7 +156,10 @@ impl Network {
         let mut network = Self::of_hops(hops, interfaces.collect(), destinations, goes_on)?;
         let wanted = if needs_paths { network.unreachable(scenario) } else { Vec::new() };
         if !wanted.is_empty() {
-            network.find_detours(&wanted, &stations, topology, &access_points);
+            // Where applications pass flows on, answers go back from one to the other.
+            let relays = groups(scenario).zip(0..).filter(|(group, _)| group.relay == Relay::Application);
+            let ends: BTreeSet<u32> = wanted.iter().map(|&(_, to)| to).chain(relays.map(|(_, node)| node)).collect();
+            network.find_detours(&wanted, ends, &stations, topology, &access_points);
         }
         Some(network)
     }
@@ -176,11 +179,12 @@ impl Network {
         scenario.flows.iter().flat_map(legs).filter(lost).collect()
     }
 
-    /// Leads from where to where no usable path does: over lossy links, and where there are none either, from a node, or one that wires
+    /// Leads to `ends`, and from where to where no usable path does: over lossy links, and where there are none either, from a node, or one that wires
     /// join to it, at once to the other, and between a station and its access point, though none may hear the other.
     fn find_detours(
         &mut self,
         wanted: &[(u32, u32)],
+        ends: BTreeSet<u32>,
         stations: &[Station<'_>],
         topology: &Topology,
         access_points: &[Option<u32>],
@@ -224,7 +228,7 @@ impl Network {
             let wires = near.iter().filter(|hop| hop.station.is_none());
             links.extend(wires.map(|hop| LossyLink { from, to: hop.node.0, success: 1.0 }));
         }
-        self.paths.find_detours(wanted.iter().map(|&(_, to)| to), &links);
+        self.paths.find_detours(ends, &links);
         for ((from, to), hop) in ways {
             let hops = &mut self.hops[from as usize];
             if let Err(place) = hops.binary_search_by_key(&to, |known| known.node.0) {

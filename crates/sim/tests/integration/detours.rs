@@ -359,3 +359,24 @@ fn of_access_points_that_are_equally_strong_the_nearer_one_is_chosen() {
     };
     assert_eq!((received([0, 80]), received([80, 0])), (0, 50));
 }
+
+/// Where applications pass a flow on, answers go back from one to the one before.
+#[test]
+fn a_flow_that_applications_pass_on_takes_a_lossy_path_both_ways() {
+    for relay in ["os", "application"] {
+        let text = format!(
+            r#"
+            duration = "5 s"
+            radio = {{ standard = "802.11a-turbo" }}
+            nodes = [{{ name = "n", count = 3, relay = "{relay}", placement = {{ shape = "line", spacing = "150 m" }} }}]
+            flows = [{{ name = "f", from = "n0", to = "n2", transport = {{ protocol = "tcp" }}, application = {{ kind = "bulk" }} }}]
+            "#
+        );
+        let mut simulation = Simulation::new(&scenario(&text), 1).unwrap_or_else(|error| panic!("{relay}: {error}"));
+        assert_eq!(simulation.warnings().len(), 1, "{relay}");
+        simulation.run_until(Instant::MAX);
+        simulation.check().unwrap();
+        let flow = simulation.flows().iter().next().unwrap().summary(simulation.end());
+        assert!(flow.received_packets > 100, "{relay}: {flow:?}");
+    }
+}
