@@ -103,13 +103,19 @@ impl Record {
         changes.into_iter().try_for_each(|(path, value)| std::fs::write(path, value))
     }
 
-    /// Puts back what interfaces had; those that are gone have taken their settings along.
+    /// Puts back what interfaces had; those that are gone have taken their settings along. What can't be put back stays in the record,
+    /// and the log says so.
     pub(super) fn restore(&mut self) {
-        for (of, settings) in std::mem::take(&mut self.contents.settings) {
-            for (name, value) in settings {
-                let _ = std::fs::write(path(&of, &name), value);
-            }
+        for (of, settings) in &mut self.contents.settings {
+            settings.retain(|name, value| match std::fs::write(path(of, name), &*value) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    tracing::warn!(%error, "can't put {of}'s {name} back to {value}");
+                    true
+                }
+                _ => false,
+            });
         }
+        self.contents.settings.retain(|_, settings| !settings.is_empty());
     }
 
     /// Writes that a router runs, and what is to be put back if it is killed. Where that can't be written, the log says so.

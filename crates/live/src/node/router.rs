@@ -221,8 +221,10 @@ impl Router {
         self.ask_again(self.waiting.len() - 1, now);
         if self.waiting.len() > ROUTE_QUEUE_PACKETS as usize {
             // As in a host of the simulator, the oldest makes room, but only for a packet that waits too.
-            self.waiting.pop_front();
-            self.counters.packets_overflowed += 1;
+            if let Some(oldest) = self.waiting.pop_front() {
+                self.counters.packets_overflowed += 1;
+                self.abandon(oldest.destination, now);
+            }
         }
         self.settle(now);
     }
@@ -291,6 +293,7 @@ impl Router {
         {
             self.counters.packets_timed_out += 1;
             self.tell(&waiting.packet, now);
+            self.abandon(waiting.destination, now);
         }
         if self.protocol.poll_timeout().is_some_and(|due| due <= now) {
             self.protocol.handle_timeout(now);
@@ -312,6 +315,14 @@ impl Router {
     fn is_within(&self, address: Ipv4Addr) -> bool {
         let is_host = !(address.is_multicast() || address.is_broadcast() || address.is_unspecified());
         is_host && address != self.address && self.networks.iter().any(|network| network.contains(address))
+    }
+
+    /// A packet waits no more. What no other one waits for is looked for no further: whoever sends to each address of a network would
+    /// have the protocol look for all of them, long after.
+    fn abandon(&mut self, destination: Ipv4Addr, now: Instant) {
+        if !self.waiting.iter().any(|waiting| waiting.destination == destination) {
+            self.protocol.handle_abandoned(destination, now);
+        }
     }
 
     fn hear(&mut self, from: NextHop, now: Instant) {

@@ -54,6 +54,9 @@ pub trait Routing: fmt::Debug + Send {
         Arrival::Deliver
     }
 
+    /// No packet waits for a route to `destination` any more: a search for one may end. Where that is never said it goes on.
+    fn handle_abandoned(&mut self, _destination: Ipv4Addr, _now: Instant) {}
+
     /// A message has arrived: [`Packet::octets`] is all of it.
     fn handle_message(&mut self, packet: &Packet<'_>, now: Instant);
 

@@ -177,6 +177,36 @@ fn no_more_packets_wait_than_there_is_room_for() {
     assert_eq!(router.counters().packets_overflowed, 10);
 }
 
+/// One that sends to each address of a network, and goes on to what is there.
+#[test]
+fn after_a_sweep_a_route_is_found_as_soon_as_those_before_it_have_been_looked_for() {
+    let random = Stream::new(1, Purpose::Routing, 0, 0);
+    let aodv = Aodv::new(Config::rfc3561(), Node { address: OWN, interfaces: 2, random }, Instant::START);
+    let networks = vec!["10.0.0.0/8".parse().expect("a network")];
+    let mut router = Router::new(Box::new(aodv), |octets| Repr::parse(octets).is_ok(), OWN, networks, false);
+    for number in 0..100_000_u32 {
+        let address = Ipv4Addr::from_bits(Ipv4Addr::new(10, 1, 0, 0).to_bits() + number);
+        router.handle_stray(packet(OWN, address, Protocol::Udp), at(u64::from(number) / 100));
+    }
+    let _ = run_until(&mut router, at(1_000));
+    router.handle_stray(packet(OWN, FAR, Protocol::Udp), at(1_000));
+    // Ten requests a second (RREQ_RATELIMIT) for at most as many destinations as packets wait, and one for this.
+    let longest = at(1_000 + u64::from(ROUTE_QUEUE_PACKETS) * 100 + 200);
+    let requested = |output: &Output| match output {
+        Output::Send(message) => {
+            matches!(Repr::parse(&message.octets), Ok(Repr::Request(request)) if request.destination == FAR)
+        }
+        _ => false,
+    };
+    assert!(run_until(&mut router, longest).iter().any(requested), "it is looked for in time");
+    let counters = router.counters();
+    assert_eq!(counters.packets_overflowed, 100_001 - u64::from(ROUTE_QUEUE_PACKETS));
+    // All that wait time out, and then nothing is looked for.
+    let _ = run_until(&mut router, at(40_000));
+    assert_eq!(router.waiting(), 0);
+    assert_eq!(run_until(&mut router, at(100_000)), [], "nobody asks for anything");
+}
+
 #[test]
 fn a_packet_that_need_not_wait_costs_none_that_waits() {
     let mut router = router();

@@ -149,6 +149,15 @@ impl Discoveries {
         Some(discovery.purpose)
     }
 
+    /// No packet waits for this destination any more. A search ends; a repair, of which others are told how it ends, goes on.
+    pub(super) fn abandon(&mut self, destination: Ipv4Addr) {
+        match self.discoveries.get_mut(&destination) {
+            Some(Discovery { stage: Stage::HoldOff { wanted, .. }, .. }) => *wanted = false,
+            Some(discovery) if !discovery.is_repair() => drop(self.finish(destination)),
+            _ => {}
+        }
+    }
+
     /// The next request that may be sent now: its destination and time to live. It counts as sent.
     pub(super) fn poll_request(&mut self, config: &Config, now: Instant) -> Option<(Ipv4Addr, u8)> {
         if self.queue.is_empty() || !self.rate.take(now) {

@@ -49,7 +49,8 @@ const MAX_NEIGHBOURS: usize = 1 << 10;
 /// AODV at one node.
 ///
 /// Whatever its neighbours send, it keeps at most 2¹⁴ routes, 2¹⁶ numbers of requests, as many requests to be passed on, and
-/// 2¹⁰ neighbours of each kind (watched, blacklisted, to acknowledge something), and what was put out and not yet taken.
+/// 2¹⁰ neighbours of each kind (watched, blacklisted, to acknowledge something), and what was put out and not yet taken. Beside them it
+/// keeps a discovery for each destination that packets wait for, as far as its driver tells ([`Routing::handle_abandoned`]).
 ///
 /// Its parts are laid out in the order in which they stand here: most messages are requests that are known, and what these look
 /// at comes first, in few lines of the processor's cache.
@@ -342,6 +343,12 @@ impl Routing for Aodv {
         let verdict = self.decide(packet, now);
         self.arm();
         verdict
+    }
+
+    fn handle_abandoned(&mut self, destination: Ipv4Addr, now: Instant) {
+        self.catch_up(now);
+        self.discoveries.abandon(destination);
+        self.arm();
     }
 
     fn handle_arrival(&mut self, packet: &Packet<'_>, now: Instant) -> Arrival {
