@@ -605,6 +605,28 @@ fn what_cannot_be_emulated_is_told_and_nothing_is_made() {
 }
 
 #[test]
+fn where_a_recording_finds_no_room_all_that_was_measured_is_told() {
+    let Some(bench) = Bench::new("room", &["ping"]) else { return };
+    let scenario = bench.file("mixed.toml", MIXED);
+    let [record, out] = ["recording", "out"].map(|name| bench.path(name));
+    let program = "ping -q -f -c 1000 -s 1400 10.0.0.3";
+    let whole = emulate(&scenario, &["--json", "--record", &record, "--out", &out, "--exec", "r", program]);
+    // No file may be longer than 256 KiB: one that grows beyond that gets an error, as on a full disk.
+    let mut limited = Command::new("sh");
+    limited.args(["-c", r#"trap '' XFSZ; ulimit -f 512; exec "$0" "$@""#]).arg(whole.get_program());
+    let output = run(limited.args(whole.get_args()).stdin(Stdio::null()));
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("File too large"), "{}", stderr(&output));
+    let told = object(&output);
+    let received = |flow: &str| told["flows"].as_array().expect("flows").iter().any(|of| of["name"] == flow);
+    assert!(received("up") && received("down"), "{told}");
+    let written = fs::read_to_string(format!("{out}/run.json")).expect("it is there");
+    assert_eq!(serde_json::from_str::<Value>(&written).expect("JSON"), told);
+    assert!(!Path::new(&record).exists(), "half a recording is none");
+    assert_eq!(bench.left_behind(), Vec::<String>::new());
+}
+
+#[test]
 fn an_emulation_without_privileges_leaves_an_earlier_recording_as_it_is() {
     use std::os::unix::fs::PermissionsExt as _;
     use std::os::unix::process::CommandExt as _;

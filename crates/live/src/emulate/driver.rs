@@ -95,7 +95,7 @@ impl<'a, 's> Driver<'a, 's> {
     }
 
     /// Runs to the end of the session, or until `programs`, if there are any, are over, or a signal comes. Time begins now.
-    pub(super) fn run(&mut self, programs: &mut Programs, signals: &Signals) -> io::Result<(End, &Lag)> {
+    pub(super) fn run(&mut self, programs: &mut Programs, signals: &Signals) -> io::Result<End> {
         self.poll.registry().register(&mut SourceFd(&signals.as_fd().as_raw_fd()), SIGNAL, Interest::READABLE)?;
         let clock = Clock::new();
         let mut events = Events::with_capacity(self.ports.len() + 2);
@@ -129,7 +129,12 @@ impl<'a, 's> Driver<'a, 's> {
             self.sleep(due.saturating_since(clock.now()), &mut events)?;
         };
         self.deliver(&clock)?;
-        Ok((end, &self.lag))
+        Ok(end)
+    }
+
+    /// How late frames were so far.
+    pub(super) fn lag(&self) -> &Lag {
+        &self.lag
     }
 
     /// Runs the engine up to `now`, and gives out what has come for real hosts.

@@ -157,6 +157,12 @@ impl Command {
         let signals = Signals::listen().map_err(|error| Failure::Run(format!("signals can't be caught: {error}")))?;
         let hosts = Hosts::create(&plans)?;
         let recorder = self.record.as_deref().map(|file| {
+            if file.is_file() && file.metadata().is_ok_and(|known| known.len() > 0) {
+                // What is no recording is worth more than one: the scenario, say.
+                Recording::header(file).map_err(|error| {
+                    Failure::Input(format!("{error}; --record replaces nothing but an earlier recording"))
+                })?;
+            }
             Recorder::create(file, &header)
                 .map_err(|error| Failure::Input(format!("{}: can't be written: {error}", file.display())))
         });
@@ -168,25 +174,31 @@ impl Command {
         }
         let mut programs = Programs::new(wanted, output);
         let clock = Clock::new();
-        let driven = Driver::new(&mut session, &hosts.hosts, recorder.as_mut())
-            .and_then(|mut driver| driver.run(&mut programs, &signals).map(|(end, lag)| (end, lag.clone())));
+        let stopped = |error: io::Error| Failure::Run(format!("the emulation failed: {error}"));
+        let mut driver = Driver::new(&mut session, &hosts.hosts, recorder.as_mut()).map_err(stopped)?;
+        let driven = driver.run(&mut programs, &signals);
+        let lag = driver.lag().clone();
         let wall = clock.now().as_secs_f64();
         let records = programs.finish(session.now());
         drop(hosts);
-        let (end, lag) = driven.map_err(|error| Failure::Run(format!("the emulation failed: {error}")))?;
 
         let outputs = session.outputs();
-        if let (Some(recorder), Some(file)) = (recorder, &self.record) {
-            let written = recorder.finish(session.now(), &outputs);
-            written.map_err(|error| Failure::Run(format!("{}: can't be written: {error}", file.display())))?;
-        }
+        let recorded = match (recorder, &self.record) {
+            (Some(recorder), Some(file)) => recorder
+                .finish(session.now(), &outputs)
+                .map_err(|error| Failure::Run(format!("{}: can't be written: {error}", file.display()))),
+            _ => Ok(()),
+        };
         let mut record = EmulationRecord::new((session.accepted, session.refused), &outputs, left);
         let failed: Vec<String> = records.iter().filter_map(ProgramRecord::failure).collect();
         record.programs = records;
         let summary = lag.summary(scenario.emulation.lag_limit);
         record.lag = Some(summary);
         let spent = Spent { wall_s: Some(wall), ..Spent::default() };
+        // Whatever failed, what was measured until then is told.
         self.conclude(scenario, session, record, spent, capture)?;
+        let end = driven.map_err(stopped)?;
+        recorded?;
         match end {
             End::Signal(signal) if !self.forever => return Err(Failure::Interrupted { signal }),
             _ => {}
@@ -287,13 +299,15 @@ impl Command {
         session.replication.simulation().check().map_err(|error| failed(error.to_string()))?;
         let result = session.replication.finish(spent);
         let report = Report { run: &result, emulation: record };
-        if let Some(folder) = &self.out {
-            self.write(folder, scenario, &result, &report, capture).map_err(|error| failed(error.to_string()))?;
-        }
+        let written = match &self.out {
+            Some(folder) => self.write(folder, scenario, &result, &report, capture),
+            None => Ok(()),
+        };
         for warning in &result.warnings {
             say(&format!("hopcast: warning: {warning}"))?;
         }
-        output::print(&if self.json { report.to_json() + "\n" } else { report.to_string() })
+        output::print(&if self.json { report.to_json() + "\n" } else { report.to_string() })?;
+        written.map_err(|error| failed(error.to_string()))
     }
 
     fn write(

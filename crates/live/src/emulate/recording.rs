@@ -5,7 +5,7 @@
 //! line says when the run ended, how many frames were delivered to real hosts, and the SHA-256 of those.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use hopcast_protocols::time::Instant;
@@ -15,6 +15,9 @@ use serde::{Deserialize, Serialize};
 
 use super::hosts;
 use super::session::{Input, Outputs};
+
+/// The first line is not longer: two names and a number.
+const HEADER_OCTETS: u64 = 4096;
 
 /// What was run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -104,10 +107,22 @@ pub(super) struct Recording {
 impl Recording {
     /// Reads a file; what is wrong with it is told with its line.
     pub(super) fn read(path: &Path) -> Result<Self, String> {
+        // Before all of what may be no recording is read.
+        Self::header(path)?;
         let problem = |error: io::Error| format!("{}: can't be read: {error}", path.display());
         let lines = BufReader::new(File::open(path).map_err(problem)?).lines();
         let lines = lines.collect::<Result<Vec<_>, _>>().map_err(problem)?;
         Self::parse(&lines).map_err(|error| format!("{}: {error}", path.display()))
+    }
+
+    /// What a recording is of, from the file's first line.
+    pub(super) fn header(path: &Path) -> Result<Header, String> {
+        let problem = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+        let unread = |error: io::Error| problem(&format_args!("can't be read: {error}"));
+        let mut line = Vec::new();
+        let file = File::open(path).map_err(unread)?;
+        BufReader::new(file.take(HEADER_OCTETS)).read_until(b'\n', &mut line).map_err(unread)?;
+        serde_json::from_slice(&line).map_err(|error| problem(&format_args!("is no recording: line 1: {error}")))
     }
 
     fn parse(lines: &[String]) -> Result<Self, String> {
@@ -137,7 +152,12 @@ impl Recording {
             inputs.push(Input { at, node, interface, octets });
         }
         let number = lines.len();
-        let wrong = || format!("line {number}: should be \"end\", the instant, the number of frames and their SHA-256");
+        let wrong = || {
+            format!(
+                "line {number}: should be \"end\", the instant, the number of frames and their SHA-256; without it a recording is \
+                 incomplete, as where its emulation failed"
+            )
+        };
         let fields: Vec<&str> = last.split(' ').collect();
         let ["end", end, frames, digest] = fields[..] else { return Err(wrong()) };
         let end = end.parse().map(Instant::from_nanos).ok().filter(|end| *end >= before).ok_or_else(wrong)?;
@@ -176,7 +196,11 @@ mod tests {
             ("5 0 -1 ab\nend 9 0 ff", "line 2: the interface is wrong: its place at the node"),
             ("5 0 0 abc\nend 9 0 ff", "line 2: the frame is wrong: octets in hexadecimal"),
             ("5 0 0 ab cd\nend 9 0 ff", "line 2: the end of the line is wrong: four fields"),
-            ("5 0 0 ab\nend 4 0 ff", "line 3: should be \"end\", the instant, the number of frames and their SHA-256"),
+            (
+                "5 0 0 ab\nend 4 0 ff",
+                "line 3: should be \"end\", the instant, the number of frames and their SHA-256; without it a recording is \
+                 incomplete, as where its emulation failed",
+            ),
         ] {
             assert_eq!(parse(rest), Err(problem.to_owned()));
         }
@@ -189,6 +213,9 @@ mod tests {
         fs::create_dir_all(&folder).unwrap();
         let [path, link] = ["earlier", "link"].map(|name| folder.join(name));
         fs::write(&path, "earlier").unwrap();
+        let no_recording = Recording::header(&path).unwrap_err();
+        assert!(no_recording.contains("earlier: is no recording: line 1: "), "{no_recording}");
+        assert!(Recording::read(Path::new("/dev/zero")).unwrap_err().contains("is no recording"));
         std::os::unix::fs::symlink(&path, &link).unwrap();
         let outputs = Outputs { frames: 0, digest: "0f".into() };
         for name in [&path, &link] {
@@ -197,6 +224,7 @@ mod tests {
         }
         Recorder::create(&link, &header()).unwrap().finish(Instant::START, &outputs).unwrap();
         assert!(Recording::read(&path).is_ok() && link.is_symlink());
+        assert_eq!(Recording::header(&link), Ok(header()));
         let mut names: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         names.sort();
         assert_eq!(names, ["earlier", "link"]);
