@@ -4,12 +4,14 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
+use hopcast_protocols::time::Instant;
 use hopcast_sim::metrics::FlowSummary;
 use hopcast_sim::results::cause;
 use serde::{Deserialize, Serialize};
 
 use super::plan::{FlowPlan, Protocol};
 use crate::address::resolve;
+use crate::platform::clock::Clock;
 use crate::platform::wait;
 
 /// The port on which relays and receivers listen unless they are told another one; of no registered service.
@@ -296,11 +298,12 @@ impl Control {
 
     /// Waits for a message, also where it comes in parts.
     pub fn receive_for(&mut self, most: Duration) -> Event {
-        const STEP: Duration = Duration::from_millis(100);
-        let mut left = most;
+        let clock = Clock::new();
+        let until = Instant::from_nanos(most.as_nanos().try_into().unwrap_or(u64::MAX));
         loop {
-            match self.receive(left.min(STEP)) {
-                Event::Idle if !left.is_zero() => left = left.saturating_sub(STEP),
+            let left = clock.wait(Some(until)).unwrap_or_default();
+            match self.receive(left) {
+                Event::Idle if !left.is_zero() => {}
                 event => return event,
             }
         }
@@ -349,6 +352,26 @@ mod tests {
         }
         drop(near);
         assert!(matches!(far.receive(Duration::from_secs(5)), Event::Closed));
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "parts come one by one")]
+    fn a_message_in_many_parts_takes_only_the_time_that_it_takes() {
+        let (mut near, mut far) = pair();
+        let line = serde_json::to_string(&Message::Refused("x".repeat(500))).expect("it is plain") + "\n";
+        let writer = std::thread::spawn(move || {
+            for octet in line.as_bytes() {
+                near.write_all(&[*octet]).expect("it takes an octet");
+                std::thread::sleep(Duration::from_micros(100));
+            }
+            near
+        });
+        assert!(matches!(far.receive_for(Duration::from_secs(20)), Event::Message(Message::Refused(_))));
+        let mut near = writer.join().expect("it has written all");
+        near.write_all(b"{").expect("it takes an octet");
+        let clock = Clock::new();
+        assert!(matches!(far.receive_for(Duration::from_millis(200)), Event::Idle));
+        assert!(clock.now() >= Instant::from_nanos(200_000_000), "{:?}", clock.now());
     }
 
     #[test]

@@ -89,14 +89,16 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let failed = measure(&plan, &mut measured, &is_stopped).err();
     measured.retain(|measured| !measured.repetitions.is_empty());
     let mut failures: Vec<String> = failed.into_iter().collect();
+    let mut is_written = true;
     for measured in &measured {
         failures.extend(measured.problems());
         let folder = folders.iter().find(|(case, _)| *case == measured.case);
         if let Some(Err(error)) = folder.map(|(_, folder)| measured.write(folder)) {
             failures.push(error.to_string());
+            is_written = false;
         }
     }
-    if let Err(failure) = print(arguments, &measured) {
+    if let Err(failure) = print(arguments, &measured, is_written) {
         failures.push(failure.to_string());
     }
     // A folder in which nothing was written is no result.
@@ -188,7 +190,7 @@ fn folders<'a>(arguments: &Arguments, plan: &'a Plan) -> Result<Vec<(&'a Case, P
 }
 
 /// One object for one case, a list of them for a plan; or tables.
-fn print(arguments: &Arguments, measured: &[Measured<'_>]) -> Result<(), Failure> {
+fn print(arguments: &Arguments, measured: &[Measured<'_>], is_written: bool) -> Result<(), Failure> {
     if measured.is_empty() {
         return Ok(());
     }
@@ -214,7 +216,7 @@ fn print(arguments: &Arguments, measured: &[Measured<'_>]) -> Result<(), Failure
                 say(&format!("warning: {warning}"));
             }
         }
-        if let Some(out) = &arguments.out {
+        if let Some(out) = arguments.out.as_ref().filter(|_| is_written) {
             text += &format!("Written to {}\n", out.display());
         }
     }
