@@ -37,6 +37,9 @@ PORT = 6511
 
 Variant = Literal["adtfrc", "tfrc", "udp"]
 
+_Peer = tuple[str, int, int, int]
+"""Host, port, and the flow information and scope of IPv6."""
+
 
 class StreamError(HopcastError):
     """A stream came to an end that its user did not wish."""
@@ -62,6 +65,9 @@ class _Machine(asyncio.DatagramProtocol):
         self._start = time.monotonic_ns()
         self._timer: asyncio.TimerHandle | None = None
         self._transport: asyncio.DatagramTransport | None = None
+        self.flowing = asyncio.Event()
+        """Set while the socket takes what it is given, and nothing waits before it."""
+        self.flowing.set()
 
     def _now(self) -> int:
         return time.monotonic_ns() - self._start
@@ -82,12 +88,20 @@ class _Machine(asyncio.DatagramProtocol):
         machine.handle_timeout(self._now())
         self._settle(machine)
 
-    def _take(self, what: str, octets: bytes | None, peer: tuple[str, int] | None, reason: str | None) -> None:
+    def _take(self, what: str, octets: bytes | None, peer: _Peer | None, reason: str | None) -> None:
         raise NotImplementedError
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Called by asyncio."""
         self._transport = cast("asyncio.DatagramTransport", transport)
+
+    def pause_writing(self) -> None:
+        """Called by asyncio: more waits before the socket than should."""
+        self.flowing.clear()
+
+    def resume_writing(self) -> None:
+        """Called by asyncio: that has gone."""
+        self.flowing.set()
 
     def error_received(self, exc: Exception) -> None:
         """Called by asyncio: the network refuses, which may pass."""
@@ -124,7 +138,7 @@ class _SendingMachine(_Machine):
         if self.machine.room() > 0:
             self.room.set()
 
-    def _take(self, what: str, octets: bytes | None, peer: tuple[str, int] | None, reason: str | None) -> None:
+    def _take(self, what: str, octets: bytes | None, peer: _Peer | None, reason: str | None) -> None:
         if what == "transmit" and self._transport is not None and octets is not None:
             self._transport.sendto(octets)
         elif what == "connected":
@@ -139,6 +153,7 @@ class _SendingMachine(_Machine):
         """Nothing more may be handed over."""
         self.ending = True
         self.room.set()
+        self.flowing.set()
 
     def finish(self) -> None:
         """Nothing more happens."""
@@ -234,9 +249,9 @@ class Sender:
         """
         protocol = self._open()
         protocol.check()
-        while protocol.machine.room() == 0:
+        while protocol.machine.room() == 0 or not protocol.flowing.is_set():
             protocol.room.clear()
-            await protocol.room.wait()
+            await (protocol.room if protocol.flowing.is_set() else protocol.flowing).wait()
             protocol.check()
         if not protocol.machine.handle_packet(packet, protocol.now()):
             raise ValueError(f"a packet of {len(packet)} octets can't be carried")
@@ -245,6 +260,8 @@ class Sender:
     def send_now(self, packet: bytes) -> bool:
         """Hands over a packet if there is room, for media that doesn't wait. False if it was dropped."""
         protocol = self._open()
+        if not protocol.flowing.is_set():
+            return False
         taken = protocol.machine.handle_packet(packet, protocol.now())
         protocol.settle()
         return taken
@@ -273,12 +290,13 @@ class _ReceivingMachine(_Machine):
         self.finished = False
 
     def datagram_received(self, data: bytes, addr: tuple[str | Any, int]) -> None:
-        self.machine.handle_datagram(addr[0], addr[1], data, self._now())
+        # Of IPv6 there are four parts: a link-local address means nothing without its scope.
+        self.machine.handle_datagram(data, self._now(), *addr)
         self._settle(self.machine)
 
-    def _take(self, what: str, octets: bytes | None, peer: tuple[str, int] | None, reason: str | None) -> None:
+    def _take(self, what: str, octets: bytes | None, peer: _Peer | None, reason: str | None) -> None:
         if what == "transmit" and self._transport is not None and octets is not None:
-            self._transport.sendto(octets, peer)
+            self._transport.sendto(octets, peer if peer is None or ":" in peer[0] else peer[:2])
         elif what == "deliver" and octets is not None:
             if len(self.packets) == self.capacity:
                 self.packets.popleft()

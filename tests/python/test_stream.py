@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from hopcast import _core
 from hopcast.stream import Receiver, Sender, StreamError, rtp_packet
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="live commands need Linux")
@@ -206,3 +207,43 @@ def test_errors_are_hopcasts() -> None:
     from hopcast import HopcastError
 
     assert issubclass(StreamError, HopcastError)
+
+
+def test_where_the_socket_takes_nothing_senders_wait_and_others_have_their_turn() -> None:
+    async def run() -> None:
+        async with Receiver("127.0.0.1:0", variant="udp") as receiver:
+            host, port = receiver.address
+            async with Sender(f"{host}:{port}", variant="udp") as sender:
+                await sender.send(packets(1)[0])
+                # What asyncio says where a network is slower than its sender.
+                machine = sender._open()
+                machine.pause_writing()
+                assert not sender.send_now(packets(1)[0])
+                waiting = asyncio.create_task(sender.send(packets(1)[0]))
+                await asyncio.sleep(0.05)
+                assert not waiting.done()
+                assert sender.statistics["packets_offered"] == 1
+                machine.resume_writing()
+                await asyncio.wait_for(waiting, 5)
+                assert sender.send_now(packets(1)[0])
+                assert sender.statistics["packets_offered"] == 3
+                machine.pause_writing()
+                waiting = asyncio.create_task(sender.send(packets(1)[0]))
+                await asyncio.sleep(0.05)
+            with pytest.raises(StreamError):
+                await asyncio.wait_for(waiting, 5)
+
+    asyncio.run(run())
+
+
+def test_who_is_link_local_is_answered_where_it_is() -> None:
+    request = _core.StreamSender("adtfrc", None, None, None, 0).poll_output(0)
+    assert request is not None
+    receiver = _core.StreamReceiver("adtfrc", 0.3, None, 0)
+    peers = [("fe80::1", 5000, 0, 3), ("fe80::1", 5000, 0, 4), ("192.0.2.1", 5000)]
+    for peer in peers:
+        receiver.handle_datagram(request[1] or b"", 0, *peer)
+        answer = receiver.poll_output(0)
+        assert answer is not None
+        assert answer[0] == "transmit"
+        assert answer[2] == (*peer, 0, 0)[:4]

@@ -1,6 +1,6 @@
 //! Both ends of a stream for `hopcast.stream`, which gives them sockets and a clock.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
@@ -16,8 +16,10 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+/// Host, port and, of IPv6, flow information and scope, as Python's sockets have them.
+type Peer = (String, u16, u32, u32);
 /// What a machine wants done: a word, octets, a peer, a reason.
-type Wish<'py> = (&'static str, Option<Bound<'py, PyBytes>>, Option<(String, u16)>, Option<String>);
+type Wish<'py> = (&'static str, Option<Bound<'py, PyBytes>>, Option<Peer>, Option<String>);
 
 /// Host and port, if it names one, of HOST, HOST:PORT, or with brackets around the host; `None` if that can't be.
 #[pyfunction]
@@ -125,9 +127,21 @@ impl StreamReceiver {
         Ok(Self(Mutex::new(Receiver::new(config, draw_seed().map_err(failure)?, Instant::from_nanos(now)))))
     }
 
-    fn handle_datagram(&mut self, host: &str, port: u16, datagram: &[u8], now: u64) -> PyResult<()> {
-        let host: IpAddr = host.parse().map_err(|_| PyValueError::new_err(format!("{host} is no address")))?;
-        self.machine().handle_datagram(SocketAddr::from((host, port)), datagram, Instant::from_nanos(now));
+    #[pyo3(signature = (datagram, now, host, port, flowinfo = 0, scope_id = 0))]
+    fn handle_datagram(
+        &mut self,
+        datagram: &[u8],
+        now: u64,
+        host: &str,
+        port: u16,
+        flowinfo: u32,
+        scope_id: u32,
+    ) -> PyResult<()> {
+        let peer = match host.parse().map_err(|_| PyValueError::new_err(format!("{host} is no address")))? {
+            IpAddr::V4(host) => SocketAddr::from((host, port)),
+            IpAddr::V6(host) => SocketAddrV6::new(host, port, flowinfo, scope_id).into(),
+        };
+        self.machine().handle_datagram(peer, datagram, Instant::from_nanos(now));
         Ok(())
     }
 
@@ -144,7 +158,13 @@ impl StreamReceiver {
     }
 
     fn poll_output<'py>(&mut self, py: Python<'py>, now: u64) -> Option<Wish<'py>> {
-        let address = |peer: SocketAddr| Some((peer.ip().to_string(), peer.port()));
+        let address = |peer: SocketAddr| {
+            let (flowinfo, scope) = match peer {
+                SocketAddr::V4(_) => (0, 0),
+                SocketAddr::V6(peer) => (peer.flowinfo(), peer.scope_id()),
+            };
+            Some((peer.ip().to_string(), peer.port(), flowinfo, scope))
+        };
         Some(match self.machine().poll_output(Instant::from_nanos(now))? {
             ReceiverOutput::Transmit(to, octets) => ("transmit", Some(PyBytes::new(py, octets)), address(to), None),
             ReceiverOutput::Deliver(octets) => ("deliver", Some(PyBytes::new(py, octets)), None, None),

@@ -14,7 +14,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use hopcast_sim::scenario::quantity::Dimension;
-use hopcast_wire::mpegts::SYNC;
+use hopcast_wire::mpegts::{PACKET_LEN, SYNC};
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags};
@@ -98,6 +98,11 @@ impl Input {
         let metadata = file.metadata()?;
         if metadata.is_dir() {
             return Err(io::Error::other("it is a folder"));
+        }
+        if metadata.is_file() && metadata.len() < PACKET_LEN as u64 {
+            let problem =
+                format!("it is no MPEG transport stream: {} octets, a packet has {PACKET_LEN}", metadata.len());
+            return Err(io::Error::other(problem));
         }
         Ok(Self { is_file: metadata.is_file(), file, name, is_fresh: true })
     }

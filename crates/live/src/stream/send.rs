@@ -97,6 +97,9 @@ impl Send {
         let signals = Signals::listen().map_err(|error| Failure::Run(format!("can't listen to signals: {error}")))?;
         let peers = address::resolve(&self.to, Some(UDP_PORT));
         let peers = peers.map_err(|wrong| Failure::Input(format!("--to: {wrong}")))?;
+        if peers.iter().any(|peer| peer.port() == 0) {
+            return Err(Failure::Input(format!("--to: {}: a port from 1 to 65535 is wanted", self.to)));
+        }
         let clock = Clock::new();
         let now = clock.now();
         let mut peers = Peers::new(peers, self.variant, now);
