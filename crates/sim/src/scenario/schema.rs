@@ -91,7 +91,7 @@ pub(super) struct Radio {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preamble: Option<Preamble>,
     /// Channel number of the standard's band: the default of the propagation's frequency. Default: 1 (802.11, 802.11b,
-    /// 802.11g), 36 (802.11a).
+    /// 802.11g, WaveLAN), 36 (802.11a), 42 (802.11a-turbo).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1, "maximum" = 200))]
     pub channel: Option<u32>,
@@ -149,8 +149,8 @@ pub(super) struct Radio {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1e-33, "maximum" = 1e6))]
     pub receive_threshold: Option<Power>,
-    /// Least power that makes the medium busy; not used with propagation `range`. Default: the standard's threshold of
-    /// clear channel assessment (-78.07 dBm under profile `ns-2`), or `receive_threshold` if that is lower.
+    /// Least power that makes the medium busy; not used with propagation `range`. Default: the minimum sensitivity of the most robust
+    /// rate (-78.07 dBm under profile `ns-2`), or `receive_threshold` if that is lower.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1e-33, "maximum" = 1e6))]
     pub carrier_sense_threshold: Option<Power>,
@@ -394,7 +394,7 @@ pub(super) struct TwoRayGround {
 /// Two rays with phases.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct TwoRayInterference {
-    /// Carrier frequency. Default: that of `radio.channel`.
+    /// Carrier frequency. Default: that of `radio.channel`; 914 MHz under profile `ns-2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1e6, "maximum" = 1e12))]
     pub frequency: Option<Frequency>,
@@ -597,8 +597,8 @@ pub(super) struct Nodes {
     /// Who passes on what is for others. Default: `os`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relay: Option<Relay>,
-    /// Send and receive buffer of each UDP socket, and each direction of a TCP connection without `window`. Default:
-    /// 212992 B.
+    /// Send and receive buffer of each UDP socket, and each direction of a TCP connection without `window`; what TFRC and ADTFRC hold of
+    /// applications that don't wait. Default: 212992 B.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1, "maximum" = 1_073_741_824))]
     pub socket_buffer: Option<Size>,

@@ -682,10 +682,9 @@ impl Resolver<'_> {
             self.ledger.pick(&["radio", "carrier_sense_threshold"], radio.carrier_sense_threshold, show, || {
                 let (threshold, source) = match ns_2 {
                     true => (-78.07, ns_2_default("CSThresh_ 1.559e-11")),
-                    false => (
-                        phy.cca_threshold(),
-                        format!("default: clear channel assessment of {standard} (IEEE 802.11-2020)"),
-                    ),
+                    false => {
+                        (phy.cca_threshold(), format!("default: sensitivity of the most robust rate of {standard}"))
+                    }
                 };
                 match receive {
                     Some(receive) if receive.0 < threshold => {

@@ -182,15 +182,47 @@ impl Resolver<'_> {
             aodv::LocalRepair::Near => LocalRepair::Near,
             aodv::LocalRepair::NearerThanSource => LocalRepair::NearerThanSource,
         };
+        // What section 10 does not list: a choice that the text leaves, or, under other profiles, theirs.
+        let text = |section: &'static str| if profile == AodvProfile::Rfc3561 { section } else { source };
         let mut time = |key, given, default| self.time_or(&at(key), given, default, source);
         let active_route_timeout =
             time("active_route_timeout", given.active_route_timeout, default.active_route_timeout);
         let hello_interval = time("hello_interval", given.hello_interval, default.hello_interval);
         let node_traversal_time = time("node_traversal_time", given.node_traversal_time, default.node_traversal_time);
-        let broadcast_jitter = time("broadcast_jitter", given.broadcast_jitter, default.broadcast_jitter);
-        let link_detection =
-            self.ledger.pick(&at("link_detection"), given.link_detection, word, || (detection, source.into()));
-        let local_repair = self.ledger.pick(&at("local_repair"), given.local_repair, word, || (repair, source.into()));
+        let broadcast_jitter = self.time_or(
+            &at("broadcast_jitter"),
+            given.broadcast_jitter,
+            default.broadcast_jitter,
+            text("default: as ns-2.35; RFC 5148, section 5, asks for some"),
+        );
+        let link_detection = self.ledger.pick(&at("link_detection"), given.link_detection, word, || {
+            (detection, text("default: allowed by RFC 3561, sections 6.9 and 6.10").into())
+        });
+        let local_repair = self.ledger.pick(&at("local_repair"), given.local_repair, word, || {
+            (repair, text("default: allowed by RFC 3561, section 6.12").into())
+        });
+        let mut chosen =
+            |key, given, default, section| Or { resolver: self, index, source: text(section) }.of(key, given, default);
+        let hello_always =
+            chosen("hello_always", given.hello_always, default.hello_always, "default: RFC 3561, section 6.9");
+        let gratuitous_reply = chosen(
+            "gratuitous_reply",
+            given.gratuitous_reply,
+            default.gratuitous_reply,
+            "default: allowed by RFC 3561, section 6.6.3",
+        );
+        let destination_only = chosen(
+            "destination_only",
+            given.destination_only,
+            default.destination_only,
+            "default: allowed by RFC 3561, section 6.3",
+        );
+        let reply_acknowledgement = chosen(
+            "reply_acknowledgement",
+            given.reply_acknowledgement,
+            default.reply_acknowledgement,
+            "default: allowed by RFC 3561, section 6.8",
+        );
         let mut or = Or { resolver: self, index, source };
         aodv::Config {
             active_route_timeout,
@@ -216,19 +248,15 @@ impl Resolver<'_> {
             ttl_threshold: or.of("ttl_threshold", given.ttl_threshold, default.ttl_threshold),
             rules: default.rules,
             in_arp: default.in_arp,
-            hello_always: or.of("hello_always", given.hello_always, default.hello_always),
+            hello_always,
             local_repair: match local_repair {
                 LocalRepair::Never => aodv::LocalRepair::Never,
                 LocalRepair::Near => aodv::LocalRepair::Near,
                 LocalRepair::NearerThanSource => aodv::LocalRepair::NearerThanSource,
             },
-            gratuitous_reply: or.of("gratuitous_reply", given.gratuitous_reply, default.gratuitous_reply),
-            destination_only: or.of("destination_only", given.destination_only, default.destination_only),
-            reply_acknowledgement: or.of(
-                "reply_acknowledgement",
-                given.reply_acknowledgement,
-                default.reply_acknowledgement,
-            ),
+            gratuitous_reply,
+            destination_only,
+            reply_acknowledgement,
         }
     }
 
@@ -339,6 +367,19 @@ impl Resolver<'_> {
         let hello_interval = self.time_or(&at("hello_interval"), given.hello_interval, default.hello_interval, SOURCE);
         let tc_interval = self.time_or(&at("tc_interval"), given.tc_interval, default.tc_interval, SOURCE);
         let duplicate_hold = self.time_or(&at("duplicate_hold"), given.duplicate_hold, default.duplicate_hold, SOURCE);
+        let mut chosen = |key, given, default, source| Or { resolver: self, index, source }.of(key, given, default);
+        let hysteresis = chosen(
+            "hysteresis",
+            given.hysteresis,
+            default.hysteresis.is_some(),
+            "default: allowed by RFC 3626, section 14",
+        );
+        let link_layer_notification = chosen(
+            "link_layer_notification",
+            given.link_layer_notification,
+            default.link_layer_notification,
+            "default: allowed by RFC 3626, section 13",
+        );
         let mut or = Or { resolver: self, index, source: SOURCE };
         olsr::Config {
             hello_interval,
@@ -347,12 +388,8 @@ impl Resolver<'_> {
             willingness: or.of("willingness", given.willingness, default.willingness),
             tc_redundancy: or.of("tc_redundancy", given.tc_redundancy, default.tc_redundancy),
             mpr_coverage: or.of("mpr_coverage", given.mpr_coverage, default.mpr_coverage),
-            hysteresis: or.of("hysteresis", given.hysteresis, default.hysteresis.is_some()).then(Hysteresis::default),
-            link_layer_notification: or.of(
-                "link_layer_notification",
-                given.link_layer_notification,
-                default.link_layer_notification,
-            ),
+            hysteresis: hysteresis.then(Hysteresis::default),
+            link_layer_notification,
             mtu: default.mtu,
         }
     }

@@ -73,7 +73,13 @@ fn protocols_differ_by_profile_and_by_what_is_given() {
     assert_eq!(explained(&[aodv], "active_route_timeout"), told("3 s", "default: RFC 3561, section 10"));
     assert_eq!(explained(&[aodv, "radio.profile=ns-2"], "active_route_timeout"), told("10 s", "default: as ns-2.35"));
     assert_eq!(explained(&[aodv, "nodes.n.routing.ttl_start=3"], "ttl_start"), told("3", "--set"));
-    assert_eq!(explained(&[aodv], "local_repair"), told("near", "default: RFC 3561, section 10"));
+    assert_eq!(explained(&[aodv], "local_repair"), told("near", "default: allowed by RFC 3561, section 6.12"));
+    let jitter = "default: as ns-2.35; RFC 5148, section 5, asks for some";
+    assert_eq!(explained(&[aodv], "broadcast_jitter"), told("10 ms", jitter));
+    assert_eq!(explained(&[aodv, "radio.profile=ns-2"], "destination_only").1, "default: as ns-2.35");
+    let olsr = "nodes.n.routing={ protocol = \"olsr\" }";
+    assert_eq!(explained(&[olsr], "hysteresis"), told("false", "default: allowed by RFC 3626, section 14"));
+    assert_eq!(explained(&[olsr], "tc_interval").1, "default: RFC 3626, section 18");
     assert_eq!(explained(&[aodv, "nodes.n.routing.local_repair=never"], "local_repair"), told("never", "--set"));
     let dsr = "nodes.n.routing={ protocol = \"dsr\", cache = \"path\" }";
     assert_eq!(explained(&[dsr], "cache"), told("path", "--set"));
