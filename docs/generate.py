@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
 import channel
@@ -89,19 +89,12 @@ def section(of: click.Context) -> str:
 def live_sections(*words: str) -> list[str]:
     """The help of a live command and of those below it, which read their arguments themselves."""
     command = [sys.executable, "-m", "hopcast", *words, "--help"]
-    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    lines = [line for long in text.splitlines() for line in wrapped(long)]
+    environment = os.environ | {"COLUMNS": str(WIDTH)}
+    text = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
     below = re.search(r"^Commands:\n((?:  .*\n)+)", text, re.MULTILINE)
     names = re.findall(r"^  (\w+) ", below[1], re.MULTILINE) if below else []
-    parts = [fenced(" ".join(["hopcast", *words]), "\n".join(lines))]
+    parts = [fenced(" ".join(["hopcast", *words]), text)]
     return parts + [part for name in names if name != "help" for part in live_sections(*words, name)]
-
-
-def wrapped(line: str) -> list[str]:
-    """A line of help in lines of the page's width; the second column stays one."""
-    first = re.match(r" *(?:\S+(?: \S+)* {2,})?", line)
-    indent = " " * len(first[0] if first else "")
-    return textwrap.wrap(line, WIDTH, subsequent_indent=indent, break_on_hyphens=False) or [""]
 
 
 def fenced(path: str, text: str) -> str:

@@ -9,7 +9,7 @@ use crate::output;
 
 /// Media streaming over wireless ad hoc networks: emulated, and between real hosts.
 #[derive(Debug, Parser)]
-#[command(name = "hopcast", version, long_version = NOTICE, about)]
+#[command(name = "hopcast", version, long_version = NOTICE, about, max_term_width = 100)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
