@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from hopcast import _core
-from hopcast.figures import COLOURS, STYLE, picture
+from hopcast.figures import COLOURS, HEIGHT, ROOM, STYLE, WIDTH, legend_columns, picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -108,17 +108,17 @@ def fading(left: Axes, right: Axes) -> None:
         left.plot(10 * np.log10(power), np.cumsum(steps), color=COLOURS[index], label=label)
     left.set_yscale("log")
     left.set(xlabel="power, dB to its mean", ylabel="share of draws below", xlim=(-35, 10), ylim=(1e-4, 1.5))
-    legend(left, 2)
+    legend(left)
 
     lags = np.arange(0.0, 2.01, 0.05)
-    paths = np.array([_core.path_fading("rayleigh", 0.0, 1, path, path + 1, [0.0, *(lags)]) for path in range(4_000)])
-    fluctuation = paths - 1.0
-    measured = (fluctuation[:, :1] * fluctuation[:, 1:]).mean(axis=0) / (fluctuation**2).mean()
-    right.plot(lags, measured, "o", color=COLOURS[0], markersize=3.5, label="4000 paths")
+    paths = np.array([_core.path_fading("rayleigh", 0.0, 1, path, path + 1, list(lags)) for path in range(20_000)])
+    # Powers of mean 1 and variance 1, at all times.
+    measured = ((paths[:, :1] - 1.0) * (paths - 1.0)).mean(axis=0)
+    right.plot(lags, measured, "o", color=COLOURS[0], markersize=3.5, label="20 000 paths")
     fine = np.linspace(0.0, 2.0, 400)
     right.plot(fine, bessel(2 * math.pi * fine) ** 2, color=COLOURS[1], label="J₀²(2πfτ)")
     right.set(xlabel="lag, periods of the Doppler frequency", ylabel="correlation of powers")
-    legend(right, 2)
+    legend(right)
 
 
 def shadowing(left: Axes, right: Axes) -> None:
@@ -132,7 +132,7 @@ def shadowing(left: Axes, right: Axes) -> None:
         fine, [0.5 * math.erfc(-x / 8.0 / math.sqrt(2)) for x in fine], color=COLOURS[1], label="normal, σ = 8 dB"
     )
     left.set(xlabel="shadowing, dB", ylabel="share of links below")
-    legend(left, 2)
+    legend(left)
 
     steps = np.arange(0.0, 41.0, 2.0)
     one, both = [], []
@@ -149,7 +149,7 @@ def shadowing(left: Axes, right: Axes) -> None:
         right.plot(steps, measured, "o", color=COLOURS[index], markersize=3.5, label=label)
         right.plot(steps, np.exp(-exponent * steps / 10.0), color=COLOURS[index])
     right.set(xlabel="move, m (decorrelation distance 10 m)", ylabel="correlation")
-    legend(right, 2)
+    legend(right)
 
 
 def gilbert_elliott(axes: Axes) -> None:
@@ -178,12 +178,15 @@ def bessel(x: Any) -> Any:
 def drawn(panels: int, draw: Callable[..., None]) -> str:
     """A figure with so many panels, as text."""
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(6.4 if panels == 1 else 8.4, 3.4), layout="constrained")
+        figure = Figure(figsize=(WIDTH if panels == 1 else 8.4, HEIGHT), layout="constrained")
         draw(*(figure.add_subplot(1, panels, panel + 1) for panel in range(panels)))
     # A picture on its own has no page whose ink it could take.
     return picture(figure)
 
 
-def legend(axes: Axes, columns: int = 4) -> None:
-    """Above the axes, where no curve can run through it."""
-    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, fontsize=8)
+def legend(axes: Axes, size: float = 8.0) -> None:
+    """Above the axes, where no curve can run through it, in letters of so many points."""
+    handles, labels = axes.get_legend_handles_labels()
+    room = axes.figure.get_figwidth() / len(axes.figure.axes) - (WIDTH - ROOM)
+    columns = legend_columns(labels, room * STYLE["font.size"] / size)
+    axes.legend(handles, labels, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, fontsize=size)

@@ -69,7 +69,7 @@ def sensitivity(axes: Axes) -> None:
     axes.axvline(len(CCK) - 0.5, color=INK, linewidth=0.6)
     axes.set_xticks(places, [f"{rate:g}" for rate in rates])
     axes.set(xlabel="rate, Mb/s (802.11b, 802.11a)", ylabel="least power, dBm")
-    legend(axes, 1)
+    legend(axes)
 
 
 def least_power(rate: float) -> float:
@@ -104,7 +104,7 @@ def capture(axes: Axes) -> None:
         means(axes, ratios, received, fmt="o" if first else "s", color=colour, markersize=3.5, elinewidth=0.8)
         axes.plot(fine, overlapped(rate, first, fine), color=colour, label=label, linestyle="-" if first else "--")
     axes.set(xlabel="power over that of the other frame, dB", ylabel="share of frames received", ylim=(-0.03, 1.05))
-    legend(axes, 2)
+    legend(axes)
 
 
 OVERLAP = {6: 340e-6, 54: 60e-6}
@@ -182,7 +182,7 @@ def rate_control(left: Axes, right: Axes) -> None:
             )
         axes.text(0.03, 0.94, title, transform=axes.transAxes)
         axes.set(xlabel="signal-to-noise ratio, dB", ylabel="goodput, Mb/s", ylim=(0, 33))
-    legend(left, 4)
+    legend(left)
 
 
 def chosen(algorithm: str, snr: float, fading: str) -> list[float]:

@@ -74,7 +74,7 @@ def timing(axes: Axes) -> None:
     axes.set_yticks([0.2, 0.5, 1, 2, 5, 10, 20], ["0.2", "0.5", "1", "2", "5", "10", "20"])
     axes.minorticks_off()
     axes.set(xlabel="payload of a datagram, B", ylabel="goodput, Mb/s")
-    legend(axes, 3)
+    legend(axes)
 
 
 def edca(left: Axes, right: Axes) -> None:
@@ -103,7 +103,7 @@ def edca(left: Axes, right: Axes) -> None:
     right.set_yscale("log")
     right.set_yticks([0.1, 0.2, 0.5, 1, 2, 5], ["0.1", "0.2", "0.5", "1", "2", "5"])
     right.minorticks_off()
-    legend(left, 3)
+    legend(left)
 
 
 def cell(senders: int) -> tuple[list[float], list[float]]:
@@ -151,7 +151,7 @@ def control_law(axes: Axes) -> None:
             law, np.arange(1, len(law) + 1), where="post", color=COLOURS[index], label=f"interval {1e3 * interval:g} ms"
         )
     axes.set(xlabel="time, s", ylabel="packets dropped", ylim=(0, None))
-    legend(axes, 3)
+    legend(axes)
 
 
 def law_steps(interval: float) -> Any:
@@ -196,7 +196,7 @@ def fair_shares(axes: Axes) -> None:
         axis.set_ticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
     axes.set(xlabel="offered by a flow, Mb/s", ylabel="goodput of the flow, Mb/s", ylim=(0.02, 5))
-    legend(axes, 3)
+    legend(axes)
 
 
 def fair(rates: Any, carried: float) -> float:
@@ -228,7 +228,7 @@ def cards(axes: Axes) -> None:
         axes.plot(1500, MEASURED[model], "D", color=COLOURS[index], markersize=6, markerfacecolor="none")
     axes.plot([], [], "D", color=INK, markersize=6, markerfacecolor="none", label="measured by Desilva and Das")
     axes.set(xlabel="packet, B", ylabel="bandwidth, Mb/s of IP packets", ylim=(0, 2))
-    legend(axes, 3)
+    legend(axes)
 
 
 def through(model: str, packet: int) -> float:

@@ -179,7 +179,7 @@ def roaming(axes: Axes) -> None:
         axes.plot(1e3 * np.array([shortest, shortest + BEACON]), [0, 1], ":", color=COLOURS[index])
     axes.plot([], [], ":", color=INK, label="seven intervals from the last beacon, and the scan")
     axes.set(xlabel="without data, ms", ylabel="share of runs with less", ylim=(0, 1))
-    legend(axes, 3)
+    legend(axes)
 
 
 def without_data(kind: str) -> list[float]:

@@ -68,7 +68,7 @@ def beside(axes: Axes, runs: tables.Runs) -> None:
     axes.set_xscale("log", base=2)
     axes.set_xticks(PAIRS, [str(pairs) for pairs in PAIRS])
     axes.minorticks_off()
-    axes.set(xlabel="flows of TFRC, and as many of TCP", ylabel="of an even share", ylim=(0.0, 2.5))
+    axes.set(xlabel="flows of TFRC, and as many of TCP", ylabel="goodput of a flow by an even share", ylim=(0.0, 2.5))
     legend(axes)
 
 

@@ -27,9 +27,9 @@ def main() -> None:
     results = json.loads(arguments.results.read_text(encoding="utf-8"))
     save(cell(results), arguments.folder / "validation-cell.svg")
     for name, title in (
-        ("ns-3", "ns-3 as it is, hopcast `standard`"),
-        ("ns-3-like", "ns-3 with hopcast's rules, hopcast `standard`"),
-        ("ns-2", "ns-2 with AODV, hopcast `ns-2`"),
+        ("ns-3", "ns-3 as it is, hopcast, profile standard"),
+        ("ns-3-like", "ns-3 with hopcast's rules, hopcast, profile standard"),
+        ("ns-2", "ns-2 with AODV, hopcast, profile ns-2"),
         ("ns-2-persistent", "the same, 255 attempts at each frame"),
     ):
         save(string(results[name], title), arguments.folder / f"validation-string-{name}.svg")
@@ -56,7 +56,7 @@ def cell(results: dict[str, Any]) -> pyplot.Figure:
     axes.set_xticks(stations, [str(n) for n in stations])
     axes.minorticks_off()
     axes.set_xlabel("saturated stations")
-    axes.set_ylabel("Mb/s in all")
+    axes.set_ylabel("throughput of all stations, Mb/s")
     axes.legend(frameon=False, fontsize=8)
     return figure
 
@@ -75,7 +75,7 @@ def string(pairing: dict[str, Any], title: str) -> pyplot.Figure:
         axes.set_yscale("log")
         axes.set_yticks([0.1, 0.2, 0.5, 1.0], ["0.1", "0.2", "0.5", "1"])
         axes.minorticks_off()
-    grid[0].set_ylabel("Mb/s")
+    grid[0].set_ylabel("goodput, Mb/s")
     grid[0].legend(frameon=False, fontsize=8)
     figure.suptitle(title, fontsize=10)
     return figure

@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
+from matplotlib.patheffects import withStroke
 from matplotlib.textpath import TextPath
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
@@ -40,6 +41,8 @@ GAP = 0.04
 """Inches between a number or label and the middle between it and the next one."""
 PAPER = "paper"
 """In legends."""
+HOLLOW: Any = {"linestyle": ":", "linewidth": 1.0, "markerfacecolor": "none", "markersize": 8.0}
+"""Of what a paper says: around the mark of what is measured where both are alike."""
 
 STYLE: Any = {
     "figure.facecolor": "none",
@@ -94,7 +97,8 @@ class Curve:
 
 @dataclass(frozen=True)
 class Group:
-    """Bars of one colour, one for each label of the axis: heights, half the widths of their intervals, and what a paper says of them."""
+    """Bars of one colour, one for each label of the axis: heights (not a number where there is none), half the widths of their
+    intervals, and what a paper says of them."""
 
     label: str
     heights: Sequence[float]
@@ -106,7 +110,7 @@ class Group:
         """Rows of a study."""
         return Group(
             label,
-            [row.measured or 0.0 for row in rows],
+            [math.nan if row.measured is None else row.measured for row in rows],
             [row.ci95 or 0.0 for row in rows],
             [_paper(row) for row in rows],
         )
@@ -114,33 +118,40 @@ class Group:
 
 def lines(drawn: Sequence[Line], *, x: str, y: str, doubling: bool = False) -> Figure:
     """Rows of a study against a parameter, and dotted what the paper says of them. `doubling` sets sizes that double each time at
-    even distances."""
+    even distances. Where the parameter has one value, there are bars."""
+    places = sorted({at for line in drawn for at, _ in line.points})
+    if len(places) == 1:
+        groups = [Group.of(line.label, [row for _, row in line.points]) for line in drawn if line.points]
+        return bars([f"{places[0]:g}"], groups, x=x, y=y)
+    lowest = min((row.measured for line in drawn for _, row in line.points if row.measured is not None), default=0.0)
     with _axes() as (figure, axes):
-        lowest, told = 0.0, False
+        told = False
         entries: list[Entry] = []
         for index, line in enumerate(drawn):
-            points = [(at, row) for at, row in line.points if row.measured is not None]
+            points = [(at, row.measured, row.ci95 or 0.0) for at, row in line.points if row.measured is not None]
             look: Any = {"color": COLOURS[index % len(COLOURS)], "marker": MARKERS[index % len(MARKERS)]}
             drawing = axes.errorbar(
-                [at for at, _ in points],
-                [row.measured or 0.0 for _, row in points],
-                yerr=[row.ci95 or 0.0 for _, row in points],
+                [at for at, _, _ in points],
+                [value for _, value, _ in points],
+                yerr=_intervals([value for _, value, _ in points], [half for *_, half in points], y),
                 linestyle="-" if index < len(COLOURS) else "--",
                 **look,
             )
             entries.append((drawing, line.label))
-            lowest = min([lowest, *(row.measured or 0.0 for _, row in points)])
-            papers = [(at, sum(paper) / 2.0) for at, row in line.points if (paper := _paper(row)) is not None]
+            papers = [(at, *paper) for at, row in line.points if (paper := _paper(row)) is not None]
             if papers:
                 told = True
-                axes.plot(*zip(*papers, strict=True), linestyle=":", linewidth=1.0, markerfacecolor="none", **look)
+                axes.errorbar(
+                    [at for at, _, _ in papers],
+                    [(low + high) / 2.0 for _, low, high in papers],
+                    yerr=[(high - low) / 2.0 or math.nan for _, low, high in papers],
+                    **HOLLOW,
+                    **look,
+                )
         if told:
-            entries += [
-                (mark, PAPER) for mark in axes.plot([], [], "o:", color=INK, linewidth=1.0, markerfacecolor="none")
-            ]
+            entries += [(mark, PAPER) for mark in axes.plot([], [], "o", color=INK, **HOLLOW)]
         if doubling:
             axes.set_xscale("log", base=2)
-        places = sorted({at for line in drawn for at, _ in line.points})
         axes.xaxis.set_major_locator(FixedLocator(_apart(places, doubling=doubling)))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
@@ -148,44 +159,74 @@ def lines(drawn: Sequence[Line], *, x: str, y: str, doubling: bool = False) -> F
     return figure
 
 
-def curves(drawn: Sequence[Curve], *, y: str, step: bool = False) -> Figure:
-    """Curves over the time of a run."""
+def curves(drawn: Sequence[Curve], *, y: str, x: str = "time, s", step: bool = False) -> Figure:
+    """Curves over the time of a run. With `step`, a value is that of the interval that ends at its time. Without a curve the figure
+    says that there is nothing."""
     with _axes() as (figure, axes):
         lowest = 0.0
         entries: list[Entry] = []
-        for curve in drawn:
-            colour = COLOURS[curve.colour % len(COLOURS)]
+        for number, curve in enumerate(drawn):
             values = [math.nan if value is None else value for value in curve.values]
+            halves = [half or 0.0 for half in curve.half_widths or [0.0] * len(values)]
+            seconds = curve.seconds
+            if step:
+                seconds, values, halves = _steps(seconds, values, halves)
+            # Apart from each other without colours, too.
+            marked = range(number, len(values), len(values) // 12 + 1) if len(drawn) > 1 and not step else ()
+            colour = COLOURS[curve.colour % len(COLOURS)]
             drawing = axes.plot(
-                curve.seconds,
+                seconds,
                 values,
                 color=colour,
-                drawstyle="steps-pre" if step else "default",
+                linestyle="-" if curve.colour < len(COLOURS) else "--",
                 linewidth=1.1,
+                marker=MARKERS[curve.colour % len(MARKERS)],
+                markersize=3.5,
+                markevery=sorted({*marked, *_alone(values)}),
+                # Who comes first is seen before all others.
+                zorder=2.5 - 0.5 * number / len(drawn),
             )
             entries += [(line, curve.label) for line in drawing]
             if curve.half_widths:
-                halves = [half or 0.0 for half in curve.half_widths]
                 axes.fill_between(
-                    curve.seconds,
+                    seconds,
                     [value - half for value, half in zip(values, halves, strict=True)],
                     [value + half for value, half in zip(values, halves, strict=True)],
-                    step="pre" if step else None,
                     color=colour,
                     alpha=0.2,
                     linewidth=0.0,
                 )
             lowest = min([lowest, *(value for value in values if math.isfinite(value))])
+        if not drawn:
+            axes.text(0.5, 0.5, "nothing was recorded", transform=axes.transAxes, ha="center", va="center")
+            axes.yaxis.set_major_locator(NullLocator())
         # From the start of the run, whatever is drawn: figures beside each other share their time.
         axes.set_xlim(0.0, max((curve.seconds[-1] for curve in drawn if curve.seconds), default=1.0))
-        _finish(axes, "time, s", y, lowest, entries)
+        _finish(axes, x, y, lowest, entries, least=1)
     return figure
 
 
-def bars(labels: Sequence[str], groups: Sequence[Group], *, y: str) -> Figure:
+def _steps(
+    seconds: Sequence[float], values: Sequence[float], halves: Sequence[float]
+) -> tuple[list[float], list[float], list[float]]:
+    """The corners of what is as high as each value from the time before its own. Before the first one it is as long as after it."""
+    if len(seconds) < 2:
+        return list(seconds), list(values), list(halves)
+    starts = [2.0 * seconds[0] - seconds[1], *seconds[:-1]]
+    corners = [place for start, end in zip(starts, seconds, strict=True) for place in (start, end)]
+    return corners, [value for value in values for _ in range(2)], [half for half in halves for _ in range(2)]
+
+
+def _alone(values: Sequence[float]) -> list[int]:
+    """Which values stand between gaps: no line shows them."""
+    gaps = [True, *(math.isnan(value) for value in values), True]
+    return [at for at in range(len(values)) if gaps[at] and not gaps[at + 1] and gaps[at + 2]]
+
+
+def bars(labels: Sequence[str], groups: Sequence[Group], *, y: str, x: str = "") -> Figure:
     """Bars side by side for each label, and marks where a paper says how high they are."""
     with _axes() as (figure, axes):
-        _finish(axes, "", y, _lowest(groups), _bars(axes, labels, groups))
+        _finish(axes, x, y, _lowest(groups), _bars(axes, labels, groups, y))
     return figure
 
 
@@ -195,30 +236,46 @@ def panels(labels: Sequence[str], drawn: Sequence[tuple[str, Sequence[Group]]]) 
         figure = Figure(figsize=(WIDTH, 0.75 * HEIGHT * len(drawn)), layout="constrained")
         for index, (y, groups) in enumerate(drawn):
             axes = figure.add_subplot(len(drawn), 1, index + 1)
-            entries = _bars(axes, labels, groups)
+            entries = _bars(axes, labels, groups, y)
             # One legend is enough: what is side by side is the same in all of them.
             _finish(axes, "", y, _lowest(groups), entries if index == 0 else [])
     return figure
 
 
 def _lowest(groups: Sequence[Group]) -> float:
-    return min((height for group in groups for height in group.heights), default=0.0)
+    return min((height for group in groups for height in group.heights if math.isfinite(height)), default=0.0)
 
 
-def _bars(axes: Axes, labels: Sequence[str], groups: Sequence[Group]) -> list[Entry]:
+def _intervals(values: Sequence[float], half_widths: Sequence[float], y: str) -> tuple[list[float], list[float]]:
+    """What is drawn of intervals below and above values with the label `y`. Those by the t distribution know no bounds: here none goes
+    below zero or, in %, above the whole, where no value does."""
+    least = 0.0 if all(value >= 0.0 for value in values if math.isfinite(value)) else -math.inf
+    is_share = y.endswith("%") and all(value <= 100.0 for value in values if math.isfinite(value))
+    most = 100.0 if is_share else math.inf
+    pairs = list(zip(values, half_widths, strict=True))
+    below = [min(half, max(value - least, 0.0)) for value, half in pairs]
+    return below, [min(half, max(most - value, 0.0)) for value, half in pairs]
+
+
+def _bars(axes: Axes, labels: Sequence[str], groups: Sequence[Group], y: str) -> list[Entry]:
     """Draws them, and gives what the legend tells."""
     entries: list[Entry] = []
     width = 0.8 / len(groups)
     marked = False
     for index, group in enumerate(groups):
         places = [at + (index - (len(groups) - 1) / 2) * width for at in range(len(labels))]
+        for place, height in zip(places, group.heights, strict=True):
+            if math.isnan(height):
+                axes.text(place, 0.0, "–", ha="center", va="bottom")
         drawing = axes.bar(
             places,
             group.heights,
             width * 0.92,
-            yerr=group.half_widths if any(group.half_widths) else None,
+            yerr=_intervals(group.heights, group.half_widths, y) if any(group.half_widths) else None,
             color=COLOURS[index % len(COLOURS)],
             ecolor=INK,
+            # An interval is seen before its bar as well as above it.
+            error_kw={"path_effects": [withStroke(linewidth=3.0, foreground="white")]},
         )
         entries.append((drawing, group.label))
         for place, paper in zip(places, group.papers, strict=False):
@@ -231,6 +288,8 @@ def _bars(axes: Axes, labels: Sequence[str], groups: Sequence[Group]) -> list[En
         entries += [
             (mark, PAPER) for mark in axes.plot([], [], "D", color=INK, markersize=5.0, markerfacecolor="white")
         ]
+    # Whatever is drawn: panels below each other share their places.
+    axes.set_xlim(-0.6, len(labels) - 0.4)
     axes.xaxis.set_major_locator(FixedLocator(list(range(len(labels)))))
     folded = _folded(labels)
     axes.set_xticklabels(
@@ -290,19 +349,19 @@ def _axes() -> Iterator[tuple[Figure, Axes]]:
         yield figure, figure.add_subplot()
 
 
-def _finish(axes: Axes, x: str, y: str, lowest: float, entries: Sequence[Entry]) -> None:
-    """Labels, a legend, and an axis from zero, but for values (error bars apart) that are below."""
+def _finish(axes: Axes, x: str, y: str, lowest: float, entries: Sequence[Entry], least: int = 2) -> None:
+    """Labels, a legend where there are so many `entries`, and an axis from zero, but for values (error bars apart) that are below."""
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     low, high = axes.get_ylim()
     axes.set_ylim(low if lowest < -1e-12 else 0.0, high if high > 0.0 else 1.0)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: significant(value, 6)))
-    if len(entries) > 1:
+    if len(entries) >= least:
         handles, labels = zip(*entries, strict=True)
         # Above the axes, where no curve can run through it.
         place: Any = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
         with matplotlib.rc_context(LITERAL):
-            axes.legend(handles, labels, ncols=_legend_columns(labels), **place)
+            axes.legend(handles, labels, ncols=legend_columns(labels), **place)
 
 
 def _paper(row: Row) -> tuple[float, float] | None:
@@ -316,8 +375,8 @@ def _paper(row: Row) -> tuple[float, float] | None:
     return None
 
 
-def _legend_columns(labels: Sequence[str]) -> int:
-    """As many columns as there is room for, four at most."""
+def legend_columns(labels: Sequence[str], room: float = ROOM) -> int:
+    """As many columns as there is room for, in inches; four at most."""
     em = STYLE["font.size"] / 72.0
     # The handle, the space after it, and that between columns: matplotlib's defaults.
     beside = (2.0 + 0.8 + 2.0) * em
@@ -326,7 +385,7 @@ def _legend_columns(labels: Sequence[str]) -> int:
         rows, longer = divmod(len(labels), columns)
         starts = [column * rows + min(column, longer) for column in range(columns + 1)]
         taken = [labels[start:end] for start, end in pairwise(starts)]
-        if sum(max(map(_inches, column)) + beside for column in taken) <= ROOM:
+        if sum(max(map(_inches, column)) + beside for column in taken) <= room:
             return columns
     return 1
 

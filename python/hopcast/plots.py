@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from hopcast.figures import Curve, Group, bars, curves
@@ -16,7 +17,7 @@ SERIES = {
     "rate": ("goodput, Mb/s", 1e-6),
     "cwnd": ("congestion window, KiB", 1 / 1024),
     "ssthresh": ("slow start threshold, KiB", 1 / 1024),
-    "srtt": ("round-trip time, ms", 1e3),
+    "srtt": ("smoothed round-trip time, ms", 1e3),
     "delay": ("delay, ms", 1e3),
     "jitter": ("largest jitter, ms", 1e3),
     "queue": ("interface queue, packets", 1.0),
@@ -48,9 +49,21 @@ def delay(document: dict[str, Any]) -> Figure:
 
 def series(table: polars.DataFrame, what: str) -> Figure:
     """One quantity of each flow or node over time, in the first replication. One that does not have it is left out."""
-    label, factor = SERIES[what]
+    drawn = recorded(table, what)
+    label, _ = SERIES[what]
+    replications = table["seed"].n_unique() if drawn else 1
+    return curves(
+        drawn,
+        x="time, s" if replications == 1 else f"time, s (the first of {replications} replications)",
+        y=label,
+    )
+
+
+def recorded(table: polars.DataFrame, what: str) -> list[Curve]:
+    """What `series` draws of a quantity: nothing where no flow or node has it."""
     if table.is_empty():
-        return curves([], y=label)
+        return []
+    _, factor = SERIES[what]
     column = columns(table)[what]
     subject = "node" if what == "queue" else "flow"
     rows_of = table.filter(table["seed"] == table["seed"].min(), table[subject].is_not_null())
@@ -60,7 +73,7 @@ def series(table: polars.DataFrame, what: str) -> Figure:
         values = [None if value is None else value * factor for value in rows[column].to_list()]
         if any(value is not None for value in values):
             drawn.append(Curve(str(name), rows["time_s"].to_list(), values, colour))
-    return curves(drawn, y=label)
+    return drawn
 
 
 def columns(table: polars.DataFrame) -> dict[str, str]:
@@ -78,7 +91,7 @@ def _of_flows(document: dict[str, Any], fields: list[tuple[str, str, float]], y:
     groups = [
         Group(
             label,
-            [(flow[field] or 0.0) * factor for flow in flows],
+            [math.nan if flow[field] is None else flow[field] * factor for flow in flows],
             [(flow.get(f"{field}_ci95") or 0.0) * factor for flow in flows],
         )
         for label, field, factor in fields

@@ -111,3 +111,72 @@ def test_intervals_are_drawn() -> None:
     axes = drawn(curves([Curve("one", [1.0, 2.0], [1.0, 2.0], 0, [0.5, 0.5])], y="y"))
     assert len(axes.collections) == 1
     assert "svg" in svg(axes.figure)
+
+
+def test_intervals_end_where_values_can_not_be() -> None:
+    def ends(values: list[tuple[float, float]], y: str) -> list[list[float]]:
+        """Of the bars of errors in both kinds of figures."""
+        found = [value("X", "a", "m", "%", Sample(of)) for of in values]
+        figures = (
+            lines([Line("one", list(enumerate(found)))], x="x", y=y),
+            bars(["a", "b"], [Group.of("one", found)], y=y),
+        )
+        of_each = [drawn(figure).collections[0].get_segments() for figure in figures]
+        assert [[float(y) for _, y in segment] for segment in of_each[0]] == [
+            [float(y) for _, y in segment] for segment in of_each[1]
+        ]
+        return [[float(y) for _, y in segment] for segment in of_each[0]]
+
+    wide = [(1.0, 3.0), (97.0, 99.0)]
+    assert ends(wide, "lost, %") == [[0.0, pytest.approx(14.706, abs=1e-3)], [pytest.approx(85.294, abs=1e-3), 100.0]]
+    assert ends(wide, "rate, kb/s")[1][1] == pytest.approx(110.706, abs=1e-3)
+    assert ends([(-1.0, -3.0), (97.0, 99.0)], "rate, kb/s")[0][0] == pytest.approx(-14.706, abs=1e-3)
+    assert ends([(1.0, 3.0), (107.0, 109.0)], "of the first, %")[1][1] == pytest.approx(120.706, abs=1e-3)
+
+
+def test_one_value_of_a_parameter_makes_bars() -> None:
+    axes = drawn(lines([Line(name, [(10.0, rows(5.0)[0])]) for name in ("one", "two")], x="speed, m/s", y="rate"))
+    assert [patch.get_height() for patch in axes.patches] == [5.0, 5.0]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["10"]
+    assert axes.get_xlabel() == "speed, m/s"
+    assert legend(axes) == ["one", "two"]
+
+
+def test_a_range_of_a_paper_has_both_ends() -> None:
+    axes = drawn(lines([Line("one", list(enumerate(rows(1.0, 2.0, low=6.0, high=8.0))))], x="x", y="y"))
+    ends = [[float(y) for _, y in segment] for collection in axes.collections for segment in collection.get_segments()]
+    assert ends.count([6.0, 8.0]) == 2
+
+
+def test_where_nothing_is_there_is_no_bar_and_panels_stand_below_each_other() -> None:
+    groups = [Group("one", [1.0, float("nan")], [0.5, 0.0])], [Group("one", [1.0, 2.0], [0.0, 0.0])]
+    figure = panels(["a", "b"], [("y", of) for of in groups])
+    above, below = drawn(figure), figure.axes[1]
+    assert [text.get_text() for text in above.texts] == ["–"]
+    assert above.texts[0].get_position() == (1.0, 0.0)
+    assert not below.texts
+    assert above.get_xlim() == below.get_xlim()
+
+
+def test_curves_show_what_no_line_does() -> None:
+    values = [1.0, None, 2.0, None, 3.0, 3.0]
+    axes = drawn(curves([Curve("one", [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], values, 0)], y="y"))
+    assert axes.get_lines()[0].get_markevery() == [0, 2], "between gaps there are marks"
+    assert legend(axes) == ["one"]
+    axes = drawn(curves([], y="y"))
+    assert [text.get_text() for text in axes.texts] == ["nothing was recorded"]
+
+
+def test_curves_look_each_their_own() -> None:
+    axes = drawn(curves([Curve(str(at), [1.0, 2.0], [1.0, 2.0], at) for at in range(8)], y="y"))
+    looks = {(line.get_color(), line.get_linestyle()) for line in axes.get_lines()}
+    assert len(looks) == 8
+    orders = [line.get_zorder() for line in axes.get_lines()]
+    assert orders == sorted(orders, reverse=True), "who comes first is on top"
+
+
+def test_a_step_begins_where_its_interval_does() -> None:
+    axes = drawn(curves([Curve("one", [5.0, 10.0, 15.0], [1.0, None, 3.0], 0, [0.5, None, 0.5])], y="y", step=True))
+    line = axes.get_lines()[0]
+    assert list(line.get_xdata()) == [0.0, 5.0, 5.0, 10.0, 10.0, 15.0]
+    assert [str(value) for value in line.get_ydata()] == ["1.0", "1.0", "nan", "nan", "3.0", "3.0"]

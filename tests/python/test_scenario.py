@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,20 @@ def test_an_object_needs_the_keys_that_a_file_needs() -> None:
     text = 'duration = "5 s"\n[[nodes]]\nname = "n"\ncount = 2\nplacement = { shape = "line", spacing = "10 m" }\n'
     nodes: Nodes = {"name": "n", "count": 2, "placement": {"shape": "line", "spacing": "10 m"}}
     assert Scenario(duration="5 s", nodes=[nodes]).sha256 == Scenario.from_toml(text).sha256
+
+
+def test_numbers_are_the_same_to_the_last_bit() -> None:
+    numbers = random.Random(1)
+    spacings = [45.711500672885236, *(numbers.uniform(1.0, 1000.0) for _ in range(100))]
+    for spacing in spacings:
+        nodes: Nodes = {"name": "n", "count": 2, "placement": {"shape": "line", "spacing": spacing}}
+        text = f'duration = "5 s"\n[[nodes]]\nname = "n"\ncount = 2\nplacement = {{ shape = "line", spacing = {spacing!r} }}\n'
+        assert Scenario(duration="5 s", nodes=[nodes]).sha256 == Scenario.from_toml(text).sha256, spacing
+
+
+def test_whole_seconds_are_whole(scenario: Scenario) -> None:
+    assert all(scenario.set("duration", seconds).duration_s == seconds for seconds in range(1, 600))
+    assert hopcast.run(scenario.set("duration", "15 s")).json()["cost"]["simulated_s"] == 15.0
 
 
 def test_what_a_scenario_says_of_itself(scenario: Scenario) -> None:

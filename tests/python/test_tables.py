@@ -107,3 +107,17 @@ def test_a_run_is_told_whole(is_terminal: str, places: int, hopcast: Hopcast, tm
     document = package.run(package.Scenario.from_toml(file, overrides=[audio, player]), replications=3).json()
     assert all(name in flows for name in NAMES)
     assert all(f"{flow['goodput_bps'] / 1e6:.3g}"[:4] in done.stdout for flow in document["flows"])
+
+
+@pytest.mark.parametrize(("places", "replications"), [(80, 1), (80, 5), (60, 1)])
+def test_the_first_example_fits_a_terminal(places: int, replications: int, hopcast: Hopcast) -> None:
+    environment = os.environ | {"COLUMNS": str(places), "FORCE_COLOR": "1"}
+    file = Path(__file__).parents[2] / "examples" / "film.toml"
+    done = hopcast("run", file, "--replications", replications, env=environment)
+    printed = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)
+    assert max(map(len, printed.splitlines())) == places or replications == 5
+    assert max(map(len, printed.splitlines())) <= places
+    assert "protocol" in printed, "no word is parted"
+    assert "laptop" in printed
+    numbers = re.findall(r"([\d\u202f]+) frames sent", printed.replace("\n", " "))
+    assert numbers, "thousands stay together"

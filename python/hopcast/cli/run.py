@@ -113,7 +113,8 @@ def _print_explanation(scenario: Scenario, seed: int | None, as_json: bool) -> N
         rows = [{"key": key, "value": value, "source": source} for key, value, source in values]
         click.echo(json.dumps({"values": rows, "scenario_sha256": scenario.sha256}, ensure_ascii=False).encode())
         return
-    widths = [max((len(row[column]) for row in values), default=0) for column in (0, 1)]
+    # A value that is longer stands before its source all the same.
+    widths = [max((len(row[column]) for row in values if len(row[column]) <= 40), default=0) for column in (0, 1)]
     for key, value, source in values:
         click.echo(f"{key:<{widths[0]}}  {value:<{widths[1]}}  {source}")
 

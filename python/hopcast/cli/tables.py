@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
@@ -31,10 +33,8 @@ VERDICT_STYLES = {
 
 ANSWER_STYLES = {"depends": "red", "does not": "green", "open": "yellow"}
 
-WIDEST = 1_000_000
-"""Places that no table takes."""
-LEAST = 8
-"""Places of a terminal that each column of names has at least, and what stands above one of numbers."""
+LEAST = 12
+"""Places of a terminal on which a word, such as a name, is parted."""
 
 
 def print_result(result: Result) -> None:
@@ -62,7 +62,8 @@ def print_result(result: Result) -> None:
         )
     head = (*names, *numbers)
     console = _print(head, lines, numbers=range(len(names), len(head)), title=Text(_title(result), style="bold"))
-    console.print(_summary(result), highlight=False)
+    # A number is no place to begin a new line: its thousands are parted by a space that rich takes for one.
+    console.print("\n".join(textwrap.wrap(_summary(result), console.width)), highlight=False, soft_wrap=True)
 
 
 def print_comparison(comparison: Comparison) -> None:
@@ -94,7 +95,7 @@ def print_rows(rows: list[Row]) -> None:
             name = row.remark or row.verdict
             verdict = Text(f"remark: {name}" if row.remark else name, style=VERDICT_STYLES[name])
             lines.append([row.experiment, row.case, row.metric, row.paper_text(), row.measured_text(), verdict])
-    _print(("experiment", "case", "metric", "paper", "measured", "verdict"), lines, numbers=(3, 4))
+    _print(("id", "case", "metric", "paper", "measured", "verdict"), lines, numbers=(3, 4))
 
 
 def print_sensitivity(found: Sequence[Sensitivity]) -> None:
@@ -110,7 +111,7 @@ def print_sensitivity(found: Sequence[Sensitivity]) -> None:
         ]
         for one in found
     ]
-    _print(("experiment", "unsaid", "in place of", "tried", "agree", "its findings"), lines)
+    _print(("id", "unsaid", "in place of", "tried", "agree", "its findings"), lines)
 
 
 def _print(
@@ -122,48 +123,87 @@ def _print(
 ) -> Console:
     """Print a table, and give the console, as wide as that was. A line without cells is a rule; `numbers` are columns.
 
-    Where there is no terminal, the table is as wide as it needs to be. On a terminal names fold, then intervals and what stands above
-    numbers; beyond that lines are longer than the terminal.
+    Where there is no terminal, the table is as wide as it needs to be. On a terminal names fold, intervals and what stands above
+    numbers, then the space between columns goes; beyond that lines are longer than the terminal.
     """
     console = Console()
-
-    def table(*, is_narrow: bool) -> tuple[Table, int]:
-        """And how wide it is at least."""
-        made, least = Table(title=title, title_justify="left"), 3 * len(head) + 1
-        cells = [
-            [f"{cell}".replace(" ± ", "\n± ") if is_narrow and at in numbers else cell for at, cell in enumerate(line)]
-            for line in lines
-        ]
-        for at, name in enumerate(head):
-            if at not in numbers:
-                made.add_column(Text(name), overflow="fold")
-                least += LEAST
-                continue
-            width = max((_width(line[at]) for line in cells if line), default=0)
-            width = max(width, min(_width(name), LEAST) if is_narrow else _width(name))
-            made.add_column(Text(name), overflow="fold", justify="right", width=width)
-            least += width
-        for line in cells:
-            if line:
-                made.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in line))
-            else:
-                made.add_section()
-        return made, least
-
-    made, least = table(is_narrow=False)
-    whole = console.measure(made, options=console.options.update(max_width=WIDEST)).maximum
-    if not console.is_terminal:
-        console.width = max(console.width, whole)
-    elif min(least, whole) > console.width:
-        made, least = table(is_narrow=True)
-        console.width = max(console.width, least)
+    looks = [
+        _look(head, lines, numbers, is_folded, padding) for is_folded, padding in ((False, 1), (True, 1), (True, 0))
+    ]
+    if console.is_terminal:
+        look = next((look for look in looks if sum(look.least) + look.frame <= console.width), looks[-1])
+        console.width = max(console.width, sum(look.least) + look.frame)
+    else:
+        look = looks[0]
+        console.width = max(console.width, sum(look.wanted) + look.frame)
+    made = Table(title=title, title_justify="left", padding=(0, look.padding))
+    for at, (name, width) in enumerate(zip(head, look.widths(console.width), strict=True)):
+        made.add_column(Text(name), overflow="fold", justify="right" if at in numbers else "left", width=width)
+    for line in look.lines:
+        if line:
+            made.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in line))
+        else:
+            made.add_section()
     console.print(made)
     return console
+
+
+@dataclass(frozen=True)
+class _Look:
+    """A table as it may be printed; widths are those of columns, in places of a terminal."""
+
+    lines: Sequence[Sequence[str | Text]]
+    least: list[int]
+    wanted: list[int]
+    padding: int
+
+    @property
+    def frame(self) -> int:
+        """Places that rules and the space on both sides of them take."""
+        return (1 + 2 * self.padding) * len(self.least) + 1
+
+    def widths(self, room: int) -> list[int]:
+        """Of a table of such a width: who lacks most gets the next place."""
+        found = list(self.least)
+        for _ in range(room - self.frame - sum(found)):
+            at = max(range(len(found)), key=lambda at: self.wanted[at] - found[at])
+            if found[at] < self.wanted[at]:
+                found[at] += 1
+        return found
+
+
+def _look(
+    head: Sequence[str],
+    lines: Sequence[Sequence[str | Text]],
+    numbers: Collection[int],
+    is_folded: bool,
+    padding: int,
+) -> _Look:
+    """A table whose intervals stand below their numbers where it `is_folded`."""
+    if is_folded:
+        lines = [
+            [f"{cell}".replace(" ± ", "\n± ") if at in numbers else cell for at, cell in enumerate(line)]
+            for line in lines
+        ]
+    least, wanted = [], []
+    for at, name in enumerate(head):
+        cells = [line[at] for line in lines if line]
+        words = [_longest_word(cell) for cell in (name, *cells)]
+        # What stands above numbers folds with them.
+        heading = words[0] if is_folded and at in numbers else _width(name)
+        wanted.append(max(heading, *map(_width, cells)))
+        least.append(wanted[-1] if at in numbers else min(max(words), LEAST))
+    return _Look(lines, least, wanted, padding)
 
 
 def _width(cell: str | Text) -> int:
     """Of its widest line, in places of a terminal."""
     return max(map(cell_len, f"{cell}".split("\n")))
+
+
+def _longest_word(cell: str | Text) -> int:
+    """In places of a terminal."""
+    return max(map(cell_len, f"{cell}".split()), default=0)
 
 
 def _title(result: Result) -> str:

@@ -31,6 +31,13 @@ T = TypeVar("T")
 
 FILM = "film"
 """The demonstration's folder beside the rows of a study."""
+FORMS = {
+    ("quick", True): "in the quick form: less data and fewer seeds than the papers had",
+    ("full", True): "with the papers' amounts of data",
+    ("quick", False): "in the quick form",
+    ("full", False): "in the full form",
+}
+"""Of a study by its amount, and whether it is one of hopcast's."""
 AGREE, OPEN, DISAGREE = ("holds", "within"), ("inconclusive",), ("fails", "differs")
 
 
@@ -136,14 +143,8 @@ def _study_head(study: dict[str, Any], found: Found) -> list[str]:
         )
     head = ["", "experiment", "verdict", "agree", "open", "disagree", "only measured", "remarks"]
     return [
-        "<h1>hopcast: measured beside the papers</h1>",
-        '<p class="lead">Every number below was simulated for this page, '
-        + (
-            "in the quick form: less data and fewer seeds than the papers had."
-            if amount == "quick"
-            else "with the papers' amounts of data."
-        )
-        + "</p>",
+        f"<h1>hopcast: {'measured beside the papers' if _is_hopcasts(study) else 'a study'}</h1>",
+        f'<p class="lead">Every number below was simulated for this page, {FORMS[amount, _is_hopcasts(study)]}.</p>',
         "<p>A <em>value</em> of a paper agrees (<em>within</em>) where the measured one is within a factor of 1.5, or within 5 "
         "points for a percentage. A <em>claim</em> <em>holds</em> where its inequality does. A cell is <em>inconclusive</em> "
         "where the 95 % confidence interval crosses the line. An experiment's verdict is that of its median cell. A <em>claim</em> is what an "
@@ -327,9 +328,13 @@ def _run(folder: Path, document: dict[str, Any]) -> list[str]:
     from hopcast import plots
 
     drawn = [html.figure("Goodput of each flow", svg(plots.goodput(document), "run-goodput-"))]
+    replications = len(document["provenance"].get("seeds", [None]))
     return [
         '<section id="run">',
         "<h2>Flows</h2>",
+        f"<p>Means of {replications} replications, each ± half of its 95 % confidence interval. Curves over time are of the first.</p>"
+        if replications > 1
+        else "<p>One replication: no confidence intervals.</p>",
         html.flow_table(document),
         *_grid([*drawn, *_series_figures(folder, "run-")]),
         "</section>",
@@ -355,7 +360,7 @@ def _series_figures(folder: Path, prefix: str) -> list[str]:
     return [
         html.figure(title, svg(plots.series(table, what), f"{prefix}{what}-"))
         for what, title in titles.items()
-        if what in known
+        if what in known and plots.recorded(table, what)
     ]
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hopcast.numbers import significant
@@ -305,23 +306,23 @@ def _notes(table: Table) -> list[str]:
 def _figures(table: Table) -> list[tuple[str, Figure]]:
     from hopcast.figures import Line, lines
 
-    def figure(metric: str, unit: str) -> Figure:
-        return lines(
-            [
-                Line(
-                    f"{place}, {card.name}",
-                    [(f, table[n(card, f), metric]) for f in FEET if (n(card, f), metric) in table],
-                )
-                for place, n in (("corridor", _corridor), ("lawn", _lawn))
-                for card in CARDS
-            ],
-            x="distance, ft",
-            y=f"{metric}, {unit}",
-        )
+    indoors = {f"corridor, {card.name}": functools.partial(_corridor, card) for card in CARDS}
+    outdoors: dict[str, Callable[[int], str]] = {
+        **{f"{LAWN.name}, {card.name}": functools.partial(_lawn, card) for card in CARDS},
+        f"ground that scatters, {RATED.name}": _scattered,
+    }
+
+    def figure(metric: str, unit: str, cases: Mapping[str, Callable[[int], str]]) -> Figure:
+        drawn = [
+            Line(name, [(f, table[case(f), metric]) for f in FEET if (case(f), metric) in table])
+            for name, case in cases.items()
+        ]
+        return lines(drawn, x="distance, ft", y=f"{metric}, {unit}")
 
     return [
-        ("Bandwidth against distance", figure("bandwidth", "Mb/s")),
-        ("Loss against distance", figure("loss", "%")),
+        ("Bandwidth against distance", figure("bandwidth", "Mb/s", indoors | outdoors)),
+        ("Loss against distance in the open", figure("loss", "%", outdoors)),
+        ("Loss against distance in the corridor", figure("loss", "%", indoors)),
     ]
 
 

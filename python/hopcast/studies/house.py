@@ -425,14 +425,17 @@ def _within(track: str, second: int, scale: float, tracks: Mapping[str, Sequence
 def _w2_figures(table: Table) -> list[tuple[str, Figure]]:
     from hopcast.figures import Curve, curves
 
-    seconds = [float(at) for at in range(END - FTP)]
+    # A value is the largest in the second that ends there.
+    seconds = [float(at + 1) for at in range(END - FTP)]
+    x = f"time from the start of the download at {FTP} s, s"
 
     def drawn(track: str, colour: int) -> Curve:
         return Curve(track, seconds, [table[f"{at} s", f"{track}, seed 1"].measured for at in range(FTP, END)], colour)
 
+    title = f"in each second of one replication, with queues of {REGULAR_PLACES} packets"
     return [
-        (f"FTP's congestion window in one replication; time from {FTP} s", curves([drawn("cwnd", 0)], y="segments")),
-        (f"The game's jitter in the same replication; time from {FTP} s", curves([drawn("game", 1)], y="jitter, ms")),
+        (f"FTP's largest congestion window {title}", curves([drawn("cwnd", 0)], x=x, y="largest cwnd, segments")),
+        (f"The game's largest jitter {title}", curves([drawn("game", 1)], x=x, y="largest jitter, ms")),
     ]
 
 

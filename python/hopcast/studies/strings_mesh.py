@@ -323,7 +323,7 @@ def _figures(table: Table) -> list[tuple[str, Figure]]:
         for channel in CHANNELS:
             found = [table[f"{_case(segment, rate, channel)}, bulk {at + 1}", "goodput"] for at in BULK]
             groups.append(Group.of(channel, found))
-        return bars([str(at + 1) for at in BULK], groups, y="goodput, kb/s")
+        return bars([str(at + 1) for at in BULK], groups, x="connection", y="goodput, kb/s")
 
     return [
         (f"Goodput of the bulk connections, {segment} B, beside {rate:g} kb/s", drawn(segment, rate))
