@@ -38,7 +38,7 @@ pub struct Config {
     /// How many packets of this end may be lost in a row, less a quarter, before the peer asks for a synchronization; five
     /// times the packets of a round trip at the least (RFC 4340, section 7.5.2), from 32 to 2⁴⁶ − 1.
     pub sequence_window: u64,
-    /// Time spent in TIMEWAIT: twice the maximum segment lifetime of 2 min (RFC 4340, section 3.2).
+    /// Time spent in TIMEWAIT: twice the maximum segment lifetime of 2 min (RFC 4340, section 3.4).
     pub time_wait: Duration,
 }
 
