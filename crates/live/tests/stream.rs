@@ -481,11 +481,16 @@ fn garbage_changes_nothing() {
 #[test]
 fn what_is_wrong_is_told_and_nothing_is_run() {
     let folder = Folder::new();
-    let text = folder.path("text");
-    fs::write(&text, "no film").expect("there is room");
+    let [text, short, empty] = ["text", "short", "empty"].map(|name| folder.path(name));
+    fs::write(&text, "no film".repeat(100)).expect("there is room");
+    fs::write(&short, [0x47; 187]).expect("there is room");
+    fs::write(&empty, []).expect("there is room");
     for (arguments, wrong) in [
+        (&["send", "--to", "127.0.0.1:9", "--input", &short][..], "no MPEG transport stream: 187 octets"),
+        (&["send", "--to", "127.0.0.1:9", "--input", &empty], "no MPEG transport stream: 0 octets"),
+        (&["send", "--to", "127.0.0.1:0", "--input", &text], "a port from 1 to 65535 is wanted"),
         (
-            &["send", "--to", "127.0.0.1:9", "--input", &text][..],
+            &["send", "--to", "127.0.0.1:9", "--input", &text],
             "no MPEG transport stream: octet 0 is 0x6e, should be 0x47",
         ),
         (&["send", "--to", "127.0.0.1:9", "--input", "/nowhere"], "/nowhere: No such file"),
