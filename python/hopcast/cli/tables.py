@@ -191,7 +191,7 @@ def _look(
         words = [_longest_word(cell) for cell in (name, *cells)]
         # What stands above numbers folds with them.
         heading = words[0] if is_folded and at in numbers else _width(name)
-        wanted.append(max(heading, *map(_width, cells)))
+        wanted.append(max([heading, *map(_width, cells)]))
         least.append(wanted[-1] if at in numbers else min(max(words), LEAST))
     return _Look(lines, least, wanted, padding)
 
