@@ -240,10 +240,9 @@ def test_who_is_link_local_is_answered_where_it_is() -> None:
     request = _core.StreamSender("adtfrc", None, None, None, 0).poll_output(0)
     assert request is not None
     receiver = _core.StreamReceiver("adtfrc", 0.3, None, 0)
-    peers = [("fe80::1", 5000, 0, 3), ("fe80::1", 5000, 0, 4), ("192.0.2.1", 5000)]
-    for peer in peers:
+    for peer in (("fe80::1", 5000, 0, 3), ("fe80::1", 5000, 0, 4), ("192.0.2.1", 5000, 0, 0)):
         receiver.handle_datagram(request[1] or b"", 0, *peer)
         answer = receiver.poll_output(0)
         assert answer is not None
         assert answer[0] == "transmit"
-        assert answer[2] == (*peer, 0, 0)[:4]
+        assert answer[2] == peer
