@@ -110,6 +110,9 @@ pub struct Report {
     pub samples: Samples,
     /// What came to the receiver and was no unit of this flow.
     pub garbage: u64,
+    /// Datagrams that came to the receiver and for which its socket had no room.
+    #[serde(default)]
+    pub overflowed: u64,
     /// The relays in the order of the path.
     pub relays: Vec<Relayed>,
     /// Whether nothing more is to come.
@@ -134,6 +137,9 @@ pub struct Relayed {
     pub forwarded: u64,
     /// What came and was no unit of this flow.
     pub garbage: u64,
+    /// Datagrams that came and for which its socket had no room.
+    #[serde(default)]
+    pub overflowed: u64,
 }
 
 /// What became of a flow.

@@ -10,6 +10,7 @@
 //! | the receiver's measurement, which is the simulator's | [`sink`] |
 //! | who listens, and for whom | [`daemon`] |
 //! | sockets, datagrams by the dozen, units out of a stream | [`socket`], [`datagrams`], [`units`] |
+//! | datagrams that a socket had no room for | [`overflow`] |
 //! | what comes of it, as the simulator would tell it | [`record`], [`statistics`], [`table`] |
 //!
 //! One flow takes one control connection from host to host along its path, and a socket for its units on each hop. The source
@@ -20,6 +21,7 @@ pub mod control;
 pub mod daemon;
 pub mod datagrams;
 pub mod flow;
+pub mod overflow;
 pub mod plan;
 pub mod receiver;
 pub mod record;

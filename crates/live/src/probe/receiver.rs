@@ -9,9 +9,10 @@ use std::thread;
 use hopcast_protocols::time::{Duration, Instant};
 use nix::errno::Errno;
 
-use super::control::{Control, Event, Message, Open};
+use super::control::{Control, Event, Message, Open, Report};
 use super::daemon::SILENCE;
 use super::datagrams::Datagrams;
+use super::overflow::Overflow;
 use super::plan::Protocol;
 use super::sink::Sink;
 use super::socket::{Input, LOOK, accept, is_transient};
@@ -38,6 +39,7 @@ pub fn serve(control: &mut Control, open: &Open, clock: Clock, stop: &AtomicBool
     let source = control.peer().map_err(|error| error.to_string())?.ip();
     let input = Input::bind(open.protocol, local, open.socket_buffer).map_err(|error| error.to_string())?;
     let port = input.port().map_err(|error| error.to_string())?;
+    let overflow = input.overflow().map_err(|error| error.to_string())?;
     control.send(&Message::Opened { port }).map_err(|error| error.to_string())?;
     let ended = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -48,14 +50,22 @@ pub fn serve(control: &mut Control, open: &Open, clock: Clock, stop: &AtomicBool
             // A connection that breaks ends the stream; what is missing is lost.
             Input::Tcp(listener) => drop(read_stream(&listener, source, size, sink, clock, ended)),
         });
-        talk(control, open.protocol, sink, clock, stop);
+        talk(control, open.protocol, sink, overflow, clock, stop);
         ended.store(true, Ordering::Relaxed);
     });
     Ok(())
 }
 
 /// The control connection of a flow, until its other end goes.
-fn talk(control: &mut Control, protocol: Protocol, sink: &Mutex<Sink>, clock: Clock, stop: &AtomicBool) {
+fn talk(
+    control: &mut Control,
+    protocol: Protocol,
+    sink: &Mutex<Sink>,
+    overflow: Option<Overflow>,
+    clock: Clock,
+    stop: &AtomicBool,
+) {
+    let overflowed = || overflow.map_or(0, Overflow::count);
     let mut heard = clock.now();
     let mut next_report: Option<Instant> = None;
     let mut is_reported = false;
@@ -95,10 +105,11 @@ fn talk(control: &mut Control, protocol: Protocol, sink: &Mutex<Sink>, clock: Cl
             if sink.is_complete() || (sink.is_ending() && quiet) {
                 sink.finish(now);
                 is_reported = true;
-                answer = Some(Message::Report(Box::new(sink.report(now, true))));
+                answer = Some(Message::Report(Box::new(Report { overflowed: overflowed(), ..sink.report(now, true) })));
             } else if next_report.is_some_and(|next| next <= now) {
                 next_report = Some(now + REPORT_INTERVAL);
-                answer = Some(Message::Report(Box::new(sink.report(now, false))));
+                answer =
+                    Some(Message::Report(Box::new(Report { overflowed: overflowed(), ..sink.report(now, false) })));
             }
         }
         if answer.is_some_and(|answer| control.send(&answer).is_err()) {

@@ -157,6 +157,7 @@ fn row(flow: &FlowPlan, outcome: &Outcome) -> Value {
     row["clock_offset_s"] = outcome.clock_offset_s.into();
     row["clock_uncertainty_s"] = outcome.clock_uncertainty_s.into();
     row["garbage_packets"] = report.map_or(0, |report| report.garbage).into();
+    row["overflowed_packets"] = report.map_or(0, |report| report.overflowed).into();
     if report.is_none() {
         let figures =
             row.as_object_mut().into_iter().flat_map(|row| row.values_mut()).filter(|value| value.is_number());
@@ -175,6 +176,7 @@ fn nodes(case: &Case, repetition: &Repetition) -> Vec<Value> {
         forwarded: u64,
         delivered: u64,
         garbage: u64,
+        overflowed: u64,
     }
     let mut nodes: BTreeMap<String, Node> = BTreeMap::new();
     for (flow, outcome) in case.flows.iter().zip(&repetition.outcomes) {
@@ -191,12 +193,14 @@ fn nodes(case: &Case, repetition: &Repetition) -> Vec<Value> {
             add(&mut node.received, relayed.received);
             add(&mut node.forwarded, relayed.forwarded);
             add(&mut node.garbage, relayed.garbage);
+            add(&mut node.overflowed, relayed.overflowed);
         }
         let end = report.relays.len().max(flow.path.len().saturating_sub(1));
         let end = nodes.entry(name_on_path(flow, end)).or_default();
         add(&mut end.received, summary.received_packets.saturating_add(summary.duplicate_packets));
         add(&mut end.delivered, summary.received_packets);
         add(&mut end.garbage, report.garbage);
+        add(&mut end.overflowed, report.overflowed);
     }
     let object = |(name, node): (String, Node)| {
         let known = |count: u64| (!node.is_unknown).then_some(count);
@@ -207,6 +211,7 @@ fn nodes(case: &Case, repetition: &Repetition) -> Vec<Value> {
             "forwarded": known(node.forwarded),
             "delivered": known(node.delivered),
             "garbage": known(node.garbage),
+            "overflowed": known(node.overflowed),
         })
     };
     nodes.into_iter().map(object).collect()
@@ -231,6 +236,18 @@ fn warnings(flow: &FlowPlan, outcome: &Outcome) -> Vec<String> {
             flow.name,
             outcome.clock_uncertainty_s * 1e3
         ));
+    }
+    if let Some(report) = &outcome.report {
+        let end = report.relays.len().max(flow.path.len().saturating_sub(1));
+        let relays = report.relays.iter().map(|relayed| relayed.overflowed).enumerate();
+        for (place, count) in relays.chain([(end, report.overflowed)]).filter(|&(_, count)| count > 0) {
+            lines.push(format!(
+                "{}: {count} datagrams came to {} and found no room in its socket: the host did not read as fast, and the path has not \
+                 lost them; a larger --socket-buffer or a --wait may help",
+                flow.name,
+                name_on_path(flow, place),
+            ));
+        }
     }
     lines
 }
@@ -294,8 +311,11 @@ mod tests {
     fn reported(delivered: u64, relays: &[u64]) -> Outcome {
         let summary = FlowMetrics::live().summary(Instant::START);
         let summary = FlowSummary { sent_packets: 10, received_packets: delivered, goodput_bps: 8e3, ..summary };
-        let relays = relays.iter().map(|&forwarded| Relayed { received: forwarded, forwarded, garbage: 1 }).collect();
-        let report = Report { summary, samples: Samples::default(), garbage: 0, relays, is_final: true };
+        let relays = relays
+            .iter()
+            .map(|&forwarded| Relayed { received: forwarded, forwarded, garbage: 1, overflowed: 2 })
+            .collect();
+        let report = Report { summary, samples: Samples::default(), garbage: 0, overflowed: 3, relays, is_final: true };
         Outcome { report: Some(report), ..Outcome::default() }
     }
 

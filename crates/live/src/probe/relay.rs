@@ -10,6 +10,7 @@ use hopcast_wire::probe::Packet;
 
 use super::control::{Control, Event, Message, Open, Relayed};
 use super::daemon::SILENCE;
+use super::overflow::Overflow;
 use super::socket::{Input, LOOK, Output, accept, is_transient, with_port, write_all};
 use super::units::Units;
 use crate::platform::clock::Clock;
@@ -24,10 +25,10 @@ struct Counters {
 }
 
 impl Counters {
-    fn read(&self) -> Relayed {
+    fn read(&self, overflow: Option<Overflow>) -> Relayed {
         let [received, forwarded, garbage] =
             [&self.received, &self.forwarded, &self.garbage].map(|counter| counter.load(Ordering::Relaxed));
-        Relayed { received, forwarded, garbage }
+        Relayed { received, forwarded, garbage, overflowed: overflow.map_or(0, Overflow::count) }
     }
 }
 
@@ -51,6 +52,7 @@ pub fn serve(up: &mut Control, open: &Open, next: &str, clock: Clock, stop: &Ato
     };
     let source = up.peer().map_err(local)?.ip();
     let input = Input::bind(open.protocol, up.local().map_err(local)?, open.socket_buffer).map_err(local)?;
+    let overflow = input.overflow().map_err(local)?;
     let remote = with_port(down.peer().map_err(local)?, port);
     let address = down.local().map_err(local)?;
     let output = Output::connect(open.protocol, address, remote, open.socket_buffer)
@@ -73,7 +75,7 @@ pub fn serve(up: &mut Control, open: &Open, next: &str, clock: Clock, stop: &Ato
             _ => unreachable!("both sides of a flow have its protocol"),
         });
         scope.spawn(move || {
-            talk_up(&mut down, &mut upwards, next, counters, ended);
+            talk_up(&mut down, &mut upwards, next, &|| counters.read(overflow), ended);
             ended.store(true, Ordering::Relaxed);
         });
         talk_down(up, &mut downwards, clock, ended, stop);
@@ -100,12 +102,12 @@ fn talk_down(up: &mut Control, down: &mut Control, clock: Clock, ended: &AtomicB
 }
 
 /// What comes from the receiver goes on, reports with what this relay has counted.
-fn talk_up(down: &mut Control, up: &mut Control, next: &str, counters: &Counters, ended: &AtomicBool) {
+fn talk_up(down: &mut Control, up: &mut Control, next: &str, relayed: &dyn Fn() -> Relayed, ended: &AtomicBool) {
     while !ended.load(Ordering::Relaxed) {
         let message = match down.receive(LOOK) {
             Event::Message(Message::Report(mut report)) => {
                 // The farthest relay is the first to add its own.
-                report.relays.insert(0, counters.read());
+                report.relays.insert(0, relayed());
                 Message::Report(report)
             }
             Event::Message(message) => message,

@@ -199,7 +199,7 @@ impl Sink {
     pub fn report(&self, now: Instant, is_final: bool) -> Report {
         let samples = if is_final { self.samples.clone() } else { Samples::default() };
         let summary = self.metrics.summary(self.elapsed(now));
-        Report { summary, samples, garbage: self.garbage, relays: Vec::new(), is_final }
+        Report { summary, samples, garbage: self.garbage, overflowed: 0, relays: Vec::new(), is_final }
     }
 }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 use nix::sys::socket::{setsockopt, sockopt};
 
 use super::control::ANSWER_TIME;
+use super::overflow::Overflow;
 use super::plan::Protocol;
 use crate::platform::wait;
 
@@ -56,6 +57,18 @@ impl Input {
                 Self::Tcp(listener)
             }
         })
+    }
+
+    /// What counts the datagrams that there is no room for; `None` for a stream, which waits.
+    ///
+    /// # Errors
+    ///
+    /// The system's.
+    pub fn overflow(&self) -> io::Result<Option<Overflow>> {
+        match self {
+            Self::Udp(socket) => Overflow::of(socket).map(Some),
+            Self::Tcp(_) => Ok(None),
+        }
     }
 
     /// The port.

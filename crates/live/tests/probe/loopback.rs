@@ -83,6 +83,26 @@ fn relays_pass_everything_on() {
     }
 }
 
+/// Loopback loses nothing: what is missing found no room in a socket, and each host tells its own.
+#[test]
+fn what_finds_no_room_in_a_socket_is_told_apart_from_losses_of_the_path() {
+    let receiver = daemon(&["receive"]);
+    let relay = daemon(&["relay"]);
+    for via in [&[][..], &["--via", &relay.address]] {
+        let plan = ["--to", &receiver.address, "--socket-buffer", "8KiB", "--size", "1 kB", "--bytes", "20 MB"];
+        let document = HERE.measure(&[&plan[..], via].concat());
+        let flow = &document["flows"][0];
+        let count = |value: &Value| value.as_u64().expect("it was counted");
+        let nodes = document["nodes"].as_array().expect("a list");
+        let overflowed = nodes.iter().map(|node| count(&node["overflowed"])).sum::<u64>();
+        assert!(overflowed > 0, "a socket that holds few datagrams: {flow}");
+        assert_eq!(count(&flow["lost_packets"]), overflowed, "{document}");
+        let at_end = nodes.iter().find(|node| node["name"] == receiver.address).expect("the receiver is told of");
+        assert_eq!(flow["overflowed_packets"], at_end["overflowed"]);
+        assert!(document["warnings"].to_string().contains("found no room in its socket"), "{}", document["warnings"]);
+    }
+}
+
 #[test]
 fn a_relay_may_know_where_to_itself() {
     let receiver = daemon(&["receive"]);
