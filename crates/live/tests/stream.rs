@@ -240,6 +240,54 @@ fn who_has_no_key_gets_nothing_and_changes_nothing() {
     assert_eq!(fs::read(output).expect("it was made").len(), 0);
 }
 
+/// The commonest mistakes: both ends wait in silence otherwise.
+#[test]
+fn ends_that_do_not_fit_say_what_has_to_be_the_same() {
+    let folder = Folder::new();
+    let (film, _) = folder.film("film.ts", 20_000);
+    let [key, other] = ["key", "other"].map(|name| {
+        let path = folder.path(name);
+        Command::new(env!("CARGO_BIN_EXE_hopcast-live")).args(["key", &path]).status().expect("it is built");
+        path
+    });
+    let cases: [[&[&str]; 2]; 5] = [
+        [&["--key", &key], &["--key", &other]],
+        [&["--key", &key], &[]],
+        [&[], &["--key", &key]],
+        [&["--variant", "udp"], &[]],
+        [&[], &["--variant", "udp"]],
+    ];
+    let pairs = cases.map(|[receiver, sender]| {
+        let address = free_port();
+        let output = ["receive", "--listen", &address, "--output", "/dev/null"];
+        let receiver = Program::start(&[&output[..], receiver].concat());
+        (receiver, address, sender)
+    });
+    pause(Duration::from_millis(500));
+    let pairs = pairs.map(|(receiver, address, sender)| {
+        (receiver, Program::start(&[&["send", "--to", &address, "--input", &film][..], sender].concat()), sender)
+    });
+    pause(Duration::from_millis(6000));
+    for (receiver, sending, sender) in pairs {
+        for program in [&sending, &receiver] {
+            program.signal(Signal::SIGINT);
+        }
+        let (told, asked) = (receiver.end(LIMIT).1, sending.end(LIMIT).1);
+        assert_eq!(
+            told.matches("--key and --variant have to be the same at both ends").count(),
+            1,
+            "{sender:?}: {told}"
+        );
+        let is_answered = sender.contains(&"udp");
+        assert_eq!(asked.matches("has not answered yet").count(), usize::from(!is_answered), "{sender:?}: {asked}");
+    }
+    let (receiver, address) = Program::receive(&["--output", "/dev/null"]);
+    let (status, told) = Program::start(&["send", "--to", &address, "--input", &film]).end(LIMIT);
+    assert_eq!(status, Some(0), "{told}");
+    assert!(!told.contains("has not answered yet"), "{told}");
+    drop(receiver);
+}
+
 #[test]
 fn a_pipe_is_sent_as_fast_as_the_rate_allows_and_waits_while_nobody_listens() {
     let folder = Folder::new();

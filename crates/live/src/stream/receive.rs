@@ -114,10 +114,12 @@ impl Receive {
             clock,
             keep: self.keep,
             finished: false,
+            is_stopped: false,
             batch: Vec::new(),
             buffer: Vec::new(),
             overrun: 0,
             other: 0,
+            is_puzzled: false,
         };
         driver.run(&signals)
     }
@@ -133,6 +135,8 @@ struct Driver {
     keep: bool,
     /// The stream has ended.
     finished: bool,
+    /// It is this end that closes it.
+    is_stopped: bool,
     /// What is to be written.
     batch: Vec<u8>,
     buffer: Vec<u8>,
@@ -140,6 +144,8 @@ struct Driver {
     overrun: u64,
     /// RTP packets that are no transport stream, which a file can't hold.
     other: u64,
+    /// It has been told that what comes is of nobody who can be served.
+    is_puzzled: bool,
 }
 
 impl Driver {
@@ -156,6 +162,7 @@ impl Driver {
             }
             if signals.received().is_some() && stop_by.is_none() {
                 stop_by = Some(now + STOP_LIMIT);
+                self.is_stopped = true;
                 self.receiver.handle_stop(now);
                 self.drain(now);
             }
@@ -166,6 +173,12 @@ impl Driver {
             if self.display.due() <= now {
                 let report = self.receiver.report(now);
                 let rate = self.display.rate(report.media.octets, now);
+                if !self.is_puzzled && report.connections == 0 && report.rejected > 0 {
+                    self.is_puzzled = true;
+                    self.display.warn(
+                        "what comes is no stream of this kind: --key and --variant have to be the same at both ends",
+                    );
+                }
                 let line = ReceiveLine::new(&report, rate, self.overrun, now);
                 self.display.show(&line, &line.text());
             }
@@ -222,7 +235,12 @@ impl Driver {
                 ReceiverOutput::Finished(peer) => {
                     self.finished = true;
                     let reason = Some(CloseReason::Finished);
-                    self.display.tell("finished", peer, reason, &format!("{peer} has sent all"), now);
+                    let text = if self.is_stopped {
+                        format!("the stream from {peer} is closed from here")
+                    } else {
+                        format!("{peer} has sent all")
+                    };
+                    self.display.tell("finished", peer, reason, &text, now);
                 }
                 ReceiverOutput::Lost(peer, reason) => {
                     let text = format!("connection from {peer} lost: {}; listening", describe(reason));
@@ -252,6 +270,7 @@ impl Driver {
         let Sink::Output(output) = &mut self.sink else { return None };
         let error = output.poll_end()?;
         let name = output.name.clone();
+        self.is_stopped = true;
         self.receiver.handle_stop(now);
         self.drain(now);
         let _ = self.socket.flush();

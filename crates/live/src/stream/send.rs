@@ -29,6 +29,8 @@ const STOP_LIMIT: Duration = Duration::from_secs(1);
 const SETTLED: Duration = Duration::from_secs(5);
 /// Datagrams taken in between two looks at the clock, in calls of up to 64.
 const CALLS: usize = 16;
+/// Without an answer for so long, two requests have gone unheard (RFC 4340, section 8.1.1: the first is repeated after about a second).
+const UNANSWERED: Duration = Duration::from_secs(3);
 
 /// Send media to a receiver.
 ///
@@ -137,6 +139,8 @@ impl Send {
             readable,
             buffer,
             ended: None,
+            // Over UDP nobody answers.
+            asks_until: (self.variant != Variant::Udp).then(|| now + UNANSWERED),
         };
         driver.run(&signals)
     }
@@ -278,6 +282,8 @@ struct Driver {
     readable: Vec<usize>,
     buffer: Vec<u8>,
     ended: Option<CloseReason>,
+    /// Without an answer until then it is told what may be wrong.
+    asks_until: Option<Instant>,
 }
 
 impl Driver {
@@ -409,6 +415,7 @@ impl Driver {
                 Some(SenderOutput::Transmit(octets)) => socket.send(*peer, octets),
                 Some(SenderOutput::Connected) => {
                     self.complaint = None;
+                    self.asks_until = None;
                     self.peers.settle();
                     self.display.tell("connected", *peer, None, &format!("connected to {peer}"), now);
                     Ok(())
@@ -468,6 +475,12 @@ impl Driver {
 
     /// Statistics and feedback that are due.
     fn show(&mut self, now: Instant) {
+        if self.asks_until.take_if(|until| *until <= now).is_some() {
+            self.display.warn(&format!(
+                "{} has not answered yet: is it `hopcast stream receive` there, with the same --key and --variant?",
+                self.peer
+            ));
+        }
         if self.feedback.as_ref().is_some_and(|feedback| feedback.due() <= now) {
             let line = self.line(&self.sender.report(), 0.0, now);
             if let Some(feedback) = &mut self.feedback {
