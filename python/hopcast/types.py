@@ -14,6 +14,8 @@ Quantity = str | int | float
 
 
 class Propagation(TypedDict, total=False):
+    """How power falls with distance."""
+
     model: Literal["range", "free-space", "two-ray-ground", "two-ray-interference", "log-distance"]
     receive: Quantity
     carrier_sense: Quantity
@@ -30,9 +32,6 @@ class Propagation(TypedDict, total=False):
     k: float
     m: float
     doppler: Quantity
-
-
-"""How power falls with distance."""
 
 
 class RetryLimit(TypedDict, total=False):
