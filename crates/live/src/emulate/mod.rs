@@ -157,9 +157,9 @@ impl Command {
         let signals = Signals::listen().map_err(|error| Failure::Run(format!("signals can't be caught: {error}")))?;
         let hosts = Hosts::create(&plans)?;
         let recorder = self.record.as_deref().map(|file| {
-            if file.is_file() && file.metadata().is_ok_and(|known| known.len() > 0) {
+            if file.metadata().is_ok_and(|known| known.is_file() && known.len() > 0) {
                 // What is no recording is worth more than one: the scenario, say.
-                Recording::header(file).map_err(|error| {
+                Recording::check(file).map_err(|error| {
                     Failure::Input(format!("{error}; --record replaces nothing but an earlier recording"))
                 })?;
             }

@@ -107,22 +107,26 @@ pub(super) struct Recording {
 impl Recording {
     /// Reads a file; what is wrong with it is told with its line.
     pub(super) fn read(path: &Path) -> Result<Self, String> {
-        // Before all of what may be no recording is read.
-        Self::header(path)?;
-        let problem = |error: io::Error| format!("{}: can't be read: {error}", path.display());
-        let lines = BufReader::new(File::open(path).map_err(problem)?).lines();
-        let lines = lines.collect::<Result<Vec<_>, _>>().map_err(problem)?;
+        let (first, reader) = Self::open(path)?;
+        let lines = std::iter::once(Ok(first)).chain(reader.lines()).collect::<Result<Vec<_>, _>>();
+        let lines = lines.map_err(|error| format!("{}: can't be read: {error}", path.display()))?;
         Self::parse(&lines).map_err(|error| format!("{}: {error}", path.display()))
     }
 
-    /// What a recording is of, from the file's first line.
-    pub(super) fn header(path: &Path) -> Result<Header, String> {
-        let problem = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-        let unread = |error: io::Error| problem(&format_args!("can't be read: {error}"));
-        let mut line = Vec::new();
-        let file = File::open(path).map_err(unread)?;
-        BufReader::new(file.take(HEADER_OCTETS)).read_until(b'\n', &mut line).map_err(unread)?;
-        serde_json::from_slice(&line).map_err(|error| problem(&format_args!("is no recording: line 1: {error}")))
+    /// Whether a file begins as a recording does.
+    pub(super) fn check(path: &Path) -> Result<(), String> {
+        Self::open(path).map(drop)
+    }
+
+    /// The first line of a recording, and the rest: what is none is read no further.
+    fn open(path: &Path) -> Result<(String, BufReader<File>), String> {
+        let unread = |error: io::Error| format!("{}: can't be read: {error}", path.display());
+        let mut reader = BufReader::new(File::open(path).map_err(unread)?);
+        let mut first = Vec::new();
+        reader.by_ref().take(HEADER_OCTETS).read_until(b'\n', &mut first).map_err(unread)?;
+        serde_json::from_slice::<Header>(&first)
+            .map_err(|error| format!("{}: is no recording: line 1: {error}", path.display()))?;
+        Ok((String::from_utf8_lossy(&first).trim_end().to_owned(), reader))
     }
 
     fn parse(lines: &[String]) -> Result<Self, String> {
@@ -213,7 +217,7 @@ mod tests {
         fs::create_dir_all(&folder).unwrap();
         let [path, link] = ["earlier", "link"].map(|name| folder.join(name));
         fs::write(&path, "earlier").unwrap();
-        let no_recording = Recording::header(&path).unwrap_err();
+        let no_recording = Recording::check(&path).unwrap_err();
         assert!(no_recording.contains("earlier: is no recording: line 1: "), "{no_recording}");
         assert!(Recording::read(Path::new("/dev/zero")).unwrap_err().contains("is no recording"));
         std::os::unix::fs::symlink(&path, &link).unwrap();
@@ -224,7 +228,17 @@ mod tests {
         }
         Recorder::create(&link, &header()).unwrap().finish(Instant::START, &outputs).unwrap();
         assert!(Recording::read(&path).is_ok() && link.is_symlink());
-        assert_eq!(Recording::header(&link), Ok(header()));
+        assert_eq!((Recording::check(&link), Recording::read(&link).unwrap().header), (Ok(()), header()));
+        // From a pipe, too, which is read once.
+        let pipe = folder.join("pipe");
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let writer = std::thread::spawn({
+            let (from, to) = (path.clone(), pipe.clone());
+            move || fs::write(to, fs::read(from).unwrap()).unwrap()
+        });
+        assert_eq!(Recording::read(&pipe), Recording::read(&path));
+        writer.join().unwrap();
+        fs::remove_file(&pipe).unwrap();
         let mut names: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         names.sort();
         assert_eq!(names, ["earlier", "link"]);
