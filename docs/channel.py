@@ -184,8 +184,9 @@ def drawn(panels: int, draw: Callable[..., None]) -> str:
     return picture(figure)
 
 
-def legend(axes: Axes, size: float = 8.0) -> None:
-    """Above the axes, where no curve can run through it, in letters of so many points."""
+def legend(axes: Axes) -> None:
+    """Above the axes, where no curve can run through it."""
+    size = 8.0
     handles, labels = axes.get_legend_handles_labels()
     room = axes.figure.get_figwidth() / len(axes.figure.axes) - (WIDTH - ROOM)
     columns = legend_columns(labels, room * STYLE["font.size"] / size)

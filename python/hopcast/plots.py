@@ -49,21 +49,9 @@ def delay(document: dict[str, Any]) -> Figure:
 
 def series(table: polars.DataFrame, what: str) -> Figure:
     """One quantity of each flow or node over time, in the first replication. One that does not have it is left out."""
-    drawn = recorded(table, what)
-    label, _ = SERIES[what]
-    replications = table["seed"].n_unique() if drawn else 1
-    return curves(
-        drawn,
-        x="time, s" if replications == 1 else f"time, s (the first of {replications} replications)",
-        y=label,
-    )
-
-
-def recorded(table: polars.DataFrame, what: str) -> list[Curve]:
-    """What `series` draws of a quantity: nothing where no flow or node has it."""
+    label, factor = SERIES[what]
     if table.is_empty():
-        return []
-    _, factor = SERIES[what]
+        return curves([], y=label)
     column = columns(table)[what]
     subject = "node" if what == "queue" else "flow"
     rows_of = table.filter(table["seed"] == table["seed"].min(), table[subject].is_not_null())
@@ -73,7 +61,9 @@ def recorded(table: polars.DataFrame, what: str) -> list[Curve]:
         values = [None if value is None else value * factor for value in rows[column].to_list()]
         if any(value is not None for value in values):
             drawn.append(Curve(str(name), rows["time_s"].to_list(), values, colour))
-    return drawn
+    replications = table["seed"].n_unique()
+    x = "time, s" if replications == 1 else f"time, s (the first of {replications} replications)"
+    return curves(drawn, x=x, y=label)
 
 
 def columns(table: polars.DataFrame) -> dict[str, str]:

@@ -65,9 +65,6 @@ class _Machine(asyncio.DatagramProtocol):
         self._start = time.monotonic_ns()
         self._timer: asyncio.TimerHandle | None = None
         self._transport: asyncio.DatagramTransport | None = None
-        self.flowing = asyncio.Event()
-        """Set while the socket takes what it is given, and nothing waits before it."""
-        self.flowing.set()
 
     def _now(self) -> int:
         return time.monotonic_ns() - self._start
@@ -95,14 +92,6 @@ class _Machine(asyncio.DatagramProtocol):
         """Called by asyncio."""
         self._transport = cast("asyncio.DatagramTransport", transport)
 
-    def pause_writing(self) -> None:
-        """Called by asyncio: more waits before the socket than should."""
-        self.flowing.clear()
-
-    def resume_writing(self) -> None:
-        """Called by asyncio: that has gone."""
-        self.flowing.set()
-
     def error_received(self, exc: Exception) -> None:
         """Called by asyncio: the network refuses, which may pass."""
 
@@ -120,6 +109,8 @@ class _SendingMachine(_Machine):
         self.machine = machine
         self.connected = asyncio.Event()
         self.room = asyncio.Event()
+        # The socket takes what it is given: not too much waits before it.
+        self.flowing = True
         self.ending = False
         self.finished = asyncio.Event()
         self.reason: str | None = None
@@ -128,15 +119,31 @@ class _SendingMachine(_Machine):
         self.machine.handle_datagram(data, self._now())
         self.settle()
 
+    def has_room(self) -> bool:
+        """Whether a packet may be handed over."""
+        return self.flowing and self.machine.room() > 0
+
+    def tell_room(self) -> None:
+        """Who waits for room goes on if there is some."""
+        if self.has_room():
+            self.room.set()
+
+    def pause_writing(self) -> None:
+        """Called by asyncio: more waits before the socket than should."""
+        self.flowing = False
+
+    def resume_writing(self) -> None:
+        """Called by asyncio: that has gone."""
+        self.flowing = True
+        self.tell_room()
+
     def settle(self) -> None:
         self._settle(self.machine)
-        if self.machine.room() > 0:
-            self.room.set()
+        self.tell_room()
 
     def _expire(self, machine: _core.StreamSender | _core.StreamReceiver) -> None:
         super()._expire(machine)
-        if self.machine.room() > 0:
-            self.room.set()
+        self.tell_room()
 
     def _take(self, what: str, octets: bytes | None, peer: _Peer | None, reason: str | None) -> None:
         if what == "transmit" and self._transport is not None and octets is not None:
@@ -153,7 +160,6 @@ class _SendingMachine(_Machine):
         """Nothing more may be handed over."""
         self.ending = True
         self.room.set()
-        self.flowing.set()
 
     def finish(self) -> None:
         """Nothing more happens."""
@@ -249,9 +255,9 @@ class Sender:
         """
         protocol = self._open()
         protocol.check()
-        while protocol.machine.room() == 0 or not protocol.flowing.is_set():
+        while not protocol.has_room():
             protocol.room.clear()
-            await (protocol.room if protocol.flowing.is_set() else protocol.flowing).wait()
+            await protocol.room.wait()
             protocol.check()
         if not protocol.machine.handle_packet(packet, protocol.now()):
             raise ValueError(f"a packet of {len(packet)} octets can't be carried")
@@ -260,7 +266,7 @@ class Sender:
     def send_now(self, packet: bytes) -> bool:
         """Hands over a packet if there is room, for media that doesn't wait. False if it was dropped."""
         protocol = self._open()
-        if not protocol.flowing.is_set():
+        if not protocol.flowing:
             return False
         taken = protocol.machine.handle_packet(packet, protocol.now())
         protocol.settle()

@@ -42,6 +42,14 @@ impl Folder {
         self.0.join(name).display().to_string()
     }
 
+    /// A network key in a file.
+    fn key(&self, name: &str) -> String {
+        let path = self.path(name);
+        let made = Command::new(env!("CARGO_BIN_EXE_hopcast-live")).args(["key", &path]).status();
+        assert!(made.expect("it is built").success());
+        path
+    }
+
     /// A pipe with a name.
     fn pipe(&self, name: &str) -> String {
         mkfifo(&self.0.join(name), Mode::S_IRWXU).expect("it can be made");
@@ -209,9 +217,7 @@ fn a_file_arrives_as_it_was_over_each_variant_and_pairing() {
 fn a_file_arrives_as_it_was_with_a_key_and_with_correction() {
     let folder = Folder::new();
     let (film, octets) = folder.film("film.ts", 1000);
-    let key = folder.path("key");
-    let made = Command::new(env!("CARGO_BIN_EXE_hopcast-live")).args(["key", &key]).status().expect("it is built");
-    assert!(made.success());
+    let key = folder.key("key");
     let found = carry(&["--key", &key], &["--key", &key], &film, &folder);
     assert!(found == octets, "with a key: {} octets", found.len());
     let found = carry(&["--fec", "10+2", "--key", &key], &["--key", &key], &film, &folder);
@@ -222,11 +228,7 @@ fn a_file_arrives_as_it_was_with_a_key_and_with_correction() {
 fn who_has_no_key_gets_nothing_and_changes_nothing() {
     let folder = Folder::new();
     let (film, _) = folder.film("film.ts", 1000);
-    let [key, other] = ["key", "other"].map(|name| {
-        let path = folder.path(name);
-        Command::new(env!("CARGO_BIN_EXE_hopcast-live")).args(["key", &path]).status().expect("it is built");
-        path
-    });
+    let [key, other] = ["key", "other"].map(|name| folder.key(name));
     let output = folder.path("out.ts");
     let (receiver, address) = Program::receive(&["--output", &output, "--key", &key]);
     for wrong in [&["--key", &other][..], &[]] {
@@ -245,11 +247,7 @@ fn who_has_no_key_gets_nothing_and_changes_nothing() {
 fn ends_that_do_not_fit_say_what_has_to_be_the_same() {
     let folder = Folder::new();
     let (film, _) = folder.film("film.ts", 20_000);
-    let [key, other] = ["key", "other"].map(|name| {
-        let path = folder.path(name);
-        Command::new(env!("CARGO_BIN_EXE_hopcast-live")).args(["key", &path]).status().expect("it is built");
-        path
-    });
+    let [key, other] = ["key", "other"].map(|name| folder.key(name));
     let cases: [[&[&str]; 2]; 5] = [
         [&["--key", &key], &["--key", &other]],
         [&["--key", &key], &[]],
@@ -678,8 +676,7 @@ fn a_date_that_is_set_changes_nothing() {
     assert!((date(stepped("date")) - date(Command::new("date"))).abs() > 800_000, "the library does what it should");
     // 0.75 s of media.
     let (film, octets) = folder.film("film.ts", 2000);
-    let (key, output) = (folder.path("key"), folder.path("out.ts"));
-    Command::new(env!("CARGO_BIN_EXE_hopcast-live")).args(["key", &key]).status().expect("it is built");
+    let (key, output) = (folder.key("key"), folder.path("out.ts"));
     for arguments in [&["--variant", "adtfrc"][..], &["--variant", "udp"], &["--key", &key]] {
         let start =
             |end: &[&str]| Program::start_by(stepped(env!("CARGO_BIN_EXE_hopcast-live")), &[end, arguments].concat());

@@ -157,8 +157,7 @@ impl Network {
         let wanted = if needs_paths { network.unreachable(scenario) } else { Vec::new() };
         if !wanted.is_empty() {
             // Where applications pass flows on, answers go back from one to the other.
-            let relays = groups(scenario).zip(0..).filter(|(group, _)| group.relay == Relay::Application);
-            let ends: BTreeSet<u32> = wanted.iter().map(|&(_, to)| to).chain(relays.map(|(_, node)| node)).collect();
+            let ends: BTreeSet<u32> = wanted.iter().map(|&(_, to)| to).chain(relays(scenario)).collect();
             network.find_detours(&wanted, ends, &stations, topology, &access_points);
         }
         Some(network)
@@ -179,8 +178,8 @@ impl Network {
         scenario.flows.iter().flat_map(legs).filter(lost).collect()
     }
 
-    /// Leads to `ends`, and from where to where no usable path does: over lossy links, and where there are none either, from a node, or one that wires
-    /// join to it, at once to the other, and between a station and its access point, though none may hear the other.
+    /// Leads to `ends`, and from where to where no usable path does: over lossy links, and where there are none either, from a node,
+    /// or one that wires join to it, at once to the other, and between a station and its access point, though none may hear the other.
     fn find_detours(
         &mut self,
         wanted: &[(u32, u32)],
@@ -301,11 +300,12 @@ fn destinations(scenario: &Scenario) -> Destinations {
     if scenario.radio.association.is_some() || scenario.groups.iter().any(|group| group.is_real) {
         return Destinations::new(nodes, 0..nodes as u32);
     }
-    let relays = groups(scenario).zip(0..).filter(|(group, _)| group.relay == Relay::Application);
-    Destinations::new(
-        nodes,
-        scenario.flows.iter().flat_map(Flow::stops).map(|node| node.0).chain(relays.map(|(_, node)| node)),
-    )
+    Destinations::new(nodes, scenario.flows.iter().flat_map(Flow::stops).map(|node| node.0).chain(relays(scenario)))
+}
+
+/// The nodes whose programs pass flows on.
+fn relays(scenario: &Scenario) -> impl Iterator<Item = u32> {
+    groups(scenario).zip(0..).filter(|(group, _)| group.relay == Relay::Application).map(|(_, node)| node)
 }
 
 /// Takes out of the tables of `hosts` the ways to and from stations, which the paths take for granted: none has an access point

@@ -357,10 +357,11 @@ def _series_figures(folder: Path, prefix: str) -> list[str]:
         "queue": "Interface queues over time",
     }
     known = plots.columns(table)
+    drawn = [(title, what, plots.series(table, what)) for what, title in titles.items() if what in known]
     return [
-        html.figure(title, svg(plots.series(table, what), f"{prefix}{what}-"))
-        for what, title in titles.items()
-        if what in known and plots.recorded(table, what)
+        html.figure(title, svg(figure, f"{prefix}{what}-"))
+        for title, what, figure in drawn
+        if figure.axes[0].has_data()
     ]
 
 

@@ -37,9 +37,9 @@ impl Overflow {
 }
 
 fn find(table: &str, inode: u64) -> Option<u64> {
-    let lines = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let mut lines = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
     let number = |line: &[&str], column: usize| line.get(column)?.parse::<u64>().ok();
-    lines.into_iter().find(|line| number(line, INODE) == Some(inode)).and_then(|line| number(&line, DROPS))
+    lines.find(|line| number(line, INODE) == Some(inode)).and_then(|line| number(&line, DROPS))
 }
 
 #[cfg(test)]

@@ -65,7 +65,6 @@ fn talk(
     clock: Clock,
     stop: &AtomicBool,
 ) {
-    let overflowed = || overflow.map_or(0, Overflow::count);
     let mut heard = clock.now();
     let mut next_report: Option<Instant> = None;
     let mut is_reported = false;
@@ -99,18 +98,23 @@ fn talk(
         if now.saturating_since(heard) > SILENCE {
             return;
         }
+        let mut report = None;
         if answer.is_none() && !is_reported && next_report.is_some() {
             let mut sink = lock(sink);
             let quiet = now.saturating_since(sink.last()) > QUIET[usize::from(protocol == Protocol::Tcp)];
             if sink.is_complete() || (sink.is_ending() && quiet) {
                 sink.finish(now);
                 is_reported = true;
-                answer = Some(Message::Report(Box::new(Report { overflowed: overflowed(), ..sink.report(now, true) })));
+                report = Some(sink.report(now, true));
             } else if next_report.is_some_and(|next| next <= now) {
                 next_report = Some(now + REPORT_INTERVAL);
-                answer =
-                    Some(Message::Report(Box::new(Report { overflowed: overflowed(), ..sink.report(now, false) })));
+                report = Some(sink.report(now, false));
             }
+        }
+        if let Some(report) = report {
+            // The system's table is read while datagrams can be, too.
+            let overflowed = overflow.map_or(0, Overflow::count);
+            answer = Some(Message::Report(Box::new(Report { overflowed, ..report })));
         }
         if answer.is_some_and(|answer| control.send(&answer).is_err()) {
             return;

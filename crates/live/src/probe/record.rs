@@ -195,8 +195,7 @@ fn nodes(case: &Case, repetition: &Repetition) -> Vec<Value> {
             add(&mut node.garbage, relayed.garbage);
             add(&mut node.overflowed, relayed.overflowed);
         }
-        let end = report.relays.len().max(flow.path.len().saturating_sub(1));
-        let end = nodes.entry(name_on_path(flow, end)).or_default();
+        let end = nodes.entry(name_on_path(flow, end_of_path(flow, report))).or_default();
         add(&mut end.received, summary.received_packets.saturating_add(summary.duplicate_packets));
         add(&mut end.delivered, summary.received_packets);
         add(&mut end.garbage, report.garbage);
@@ -224,6 +223,11 @@ fn name_on_path(flow: &FlowPlan, place: usize) -> String {
     flow.path.get(place).map_or_else(|| flow.path.last().map_or_else(String::new, behind), |host| host.name.clone())
 }
 
+/// The receiver's place: relays that pass on by themselves may lead beyond the plan's path.
+fn end_of_path(flow: &FlowPlan, report: &Report) -> usize {
+    report.relays.len().max(flow.path.len().saturating_sub(1))
+}
+
 fn warnings(flow: &FlowPlan, outcome: &Outcome) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     if let Some(problem) = &outcome.problem {
@@ -238,7 +242,7 @@ fn warnings(flow: &FlowPlan, outcome: &Outcome) -> Vec<String> {
         ));
     }
     if let Some(report) = &outcome.report {
-        let end = report.relays.len().max(flow.path.len().saturating_sub(1));
+        let end = end_of_path(flow, report);
         let relays = report.relays.iter().map(|relayed| relayed.overflowed).enumerate();
         for (place, count) in relays.chain([(end, report.overflowed)]).filter(|&(_, count)| count > 0) {
             lines.push(format!(

@@ -32,10 +32,15 @@ struct Or<'a, 'b> {
     source: &'static str,
 }
 
-impl Or<'_, '_> {
+impl<'b> Or<'_, 'b> {
     fn of<T: core::fmt::Display>(&mut self, key: &str, given: Option<T>, default: T) -> T {
         let path = ["nodes", self.index, "routing", key];
         self.resolver.ledger.pick(&path, given, show, || (default, self.source.into()))
+    }
+
+    /// The same with another source for what is asked next.
+    fn by(&mut self, source: &'static str) -> Or<'_, 'b> {
+        Or { resolver: self.resolver, index: self.index, source }
     }
 }
 
@@ -201,28 +206,6 @@ impl Resolver<'_> {
         let local_repair = self.ledger.pick(&at("local_repair"), given.local_repair, word, || {
             (repair, text("default: allowed by RFC 3561, section 6.12").into())
         });
-        let mut chosen =
-            |key, given, default, section| Or { resolver: self, index, source: text(section) }.of(key, given, default);
-        let hello_always =
-            chosen("hello_always", given.hello_always, default.hello_always, "default: RFC 3561, section 6.9");
-        let gratuitous_reply = chosen(
-            "gratuitous_reply",
-            given.gratuitous_reply,
-            default.gratuitous_reply,
-            "default: allowed by RFC 3561, section 6.6.3",
-        );
-        let destination_only = chosen(
-            "destination_only",
-            given.destination_only,
-            default.destination_only,
-            "default: allowed by RFC 3561, section 6.3",
-        );
-        let reply_acknowledgement = chosen(
-            "reply_acknowledgement",
-            given.reply_acknowledgement,
-            default.reply_acknowledgement,
-            "default: allowed by RFC 3561, section 6.8",
-        );
         let mut or = Or { resolver: self, index, source };
         aodv::Config {
             active_route_timeout,
@@ -248,15 +231,31 @@ impl Resolver<'_> {
             ttl_threshold: or.of("ttl_threshold", given.ttl_threshold, default.ttl_threshold),
             rules: default.rules,
             in_arp: default.in_arp,
-            hello_always,
+            hello_always: or.by(text("default: RFC 3561, section 6.9")).of(
+                "hello_always",
+                given.hello_always,
+                default.hello_always,
+            ),
             local_repair: match local_repair {
                 LocalRepair::Never => aodv::LocalRepair::Never,
                 LocalRepair::Near => aodv::LocalRepair::Near,
                 LocalRepair::NearerThanSource => aodv::LocalRepair::NearerThanSource,
             },
-            gratuitous_reply,
-            destination_only,
-            reply_acknowledgement,
+            gratuitous_reply: or.by(text("default: allowed by RFC 3561, section 6.6.3")).of(
+                "gratuitous_reply",
+                given.gratuitous_reply,
+                default.gratuitous_reply,
+            ),
+            destination_only: or.by(text("default: allowed by RFC 3561, section 6.3")).of(
+                "destination_only",
+                given.destination_only,
+                default.destination_only,
+            ),
+            reply_acknowledgement: or.by(text("default: allowed by RFC 3561, section 6.8")).of(
+                "reply_acknowledgement",
+                given.reply_acknowledgement,
+                default.reply_acknowledgement,
+            ),
         }
     }
 
@@ -286,8 +285,6 @@ impl Resolver<'_> {
             };
             (default, acknowledged.into())
         });
-        let promiscuous =
-            Or { resolver: self, index, source: listening }.of("promiscuous", given.promiscuous, default.promiscuous);
         let mut time = |key, given, default| self.time_or(&at(key), given, default, source);
         let broadcast_jitter = time("broadcast_jitter", given.broadcast_jitter, default.broadcast_jitter);
         let request_period = time("request_period", given.request_period, default.request_period);
@@ -311,7 +308,7 @@ impl Resolver<'_> {
             maint_holdoff_time,
             grat_reply_holdoff,
             send_buffer_timeout: ROUTE_QUEUE_TIMEOUT,
-            promiscuous,
+            promiscuous: or.by(listening).of("promiscuous", given.promiscuous, default.promiscuous),
             discovery_hop_limit: or.of("discovery_hop_limit", given.discovery_hop_limit, default.discovery_hop_limit),
             max_request_rexmt: or.of("max_request_rexmt", given.max_request_rexmt, default.max_request_rexmt),
             max_maint_rexmt: or.of("max_maint_rexmt", given.max_maint_rexmt, default.max_maint_rexmt),
@@ -367,19 +364,6 @@ impl Resolver<'_> {
         let hello_interval = self.time_or(&at("hello_interval"), given.hello_interval, default.hello_interval, SOURCE);
         let tc_interval = self.time_or(&at("tc_interval"), given.tc_interval, default.tc_interval, SOURCE);
         let duplicate_hold = self.time_or(&at("duplicate_hold"), given.duplicate_hold, default.duplicate_hold, SOURCE);
-        let mut chosen = |key, given, default, source| Or { resolver: self, index, source }.of(key, given, default);
-        let hysteresis = chosen(
-            "hysteresis",
-            given.hysteresis,
-            default.hysteresis.is_some(),
-            "default: allowed by RFC 3626, section 14",
-        );
-        let link_layer_notification = chosen(
-            "link_layer_notification",
-            given.link_layer_notification,
-            default.link_layer_notification,
-            "default: allowed by RFC 3626, section 13",
-        );
         let mut or = Or { resolver: self, index, source: SOURCE };
         olsr::Config {
             hello_interval,
@@ -388,8 +372,15 @@ impl Resolver<'_> {
             willingness: or.of("willingness", given.willingness, default.willingness),
             tc_redundancy: or.of("tc_redundancy", given.tc_redundancy, default.tc_redundancy),
             mpr_coverage: or.of("mpr_coverage", given.mpr_coverage, default.mpr_coverage),
-            hysteresis: hysteresis.then(Hysteresis::default),
-            link_layer_notification,
+            hysteresis: or
+                .by("default: allowed by RFC 3626, section 14")
+                .of("hysteresis", given.hysteresis, default.hysteresis.is_some())
+                .then(Hysteresis::default),
+            link_layer_notification: or.by("default: allowed by RFC 3626, section 13").of(
+                "link_layer_notification",
+                given.link_layer_notification,
+                default.link_layer_notification,
+            ),
             mtu: default.mtu,
         }
     }
