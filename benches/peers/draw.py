@@ -27,9 +27,9 @@ def main() -> None:
     results = json.loads(arguments.results.read_text(encoding="utf-8"))
     save(cell(results), arguments.folder / "validation-cell.svg")
     for name, title in (
-        ("ns-3", "ns-3 as it is, hopcast, profile standard"),
-        ("ns-3-like", "ns-3 with hopcast's rules, hopcast, profile standard"),
-        ("ns-2", "ns-2 with AODV, hopcast, profile ns-2"),
+        ("ns-3", "ns-3 as it is, and hopcast (profile standard)"),
+        ("ns-3-like", "ns-3 with hopcast's rules, and hopcast (profile standard)"),
+        ("ns-2", "ns-2 with AODV, and hopcast (profile ns-2)"),
         ("ns-2-persistent", "the same, 255 attempts at each frame"),
     ):
         save(string(results[name], title), arguments.folder / f"validation-string-{name}.svg")
