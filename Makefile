@@ -108,5 +108,5 @@ $(FUZZER):
 	cargo install cargo-fuzz --version 0.13.2 --locked --root target/tools
 
 $(BUILT): $(INSTALLED) $(SOURCES)
-	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --release --locked
+	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --profile local --locked
 	touch $@
