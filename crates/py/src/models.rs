@@ -1,10 +1,10 @@
 //! Models of the channel by themselves: for figures, and for a look at what a scenario will meet.
 
 use hopcast_protocols::time::{Duration, Instant};
-use hopcast_radio::errors::{Encoding, GilbertElliott, States, SuccessCurve};
+use hopcast_radio::errors::{GilbertElliott, States, SuccessCurve};
 use hopcast_radio::fading::{Distribution, Fading};
 use hopcast_radio::propagation::{LinkShadowing, LogDistance, Polarization, Position, Propagation, TwoRayInterference};
-use hopcast_radio::standard::DataRate;
+use hopcast_radio::standard::{DataRate, Encoding};
 use hopcast_radio::units::Decibel;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

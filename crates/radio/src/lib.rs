@@ -10,6 +10,7 @@
 
 pub mod errors;
 pub mod fading;
+pub mod frame;
 pub mod mac;
 pub mod medium;
 pub mod propagation;
@@ -17,5 +18,6 @@ pub mod queue;
 pub mod rate;
 pub mod reception;
 pub mod standard;
+pub mod transmission;
 pub mod units;
 pub mod variate;

@@ -1,6 +1,7 @@
 //! A table of how well bits survive.
 
-use super::{Encoding, dsss, ofdm};
+use super::{dsss, ofdm};
+use crate::standard::Encoding;
 
 /// The probability that a bit is received, against the ratio of signal to noise and interference.
 ///

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
 
-use super::ReedSolomon;
+use crate::standard::ReedSolomon;
 use crate::variate;
 
 /// The two states of a channel.

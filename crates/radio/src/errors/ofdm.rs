@@ -13,31 +13,8 @@
 //!
 //! The channel is known exactly; with real training a receiver loses a decibel or so.
 
+use crate::standard::{CodeRate, Constellation};
 use crate::variate::normal_tail;
-
-/// Points of a subcarrier (17.3.5.8).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Constellation {
-    /// 1 bit.
-    Bpsk,
-    /// 2 bits.
-    Qpsk,
-    /// 4 bits.
-    Qam16,
-    /// 6 bits.
-    Qam64,
-}
-
-/// Data bits over coded bits (17.3.5.7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CodeRate {
-    /// 1/2, the code itself.
-    Half,
-    /// 2/3, punctured.
-    TwoThirds,
-    /// 3/4, punctured.
-    ThreeQuarters,
-}
 
 impl Constellation {
     /// Energy of half the least distance, in energies of a symbol (17.3.5.8: K_MOD squared).

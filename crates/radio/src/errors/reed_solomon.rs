@@ -1,51 +1,13 @@
 //! Forward error correction over the octets of a frame.
 
-/// A Reed–Solomon code over octets: n = 255, of which k carry data, and t = (n − k)/2 wrong octets are put right wherever
-/// they are (I. S. Reed and G. Solomon, "Polynomial codes over certain finite fields", J. SIAM 8(2), 1960).
-///
-/// A frame is cut into blocks of k octets, each of which gets n − k octets of parity; the last block is shortened: its
-/// missing data are zeros that are not sent, and it corrects as many errors as the others. A block with more than t wrong
-/// octets is lost, and the frame with it (that such a block is decoded into a wrong word happens once in t! times, and the
-/// frame's check sequence notices it). Bits err independently of each other, within a piece of the frame with one rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReedSolomon {
-    data: u32,
-}
+use crate::standard::ReedSolomon;
 
-/// n.
-const BLOCK: u32 = 255;
 /// The most errors that any such code corrects, for k = 1.
 const MOST: usize = 127;
 /// A probability that no run notices: draws have 53 bits.
 const NEGLIGIBLE: f64 = 1e-20;
 
 impl ReedSolomon {
-    /// The code whose share of data is nearest to `rate`, between 1/255 and 1; 0.6 is RS(255, 153), with t = 51.
-    pub fn with_rate(rate: f64) -> Self {
-        // A float to integer cast saturates, and maps NaN to zero.
-        Self { data: (libm::round(rate * f64::from(BLOCK)) as u32).clamp(1, BLOCK) }
-    }
-
-    /// n: octets of a whole block.
-    pub const fn block(self) -> u32 {
-        BLOCK
-    }
-
-    /// k: octets of data in a whole block.
-    pub const fn data(self) -> u32 {
-        self.data
-    }
-
-    /// t: wrong octets that a block survives.
-    pub const fn corrects(self) -> u32 {
-        (BLOCK - self.data) / 2
-    }
-
-    /// Octets on the air for so many octets of data.
-    pub fn coded_octets(self, octets: u32) -> u32 {
-        octets.saturating_add(octets.div_ceil(self.data).saturating_mul(BLOCK - self.data))
-    }
-
     /// The probability that a frame with so many octets of data is received over pieces of different bit error rate. A piece
     /// is its share of the coded frame, as a length of any unit, and its rate, 0 to 1; an octet across an edge has the bits
     /// of both. What the pieces don't cover is free of errors.
@@ -57,10 +19,10 @@ impl ReedSolomon {
         let mut success = 1.0;
         let mut left = octets;
         while left > 0 && success > 0.0 {
-            let data = left.min(self.data);
+            let data = left.min(self.data());
             left -= data;
             let mut errors = Errors::none(self.corrects() as usize);
-            let mut octets = f64::from(data + BLOCK - self.data);
+            let mut octets = f64::from(data + self.block() - self.data());
             // Of an octet that lies across edges: how much of it is known, and ln of the probability that that is right.
             let (mut part, mut right) = (0.0, 0.0);
             while octets > 1e-9 {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::edca::EdcaParameters;
-use super::frame::StationId;
+use crate::frame::StationId;
 use crate::queue::Discipline;
 use crate::rate::Algorithm;
 use crate::standard::{DataRate, Modulation, Phy};

@@ -8,9 +8,9 @@ use hopcast_protocols::time::{Duration, Instant};
 use super::backoff::{Backoff, Timing};
 use super::config::{AccessRules, Config};
 use super::edca::{AccessCategory, EdcaParameters, UserPriority};
-use super::frame::{FrameKind, Payload, StationId};
 use super::outputs::Outputs;
 use super::{DropCause, Output};
+use crate::frame::{FrameKind, Payload, StationId};
 use crate::queue::InterfaceQueue;
 use crate::standard::DataRate;
 

@@ -1,7 +1,7 @@
 //! Duplicate detection by the receiver (IEEE 802.11-2020, 10.3.2.14).
 
 use super::edca::UserPriority;
-use super::frame::StationId;
+use crate::frame::StationId;
 
 /// The last sequence number from each transmitter; of QoS frames, in each user priority.
 #[derive(Clone, Debug, Default)]

@@ -3,6 +3,7 @@
 
 use hopcast_protocols::time::Duration;
 
+pub use crate::frame::UserPriority;
 use crate::standard::{Phy, PhyParameters, Standard};
 
 /// An access category, lowest priority first.
@@ -24,33 +25,12 @@ impl AccessCategory {
 
     /// The category of a user priority (Table 10-1): 1 and 2, which 802.1D puts below 0, are background.
     pub const fn of_user_priority(priority: UserPriority) -> Self {
-        match priority.0 {
+        match priority.get() {
             1 | 2 => Self::Background,
             0 | 3 => Self::BestEffort,
             4 | 5 => Self::Video,
             _ => Self::Voice,
         }
-    }
-}
-
-/// A user priority of IEEE 802.1D, 0 to 7.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct UserPriority(u8);
-
-impl UserPriority {
-    /// 0: what has no priority.
-    pub const BEST_EFFORT: Self = Self(0);
-    /// Network control (IEEE 802.1D-2004, Table G-1).
-    pub const NETWORK_CONTROL: Self = Self(7);
-
-    /// The priority in the low three bits.
-    pub const fn new(priority: u8) -> Self {
-        Self(priority & 7)
-    }
-
-    /// 0 to 7.
-    pub const fn get(self) -> u8 {
-        self.0
     }
 }
 

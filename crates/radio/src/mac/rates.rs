@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hopcast_protocols::time::{Duration, Instant};
 
 use super::Config;
-use super::frame::{FrameKind, StationId};
+use crate::frame::{FrameKind, StationId};
 use crate::rate::{Algorithm, RateControl};
 use crate::standard::{DataRate, Modulation, Phy, Standard};
 

@@ -1,7 +1,7 @@
 //! Numbers of the frames that a station sends (IEEE 802.11-2020, 10.3.2.14.2).
 
 use super::edca::UserPriority;
-use super::frame::StationId;
+use crate::frame::StationId;
 
 /// The counters: one of the station, and under EDCA one for each receiver and user priority.
 #[derive(Clone, Debug, Default)]

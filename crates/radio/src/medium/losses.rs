@@ -3,9 +3,9 @@
 use hopcast_protocols::random::Purpose;
 use hopcast_protocols::time::Instant;
 
-use crate::errors::{GilbertElliott, PacketErrors, ReedSolomon, survives};
-use crate::mac::{Header, StationId};
-use crate::standard::Phy;
+use crate::errors::{GilbertElliott, PacketErrors, survives};
+use crate::frame::{Header, StationId};
+use crate::standard::{Phy, ReedSolomon};
 
 /// Why frames that could be received are lost all the same. All kinds of frame are: data, RTS, CTS and ACK.
 #[derive(Clone, Debug)]
@@ -63,7 +63,7 @@ mod tests {
 
     use super::*;
     use crate::errors::States;
-    use crate::mac::FrameKind;
+    use crate::frame::FrameKind;
     use crate::standard::{DataRate, Standard};
 
     /// The share of RTS frames, 20 octets at 1 Mb/s, that are lost where each hundredth bit errs.

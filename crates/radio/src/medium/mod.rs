@@ -12,9 +12,10 @@ mod variation;
 
 use hopcast_protocols::time::{Duration, Instant};
 
-use crate::mac::{Header, StationId};
+use crate::frame::{Header, StationId};
 use crate::reception::{Arrival, Content, Heard, Onset, Receivers, Reception};
 use crate::standard::Modulations;
+pub use crate::transmission::{Totals, Transmission, TransmissionId};
 use crate::units::Power;
 pub use losses::Losses;
 pub use paths::Geometry;
@@ -39,45 +40,6 @@ impl Link {
     pub const fn order(&self) -> (Duration, StationId) {
         (self.delay, self.receiver)
     }
-}
-
-/// Index of a transmission that is on the air.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct TransmissionId(u32);
-
-impl TransmissionId {
-    /// No transmission.
-    pub const NONE: Self = Self(u32::MAX);
-
-    #[cfg(test)]
-    pub(crate) const fn from_index(index: u32) -> Self {
-        Self(index)
-    }
-}
-
-/// A frame on the air.
-#[derive(Clone, Debug)]
-pub struct Transmission<P> {
-    /// The frame.
-    pub frame: Header,
-    /// Its packet.
-    pub packet: Option<P>,
-    /// When its first bit left the transmitter.
-    pub start: Instant,
-    /// Order of transmission in this run, from zero.
-    pub number: u64,
-    /// Names it among all of its run, whatever other stations send: for draws.
-    key: u64,
-    /// Least power at which a receiver synchronises to the frame.
-    threshold: Power,
-    /// Index of its first link.
-    first_link: u32,
-    /// One beyond its last link.
-    end_link: u32,
-    /// The link that the leading edge reaches next.
-    leading: u32,
-    /// The link that the trailing edge reaches next.
-    trailing: u32,
 }
 
 /// A trailing edge on its way along the links of its transmitter.
@@ -114,17 +76,6 @@ pub enum Passage {
     Later(Instant),
     /// The walk was halted at this instant, at this receiver, which has been told.
     Halted(Instant, StationId),
-}
-
-/// Sums over all receivers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
-    /// Frames put on the air.
-    pub frames_sent: u64,
-    /// Frame x station that senses it.
-    pub receptions: u64,
-    /// Frame x station that could have decoded it, had nothing overlapped.
-    pub collisions: u64,
 }
 
 /// All stations' receivers and what is on the air between them.
@@ -201,10 +152,10 @@ impl<P> Medium<P> {
         let id = self.free.pop().unwrap_or_else(|| {
             self.transmissions.push(None);
             self.powers.push(Vec::new());
-            TransmissionId(self.transmissions.len() as u32 - 1)
+            TransmissionId::from_index(self.transmissions.len() as u32 - 1)
         });
         // Made where it stays.
-        self.transmissions[id.0 as usize] = Some(Transmission {
+        self.transmissions[id.index()] = Some(Transmission {
             frame: *frame,
             packet: packet.cloned(),
             start: now,
@@ -236,7 +187,7 @@ impl<P> Medium<P> {
     /// # Panics
     /// If the transmission has ended.
     pub fn transmission(&self, id: TransmissionId) -> &Transmission<P> {
-        self.transmissions[id.0 as usize].as_ref().expect("edges exist only for what is on the air")
+        self.transmissions[id.index()].as_ref().expect("edges exist only for what is on the air")
     }
 
     /// Whether a transmission carries a packet for all, and its trailing edge has reached nobody yet.
@@ -261,7 +212,7 @@ impl<P> Medium<P> {
 
     /// A trailing edge is left where it is, to be followed later.
     pub fn suspend(&mut self, id: TransmissionId, trailing: Front) {
-        let transmission = self.transmissions[id.0 as usize].as_mut().expect("edges exist only for what is on the air");
+        let transmission = self.transmissions[id.index()].as_mut().expect("edges exist only for what is on the air");
         transmission.trailing = trailing.next;
     }
 
@@ -278,7 +229,7 @@ impl<P> Medium<P> {
             return self.follow_leading_in_general(id, bound, on_arrival);
         };
         // What follows, for the simplest of the models alone: here most of the time of large networks is spent.
-        let transmission = self.transmissions[id.0 as usize].as_mut();
+        let transmission = self.transmissions[id.index()].as_mut();
         let transmission = transmission.expect("edges exist only for what is on the air");
         let links = &self.paths.links[transmission.leading as usize..transmission.end_link as usize];
         let Transmission { frame: Header { rate, header, airtime, .. }, start, threshold, .. } = *transmission;
@@ -311,7 +262,7 @@ impl<P> Medium<P> {
         bound: Instant,
         mut on_arrival: impl FnMut(StationId, Instant, Onset),
     ) -> Option<Instant> {
-        let transmission = self.transmissions[id.0 as usize].as_mut();
+        let transmission = self.transmissions[id.index()].as_mut();
         let Transmission { frame, start, key, threshold, end_link, leading, .. } =
             transmission.expect("edges exist only for what is on the air");
         let links = &self.paths.links[*leading as usize..*end_link as usize];
@@ -324,7 +275,7 @@ impl<P> Medium<P> {
             let mut power = link.power;
             if let Some(variation) = &self.variation {
                 power = power.scaled(variation.factor(*key, frame.transmitter, link.receiver, now));
-                self.powers[id.0 as usize].push(power);
+                self.powers[id.index()].push(power);
             }
             let arrival = Arrival {
                 transmission: id,
@@ -353,7 +304,7 @@ impl<P> Medium<P> {
         mut on_end: impl FnMut(&Transmission<P>, &Link, Instant, Heard, bool) -> Option<Instant>,
     ) -> Passage {
         let Self { paths, receivers, variation, losses, transmissions, powers, totals, .. } = self;
-        let transmission = transmissions[id.0 as usize].as_ref().expect("edges exist only for what is on the air");
+        let transmission = transmissions[id.index()].as_ref().expect("edges exist only for what is on the air");
         let is_simple = variation.is_none() && losses.is_none();
         for link in &paths.links[front.next as usize..front.end as usize] {
             let now = front.leaves + link.delay;
@@ -368,7 +319,7 @@ impl<P> Medium<P> {
                 }
                 receivers => {
                     if variation.is_some() {
-                        link.power = powers[id.0 as usize][(front.next - transmission.first_link) as usize];
+                        link.power = powers[id.index()][(front.next - transmission.first_link) as usize];
                     }
                     let end = receivers.on_trailing(link.receiver, id, link.power, now, totals);
                     losses.as_mut().map_or(end, |losses| lose(losses, transmission, link.receiver, end, now))
@@ -385,14 +336,14 @@ impl<P> Medium<P> {
 
     /// Forgets a transmission whose trailing edge has passed all receivers.
     pub fn remove(&mut self, id: TransmissionId) {
-        let slot = &mut self.transmissions[id.0 as usize];
+        let slot = &mut self.transmissions[id.index()];
         if let Some(transmission) = slot {
             self.paths.release(transmission.first_link, transmission.end_link);
             // Dropped where it is: packets are large.
             *slot = None;
         }
         if self.variation.is_some() {
-            self.powers[id.0 as usize].clear();
+            self.powers[id.index()].clear();
         }
         self.free.push(id);
     }

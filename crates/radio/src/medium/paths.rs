@@ -5,7 +5,7 @@ use core::fmt;
 use hopcast_protocols::time::Instant;
 
 use super::Link;
-use crate::mac::StationId;
+use crate::frame::StationId;
 
 /// Who hears whom where stations move.
 pub trait Geometry: fmt::Debug + Send {

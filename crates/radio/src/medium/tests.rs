@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::mac::FrameKind;
+use crate::frame::FrameKind;
 use crate::reception::{Rules, Threshold};
 use crate::standard::{DataRate, Modulation};
 use crate::units::PowerRatio;

@@ -3,7 +3,7 @@
 use hopcast_protocols::time::Instant;
 
 use crate::fading::Fading;
-use crate::mac::StationId;
+use crate::frame::StationId;
 use crate::propagation::FrameShadowing;
 
 /// What multiplies the power of a link for one frame; all that is there.

@@ -17,7 +17,7 @@
 use hopcast_protocols::random::Stream;
 use hopcast_protocols::time::{Duration, Instant};
 
-use crate::mac::FrameKind;
+use crate::frame::FrameKind;
 use crate::standard::{DataRate, Phy};
 
 /// Between two updates of the statistics.

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::Instant;
 
-use crate::mac::StationId;
+use crate::frame::StationId;
 use crate::standard::{DataRate, Phy};
 use arf::Arf;
 use minstrel::Minstrel;

@@ -4,7 +4,7 @@ use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
 
 use super::{Algorithm, RateControl};
-use crate::mac::{FrameKind, StationId};
+use crate::frame::{FrameKind, StationId};
 use crate::standard::{DataRate, Standard};
 
 const ME: StationId = StationId(0);

@@ -8,9 +8,9 @@ mod threshold;
 
 use hopcast_protocols::time::Instant;
 
-use crate::mac::StationId;
-use crate::medium::{Totals, TransmissionId};
+use crate::frame::StationId;
 use crate::standard::DataRate;
+use crate::transmission::{Totals, TransmissionId};
 use crate::units::Power;
 pub(crate) use sinr::Content;
 pub use sinr::{Mode, Sinr, default_detection};

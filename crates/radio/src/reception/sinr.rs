@@ -20,8 +20,8 @@ use hopcast_protocols::time::{Duration, Instant};
 
 use super::{Arrival, Heard};
 use crate::errors::{SuccessCurve, survives, thermal_noise};
-use crate::medium::{Totals, TransmissionId};
 use crate::standard::{DataRate, Modulation, Phy};
+use crate::transmission::{Totals, TransmissionId};
 use crate::units::{Decibel, Power, PowerRatio};
 
 /// Reception by signal to interference and noise.
@@ -342,8 +342,7 @@ impl Lock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::errors::Encoding;
-    use crate::standard::Standard;
+    use crate::standard::{Encoding, Standard};
     use crate::units::Decibel;
 
     const RATE: DataRate = DataRate::from_kbps(24_000);

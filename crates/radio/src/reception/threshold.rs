@@ -4,8 +4,8 @@
 use hopcast_protocols::time::Instant;
 
 use super::{Arrival, Heard, Onset};
-use crate::medium::{Totals, TransmissionId};
 use crate::standard::DataRate;
+use crate::transmission::{Totals, TransmissionId};
 use crate::units::{Power, PowerRatio};
 
 /// Reception by power alone.

@@ -1,6 +1,7 @@
 //! Timing and rates of the 802.11 physical layers, by clause of IEEE 802.11-2020, and of two kin that no clause describes.
 
 mod dsss;
+mod encoding;
 mod erp;
 mod hr_dsss;
 mod ofdm;
@@ -11,7 +12,8 @@ use core::fmt;
 
 use hopcast_protocols::time::Duration;
 
-use crate::errors::{Encoding, HEADER_BITS, ReedSolomon, SIGNAL_BITS};
+pub(crate) use encoding::BANDWIDTH_IN_CHIP_RATES;
+pub use encoding::{CodeRate, Constellation, Encoding, HEADER_BITS, ReedSolomon, SIGNAL_BITS};
 
 /// A physical layer of IEEE 802.11, or one near it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -9,14 +9,14 @@ use hopcast_protocols::routing::Node;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::tcp::congestion::CongestionControl;
 use hopcast_protocols::transport::{dccp, tcp};
-use hopcast_radio::errors::{ReedSolomon, States};
+use hopcast_radio::errors::States;
 use hopcast_radio::fading::Distribution;
 use hopcast_radio::mac::edca::{Edition, UserPriority};
 use hopcast_radio::mac::{AccessRules, Protection};
 use hopcast_radio::propagation::Polarization;
 use hopcast_radio::queue::Discipline;
 use hopcast_radio::rate::Algorithm;
-use hopcast_radio::standard::{DataRate, Modulation, Modulations, Standard};
+use hopcast_radio::standard::{DataRate, Modulation, Modulations, ReedSolomon, Standard};
 
 use crate::host::card::CardConfig;
 use crate::mobility::{Leg, gauss_markov, random_waypoint};

@@ -1,7 +1,7 @@
 //! The radio: standard, rates, thresholds, propagation.
 
 use hopcast_protocols::time::Duration;
-use hopcast_radio::errors::{DEFAULT_NOISE_FIGURE, ReedSolomon, States, thermal_noise};
+use hopcast_radio::errors::{DEFAULT_NOISE_FIGURE, States, thermal_noise};
 use hopcast_radio::fading::Distribution;
 use hopcast_radio::mac::edca::Edition;
 use hopcast_radio::mac::{self, AccessRules, dsss_rate};
@@ -9,7 +9,7 @@ use hopcast_radio::propagation;
 use hopcast_radio::queue::{CoDelConfig, Discipline, FqCoDelConfig};
 use hopcast_radio::rate::Algorithm;
 use hopcast_radio::reception::default_detection;
-use hopcast_radio::standard::{DataRate, Modulation, Standard};
+use hopcast_radio::standard::{DataRate, Modulation, ReedSolomon, Standard};
 
 use super::super::model;
 use super::super::quantity::{

@@ -4,13 +4,33 @@ use std::rc::Rc;
 
 use hopcast_protocols::time::{Duration, Instant};
 
-use super::edca::UserPriority;
 use crate::queue::Queued;
 use crate::standard::DataRate;
 
 /// A radio on the medium. Its MAC address is derived from this index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StationId(pub u32);
+
+/// A user priority of IEEE 802.1D, 0 to 7.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UserPriority(u8);
+
+impl UserPriority {
+    /// 0: what has no priority.
+    pub const BEST_EFFORT: Self = Self(0);
+    /// Network control (IEEE 802.1D-2004, Table G-1).
+    pub const NETWORK_CONTROL: Self = Self(7);
+
+    /// The priority in the low three bits.
+    pub const fn new(priority: u8) -> Self {
+        Self(priority & 7)
+    }
+
+    /// 0 to 7.
+    pub const fn get(self) -> u8 {
+        self.0
+    }
+}
 
 /// What a station carries for the layer above: its network-layer packet.
 pub trait Payload: Clone {
@@ -114,7 +134,7 @@ impl FrameKind {
     pub const QOS_CONTROL_OCTETS: u32 = 2;
 
     /// Whether it answers a frame, rather than to carry something.
-    pub(super) const fn is_answer(self) -> bool {
+    pub(crate) const fn is_answer(self) -> bool {
         matches!(self, Self::Cts | Self::Ack)
     }
 }

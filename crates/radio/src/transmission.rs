@@ -1,0 +1,62 @@
+//! A frame on the air, and what is counted of it.
+
+use hopcast_protocols::time::Instant;
+
+use crate::frame::Header;
+use crate::units::Power;
+
+/// Index of a transmission that is on the air.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TransmissionId(u32);
+
+impl TransmissionId {
+    /// No transmission.
+    pub const NONE: Self = Self(u32::MAX);
+
+    /// The transmission in this slot of the medium.
+    pub(crate) const fn from_index(index: u32) -> Self {
+        Self(index)
+    }
+
+    /// The slot of the medium that holds it.
+    #[inline]
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A frame on the air.
+#[derive(Clone, Debug)]
+pub struct Transmission<P> {
+    /// The frame.
+    pub frame: Header,
+    /// Its packet.
+    pub packet: Option<P>,
+    /// When its first bit left the transmitter.
+    pub start: Instant,
+    /// Order of transmission in this run, from zero.
+    pub number: u64,
+    /// Names it among all of its run, whatever other stations send: for draws.
+    pub(crate) key: u64,
+    /// Least power at which a receiver synchronises to the frame.
+    pub(crate) threshold: Power,
+    /// Index of its first link.
+    pub(crate) first_link: u32,
+    /// One beyond its last link.
+    pub(crate) end_link: u32,
+    /// The link that the leading edge reaches next.
+    pub(crate) leading: u32,
+    /// The link that the trailing edge reaches next.
+    pub(crate) trailing: u32,
+}
+
+/// Sums over all receivers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Frames put on the air.
+    pub frames_sent: u64,
+    /// Frame x station that senses it.
+    pub receptions: u64,
+    /// Frame x station that could have decoded it, had nothing overlapped.
+    pub collisions: u64,
+}
