@@ -3,8 +3,8 @@
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::errors::{GilbertElliott, States, SuccessCurve};
 use hopcast_radio::fading::{Distribution, Fading};
+use hopcast_radio::phy::{DataRate, Encoding};
 use hopcast_radio::propagation::{LinkShadowing, LogDistance, Polarization, Position, Propagation, TwoRayInterference};
-use hopcast_radio::standard::{DataRate, Encoding};
 use hopcast_radio::units::Decibel;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

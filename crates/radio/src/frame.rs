@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use hopcast_protocols::time::{Duration, Instant};
 
+use crate::phy::DataRate;
 use crate::queue::Queued;
-use crate::standard::DataRate;
 
 /// A radio on the medium. Its MAC address is derived from this index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -5,7 +5,7 @@
 //! station there hears of it. Who drives both, and in which order, is the caller's: nothing here has a clock or a queue
 //! of events.
 //!
-//! Durations and rates come from [`standard`], by clause of IEEE 802.11-2020. Powers are exact integers ([`units`]), so
+//! Durations and rates come from [`phy`], by clause of IEEE 802.11-2020. Powers are exact integers ([`units`]), so
 //! that sums of interference depend on no order. What the models leave out stands in `docs/models`.
 
 pub mod errors;
@@ -13,11 +13,11 @@ pub mod fading;
 pub mod frame;
 pub mod mac;
 pub mod medium;
+pub mod phy;
 pub mod propagation;
 pub mod queue;
 pub mod rate;
 pub mod reception;
-pub mod standard;
 pub mod transmission;
 pub mod units;
 pub mod variate;

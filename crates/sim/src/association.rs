@@ -13,7 +13,7 @@ use hopcast_radio::mac::association::{
 };
 use hopcast_radio::mac::edca::{AccessCategory, EdcaParameters};
 use hopcast_radio::mac::{Protection, StationId};
-use hopcast_radio::standard::{Modulations, Phy, Standard};
+use hopcast_radio::phy::{Modulations, Phy, Standard};
 use hopcast_radio::units::Power;
 use hopcast_wire::ieee80211::management::{AccessCategoryParameters, Capability, EdcaParameterSet, Repr, Ssid};
 

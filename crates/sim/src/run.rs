@@ -8,9 +8,9 @@ use hopcast_protocols::time::Instant;
 use hopcast_radio::errors::PacketErrors;
 use hopcast_radio::mac::edca::{EdcaParameters, UserPriority};
 use hopcast_radio::mac::{self, Dcf, Payload, Protection, Room, StationId};
+use hopcast_radio::phy::{DataRate, Modulations, Phy};
 use hopcast_radio::propagation::Position;
 use hopcast_radio::queue::Discipline;
-use hopcast_radio::standard::{DataRate, Modulations, Phy};
 use hopcast_radio::units::Power;
 use hopcast_wire::ipv4::Protocol;
 

@@ -5,8 +5,8 @@ use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::edca::{AccessCategory, EdcaParameters, Edition, UserPriority};
 use hopcast_radio::mac::{Config, Dcf, Payload, Room, StationId};
 use hopcast_radio::medium::{Link, Medium};
+use hopcast_radio::phy::{DataRate, Modulations, Standard};
 use hopcast_radio::reception::{Reception, Rules, Threshold};
-use hopcast_radio::standard::{DataRate, Modulations, Standard};
 use hopcast_radio::units::{Power, PowerRatio};
 use hopcast_sim::engine::{Engine, Loss, Outgoing, Port, Upper};
 

@@ -7,8 +7,8 @@ use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::edca::UserPriority;
 use hopcast_radio::mac::{Config, Dcf, Frame, FrameKind, Payload, Room, StationId};
 use hopcast_radio::medium::{Link, Medium};
+use hopcast_radio::phy::{DataRate, Modulations, Standard};
 use hopcast_radio::reception::{Reception, Rules, Threshold};
-use hopcast_radio::standard::{DataRate, Modulations, Standard};
 use hopcast_radio::units::{Power, PowerRatio};
 use hopcast_sim::engine::{Engine, Loss, Outgoing, Port, Tap, Upper};
 

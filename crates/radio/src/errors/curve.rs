@@ -1,7 +1,7 @@
 //! A table of how well bits survive.
 
 use super::{dsss, ofdm};
-use crate::standard::Encoding;
+use crate::phy::Encoding;
 
 /// The probability that a bit is received, against the ratio of signal to noise and interference.
 ///
@@ -80,7 +80,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::standard::{DataRate, Standard};
+    use crate::phy::{DataRate, Standard};
     use crate::units::Decibel;
 
     fn curve(mbps: f64) -> SuccessCurve {

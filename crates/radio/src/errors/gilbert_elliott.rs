@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
 
-use crate::standard::ReedSolomon;
+use crate::phy::ReedSolomon;
 use crate::variate;
 
 /// The two states of a channel.

@@ -5,8 +5,8 @@
 //! exp(Σ bits·ln_success). And without regard to the signal: [`GilbertElliott`], with or without [`ReedSolomon`], and
 //! [`PacketErrors`].
 //!
-//! [`Encoding`]: crate::standard::Encoding
-//! [`ReedSolomon`]: crate::standard::ReedSolomon
+//! [`Encoding`]: crate::phy::Encoding
+//! [`ReedSolomon`]: crate::phy::ReedSolomon
 
 mod curve;
 mod dsss;

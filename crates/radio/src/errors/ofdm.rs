@@ -13,7 +13,7 @@
 //!
 //! The channel is known exactly; with real training a receiver loses a decibel or so.
 
-use crate::standard::{CodeRate, Constellation};
+use crate::phy::{CodeRate, Constellation};
 use crate::variate::normal_tail;
 
 impl Constellation {

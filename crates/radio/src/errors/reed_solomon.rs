@@ -1,6 +1,6 @@
 //! Forward error correction over the octets of a frame.
 
-use crate::standard::ReedSolomon;
+use crate::phy::ReedSolomon;
 
 /// The most errors that any such code corrects, for k = 1.
 const MOST: usize = 127;

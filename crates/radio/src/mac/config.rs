@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::edca::EdcaParameters;
 use crate::frame::StationId;
+use crate::phy::{DataRate, Modulation, Phy};
 use crate::queue::Discipline;
 use crate::rate::Algorithm;
-use crate::standard::{DataRate, Modulation, Phy};
 
 /// Parameters of a station's MAC.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ pub struct Config {
     /// That of every station, by index, where not all have the same: each answers by its own.
     pub basic_rates: Arc<[DataRate]>,
     /// Whether stations answer: with an ACK to a unicast data frame, and with a CTS to an RTS
-    /// ([`crate::standard::Standard::acknowledges`]). Without it nobody sends an RTS, and a frame is done once it has been sent,
+    /// ([`crate::phy::Standard::acknowledges`]). Without it nobody sends an RTS, and a frame is done once it has been sent,
     /// and is never repeated.
     pub acknowledgements: bool,
     /// What goes before OFDM frames in a network with stations that do not understand them.

@@ -11,8 +11,8 @@ use super::edca::{AccessCategory, EdcaParameters, UserPriority};
 use super::outputs::Outputs;
 use super::{DropCause, Output};
 use crate::frame::{FrameKind, Payload, StationId};
+use crate::phy::DataRate;
 use crate::queue::InterfaceQueue;
-use crate::standard::DataRate;
 
 /// See the module. Laid out as it stands here, for the same reason as [`super::Dcf`].
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@
 use hopcast_protocols::time::Duration;
 
 pub use crate::frame::UserPriority;
-use crate::standard::{Phy, PhyParameters, Standard};
+use crate::phy::{Phy, PhyParameters, Standard};
 
 /// An access category, lowest priority first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -30,8 +30,8 @@ use hopcast_protocols::random::Stream;
 use hopcast_protocols::time::{Duration, Instant};
 
 pub use crate::frame::{Frame, FrameKind, Header, Payload, StationId};
+use crate::phy::{DataRate, Phy};
 use crate::queue::Reason;
-use crate::standard::{DataRate, Phy};
 pub use config::{AccessRules, Config, Protection};
 use contender::{Contender, Outgoing};
 use duplicate::DuplicateCache;

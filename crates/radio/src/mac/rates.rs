@@ -6,8 +6,8 @@ use hopcast_protocols::time::{Duration, Instant};
 
 use super::Config;
 use crate::frame::{FrameKind, StationId};
+use crate::phy::{DataRate, Modulation, Phy, Standard};
 use crate::rate::{Algorithm, RateControl};
-use crate::standard::{DataRate, Modulation, Phy, Standard};
 
 /// Rates of data frames and of answers.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use hopcast_protocols::time::Instant;
 
 use crate::errors::{GilbertElliott, PacketErrors, survives};
 use crate::frame::{Header, StationId};
-use crate::standard::{Phy, ReedSolomon};
+use crate::phy::{Phy, ReedSolomon};
 
 /// Why frames that could be received are lost all the same. All kinds of frame are: data, RTS, CTS and ACK.
 #[derive(Clone, Debug)]
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
     use crate::errors::States;
     use crate::frame::FrameKind;
-    use crate::standard::{DataRate, Standard};
+    use crate::phy::{DataRate, Standard};
 
     /// The share of RTS frames, 20 octets at 1 Mb/s, that are lost where each hundredth bit errs.
     fn lost(headers: Option<Phy>, code: Option<ReedSolomon>) -> f64 {

@@ -13,8 +13,8 @@ mod variation;
 use hopcast_protocols::time::{Duration, Instant};
 
 use crate::frame::{Header, StationId};
+use crate::phy::Modulations;
 use crate::reception::{Arrival, Content, Heard, Onset, Receivers, Reception};
-use crate::standard::Modulations;
 pub use crate::transmission::{Totals, Transmission, TransmissionId};
 use crate::units::Power;
 pub use losses::Losses;

@@ -9,8 +9,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::frame::FrameKind;
+use crate::phy::{DataRate, Modulation};
 use crate::reception::{Rules, Threshold};
-use crate::standard::{DataRate, Modulation};
 use crate::units::PowerRatio;
 
 const RATE: DataRate = DataRate::from_kbps(1_000);

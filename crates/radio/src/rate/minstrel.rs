@@ -18,7 +18,7 @@ use hopcast_protocols::random::Stream;
 use hopcast_protocols::time::{Duration, Instant};
 
 use crate::frame::FrameKind;
-use crate::standard::{DataRate, Phy};
+use crate::phy::{DataRate, Phy};
 
 /// Between two updates of the statistics.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -300,7 +300,7 @@ fn permutation(count: usize, random: &mut Stream) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::standard::Standard;
+    use crate::phy::Standard;
     use hopcast_protocols::random::Purpose;
 
     fn minstrel(standard: Standard, seed: u64) -> Minstrel {

@@ -15,7 +15,7 @@ use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::Instant;
 
 use crate::frame::StationId;
-use crate::standard::{DataRate, Phy};
+use crate::phy::{DataRate, Phy};
 use arf::Arf;
 use minstrel::Minstrel;
 

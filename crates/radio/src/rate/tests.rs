@@ -5,7 +5,7 @@ use hopcast_protocols::time::{Duration, Instant};
 
 use super::{Algorithm, RateControl};
 use crate::frame::{FrameKind, StationId};
-use crate::standard::{DataRate, Standard};
+use crate::phy::{DataRate, Standard};
 
 const ME: StationId = StationId(0);
 const PEER: StationId = StationId(1);

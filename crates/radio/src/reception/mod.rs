@@ -9,7 +9,7 @@ mod threshold;
 use hopcast_protocols::time::Instant;
 
 use crate::frame::StationId;
-use crate::standard::DataRate;
+use crate::phy::DataRate;
 use crate::transmission::{Totals, TransmissionId};
 use crate::units::Power;
 pub(crate) use sinr::Content;

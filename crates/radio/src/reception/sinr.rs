@@ -20,7 +20,7 @@ use hopcast_protocols::time::{Duration, Instant};
 
 use super::{Arrival, Heard};
 use crate::errors::{SuccessCurve, survives, thermal_noise};
-use crate::standard::{DataRate, Modulation, Phy};
+use crate::phy::{DataRate, Modulation, Phy};
 use crate::transmission::{Totals, TransmissionId};
 use crate::units::{Decibel, Power, PowerRatio};
 
@@ -342,7 +342,7 @@ impl Lock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::standard::{Encoding, Standard};
+    use crate::phy::{Encoding, Standard};
     use crate::units::Decibel;
 
     const RATE: DataRate = DataRate::from_kbps(24_000);

@@ -4,7 +4,7 @@
 use hopcast_protocols::time::Instant;
 
 use super::{Arrival, Heard, Onset};
-use crate::standard::DataRate;
+use crate::phy::DataRate;
 use crate::transmission::{Totals, TransmissionId};
 use crate::units::{Power, PowerRatio};
 

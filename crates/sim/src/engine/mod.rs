@@ -23,8 +23,8 @@ use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::edca::UserPriority;
 use hopcast_radio::mac::{Dcf, DropCause, Frame, FrameKind, Output, Payload, Protection, Room, StationId};
 use hopcast_radio::medium::{Launch, Link, Medium, Passage, Transmission, TransmissionId};
+use hopcast_radio::phy::Phy;
 use hopcast_radio::reception::{Heard, Onset};
-use hopcast_radio::standard::Phy;
 use hopcast_radio::units::Power;
 
 use crate::timers::Timers;

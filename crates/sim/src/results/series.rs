@@ -2,7 +2,7 @@
 
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::Dcf;
-use hopcast_radio::standard::DataRate;
+use hopcast_radio::phy::DataRate;
 
 use crate::metrics::{FlowTable, Sample};
 use crate::run::Simulation;

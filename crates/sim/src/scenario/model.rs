@@ -13,10 +13,10 @@ use hopcast_radio::errors::States;
 use hopcast_radio::fading::Distribution;
 use hopcast_radio::mac::edca::{Edition, UserPriority};
 use hopcast_radio::mac::{AccessRules, Protection};
+use hopcast_radio::phy::{DataRate, Modulation, Modulations, ReedSolomon, Standard};
 use hopcast_radio::propagation::Polarization;
 use hopcast_radio::queue::Discipline;
 use hopcast_radio::rate::Algorithm;
-use hopcast_radio::standard::{DataRate, Modulation, Modulations, ReedSolomon, Standard};
 
 use crate::host::card::CardConfig;
 use crate::mobility::{Leg, gauss_markov, random_waypoint};

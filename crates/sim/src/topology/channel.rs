@@ -2,8 +2,8 @@
 
 use hopcast_radio::mac::StationId;
 use hopcast_radio::medium::Link;
+use hopcast_radio::phy::{Modulations, Standard};
 use hopcast_radio::propagation::{LinkShadowing, Position, Propagation, Range, propagation_delay};
-use hopcast_radio::standard::{Modulations, Standard};
 use hopcast_radio::units::{Decibel, Power};
 
 use crate::network::Station;

@@ -13,12 +13,12 @@ use hopcast_radio::errors::{GilbertElliott, PacketErrors};
 use hopcast_radio::fading::Fading;
 use hopcast_radio::mac::{StationId, answer_rate, dsss_rate};
 use hopcast_radio::medium::{Link, Losses, Medium, Variation};
+use hopcast_radio::phy::{DataRate, Modulations};
 use hopcast_radio::propagation::{
     self, FrameShadowing, FreeSpace, LinkShadowing, LogDistance, Position, Range, TwoRayGround, TwoRayInterference,
 };
 use hopcast_radio::rate::Algorithm;
 use hopcast_radio::reception::{Mode, Reception, Rules, Sinr, Threshold};
-use hopcast_radio::standard::{DataRate, Modulations};
 use hopcast_radio::units::{Decibel, Power, PowerRatio};
 
 use crate::mobility::Motion;

@@ -230,7 +230,7 @@ impl Epoch {
 mod tests {
     use std::sync::Arc;
 
-    use hopcast_radio::standard::Modulations;
+    use hopcast_radio::phy::Modulations;
     use proptest::prelude::*;
 
     use super::*;

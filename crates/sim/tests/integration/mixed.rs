@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use hopcast_protocols::time::Duration;
 use hopcast_radio::mac::{Frame, FrameKind, StationId};
-use hopcast_radio::standard::Modulation;
+use hopcast_radio::phy::Modulation;
 use hopcast_sim::host::packet::Packet;
 use hopcast_sim::metrics::FlowSummary;
 

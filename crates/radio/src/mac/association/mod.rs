@@ -26,7 +26,7 @@ use hopcast_wire::ieee80211::management::{Rates, Repr};
 pub use access_point::{AccessPoint, AccessPointConfig};
 pub use station::{ACTIVE_DWELL, ANSWER_TIMEOUT, ATTEMPTS, BEACON_LOSS, Station, StationConfig};
 
-use crate::standard::{DataRate, Modulation, Standard};
+use crate::phy::{DataRate, Modulation, Standard};
 
 /// A time unit, TU (3.1).
 pub const TIME_UNIT: Duration = Duration::from_micros(1_024);

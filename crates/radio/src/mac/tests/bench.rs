@@ -10,8 +10,8 @@ use hopcast_protocols::time::{Duration, Instant};
 
 use crate::mac::edca::{EdcaParameters, Edition, UserPriority};
 use crate::mac::{Config, Dcf, DropCause, Frame, FrameKind, Output, Payload, StationId};
+use crate::phy::{DataRate, Standard};
 use crate::rate::Algorithm;
-use crate::standard::{DataRate, Standard};
 
 /// The station on the bench.
 pub(super) const ME: StationId = StationId(0);

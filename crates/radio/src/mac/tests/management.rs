@@ -5,7 +5,7 @@ use hopcast_protocols::time::{Duration, Instant};
 
 use super::bench::{MBPS_1, ME, PEER, dsss, edca, micros, us};
 use crate::mac::{Config, Dcf, Frame, FrameKind, Output, Payload, Protection};
-use crate::standard::{DataRate, Standard};
+use crate::phy::{DataRate, Standard};
 
 /// Its number and length; those from 100 on are bodies of management frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use super::bench::{Bench, MBPS_2, MBPS_24, MBPS_54, ME, micros, us, with_rts};
 use crate::mac::FrameKind::{Ack, Cts, Data, Rts};
 use crate::mac::edca::{EdcaParameters, Edition};
 use crate::mac::{Config, DropCause, Output, Protection};
+use crate::phy::{DataRate, Standard};
 use crate::rate::Algorithm;
-use crate::standard::{DataRate, Standard};
 
 pub(super) fn mixed(protection: Protection) -> Config {
     let phy = Standard::Erp.phy(false).with_long_slot();

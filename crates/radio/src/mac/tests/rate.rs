@@ -5,8 +5,8 @@ use hopcast_protocols::time::{Duration, Instant};
 use super::bench::{Bench, MBPS_2, MBPS_24, MBPS_54, ME, OTHER, PEER, Packet, dsss, micros, ofdm, us, with_rts};
 use crate::mac::FrameKind::{Ack, Cts, Data, Rts};
 use crate::mac::{Config, DropCause, Frame, Output};
+use crate::phy::{DataRate, Standard};
 use crate::rate::Algorithm;
-use crate::standard::{DataRate, Standard};
 
 const MBPS_6: DataRate = DataRate::from_kbps(6_000);
 const MBPS_9: DataRate = DataRate::from_kbps(9_000);

@@ -9,9 +9,9 @@ use crate::scenario::model::{
 use hopcast_protocols::transport::tcp;
 use hopcast_radio::mac::edca::UserPriority;
 use hopcast_radio::mac::{AccessRules, Protection};
+use hopcast_radio::phy::{DataRate, Standard};
 use hopcast_radio::queue::Discipline;
 use hopcast_radio::rate::Algorithm;
-use hopcast_radio::standard::{DataRate, Standard};
 
 /// A line of `count` nodes with one flow from the first to the last.
 pub(super) fn scenario(count: u32, relay: Relay, transport: Transport, application: Application) -> Scenario {

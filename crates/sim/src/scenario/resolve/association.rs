@@ -1,6 +1,6 @@
 //! How stations come to their access points.
 
-use hopcast_radio::standard::Standard;
+use hopcast_radio::phy::Standard;
 
 use super::super::model;
 use super::super::quantity::Time;

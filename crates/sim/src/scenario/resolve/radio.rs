@@ -5,11 +5,11 @@ use hopcast_radio::errors::{DEFAULT_NOISE_FIGURE, States, thermal_noise};
 use hopcast_radio::fading::Distribution;
 use hopcast_radio::mac::edca::Edition;
 use hopcast_radio::mac::{self, AccessRules, dsss_rate};
+use hopcast_radio::phy::{DataRate, Modulation, ReedSolomon, Standard};
 use hopcast_radio::propagation;
 use hopcast_radio::queue::{CoDelConfig, Discipline, FqCoDelConfig};
 use hopcast_radio::rate::Algorithm;
 use hopcast_radio::reception::default_detection;
-use hopcast_radio::standard::{DataRate, Modulation, ReedSolomon, Standard};
 
 use super::super::model;
 use super::super::quantity::{

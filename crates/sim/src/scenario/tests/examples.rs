@@ -2,7 +2,7 @@
 
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::{adtfrc, dccp, tcp, tfrc};
-use hopcast_radio::standard::{DataRate, Standard};
+use hopcast_radio::phy::{DataRate, Standard};
 
 use super::model::*;
 use super::*;

@@ -6,8 +6,8 @@ use hopcast_protocols::application::{GameDirection, GameModel, PlayerConfig};
 use hopcast_protocols::time::Duration;
 use hopcast_radio::errors::thermal_noise;
 use hopcast_radio::mac::AccessRules;
+use hopcast_radio::phy::{DataRate, Standard};
 use hopcast_radio::queue::{CoDelConfig, Discipline, FqCoDelConfig};
-use hopcast_radio::standard::{DataRate, Standard};
 
 use super::model::*;
 use super::*;

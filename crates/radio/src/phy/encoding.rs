@@ -153,7 +153,7 @@ const BLOCK: u32 = 255;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::standard::Standard;
+    use crate::phy::Standard;
 
     #[test]
     fn every_rate_has_an_encoding() {
