@@ -60,7 +60,7 @@ lint: $(BUILT) ## check style, lints, types, documentation
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest hopcast._core
-	$(BIN)/python docs/generate.py --check
+	$(BIN)/python tools/docs/generate.py --check
 
 format: $(INSTALLED) ## format all sources
 	cargo fmt --all
@@ -68,7 +68,7 @@ format: $(INSTALLED) ## format all sources
 	$(BIN)/ruff format
 
 docs: $(BUILT) ## write the pages and figures that come from the code
-	$(BIN)/python docs/generate.py
+	$(BIN)/python tools/docs/generate.py
 
 bench: ## count instructions and time per event, frame and simulated node-second
 	cargo bench -p hopcast-sim --locked

@@ -173,14 +173,14 @@ def test_a_crate_of_a_user_s_own_needs_no_workspace_of_hopcast(tmp_path: Path) -
     page = (ROOT / "docs" / "adding-a-protocol.md").read_text()
     manifest = page.split("## In a workspace of your own")[1].split("```toml\n")[1].split("```")[0]
     crate = tmp_path / "collection-tree"
-    shutil.copytree(ROOT / "docs" / "adding-a-protocol", crate)
+    shutil.copytree(ROOT / "examples" / "adding-a-protocol", crate)
     (crate / "Cargo.toml").write_text(manifest.replace("../hopcast", str(ROOT)))
 
     command = ["cargo", "metadata", "--offline", "--no-deps", "--format-version", "1"]
     told = json.loads(subprocess.run(command, cwd=crate, capture_output=True, check=True).stdout)
 
     wanted = {dependency["name"] for dependency in told["packages"][0]["dependencies"]}
-    with (ROOT / "docs" / "adding-a-protocol" / "Cargo.toml").open("rb") as ours:
+    with (ROOT / "examples" / "adding-a-protocol" / "Cargo.toml").open("rb") as ours:
         assert wanted == set(tomllib.load(ours)["dependencies"])
 
 

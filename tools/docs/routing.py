@@ -16,7 +16,7 @@ from hopcast.statistics import ci95, mean
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "benches" / "routing"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "benches" / "routing"))
 
 import claims
 from classical import PAUSES, PROTOCOLS, Case, read

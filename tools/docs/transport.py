@@ -16,8 +16,8 @@ from hopcast.statistics import mean
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "benches"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "benches" / "transport"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "benches"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "benches" / "transport"))
 
 import tables
 from dumbbell import CHANGES, LOSSES, PAIRS, SENDERS, TIMEOUT, TRIPS, Case, read, throughput
@@ -31,8 +31,8 @@ APART = 1.035
 
 def pages() -> dict[str, str]:
     """The pages with their tables, and every figure: name and text."""
-    runs, folder = read(), Path(__file__).parent
-    tabled = {name: written((folder / name).read_text(encoding="utf-8"), of(runs)) for name, of in TABLES.items()}
+    runs, docs = read(), Path(__file__).parents[2] / "docs"
+    tabled = {name: written((docs / name).read_text(encoding="utf-8"), of(runs)) for name, of in TABLES.items()}
     return {
         **tabled,
         "figures/tfrc-beside-tcp.svg": drawn(1, lambda axes: beside(axes, runs)),

@@ -1,6 +1,6 @@
 """Write the pages and figures that come from the code, or check that they are not stale.
 
-`python docs/generate.py` writes them, `python docs/generate.py --check` exits with 1 and the names of those that differ.
+`python tools/docs/generate.py` writes them, `python tools/docs/generate.py --check` exits with 1 and the names of those that differ.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from hopcast import Scenario, run, studies
 from hopcast.cli import hopcast, live
 from hopcast.figures import picture
 
-FOLDER = Path(__file__).parent
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
 WIDTH = 100
 
 
@@ -59,13 +60,13 @@ def command_line() -> str:
 
 def film_delay() -> str:
     """The figure of the README: delay over time in `examples/film.toml`."""
-    result = run(Scenario.from_toml(FOLDER.parent / "examples" / "film.toml"))
+    result = run(Scenario.from_toml(ROOT / "examples" / "film.toml"))
     return picture(result.plot("delay"))
 
 
 def own_study() -> str:
     """The figure of `your-own-study.md`."""
-    outcome = studies.load(str(FOLDER.parent / "examples" / "hidden_terminal.py")).run()
+    outcome = studies.load(str(ROOT / "examples" / "hidden_terminal.py")).run()
     return picture(outcome.plot())
 
 
@@ -108,7 +109,7 @@ def main() -> None:
     check = sys.argv[1:] == ["--check"]
     stale = []
     for name, text in pages().items():
-        path = FOLDER / name
+        path = DOCS / name
         if path.exists() and path.read_text(encoding="utf-8") == text:
             continue
         stale.append(name)
