@@ -271,7 +271,7 @@ impl Lines {
     }
 }
 
-fn drop_nulls(value: &mut Value) {
+pub(super) fn drop_nulls(value: &mut Value) {
     match value {
         Value::Object(table) => {
             table.retain(|_, value| !value.is_null());

@@ -124,7 +124,9 @@ fn canonical(document: &Document) -> String {
             other => other,
         }
     }
-    let value = serde_json::to_value(document).expect("a document holds nothing that JSON lacks");
+    let mut value = serde_json::to_value(document).expect("a document holds nothing that JSON lacks");
+    // A key that was not given is `None`, which JSON spells `null`.
+    document::drop_nulls(&mut value);
     sorted(value).to_string()
 }
 

@@ -22,29 +22,23 @@ pub(super) use routing::{
 #[serde(deny_unknown_fields, rename = "Scenario")]
 pub(super) struct Document {
     /// A title for people. Default: the name of the file.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("maxLength" = 200))]
     pub name: Option<String>,
     /// Simulated time of the run. Nothing more happens at its end.
     #[schemars(extend("minimum" = 1e-9, "maximum" = 315_576_000))]
     pub duration: Time,
     /// Seed of every random draw. Default: 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
     /// The radio of every node. Default: all of its defaults.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub radio: Option<Radio>,
     /// Nodes, and groups of nodes.
     #[schemars(extend("minItems" = 1))]
     pub nodes: Vec<Nodes>,
     /// Wires between nodes. Default: none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub links: Option<Vec<Link>>,
     /// Streams of data between nodes. Default: none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub flows: Option<Vec<Flow>>,
     /// What holds where real hosts take part (`hopcast emulate`).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub emulation: Option<Emulation>,
 }
 
@@ -54,11 +48,9 @@ pub(super) struct Document {
 pub(super) struct Emulation {
     /// 99 of 100 frames must leave for their real hosts at most so long after their instants; else the emulation counts as
     /// failed. Default: 10 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1e-6, "maximum" = 3600))]
     pub lag_limit: Option<Time>,
     /// What runs at real nodes. Default: nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub programs: Option<Vec<Program>>,
 }
 
@@ -72,7 +64,6 @@ pub(super) struct Program {
     #[schemars(extend("maxLength" = 4096))]
     pub command: String,
     /// When it starts. Default: 0 s.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
     pub start: Option<Time>,
 }
@@ -82,111 +73,86 @@ pub(super) struct Program {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Radio {
     /// Where the defaults come from; any key beside it wins. Default: `standard`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
     /// Physical layer. Default: `802.11`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub standard: Option<StandardName>,
     /// Preamble of 802.11b and 802.11g frames at 2, 5.5 and 11 Mb/s. Default: `long`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub preamble: Option<Preamble>,
     /// Channel number of the standard's band: the default of the propagation's frequency. Default: 1 (802.11, 802.11b,
     /// 802.11g, WaveLAN), 36 (802.11a), 42 (802.11a-turbo).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1, "maximum" = 200))]
     pub channel: Option<u32>,
     /// Rate of unicast data frames, or what chooses it for each receiver. Default: the highest of the standard; under profile
     /// `ns-2` the 2 Mb/s of its `bandwidth_` where the standard has that.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12))]
     pub data_rate: Option<RateChoice>,
     /// Rate of broadcast frames, and the highest one of RTS, CTS and ACK; one above the data rate is as if it were not given. Default:
     /// the highest mandatory rate that does not exceed `data_rate`, of 802.11b with `protection`; under profile `ns-2` the 2 Mb/s of its `bandwidth_` where that is a rate of the standard and no more than `data_rate`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12))]
     pub basic_rate: Option<Rate>,
     /// RTS/CTS precede unicast frames longer than this (the whole MAC frame counts); `0 B`: all of them. Default: `off`;
     /// `0 B` under profile `ns-2`, where the standard has RTS (all but `wavelan`).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 65_536))]
     pub rts_threshold: Option<SizeOrOff>,
     /// Medium access by four categories (EDCA), with the default parameters of an edition of IEEE 802.11; a flow's
     /// `priority` names its category. Default: `off`, DCF.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub edca: Option<Edca>,
     /// What goes before OFDM frames of 802.11g while stations of 802.11b belong to the network; the slot is then long. With
     /// association over the air that is found out from who joins; else it holds throughout. Default: `none`; over the air, where
     /// `basic_rate` is one of 802.11b, `cts-to-self`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub protection: Option<Protection>,
     /// How stations come to their access points. Default: `implicit`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub association: Option<Association>,
     /// Between two beacons of an access point, in steps of 1.024 ms; used with association over the air. Default: 102.4 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0.001024, "maximum" = 67.10784))]
     pub beacon_interval: Option<Time>,
     /// Attempts at a frame before it is dropped.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_limit: Option<RetryLimit>,
     /// Interface queue of each node.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<Queue>,
     /// Largest IP datagram; larger ones are sent in fragments. Default: 1500 B; `none` under profile `ns-2`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 68, "maximum" = 2296))]
     pub mtu: Option<SizeOrNone>,
     /// How a receiver decides. Default: `threshold` with propagation `range`, under profile `ns-2`, and where
     /// `receive_threshold` or `carrier_sense_threshold` is given; else `sinr`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reception: Option<Reception>,
     /// Transmit power; not used with propagation `range`. Default: 16.0206 dBm (40 mW); 24.5 dBm under profile `ns-2`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1e-20, "maximum" = 15.84893192461115))]
     pub tx_power: Option<Power>,
     /// Least power to decode a frame; not used with propagation `range`. Default: the standard's minimum sensitivity at
     /// the frame's rate; -64.37 dBm under profile `ns-2`; none with reception `sinr`, where noise decides.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1e-33, "maximum" = 1e6))]
     pub receive_threshold: Option<Power>,
     /// Least power that makes the medium busy; not used with propagation `range`. Default: the minimum sensitivity of the most robust
     /// rate (-78.07 dBm under profile `ns-2`), or `receive_threshold` if that is lower.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1e-33, "maximum" = 1e6))]
     pub carrier_sense_threshold: Option<Power>,
     /// How much stronger than what overlaps it a frame must be to survive; with reception `sinr`, to draw a receiver away
     /// from another frame. Not used with propagation `range`. Default: 10 dB.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 200))]
     pub capture: Option<Level>,
     /// How much a receiver adds to thermal noise; used with reception `sinr`. Default: 7 dB.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 60))]
     pub noise_figure: Option<Level>,
     /// Signal over noise and interference at which a receiver finds a preamble; used with reception `sinr`. Default: 4 dB
     /// for OFDM; -6.4 dB for DSSS, which is 4 dB less the gain of eleven chips.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = -40, "maximum" = 60))]
     pub preamble_detection: Option<Level>,
     /// Transmissions that arrive weaker than this are left out at that node; not used with propagation `range`. Default:
     /// with reception `sinr` 20 dB below the thermal noise, by thresholds 20 dB below what could just destroy the weakest frame,
     /// which is the lowest receive threshold less `capture`, and never above the carrier-sense threshold; under profile `ns-2` the
     /// carrier-sense threshold.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1e-33, "maximum" = 1e6))]
     pub interference_floor: Option<Power>,
     /// How much weaker a receiver hears transmissions on the adjacent channel, one that does not overlap its own; those beyond
     /// it hears 16 dB weaker still (IEEE 802.11-2020, Table 17-18), those that overlap its own less. They interfere, and are
     /// never decoded. `off`: channels don't disturb each other. Default: 28 dB, which is what receivers must reject at least
     /// (17.3.10.3); `off` under profile `ns-2`. Not used with propagation `range`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 200))]
     pub adjacent_channel_rejection: Option<LevelOrOff>,
     /// How power falls with distance. Default: `free-space`; `two-ray-ground` under profile `ns-2`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub propagation: Option<Propagation>,
     /// Losses on top of what `reception` decides. Default: `none`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub errors: Option<Errors>,
 }
 
@@ -280,11 +246,9 @@ pub(super) enum Preamble {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct RetryLimit {
     /// At a frame no longer than the RTS threshold, and at an RTS. Default: 7.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1, "maximum" = 255))]
     pub short: Option<u32>,
     /// At a frame longer than the RTS threshold. Default: 4.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1, "maximum" = 255))]
     pub long: Option<u32>,
 }
@@ -294,23 +258,18 @@ pub(super) struct RetryLimit {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Queue {
     /// Places. Default: 50.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1, "maximum" = 1_000_000))]
     pub packets: Option<u32>,
     /// What is dropped, and when. Default: `drop-tail`; `priority` under profile `ns-2`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub discipline: Option<Discipline>,
     /// Of `codel` and `fq-codel`: the wait in the queue that is acceptable. Default: 5 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1e-6, "maximum" = 10))]
     pub target: Option<Time>,
     /// Of `codel` and `fq-codel`: for how long packets must have waited for more than `target` before one is dropped.
     /// Default: 100 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1e-6, "maximum" = 100))]
     pub interval: Option<Time>,
     /// Of `fq-codel`: what each flow may send in its turn, IP headers included. Default: 1514 B.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1, "maximum" = 1_000_000))]
     pub quantum: Option<Size>,
 }
@@ -369,7 +328,6 @@ pub(super) enum Propagation {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct FreeSpace {
     /// Carrier frequency. Default: that of `radio.channel`; 914 MHz under profile `ns-2`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1e6, "maximum" = 1e12))]
     pub frequency: Option<Frequency>,
     #[serde(flatten)]
@@ -380,11 +338,9 @@ pub(super) struct FreeSpace {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct TwoRayGround {
     /// Carrier frequency. Default: that of `radio.channel`; 914 MHz under profile `ns-2`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1e6, "maximum" = 1e12))]
     pub frequency: Option<Frequency>,
     /// Height of both antennas. Default: 1.5 m.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e5))]
     pub antenna_height: Option<Length>,
     #[serde(flatten)]
@@ -395,19 +351,15 @@ pub(super) struct TwoRayGround {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct TwoRayInterference {
     /// Carrier frequency. Default: that of `radio.channel`; 914 MHz under profile `ns-2`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1e6, "maximum" = 1e12))]
     pub frequency: Option<Frequency>,
     /// Height of both antennas. Default: 1.5 m.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e5))]
     pub antenna_height: Option<Length>,
     /// Relative permittivity of the ground. Default: 5, dry ground and concrete (ITU-R P.2040).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1, "maximum" = 100))]
     pub permittivity: Option<f64>,
     /// Direction of the electric field. Default: `vertical`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub polarization: Option<Polarization>,
     #[serde(flatten)]
     pub variation: Variation,
@@ -430,11 +382,9 @@ pub(super) struct LogDistance {
     #[schemars(extend("minimum" = 0, "maximum" = 20))]
     pub exponent: f64,
     /// Up to here power falls as in free space. Default: 1 m.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e5))]
     pub reference_distance: Option<Length>,
     /// Carrier frequency. Default: that of `radio.channel`; 914 MHz under profile `ns-2`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1e6, "maximum" = 1e12))]
     pub frequency: Option<Frequency>,
     #[serde(flatten)]
@@ -446,30 +396,23 @@ pub(super) struct LogDistance {
 #[serde(default)]
 pub(super) struct Variation {
     /// Standard deviation of log-normal shadowing. Default: 0 dB, none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 40))]
     pub shadowing: Option<Level>,
     /// What shadowing is drawn for. Default: `link`; `frame` under profile `ns-2`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub shadowing_per: Option<ShadowingPer>,
     /// Distance over which the correlation of a link's shadowing falls to 1/e; with `shadowing_per = "link"`. Default: 20 m.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e7))]
     pub decorrelation_distance: Option<Length>,
     /// Distribution of power over many paths. Default: `none`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub fading: Option<FadingName>,
     /// Of `rician` fading: power of the steady wave over that of the scattered ones, a plain ratio. Default: 6 (7.8 dB).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 1e6))]
     pub k: Option<f64>,
     /// Of `nakagami` fading: its shape; 1 is Rayleigh. Default: 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0.5, "maximum" = 1e6))]
     pub m: Option<f64>,
     /// Largest Doppler frequency: fading is then a function of time, the same in both directions of a link. Default: each
     /// frame has a fading of its own at each receiver.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e6))]
     pub doppler: Option<Frequency>,
 }
@@ -509,7 +452,6 @@ pub(super) enum Errors {
         /// Share of packets that are lost, or a list of `[time, share]`: from that time on.
         rate: Shares,
         /// What is lost. Default: `frame`.
-        #[serde(skip_serializing_if = "Option::is_none")]
         level: Option<LossLevel>,
     },
     /// A channel of two states at each node; bits of frames that arrive there err by its state.
@@ -527,11 +469,9 @@ pub(super) enum Errors {
         #[schemars(extend("minimum" = 1e-6, "maximum" = 1e6))]
         bad_mean: Time,
         /// Correction of errors. Default: `none`.
-        #[serde(skip_serializing_if = "Option::is_none")]
         fec: Option<Fec>,
         /// Whether bits of the preamble and header of the physical layer err, too. Default: false; true under profile `ns-2`, whose
         /// frames hold them.
-        #[serde(skip_serializing_if = "Option::is_none")]
         headers: Option<bool>,
     },
 }
@@ -564,46 +504,34 @@ pub(super) struct Nodes {
     #[schemars(extend("x-name" = true))]
     pub name: String,
     /// Number of nodes in the group. Default: a single node, without a number.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1, "maximum" = 10_000))]
     pub count: Option<u32>,
     /// What the nodes are. Default: `ad-hoc`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
     /// Their radios. Default: one, as `radio` says; none for role `wired`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minItems" = 1, "maxItems" = 16))]
     pub radios: Option<Vec<NodeRadio>>,
     /// The cards that the radios are on, which packets are copied to and from. Default: none, copying takes no time.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub card: Option<Card>,
     /// Where they stand, at the start if they move. Needed by all but role `wired` and mobility `trace`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
     /// How they move. Default: `static`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub mobility: Option<Mobility>,
     /// How they find routes. Default: `static`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub routing: Option<Routing>,
     /// Packets of a node that may wait for a route, with a routing protocol; the oldest gives way. Default: 64, as ns-2.35; 3 with
     /// AODV of profile `draft-5-in-arp`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1, "maximum" = 1_000_000))]
     pub route_queue: Option<u32>,
     /// How they find the hardware addresses of neighbours' radios: by ARP (RFC 826). Default: none, they know them from the start.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub arp: Option<Arp>,
     /// Who passes on what is for others. Default: `os`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub relay: Option<Relay>,
     /// Send and receive buffer of each UDP socket, and each direction of a TCP connection without `window`; what TFRC and ADTFRC hold of
     /// applications that don't wait. Default: 212992 B.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1, "maximum" = 1_073_741_824))]
     pub socket_buffer: Option<Size>,
     /// In an emulation real hosts, each with a network namespace of its own; in the simulator nodes like all others. Default: false.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub real: Option<bool>,
 }
 
@@ -627,25 +555,20 @@ pub(super) enum Role {
 pub(super) struct NodeRadio {
     /// Name of the network: radios of one network on one channel are neighbours, all radios on one channel hear each other.
     /// Default: one network for all radios that name none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("maxLength" = 64))]
     pub network: Option<String>,
     /// Channel number of the standard's band. Default: `radio.channel`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1, "maximum" = 200))]
     pub channel: Option<u32>,
     /// Rate of unicast data frames. A station of 802.11g for which it is one of 802.11b is a station of 802.11b. Default: `radio.data_rate`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12))]
     pub data_rate: Option<Rate>,
     /// Rate of broadcast frames, and the highest one of RTS, CTS and ACK; one above the data rate is as if it were not given.
     /// Default: `radio.basic_rate`, or the highest mandatory rate that does not exceed
     /// `data_rate` where that is lower, or one of 802.11b and `radio.basic_rate` one of OFDM.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12))]
     pub basic_rate: Option<Rate>,
     /// Transmit power; not used with propagation `range`. Default: `radio.tx_power`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1e-20, "maximum" = 15.84893192461115))]
     pub tx_power: Option<Power>,
 }
@@ -655,22 +578,17 @@ pub(super) struct NodeRadio {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Card {
     /// Where the defaults come from. Default: `pcmcia`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<CardModel>,
     /// Packets that the card holds to be sent: with 1, copying and sending take turns. Default: 1 (`pcmcia`), 10 (`isa`).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1, "maximum" = 1_000_000))]
     pub transmit_buffers: Option<u32>,
     /// Packets that the card holds for the host; what arrives beyond is lost. Default: 5 (`pcmcia`), 31 (`isa`).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1, "maximum" = 1_000_000))]
     pub receive_buffers: Option<u32>,
     /// Time to copy 1500 B to the card; other packets in proportion. Default: 3.46 ms (`pcmcia`), 0.96 ms (`isa`).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 1))]
     pub copy_out: Option<Time>,
     /// Time to copy 1500 B from the card. Default: 2.057 ms (`pcmcia`), 0.955 ms (`isa`).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 1))]
     pub copy_in: Option<Time>,
 }
@@ -690,23 +608,18 @@ pub(super) enum CardModel {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Arp {
     /// Whose defaults hold for all that is not given. Default: `rfc-1122`; `ns-2` under the radio profile of that name.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<ArpProfile>,
     /// How long an address is believed after it was last told; `off`: for ever. Default: 60 s (`rfc-1122`), `off` (`ns-2`).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1e-3, "maximum" = 315_576_000))]
     pub timeout: Option<TimeOrOff>,
     /// Least time between two requests for one address, and the wait for an answer to the last one; `off`: each packet makes a
     /// request, and no answer is waited for. Default: 1 s (`rfc-1122`), `off` (`ns-2`).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1e-3, "maximum" = 3600))]
     pub request_interval: Option<TimeOrOff>,
     /// Requests for one address without an answer, after which it is given up. Default: 3.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1, "maximum" = 1000))]
     pub requests: Option<u32>,
     /// Packets that may wait for one address; the oldest gives way. Default: 3 (`rfc-1122`), 1 (`ns-2`).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1, "maximum" = 1_000_000))]
     pub queue: Option<u32>,
 }
@@ -734,14 +647,11 @@ pub(super) struct Link {
     #[schemars(extend("minimum" = 1, "maximum" = 1e12))]
     pub rate: Rate,
     /// Time that a bit travels. Default: 0 s.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 86_400))]
     pub delay: Option<Time>,
     /// Queue of each direction, drop-tail.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<LinkQueue>,
     /// Share of packets that get lost in each direction. Default: 0.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 1))]
     pub loss: Option<f64>,
 }
@@ -751,7 +661,6 @@ pub(super) struct Link {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct LinkQueue {
     /// Places, besides the packet that is sent. Default: 50.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1, "maximum" = 1_000_000))]
     pub packets: Option<u32>,
 }
@@ -810,15 +719,12 @@ pub(super) enum Mobility {
         #[schemars(extend("minimum" = 0, "maximum" = 1e5))]
         speed: SpeedRange,
         /// Between two trips: drawn evenly between the two. Default: 0 s.
-        #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
         pause: Option<TimeRange>,
         /// What the nodes do at the start. Default: `steady-state` with placement `uniform` and a least speed above 0; else
         /// `classical`.
-        #[serde(skip_serializing_if = "Option::is_none")]
         start: Option<WaypointStart>,
         /// Where the places lie. Default: the rectangle around the placement.
-        #[serde(skip_serializing_if = "Option::is_none")]
         area: Option<Area>,
     },
     /// Speed and direction that change a little with each step.
@@ -827,31 +733,24 @@ pub(super) enum Mobility {
         #[schemars(extend("minimum" = 0, "maximum" = 1e5))]
         speed: Speed,
         /// Standard deviation of the speed. Default: 1 m/s.
-        #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 0, "maximum" = 1e5))]
         speed_deviation: Option<Speed>,
         /// Mean direction at the start, in degrees counterclockwise from the x axis. Default: each node draws its own.
-        #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = -360, "maximum" = 360))]
         direction: Option<f64>,
         /// Standard deviation of the direction, in degrees. Default: 57.29577951308232, one radian.
-        #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 0, "maximum" = 360))]
         direction_deviation: Option<f64>,
         /// Memory: how much of speed and direction stays from one step to the next. Default: 0.75.
-        #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 0, "maximum" = 1))]
         alpha: Option<f64>,
         /// Time between two changes. Default: 1 s.
-        #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 1e-3, "maximum" = 1e6))]
         step: Option<Time>,
         /// So near an edge of the area the mean direction leads away from it. Default: a tenth of the area's shorter side.
-        #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 0, "maximum" = 1e7))]
         edge: Option<Length>,
         /// Where the nodes stay. Default: the rectangle around the placement.
-        #[serde(skip_serializing_if = "Option::is_none")]
         area: Option<Area>,
     },
     /// As a file says: of ns-2 (`setdest`) or of BonnMotion (`.movements`). It also says where they start.
@@ -883,11 +782,9 @@ pub(super) struct Area {
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e7))]
     pub height: Length,
     /// Where it begins along x. Default: 0 m.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = -1e7, "maximum" = 1e7))]
     pub x: Option<Length>,
     /// Where it begins along y. Default: 0 m.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = -1e7, "maximum" = 1e7))]
     pub y: Option<Length>,
 }
@@ -915,17 +812,13 @@ pub(super) struct Flow {
     pub to: String,
     /// Names of nodes that the flow passes through, in this order, on the shortest paths between them. Default: none, the
     /// shortest path.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub via: Option<Vec<String>>,
     /// Access category of its packets where `radio.edca` is on. Default: `best-effort`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<Priority>,
     /// When the application starts; if not before the end of the run, it sends nothing. Default: 0 s.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
     pub start: Option<Time>,
     /// When the application stops. Default: with the run.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1e-9, "maximum" = 315_576_000))]
     pub stop: Option<Time>,
     /// How the data are carried.
@@ -934,10 +827,8 @@ pub(super) struct Flow {
     pub application: Application,
     /// Forward error correction: repair packets from which the receiver recovers what is lost (RFC 6865); over UDP, TFRC and ADTFRC.
     /// Default: none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub fec: Option<FlowFec>,
     /// A player at the receiving end that shows what comes, with a buffer; of `audio`, `cbr` and `video-trace`. Default: none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub player: Option<Player>,
 }
 
@@ -946,16 +837,13 @@ pub(super) struct Flow {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct FlowFec {
     /// Packets of the application in a block. Default: 20.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1, "maximum" = 255))]
     pub source: Option<u8>,
     /// Repair packets behind a full block: as many of its packets may be lost. With `source` at most 255. Default: 4.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 254))]
     pub repair: Option<u8>,
     /// From a block's first packet to its repair packets, at the latest: a block that is not full by then has fewer of both.
     /// Default: 200 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 1e-6, "maximum" = 3600))]
     pub block_timeout: Option<Time>,
 }
@@ -965,11 +853,9 @@ pub(super) struct FlowFec {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Player {
     /// As much of the media is buffered before the display begins. Default: 1 s.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
     pub start_up_delay: Option<Time>,
     /// As much is buffered before it goes on after a hiccup. Default: `start_up_delay`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
     pub resume_delay: Option<Time>,
 }
@@ -997,57 +883,44 @@ pub(super) enum Transport {
     /// RFC 9293.
     Tcp {
         /// Loss recovery and congestion control. Default: `newreno`.
-        #[serde(skip_serializing_if = "Option::is_none")]
         variant: Option<Variant>,
         /// A law of the congestion window that a program has added to hopcast, in place of the variant's. Default: none.
-        #[serde(skip_serializing_if = "Option::is_none")]
         congestion: Option<Congestion>,
         /// Whether segments carry timestamps (RFC 7323), in 12 B of their payload. Default: false.
-        #[serde(skip_serializing_if = "Option::is_none")]
         timestamps: Option<bool>,
         /// Payload of a full segment. Default: `radio.mtu` less 40 B; 1000 B under profile `ns-2`; 1460 B if there is no MTU.
-        #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 1, "maximum" = 65_495))]
         segment: Option<Size>,
         /// Largest amount in flight, in segments. Default: what the socket buffers hold; 20 under profile `ns-2`.
-        #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 1, "maximum" = 1_000_000))]
         window: Option<u32>,
         /// First congestion window, in segments. Default: 2 to 4 by the segment's size (RFC 5681, section 3.1); 2 under
         /// profile `ns-2`.
-        #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 1, "maximum" = 1000))]
         initial_window: Option<u32>,
         /// Least retransmission timeout. Default: 1 s; 0.2 s under profile `ns-2`.
-        #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 0.001, "maximum" = 60))]
         min_rto: Option<Time>,
         /// Longest time that an acknowledgement is held back. Default: 200 ms; `off` under profile `ns-2`.
-        #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 1e-9, "maximum" = 0.5))]
         delayed_ack: Option<TimeOrOff>,
         /// Explicit link failure notification (Holland and Vaidya, 1999): the routing protocol of the sender says when it has no
         /// route any more, and TCP probes instead of timing out. Default: false.
-        #[serde(skip_serializing_if = "Option::is_none")]
         elfn: Option<bool>,
     },
     /// DCCP (RFC 4340) at a rate that is fair to TCP: CCID 3 (RFC 4342).
     Tfrc {
         /// How the rate is found. Default: `rfc5348`.
-        #[serde(skip_serializing_if = "Option::is_none")]
         variant: Option<TfrcVariant>,
         /// Payload of a full packet. Default: `radio.mtu` less 52 B; 1000 B under profile `ns-2`; 1448 B if there is no MTU.
-        #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 1, "maximum" = 64_495))]
         segment: Option<Size>,
     },
     /// The same, telling congestion from channel errors, route changes and disconnection (Fu, Meng, Lu, 2003).
     Adtfrc {
         /// What the congestion is told by that the flow acts on; each way of telling is measured, whichever it is. Default: `joint`.
-        #[serde(skip_serializing_if = "Option::is_none")]
         metric: Option<Metric>,
         /// Payload of a full packet. Default: `radio.mtu` less 52 B; 1000 B under profile `ns-2`; 1448 B if there is no MTU.
-        #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 1, "maximum" = 64_495))]
         segment: Option<Size>,
     },
@@ -1060,7 +933,6 @@ pub(super) struct Congestion {
     /// Under which it was added.
     pub name: String,
     /// What it may be told. Default: nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-free" = true))]
     pub parameters: Option<serde_json::Map<String, serde_json::Value>>,
 }
@@ -1112,12 +984,10 @@ pub(super) enum Application {
     /// As fast as the transport takes it.
     Bulk {
         /// In all. Default: until stopped.
-        #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 1, "maximum" = 1e15))]
         bytes: Option<Size>,
         /// Payload of one datagram, or one write to TCP. Default: `radio.mtu` less 28 B, 1472 B if there is no MTU (UDP);
         /// the segment (others).
-        #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 1, "maximum" = 65_507))]
         packet: Option<Size>,
     },
@@ -1127,11 +997,9 @@ pub(super) enum Application {
         #[schemars(extend("minimum" = 1, "maximum" = 1_073_741_824))]
         size: Size,
         /// Between the return of one call and the next. Default: 0 s.
-        #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
         wait: Option<Time>,
         /// In all; the last unit is cut short. Default: until stopped.
-        #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 1, "maximum" = 1e15))]
         bytes: Option<Size>,
     },
@@ -1141,31 +1009,25 @@ pub(super) enum Application {
         #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12))]
         rate: Rate,
         /// Payload of one packet. Default: `radio.mtu` less 28 B, 1472 B if there is no MTU (UDP); the segment (others).
-        #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 1, "maximum" = 65_507))]
         packet: Option<Size>,
         /// Each packet is written later than at its even instant by up to this time, drawn evenly for each. Default: 0 s.
-        #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 0, "maximum" = 3600))]
         jitter: Option<Time>,
     },
     /// Packets of a voice at even intervals, never blocking. Any two of rate, packet and interval give the third.
     Audio {
         /// Payload rate. Default: 64 kb/s, or what `packet` and `interval` give.
-        #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12))]
         rate: Option<Rate>,
         /// Payload of one packet. Default: what `rate` gives in an `interval`, up to whole bytes.
-        #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 1, "maximum" = 65_507))]
         packet: Option<Size>,
         /// Between two packets. Default: 20 ms, or what `rate` and `packet` give.
-        #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 1e-6, "maximum" = 1000))]
         interval: Option<Time>,
         /// So long after it was written a packet is not worth sending any more: whoever holds it then drops it. Over UDP.
         /// Default: `off`.
-        #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 1e-9, "maximum" = 1000))]
         deadline: Option<TimeOrOff>,
     },
@@ -1173,10 +1035,8 @@ pub(super) enum Application {
     /// of the server also at random intervals.
     Game {
         /// Whose parameters. Default: `faerber`.
-        #[serde(skip_serializing_if = "Option::is_none")]
         model: Option<GameModel>,
         /// Who sends. Default: `server`.
-        #[serde(skip_serializing_if = "Option::is_none")]
         direction: Option<GameDirection>,
     },
     /// A file, as fast as the transport takes it, or one after another.
@@ -1185,23 +1045,19 @@ pub(super) enum Application {
         #[schemars(extend("minimum" = 1, "maximum" = 1e15))]
         bytes: Size,
         /// Between the return of a file's last write and the next file. Default: `off`, there is no next.
-        #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 0, "maximum" = 315_576_000))]
         think: Option<TimeOrOff>,
         /// Payload of one datagram, or one write to TCP. Default: `radio.mtu` less 28 B, 1472 B if there is no MTU (UDP);
         /// the segment (others).
-        #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 1, "maximum" = 65_507))]
         packet: Option<Size>,
     },
     /// The frames of a film, each at its time, repeated without end, never blocking.
     VideoTrace {
         /// A file beside the scenario, a bundled trace, or a trace in one of the trace directories. Default: `big-buck-bunny`.
-        #[serde(skip_serializing_if = "Option::is_none")]
         file: Option<String>,
         /// Largest payload of one packet; a larger frame is several packets. Default: `radio.mtu` less 28 B, 1472 B if there is
         /// no MTU (UDP); the segment (others).
-        #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(extend("minimum" = 1, "maximum" = 65_507))]
         packet: Option<Size>,
     },
