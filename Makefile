@@ -60,6 +60,7 @@ lint: $(BUILT) ## check style, lints, types, documentation
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest hopcast._core
+	$(BIN)/python tools/docs/scenario_types.py --check
 	$(BIN)/python tools/docs/generate.py --check
 
 format: $(INSTALLED) ## format all sources
@@ -68,6 +69,7 @@ format: $(INSTALLED) ## format all sources
 	$(BIN)/ruff format
 
 docs: $(BUILT) ## write the pages and figures that come from the code
+	$(BIN)/python tools/docs/scenario_types.py
 	$(BIN)/python tools/docs/generate.py
 
 bench: ## count instructions and time per event, frame and simulated node-second
