@@ -10,10 +10,16 @@
 //!                     └─────────────────┘
 //! ```
 //!
-//! A receiver that is free synchronises to a frame whose ratio reaches its [`Mode`]'s detection as it begins and for aCCATime;
-//! one that is synchronised goes over to a later frame that is [`Sinr::capture`] times stronger than all else, the first one included
-//! (J. Lee et al., "An experimental study on the capture effect in 802.11a networks", WiNTECH 2007). What a header says
-//! is known at its end; the receiver notices at the next start or end of a signal that it could not be read.
+//! A receiver takes aCCATime to find a preamble. Of all preambles that begin in this time, the [`Window`], it synchronises to the
+//! strongest, if at the end that one exceeds noise and interference by its [`Mode`]'s detection and the other preambles by its
+//! separation; otherwise to none. Which of them came first does not matter: stations that count down to one slot begin in an
+//! order that is chance in hardware (A. Kochut et al., "Sniffing out the correct physical layer capture model in 802.11b",
+//! ICNP 2004) and an accident of geometry and numbering here.
+//!
+//! A receiver that is synchronised goes over to a later frame that is [`Sinr::capture`] times stronger than all that was there
+//! before, the first one included (J. Lee et al., "An experimental study on the capture effect in 802.11a networks", WiNTECH
+//! 2007). What a header says is known at its end; the receiver notices at the next start or end of a signal that it could not be
+//! read, or that no preamble was found.
 
 use hopcast_protocols::random::Purpose;
 use hopcast_protocols::time::{Duration, Instant};
@@ -31,7 +37,7 @@ pub struct Sinr {
     pub carrier_sense_threshold: Power,
     /// Least power that a preamble needs to be found.
     pub receive_threshold: Power,
-    /// Signal over all else that a preamble needs to draw a receiver away from the frame that it receives.
+    /// Signal over all that was there before that a preamble needs to draw a receiver away from the frame that it receives.
     pub capture: PowerRatio,
     /// For each rate in use.
     pub modes: Vec<Mode>,
@@ -45,6 +51,7 @@ pub struct Mode {
     rate: DataRate,
     noise: Power,
     detection: PowerRatio,
+    separation: PowerRatio,
     header: SuccessCurve,
     /// Bits of the header's last part, and its length.
     header_bits: f64,
@@ -64,10 +71,12 @@ impl Mode {
     pub fn new(phy: &Phy, rate: DataRate, noise_figure: f64, detection: Option<Decibel>) -> Self {
         let encoding = phy.encoding(rate);
         let header = phy.header_field(rate);
+        let detection = detection.unwrap_or_else(|| default_detection(rate.modulation()));
         Self {
             rate,
             noise: thermal_noise(phy.noise_bandwidth(rate), noise_figure),
-            detection: detection.unwrap_or_else(|| default_detection(rate.modulation())).into(),
+            detection: detection.into(),
+            separation: Decibel(detection.0.max(SEPARATION.0)).into(),
             header: SuccessCurve::new(header.encoding),
             header_bits: f64::from(header.bits),
             header_length: header.duration,
@@ -102,6 +111,12 @@ pub const fn default_detection(modulation: Modulation) -> Decibel {
         Modulation::Dsss => Decibel(-6.4),
     }
 }
+
+/// What a preamble needs over the sum of those that begin with it: 4 dB, which ns-3 asks of DSSS as well, or the detection where
+/// that is more. Eleven chips gain nothing here. They suppress what another code or none has spread, but all preambles of DSSS have
+/// one Barker sequence (15.4.4), and those of HR/DSSS one SYNC field from one seed of the scrambler (16.2.4): to a correlator two of
+/// them are one signal that arrives over two paths.
+const SEPARATION: Decibel = Decibel(4.0);
 
 /// What a signal carries.
 #[derive(Clone, Copy, Debug)]
@@ -142,17 +157,43 @@ pub(crate) struct Receiver {
     transmitting: bool,
     /// Carrier sense: energy, or a frame whose announced length has not passed. Own transmissions apart.
     busy: bool,
+    window: Window,
     lock: Option<Lock>,
 }
 
-/// The frame to which the receiver is synchronised.
+/// The time in which a receiver looks for a preamble: from the first that begins up to aCCATime after the strongest has begun.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    end: Instant,
+    /// Sum of all signals that were present as it opened.
+    before: Power,
+    /// Sum of all preambles that have begun in it.
+    preambles: Power,
+}
+
+impl Window {
+    const CLOSED: Self = Self { end: Instant::START, before: Power::ZERO, preambles: Power::ZERO };
+}
+
+/// How far the receiver is with a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Its preamble is the strongest of an open window, but does not stand out.
+    Drowned,
+    /// Its preamble is the strongest of an open window, and stands out.
+    Found,
+    /// Its window has ended.
+    Synchronised,
+}
+
+/// The frame to which the receiver is synchronised, or will be if its preamble still stands out as the window ends.
 #[derive(Clone, Debug)]
 struct Lock {
     transmission: TransmissionId,
     power: Power,
     mode: usize,
+    stage: Stage,
     key: u64,
-    start: Instant,
     header_end: Instant,
     /// Of the PSDU: when its last bit passes, and how many there are.
     payload_end: Instant,
@@ -171,7 +212,7 @@ struct Lock {
 impl Receiver {
     /// In silence.
     pub(super) fn new(station: u32) -> Self {
-        Self { station, energy: Power::ZERO, transmitting: false, busy: false, lock: None }
+        Self { station, energy: Power::ZERO, transmitting: false, busy: false, window: Window::CLOSED, lock: None }
     }
 
     pub(super) fn is_busy(&self) -> bool {
@@ -181,17 +222,23 @@ impl Receiver {
     /// Whether this is the frame that it is receiving.
     #[inline]
     pub(super) fn is_receiving(&self, transmission: TransmissionId) -> bool {
-        self.lock.as_ref().is_some_and(|lock| lock.transmission == transmission)
+        self.lock.as_ref().is_some_and(|lock| lock.transmission == transmission && lock.stage != Stage::Drowned)
     }
 
     pub(super) fn receiving(&self, now: Instant) -> bool {
-        self.lock.as_ref().is_some_and(|lock| lock.header_end <= now)
+        self.lock.as_ref().is_some_and(|lock| lock.header_end <= now && lock.stage != Stage::Drowned)
+    }
+
+    fn is_sensing(&self, model: &Sinr) -> bool {
+        self.lock.as_ref().is_some_and(|lock| lock.stage != Stage::Drowned)
+            || self.energy >= model.carrier_sense_threshold
     }
 
     /// The station starts to transmit, and hears nothing.
     pub(super) fn on_transmit(&mut self, model: &Sinr, totals: &mut Totals) {
         self.transmitting = true;
         totals.collisions += u64::from(self.lock.take().is_some());
+        self.window = Window::CLOSED;
         self.busy = self.energy >= model.carrier_sense_threshold;
     }
 
@@ -212,15 +259,16 @@ impl Receiver {
         self.advance(model, arrival.now, totals);
         let others = self.energy;
         self.energy = others + arrival.power;
-        self.lose_preamble(model, arrival.now, totals);
-        if arrival.decodable {
-            self.on_preamble(model, arrival, content(), others, totals);
-        } else if let Some(lock) = &mut self.lock {
+        if let Some(lock) = &mut self.lock {
             lock.disturbed = true;
         }
+        if arrival.decodable {
+            self.on_preamble(model, arrival, content(), others, totals);
+        }
+        self.judge(model);
         // A frame that is let go of here may have been all that kept the medium busy: that it is idle is told with the next signal
         // that ends, and this one will.
-        self.busy |= self.lock.is_some() || self.energy >= model.carrier_sense_threshold;
+        self.busy |= self.is_sensing(model);
         self.busy && !was_busy
     }
 
@@ -236,40 +284,51 @@ impl Receiver {
         let was_busy = self.busy;
         self.advance(model, now, totals);
         self.energy -= power;
+        self.judge(model);
         let heard = match self.lock.take_if(|lock| lock.transmission == transmission) {
             Some(lock) => lock.end(model, self.station, totals),
             None => Heard::Noise,
         };
-        self.busy = self.lock.is_some() || self.energy >= model.carrier_sense_threshold;
+        self.busy = self.is_sensing(model);
         (heard, was_busy && !self.busy && !self.transmitting)
     }
 
     /// A frame begins that could be received, had the receiver nothing else to do.
     fn on_preamble(&mut self, model: &Sinr, arrival: Arrival, content: Content, others: Power, totals: &mut Totals) {
-        let mode = model.mode(content.rate);
-        let Mode { noise, detection, framing, signal_extension, .. } = model.modes[mode];
-        let rest = others + noise;
-        let needed = if self.lock.is_some() { model.capture } else { detection };
-        if self.transmitting || !arrival.power.is_at_least(needed, rest) {
+        if self.transmitting {
             totals.collisions += 1;
-            if let Some(lock) = &mut self.lock {
-                lock.disturbed = true;
-            }
             return;
         }
+        let Arrival { transmission, power, now, header_end, .. } = arrival;
+        let mode = model.mode(content.rate);
+        let Mode { noise, framing, signal_extension, cca_time, .. } = model.modes[mode];
+        if now >= self.window.end {
+            self.window = Window { end: now + cca_time, before: others, preambles: Power::ZERO };
+        }
+        self.window.preambles += power;
+        let is_taken = match &self.lock {
+            None => true,
+            Some(lock) if lock.stage == Stage::Synchronised => {
+                power.is_at_least(model.capture, self.window.before + noise)
+            }
+            Some(lock) => power > lock.power,
+        };
+        // Either this frame is not received, or the one that it replaces.
         totals.collisions += u64::from(self.lock.is_some());
-        // What is received is sensed, however weak it is.
-        totals.receptions += u64::from(arrival.power < model.carrier_sense_threshold);
+        if !is_taken {
+            return;
+        }
+        self.window.end = now + cca_time;
         self.lock = Some(Lock {
-            transmission: arrival.transmission,
-            power: arrival.power,
+            transmission,
+            power,
             mode,
+            stage: Stage::Drowned,
             key: content.key,
-            start: arrival.now,
-            header_end: arrival.header_end,
-            payload_end: arrival.now + content.airtime.saturating_sub(signal_extension),
+            header_end,
+            payload_end: now + content.airtime.saturating_sub(signal_extension),
             payload_bits: f64::from(8 * content.octets + framing),
-            since: arrival.now,
+            since: now,
             ln_header: 0.0,
             ln_payload: 0.0,
             disturbed: others > Power::ZERO,
@@ -277,18 +336,33 @@ impl Receiver {
         });
     }
 
-    /// A preamble that is drowned before it was found is not found.
-    fn lose_preamble(&mut self, model: &Sinr, now: Instant, totals: &mut Totals) {
-        let drowned = self.lock.take_if(|lock| {
-            let Mode { noise, detection, cca_time, .. } = model.modes[lock.mode];
-            now < lock.start + cca_time && !lock.power.is_at_least(detection, self.energy - lock.power + noise)
-        });
-        totals.collisions += u64::from(drowned.is_some());
+    /// Looks whether the strongest preamble of an open window stands out among the signals that are present now.
+    #[inline]
+    fn judge(&mut self, model: &Sinr) {
+        let Some(lock) = &mut self.lock else { return };
+        if lock.stage == Stage::Synchronised {
+            return;
+        }
+        let Mode { noise, detection, separation, .. } = model.modes[lock.mode];
+        let stands_out = lock.power.is_at_least(detection, self.energy - lock.power + noise)
+            && lock.power.is_at_least(separation, self.window.preambles - lock.power);
+        lock.stage = if stands_out { Stage::Found } else { Stage::Drowned };
     }
 
-    /// Reckons the piece of the frame that has passed since the last change; lets go of one whose header was not read.
+    /// Reckons the piece of the frame that has passed since the last change; lets go of one whose preamble was not found or
+    /// whose header was not read.
     fn advance(&mut self, model: &Sinr, now: Instant, totals: &mut Totals) {
         let Some(lock) = &mut self.lock else { return };
+        if lock.stage != Stage::Synchronised && now >= self.window.end {
+            if lock.stage == Stage::Drowned {
+                totals.collisions += 1;
+                self.lock = None;
+                return;
+            }
+            lock.stage = Stage::Synchronised;
+            // What is received is sensed, however weak it is.
+            totals.receptions += u64::from(lock.power < model.carrier_sense_threshold);
+        }
         lock.advance(&model.modes[lock.mode], self.energy - lock.power, now);
         if lock.header_end > now || lock.is_readable {
             return;
@@ -344,6 +418,7 @@ mod tests {
     use super::*;
     use crate::phy::{Encoding, Standard};
     use crate::units::Decibel;
+    use proptest::prelude::*;
 
     const RATE: DataRate = DataRate::from_kbps(24_000);
     const OCTETS: u32 = 1_000;
@@ -375,13 +450,47 @@ mod tests {
 
     struct Bench {
         model: Sinr,
+        airtime: Duration,
+        header: Duration,
         receiver: Receiver,
         totals: Totals,
     }
 
     impl Bench {
         fn new() -> Self {
-            Self { model: model(), receiver: Receiver::new(0), totals: Totals::default() }
+            Self::of(&Standard::Ofdm.phy(false), RATE)
+        }
+
+        /// 802.11 at 1 Mb/s, with the default detection: 192 µs of preamble and header, then 8 ms.
+        fn dsss() -> Self {
+            Self::of(&Standard::Dsss.phy(false), DataRate::from_kbps(1_000))
+        }
+
+        fn of(phy: &Phy, rate: DataRate) -> Self {
+            Self {
+                model: Sinr { modes: vec![Mode::new(phy, rate, 7.0, None)], ..model() },
+                airtime: phy.airtime(rate, OCTETS),
+                header: phy.header_duration(rate),
+                receiver: Receiver::new(0),
+                totals: Totals::default(),
+            }
+        }
+
+        /// Begins frames of such powers at such nanoseconds, in order of time and then of place, and ends them. Returns the places of
+        /// those that were received, and the collisions.
+        fn meet(mut self, frames: &[(u64, f64)]) -> (Vec<usize>, u64) {
+            let mut order: Vec<usize> = (0..frames.len()).collect();
+            order.sort_by_key(|&place| frames[place].0);
+            let at = |place: usize| Instant::from_nanos(frames[place].0);
+            for &place in &order {
+                self.begins(place as u32, at(place), frames[place].1, place as u64);
+            }
+            order.retain(|&place| {
+                let (heard, _) = self.ends(place as u32, at(place) + self.airtime, frames[place].1);
+                heard == Heard::Frame(at(place) + self.header)
+            });
+            assert_eq!(self.receiver.energy, Power::ZERO);
+            (order, self.totals.collisions)
         }
 
         /// Transmission `id` begins, so many dB above the noise; whether the medium turns busy.
@@ -390,12 +499,12 @@ mod tests {
             let arrival = Arrival {
                 transmission: TransmissionId::from_index(id),
                 power,
-                decodable: power >= self.model.least_power(RATE),
+                decodable: power >= self.model.least_power(self.model.modes[0].rate),
                 now: at,
-                header_end: at + Duration::from_micros(20),
-                end: at + airtime(),
+                header_end: at + self.header,
+                end: at + self.airtime,
             };
-            let content = || Content { rate: RATE, octets: OCTETS, airtime: airtime(), key };
+            let content = || Content { rate: self.model.modes[0].rate, octets: OCTETS, airtime: self.airtime, key };
             self.receiver.on_leading(&self.model, arrival, content, &mut self.totals)
         }
 
@@ -441,7 +550,8 @@ mod tests {
         let mut bench = Bench::new();
         assert!(bench.begins(1, us(0), 8.0, 1));
         assert!(!bench.begins(2, us(3), 8.0, 2));
-        assert!(bench.receiver.lock.is_none());
+        assert!(!bench.receiver.is_receiving(TransmissionId::from_index(1)));
+        assert!(!bench.receiver.is_receiving(TransmissionId::from_index(2)));
         let ends = [bench.ends(1, us(0) + airtime(), 8.0), bench.ends(2, us(3) + airtime(), 8.0)];
         assert_eq!(ends, [(Heard::Noise, true), (Heard::Noise, false)]);
         assert!(!bench.receiver.is_busy());
@@ -502,6 +612,97 @@ mod tests {
         assert_eq!(bench.ends(1, us(0) + airtime(), 20.0), (Heard::Noise, false));
         assert_eq!(bench.ends(2, us(3) + airtime(), 20.0), (Heard::Noise, true));
         assert_eq!(bench.totals.collisions, 2);
+    }
+
+    /// Eleven chips do not tell preambles of one code apart.
+    #[test]
+    fn preambles_of_one_power_and_one_code_drown_each_other() {
+        let us = |micros: u64| 1_000 * micros;
+        for frames in [
+            vec![(us(1), 20.0), (us(1), 20.0)],
+            vec![(us(1), 20.0), (us(1) + 1, 20.0)],
+            vec![(us(1) + 1, 20.0), (us(1), 20.0)],
+            vec![(us(1), 20.0), (us(1), 20.0), (us(1) + 3, 20.0)],
+            vec![(us(1), 20.0), (us(1) + 14_999, 20.0)],
+            // A metre nearer at 10 m is no help.
+            vec![(us(1), 20.9), (us(1) + 3, 20.0)],
+        ] {
+            let count = frames.len() as u64;
+            assert_eq!(Bench::dsss().meet(&frames), (vec![], count), "{frames:?}");
+        }
+    }
+
+    /// After aCCATime the receiver follows the first frame, and the second one is noise that the chips suppress.
+    #[test]
+    fn a_lead_longer_than_the_window_wins() {
+        let (received, _) = Bench::dsss().meet(&[(1_000, 20.0), (16_000, 18.0)]);
+        assert_eq!(received, [0]);
+        let (received, _) = Bench::dsss().meet(&[(16_000, 20.0), (1_000, 18.0)]);
+        assert_eq!(received, [1]);
+    }
+
+    #[test]
+    fn the_strongest_preamble_of_a_window_is_the_one_found() {
+        for (bench, window) in [(Bench::dsss as fn() -> Bench, 15_000), (Bench::new, 4_000)] {
+            for lead in [0, 1, 1_000, window - 1] {
+                for powers in [[30.0, 20.0], [30.0, 15.0]] {
+                    let [strong, weak] = powers;
+                    let first = bench().meet(&[(1_000, strong), (1_000 + lead, weak)]);
+                    let second = bench().meet(&[(1_000 + lead, strong), (1_000, weak)]);
+                    assert_eq!((first, second), ((vec![0], 1), (vec![0], 1)), "{lead} ns, {powers:?}");
+                }
+            }
+        }
+        assert_eq!(Bench::dsss().meet(&[(1_000, 24.1), (1_000, 20.0)]), (vec![0], 1));
+        assert_eq!(Bench::dsss().meet(&[(1_000, 23.9), (1_000, 20.0)]), (vec![], 2));
+    }
+
+    /// Of two that are strong enough each, and of one power, neither takes a receiver that is busy over; whatever else begins with a
+    /// frame that does, and in whatever order, its own window decides.
+    #[test]
+    fn a_busy_receiver_is_taken_over_by_the_strongest_of_a_window() {
+        let locked = (0, 10.0);
+        let late = 1_000_000;
+        for (others, received) in [([25.0, 12.0], vec![1]), ([25.0, 24.0], vec![]), ([25.0, 25.0], vec![])] {
+            let [one, other] = others;
+            for (lead_of_one, lead_of_other) in [(0, 0), (0, 3), (3, 0)] {
+                let frames = [locked, (late + lead_of_one, one), (late + lead_of_other, other)];
+                let (heard, _) = Bench::dsss().meet(&frames);
+                assert_eq!(heard, received, "{frames:?}");
+                let turned = [frames[0], frames[2], frames[1]];
+                let (heard, _) = Bench::dsss().meet(&turned);
+                assert_eq!(heard.len(), received.len(), "{turned:?}");
+            }
+        }
+    }
+
+    proptest! {
+        /// To which of the frames that begin within one aCCATime a receiver synchronises depends on their powers, not on who is first.
+        #[test]
+        fn the_order_within_a_window_does_not_matter(
+            powers in prop::collection::vec(0_u32..20, 2..6),
+            is_dsss: bool,
+            is_busy: bool,
+            leads in prop::collection::vec(0_u64..2_000, 6),
+            order in Just([0_u32, 1, 2, 3, 4, 5]).prop_shuffle(),
+        ) {
+            let found = |order: &[u32], leads: &[u64]| {
+                let mut bench = if is_dsss { Bench::dsss() } else { Bench::new() };
+                if is_busy {
+                    bench.begins(100, us(0), 6.0, 100);
+                }
+                let mut frames: Vec<(u64, u32)> = leads.iter().copied().zip(order.iter().copied()).collect();
+                frames.retain(|&(_, frame)| (frame as usize) < powers.len());
+                frames.sort_by_key(|&(lead, _)| lead);
+                for (lead, frame) in frames {
+                    let at = us(100) + Duration::from_nanos(lead);
+                    bench.begins(frame, at, f64::from(5 + 2 * powers[frame as usize]), u64::from(frame));
+                }
+                let lock = bench.receiver.lock.filter(|lock| lock.stage != Stage::Drowned);
+                lock.map(|lock| lock.transmission)
+            };
+            prop_assert_eq!(found(&[0, 1, 2, 3, 4, 5], &[0; 6]), found(&order, &leads));
+        }
     }
 
     /// A header that could not be read is known at the next change: the receiver is free for what comes after it.

@@ -8,6 +8,7 @@ mod conservation;
 mod determinism;
 mod detours;
 mod difference;
+mod fairness;
 mod fec;
 mod interfaces;
 mod interference_floor;
