@@ -75,6 +75,13 @@ fn form(schema: &Value) -> Form<'_> {
     }
 }
 
+/// Whether `value` is one that a key with this schema takes.
+#[cfg(test)]
+pub(super) fn fits(schema: &Value, value: &Value) -> bool {
+    let tree = Tree::from_json("{}", "").expect("a table");
+    Checker { tree: &tree, errors: Vec::new() }.fits(schema, value, &mut Path::new())
+}
+
 struct Checker<'a> {
     tree: &'a Tree,
     errors: Vec<ScenarioError>,

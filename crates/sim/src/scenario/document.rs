@@ -127,7 +127,7 @@ impl Tree {
                 _ => return Err(wrong(key, format!("{parent} is a single value and has no keys"), None)),
             };
         }
-        *at = parse_toml_value(written).unwrap_or_else(|| Value::String(written.into()));
+        *at = parse_value(written);
         // What stood below is gone, and so are the records of where it came from.
         self.origins.retain(|other, _| !other.starts_with(&path));
         self.origins.insert(path, Origin { line: None, written: written.into(), overridden: true });
@@ -216,6 +216,11 @@ fn place_of(items: &[Value], step: &str) -> Option<usize> {
         .iter()
         .position(|item| name_of(item) == Some(step))
         .or_else(|| step.parse().ok().filter(|place| *place < items.len()))
+}
+
+/// The value of an override: TOML, or else a text.
+pub(super) fn parse_value(written: &str) -> Value {
+    parse_toml_value(written).unwrap_or_else(|| Value::String(written.into()))
 }
 
 fn parse_toml_value(text: &str) -> Option<Value> {

@@ -1,8 +1,11 @@
 //! Which value is in force, and why.
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::document::{Path, Tree};
+use super::profile::Layer;
+use super::reference::declaration;
 
 /// One value in force.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -18,6 +21,8 @@ pub struct Explained {
 /// The list of values in force while it grows.
 pub(super) struct Ledger<'a> {
     pub(super) tree: &'a Tree,
+    /// What lies between that which is given and the defaults.
+    pub(super) layer: &'static Layer,
     pub(super) rows: Vec<Explained>,
 }
 
@@ -38,6 +43,49 @@ impl Ledger<'_> {
         let row = Explained { key: self.tree.field(&path), value: show(&value), source };
         self.rows.push(row);
         value
+    }
+
+    /// The value given at `path`, or else that of the profile, or else the default with its reason; noted either way.
+    pub(super) fn layered<T: DeserializeOwned>(
+        &mut self,
+        path: &[&str],
+        given: Option<T>,
+        show: impl Fn(&T) -> String,
+        default: impl FnOnce() -> (T, String),
+    ) -> T {
+        let profile = self.of_profile(path);
+        self.pick(path, given, show, || profile.unwrap_or_else(default))
+    }
+
+    /// The value given at `path`, or else that of the profile, or else the default that the schema declares; noted either way.
+    ///
+    /// # Panics
+    /// If the schema declares none.
+    pub(super) fn declared<T: DeserializeOwned>(
+        &mut self,
+        path: &[&str],
+        given: Option<T>,
+        show: impl Fn(&T) -> String,
+    ) -> T {
+        let (_, mut key) = declaration(self.tree, self.layer, path);
+        if let (Some(_), [table @ .., _]) = (key.get("const"), path) {
+            // The kind of a table is what the table is by default.
+            key = declaration(self.tree, self.layer, table).1;
+        }
+        let default = &key[DEFAULT_KEY];
+        self.layered(path, given, show, || {
+            let source = default["source"].as_str().expect("the schema declares a default of this key");
+            (
+                read(default["value"].clone()),
+                if source.is_empty() { "default".into() } else { format!("default: {source}") },
+            )
+        })
+    }
+
+    /// What the profile says of the key at `path`, and why.
+    pub(super) fn of_profile<T: DeserializeOwned>(&self, path: &[&str]) -> Option<(T, String)> {
+        let (value, source) = self.layer.value(&declaration(self.tree, self.layer, path).0)?;
+        Some((read(value), source))
     }
 
     /// Notes a value that was not given, and nobody needs here.
@@ -79,4 +127,12 @@ impl Ledger<'_> {
     fn origin(&self, path: &Path) -> &'static str {
         if self.tree.overridden(path) { super::document::SET } else { "scenario" }
     }
+}
+
+/// Key in the JSON Schema that holds a default with its source.
+pub(super) const DEFAULT_KEY: &str = "x-default";
+
+/// A value that hopcast itself declares, in its type.
+fn read<T: DeserializeOwned>(value: Value) -> T {
+    serde_json::from_value(value).expect("tests compare declared values with the types of their keys")
 }

@@ -10,6 +10,7 @@ mod error;
 mod explain;
 pub mod model;
 mod nearest;
+mod profile;
 pub mod quantity;
 mod reference;
 mod resolve;

@@ -5,6 +5,9 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 
+use super::document::{Path, Tree};
+use super::explain::DEFAULT_KEY;
+use super::profile::Layer;
 use super::quantity;
 use super::schema::Document;
 
@@ -68,7 +71,122 @@ fn make() -> Value {
         schemars::generate::SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     let mut schema = settings.into_generator().into_root_schema_for::<Document>().to_value();
     tidy(&mut schema);
+    tell_defaults(&mut schema, &mut Vec::new());
     schema
+}
+
+/// Adds to each description the default that the schema declares and those of profiles.
+fn tell_defaults(schema: &mut Value, name: &mut Vec<String>) {
+    if let Some(kinds) = schema.get_mut("oneOf").and_then(Value::as_array_mut) {
+        kinds.iter_mut().for_each(|kind| tell_defaults(kind, name));
+    }
+    if let Some(items) = schema.get_mut("items") {
+        tell_defaults(items, name);
+    }
+    for (key, property) in schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
+        name.push(key.clone());
+        if let Some(default) = property.get(DEFAULT_KEY) {
+            let mut told = spelled(&default["value"]);
+            let source = default["source"].as_str().unwrap_or_default();
+            if !source.is_empty() && default["value"] != source {
+                told += &format!(": {source}");
+            }
+            for layer in Layer::ALL {
+                let key = name.join(".");
+                let of_profile = layer.value(&[format!("{key}.model"), key]).map(|(value, _)| spelled(&value));
+                if let Some(value) = of_profile.filter(|value| *value != spelled(&default["value"])) {
+                    told += &format!("; {value} under profile `{}`", layer.name);
+                }
+            }
+            let description = property["description"].as_str().unwrap_or_default();
+            property["description"] = format!("{description} Default: {told}.").into();
+        }
+        tell_defaults(property, name);
+        name.pop();
+    }
+}
+
+/// A value as the page spells it: words as code, quantities and numbers plainly.
+fn spelled(value: &Value) -> String {
+    match value {
+        Value::String(text) if text.starts_with(|c: char| c.is_ascii_digit() || c == '-') && text.contains(' ') => {
+            text.clone()
+        }
+        Value::String(word) => format!("`{word}`"),
+        Value::Number(number) => number.as_f64().unwrap_or_default().to_string(),
+        other => other.to_string(),
+    }
+}
+
+/// The names of the key at `path`, without places in lists, and its schema. Where a table is of several kinds, its keys have two names: one
+/// with the kind that is in force behind that of the table, and one without.
+///
+/// # Panics
+/// If the vocabulary has no such key.
+pub(super) fn declaration(tree: &Tree, layer: &Layer, path: &[&str]) -> (Vec<String>, &'static Value) {
+    let (mut name, mut of_kind) = (Vec::new(), Vec::new());
+    let mut at = Path::new();
+    let mut schema = root();
+    for &step in path {
+        if schema["type"] == "array" {
+            schema = &schema["items"];
+            at.push(step.into());
+            continue;
+        }
+        let (kind, table) = kind_in_force(schema, tree, layer, &at, &name);
+        schema = &table["properties"][step];
+        assert!(schema.is_object(), "{path:?} is no key of the vocabulary");
+        of_kind.extend(kind.filter(|_| schema.get("const").is_none()));
+        at.push(step.into());
+        name.push(step);
+        of_kind.push(step);
+    }
+    (vec![of_kind.join("."), name.join(".")], schema)
+}
+
+/// The kind of the table at `at` and its schema: the one that is given, or else that of the profile, or else the default. A table of
+/// one kind is its own schema.
+fn kind_in_force(
+    schema: &'static Value,
+    tree: &Tree,
+    layer: &Layer,
+    at: &Path,
+    name: &[&str],
+) -> (Option<&'static str>, &'static Value) {
+    let Some(kinds) = schema["oneOf"].as_array() else { return (None, schema) };
+    let tag = properties(&kinds[0]).find(|(_, property)| property.get("const").is_some()).map(|(key, _)| key.as_str());
+    let tag = tag.expect("kinds of a table have a tag");
+    let path: Path = at.iter().cloned().chain([tag.into()]).collect();
+    let default = || layer.value(&[format!("{}.{tag}", name.join("."))]).map(|(kind, _)| kind);
+    let kind = tree.get(&path).cloned().or_else(default);
+    let word = |table: &'static Value| table["properties"][tag]["const"].as_str();
+    let found = kinds.iter().find(|table| kind.as_ref().is_some_and(|kind| word(table) == kind.as_str()));
+    let table = found.or_else(|| kinds.iter().find(|table| word(table) == schema[DEFAULT_KEY]["value"].as_str()));
+    let table = table.unwrap_or_else(|| panic!("{path:?} has no kind and no default"));
+    (word(table), table)
+}
+
+/// The schemas of the keys that a profile calls `name`.
+#[cfg(test)]
+pub(super) fn named(name: &str) -> Vec<&'static Value> {
+    let mut found = vec![root()];
+    for step in name.split('.') {
+        let mut next = Vec::new();
+        for schema in found {
+            let schema = if schema["type"] == "array" { &schema["items"] } else { schema };
+            let kinds: Vec<&Value> = schema["oneOf"].as_array().map_or(vec![schema], |kinds| kinds.iter().collect());
+            for kind in kinds {
+                if properties(kind).any(|(_, property)| property["const"] == step) {
+                    next.push(kind);
+                }
+                if properties(kind).any(|(key, _)| key == step) {
+                    next.push(&kind["properties"][step]);
+                }
+            }
+        }
+        found = next;
+    }
+    found
 }
 
 /// Optional keys may be absent but are never `null`, and limits of elements move to the elements.

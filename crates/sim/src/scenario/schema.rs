@@ -1,10 +1,14 @@
 //! The vocabulary of scenario files. Reading, checking, the reference page and the JSON Schema all follow from these types.
 //!
-//! Everything that has a default is an `Option` here; [`super::resolve`] fills it in. Limits stand in SI units (watts for
-//! powers), as in the JSON Schema.
+//! Everything that has a default is an `Option` here. A default that depends on nothing is declared with its source beside the limits of
+//! its key (`x-default`), profiles lay their own over it ([`super::profile`]), and [`super::resolve`] works out the others, which
+//! the docstring tells. Limits stand in SI units (watts for powers), as in the JSON Schema.
 
 mod routing;
 
+use hopcast_radio::errors::DEFAULT_NOISE_FIGURE;
+use hopcast_radio::mac::Config;
+use hopcast_radio::propagation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +16,11 @@ use super::quantity::{
     Frequency, Length, Level, LevelOrOff, Power, Rate, RateChoice, Shares, Size, SizeOrNone, SizeOrOff, Speed,
     SpeedRange, Time, TimeOrOff, TimeRange,
 };
+
+/// Declares the default of a key with its source, from which the reference page, the JSON Schema, `--explain` and the resolver take it.
+fn is(value: impl Serialize, source: &str) -> serde_json::Value {
+    serde_json::json!({ "value": value, "source": source })
+}
 
 pub(super) use routing::{
     Aodv, AodvProfile, Dsdv, Dsr, DsrAcknowledgement, DsrCache, DsrProfile, LinkDetection, LocalRepair, Olsr, Routing,
@@ -72,11 +81,14 @@ pub(super) struct Program {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Radio {
-    /// Where the defaults come from; any key beside it wins. Default: `standard`.
+    /// Where the defaults come from; any key beside it wins.
+    #[schemars(extend("x-default" = is("standard", "what the standard and the RFCs say")))]
     pub profile: Option<Profile>,
-    /// Physical layer. Default: `802.11`.
+    /// Physical layer.
+    #[schemars(extend("x-default" = is("802.11", "the first physical layer of the standard")))]
     pub standard: Option<StandardName>,
-    /// Preamble of 802.11b and 802.11g frames at 2, 5.5 and 11 Mb/s. Default: `long`.
+    /// Preamble of 802.11b and 802.11g frames at 2, 5.5 and 11 Mb/s.
+    #[schemars(extend("x-default" = is("long", "the one that every station of IEEE 802.11-2020, clause 16, understands")))]
     pub preamble: Option<Preamble>,
     /// Channel number of the standard's band: the default of the propagation's frequency. Default: 1 (802.11, 802.11b,
     /// 802.11g, WaveLAN), 36 (802.11a), 42 (802.11a-turbo).
@@ -90,34 +102,36 @@ pub(super) struct Radio {
     /// the highest mandatory rate that does not exceed `data_rate`, of 802.11b with `protection`; under profile `ns-2` the 2 Mb/s of its `bandwidth_` where that is a rate of the standard and no more than `data_rate`.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12))]
     pub basic_rate: Option<Rate>,
-    /// RTS/CTS precede unicast frames longer than this (the whole MAC frame counts); `0 B`: all of them. Default: `off`;
-    /// `0 B` under profile `ns-2`, where the standard has RTS (all but `wavelan`).
-    #[schemars(extend("minimum" = 0, "maximum" = 65_536))]
+    /// RTS/CTS precede unicast frames longer than this (the whole MAC frame counts); `0 B`: all of them. `wavelan`
+    /// has no RTS.
+    #[schemars(extend("minimum" = 0, "maximum" = 65_536, "x-default" = is("off", "dot11RTSThreshold beyond any frame")))]
     pub rts_threshold: Option<SizeOrOff>,
     /// Medium access by four categories (EDCA), with the default parameters of an edition of IEEE 802.11; a flow's
-    /// `priority` names its category. Default: `off`, DCF.
+    /// `priority` names its category.
+    #[schemars(extend("x-default" = is("off", "DCF")))]
     pub edca: Option<Edca>,
     /// What goes before OFDM frames of 802.11g while stations of 802.11b belong to the network; the slot is then long. With
     /// association over the air that is found out from who joins; else it holds throughout. Default: `none`; over the air, where
     /// `basic_rate` is one of 802.11b, `cts-to-self`.
     pub protection: Option<Protection>,
-    /// How stations come to their access points. Default: `implicit`.
+    /// How stations come to their access points.
+    #[schemars(extend("x-default" = is("implicit", "stations belong to the nearest access point from the start")))]
     pub association: Option<Association>,
-    /// Between two beacons of an access point, in steps of 1.024 ms; used with association over the air. Default: 102.4 ms.
-    #[schemars(extend("minimum" = 0.001024, "maximum" = 67.10784))]
+    /// Between two beacons of an access point, in steps of 1.024 ms; used with association over the air.
+    #[schemars(extend("minimum" = 0.001024, "maximum" = 67.10784, "x-default" = is("102.4 ms", "100 time units, what access points come with")))]
     pub beacon_interval: Option<Time>,
     /// Attempts at a frame before it is dropped.
     pub retry_limit: Option<RetryLimit>,
     /// Interface queue of each node.
     pub queue: Option<Queue>,
-    /// Largest IP datagram; larger ones are sent in fragments. Default: 1500 B; `none` under profile `ns-2`.
-    #[schemars(extend("minimum" = 68, "maximum" = 2296))]
+    /// Largest IP datagram; larger ones are sent in fragments.
+    #[schemars(extend("minimum" = 68, "maximum" = 2296, "x-default" = is("1500 B", "that of Ethernet, as Linux gives it to 802.11")))]
     pub mtu: Option<SizeOrNone>,
     /// How a receiver decides. Default: `threshold` with propagation `range`, under profile `ns-2`, and where
     /// `receive_threshold` or `carrier_sense_threshold` is given; else `sinr`.
     pub reception: Option<Reception>,
-    /// Transmit power; not used with propagation `range`. Default: 16.0206 dBm (40 mW); 24.5 dBm under profile `ns-2`.
-    #[schemars(extend("minimum" = 1e-20, "maximum" = 15.84893192461115))]
+    /// Transmit power; not used with propagation `range`.
+    #[schemars(extend("minimum" = 1e-20, "maximum" = 15.84893192461115, "x-default" = is("16.0206 dBm", "40 mW, as a typical card and as in ns-3 (TxPowerStart)")))]
     pub tx_power: Option<Power>,
     /// Least power to decode a frame; not used with propagation `range`. Default: the standard's minimum sensitivity at
     /// the frame's rate; -64.37 dBm under profile `ns-2`; none with reception `sinr`, where noise decides.
@@ -127,12 +141,12 @@ pub(super) struct Radio {
     /// rate (-78.07 dBm under profile `ns-2`), or `receive_threshold` if that is lower.
     #[schemars(extend("minimum" = 1e-33, "maximum" = 1e6))]
     pub carrier_sense_threshold: Option<Power>,
-    /// How much stronger than what overlaps it a frame must be to survive; with reception `sinr`, to draw a receiver away
-    /// from another frame. Not used with propagation `range`. Default: 10 dB.
-    #[schemars(extend("minimum" = 0, "maximum" = 200))]
+    /// How much stronger than what overlaps it a frame must be to survive; with reception `sinr`, to draw a receiver
+    /// away from another frame. Not used with propagation `range`.
+    #[schemars(extend("minimum" = 0, "maximum" = 200, "x-default" = is("10 dB", "as in ns-2 (CPThresh_ 10.0)")))]
     pub capture: Option<Level>,
-    /// How much a receiver adds to thermal noise; used with reception `sinr`. Default: 7 dB.
-    #[schemars(extend("minimum" = 0, "maximum" = 60))]
+    /// How much a receiver adds to thermal noise; used with reception `sinr`.
+    #[schemars(extend("minimum" = 0, "maximum" = 60, "x-default" = is(Level(DEFAULT_NOISE_FIGURE), "as in ns-3 (RxNoiseFigure)")))]
     pub noise_figure: Option<Level>,
     /// Signal over noise and interference at which a receiver finds a preamble; used with reception `sinr`. Default: 4 dB
     /// for OFDM; -6.4 dB for DSSS, which is 4 dB less the gain of eleven chips.
@@ -144,15 +158,19 @@ pub(super) struct Radio {
     /// carrier-sense threshold.
     #[schemars(extend("minimum" = 1e-33, "maximum" = 1e6))]
     pub interference_floor: Option<Power>,
-    /// How much weaker a receiver hears transmissions on the adjacent channel, one that does not overlap its own; those beyond
-    /// it hears 16 dB weaker still (IEEE 802.11-2020, Table 17-18), those that overlap its own less. They interfere, and are
-    /// never decoded. `off`: channels don't disturb each other. Default: 28 dB, which is what receivers must reject at least
-    /// (17.3.10.3); `off` under profile `ns-2`. Not used with propagation `range`.
-    #[schemars(extend("minimum" = 0, "maximum" = 200))]
+    /// How much weaker a receiver hears transmissions on the adjacent channel, one that does not overlap its own;
+    /// those beyond it hears 16 dB weaker still (IEEE 802.11-2020, Table 17-18), those that overlap its own less.
+    /// They interfere, and are never decoded. `off`: channels don't disturb each other. Not used with propagation
+    /// `range`.
+    // A receiver passes 17.3.10.3 if interference on the adjacent channel at -63 dBm (sensitivity + 3 dB + rejection, the same at
+    // each rate) does no more than the noise that 17.3.10.2 allows it, thermal noise and 10 dB: -91 dBm.
+    #[schemars(extend("minimum" = 0, "maximum" = 200, "x-default" = is("28 dB", "the least that IEEE 802.11-2020, 17.3.10.3, asks of a receiver")))]
     pub adjacent_channel_rejection: Option<LevelOrOff>,
-    /// How power falls with distance. Default: `free-space`; `two-ray-ground` under profile `ns-2`.
+    /// How power falls with distance.
+    #[schemars(extend("x-default" = is("free-space", "the only model without a parameter of its own")))]
     pub propagation: Option<Propagation>,
-    /// Losses on top of what `reception` decides. Default: `none`.
+    /// Losses on top of what `reception` decides.
+    #[schemars(extend("x-default" = is("none", "")))]
     pub errors: Option<Errors>,
 }
 
@@ -245,11 +263,11 @@ pub(super) enum Preamble {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct RetryLimit {
-    /// At a frame no longer than the RTS threshold, and at an RTS. Default: 7.
-    #[schemars(extend("minimum" = 1, "maximum" = 255))]
+    /// At a frame no longer than the RTS threshold, and at an RTS.
+    #[schemars(extend("minimum" = 1, "maximum" = 255, "x-default" = is(Config::DEFAULT_SHORT_RETRY_LIMIT, "dot11ShortRetryLimit (IEEE 802.11-2020, Annex C)")))]
     pub short: Option<u32>,
-    /// At a frame longer than the RTS threshold. Default: 4.
-    #[schemars(extend("minimum" = 1, "maximum" = 255))]
+    /// At a frame longer than the RTS threshold.
+    #[schemars(extend("minimum" = 1, "maximum" = 255, "x-default" = is(Config::DEFAULT_LONG_RETRY_LIMIT, "dot11LongRetryLimit (IEEE 802.11-2020, Annex C)")))]
     pub long: Option<u32>,
 }
 
@@ -257,20 +275,20 @@ pub(super) struct RetryLimit {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Queue {
-    /// Places. Default: 50.
-    #[schemars(extend("minimum" = 1, "maximum" = 1_000_000))]
+    /// Places.
+    #[schemars(extend("minimum" = 1, "maximum" = 1_000_000, "x-default" = is(Config::DEFAULT_QUEUE_PACKETS, "as in ns-2 (ifqlen 50), which most published studies kept")))]
     pub packets: Option<u32>,
-    /// What is dropped, and when. Default: `drop-tail`; `priority` under profile `ns-2`.
+    /// What is dropped, and when.
+    #[schemars(extend("x-default" = is("drop-tail", "what most published studies had")))]
     pub discipline: Option<Discipline>,
-    /// Of `codel` and `fq-codel`: the wait in the queue that is acceptable. Default: 5 ms.
-    #[schemars(extend("minimum" = 1e-6, "maximum" = 10))]
+    /// Of `codel` and `fq-codel`: the wait in the queue that is acceptable.
+    #[schemars(extend("minimum" = 1e-6, "maximum" = 10, "x-default" = is("5 ms", "TARGET (RFC 8289, section 4)")))]
     pub target: Option<Time>,
     /// Of `codel` and `fq-codel`: for how long packets must have waited for more than `target` before one is dropped.
-    /// Default: 100 ms.
-    #[schemars(extend("minimum" = 1e-6, "maximum" = 100))]
+    #[schemars(extend("minimum" = 1e-6, "maximum" = 100, "x-default" = is("100 ms", "INTERVAL (RFC 8289, section 4)")))]
     pub interval: Option<Time>,
-    /// Of `fq-codel`: what each flow may send in its turn, IP headers included. Default: 1514 B.
-    #[schemars(extend("minimum" = 1, "maximum" = 1_000_000))]
+    /// Of `fq-codel`: what each flow may send in its turn, IP headers included.
+    #[schemars(extend("minimum" = 1, "maximum" = 1_000_000, "x-default" = is("1514 B", "quantum (RFC 8290, section 5.2)")))]
     pub quantum: Option<Size>,
 }
 
@@ -340,8 +358,8 @@ pub(super) struct TwoRayGround {
     /// Carrier frequency. Default: that of `radio.channel`; 914 MHz under profile `ns-2`.
     #[schemars(extend("minimum" = 1e6, "maximum" = 1e12))]
     pub frequency: Option<Frequency>,
-    /// Height of both antennas. Default: 1.5 m.
-    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e5))]
+    /// Height of both antennas.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e5, "x-default" = is("1.5 m", "a device carried by a person, and ns-2's Z_ 1.5")))]
     pub antenna_height: Option<Length>,
     #[serde(flatten)]
     pub variation: Variation,
@@ -353,13 +371,14 @@ pub(super) struct TwoRayInterference {
     /// Carrier frequency. Default: that of `radio.channel`; 914 MHz under profile `ns-2`.
     #[schemars(extend("minimum" = 1e6, "maximum" = 1e12))]
     pub frequency: Option<Frequency>,
-    /// Height of both antennas. Default: 1.5 m.
-    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e5))]
+    /// Height of both antennas.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e5, "x-default" = is("1.5 m", "a device carried by a person, and ns-2's Z_ 1.5")))]
     pub antenna_height: Option<Length>,
-    /// Relative permittivity of the ground. Default: 5, dry ground and concrete (ITU-R P.2040).
-    #[schemars(extend("minimum" = 1, "maximum" = 100))]
+    /// Relative permittivity of the ground.
+    #[schemars(extend("minimum" = 1, "maximum" = 100, "x-default" = is(5.0, "dry ground and concrete at some GHz (ITU-R P.2040)")))]
     pub permittivity: Option<f64>,
-    /// Direction of the electric field. Default: `vertical`.
+    /// Direction of the electric field.
+    #[schemars(extend("x-default" = is("vertical", "upright antennas")))]
     pub polarization: Option<Polarization>,
     #[serde(flatten)]
     pub variation: Variation,
@@ -381,8 +400,8 @@ pub(super) struct LogDistance {
     /// The power of the distance with which power falls: 2 in free space, about 3 to 5 within buildings.
     #[schemars(extend("minimum" = 0, "maximum" = 20))]
     pub exponent: f64,
-    /// Up to here power falls as in free space. Default: 1 m.
-    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e5))]
+    /// Up to here power falls as in free space.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e5, "x-default" = is(Length(propagation::LogDistance::DEFAULT_REFERENCE_DISTANCE), "as in ns-2 (Propagation/Shadowing dist0_ 1.0) and ns-3")))]
     pub reference_distance: Option<Length>,
     /// Carrier frequency. Default: that of `radio.channel`; 914 MHz under profile `ns-2`.
     #[schemars(extend("minimum" = 1e6, "maximum" = 1e12))]
@@ -395,21 +414,23 @@ pub(super) struct LogDistance {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(super) struct Variation {
-    /// Standard deviation of log-normal shadowing. Default: 0 dB, none.
-    #[schemars(extend("minimum" = 0, "maximum" = 40))]
+    /// Standard deviation of log-normal shadowing.
+    #[schemars(extend("minimum" = 0, "maximum" = 40, "x-default" = is("0 dB", "none")))]
     pub shadowing: Option<Level>,
-    /// What shadowing is drawn for. Default: `link`; `frame` under profile `ns-2`.
+    /// What shadowing is drawn for.
+    #[schemars(extend("x-default" = is("link", "what stands in the way stays there")))]
     pub shadowing_per: Option<ShadowingPer>,
-    /// Distance over which the correlation of a link's shadowing falls to 1/e; with `shadowing_per = "link"`. Default: 20 m.
-    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e7))]
+    /// Distance over which the correlation of a link's shadowing falls to 1/e; with `shadowing_per = "link"`.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e7, "x-default" = is("20 m", "measured between low antennas in streets (Wang, Tameh, Nix 2008)")))]
     pub decorrelation_distance: Option<Length>,
-    /// Distribution of power over many paths. Default: `none`.
+    /// Distribution of power over many paths.
+    #[schemars(extend("x-default" = is("none", "none")))]
     pub fading: Option<FadingName>,
-    /// Of `rician` fading: power of the steady wave over that of the scattered ones, a plain ratio. Default: 6 (7.8 dB).
-    #[schemars(extend("minimum" = 0, "maximum" = 1e6))]
+    /// Of `rician` fading: power of the steady wave over that of the scattered ones, a plain ratio.
+    #[schemars(extend("minimum" = 0, "maximum" = 1e6, "x-default" = is(6.0, "7.8 dB, a clear path among others")))]
     pub k: Option<f64>,
-    /// Of `nakagami` fading: its shape; 1 is Rayleigh. Default: 1.
-    #[schemars(extend("minimum" = 0.5, "maximum" = 1e6))]
+    /// Of `nakagami` fading: its shape; 1 is Rayleigh.
+    #[schemars(extend("minimum" = 0.5, "maximum" = 1e6, "x-default" = is(1.0, "Rayleigh")))]
     pub m: Option<f64>,
     /// Largest Doppler frequency: fading is then a function of time, the same in both directions of a link. Default: each
     /// frame has a fading of its own at each receiver.
@@ -451,7 +472,8 @@ pub(super) enum Errors {
     Packet {
         /// Share of packets that are lost, or a list of `[time, share]`: from that time on.
         rate: Shares,
-        /// What is lost. Default: `frame`.
+        /// What is lost.
+        #[schemars(extend("x-default" = is("frame", "the radio loses frames, which the MAC repeats")))]
         level: Option<LossLevel>,
     },
     /// A channel of two states at each node; bits of frames that arrive there err by its state.
@@ -468,10 +490,11 @@ pub(super) enum Errors {
         /// Mean time in the bad state.
         #[schemars(extend("minimum" = 1e-6, "maximum" = 1e6))]
         bad_mean: Time,
-        /// Correction of errors. Default: `none`.
+        /// Correction of errors.
+        #[schemars(extend("x-default" = is("none", "none")))]
         fec: Option<Fec>,
-        /// Whether bits of the preamble and header of the physical layer err, too. Default: false; true under profile `ns-2`, whose
-        /// frames hold them.
+        /// Whether bits of the preamble and header of the physical layer err, too.
+        #[schemars(extend("x-default" = is(false, "errors are those of the octets that a frame carries")))]
         headers: Option<bool>,
     },
 }
@@ -515,9 +538,11 @@ pub(super) struct Nodes {
     pub card: Option<Card>,
     /// Where they stand, at the start if they move. Needed by all but role `wired` and mobility `trace`.
     pub placement: Option<Placement>,
-    /// How they move. Default: `static`.
+    /// How they move.
+    #[schemars(extend("x-default" = is("static", "nodes stay where they stand")))]
     pub mobility: Option<Mobility>,
-    /// How they find routes. Default: `static`.
+    /// How they find routes.
+    #[schemars(extend("x-default" = is("static", "")))]
     pub routing: Option<Routing>,
     /// Packets of a node that may wait for a route, with a routing protocol; the oldest gives way. Default: 64, as ns-2.35; 3 with
     /// AODV of profile `draft-5-in-arp`.

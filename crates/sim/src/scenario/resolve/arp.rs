@@ -5,17 +5,11 @@ use hopcast_protocols::time::Duration;
 
 use super::super::model;
 use super::super::quantity::{Time, TimeOrOff};
-use super::super::schema::{Arp, ArpProfile, Profile};
+use super::super::schema::{Arp, ArpProfile};
 use super::{Resolver, show, word};
 
 impl Resolver<'_> {
-    pub(super) fn arp(
-        &mut self,
-        index: &str,
-        given: Option<Arp>,
-        role: model::Role,
-        profile: Profile,
-    ) -> Option<Config> {
+    pub(super) fn arp(&mut self, index: &str, given: Option<Arp>, role: model::Role) -> Option<Config> {
         let path = ["nodes", index, "arp"];
         let Some(given) = given else {
             self.ledger.note(&path, "none", "default: hardware addresses are known from the start");
@@ -32,10 +26,9 @@ impl Resolver<'_> {
             }
         }
         let at = |key| ["nodes", index, "arp", key];
-        let name = self.ledger.pick(&at("profile"), given.profile, word, || match profile {
-            Profile::Ns2 => (ArpProfile::Ns2, "profile ns-2".into()),
-            Profile::Standard | Profile::Wavelan => (ArpProfile::Rfc1122, "default: the standard".into()),
-        });
+        let name = self
+            .ledger
+            .layered(&at("profile"), given.profile, word, || (ArpProfile::Rfc1122, "default: the standard".into()));
         let (default, [said, unsaid]) = match name {
             ArpProfile::Rfc1122 => {
                 (Config::RFC_1122, ["default: RFC 1122, section 2.3.2", "default: as Linux; RFC 1122 does not say"])

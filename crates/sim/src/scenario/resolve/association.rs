@@ -14,9 +14,7 @@ impl Resolver<'_> {
     /// `None`: implicit.
     pub(super) fn association(&mut self, radio: &Radio, standard: Standard) -> Option<model::Association> {
         let path = ["radio", "association"];
-        let association = self.ledger.pick(&path, radio.association, word, || {
-            (Association::Implicit, "default: stations belong to the nearest access point from the start".into())
-        });
+        let association = self.ledger.declared(&path, radio.association, word);
         let interval_path = ["radio", "beacon_interval"];
         if association == Association::Implicit {
             if radio.beacon_interval.is_some() {
@@ -27,9 +25,7 @@ impl Resolver<'_> {
         if standard == Standard::Wavelan {
             self.report(&path, "wavelan has no access points", "\"implicit\", or another standard");
         }
-        let interval = self.ledger.pick(&interval_path, radio.beacon_interval, show, || {
-            (Time(0.1024), "default: 100 time units, what access points come with".into())
-        });
+        let interval: Time = self.ledger.declared(&interval_path, radio.beacon_interval, show);
         let units = libm::round(interval.0 / TIME_UNIT);
         if libm::fabs(units * TIME_UNIT - interval.0) > 1e-9 {
             let expected = format!("a multiple, such as {}", Time(units.max(1.0) * TIME_UNIT));

@@ -13,7 +13,7 @@ use super::super::model::{self, NodeId};
 use super::super::nearest;
 use super::super::quantity::{Rate, Size, Time, TimeOrOff};
 use super::super::schema::{
-    Application, Congestion, Flow, GameDirection, GameModel, Metric, Priority, Profile, TfrcVariant, Transport, Variant,
+    Application, Congestion, Flow, GameDirection, GameModel, Metric, Priority, TfrcVariant, Transport, Variant,
 };
 use super::super::traces::Traces;
 use crate::host::FEC_HEADER;
@@ -54,7 +54,6 @@ const AUDIO_INTERVAL: f64 = 0.02;
 #[derive(Clone, Copy)]
 pub(super) struct Surroundings {
     pub(super) mtu: Option<u32>,
-    pub(super) profile: Profile,
 }
 
 /// What carries an application's datagrams.
@@ -222,10 +221,7 @@ impl Resolver<'_> {
     /// Payload of a full packet of DCCP in bytes.
     fn dccp_segment(&mut self, index: &str, given: Option<Size>, around: Surroundings) -> u32 {
         let path = ["flows", index, "transport", "segment"];
-        let segment = self.ledger.pick(&path, given, exact, || match around.mtu {
-            _ if around.profile == Profile::Ns2 => {
-                (Size(1000.0), "profile ns-2: Agent/TFRC packetSize_ 1000 (ns-2.35)".into())
-            }
+        let segment = self.ledger.layered(&path, given, exact, || match around.mtu {
             // The least MTU is 68 B (RFC 791, section 3.2).
             Some(mtu) => (size(mtu - IP_AND_DCCP), "default: radio.mtu less 52 B of headers".into()),
             None => (size(WITHOUT_MTU - IP_AND_DCCP), "default: as with an MTU of 1500 B".into()),
@@ -249,42 +245,32 @@ impl Resolver<'_> {
         else {
             unreachable!("it is asked about TCP alone");
         };
-        let ns_2 = around.profile == Profile::Ns2;
         let variant =
             self.ledger.pick(&at("variant"), variant, word, || (Variant::Newreno, "default: RFC 6582".into()));
         let congestion = self.congestion(index, congestion);
         let timestamps =
             self.ledger.pick(&at("timestamps"), timestamps, bool::to_string, || (false, "default: without".into()));
-        let segment = self.ledger.pick(&at("segment"), segment, exact, || match around.mtu {
-            _ if ns_2 => (Size(1000.0), "profile ns-2: Agent/TCP packetSize_ 1000 (ns-2.35)".into()),
+        let segment = self.ledger.layered(&at("segment"), segment, exact, || match around.mtu {
             Some(mtu) => (size(mtu - IP_AND_TCP), "default: radio.mtu less 40 B (RFC 9293, section 3.7.1)".into()),
             None => (size(WITHOUT_MTU - IP_AND_TCP), "default: as with an MTU of 1500 B".into()),
         });
         let show_window = |window: &Option<u32>| window.map_or("socket buffers".into(), |window| window.to_string());
-        let window = self.ledger.pick(&at("window"), window.map(Some), show_window, || match ns_2 {
-            true => (Some(20), "profile ns-2: Agent/TCP window_ 20 (ns-2.35)".into()),
-            false => (None, "default: what the receiver's buffer holds (RFC 9293, section 3.8.6)".into()),
+        let window = self.ledger.layered(&at("window"), window.map(Some), show_window, || {
+            (None, "default: what the receiver's buffer holds (RFC 9293, section 3.8.6)".into())
         });
         if window.is_some_and(|window| f64::from(window) * segment.0 > MAX_TCP_WINDOW) {
             let problem = format!("in segments of {} is beyond the largest window of TCP", exact(&segment));
             self.report(&at("window"), problem, "at most 1 GiB in all (RFC 7323, section 2.3)");
         }
         let show_initial = |window: &Option<u32>| window.map_or("by segment size".into(), |window| window.to_string());
-        let initial_window =
-            self.ledger.pick(&at("initial_window"), initial_window.map(Some), show_initial, || match ns_2 {
-                true => (Some(2), "profile ns-2: Agent/TCP windowInit_ 2 (ns-2.35)".into()),
-                false => (None, "default: RFC 5681, section 3.1".into()),
-            });
-        let min_rto = self.ledger.pick(&at("min_rto"), min_rto, show, || match ns_2 {
-            true => (Time(0.2), "profile ns-2: Agent/TCP minrto_ 0.2 (ns-2.35)".into()),
-            false => (Time(1.0), "default: RFC 6298, section 2.4".into()),
+        let initial_window = self.ledger.layered(&at("initial_window"), initial_window.map(Some), show_initial, || {
+            (None, "default: RFC 5681, section 3.1".into())
         });
-        let delayed_ack = self.ledger.pick(&at("delayed_ack"), delayed_ack, show, || match ns_2 {
-            true => (TimeOrOff(None), "profile ns-2: Agent/TCPSink acknowledges each segment (ns-2.35)".into()),
-            false => {
-                let reason = "default: what BSD and Linux hold one back at most; RFC 5681, section 4.2, allows 500 ms";
-                (TimeOrOff(Some(Time(0.2))), reason.into())
-            }
+        let min_rto =
+            self.ledger.layered(&at("min_rto"), min_rto, show, || (Time(1.0), "default: RFC 6298, section 2.4".into()));
+        let delayed_ack = self.ledger.layered(&at("delayed_ack"), delayed_ack, show, || {
+            let reason = "default: what BSD and Linux hold one back at most; RFC 5681, section 4.2, allows 500 ms";
+            (TimeOrOff(Some(Time(0.2))), reason.into())
         });
         let elfn = self.ledger.pick(&at("elfn"), elfn, bool::to_string, || (false, "default: without".into()));
         model::Transport::Tcp(model::Tcp {

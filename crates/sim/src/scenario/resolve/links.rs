@@ -4,20 +4,20 @@ use hopcast_protocols::time::Duration;
 
 use super::super::model;
 use super::super::quantity::{Size, Time};
-use super::super::schema::{Link, Profile};
+use super::super::schema::Link;
 use super::flows::Directory;
 use super::{Resolver, exact, show};
 use crate::wired;
 
 impl Resolver<'_> {
     /// Those whose ends are known; what is wrong with the others is reported.
-    pub(super) fn links(&mut self, links: &[Link], groups: &[model::Group], profile: Profile) -> Vec<model::WiredLink> {
+    pub(super) fn links(&mut self, links: &[Link], groups: &[model::Group]) -> Vec<model::WiredLink> {
         let nodes = Directory::new(groups);
-        let link = |(place, link): (usize, &Link)| self.link(&place.to_string(), link, &nodes, profile);
+        let link = |(place, link): (usize, &Link)| self.link(&place.to_string(), link, &nodes);
         links.iter().enumerate().filter_map(link).collect()
     }
 
-    fn link(&mut self, index: &str, link: &Link, nodes: &Directory<'_>, profile: Profile) -> Option<model::WiredLink> {
+    fn link(&mut self, index: &str, link: &Link, nodes: &Directory<'_>) -> Option<model::WiredLink> {
         let at = |key| ["links", index, key];
         self.ledger.note_given(&at("between"));
         let mut ends = Vec::new();
@@ -39,13 +39,8 @@ impl Resolver<'_> {
             || (50, "default: as in ns-2 (Queue limit_ 50)".into()),
         );
         let loss = self.ledger.pick(&at("loss"), link.loss, show, || (0.0, "default: none".into()));
-        let (mtu, told, source) = match profile {
-            Profile::Ns2 => (None, "none".into(), "profile ns-2: no fragmentation (no key of its own)"),
-            Profile::Standard | Profile::Wavelan => {
-                let told = exact(&Size(f64::from(model::WIRED_MTU)));
-                (Some(model::WIRED_MTU), told, "default: that of Ethernet (RFC 894; no key of its own)")
-            }
-        };
+        let (mtu, source) = self.ledger.layer.wired_mtu;
+        let told = mtu.map_or("none".into(), |mtu| exact(&Size(f64::from(mtu))));
         self.ledger.note(&at("mtu"), &told, source);
         let &[a, b] = ends.as_slice() else { return None };
         if a == b {

@@ -33,7 +33,7 @@ impl Resolver<'_> {
     ) -> model::Mobility {
         let path = ["nodes", index, "mobility", "model"];
         let Some(mobility) = &group.mobility else {
-            self.ledger.note(&path, "static", "default: nodes stay where they stand");
+            self.ledger.declared(&path, None, String::clone);
             return model::Mobility::Static;
         };
         self.ledger.note_given(&path);

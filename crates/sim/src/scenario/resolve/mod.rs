@@ -21,6 +21,7 @@ use super::document::{Path, Tree};
 use super::error::ScenarioError;
 use super::explain::{Explained, Ledger};
 use super::model::Scenario;
+use super::profile::STANDARD;
 use super::quantity::{Size, Time};
 use super::schema::{Document, Profile};
 
@@ -33,7 +34,8 @@ pub(super) fn resolve(
     tree: &Tree,
     source: &Source,
 ) -> Result<(Scenario, Vec<Explained>), Vec<ScenarioError>> {
-    let mut resolver = Resolver { ledger: Ledger { tree, rows: Vec::new() }, source, errors: Vec::new() };
+    let mut resolver =
+        Resolver { ledger: Ledger { tree, layer: &STANDARD, rows: Vec::new() }, source, errors: Vec::new() };
     let name = resolver.ledger.pick(&["name"], document.name.clone(), String::clone, || {
         let path = std::path::Path::new(&source.name);
         let stem = path.file_stem().map_or("scenario".into(), |stem| stem.to_string_lossy().into_owned());
@@ -44,17 +46,16 @@ pub(super) fn resolve(
     let seed = resolver.ledger.pick(&["seed"], document.seed, u64::to_string, || (1, "default".into()));
 
     let radio = document.radio.clone().unwrap_or_default();
-    let profile = resolver.ledger.pick(&["radio", "profile"], radio.profile, word, || {
-        (Profile::Standard, "default: what the standard and the RFCs say".into())
-    });
-    let (radio, mtu) = resolver.radio(&radio, profile);
-    let groups = resolver.groups(&document.nodes, &radio, profile);
+    let profile: Profile = resolver.ledger.declared(&["radio", "profile"], radio.profile, word);
+    resolver.ledger.layer = profile.layer();
+    let (radio, mtu) = resolver.radio(&radio);
+    let groups = resolver.groups(&document.nodes, &radio);
     let links = document.links.as_deref().filter(|_| !groups.is_empty()).unwrap_or_default();
-    let links = resolver.links(links, &groups, profile);
+    let links = resolver.links(links, &groups);
     resolver.check_association(&radio, &groups, &links);
     // Without nodes, all that can be said of flows follows from that.
     let flows = document.flows.as_deref().filter(|_| !groups.is_empty()).unwrap_or_default();
-    let flows = resolver.flows(flows, &groups, flows::Surroundings { mtu, profile });
+    let flows = resolver.flows(flows, &groups, flows::Surroundings { mtu });
     let emulation = resolver.emulation(document.emulation.as_ref(), &groups);
 
     let Resolver { ledger, errors, .. } = resolver;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::model;
 use super::super::quantity::{Length, Size};
-use super::super::schema::{self, NodeRadio, Nodes, Placement, Profile};
+use super::super::schema::{self, NodeRadio, Nodes, Placement};
 use super::{Resolver, exact, show, word};
 use crate::mobility::{Area, bounds};
 
@@ -27,23 +27,17 @@ struct Taken {
 
 impl Resolver<'_> {
     /// Empty if there are too many nodes to name.
-    pub(super) fn groups(&mut self, nodes: &[Nodes], radio: &model::Radio, profile: Profile) -> Vec<model::Group> {
+    pub(super) fn groups(&mut self, nodes: &[Nodes], radio: &model::Radio) -> Vec<model::Group> {
         let total: u64 = nodes.iter().map(|group| u64::from(group.count.unwrap_or(1))).sum();
         if total > MAX_NODES {
             self.report(&["nodes"], format!("{total} nodes are too many"), format!("at most {MAX_NODES} in all"));
             return Vec::new();
         }
         let mut taken = Taken::default();
-        nodes.iter().enumerate().map(|(place, group)| self.group(place, group, (radio, profile), &mut taken)).collect()
+        nodes.iter().enumerate().map(|(place, group)| self.group(place, group, radio, &mut taken)).collect()
     }
 
-    fn group(
-        &mut self,
-        place: usize,
-        group: &Nodes,
-        (radio, profile): (&model::Radio, Profile),
-        taken: &mut Taken,
-    ) -> model::Group {
+    fn group(&mut self, place: usize, group: &Nodes, radio: &model::Radio, taken: &mut Taken) -> model::Group {
         let index = place.to_string();
         let at = |key| ["nodes", index.as_str(), key];
         let node_names = match group.count {
@@ -85,9 +79,9 @@ impl Resolver<'_> {
             None => model::Placement::Line { spacing: 0.0 },
         };
         let mobility = self.mobility(&index, group, role, &placement, &node_names);
-        let routing = self.routing(&index, group.routing.as_ref(), profile);
+        let routing = self.routing(&index, group.routing.as_ref());
         let route_queue = self.route_queue(&index, group);
-        let arp = self.arp(&index, group.arp, role, profile);
+        let arp = self.arp(&index, group.arp, role);
         let relay =
             self.ledger.pick(&at("relay"), group.relay, word, || (schema::Relay::Os, "default: IP forwarding".into()));
         let is_real = self.ledger.pick(&at("real"), group.real, show, || (false, "default: simulated".into()));

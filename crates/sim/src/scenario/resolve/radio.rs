@@ -17,14 +17,10 @@ use super::super::quantity::{
 };
 use super::super::schema;
 use super::super::schema::{
-    Edca, Errors, FadingName, Fec, FreeSpace, LossLevel, NodeRadio, Polarization, Preamble, Profile, Propagation,
-    Protection, Queue, Radio, Reception, ShadowingPer, StandardName, TwoRayGround, Variation,
+    Edca, Errors, FadingName, Fec, FreeSpace, LossLevel, NodeRadio, Polarization, Preamble, Propagation, Protection,
+    Queue, Radio, Reception, ShadowingPer, StandardName, TwoRayGround, Variation,
 };
 use super::{Resolver, exact, instant, show, word};
-
-/// ns-2's `Mac/802_11 bandwidth_`, to which dataRate_ and basicRate_ fall back where they are 0, as in the CMU extension's scenes. The
-/// library of ns-2.35 sets both to 1 Mb/s.
-const NS_2_BANDWIDTH: DataRate = DataRate::from_kbps(2_000);
 
 /// So far below a power that could just destroy a frame, a hundred transmissions at once are needed to do it.
 const FLOOR_MARGIN: f64 = 20.0;
@@ -36,111 +32,45 @@ const BASIC_RATE_SOURCE: &str =
 /// Share of data in a coded frame: 60 % (N. Petrovic and M. Aboelaze, study P).
 const FEC_EFFICIENCY: f64 = 0.6;
 
-/// A receiver passes 17.3.10.3 if interference on the adjacent channel at -63 dBm (sensitivity + 3 dB + rejection, the same
-/// at each rate) does no more than the noise that 17.3.10.2 allows it, thermal noise and 10 dB: -91 dBm.
-const ADJACENT_CHANNEL_REJECTION: f64 = 28.0;
-const ADJACENT_CHANNEL_SOURCE: &str = "default: the least that IEEE 802.11-2020, 17.3.10.3, asks of a receiver";
-
 impl Resolver<'_> {
     /// The radio and the MTU.
-    pub(super) fn radio(&mut self, radio: &Radio, profile: Profile) -> (model::Radio, Option<u32>) {
-        let ns_2 = profile == Profile::Ns2;
-        let standard = self.ledger.pick(&["radio", "standard"], radio.standard, word, || match profile {
-            Profile::Wavelan => (StandardName::Wavelan, "profile wavelan".into()),
-            _ => (StandardName::Dsss, "default: the first physical layer of the standard".into()),
-        });
-        let standard = match standard {
-            StandardName::Dsss => Standard::Dsss,
-            StandardName::HrDsss => Standard::HrDsss,
-            StandardName::Ofdm => Standard::Ofdm,
-            StandardName::Erp => Standard::Erp,
-            StandardName::OfdmTurbo => Standard::OfdmTurbo,
-            StandardName::Wavelan => Standard::Wavelan,
-        };
-        let preamble = self.ledger.pick(&["radio", "preamble"], radio.preamble, word, || {
-            (Preamble::Long, "default: the one that every station of IEEE 802.11-2020, clause 16, understands".into())
-        });
-        let short_preamble = preamble == Preamble::Short;
-        if short_preamble && !matches!(standard, Standard::HrDsss | Standard::Erp) {
-            self.report(&["radio", "preamble"], format!("{standard} has no short preamble"), "\"long\", or 802.11b");
-        }
-        let (data_rate, rate_control, basic_rate) = self.rates(radio, standard, ns_2);
-        let edca = self.ledger.pick(&["radio", "edca"], radio.edca, word, || (Edca::Off, "default: DCF".into()));
-        let edca = match edca {
+    pub(super) fn radio(&mut self, radio: &Radio) -> (model::Radio, Option<u32>) {
+        let standard = self.standard(radio);
+        let short_preamble = self.short_preamble(radio, standard);
+        let (data_rate, rate_control, basic_rate) = self.rates(radio, standard);
+        let edca = match self.ledger.declared(&["radio", "edca"], radio.edca, word) {
             Edca::Off => None,
             Edca::Ieee2012 => Some(Edition::Ieee2012),
             Edca::Ieee2020 => Some(Edition::Ieee2020),
         };
         let association = self.association(radio, standard);
         let protection = self.protection(radio, standard, basic_rate, association.is_some());
-
-        let path = ["radio", "rts_threshold"];
-        let rts_threshold = self.ledger.pick(&path, radio.rts_threshold, show, || match ns_2 {
-            _ if !standard.acknowledges() => (SizeOrOff(None), format!("default: {standard} has no RTS")),
-            true => (SizeOrOff(Some(Size(0.0))), ns_2_default("RTSThreshold_ 0")),
-            false => (SizeOrOff(None), "default: dot11RTSThreshold beyond any frame".into()),
-        });
-        if rts_threshold.0.is_some() && !standard.acknowledges() {
-            self.report(
-                &path,
-                format!("{standard} has no RTS: its stations answer nobody"),
-                "\"off\", or another standard",
-            );
-        }
+        let rts_threshold = self.rts_threshold(radio, standard);
         let retry_limit = radio.retry_limit.unwrap_or_default();
-        let short_retry_limit = self.ledger.pick(&["radio", "retry_limit", "short"], retry_limit.short, show, || {
-            (mac::Config::DEFAULT_SHORT_RETRY_LIMIT, "default: dot11ShortRetryLimit (IEEE 802.11-2020, Annex C)".into())
-        });
-        let long_retry_limit = self.ledger.pick(&["radio", "retry_limit", "long"], retry_limit.long, show, || {
-            (mac::Config::DEFAULT_LONG_RETRY_LIMIT, "default: dot11LongRetryLimit (IEEE 802.11-2020, Annex C)".into())
-        });
+        let [short_retry_limit, long_retry_limit] = [("short", retry_limit.short), ("long", retry_limit.long)]
+            .map(|(key, given)| self.ledger.declared(&["radio", "retry_limit", key], given, show));
         let queue = radio.queue.unwrap_or_default();
-        let queue_packets = self.ledger.pick(&["radio", "queue", "packets"], queue.packets, show, || {
-            let source = "default: as in ns-2 (ifqlen 50), which most published studies kept";
-            (mac::Config::DEFAULT_QUEUE_PACKETS, source.into())
-        });
-        let mtu = self.ledger.pick(&["radio", "mtu"], radio.mtu, show, || match ns_2 {
-            true => (SizeOrNone(None), ns_2_default("no fragmentation")),
-            false => (SizeOrNone(Some(Size(1500.0))), "default: that of Ethernet, as Linux gives it to 802.11".into()),
-        });
-        let queue_discipline = self.queue_discipline(queue, mtu.0.map(bytes), ns_2);
-        let (propagation, by_range) = self.propagation(radio, standard, ns_2);
-        let variation = match radio.propagation {
-            Some(Propagation::Range { .. }) => None,
-            None => Some(Variation::default()),
-            Some(
-                Propagation::FreeSpace(FreeSpace { variation, .. })
-                | Propagation::TwoRayGround(TwoRayGround { variation, .. })
-                | Propagation::TwoRayInterference(schema::TwoRayInterference { variation, .. })
-                | Propagation::LogDistance(schema::LogDistance { variation, .. }),
-            ) => Some(variation),
-        };
-        let shadowing = variation.and_then(|variation| self.shadowing(variation, ns_2));
+        let queue_packets = self.ledger.declared(&["radio", "queue", "packets"], queue.packets, show);
+        let mtu: SizeOrNone = self.ledger.declared(&["radio", "mtu"], radio.mtu, show);
+        let queue_discipline = self.queue_discipline(queue, mtu.0.map(bytes));
+        let (propagation, by_range) = self.propagation(radio, standard);
+        let variation = variation(radio.propagation);
+        let shadowing = variation.and_then(|variation| self.shadowing(variation));
         let fading = variation.and_then(|variation| self.fading(variation));
         let used = match rate_control {
             Algorithm::Fixed(_) => &[data_rate, basic_rate],
             _ => standard.rates(),
         };
-        let (tx_power, reception) = self.reception(radio, standard, short_preamble, used, ns_2, by_range);
-        let (access_rules, told) = match ns_2 {
-            true => (AccessRules::Ns2, "those of ns-2.35's Mac802_11, where they differ from IEEE 802.11-2020"),
-            false => (AccessRules::Standard, "those of IEEE 802.11-2020"),
-        };
-        let source = format!("profile {} (no key of its own)", word(&profile));
-        self.ledger.note(&["radio", "access_rules"], told, &source);
-        let errors = self.errors(radio.errors.as_ref(), ns_2);
+        let (tx_power, reception) = self.reception(radio, standard, short_preamble, used, by_range);
+        let access_rules = self.access_rules();
+        let errors = self.errors(radio.errors.as_ref());
         let channel = radio.channel.and_then(|channel| channel_frequency(channel, standard).ok());
-        let adjacent_channel_rejection =
-            self.ledger.pick(&["radio", "adjacent_channel_rejection"], radio.adjacent_channel_rejection, show, || {
-                match ns_2 {
-                    true => (LevelOrOff(None), ns_2_default("each Channel hands frames to its own interfaces alone")),
-                    false => (LevelOrOff(Some(Level(ADJACENT_CHANNEL_REJECTION))), ADJACENT_CHANNEL_SOURCE.into()),
-                }
-            });
+        let path = ["radio", "adjacent_channel_rejection"];
+        let rejection: LevelOrOff = self.ledger.declared(&path, radio.adjacent_channel_rejection, show);
         let radio = model::Radio {
             standard,
             channel: channel.unwrap_or_else(|| standard.default_frequency()),
-            adjacent_channel_rejection: adjacent_channel_rejection.0.map(|level| level.0),
+            adjacent_channel_rejection: rejection.0.map(|level| level.0),
             short_preamble,
             data_rate,
             rate_control,
@@ -149,7 +79,7 @@ impl Resolver<'_> {
             association,
             access_rules,
             basic_rate,
-            rts_threshold: rts_threshold.0.map(bytes),
+            rts_threshold,
             short_retry_limit,
             long_retry_limit,
             queue_packets,
@@ -162,6 +92,53 @@ impl Resolver<'_> {
             errors,
         };
         (radio, mtu.0.map(bytes))
+    }
+
+    fn standard(&mut self, radio: &Radio) -> Standard {
+        match self.ledger.declared(&["radio", "standard"], radio.standard, word) {
+            StandardName::Dsss => Standard::Dsss,
+            StandardName::HrDsss => Standard::HrDsss,
+            StandardName::Ofdm => Standard::Ofdm,
+            StandardName::Erp => Standard::Erp,
+            StandardName::OfdmTurbo => Standard::OfdmTurbo,
+            StandardName::Wavelan => Standard::Wavelan,
+        }
+    }
+
+    fn short_preamble(&mut self, radio: &Radio, standard: Standard) -> bool {
+        let preamble = self.ledger.declared(&["radio", "preamble"], radio.preamble, word);
+        let is_short = preamble == Preamble::Short;
+        if is_short && !matches!(standard, Standard::HrDsss | Standard::Erp) {
+            self.report(&["radio", "preamble"], format!("{standard} has no short preamble"), "\"long\", or 802.11b");
+        }
+        is_short
+    }
+
+    /// In bytes; `None`: off.
+    fn rts_threshold(&mut self, radio: &Radio, standard: Standard) -> Option<u32> {
+        let path = ["radio", "rts_threshold"];
+        let threshold: SizeOrOff = if standard.acknowledges() {
+            self.ledger.declared(&path, radio.rts_threshold, show)
+        } else {
+            let source = format!("default: {standard} has no RTS");
+            self.ledger.pick(&path, radio.rts_threshold, show, || (SizeOrOff(None), source))
+        };
+        if threshold.0.is_some() && !standard.acknowledges() {
+            self.report(
+                &path,
+                format!("{standard} has no RTS: its stations answer nobody"),
+                "\"off\", or another standard",
+            );
+        }
+        threshold.0.map(bytes)
+    }
+
+    /// Whose medium access, which no key sets.
+    fn access_rules(&mut self) -> AccessRules {
+        let (rules, told) = self.ledger.layer.access_rules;
+        let source = format!("profile {} (no key of its own)", self.ledger.layer.name);
+        self.ledger.note(&["radio", "access_rules"], told, &source);
+        rules
     }
 
     /// The radios of a group of nodes, which `given` tells apart from `radio`; `names` are those of networks so far.
@@ -247,12 +224,9 @@ impl Resolver<'_> {
     }
 
     /// How the interface queue is managed; `mtu` in bytes, if there is one.
-    fn queue_discipline(&mut self, queue: Queue, mtu: Option<u32>, ns_2: bool) -> Discipline {
+    fn queue_discipline(&mut self, queue: Queue, mtu: Option<u32>) -> Discipline {
         let path = |key| ["radio", "queue", key];
-        let discipline = self.ledger.pick(&path("discipline"), queue.discipline, word, || match ns_2 {
-            true => (schema::Discipline::Priority, ns_2_default("Queue/DropTail/PriQueue")),
-            false => (schema::Discipline::DropTail, "default: what most published studies had".into()),
-        });
+        let discipline: schema::Discipline = self.ledger.declared(&path("discipline"), queue.discipline, word);
         let (controlled, fair) = match discipline {
             schema::Discipline::DropTail | schema::Discipline::Priority => (false, false),
             schema::Discipline::Codel => (true, false),
@@ -277,12 +251,8 @@ impl Resolver<'_> {
                 _ => Discipline::DropTail,
             };
         }
-        let target = self.ledger.pick(&path("target"), queue.target, show, || {
-            (Time(0.005), "default: TARGET (RFC 8289, section 4)".into())
-        });
-        let interval = self.ledger.pick(&path("interval"), queue.interval, show, || {
-            (Time(0.1), "default: INTERVAL (RFC 8289, section 4)".into())
-        });
+        let target: Time = self.ledger.declared(&path("target"), queue.target, show);
+        let interval: Time = self.ledger.declared(&path("interval"), queue.interval, show);
         if target.0 >= interval.0 {
             let problem = format!("is not less than interval ({interval})");
             self.report(&path("target"), problem, "about a twentieth of it (RFC 8289, section 4)");
@@ -295,15 +265,17 @@ impl Resolver<'_> {
         if !fair {
             return Discipline::CoDel(codel);
         }
-        let quantum = self.ledger.pick(&path("quantum"), queue.quantum, exact, || {
-            (Size(1514.0), "default: quantum (RFC 8290, section 5.2)".into())
-        });
+        let quantum: Size = self.ledger.declared(&path("quantum"), queue.quantum, exact);
         Discipline::FqCoDel(FqCoDelConfig { codel, quantum: bytes(quantum), ..FqCoDelConfig::default() })
     }
 
     /// The rate of data frames or the highest of them, what chooses it, and the basic rate.
-    fn rates(&mut self, radio: &Radio, standard: Standard, ns_2: bool) -> (DataRate, Algorithm, DataRate) {
-        let ns_2_has_it = ns_2 && standard.rates().contains(&NS_2_BANDWIDTH);
+    fn rates(&mut self, radio: &Radio, standard: Standard) -> (DataRate, Algorithm, DataRate) {
+        // Those of the profile hold where the standard has them.
+        let [profile_data_rate, profile_basic_rate] = ["data_rate", "basic_rate"].map(|key| {
+            let (rate, source) = self.ledger.of_profile(&["radio", key])?;
+            Some((rate_of(standard, rate)?, source))
+        });
         let given = match radio.data_rate {
             Some(RateChoice::Fixed(rate)) => self.rate("data_rate", rate, standard),
             _ => None,
@@ -320,9 +292,10 @@ impl Resolver<'_> {
                 (standard.default_data_rate(), algorithm)
             }
             None => {
-                let rate = self.ledger.pick(&["radio", "data_rate"], given, show, || match ns_2_has_it {
-                    true => (NS_2_BANDWIDTH, ns_2_default("bandwidth_ 2Mb, where dataRate_ is 0; its library has 1Mb")),
-                    false => (standard.default_data_rate(), format!("default: the highest rate of {standard}")),
+                let rate = self.ledger.pick(&["radio", "data_rate"], given, show, || {
+                    profile_data_rate.unwrap_or_else(|| {
+                        (standard.default_data_rate(), format!("default: the highest rate of {standard}"))
+                    })
                 });
                 (rate, Algorithm::Fixed(rate))
             }
@@ -331,15 +304,14 @@ impl Resolver<'_> {
         let protected = matches!(radio.protection, Some(Protection::CtsToSelf | Protection::RtsCts));
         let (fitting, exceeding) = split(given, data_rate);
         let basic_rate = self.ledger.pick(&["radio", "basic_rate"], fitting, show, || {
-            let (rate, source) = if ns_2_has_it && data_rate >= NS_2_BANDWIDTH {
-                (NS_2_BANDWIDTH, ns_2_default("bandwidth_ 2Mb, where basicRate_ is 0; its library has 1Mb"))
-            } else {
+            let of_profile = profile_basic_rate.filter(|(rate, _)| *rate <= data_rate);
+            let (rate, source) = of_profile.unwrap_or_else(|| {
                 let source = match protected && standard == Standard::Erp {
                     true => "default with protection: what 802.11b has",
                     false => BASIC_RATE_SOURCE,
                 };
                 (default_basic_rate(standard, protected, data_rate), source.into())
-            };
+            });
             (rate, in_place_of(exceeding, source))
         });
         (data_rate, rate_control, basic_rate)
@@ -392,7 +364,7 @@ impl Resolver<'_> {
 
     /// The rate of the standard that is `rate`; another is reported.
     fn rate_at(&mut self, path: &[&str], rate: Rate, standard: Standard) -> Option<DataRate> {
-        let found = standard.rates().iter().find(|known| f64::from(known.as_kbps()) * 1e3 == rate.0).copied();
+        let found = rate_of(standard, rate);
         if found.is_none() {
             let known: Vec<String> = standard.rates().iter().map(|rate| format!("\"{rate}\"")).collect();
             self.report(path, format!("{standard} has no such rate"), format!("one of {}", known.join(", ")));
@@ -401,7 +373,7 @@ impl Resolver<'_> {
     }
 
     /// The propagation, and whether it knows no power.
-    fn propagation(&mut self, radio: &Radio, standard: Standard, ns_2: bool) -> (model::Propagation, bool) {
+    fn propagation(&mut self, radio: &Radio, standard: Standard) -> (model::Propagation, bool) {
         let from_channel = radio.channel.and_then(|channel| self.channel(channel, standard));
         if radio.channel.is_none() {
             let is_default = |channel: &u32| channel_frequency(*channel, standard) == Ok(standard.default_frequency());
@@ -409,20 +381,18 @@ impl Resolver<'_> {
             let source = format!("default: the first channel of {standard}");
             self.ledger.note(&["radio", "channel"], &first.to_string(), &source);
         }
-        let given = radio.propagation;
-        if given.is_none() {
-            let (model, source) = match ns_2 {
-                true => ("two-ray-ground", ns_2_default("Propagation/TwoRayGround, as in its wireless examples")),
-                false => ("free-space", "default: the only model without a parameter of its own".into()),
-            };
-            self.ledger.note(&["radio", "propagation", "model"], model, &source);
-        } else {
-            self.ledger.note_given(&["radio", "propagation", "model"]);
-        }
-        let given = given.unwrap_or(match ns_2 {
-            true => Propagation::TwoRayGround(TwoRayGround::default()),
-            false => Propagation::FreeSpace(FreeSpace::default()),
-        });
+        let path = ["radio", "propagation", "model"];
+        let given = match radio.propagation {
+            Some(given) => {
+                self.ledger.note_given(&path);
+                given
+            }
+            None => {
+                let model: String = self.ledger.declared(&path, None, String::clone);
+                let table = serde_json::json!({ "model": model });
+                serde_json::from_value(table).expect("a model by default has defaults alone")
+            }
+        };
         let propagation = match given {
             Propagation::Range { receive, carrier_sense } => {
                 self.ledger.note_given(&["radio", "propagation", "receive"]);
@@ -437,25 +407,21 @@ impl Resolver<'_> {
                 model::Propagation::Range { receive: receive.0, carrier_sense: carrier_sense.0 }
             }
             Propagation::FreeSpace(FreeSpace { frequency, .. }) => {
-                let frequency = self.frequency(frequency, from_channel, standard, ns_2);
+                let frequency = self.frequency(frequency, from_channel, standard);
                 model::Propagation::FreeSpace { frequency }
             }
             Propagation::TwoRayGround(TwoRayGround { frequency, antenna_height, .. }) => {
-                let frequency = self.frequency(frequency, from_channel, standard, ns_2);
-                let antenna_height = self.antenna_height(antenna_height, ns_2);
+                let frequency = self.frequency(frequency, from_channel, standard);
+                let antenna_height = self.antenna_height(antenna_height);
                 model::Propagation::TwoRayGround { frequency, antenna_height }
             }
             Propagation::TwoRayInterference(model) => {
-                let frequency = self.frequency(model.frequency, from_channel, standard, ns_2);
-                let antenna_height = self.antenna_height(model.antenna_height, ns_2);
+                let frequency = self.frequency(model.frequency, from_channel, standard);
+                let antenna_height = self.antenna_height(model.antenna_height);
                 let path = ["radio", "propagation", "permittivity"];
-                let permittivity = self.ledger.pick(&path, model.permittivity, show, || {
-                    (5.0, "default: dry ground and concrete at some GHz (ITU-R P.2040)".into())
-                });
+                let permittivity = self.ledger.declared(&path, model.permittivity, show);
                 let path = ["radio", "propagation", "polarization"];
-                let polarization = self.ledger.pick(&path, model.polarization, word, || {
-                    (Polarization::Vertical, "default: upright antennas".into())
-                });
+                let polarization = self.ledger.declared(&path, model.polarization, word);
                 let polarization = match polarization {
                     Polarization::Vertical => propagation::Polarization::Vertical,
                     Polarization::Horizontal => propagation::Polarization::Horizontal,
@@ -463,13 +429,10 @@ impl Resolver<'_> {
                 model::Propagation::TwoRayInterference { frequency, antenna_height, permittivity, polarization }
             }
             Propagation::LogDistance(model) => {
-                let frequency = self.frequency(model.frequency, from_channel, standard, ns_2);
+                let frequency = self.frequency(model.frequency, from_channel, standard);
                 self.ledger.note_given(&["radio", "propagation", "exponent"]);
                 let path = ["radio", "propagation", "reference_distance"];
-                let reference = self.ledger.pick(&path, model.reference_distance, show, || {
-                    let source = "default: as in ns-2 (Propagation/Shadowing dist0_ 1.0) and ns-3";
-                    (Length(propagation::LogDistance::DEFAULT_REFERENCE_DISTANCE), source.into())
-                });
+                let reference: Length = self.ledger.declared(&path, model.reference_distance, show);
                 model::Propagation::LogDistance { frequency, exponent: model.exponent, reference_distance: reference.0 }
             }
         };
@@ -477,28 +440,20 @@ impl Resolver<'_> {
     }
 
     /// In metres.
-    fn antenna_height(&mut self, given: Option<Length>, ns_2: bool) -> f64 {
-        let path = ["radio", "propagation", "antenna_height"];
-        let height = self.ledger.pick(&path, given, show, || match ns_2 {
-            true => (Length(1.5), ns_2_default("Antenna/OmniAntenna Z_ 1.5")),
-            false => (Length(1.5), "default: a device carried by a person, and ns-2's Z_ 1.5".into()),
-        });
+    fn antenna_height(&mut self, given: Option<Length>) -> f64 {
+        let height: Length = self.ledger.declared(&["radio", "propagation", "antenna_height"], given, show);
         height.0
     }
 
-    fn shadowing(&mut self, given: Variation, ns_2: bool) -> Option<model::Shadowing> {
+    fn shadowing(&mut self, given: Variation) -> Option<model::Shadowing> {
         let path = |key| ["radio", "propagation", key];
-        let none = || (Level(0.0), "default: none".into());
-        let deviation = self.ledger.pick(&path("shadowing"), given.shadowing, show, none).0;
+        let Level(deviation) = self.ledger.declared(&path("shadowing"), given.shadowing, show);
         if deviation == 0.0 {
             self.ledger.note_given(&path("shadowing_per"));
             self.ledger.note_given(&path("decorrelation_distance"));
             return None;
         }
-        let per = self.ledger.pick(&path("shadowing_per"), given.shadowing_per, word, || match ns_2 {
-            true => (ShadowingPer::Frame, ns_2_default("Propagation/Shadowing draws for each packet and receiver")),
-            false => (ShadowingPer::Link, "default: what stands in the way stays there".into()),
-        });
+        let per = self.ledger.declared(&path("shadowing_per"), given.shadowing_per, word);
         let decorrelation = match per {
             ShadowingPer::Frame => {
                 if given.decorrelation_distance.is_some() {
@@ -509,9 +464,7 @@ impl Resolver<'_> {
             }
             ShadowingPer::Link => {
                 let given = given.decorrelation_distance;
-                let distance = self.ledger.pick(&path("decorrelation_distance"), given, show, || {
-                    (Length(20.0), "default: measured between low antennas in streets (Wang, Tameh, Nix 2008)".into())
-                });
+                let distance: Length = self.ledger.declared(&path("decorrelation_distance"), given, show);
                 Some(distance.0)
             }
         };
@@ -520,8 +473,7 @@ impl Resolver<'_> {
 
     fn fading(&mut self, given: Variation) -> Option<model::Fading> {
         let path = |key| ["radio", "propagation", key];
-        let fading =
-            self.ledger.pick(&path("fading"), given.fading, word, || (FadingName::None, "default: none".into()));
+        let fading = self.ledger.declared(&path("fading"), given.fading, word);
         for (key, is_given, of) in
             [("k", given.k.is_some(), FadingName::Rician), ("m", given.m.is_some(), FadingName::Nakagami)]
         {
@@ -537,13 +489,11 @@ impl Resolver<'_> {
             }
             FadingName::Rayleigh => Distribution::Rayleigh,
             FadingName::Rician => {
-                let k = self
-                    .ledger
-                    .pick(&path("k"), given.k, show, || (6.0, "default: 7.8 dB, a clear path among others".into()));
+                let k = self.ledger.declared(&path("k"), given.k, show);
                 Distribution::Rician { k }
             }
             FadingName::Nakagami => {
-                let m = self.ledger.pick(&path("m"), given.m, show, || (1.0, "default: Rayleigh".into()));
+                let m = self.ledger.declared(&path("m"), given.m, show);
                 Distribution::Nakagami { m }
             }
         };
@@ -554,20 +504,18 @@ impl Resolver<'_> {
         Some(model::Fading { distribution, doppler: given.doppler.map(|frequency| frequency.0) })
     }
 
-    fn errors(&mut self, given: Option<&Errors>, ns_2: bool) -> model::Errors {
+    fn errors(&mut self, given: Option<&Errors>) -> model::Errors {
         let path = |key| ["radio", "errors", key];
         self.ledger.note_given(&["radio", "errors", "model"]);
         match given {
             None => {
-                self.ledger.note(&path("model"), "none", "default");
+                self.ledger.declared(&path("model"), None, String::clone);
                 model::Errors::None
             }
             Some(Errors::None {}) => model::Errors::None,
             Some(Errors::Packet { rate, level }) => {
                 self.ledger.pick(&path("rate"), Some(rate), ToString::to_string, || unreachable!());
-                let level = self.ledger.pick(&path("level"), *level, word, || {
-                    (LossLevel::Frame, "default: the radio loses frames, which the MAC repeats".into())
-                });
+                let level = self.ledger.declared(&path("level"), *level, word);
                 model::Errors::Packet {
                     steps: rate.0.iter().map(|&(from, share)| (instant(from), share)).collect(),
                     level: match level {
@@ -580,11 +528,8 @@ impl Resolver<'_> {
                 for key in ["good_ber", "bad_ber", "good_mean", "bad_mean"] {
                     self.ledger.note_given(&path(key));
                 }
-                let fec = self.ledger.pick(&path("fec"), fec, word, || (Fec::None, "default: none".into()));
-                let headers = self.ledger.pick(&path("headers"), headers, show, || match ns_2 {
-                    true => (true, ns_2_default("a frame's size holds PreambleLength_ and PLCPHeaderLength_")),
-                    false => (false, "default: errors are those of the octets that a frame carries".into()),
-                });
+                let fec = self.ledger.declared(&path("fec"), fec, word);
+                let headers = self.ledger.declared(&path("headers"), headers, show);
                 model::Errors::GilbertElliott {
                     states: States {
                         good_ber,
@@ -599,13 +544,16 @@ impl Resolver<'_> {
         }
     }
 
-    fn frequency(&mut self, given: Option<Frequency>, channel: Option<f64>, standard: Standard, ns_2: bool) -> f64 {
+    fn frequency(&mut self, given: Option<Frequency>, channel: Option<f64>, standard: Standard) -> f64 {
+        let path = ["radio", "propagation", "frequency"];
+        let of_profile = self.ledger.of_profile(&path);
         let default = || match channel {
             Some(frequency) => (Frequency(frequency), "default: that of radio.channel".into()),
-            None if ns_2 => (Frequency(914e6), ns_2_default("Phy/WirelessPhy freq_ 914e+6")),
-            None => (Frequency(standard.default_frequency()), format!("default: the first channel of {standard}")),
+            None => of_profile.unwrap_or_else(|| {
+                (Frequency(standard.default_frequency()), format!("default: the first channel of {standard}"))
+            }),
         };
-        self.ledger.pick(&["radio", "propagation", "frequency"], given, show, default).0
+        self.ledger.pick(&path, given, show, default).0
     }
 
     /// Centre frequency in hertz.
@@ -625,108 +573,30 @@ impl Resolver<'_> {
         standard: Standard,
         short_preamble: bool,
         used: &[DataRate],
-        ns_2: bool,
         by_range: bool,
     ) -> (f64, model::Reception) {
         let phy = standard.phy(short_preamble);
-        let has_thresholds = radio.receive_threshold.is_some() || radio.carrier_sense_threshold.is_some();
-        let reception = self.ledger.pick(&["radio", "reception"], radio.reception, word, || match () {
-            () if by_range => (Reception::Threshold, "default with propagation range, which knows no power".into()),
-            () if ns_2 => (Reception::Threshold, "profile ns-2: Phy/WirelessPhy (ns-2.35)".into()),
-            () if has_thresholds => (Reception::Threshold, "default where a threshold is given".into()),
-            () => (Reception::Sinr, "default with a propagation that has power".into()),
-        });
-        let by_sinr = reception == Reception::Sinr;
-        if by_sinr && by_range {
-            self.report(&["radio", "reception"], "needs powers, which propagation range has not", "\"threshold\"");
-        }
-        for (key, given) in [("noise_figure", radio.noise_figure), ("preamble_detection", radio.preamble_detection)] {
-            if given.is_some() && !by_sinr {
-                self.report(&["radio", key], "says nothing: thresholds decide", "reception = \"sinr\"");
-            }
-        }
-        let (rules, told, source) = match ns_2 {
-            _ if by_sinr => (
-                model::Rules::Sinr,
-                "errors of bits by signal over noise and the sum of interference, piece by piece",
-                "reception sinr (no key of its own)",
-            ),
-            true => (
-                model::Rules::PairwiseFirstCome,
-                "each overlapping transmission by itself; first come, first served",
-                "profile ns-2 (no key of its own): Mac/802_11 (ns-2.35)",
-            ),
-            false => (
-                model::Rules::Cumulative,
-                "the sum of all interference; a stronger frame is received whenever it comes",
-                "profile standard (no key of its own)",
-            ),
-        };
-        self.ledger.note(&["radio", "reception", "rules"], told, source);
+        let by_sinr = self.is_by_sinr(radio, by_range);
+        let rules = self.reception_rules(by_sinr);
         let first_row_of_powers = self.ledger.rows.len();
-        let tx_power = self.ledger.pick(&["radio", "tx_power"], radio.tx_power, show, || match ns_2 {
-            true => (Power(24.5), ns_2_default("Pt_ 0.28183815")),
-            false => (Power(16.0206), "default: 40 mW, as a typical card and as in ns-3 (TxPowerStart)".into()),
-        });
-        let path = ["radio", "receive_threshold"];
-        let by_default = if by_sinr { "none" } else { "by rate" };
-        let show_threshold = |threshold: &Option<Power>| threshold.map_or(by_default.into(), |power| power.to_string());
-        let receive = self.ledger.pick(&path, radio.receive_threshold.map(Some), show_threshold, || match ns_2 {
-            _ if by_sinr => (None, "default with reception sinr: noise decides".into()),
-            true => (Some(Power(-64.37)), ns_2_default("RXThresh_ 3.652e-10")),
-            false => (None, format!("default: minimum sensitivity of {standard} at each rate (IEEE 802.11-2020)")),
-        });
-        let most_sensitive =
-            |rates: &[DataRate]| rates.iter().map(|rate| phy.minimum_sensitivity(*rate)).fold(f64::INFINITY, f64::min);
-        let carrier_sense =
-            self.ledger.pick(&["radio", "carrier_sense_threshold"], radio.carrier_sense_threshold, show, || {
-                let (threshold, source) = match ns_2 {
-                    true => (-78.07, ns_2_default("CSThresh_ 1.559e-11")),
-                    false => {
-                        (phy.cca_threshold(), format!("default: sensitivity of the most robust rate of {standard}"))
-                    }
-                };
-                match receive {
-                    Some(receive) if receive.0 < threshold => {
-                        (receive, "default: receive_threshold, since what is decoded is also sensed".into())
-                    }
-                    _ => (Power(threshold), source),
-                }
-            });
-        let capture = self.ledger.pick(&["radio", "capture"], radio.capture, show, || match ns_2 {
-            true => (Level(10.0), ns_2_default("CPThresh_ 10.0")),
-            false => (Level(10.0), "default: as in ns-2 (CPThresh_ 10.0)".into()),
-        });
+        let Power(tx_power) = self.ledger.declared(&["radio", "tx_power"], radio.tx_power, show);
+        let receive = self.receive_threshold(radio, standard, by_sinr);
+        let carrier_sense = self.carrier_sense(radio, standard, phy.cca_threshold(), receive);
+        let capture: Level = self.ledger.declared(&["radio", "capture"], radio.capture, show);
         let (noise_figure, detection, noise) =
             if by_sinr { self.noise(radio, standard) } else { (DEFAULT_NOISE_FIGURE, None, 0.0) };
+        let most_sensitive =
+            |rates: &[DataRate]| rates.iter().map(|rate| phy.minimum_sensitivity(*rate)).fold(f64::INFINITY, f64::min);
         let weakest = receive.map_or_else(|| most_sensitive(standard.rates()), |power| power.0);
-        let floor = self.ledger.pick(&["radio", "interference_floor"], radio.interference_floor, show, || match ns_2 {
-            _ if by_sinr => {
-                let reason = format!(
-                    "default: {FLOOR_MARGIN} dB below the thermal noise, so that it takes a hundred such transmissions at \
-                     once to double that"
-                );
-                (Power((noise - FLOOR_MARGIN).min(carrier_sense.0)), reason)
-            }
-            true => {
-                (carrier_sense, ns_2_default("the carrier-sense threshold, below which a frame is dropped at once"))
-            }
-            false => {
-                let floor = weakest - capture.0 - FLOOR_MARGIN;
-                let reason = format!(
-                    "default: {FLOOR_MARGIN} dB below what just destroys the weakest frame, \
-                     so that it takes a hundred such transmissions at once"
-                );
-                (Power(floor.min(carrier_sense.0)), reason)
-            }
-        });
+        let noise = by_sinr.then_some(noise);
+        let floor = self.interference_floor(radio, noise, weakest - capture.0, carrier_sense);
         if by_range {
             for row in &mut self.ledger.rows[first_row_of_powers..] {
                 row.source.push_str("; not used with propagation range");
             }
         } else if by_sinr {
             self.floor(carrier_sense, floor);
-        } else if ns_2 {
+        } else if rules == model::Rules::PairwiseFirstCome {
             self.thresholds(receive, carrier_sense);
             self.floor(carrier_sense, floor);
         } else {
@@ -743,14 +613,103 @@ impl Resolver<'_> {
             interference_floor: floor.0,
             rules,
         };
-        (tx_power.0, reception)
+        (tx_power, reception)
+    }
+
+    /// Whether signal over noise and interference decides, and not thresholds.
+    fn is_by_sinr(&mut self, radio: &Radio, by_range: bool) -> bool {
+        let path = ["radio", "reception"];
+        let has_thresholds = radio.receive_threshold.is_some() || radio.carrier_sense_threshold.is_some();
+        let reception = if by_range {
+            let source = "default with propagation range, which knows no power";
+            self.ledger.pick(&path, radio.reception, word, || (Reception::Threshold, source.into()))
+        } else {
+            self.ledger.layered(&path, radio.reception, word, || match has_thresholds {
+                true => (Reception::Threshold, "default where a threshold is given".into()),
+                false => (Reception::Sinr, "default with a propagation that has power".into()),
+            })
+        };
+        let by_sinr = reception == Reception::Sinr;
+        if by_sinr && by_range {
+            self.report(&path, "needs powers, which propagation range has not", "\"threshold\"");
+        }
+        for (key, given) in [("noise_figure", radio.noise_figure), ("preamble_detection", radio.preamble_detection)] {
+            if given.is_some() && !by_sinr {
+                self.report(&["radio", key], "says nothing: thresholds decide", "reception = \"sinr\"");
+            }
+        }
+        by_sinr
+    }
+
+    /// Whose rules of reception, which no key sets.
+    fn reception_rules(&mut self, by_sinr: bool) -> model::Rules {
+        let (rules, told, source) = match by_sinr {
+            true => (
+                model::Rules::Sinr,
+                "errors of bits by signal over noise and the sum of interference, piece by piece",
+                "reception sinr (no key of its own)",
+            ),
+            false => self.ledger.layer.threshold_rules,
+        };
+        self.ledger.note(&["radio", "reception", "rules"], told, source);
+        rules
+    }
+
+    fn receive_threshold(&mut self, radio: &Radio, standard: Standard, by_sinr: bool) -> Option<Power> {
+        let path = ["radio", "receive_threshold"];
+        let by_default = if by_sinr { "none" } else { "by rate" };
+        let show_threshold = |threshold: &Option<Power>| threshold.map_or(by_default.into(), |power| power.to_string());
+        let given = radio.receive_threshold.map(Some);
+        if by_sinr {
+            let source = "default with reception sinr: noise decides";
+            return self.ledger.pick(&path, given, show_threshold, || (None, source.into()));
+        }
+        self.ledger.layered(&path, given, show_threshold, || {
+            (None, format!("default: minimum sensitivity of {standard} at each rate (IEEE 802.11-2020)"))
+        })
+    }
+
+    fn carrier_sense(&mut self, radio: &Radio, standard: Standard, cca: f64, receive: Option<Power>) -> Power {
+        let path = ["radio", "carrier_sense_threshold"];
+        let of_profile = self.ledger.of_profile(&path);
+        self.ledger.pick(&path, radio.carrier_sense_threshold, show, || {
+            let (threshold, source) = of_profile
+                .unwrap_or_else(|| (Power(cca), format!("default: sensitivity of the most robust rate of {standard}")));
+            match receive {
+                Some(receive) if receive.0 < threshold.0 => {
+                    (receive, "default: receive_threshold, since what is decoded is also sensed".into())
+                }
+                _ => (threshold, source),
+            }
+        })
+    }
+
+    /// `noise` in dBm where that decides, and `harmful`, what just destroys the weakest frame.
+    fn interference_floor(&mut self, radio: &Radio, noise: Option<f64>, harmful: f64, carrier_sense: Power) -> Power {
+        let path = ["radio", "interference_floor"];
+        let of_profile = self.ledger.of_profile::<String>(&path);
+        self.ledger.pick(&path, radio.interference_floor, show, || match (noise, of_profile) {
+            (Some(noise), _) => {
+                let reason = format!(
+                    "default: {FLOOR_MARGIN} dB below the thermal noise, so that it takes a hundred such transmissions at \
+                     once to double that"
+                );
+                (Power((noise - FLOOR_MARGIN).min(carrier_sense.0)), reason)
+            }
+            (None, Some((_, source))) => (carrier_sense, source),
+            (None, None) => {
+                let reason = format!(
+                    "default: {FLOOR_MARGIN} dB below what just destroys the weakest frame, \
+                     so that it takes a hundred such transmissions at once"
+                );
+                (Power((harmful - FLOOR_MARGIN).min(carrier_sense.0)), reason)
+            }
+        })
     }
 
     /// Noise figure and least ratio of a preamble in dB, the latter if it is given, and thermal noise in dBm.
     fn noise(&mut self, radio: &Radio, standard: Standard) -> (f64, Option<f64>, f64) {
-        let figure = self.ledger.pick(&["radio", "noise_figure"], radio.noise_figure, show, || {
-            (Level(DEFAULT_NOISE_FIGURE), "default: as in ns-3 (RxNoiseFigure)".into())
-        });
+        let figure: Level = self.ledger.declared(&["radio", "noise_figure"], radio.noise_figure, show);
         let of = |modulation| Level(default_detection(modulation).0);
         let gain = "10.4 dB, the gain of eleven chips";
         let (by_default, source) = match (standard, standard.default_data_rate().modulation()) {
@@ -794,6 +753,25 @@ impl Resolver<'_> {
     }
 }
 
+/// The rate of the standard that is `rate`.
+fn rate_of(standard: Standard, rate: Rate) -> Option<DataRate> {
+    standard.rates().iter().find(|known| f64::from(known.as_kbps()) * 1e3 == rate.0).copied()
+}
+
+/// What makes power differ from the mean; `None` where there is no power.
+fn variation(propagation: Option<Propagation>) -> Option<Variation> {
+    match propagation {
+        Some(Propagation::Range { .. }) => None,
+        None => Some(Variation::default()),
+        Some(
+            Propagation::FreeSpace(FreeSpace { variation, .. })
+            | Propagation::TwoRayGround(TwoRayGround { variation, .. })
+            | Propagation::TwoRayInterference(schema::TwoRayInterference { variation, .. })
+            | Propagation::LogDistance(schema::LogDistance { variation, .. }),
+        ) => Some(variation),
+    }
+}
+
 /// A basic rate that is given, if it does not exceed that of data, and if it does.
 fn split(given: Option<DataRate>, data_rate: DataRate) -> (Option<DataRate>, Option<DataRate>) {
     (given.filter(|&rate| rate <= data_rate), given.filter(|&rate| rate > data_rate))
@@ -833,10 +811,6 @@ fn channel_frequency(channel: u32, standard: Standard) -> Result<f64, &'static s
         _ => return Err("1 to 14"),
     };
     Ok(f64::from(megahertz) * 1e6)
-}
-
-fn ns_2_default(setting: &str) -> String {
-    format!("profile ns-2: {setting} (ns-2.35)")
 }
 
 fn bytes(size: Size) -> u32 {

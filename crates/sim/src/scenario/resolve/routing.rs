@@ -4,7 +4,7 @@ use super::super::model;
 use super::super::nearest;
 use super::super::quantity::Time;
 use super::super::schema::{
-    self, AodvProfile, DsrAcknowledgement, DsrCache, DsrProfile, LinkDetection, LocalRepair, Profile, Routing,
+    self, AodvProfile, DsrAcknowledgement, DsrCache, DsrProfile, LinkDetection, LocalRepair, Routing,
 };
 use super::{Resolver, show, word};
 use crate::host::{ROUTE_QUEUE_PACKETS, ROUTE_QUEUE_TIMEOUT};
@@ -55,11 +55,11 @@ fn protocol<M: routing::Routing + 'static>(
 
 impl Resolver<'_> {
     /// The routing of the group with this index; static where there is none, or none that can be had.
-    pub(super) fn routing(&mut self, index: &str, routing: Option<&Routing>, profile: Profile) -> model::Routing {
+    pub(super) fn routing(&mut self, index: &str, routing: Option<&Routing>) -> model::Routing {
         let path = ["nodes", index, "routing"];
         match routing {
             None => {
-                self.ledger.note(&["nodes", index, "routing", "protocol"], "static", "default");
+                self.ledger.declared(&["nodes", index, "routing", "protocol"], None, String::clone);
                 model::Routing::Static
             }
             Some(Routing::Static {}) => {
@@ -71,15 +71,15 @@ impl Resolver<'_> {
                 model::Routing::None
             }
             Some(Routing::Aodv(aodv)) => {
-                let config = self.aodv(index, aodv, profile);
+                let config = self.aodv(index, aodv);
                 protocol("aodv", move |node| Aodv::new(config.clone(), node, Instant::START))
             }
             Some(Routing::Dsr(dsr)) => {
-                let config = self.dsr(index, dsr, profile);
+                let config = self.dsr(index, dsr);
                 protocol("dsr", move |node| Dsr::new(node, config))
             }
             Some(Routing::Dsdv(dsdv)) => {
-                let config = self.dsdv(index, dsdv, profile);
+                let config = self.dsdv(index, dsdv);
                 protocol("dsdv", move |node| Dsdv::new(config, node))
             }
             Some(Routing::Olsr(olsr)) => {
@@ -113,7 +113,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn dsdv(&mut self, index: &str, given: &schema::Dsdv, profile: Profile) -> dsdv::Config {
+    fn dsdv(&mut self, index: &str, given: &schema::Dsdv) -> dsdv::Config {
         let at = |key| ["nodes", index, "routing", key];
         self.ledger.note_given(&at("protocol"));
         let default = dsdv::Config::default();
@@ -148,28 +148,22 @@ impl Resolver<'_> {
             settle_everything: self.ledger.pick(&at("settle_everything"), given.settle_everything, show, || {
                 (default.settle_everything, "default: Perkins and Bhagwat, section 3.4".into())
             }),
-            link_layer_notification: self.ledger.pick(
+            link_layer_notification: self.ledger.layered(
                 &at("link_layer_notification"),
                 given.link_layer_notification,
                 show,
-                || match profile {
-                    Profile::Ns2 => (false, "profile ns-2".into()),
-                    Profile::Standard | Profile::Wavelan => {
-                        (default.link_layer_notification, "default: Perkins and Bhagwat, section 3.2".into())
-                    }
-                },
+                || (default.link_layer_notification, "default: Perkins and Bhagwat, section 3.2".into()),
             ),
             mtu: default.mtu,
         }
     }
 
-    fn aodv(&mut self, index: &str, given: &schema::Aodv, profile: Profile) -> aodv::Config {
+    fn aodv(&mut self, index: &str, given: &schema::Aodv) -> aodv::Config {
         let at = |key| ["nodes", index, "routing", key];
         self.ledger.note_given(&at("protocol"));
-        let profile = self.ledger.pick(&at("profile"), given.profile, word, || match profile {
-            Profile::Ns2 => (AodvProfile::Ns2, "profile ns-2".into()),
-            Profile::Standard | Profile::Wavelan => (AodvProfile::Rfc3561, "default: the standard".into()),
-        });
+        let profile = self
+            .ledger
+            .layered(&at("profile"), given.profile, word, || (AodvProfile::Rfc3561, "default: the standard".into()));
         let (default, source) = match profile {
             AodvProfile::Rfc3561 => (aodv::Config::rfc3561(), "default: RFC 3561, section 10"),
             AodvProfile::Ns2 => (aodv::Config::ns2(), NS_2),
@@ -259,13 +253,12 @@ impl Resolver<'_> {
         }
     }
 
-    fn dsr(&mut self, index: &str, given: &schema::Dsr, profile: Profile) -> dsr::Config {
+    fn dsr(&mut self, index: &str, given: &schema::Dsr) -> dsr::Config {
         let at = |key| ["nodes", index, "routing", key];
         self.ledger.note_given(&at("protocol"));
-        let profile = self.ledger.pick(&at("profile"), given.profile, word, || match profile {
-            Profile::Ns2 => (DsrProfile::Ns2, "profile ns-2".into()),
-            Profile::Standard | Profile::Wavelan => (DsrProfile::Rfc4728, "default: the standard".into()),
-        });
+        let profile = self
+            .ledger
+            .layered(&at("profile"), given.profile, word, || (DsrProfile::Rfc4728, "default: the standard".into()));
         // Section 9 has numbers alone.
         let (default, source, acknowledged, listening) = match profile {
             DsrProfile::Rfc4728 => (

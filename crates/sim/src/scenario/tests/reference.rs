@@ -43,3 +43,35 @@ fn every_key_is_described() {
     }
     walk(&json_schema(), "");
 }
+
+/// A default that is declared is told by the page, and no docstring tells another.
+#[test]
+fn a_declared_default_is_a_value_of_its_key_and_told_once() {
+    fn walk(schema: &Value, path: &str, found: &mut u32) {
+        for (key, property) in schema["properties"].as_object().into_iter().flatten() {
+            let path = format!("{path}.{key}");
+            if let Some(default) = property.get(explain::DEFAULT_KEY) {
+                *found += 1;
+                // A table is declared by its kind.
+                let value = match property["oneOf"][0]["properties"].as_object() {
+                    None => default["value"].clone(),
+                    Some(keys) => {
+                        let (tag, _) = keys.iter().find(|(_, key)| key.get("const").is_some()).expect("a kind");
+                        serde_json::json!({ tag: default["value"] })
+                    }
+                };
+                assert!(check::fits(property, &value), "{path} = {value}");
+                let description = property["description"].as_str().expect("a text");
+                assert_eq!(description.matches(" Default: ").count(), 1, "{path}: {description}");
+            }
+            walk(property, &path, found);
+            walk(&property["items"], &path, found);
+        }
+        for variant in schema["oneOf"].as_array().into_iter().flatten() {
+            walk(variant, path, found);
+        }
+    }
+    let mut found = 0;
+    walk(&json_schema(), "", &mut found);
+    assert!(found > 30, "{found} declared defaults");
+}
