@@ -284,7 +284,7 @@ class Propagation(TypedDict, total=False):
     """How power falls with distance."""
 
     carrier_sense: Quantity
-    model: Literal["range", "free-space", "two-ray-ground", "two-ray-interference", "log-distance"]
+    model: Literal["range", "free-space", "two-ray-ground", "two-ray-interference", "log-distance", "custom"]
     receive: Quantity
     decorrelation_distance: Quantity
     doppler: Quantity
@@ -299,6 +299,8 @@ class Propagation(TypedDict, total=False):
     polarization: Literal["horizontal", "vertical"]
     exponent: float
     reference_distance: Quantity
+    name: str
+    parameters: Mapping[str, Any]
 
 
 class Queue(TypedDict, total=False):

@@ -29,6 +29,7 @@ ARROWS = {
     "hopcast-fuzz": {"hopcast-wire", "hopcast-protocols", "hopcast-sim"},
     # Examples of crates of a user's own.
     "aimd": {"hopcast-protocols", "hopcast-sim"},
+    "walls": {"hopcast-radio", "hopcast-sim"},
     "collection-tree": {"hopcast-protocols", "hopcast-sim"},
 }
 CORE = ["hopcast-wire", "hopcast-protocols", "hopcast-radio", "hopcast-sim"]

@@ -1,4 +1,5 @@
-//! What users add to the vocabulary of scenarios: routing protocols and congestion controls of their own, in crates of their own.
+//! What users add to the vocabulary of scenarios: their routing protocols, congestion controls and propagation models, in crates of
+//! their own.
 
 use core::fmt;
 use std::collections::BTreeMap;
@@ -6,17 +7,22 @@ use std::sync::Arc;
 
 use hopcast_protocols::routing::{Node, Routing};
 use hopcast_protocols::transport::tcp::congestion::CongestionControl;
+use hopcast_radio::propagation::Propagation;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::scenario::model::{CongestionLaw, RoutingProtocol};
+use crate::scenario::model::{CongestionLaw, MakePropagation, RoutingProtocol};
 
 /// Additions that a scenario may name. One without additions is the default.
 #[derive(Clone, Default)]
 pub struct Registry {
     routing: BTreeMap<String, RoutingFactory>,
     congestion_control: BTreeMap<String, CongestionFactory>,
+    propagation: BTreeMap<String, PropagationFactory>,
 }
+
+/// Makes what makes models from a scenario's parameters, or says what is wrong with them.
+type PropagationFactory = Arc<dyn Fn(Map<String, Value>) -> Result<MakePropagation, String> + Send + Sync>;
 
 /// Makes a protocol of a scenario's parameters, or says what is wrong with them.
 type RoutingFactory = Arc<dyn Fn(Map<String, Value>) -> Result<RoutingProtocol, String> + Send + Sync>;
@@ -90,6 +96,42 @@ impl Registry {
         Some(made.map(|make| CongestionLaw { name: name.to_owned(), make }))
     }
 
+    /// Adds a propagation model: `radio.propagation = { model = "custom", name = NAME, parameters = { … } }` uses it. The
+    /// parameters are read as `C`, which sees an empty table where there are none; `make` makes the model of a run for a carrier
+    /// frequency in hertz. Shadowing and fading apply to it as to the built-in models.
+    ///
+    /// A later addition replaces an earlier one of the same name.
+    pub fn add_propagation<C, M>(&mut self, name: &str, make: impl Fn(f64, &C) -> M + Send + Sync + 'static)
+    where
+        C: DeserializeOwned + Send + Sync + 'static,
+        M: Propagation + 'static,
+    {
+        let make = Arc::new(make);
+        let factory = move |parameters: Map<String, Value>| -> Result<MakePropagation, String> {
+            let config: C = serde_json::from_value(Value::Object(parameters)).map_err(|error| error.to_string())?;
+            let make = Arc::clone(&make);
+            Ok(Arc::new(move |frequency| -> Box<dyn Propagation> { Box::new(make(frequency, &config)) }))
+        };
+        self.propagation.insert(name.to_owned(), Arc::new(factory));
+    }
+
+    /// The propagation model of this name with these parameters.
+    ///
+    /// # Errors
+    /// What is wrong with the parameters. `None`: there is no such model.
+    pub(crate) fn propagation(
+        &self,
+        name: &str,
+        parameters: Map<String, Value>,
+    ) -> Option<Result<MakePropagation, String>> {
+        self.propagation.get(name).map(|factory| factory(parameters))
+    }
+
+    /// The names of all propagation models.
+    pub(crate) fn propagation_names(&self) -> impl Iterator<Item = &str> {
+        self.propagation.keys().map(String::as_str)
+    }
+
     /// The names of all congestion controls.
     pub(crate) fn congestion_control_names(&self) -> impl Iterator<Item = &str> {
         self.congestion_control.keys().map(String::as_str)
@@ -117,6 +159,7 @@ impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Registry");
         shown.field("routing", &self.routing.keys());
-        shown.field("congestion_control", &self.congestion_control.keys()).finish()
+        shown.field("congestion_control", &self.congestion_control.keys());
+        shown.field("propagation", &self.propagation.keys()).finish()
     }
 }

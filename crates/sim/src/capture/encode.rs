@@ -15,7 +15,7 @@ use hopcast_wire::{MacAddress, arp, dccp, ethernet, ieee80211, ipv4, llc, radiot
 use crate::address::{BSSID, ip_address, mac_address};
 use crate::host::packet::{Body, IPV4_HEADER, MAX_IP_PAYLOAD, Packet, RealPart, RoutingPart};
 use crate::network::{self, Station};
-use crate::scenario::model::{Propagation, Role, Scenario};
+use crate::scenario::model::{CustomPropagation, Propagation, Role, Scenario};
 
 /// Octets of a management frame's header (IEEE 802.11-2020, 9.3.3.1).
 const MANAGEMENT_HEADER: u64 = 24;
@@ -42,7 +42,8 @@ impl Encoder {
             Propagation::FreeSpace { frequency }
             | Propagation::TwoRayGround { frequency, .. }
             | Propagation::TwoRayInterference { frequency, .. }
-            | Propagation::LogDistance { frequency, .. } => frequency,
+            | Propagation::LogDistance { frequency, .. }
+            | Propagation::Custom(CustomPropagation { frequency, .. }) => frequency,
         };
         // A propagation with a carrier of its own has that on the channel of `radio`.
         let station = |station: &Station<'_>| {

@@ -185,6 +185,35 @@ pub enum Propagation {
         /// In metres: up to here power falls as in free space.
         reference_distance: f64,
     },
+    /// A model of the user's program.
+    Custom(CustomPropagation),
+}
+
+/// A propagation model that the user's program has added, with its parameters.
+#[derive(Clone)]
+pub struct CustomPropagation {
+    /// As the scenario calls it.
+    pub name: String,
+    /// Carrier frequency in hertz.
+    pub frequency: f64,
+    /// Makes the model of a run for a carrier frequency in hertz.
+    pub make: MakePropagation,
+}
+
+/// Makes a propagation model for a carrier frequency in hertz.
+pub type MakePropagation = Arc<dyn Fn(f64) -> Box<dyn hopcast_radio::propagation::Propagation> + Send + Sync>;
+
+impl core::fmt::Debug for CustomPropagation {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let mut shown = f.debug_struct("CustomPropagation");
+        shown.field("name", &self.name).field("frequency", &self.frequency).finish_non_exhaustive()
+    }
+}
+
+impl PartialEq for CustomPropagation {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && self.frequency == other.frequency && Arc::ptr_eq(&self.make, &other.make)
+    }
 }
 
 /// Shadowing: powers that differ from the mean by a normal deviate in dB.

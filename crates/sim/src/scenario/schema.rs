@@ -318,7 +318,7 @@ pub(super) enum Reception {
 }
 
 /// How power falls with distance.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) enum Propagation {
     /// No power: frames are heard up to a distance. Any overlapping transmission within `carrier_sense` of the receiver
@@ -340,6 +340,8 @@ pub(super) enum Propagation {
     TwoRayInterference(TwoRayInterference),
     /// Power falls with a power of the distance.
     LogDistance(LogDistance),
+    /// A model that a program has added to hopcast.
+    Custom(CustomPropagation),
 }
 
 /// Friis' equation.
@@ -403,6 +405,21 @@ pub(super) struct LogDistance {
     /// Up to here power falls as in free space.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e5, "x-default" = is(Length(propagation::LogDistance::DEFAULT_REFERENCE_DISTANCE), "as in ns-2 (Propagation/Shadowing dist0_ 1.0) and ns-3")))]
     pub reference_distance: Option<Length>,
+    /// Carrier frequency. Default: that of `radio.channel`; 914 MHz under profile `ns-2`.
+    #[schemars(extend("minimum" = 1e6, "maximum" = 1e12))]
+    pub frequency: Option<Frequency>,
+    #[serde(flatten)]
+    pub variation: Variation,
+}
+
+/// A model of the user's program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct CustomPropagation {
+    /// The name under which the program added it.
+    pub name: String,
+    /// Parameters of the model. Default: none.
+    #[schemars(extend("x-free" = true))]
+    pub parameters: Option<serde_json::Map<String, serde_json::Value>>,
     /// Carrier frequency. Default: that of `radio.channel`; 914 MHz under profile `ns-2`.
     #[schemars(extend("minimum" = 1e6, "maximum" = 1e12))]
     pub frequency: Option<Frequency>,

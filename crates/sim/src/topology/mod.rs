@@ -232,6 +232,7 @@ fn channel(radio: &Radio, stations: &[Station<'_>], seed: u64) -> Channel {
         Propagation::LogDistance { frequency, exponent, reference_distance } => {
             Box::new(LogDistance::new(frequency, exponent, reference_distance))
         }
+        Propagation::Custom(ref custom) => (custom.make)(custom.frequency),
     };
     let obstacles = shadowing(radio, false).and_then(|s| Some(LinkShadowing::new(seed, s.deviation, s.decorrelation?)));
     // What may raise a power above the floor: for one frame, and on top of that for one link.

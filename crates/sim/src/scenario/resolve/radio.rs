@@ -12,6 +12,7 @@ use hopcast_radio::rate::Algorithm;
 use hopcast_radio::reception::default_detection;
 
 use super::super::model;
+use super::super::nearest;
 use super::super::quantity::{
     Frequency, Length, Level, LevelOrOff, Power, Rate, RateChoice, Size, SizeOrNone, SizeOrOff, Time,
 };
@@ -54,7 +55,7 @@ impl Resolver<'_> {
         let mtu: SizeOrNone = self.ledger.declared(&["radio", "mtu"], radio.mtu, show);
         let queue_discipline = self.queue_discipline(queue, mtu.0.map(bytes));
         let (propagation, by_range) = self.propagation(radio, standard);
-        let variation = variation(radio.propagation);
+        let variation = variation(radio.propagation.as_ref());
         let shadowing = variation.and_then(|variation| self.shadowing(variation));
         let fading = variation.and_then(|variation| self.fading(variation));
         let used = match rate_control {
@@ -382,7 +383,7 @@ impl Resolver<'_> {
             self.ledger.note(&["radio", "channel"], &first.to_string(), &source);
         }
         let path = ["radio", "propagation", "model"];
-        let given = match radio.propagation {
+        let given = match radio.propagation.clone() {
             Some(given) => {
                 self.ledger.note_given(&path);
                 given
@@ -393,6 +394,7 @@ impl Resolver<'_> {
                 serde_json::from_value(table).expect("a model by default has defaults alone")
             }
         };
+        let by_range = matches!(given, Propagation::Range { .. });
         let propagation = match given {
             Propagation::Range { receive, carrier_sense } => {
                 self.ledger.note_given(&["radio", "propagation", "receive"]);
@@ -435,8 +437,41 @@ impl Resolver<'_> {
                 let reference: Length = self.ledger.declared(&path, model.reference_distance, show);
                 model::Propagation::LogDistance { frequency, exponent: model.exponent, reference_distance: reference.0 }
             }
+            Propagation::Custom(given) => {
+                let frequency = self.frequency(given.frequency, from_channel, standard);
+                self.custom_propagation(&given.name, given.parameters.unwrap_or_default(), frequency)
+            }
         };
-        (propagation, matches!(given, Propagation::Range { .. }))
+        (propagation, by_range)
+    }
+
+    /// A model of the user's program; free space where there is none of this name, which is reported.
+    fn custom_propagation(
+        &mut self,
+        name: &str,
+        parameters: serde_json::Map<String, serde_json::Value>,
+        frequency: f64,
+    ) -> model::Propagation {
+        let at = |key| ["radio", "propagation", key];
+        self.ledger.note_given(&at("name"));
+        self.ledger.note_given(&at("parameters"));
+        match self.source.registry.propagation(name, parameters) {
+            Some(Ok(make)) => {
+                let name = name.to_owned();
+                return model::Propagation::Custom(model::CustomPropagation { name, frequency, make });
+            }
+            Some(Err(problem)) => self.report(&at("parameters"), problem, ""),
+            None => {
+                let known: Vec<&str> = self.source.registry.propagation_names().collect();
+                let expected = match known.as_slice() {
+                    [] => "a model that this program was built with: it has none".to_owned(),
+                    _ => format!("one of {}", known.join(", ")),
+                };
+                let problem = format!("there is no propagation model of this name{}", nearest::hint(name, &known));
+                self.report(&at("name"), problem, expected);
+            }
+        }
+        model::Propagation::FreeSpace { frequency }
     }
 
     /// In metres.
@@ -759,7 +794,7 @@ fn rate_of(standard: Standard, rate: Rate) -> Option<DataRate> {
 }
 
 /// What makes power differ from the mean; `None` where there is no power.
-fn variation(propagation: Option<Propagation>) -> Option<Variation> {
+fn variation(propagation: Option<&Propagation>) -> Option<Variation> {
     match propagation {
         Some(Propagation::Range { .. }) => None,
         None => Some(Variation::default()),
@@ -767,8 +802,9 @@ fn variation(propagation: Option<Propagation>) -> Option<Variation> {
             Propagation::FreeSpace(FreeSpace { variation, .. })
             | Propagation::TwoRayGround(TwoRayGround { variation, .. })
             | Propagation::TwoRayInterference(schema::TwoRayInterference { variation, .. })
-            | Propagation::LogDistance(schema::LogDistance { variation, .. }),
-        ) => Some(variation),
+            | Propagation::LogDistance(schema::LogDistance { variation, .. })
+            | Propagation::Custom(schema::CustomPropagation { variation, .. }),
+        ) => Some(*variation),
     }
 }
 
