@@ -155,7 +155,7 @@ class Area(TypedDict, total=False):
 class Mobility(TypedDict, total=False):
     """How they move."""
 
-    model: Literal["static", "random-waypoint", "gauss-markov", "trace"]
+    model: Literal["static", "random-waypoint", "gauss-markov", "trace", "custom"]
     area: Area
     pause: Quantity | Sequence[Quantity]
     speed: Quantity | Sequence[Quantity] | Quantity
@@ -167,6 +167,8 @@ class Mobility(TypedDict, total=False):
     speed_deviation: Quantity
     step: Quantity
     file: str
+    name: str
+    parameters: Mapping[str, Any]
 
 
 class Placement(TypedDict, total=False):

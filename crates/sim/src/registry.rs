@@ -1,17 +1,19 @@
-//! What users add to the vocabulary of scenarios: their routing protocols, congestion controls and propagation models, in crates of
-//! their own.
+//! What users add to the vocabulary of scenarios: their routing protocols, congestion controls, propagation and mobility models,
+//! in crates of their own.
 
 use core::fmt;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use hopcast_protocols::random::Stream;
 use hopcast_protocols::routing::{Node, Routing};
 use hopcast_protocols::transport::tcp::congestion::CongestionControl;
-use hopcast_radio::propagation::Propagation;
+use hopcast_radio::propagation::{Position, Propagation};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::scenario::model::{CongestionLaw, MakePropagation, RoutingProtocol};
+use crate::mobility::Mobility;
+use crate::scenario::model::{CongestionLaw, MakeMobility, MakePropagation, RoutingProtocol};
 
 /// Additions that a scenario may name. One without additions is the default.
 #[derive(Clone, Default)]
@@ -19,7 +21,11 @@ pub struct Registry {
     routing: BTreeMap<String, RoutingFactory>,
     congestion_control: BTreeMap<String, CongestionFactory>,
     propagation: BTreeMap<String, PropagationFactory>,
+    mobility: BTreeMap<String, MobilityFactory>,
 }
+
+/// Makes what makes models of nodes from a scenario's parameters, or says what is wrong with them.
+type MobilityFactory = Arc<dyn Fn(Map<String, Value>) -> Result<MakeMobility, String> + Send + Sync>;
 
 /// Makes what makes models from a scenario's parameters, or says what is wrong with them.
 type PropagationFactory = Arc<dyn Fn(Map<String, Value>) -> Result<MakePropagation, String> + Send + Sync>;
@@ -115,6 +121,38 @@ impl Registry {
         self.propagation.insert(name.to_owned(), Arc::new(factory));
     }
 
+    /// Adds a mobility model: `mobility = { model = "custom", name = NAME, parameters = { … } }` uses it. The parameters are
+    /// read as `C`, which sees an empty table where there are none; `make` makes the model of a node from where the node is
+    /// placed and a stream of random numbers of its own.
+    ///
+    /// A later addition replaces an earlier one of the same name.
+    pub fn add_mobility<C, M>(&mut self, name: &str, make: impl Fn(Position, Stream, &C) -> M + Send + Sync + 'static)
+    where
+        C: DeserializeOwned + Send + Sync + 'static,
+        M: Mobility + 'static,
+    {
+        let make = Arc::new(make);
+        let factory = move |parameters: Map<String, Value>| -> Result<MakeMobility, String> {
+            let config: C = serde_json::from_value(Value::Object(parameters)).map_err(|error| error.to_string())?;
+            let make = Arc::clone(&make);
+            Ok(Arc::new(move |place, stream| -> Box<dyn Mobility> { Box::new(make(place, stream, &config)) }))
+        };
+        self.mobility.insert(name.to_owned(), Arc::new(factory));
+    }
+
+    /// The mobility model of this name with these parameters.
+    ///
+    /// # Errors
+    /// What is wrong with the parameters. `None`: there is no such model.
+    pub(crate) fn mobility(&self, name: &str, parameters: Map<String, Value>) -> Option<Result<MakeMobility, String>> {
+        self.mobility.get(name).map(|factory| factory(parameters))
+    }
+
+    /// The names of all mobility models.
+    pub(crate) fn mobility_names(&self) -> impl Iterator<Item = &str> {
+        self.mobility.keys().map(String::as_str)
+    }
+
     /// The propagation model of this name with these parameters.
     ///
     /// # Errors
@@ -160,6 +198,7 @@ impl fmt::Debug for Registry {
         let mut shown = f.debug_struct("Registry");
         shown.field("routing", &self.routing.keys());
         shown.field("congestion_control", &self.congestion_control.keys());
-        shown.field("propagation", &self.propagation.keys()).finish()
+        shown.field("propagation", &self.propagation.keys());
+        shown.field("mobility", &self.mobility.keys()).finish()
     }
 }

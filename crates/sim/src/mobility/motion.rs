@@ -55,6 +55,7 @@ impl Motion {
                     }
                     model::Mobility::GaussMarkov(config) => Box::new(GaussMarkov::new(*config, placed(), stream())),
                     model::Mobility::Trace(movements) => Box::new(Movement::new(movements[node].clone())),
+                    model::Mobility::Custom(custom) => (custom.make)(placed(), stream()),
                 };
                 model
             }));

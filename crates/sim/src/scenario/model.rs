@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hopcast_protocols::application::{GameDirection, GameModel, PlayerConfig};
 use hopcast_protocols::arp;
 use hopcast_protocols::fec;
+use hopcast_protocols::random::Stream;
 use hopcast_protocols::routing::Node;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::tcp::congestion::CongestionControl;
@@ -14,7 +15,7 @@ use hopcast_radio::fading::Distribution;
 use hopcast_radio::mac::edca::{Edition, UserPriority};
 use hopcast_radio::mac::{AccessRules, Protection};
 use hopcast_radio::phy::{DataRate, Modulation, Modulations, ReedSolomon, Standard};
-use hopcast_radio::propagation::Polarization;
+use hopcast_radio::propagation::{Polarization, Position};
 use hopcast_radio::queue::Discipline;
 use hopcast_radio::rate::Algorithm;
 
@@ -452,6 +453,32 @@ pub enum Mobility {
     GaussMarkov(gauss_markov::Config),
     /// As a file says: the legs of each node of the group.
     Trace(Vec<Arc<[Leg]>>),
+    /// A model of the user's program.
+    Custom(CustomMobility),
+}
+
+/// A mobility model that the user's program has added, with its parameters.
+#[derive(Clone)]
+pub struct CustomMobility {
+    /// As the scenario calls it.
+    pub name: String,
+    /// Makes the model of a node.
+    pub make: MakeMobility,
+}
+
+/// Makes the mobility model of a node from where the node is placed and a stream of random numbers of its own.
+pub type MakeMobility = Arc<dyn Fn(Position, Stream) -> Box<dyn crate::mobility::Mobility> + Send + Sync>;
+
+impl core::fmt::Debug for CustomMobility {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("CustomMobility").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl PartialEq for CustomMobility {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && Arc::ptr_eq(&self.make, &other.make)
+    }
 }
 
 /// Who passes on what is for others.

@@ -801,6 +801,14 @@ pub(super) enum Mobility {
         /// those of the group; what it has beyond them is left out.
         file: String,
     },
+    /// A model that a program has added to hopcast.
+    Custom {
+        /// The name under which the program added it.
+        name: String,
+        /// Parameters of the model. Default: none.
+        #[schemars(extend("x-free" = true))]
+        parameters: Option<serde_json::Map<String, serde_json::Value>>,
+    },
 }
 
 /// How random waypoint starts.

@@ -4,6 +4,7 @@ use hopcast_protocols::time::Duration;
 use hopcast_radio::propagation::Position;
 
 use super::super::model;
+use super::super::nearest;
 use super::super::quantity::{Length, Speed, SpeedRange, Time, TimeRange};
 use super::super::schema::{self, Mobility, Nodes, WaypointStart};
 use super::super::traces::Traces;
@@ -58,6 +59,9 @@ impl Resolver<'_> {
                 self.gauss_markov(index, mobility, kept_to)
             }
             Mobility::Trace { file } => self.trace(index, file, names.len()),
+            Mobility::Custom { name, parameters } => {
+                self.custom_mobility(index, name, parameters.clone().unwrap_or_default())
+            }
         }
     }
 
@@ -169,6 +173,32 @@ impl Resolver<'_> {
             self.report(&path, problem, format!("at least {count}"));
         }
         model::Mobility::Trace(movements.into_iter().take(count).collect())
+    }
+
+    /// A model of the user's program; none where there is none of this name, which is reported.
+    fn custom_mobility(
+        &mut self,
+        index: &str,
+        name: &str,
+        parameters: serde_json::Map<String, serde_json::Value>,
+    ) -> model::Mobility {
+        let at = |key| ["nodes", index, "mobility", key];
+        self.ledger.note_given(&at("name"));
+        self.ledger.note_given(&at("parameters"));
+        match self.source.registry.mobility(name, parameters) {
+            Some(Ok(make)) => return model::Mobility::Custom(model::CustomMobility { name: name.to_owned(), make }),
+            Some(Err(problem)) => self.report(&at("parameters"), problem, ""),
+            None => {
+                let known: Vec<&str> = self.source.registry.mobility_names().collect();
+                let expected = match known.as_slice() {
+                    [] => "a model that this program was built with: it has none".to_owned(),
+                    _ => format!("one of {}", known.join(", ")),
+                };
+                let problem = format!("there is no mobility model of this name{}", nearest::hint(name, &known));
+                self.report(&at("name"), problem, expected);
+            }
+        }
+        model::Mobility::Static
     }
 
     /// Where `count` nodes stay.

@@ -3,7 +3,8 @@
 use core::f64::consts::FRAC_PI_2;
 use std::fs;
 
-use hopcast_protocols::time::Duration;
+use hopcast_protocols::time::{Duration, Instant};
+use hopcast_radio::propagation::Position;
 
 use super::model::*;
 use super::*;
@@ -200,4 +201,43 @@ fn movements_are_looked_for_beside_the_scenario_then_in_the_directories() {
     huge.set_len((64 << 20) + 1).expect("a file may have holes");
     assert!(begins(&[]).expect_err("it is huge").ends_with("is too large; expected at most 64 MiB"));
     fs::remove_dir_all(&root).expect("removable");
+}
+
+#[test]
+fn a_program_adds_a_mobility_model() {
+    use crate::mobility::{Leg, Motion};
+
+    /// East for ever.
+    #[derive(Debug)]
+    struct East(Position, f64);
+
+    impl crate::mobility::Mobility for East {
+        fn next_leg(&mut self) -> Leg {
+            let from = self.0;
+            self.0.x += self.1;
+            Leg::trip(from, self.0, self.1)
+        }
+    }
+
+    #[derive(serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Config {
+        speed: f64,
+    }
+
+    let mut registry = Registry::default();
+    registry.add_mobility("east", |place, _, config: &Config| East(place, config.speed));
+    let source = Source { registry, ..source(SMALL) };
+    let parse = |set: &str| Scenario::parse(&source, &[format!("nodes.b.mobility={{ model = \"custom\", {set} }}")]);
+    let loaded = parse("name = \"east\", parameters = { speed = 2.0 }").expect("loads");
+    let mut motion = Motion::new(&loaded.scenario, 1);
+    let then = Instant::START + Duration::from_secs(5);
+    assert!(motion.moves());
+    assert_eq!(motion.position(NodeId(0), then), Position::on_ground(0.0, 0.0));
+    assert_eq!(motion.position(NodeId(1), then), Position::on_ground(20.0, 0.0));
+    assert_eq!(in_force(&loaded, "nodes.b.mobility.parameters.speed"), ("2.0", "--set"));
+    let told = parse("name = \"eats\"").expect_err("no such model").to_string();
+    assert!(told.contains("nodes.b.mobility.name") && told.contains("did you mean \"east\""), "{told}");
+    let told = parse("name = \"east\", parameters = { sped = 2.0 }").expect_err("no such parameter").to_string();
+    assert!(told.contains("nodes.b.mobility.parameters") && told.contains("unknown field `sped`"), "{told}");
 }
