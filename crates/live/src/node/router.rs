@@ -7,8 +7,9 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
 
+use hopcast_protocols::routing::queue::{RouteQueue, Waiting};
 use hopcast_protocols::routing::{
-    self, Encapsulation, LinkEvent, Message, NextHop, ROUTE_QUEUE_PACKETS, ROUTE_QUEUE_TIMEOUT, Route, Routing, Verdict,
+    self, Encapsulation, LinkEvent, Message, NextHop, ROUTE_QUEUE_PACKETS, Route, Routing, Verdict,
 };
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_wire::ipv4;
@@ -36,7 +37,7 @@ pub(super) struct Router {
     networks: Vec<Prefix>,
     /// Whether messages are sealed: then packets of neighbours that have sent none say nothing.
     is_sealed: bool,
-    waiting: VecDeque<Waiting>,
+    waiting: RouteQueue<Vec<u8>>,
     /// By source of packets that this host passes on: the neighbour that they come over.
     came_over: BTreeMap<Ipv4Addr, NextHop>,
     heard: BTreeMap<NextHop, Instant>,
@@ -44,14 +45,6 @@ pub(super) struct Router {
     icmp_sent: u32,
     outputs: VecDeque<Output>,
     counters: Counters,
-}
-
-#[derive(Debug)]
-struct Waiting {
-    packet: Vec<u8>,
-    destination: Ipv4Addr,
-    from: Option<NextHop>,
-    until: Instant,
 }
 
 /// What is to be done.
@@ -126,7 +119,7 @@ impl Router {
             address,
             networks,
             is_sealed,
-            waiting: VecDeque::new(),
+            waiting: RouteQueue::new(ROUTE_QUEUE_PACKETS),
             came_over: BTreeMap::new(),
             heard: BTreeMap::new(),
             icmp_second: Instant::START,
@@ -217,14 +210,13 @@ impl Router {
             return;
         }
         let from = if source == self.address { None } else { self.came_over.get(&source).copied() };
-        self.waiting.push_back(Waiting { packet, destination, from, until: now + ROUTE_QUEUE_TIMEOUT });
-        self.ask_again(self.waiting.len() - 1, now);
-        if self.waiting.len() > ROUTE_QUEUE_PACKETS as usize {
-            // As in a host of the simulator, the oldest makes room, but only for a packet that waits too.
-            if let Some(oldest) = self.waiting.pop_front() {
-                self.counters.packets_overflowed += 1;
-                self.abandon(oldest.destination, now);
+        // Asked about first: a packet that need not wait drives out none that waits.
+        match self.ask(&packet, from, now) {
+            Verdict::Wait => {
+                let out = self.waiting.push(packet, destination, from, now);
+                self.handle_overflow(out, now);
             }
+            verdict => self.carry_out(verdict, packet, now),
         }
         self.settle(now);
     }
@@ -288,9 +280,7 @@ impl Router {
 
     /// It is [`Self::poll_timeout`], or later.
     pub(super) fn handle_timeout(&mut self, now: Instant) {
-        while self.waiting.front().is_some_and(|waiting| waiting.until <= now)
-            && let Some(waiting) = self.waiting.pop_front()
-        {
+        while let Some(waiting) = self.waiting.poll_expired(now) {
             self.counters.packets_timed_out += 1;
             self.tell(&waiting.packet, now);
             self.abandon(waiting.destination, now);
@@ -303,8 +293,7 @@ impl Router {
 
     /// When [`Self::handle_timeout`] is due.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
-        let expiry = self.waiting.front().map(|waiting| waiting.until);
-        self.protocol.poll_timeout().into_iter().chain(expiry).min()
+        self.protocol.poll_timeout().into_iter().chain(self.waiting.poll_timeout()).min()
     }
 
     /// The next thing to be done. The routes are to be those of now first.
@@ -320,8 +309,16 @@ impl Router {
     /// A packet waits no more. What no other one waits for is looked for no further: whoever sends to each address of a network would
     /// have the protocol look for all of them, long after.
     fn abandon(&mut self, destination: Ipv4Addr, now: Instant) {
-        if !self.waiting.iter().any(|waiting| waiting.destination == destination) {
+        if !self.waiting.waits_for(destination) {
             self.protocol.handle_abandoned(destination, now);
+        }
+    }
+
+    /// A packet has made room for another one, if one had to.
+    fn handle_overflow(&mut self, out: Option<Waiting<Vec<u8>>>, now: Instant) {
+        if let Some(out) = out {
+            self.counters.packets_overflowed += 1;
+            self.abandon(out.destination, now);
         }
     }
 
@@ -344,22 +341,19 @@ impl Router {
                     self.outputs.push_back(Output::Send(message));
                 }
                 routing::Output::Found(destination) => {
-                    let mut place = 0;
-                    while place < self.waiting.len() {
-                        let is_for_it = self.waiting[place].destination == destination;
-                        if !is_for_it || !self.ask_again(place, now) {
-                            place += 1;
+                    for waiting in self.waiting.take(destination) {
+                        match self.ask(&waiting.packet, waiting.from, now) {
+                            Verdict::Wait => {
+                                let out = self.waiting.put_back(waiting);
+                                self.handle_overflow(out, now);
+                            }
+                            verdict => self.carry_out(verdict, waiting.packet, now),
                         }
                     }
                 }
                 routing::Output::NotFound(destination) => {
-                    let all = std::mem::take(&mut self.waiting);
-                    let (lost, left): (Vec<_>, Vec<_>) =
-                        all.into_iter().partition(|waiting| waiting.destination == destination);
-                    self.waiting = left.into();
-                    for waiting in lost {
-                        self.counters.packets_unreachable += 1;
-                        self.tell(&waiting.packet, now);
+                    for waiting in self.waiting.take(destination) {
+                        self.carry_out(Verdict::Drop, waiting.packet, now);
                     }
                 }
                 // What waits in the kernel for a lost neighbour finds its way through the routes, or comes here.
@@ -370,26 +364,25 @@ impl Router {
         }
     }
 
-    /// Asks the protocol about the packet that waits at this place; whether it waits no more.
-    fn ask_again(&mut self, place: usize, now: Instant) -> bool {
-        let waiting = &self.waiting[place];
-        let view = ipv4::Packet::new_unchecked(&waiting.packet[..]);
+    /// Asks the protocol what is to be done with a packet.
+    fn ask(&mut self, packet: &[u8], from: Option<NextHop>, now: Instant) -> Verdict {
+        let view = ipv4::Packet::new_unchecked(packet);
         let packet = routing::Packet {
             source: view.source(),
             destination: view.destination(),
             ttl: view.time_to_live(),
-            from: waiting.from,
+            from,
             octets: &[],
             has_data: true,
             protocol: view.protocol().into(),
             identification: view.identification(),
             fragment_offset: view.fragment_offset(),
         };
-        let verdict = self.protocol.handle_packet(&packet, now);
-        if verdict == Verdict::Wait {
-            return false;
-        }
-        let packet = self.waiting.remove(place).expect("the caller has looked").packet;
+        self.protocol.handle_packet(&packet, now)
+    }
+
+    /// Sends or drops a packet that waits no more.
+    fn carry_out(&mut self, verdict: Verdict, packet: Vec<u8>, now: Instant) {
         if let Verdict::Forward(forward) = verdict {
             self.counters.packets_released += 1;
             self.outputs.push_back(Output::Forward { hop: forward.hop, packet });
@@ -397,7 +390,6 @@ impl Router {
             self.counters.packets_unreachable += 1;
             self.tell(&packet, now);
         }
-        true
     }
 
     /// Tells the sender that its packet can't be delivered.

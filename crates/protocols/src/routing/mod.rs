@@ -8,7 +8,7 @@
 //! A driver, which is a simulated host or a real one, has the packets; a protocol sees of each what [`Packet`] tells.
 //!
 //! * It asks [`Routing::handle_packet`] about every packet that the node sends or passes on, and does what the [`Verdict`]
-//!   says. Packets that wait for a route stay with the driver, in a bounded queue.
+//!   says. Packets that wait for a route stay with the driver, in a bounded queue ([`queue`]).
 //! * It shows packets that have arrived ([`Routing::handle_arrival`]), and delivers them if the [`Arrival`] says so.
 //! * It hands over messages ([`Routing::handle_message`]) and what the links below report ([`LinkEvent`]).
 //! * It sends, releases and drops what [`Routing::poll_output`] says.
@@ -23,6 +23,7 @@ pub mod fixed;
 #[cfg(test)]
 mod network;
 pub mod olsr;
+pub mod queue;
 
 use core::fmt;
 use std::net::Ipv4Addr;
