@@ -7,6 +7,7 @@ use std::os::fd::AsFd as _;
 
 use hopcast_protocols::routing::{Message, NextHop};
 use hopcast_protocols::time::{Duration, Instant};
+use hopcast_wire::MacAddress;
 use nix::poll::{PollFd, PollFlags};
 use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
@@ -332,14 +333,22 @@ impl Daemon {
 
     /// Packets without a route.
     fn handle_strays(&mut self) -> Result<(), Failure> {
-        for _ in 0..BURST {
+        let mut strays = Vec::new();
+        while strays.len() < BURST {
             self.datagram.resize(1 << 16, 0);
             match self.tun.recv(&mut self.datagram) {
-                Ok(len) => self.router.handle_stray(self.datagram[..len].to_vec(), self.clock.now()),
+                Ok(len) => strays.push(self.datagram[..len].to_vec()),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) => return Err(failure("read from the TUN device", &error)),
             }
         }
+        if !strays.is_empty() {
+            // An interface has shown each of them before, and with it the neighbour that it comes from.
+            self.ports.iter_mut().flatten().for_each(|port| port.look_at = None);
+            (0..self.ports.len()).for_each(|place| self.handle_sights(place));
+        }
+        let now = self.clock.now();
+        strays.into_iter().for_each(|stray| self.router.handle_stray(stray, now));
         Ok(())
     }
 
@@ -397,6 +406,14 @@ impl Daemon {
             going_on.for_each(|(_, at)| *at = now);
         }
         for packet in seen {
+            // With a key, packets of strangers say nothing, and keep no others from being remembered.
+            let is_of_stranger = self.options.key.is_some()
+                && packet.from.is_some_and(|hardware| {
+                    self.neighbour(interface, index, hardware).is_none_or(|hop| !self.router.has_heard(hop))
+                });
+            if is_of_stranger {
+                continue;
+            }
             if self.flows.len() < MAX_FLOWS || self.flows.contains_key(&(interface, packet)) {
                 self.flows.insert((interface, packet), now);
             }
@@ -408,15 +425,19 @@ impl Daemon {
                 // Passed on: it was seen when it came.
                 None => continue,
                 Some(hardware) => {
-                    let hop = |address| NextHop { interface, address };
-                    let is_heard = |address| self.router.has_heard(hop(address));
-                    let Some(address) = self.hardware.find(index, hardware, is_heard) else { continue };
-                    Some(hop(address))
+                    let Some(hop) = self.neighbour(interface, index, hardware) else { continue };
+                    Some(hop)
                 }
             };
             let Seen { source, destination, protocol, .. } = packet;
             self.router.handle_sight(Sight { source, destination, protocol, from }, now);
         }
+    }
+
+    /// The neighbour with this hardware address on an interface, given by its place and by the kernel's number.
+    fn neighbour(&self, interface: u32, index: u32, hardware: MacAddress) -> Option<NextHop> {
+        let hop = |address| NextHop { interface, address };
+        self.hardware.find(index, hardware, |address| self.router.has_heard(hop(address))).map(hop)
     }
 
     /// Puts the routes of now into the kernel, and does what there is to do.

@@ -13,6 +13,7 @@ mod kernel;
 mod log;
 mod metrics;
 mod options;
+mod origin;
 mod port;
 mod prefix;
 mod protocol;

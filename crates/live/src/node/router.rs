@@ -16,14 +16,18 @@ use hopcast_wire::ipv4;
 use serde::Serialize;
 
 use super::icmp;
+use super::origin::Origin;
 use super::prefix::Prefix;
 
-/// The most sources of which is known over whom their packets come, and neighbours that are listed. Of more sources all are
+/// The most flows whose previous hop is known, and the most neighbours that are listed. When there are more flows, all are
 /// forgotten: those whose packets still come are known again at once, and strangers keep nobody out.
 const MAX_KNOWN: usize = 1 << 10;
 /// A neighbour is listed for this time after it was heard: longer than any of the protocols is silent, DSDV's period of 15 s
 /// times three.
 const NEIGHBOUR_LISTED: Duration = Duration::from_secs(60);
+/// A packet counts as one of a flow for this time after the flow was seen. Packets are looked at before those without a route are,
+/// so that it need not be long; the longer it is, the longer others can pass for a flow that has ended.
+const FLOW_LIFETIME: Duration = Duration::from_secs(1);
 /// The most messages of ICMP in a second (RFC 1812, 4.3.2.8, asks for a limit; 100 is of the order of Linux's
 /// `icmp_ratelimit`, a millisecond each to a host, and `icmp_msgs_per_sec`, 1000 to all).
 const ICMP_PER_SECOND: u32 = 100;
@@ -37,9 +41,14 @@ pub(super) struct Router {
     networks: Vec<Prefix>,
     /// Whether messages are sealed: then packets of neighbours that have sent none say nothing.
     is_sealed: bool,
-    waiting: RouteQueue<Vec<u8>>,
-    /// By source of packets that this host passes on: the neighbour that they come over.
-    came_over: BTreeMap<Ipv4Addr, NextHop>,
+    /// Packets of this host's programs that wait for a route. They have a queue of their own, so that no other host can drive them
+    /// out.
+    own: RouteQueue<Vec<u8>>,
+    /// Packets of other hosts, and answers to them.
+    others: RouteQueue<Vec<u8>>,
+    /// By source and destination of packets that this host receives or passes on: the neighbour that they come over, and when the last
+    /// one was seen.
+    came_over: BTreeMap<(Ipv4Addr, Ipv4Addr), (NextHop, Instant)>,
     heard: BTreeMap<NextHop, Instant>,
     icmp_second: Instant,
     icmp_sent: u32,
@@ -99,6 +108,10 @@ pub(super) struct Counters {
     pub(super) packets_overflowed: u64,
     /// Of them: dropped, as they are nothing for a single host in the network.
     pub(super) packets_foreign: u64,
+    /// Of them: dropped, as they come from a host that has not shown that it has the network key, or answer one.
+    pub(super) packets_unproven: u64,
+    /// Of them: ICMP errors of this host, which are dropped rather than searched a route for.
+    pub(super) errors_without_route: u64,
     /// Neighbours that the kernel has lost.
     pub(super) neighbours_lost: u64,
 }
@@ -119,7 +132,8 @@ impl Router {
             address,
             networks,
             is_sealed,
-            waiting: RouteQueue::new(ROUTE_QUEUE_PACKETS),
+            own: RouteQueue::new(ROUTE_QUEUE_PACKETS),
+            others: RouteQueue::new(ROUTE_QUEUE_PACKETS),
             came_over: BTreeMap::new(),
             heard: BTreeMap::new(),
             icmp_second: Instant::START,
@@ -155,7 +169,7 @@ impl Router {
 
     /// Packets that wait for a route.
     pub(super) fn waiting(&self) -> usize {
-        self.waiting.len()
+        self.own.len() + self.others.len()
     }
 
     /// What has happened.
@@ -209,11 +223,31 @@ impl Router {
             self.counters.packets_foreign += 1;
             return;
         }
-        let from = if source == self.address { None } else { self.came_over.get(&source).copied() };
+        let origin = (source == self.address).then(|| Origin::of(&view));
+        let from = if origin.is_some() { None } else { self.came_over(source, destination, now) };
+        let is_proven = !self.is_sealed
+            || match origin {
+                Some(Origin::Program | Origin::Error) => true,
+                // An answer is as good as what it answers; one to a host that a program wants to reach may wait for that route.
+                Some(Origin::Answer) => {
+                    self.came_over(destination, source, now).is_some() || self.own.waits_for(destination)
+                }
+                None => from.is_some(),
+            };
+        if !is_proven {
+            self.counters.packets_unproven += 1;
+            return;
+        }
+        // Whoever makes up source addresses would have this host search for each of them.
+        if origin == Some(Origin::Error) && self.protocol.next_hop(destination, now).is_none() {
+            self.counters.errors_without_route += 1;
+            return;
+        }
         // Asked about first: a packet that need not wait drives out none that waits.
         match self.ask(&packet, from, now) {
             Verdict::Wait => {
-                let out = self.waiting.push(packet, destination, from, now);
+                let queue = if origin == Some(Origin::Program) { &mut self.own } else { &mut self.others };
+                let out = queue.push(packet, destination, from, now);
                 self.handle_overflow(out, now);
             }
             verdict => self.carry_out(verdict, packet, now),
@@ -239,6 +273,15 @@ impl Router {
             identification: 0,
             fragment_offset: 0,
         };
+        if let Some(from) = from
+            && (self.is_within(destination) || destination == self.address)
+        {
+            let flow = (source, destination);
+            if self.came_over.len() >= MAX_KNOWN && !self.came_over.contains_key(&flow) {
+                self.came_over.clear();
+            }
+            self.came_over.insert(flow, (from, now));
+        }
         if destination == self.address {
             // The kernel has delivered it: a protocol in UDP has no header before the data that could forbid that.
             self.protocol.handle_arrival(&packet, now);
@@ -246,12 +289,6 @@ impl Router {
         }
         if !self.is_within(destination) {
             return;
-        }
-        if let Some(from) = from {
-            if self.came_over.len() >= MAX_KNOWN && !self.came_over.contains_key(&source) {
-                self.came_over.clear();
-            }
-            self.came_over.insert(source, from);
         }
         // Without a route it comes as a stray, and is asked about then.
         if self.protocol.next_hop(destination, now).is_some() {
@@ -280,7 +317,7 @@ impl Router {
 
     /// It is [`Self::poll_timeout`], or later.
     pub(super) fn handle_timeout(&mut self, now: Instant) {
-        while let Some(waiting) = self.waiting.poll_expired(now) {
+        while let Some(waiting) = self.own.poll_expired(now).or_else(|| self.others.poll_expired(now)) {
             self.counters.packets_timed_out += 1;
             self.tell(&waiting.packet, now);
             self.abandon(waiting.destination, now);
@@ -293,7 +330,7 @@ impl Router {
 
     /// When [`Self::handle_timeout`] is due.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
-        self.protocol.poll_timeout().into_iter().chain(self.waiting.poll_timeout()).min()
+        [self.protocol.poll_timeout(), self.own.poll_timeout(), self.others.poll_timeout()].into_iter().flatten().min()
     }
 
     /// The next thing to be done. The routes are to be those of now first.
@@ -306,10 +343,18 @@ impl Router {
         is_host && address != self.address && self.networks.iter().any(|network| network.contains(address))
     }
 
+    /// The neighbour over which packets from `source` to `destination` come now, if that is known; with a network key, only one
+    /// that has it.
+    fn came_over(&self, source: Ipv4Addr, destination: Ipv4Addr, now: Instant) -> Option<NextHop> {
+        let &(hop, at) = self.came_over.get(&(source, destination))?;
+        let is_proven = !self.is_sealed || self.has_heard(hop);
+        (is_proven && now.saturating_since(at) < FLOW_LIFETIME).then_some(hop)
+    }
+
     /// A packet waits no more. What no other one waits for is looked for no further: whoever sends to each address of a network would
     /// have the protocol look for all of them, long after.
     fn abandon(&mut self, destination: Ipv4Addr, now: Instant) {
-        if !self.waiting.waits_for(destination) {
+        if !self.own.waits_for(destination) && !self.others.waits_for(destination) {
             self.protocol.handle_abandoned(destination, now);
         }
     }
@@ -341,18 +386,22 @@ impl Router {
                     self.outputs.push_back(Output::Send(message));
                 }
                 routing::Output::Found(destination) => {
-                    for waiting in self.waiting.take(destination) {
-                        match self.ask(&waiting.packet, waiting.from, now) {
-                            Verdict::Wait => {
-                                let out = self.waiting.put_back(waiting);
-                                self.handle_overflow(out, now);
-                            }
-                            verdict => self.carry_out(verdict, waiting.packet, now),
+                    for waiting in self.own.take(destination) {
+                        if let Some(waiting) = self.ask_again(waiting, now) {
+                            let out = self.own.put_back(waiting);
+                            self.handle_overflow(out, now);
+                        }
+                    }
+                    for waiting in self.others.take(destination) {
+                        if let Some(waiting) = self.ask_again(waiting, now) {
+                            let out = self.others.put_back(waiting);
+                            self.handle_overflow(out, now);
                         }
                     }
                 }
                 routing::Output::NotFound(destination) => {
-                    for waiting in self.waiting.take(destination) {
+                    let waiting = [self.own.take(destination), self.others.take(destination)];
+                    for waiting in waiting.into_iter().flatten() {
                         self.carry_out(Verdict::Drop, waiting.packet, now);
                     }
                 }
@@ -362,6 +411,15 @@ impl Router {
                 routing::Output::Resend(_) | routing::Output::Release(_) | routing::Output::Recall(_) => {}
             }
         }
+    }
+
+    /// Asks the protocol about a packet that has waited; returns it if it is to wait on.
+    fn ask_again(&mut self, waiting: Waiting<Vec<u8>>, now: Instant) -> Option<Waiting<Vec<u8>>> {
+        match self.ask(&waiting.packet, waiting.from, now) {
+            Verdict::Wait => return Some(waiting),
+            verdict => self.carry_out(verdict, waiting.packet, now),
+        }
+        None
     }
 
     /// Asks the protocol what is to be done with a packet.
@@ -414,6 +472,16 @@ pub(super) mod test {
 
     /// A packet with eight octets in it.
     pub(in super::super) fn packet(source: Ipv4Addr, destination: Ipv4Addr, protocol: ipv4::Protocol) -> Vec<u8> {
+        with_payload(source, destination, protocol, &[0; 8])
+    }
+
+    /// A packet with this payload.
+    pub(in super::super) fn with_payload(
+        source: Ipv4Addr,
+        destination: Ipv4Addr,
+        protocol: ipv4::Protocol,
+        payload: &[u8],
+    ) -> Vec<u8> {
         let repr = ipv4::Repr {
             type_of_service: 0,
             identification: 7,
@@ -424,10 +492,11 @@ pub(super) mod test {
             protocol,
             source,
             destination,
-            payload_len: 8,
+            payload_len: u16::try_from(payload.len()).expect("it is short"),
         };
-        let mut octets = vec![0; 28];
+        let mut octets = vec![0; ipv4::HEADER_LEN];
         repr.emit(&mut ipv4::Packet::new_unchecked(&mut octets));
+        octets.extend_from_slice(payload);
         octets
     }
 }

@@ -11,14 +11,17 @@
 mod net;
 #[path = "../pipe/mod.rs"]
 mod pipe;
+mod stranger;
 
 use std::net::UdpSocket;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use self::net::{Net, Shape, address, binary, flow, has_program, is_available};
 use self::pipe::full_pipe;
+use self::stranger::{Attack, flood};
 
 /// A second between packets is too long to miss a repair, and as many as this in one take no time. A route over several hops is
 /// looked for in rings, in turn: where none of the packets that wait may be lost, there are fewer.
@@ -214,6 +217,58 @@ fn garbage_and_replays_change_no_route_and_use_up_no_memory() {
     assert_eq!(changed, Vec::<String>::new(), "no route was changed or added");
     let fates = flow(&net, 0, 1, GAP, Duration::from_secs(1));
     assert!(fates.iter().all(Option::is_some), "and it works on");
+}
+
+/// Node 0 has no key and runs no router: it sends packets from made-up addresses to node 1.
+#[test]
+fn with_a_key_a_stranger_starts_no_search_and_keeps_no_packet_waiting() {
+    if !is_available() {
+        return;
+    }
+    let mut net = Net::new("stranger", 4, Shape::Line);
+    let key = net.make_key("key");
+    (1..4).for_each(|node| net.start(node, &["--key", &key]));
+    net.ip(0, &["route", "add", "10.0.0.0/24", "via", &address(1).to_string(), "dev", "r0", "onlink"]);
+    let sealed = |net: &Net| net.status(1)["seals"]["sealed"].as_u64().expect("there is a key");
+    let sealed_in = |net: &Net, time: Duration| {
+        let before = sealed(net);
+        std::thread::sleep(time);
+        sealed(net) - before
+    };
+    let during = |attack: Attack, per_second: u32, work: &mut dyn FnMut()| {
+        let is_done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let flood = scope.spawn(|| flood(&net, 0, attack, per_second, &is_done));
+            work();
+            is_done.store(true, Ordering::Relaxed);
+            flood.join().expect("it sends")
+        })
+    };
+
+    let five_seconds = Duration::from_secs(5);
+    let peace = sealed_in(&net, five_seconds);
+    eprintln!("stranger: {peace} sealed messages in 5 s of peace");
+    let mut searches = Vec::new();
+    for attack in Attack::ALL {
+        let mut count = 0;
+        let packets = during(attack, 100, &mut || count = sealed_in(&net, five_seconds));
+        eprintln!("stranger: {count} sealed messages in 5 s of {attack:?} ({packets} packets)");
+        searches.push((attack, count));
+    }
+    // Own packets to a node two hops away, without a route there at first.
+    let mut fates = Vec::new();
+    let packets = during(Attack::Forward, 300, &mut || {
+        std::thread::sleep(Duration::from_secs(1));
+        fates = flow(&net, 1, 3, Duration::from_millis(200), five_seconds);
+    });
+    let answered = fates.iter().flatten().count();
+    let first = fates.iter().position(Option::is_some);
+    eprintln!("stranger: {answered} of {} pings answered under {packets} packets, from ping {first:?} on", fates.len());
+
+    for (attack, count) in searches {
+        assert!(count <= peace + 5, "{attack:?}: {count} sealed messages in 5 s, {peace} in peace");
+    }
+    assert_eq!(answered, fates.len(), "every ping waits for its route and is answered");
 }
 
 #[test]

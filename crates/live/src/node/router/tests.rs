@@ -1,3 +1,5 @@
+use std::sync::{Arc, Mutex};
+
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::routing::Node;
 use hopcast_protocols::routing::aodv::{Aodv, Config};
@@ -5,7 +7,7 @@ use hopcast_wire::aodv::{Extensions, ReplyFlags, ReplyRepr, Repr};
 use hopcast_wire::ipv4::Protocol;
 use proptest::prelude::*;
 
-use super::test::packet;
+use super::test::{packet, with_payload};
 use super::*;
 
 const OWN: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
@@ -56,6 +58,14 @@ fn reply(hops: u8) -> Vec<u8> {
         extensions: Extensions::default(),
     })
     .to_octets()
+}
+
+/// An error that says that `FAR` can't be reached any more (RFC 3561, section 5.3).
+fn error() -> Vec<u8> {
+    let mut octets = vec![3, 0, 0, 1];
+    octets.extend_from_slice(&FAR.octets());
+    octets.extend_from_slice(&8u32.to_be_bytes());
+    octets
 }
 
 fn routes(router: &Router, now: Instant) -> Vec<(Ipv4Addr, NextHop, u32)> {
@@ -164,7 +174,7 @@ fn strangers_without_number_keep_nobody_out() {
     assert!(router.came_over.len() <= MAX_KNOWN);
     let source = Ipv4Addr::new(10, 0, 0, 5);
     router.handle_sight(Sight { source, destination: far, protocol: 17, from: Some(NEXT) }, at(1));
-    assert_eq!(router.came_over.get(&source), Some(&NEXT));
+    assert_eq!(router.came_over(source, far, at(1)), Some(NEXT));
 }
 
 #[test]
@@ -269,6 +279,165 @@ fn senders_are_told_a_bounded_number_of_times_in_a_second() {
     }
     let told = outputs(&mut router).into_iter().filter(|output| matches!(output, Output::Tell(_))).count();
     assert_eq!(told, ICMP_PER_SECOND as usize);
+}
+
+/// A protocol that lets every packet wait.
+#[derive(Debug, Default)]
+struct Patient {
+    abandoned: Arc<Mutex<Vec<Ipv4Addr>>>,
+}
+
+impl Routing for Patient {
+    fn encapsulation(&self) -> Encapsulation {
+        Encapsulation::Udp { port: 1 }
+    }
+    fn handle_packet(&mut self, _: &routing::Packet<'_>, _: Instant) -> Verdict {
+        Verdict::Wait
+    }
+    fn handle_abandoned(&mut self, destination: Ipv4Addr, _: Instant) {
+        self.abandoned.lock().expect("one thread").push(destination);
+    }
+    fn handle_message(&mut self, _: &routing::Packet<'_>, _: Instant) {}
+    fn handle_link_event(&mut self, _: &LinkEvent<'_>, _: Instant) -> Verdict {
+        Verdict::Drop
+    }
+    fn handle_timeout(&mut self, _: Instant) {}
+    fn poll_timeout(&self) -> Option<Instant> {
+        None
+    }
+    fn poll_output(&mut self) -> Option<routing::Output> {
+        None
+    }
+    fn next_hop(&self, _: Ipv4Addr, _: Instant) -> Option<NextHop> {
+        None
+    }
+}
+
+const OTHER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 5);
+const STRANGER: NextHop = NextHop { interface: 1, address: Ipv4Addr::new(10, 0, 0, 66) };
+
+#[test]
+fn packets_of_others_drive_out_no_packet_of_this_host() {
+    let protocol = Patient::default();
+    let abandoned = Arc::clone(&protocol.abandoned);
+    let networks = vec!["10.0.0.0/24".parse().expect("a network")];
+    let mut router = Router::new(Box::new(protocol), |_| true, OWN, networks, false);
+    router.handle_stray(packet(OWN, FAR, Protocol::Udp), at(0));
+    let gone = Ipv4Addr::new(10, 0, 0, 7);
+    router.handle_stray(packet(OTHER, gone, Protocol::Udp), at(1));
+    for _ in 0..ROUTE_QUEUE_PACKETS {
+        router.handle_stray(packet(OTHER, FAR, Protocol::Udp), at(1));
+        // An echo reply.
+        router.handle_stray(with_payload(OWN, FAR, Protocol::Icmp, &[0; 8]), at(1));
+    }
+    assert_eq!(router.own.iter().collect::<Vec<_>>(), [&packet(OWN, FAR, Protocol::Udp)]);
+    assert_eq!(router.waiting(), 1 + ROUTE_QUEUE_PACKETS as usize);
+    assert_eq!(router.counters().packets_overflowed, u64::from(ROUTE_QUEUE_PACKETS) + 1);
+    assert_eq!(*abandoned.lock().expect("one thread"), [gone], "packets for the other one still wait");
+    // Each queue has its own times.
+    assert_eq!(router.poll_timeout(), Some(at(30_000)));
+    router.handle_timeout(at(30_000));
+    assert_eq!((router.own.len(), router.others.len()), (0, ROUTE_QUEUE_PACKETS as usize));
+    router.handle_timeout(at(30_001));
+    assert_eq!((router.waiting(), router.poll_timeout()), (0, None));
+    assert_eq!(*abandoned.lock().expect("one thread"), [gone, FAR], "once, when the last one has left");
+}
+
+#[test]
+fn no_route_is_searched_for_an_error_of_this_host() {
+    for is_sealed in [false, true] {
+        let mut router = router_with(is_sealed);
+        let error = icmp::host_unreachable(&packet(FAR, OTHER, Protocol::Udp), OWN).expect("the sender is told");
+        router.handle_stray(error.clone(), at(0));
+        assert_eq!(outputs(&mut router), []);
+        assert_eq!((router.waiting(), router.counters().errors_without_route), (0, 1));
+        // There is a route by now, which the kernel did not have yet.
+        router.handle_message(NEXT, OWN, 1, &reply(2), at(1));
+        router.handle_stray(error.clone(), at(1));
+        assert_eq!(outputs(&mut router), [Output::Forward { hop: NEXT, packet: error }]);
+    }
+}
+
+#[test]
+fn with_a_key_strays_of_strangers_are_dropped_without_a_word() {
+    let mut router = router_with(true);
+    // Of a neighbour that has sent no message, and of nobody that was seen.
+    router.handle_sight(Sight { source: OTHER, destination: FAR, protocol: 17, from: Some(STRANGER) }, at(0));
+    for millis in 0..100 {
+        router.handle_stray(packet(OTHER, FAR, Protocol::Udp), at(millis));
+    }
+    assert_eq!(run_until(&mut router, at(1000)), []);
+    assert_eq!((router.waiting(), router.counters().packets_unproven), (0, 100));
+}
+
+#[test]
+fn with_a_key_strays_of_neighbours_that_have_it_are_answered_as_without() {
+    let mut router = router_with(true);
+    router.handle_message(NEXT, OWN, 1, &reply(2), at(0));
+    router.handle_neighbour_lost(NEXT, at(1));
+    let _ = outputs(&mut router);
+    let sight = Sight { source: OTHER, destination: FAR, protocol: 17, from: Some(NEXT) };
+    let stray = || packet(OTHER, FAR, Protocol::Udp);
+    router.handle_message(NEXT, OWN, 1, &reply(2), at(2));
+    router.handle_sight(sight, at(2));
+    router.handle_message(NEXT, OWN, 1, &error(), at(3));
+    let _ = outputs(&mut router);
+    // A second after the last packet that came over the neighbour, nobody vouches for the next.
+    router.handle_stray(stray(), at(1001));
+    assert_eq!(router.counters().packets_unproven, 0);
+    assert!(outputs(&mut router).iter().any(|output| matches!(output, Output::Tell(_))));
+    router.handle_stray(stray(), at(1002));
+    assert_eq!(router.counters().packets_unproven, 1);
+    // Nor does the neighbour once it is lost.
+    router.handle_sight(sight, at(1010));
+    router.handle_neighbour_lost(NEXT, at(1011));
+    let _ = outputs(&mut router);
+    router.handle_stray(stray(), at(1012));
+    assert_eq!(router.counters().packets_unproven, 2);
+    assert_eq!(outputs(&mut router), []);
+}
+
+#[test]
+fn with_a_key_a_flow_vouches_for_no_other_destination() {
+    let mut router = router_with(true);
+    router.handle_message(NEXT, OWN, 1, &reply(2), at(0));
+    router.handle_sight(Sight { source: OTHER, destination: FAR, protocol: 17, from: Some(NEXT) }, at(0));
+    router.handle_stray(packet(OTHER, Ipv4Addr::new(10, 0, 0, 7), Protocol::Udp), at(1));
+    assert_eq!((router.counters().packets_unproven, outputs(&mut router)), (1, vec![]));
+}
+
+/// What the kernel says to a made-up address is as good as the packet that it answers.
+#[test]
+fn with_a_key_answers_to_strangers_start_no_search() {
+    let mut refusal = [0; 20];
+    // RST, ACK.
+    refusal[13] = 0x14;
+    for answer in [with_payload(OWN, OTHER, Protocol::Icmp, &[0; 8]), with_payload(OWN, OTHER, Protocol::Tcp, &refusal)]
+    {
+        let mut router = router_with(true);
+        router.handle_message(NEXT, OWN, 1, &reply(2), at(0));
+        let sight = |from| Sight { source: OTHER, destination: OWN, protocol: 1, from: Some(from) };
+        router.handle_sight(sight(STRANGER), at(1));
+        router.handle_stray(answer.clone(), at(1));
+        assert_eq!((router.counters().packets_unproven, outputs(&mut router)), (1, vec![]));
+        // The same, asked by way of a neighbour that has the key: the answer waits for its route.
+        router.handle_sight(sight(NEXT), at(2));
+        router.handle_stray(answer.clone(), at(2));
+        assert!(matches!(&outputs(&mut router)[..], [Output::Send(_)]), "it is searched for");
+        assert_eq!((router.own.len(), router.others.len()), (0, 1));
+    }
+}
+
+#[test]
+fn with_a_key_an_answer_waits_for_a_route_that_a_program_needs() {
+    let mut router = router_with(true);
+    let mut fragment = with_payload(OWN, FAR, Protocol::Icmp, &[0; 8]);
+    fragment[7] = 1;
+    router.handle_stray(fragment.clone(), at(0));
+    assert_eq!((router.waiting(), router.counters().packets_unproven), (0, 1));
+    router.handle_stray(packet(OWN, FAR, Protocol::Udp), at(0));
+    router.handle_stray(fragment, at(0));
+    assert_eq!((router.own.len(), router.others.len()), (1, 1));
 }
 
 proptest! {
