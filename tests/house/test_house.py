@@ -115,7 +115,8 @@ def test_imports_point_down_only(crate: str) -> None:
         if package["id"] == members()[crate]
         for dependency in package["dependencies"]
     }
-    assert (named & set(members())) - ARROWS[crate] == set()
+    # A crate may ask for a feature of its own in its tests: hopcast-protocols does, for its testkit.
+    assert (named & set(members())) - ARROWS[crate] - {crate} == set()
 
 
 @pytest.mark.parametrize("crate", CORE)

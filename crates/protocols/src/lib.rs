@@ -18,5 +18,7 @@ mod lookup;
 pub mod random;
 pub mod rounding;
 pub mod routing;
+#[cfg(any(test, feature = "testkit"))]
+pub mod testkit;
 pub mod time;
 pub mod transport;

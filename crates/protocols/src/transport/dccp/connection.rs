@@ -472,6 +472,11 @@ fn earliest(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
 
 /// What an observer may ask.
 impl Connection {
+    /// The configuration that it was made with, each value in its range.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
     /// Where the connection stands.
     pub fn state(&self) -> State {
         self.state

@@ -361,6 +361,16 @@ impl Connection {
 
 /// What an observer may ask.
 impl Connection {
+    /// The configuration that it was made with, each value in its range.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Bytes that the send buffer has taken since the start.
+    pub fn bytes_written(&self) -> u64 {
+        self.sender.bytes_written()
+    }
+
     /// Where the connection stands.
     pub fn state(&self) -> State {
         self.state

@@ -219,6 +219,12 @@ impl Sender {
         self.fin && self.una > self.written
     }
 
+    /// Bytes that the buffer has taken since the start.
+    pub(super) fn bytes_written(&self) -> u64 {
+        // Position 0 is the SYN.
+        self.written - 1
+    }
+
     /// Free room in the buffer in bytes.
     pub(super) fn space(&self) -> u32 {
         // The SYN takes no room, and neither does an acknowledged FIN.

@@ -6,7 +6,8 @@ use super::super::super::adtfrc::{self, States};
 use super::super::super::tfrc;
 use super::super::{CloseReason, Config, Congestion, Output, Payload};
 use super::bench::{Bench, CLIENT_ISS, SERVER_ISS, encode, ms};
-use super::pair::{Link, Pair};
+use super::pair::pair;
+use crate::testkit::{Bottleneck, Impairments, Link, Side};
 use crate::time::{Duration, Instant};
 
 fn adaptive() -> Config {
@@ -149,23 +150,30 @@ fn plain() -> Config {
     Config { congestion: Congestion::Tfrc(tfrc), queue: 100, ..Config::default() }
 }
 
-/// Octets that arrive in `seconds` over a link, from a client that always has some, and the packets that overflowed.
-fn run(configs: [Config; 2], link: Link, seconds: u64) -> (u64, u64) {
-    let mut pair = Pair::new(configs, [u64::MAX, 0], 1000, link, 11, false);
-    pair.run(Instant::START + Duration::from_secs(seconds));
-    (pair.ends[1].delivered, pair.overflows)
+/// Octets that arrive in `seconds` over a link whose impairments count for what the client sends, from one that always has some, and
+/// the packets that overflowed.
+fn run(configs: [Config; 2], impairments: Impairments, seconds: u64) -> (u64, u64) {
+    let mut pair = pair(configs, [u64::MAX, 0], 1000, link(impairments), 11, false);
+    pair.run_until(Instant::START + Duration::from_secs(seconds));
+    (pair.server.delivered, pair.link.statistics(Side::Client).overflowed)
 }
 
-/// 1 Mb/s, 40 ms in each direction, and room for fifty packets.
-fn bottleneck() -> Link {
-    Link { bottleneck: Some((125_000.0, 50)), ..Link::clean(Duration::from_millis(40)) }
+/// A link with a bottleneck in the client's direction alone.
+fn link(impairments: Impairments) -> Link<super::super::Packet> {
+    Link::asymmetric(impairments, Impairments { bottleneck: None, ..impairments }, 12)
+}
+
+/// 8 ms for a packet of 1036 bytes, which has 1000 of data (1 Mb/s), 40 ms in each direction, and room for fifty packets.
+fn bottleneck() -> Impairments {
+    let bottleneck = Bottleneck { per_byte: Duration::from_nanos(7722), queue: Duration::from_millis(400) };
+    Impairments { bottleneck: Some(bottleneck), ..Impairments::latency(Duration::from_millis(40)) }
 }
 
 fn patient() -> Config {
     Config { congestion: Congestion::Adtfrc(adtfrc::Config::default()), ..adaptive() }
 }
 
-fn both(config: fn() -> Config, link: Link) -> (u64, u64) {
+fn both(config: fn() -> Config, link: Impairments) -> (u64, u64) {
     run([config(), config()], link, 60)
 }
 
@@ -181,7 +189,7 @@ fn a_bottleneck_of_its_own_is_filled_without_errors_as_tfrc_fills_it() {
 #[test]
 fn channel_errors_cost_little_more_than_what_they_destroy() {
     for (loss, least) in [(0.02, 1.2), (0.05, 2.0)] {
-        let link = Link { loss, ..bottleneck() };
+        let link = Impairments { loss, ..bottleneck() };
         let ((plain, _), (adaptive, overflows)) = (both(plain, link), both(patient, link));
         assert!(adaptive as f64 > least * plain as f64, "{adaptive} and {plain} octets at {loss}");
         assert!(overflows * 1000 < adaptive / 10, "{overflows} of {} packets", adaptive / 1000);
@@ -191,22 +199,22 @@ fn channel_errors_cost_little_more_than_what_they_destroy() {
 #[test]
 fn after_a_disconnection_the_flow_is_back_within_a_probe() {
     // Fifteen seconds of sixty.
-    let outage = Some((ms(20_000), ms(35_000)));
-    let link = Link { outage, ..bottleneck() };
-    let mut pair = Pair::new([patient(), patient()], [u64::MAX, 0], 1000, link, 11, false);
-    pair.run(ms(34_999));
-    let before = pair.ends[1].delivered;
-    assert!(pair.ends[0].connection.sender().adtfrc().expect("it is").is_probing());
+    let outage = Some([ms(20_000), ms(35_000)]);
+    let impairments = Impairments { outage, ..bottleneck() };
+    let mut pair = pair([patient(), patient()], [u64::MAX, 0], 1000, link(impairments), 11, false);
+    pair.run_until(ms(34_999));
+    let before = pair.server.delivered;
+    assert!(pair.client.connection.sender().adtfrc().expect("it is").is_probing());
     // The next probe, a round trip, and half a second at no less than half the rate.
-    pair.run(ms(37_600));
-    assert!(pair.ends[1].delivered - before > 30_000, "{}", pair.ends[1].delivered - before);
-    let ((plain, _), (adaptive, _)) = (both(plain, link), both(patient, link));
+    pair.run_until(ms(37_600));
+    assert!(pair.server.delivered - before > 30_000, "{}", pair.server.delivered - before);
+    let ((plain, _), (adaptive, _)) = (both(plain, impairments), both(patient, impairments));
     assert!(adaptive > plain, "{adaptive} and {plain} octets");
 }
 
 #[test]
 fn with_a_plain_peer_on_either_side_it_is_tfrc() {
-    let link = Link { loss: 0.02, ..bottleneck() };
+    let link = Impairments { loss: 0.02, ..bottleneck() };
     let (reference, _) = run([plain(), plain()], link, 60);
     for configs in [[patient(), plain()], [plain(), patient()]] {
         let (delivered, _) = run(configs, link, 60);
