@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use hopcast_radio::mac::StationId;
 use hopcast_wire::MacAddress;
 
-use crate::scenario::model::NodeId;
+use crate::id::NodeId;
 
 /// The network of all stations: a locally administered address that no station has (IEEE 802.11-2020, 9.2.4.3.4).
 pub const BSSID: MacAddress = MacAddress([0x02, 0x01, 0, 0, 0, 0]);

@@ -51,6 +51,7 @@ pub mod capture;
 pub mod engine;
 pub mod execute;
 pub mod host;
+pub mod id;
 pub mod metrics;
 pub mod mobility;
 pub mod network;

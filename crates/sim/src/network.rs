@@ -18,8 +18,9 @@ use hopcast_radio::units::Power;
 use crate::engine::{Attachment, Ports};
 use crate::host::card::Cards;
 use crate::host::{Destinations, Hop, Host, Interface, Routes};
+use crate::id::NodeId;
 use crate::paths::{LossyLink, Paths};
-use crate::scenario::model::{Flow, Group, NodeId, NodeRadio, Relay, Role, Routing, Scenario};
+use crate::scenario::model::{Flow, Group, NodeRadio, Relay, Role, Routing, Scenario};
 use crate::topology::Topology;
 use crate::wired::Wire;
 

@@ -9,8 +9,9 @@ use crate::capture::encode::Encoder;
 use crate::engine::{Attachment, Port, Ports};
 use crate::host::packet::Packet;
 use crate::host::{Arrival, BegunDatagrams, Hop, Host, Listener, Neighbour, RealFrame};
+use crate::id::NodeId;
 use crate::network::Neighbours;
-use crate::scenario::model::{NodeId, Scenario};
+use crate::scenario::model::Scenario;
 
 /// Why a frame of a real host is not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

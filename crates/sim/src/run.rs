@@ -19,12 +19,13 @@ use crate::engine::{Attachment, Engine, Event, Loss, Outgoing, Port, Ports, Tap,
 use crate::host::card::{Cards, Copied};
 use crate::host::packet::Packet;
 use crate::host::{ConservationError, Context, Endpoint, Hop, Host, Listener, Neighbour, PacketPool, Transmit};
+use crate::id::{FlowId, NodeId};
 use crate::metrics::{Census, Counters, DropCause, FlowTable, Loss as FlowLoss, PathState, Truth, Unjudged};
 use crate::mobility::Motion;
 use crate::network::{self, Network};
 use crate::occupancy::Occupancy;
 use crate::real::{Delivery, RealHosts, Refusal, read_frame};
-use crate::scenario::model::{Errors, FlowId, LossLevel, NodeId, NodeRadio, Scenario};
+use crate::scenario::model::{Errors, LossLevel, NodeRadio, Scenario};
 use crate::topology::{Connectivity, Topology};
 use crate::traffic::{Hosting, Machines, TrafficError, is_adtfrc, machines};
 use crate::wired::Wire;

@@ -9,7 +9,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
 use hopcast_protocols::time::{Duration, Instant};
-use hopcast_sim::scenario::model::NodeId;
+use hopcast_sim::id::NodeId;
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 use nix::sys::time::TimeSpec;

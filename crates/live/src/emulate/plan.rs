@@ -3,9 +3,10 @@
 use std::net::Ipv4Addr;
 
 use hopcast_sim::address::{ip_address, mac_address};
+use hopcast_sim::id::NodeId;
 use hopcast_sim::network::Neighbours;
 use hopcast_sim::run::Simulation;
-use hopcast_sim::scenario::model::{Flow, Group, NodeId, Relay, Role, Routing, Scenario, Transport};
+use hopcast_sim::scenario::model::{Flow, Group, Relay, Role, Routing, Scenario, Transport};
 use hopcast_wire::MacAddress;
 
 /// A real host to be.

@@ -9,7 +9,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use hopcast_protocols::time::Instant;
-use hopcast_sim::scenario::model::NodeId;
+use hopcast_sim::id::NodeId;
 use nix::fcntl::Flock;
 use serde::{Deserialize, Serialize};
 

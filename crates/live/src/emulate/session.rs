@@ -1,9 +1,10 @@
 //! A run with real hosts, whoever they are and however fast it goes: what comes in changes it, what goes out is summed up.
 
 use hopcast_protocols::time::Instant;
+use hopcast_sim::id::NodeId;
 use hopcast_sim::real::Delivery;
 use hopcast_sim::results::Replication;
-use hopcast_sim::scenario::model::{NodeId, Scenario};
+use hopcast_sim::scenario::model::Scenario;
 use hopcast_sim::traffic::TrafficError;
 use sha2::{Digest, Sha256};
 

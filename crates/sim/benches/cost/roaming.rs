@@ -4,8 +4,8 @@ use core::fmt::Write as _;
 
 use hopcast_protocols::time::Instant;
 use hopcast_radio::propagation::Position;
+use hopcast_sim::id::NodeId;
 use hopcast_sim::mobility::Motion;
-use hopcast_sim::scenario::model::NodeId;
 use hopcast_sim::scenario::{Scenario, Source};
 
 /// So many nodes, one on 100 m by 100 m, at up to 5 m/s. One of eight sends eight packets a second to the node that is nearest

@@ -58,7 +58,7 @@ pub(super) mod tests {
     use hopcast_radio::mac::edca::UserPriority;
 
     use super::*;
-    use crate::scenario::model::{FlowId, NodeId};
+    use crate::id::{FlowId, NodeId};
     use hopcast_protocols::time::Instant;
 
     pub(in crate::host) fn datagram(length: u16, id: u16, seq: u64) -> Packet {

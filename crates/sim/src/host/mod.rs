@@ -45,8 +45,8 @@ pub use router::{Neighbour, ROUTE_QUEUE_PACKETS, ROUTE_QUEUE_TIMEOUT, Router};
 pub use routes::{Destinations, Hop, Routes};
 pub use tcp::TcpOptions;
 
+use crate::id::{FlowId, NodeId};
 use crate::metrics::{Census, Counters, DropCause, FlowTable};
-use crate::scenario::model::{FlowId, NodeId};
 use crate::timers::Timers;
 use arp::Resolution;
 use dccp::DccpSocket;

@@ -1,6 +1,6 @@
 //! An IP datagram, or a fragment of one, as a small value: what its headers say, and whose data it carries. And an ARP packet.
 
-use crate::scenario::model::{FlowId, NodeId};
+use crate::id::{FlowId, NodeId};
 use hopcast_protocols::fec;
 use hopcast_protocols::random::{self, Purpose};
 use hopcast_protocols::routing::Encapsulation;

@@ -21,8 +21,8 @@ use super::packet::{Body, DEFAULT_TTL, IPV4_HEADER, Ipv4, Packet, Part, RealPart
 use super::tcp::Handed;
 use super::{Context, Hop, Host, Neighbour, Socket, Transmit, count_host_drop};
 use crate::address::{ip_address, node_of};
+use crate::id::{FlowId, NodeId};
 use crate::metrics::DropCause;
-use crate::scenario::model::{FlowId, NodeId};
 
 /// Errors in a row that a host tells of, and how long it takes until it may tell of one more (RFC 1812, section 4.3.2.8, wants
 /// them limited; the numbers are Linux's, `icmp_ratelimit` and `XRLIM_BURST_FACTOR`).

@@ -6,8 +6,8 @@
 //! the same source came in between, and one put together of two is recognised, as by its checksum.
 
 use super::packet::{MAX_IP_PAYLOAD, Packet};
+use crate::id::NodeId;
 use crate::metrics::DropCause;
-use crate::scenario::model::NodeId;
 use hopcast_protocols::time::{Duration, Instant};
 
 /// How long a datagram may take, from its first fragment: Linux's `ipfrag_time` (Documentation/networking/ip-sysctl.rst).

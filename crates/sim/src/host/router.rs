@@ -10,9 +10,9 @@ use super::fragment::Fragments;
 use super::packet::{Body, Ipv4, MAX_IP_DATAGRAM, Packet, Part, RoutingPart, Tag};
 use super::{Context, Hop, Host, Slot, Transmit, count_drop, count_host_drop};
 use crate::address::{ip_address, node_of};
+use crate::id::{FlowId, NodeId};
 use crate::metrics::DropCause;
 use crate::network::Neighbours;
-use crate::scenario::model::{FlowId, NodeId};
 use hopcast_protocols::routing::{
     self, Arrival, Encapsulation, Forward, LinkEvent, Message, NextHop, Output, Routing, Token, Verdict,
 };

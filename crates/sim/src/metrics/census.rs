@@ -1,6 +1,6 @@
 //! A count of the datagrams in flight, taken by looking into every place where one can be.
 
-use crate::scenario::model::FlowId;
+use crate::id::FlowId;
 use std::collections::BTreeSet;
 
 /// The datagrams that were found at the end of a run: in hosts, in interfaces, on the air.

@@ -7,7 +7,7 @@ use super::{
     PlayerSummary, RateControl, Scores, Series, Truth, Unjudged,
 };
 use crate::host::packet::Tag;
-use crate::scenario::model::{FlowId, NodeId};
+use crate::id::{FlowId, NodeId};
 use hdrhistogram::Histogram;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::adtfrc;

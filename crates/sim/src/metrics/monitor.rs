@@ -8,7 +8,7 @@
 //! reasons of its own is neither.
 
 use super::{DropCause, PathState};
-use crate::scenario::model::{FlowId, NodeId};
+use crate::id::{FlowId, NodeId};
 use hopcast_protocols::time::Instant;
 use hopcast_protocols::transport::adtfrc;
 use serde::ser::SerializeMap;

@@ -140,7 +140,7 @@ mod tests {
     use super::super::Motion;
     use super::super::statistics::{CRITICAL, kolmogorov_smirnov};
     use super::*;
-    use crate::scenario::model::NodeId;
+    use crate::id::NodeId;
 
     /// So wide that no edge is ever met.
     const PLAIN: Config = Config {

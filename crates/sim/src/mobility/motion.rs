@@ -7,7 +7,8 @@ use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::propagation::Position;
 
 use super::{GaussMarkov, Leg, Mobility, Movement, RandomWaypoint, Rest, place};
-use crate::scenario::model::{self, NodeId, Scenario};
+use crate::id::NodeId;
+use crate::scenario::model::{self, Scenario};
 
 /// The most legs that are drawn ahead for a node, so that memory has a bound however short legs are.
 const AHEAD: usize = 64;

@@ -142,7 +142,7 @@ mod tests {
     use super::super::Motion;
     use super::super::statistics::{CRITICAL, kolmogorov_smirnov};
     use super::*;
-    use crate::scenario::model::NodeId;
+    use crate::id::NodeId;
 
     const AREA: Area = Area { x: 0.0, y: 0.0, width: 800.0, height: 400.0 };
 

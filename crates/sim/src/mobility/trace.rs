@@ -376,7 +376,7 @@ mod tests {
 
     use super::super::{Mobility, Motion};
     use super::*;
-    use crate::scenario::model::NodeId;
+    use crate::id::NodeId;
 
     fn motion(text: &str) -> Motion {
         let movements = parse(text, "m").expect("a trace");

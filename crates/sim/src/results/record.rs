@@ -5,9 +5,10 @@ use hopcast_radio::mac::{self, Dcf};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
+use crate::id::NodeId;
 use crate::metrics::{Counters, DropCause, FlowSummary};
 use crate::run::Simulation;
-use crate::scenario::model::{Dccp, Flow, NodeId, Scenario, Transport};
+use crate::scenario::model::{Dccp, Flow, Scenario, Transport};
 
 /// One flow.
 #[derive(Clone, Debug, PartialEq, Serialize)]

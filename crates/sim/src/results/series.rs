@@ -4,9 +4,9 @@ use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::Dcf;
 use hopcast_radio::phy::DataRate;
 
+use crate::id::NodeId;
 use crate::metrics::{FlowTable, Sample};
 use crate::run::Simulation;
-use crate::scenario::model::NodeId;
 
 /// The samples of one run.
 #[derive(Clone, Debug, Default, PartialEq)]

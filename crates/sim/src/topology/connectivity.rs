@@ -2,9 +2,10 @@
 
 use super::channel::Channel;
 use super::{ByReceiver, channel, is_usable, reception};
+use crate::id::NodeId;
 use crate::mobility::Motion;
 use crate::network::{self, Station};
-use crate::scenario::model::{NodeId, Scenario};
+use crate::scenario::model::Scenario;
 use hopcast_protocols::time::Instant;
 use hopcast_radio::propagation::Position;
 use hopcast_radio::units::Power;

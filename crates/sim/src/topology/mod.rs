@@ -21,9 +21,10 @@ use hopcast_radio::rate::Algorithm;
 use hopcast_radio::reception::{Mode, Reception, Rules, Sinr, Threshold};
 use hopcast_radio::units::{Decibel, Power, PowerRatio};
 
+use crate::id::NodeId;
 use crate::mobility::Motion;
 use crate::network::Station;
-use crate::scenario::model::{self, Errors, LossLevel, NodeId, NodeRadio, Propagation, Radio};
+use crate::scenario::model::{self, Errors, LossLevel, NodeRadio, Propagation, Radio};
 use channel::{Attenuation, Channel};
 pub use connectivity::Connectivity;
 use moving::Surroundings;

@@ -18,8 +18,8 @@ use hopcast_radio::units::Power;
 
 use super::channel::Channel;
 use super::squares::Squares;
+use crate::id::NodeId;
 use crate::mobility::Motion;
-use crate::scenario::model::NodeId;
 
 /// The stations, where they are, and who is near whom.
 #[derive(Debug)]

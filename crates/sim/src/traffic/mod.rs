@@ -8,13 +8,12 @@ use crate::host::{
     DccpOptions, Endpoint, FEC_HEADER, FEC_SOURCE_TRAILER, Host, HostConfig, Listener, MAX_SOCKETS, Router, Routes,
     TcpOptions,
 };
+use crate::id::{FlowId, NodeId};
 use crate::metrics::{FlowSpec, FlowTable, PlayerSpec};
 use crate::network::{Neighbours, Network};
 use crate::paths::Paths;
 use crate::scenario::ScenarioError;
-use crate::scenario::model::{
-    Application, Dccp, Flow, FlowId, Group, NodeId, Relay, Routing, Scenario, Tcp, Transport,
-};
+use crate::scenario::model::{Application, Dccp, Flow, Group, Relay, Routing, Scenario, Tcp, Transport};
 use crate::scenario::quantity::Time;
 use crate::topology::USABLE_LOSS;
 use hopcast_protocols::application::{

@@ -10,9 +10,9 @@ use hopcast_radio::propagation::{FreeSpace, Position, Propagation};
 use hopcast_radio::units::Power;
 use hopcast_sim::engine::Tap;
 use hopcast_sim::host::packet::Packet;
+use hopcast_sim::id::NodeId;
 use hopcast_sim::mobility::Motion;
 use hopcast_sim::run::Simulation;
-use hopcast_sim::scenario::model::NodeId;
 use hopcast_sim::scenario::{Scenario, Source};
 
 use crate::difference::{Way, first_difference, parting};

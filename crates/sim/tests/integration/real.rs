@@ -4,10 +4,10 @@ use std::net::Ipv4Addr;
 
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_sim::address::ip_address;
+use hopcast_sim::id::NodeId;
 use hopcast_sim::metrics::DropCause;
 use hopcast_sim::real::{Delivery, Refusal};
 use hopcast_sim::run::Simulation;
-use hopcast_sim::scenario::model::NodeId;
 use hopcast_sim::scenario::{Scenario, Source};
 use hopcast_wire::checksum::Policy;
 use hopcast_wire::llc::EtherType;

@@ -17,8 +17,8 @@ use super::super::packet::{Body, Packet, Tag};
 use super::super::{Context, Endpoint, Host, Listener, Socket, count_host_drop};
 use super::{Connection, Duration, Instant, TcpOptions, TcpSocket};
 use crate::address::ip_address;
+use crate::id::{FlowId, NodeId};
 use crate::metrics::{DropCause, FlowMetrics, TcpStatistics};
-use crate::scenario::model::{FlowId, NodeId};
 
 /// One tick of the clock that initial sequence numbers follow (RFC 9293, section 3.4.1).
 const SEQUENCE_TICK: Duration = Duration::from_micros(4);

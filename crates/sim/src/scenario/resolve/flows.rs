@@ -9,7 +9,7 @@ use hopcast_protocols::transport::{adtfrc, dccp, tcp, tfrc};
 use hopcast_radio::mac::edca::UserPriority;
 use hopcast_wire::fec::MAX_SYMBOLS;
 
-use super::super::model::{self, NodeId};
+use super::super::model;
 use super::super::nearest;
 use super::super::quantity::{Rate, Size, Time, TimeOrOff};
 use super::super::schema::{
@@ -17,6 +17,7 @@ use super::super::schema::{
 };
 use super::super::traces::Traces;
 use crate::host::FEC_HEADER;
+use crate::id::NodeId;
 
 use super::{Resolver, exact, instant, show, word};
 

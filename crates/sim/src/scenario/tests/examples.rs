@@ -6,6 +6,7 @@ use hopcast_radio::phy::{DataRate, Standard};
 
 use super::model::*;
 use super::*;
+use crate::id::NodeId;
 
 #[test]
 fn the_string_loads_with_static_routes() {

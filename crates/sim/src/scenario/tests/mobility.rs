@@ -8,6 +8,7 @@ use hopcast_radio::propagation::Position;
 
 use super::model::*;
 use super::*;
+use crate::id::NodeId;
 use crate::mobility::{Area, gauss_markov, random_waypoint};
 
 const PLACED: &str = r#"nodes.a.placement={ shape = "uniform", width = "800 m", height = "400 m" }"#;

@@ -11,6 +11,7 @@ use hopcast_radio::queue::{CoDelConfig, Discipline, FqCoDelConfig};
 
 use super::model::*;
 use super::*;
+use crate::id::NodeId;
 
 const TCP: &str = r#"flows.f.transport={ protocol = "tcp" }"#;
 const BULK: &str = r#"flows.f.application={ kind = "bulk" }"#;
