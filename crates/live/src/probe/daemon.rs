@@ -19,8 +19,6 @@ use crate::platform::wait;
 
 /// The most flows at a time, so that strangers can't take all memory; a choice of ours. Each takes up to 2 MiB.
 pub const MAX_SESSIONS: usize = 64;
-/// A flow whose source says nothing for so long is given up; it pings each second.
-pub const SILENCE: Duration = Duration::from_secs(30);
 
 /// How often it looks, at its end, whether all flows have ended: for 2 s, which is longer than any of them takes.
 const LOOKS_AT_END: usize = 20;

@@ -6,10 +6,10 @@ use std::thread;
 
 use hopcast_protocols::time::{Duration, Instant};
 
+use super::SILENCE;
 use super::clock_offset::{ClockOffset, Exchange};
 pub use super::control::Outcome;
 use super::control::{Control, Event, Message, Open, VERSION};
-use super::daemon::SILENCE;
 use super::plan::FlowPlan;
 use super::socket::{LOOK, Output, with_port};
 use super::source::{self, Written};

@@ -37,10 +37,15 @@ pub mod units;
 
 use std::net::SocketAddr;
 
+use hopcast_protocols::time::Duration;
+
 use self::daemon::{Daemon, Role};
 use crate::failure::Failure;
 use crate::output::say;
 use crate::platform::signals::Signals;
+
+/// Silence of a source after which its flow is given up; a source pings each second.
+pub const SILENCE: Duration = Duration::from_secs(30);
 
 /// Measure links and paths between real hosts.
 ///

@@ -9,8 +9,8 @@ use std::thread;
 use hopcast_protocols::time::{Duration, Instant};
 use nix::errno::Errno;
 
+use super::SILENCE;
 use super::control::{Control, Event, Message, Open, Report};
-use super::daemon::SILENCE;
 use super::datagrams::Datagrams;
 use super::overflow::Overflow;
 use super::plan::Protocol;

@@ -8,8 +8,8 @@ use std::thread;
 use hopcast_protocols::application::Relay;
 use hopcast_wire::probe::Packet;
 
+use super::SILENCE;
 use super::control::{Control, Event, Message, Open, Relayed};
-use super::daemon::SILENCE;
 use super::overflow::Overflow;
 use super::socket::{Input, LOOK, Output, accept, is_transient, with_port, write_all};
 use super::units::Units;

@@ -4,8 +4,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use super::SILENCE;
 use super::control::{Control, Event, Message, START_TIME};
-use super::daemon::SILENCE;
 use super::flow::{self, Desk, KEEP_INTERVAL, Outcome};
 use super::plan::{Case, FlowPlan};
 use super::socket::LOOK;

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::document::{Path, Tree};
 use super::profile::Layer;
-use super::reference::declaration;
+use super::reference::{DEFAULT_KEY, declaration};
 
 /// One value in force.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -128,9 +128,6 @@ impl Ledger<'_> {
         if self.tree.overridden(path) { super::document::SET } else { "scenario" }
     }
 }
-
-/// Key in the JSON Schema that holds a default with its source.
-pub(super) const DEFAULT_KEY: &str = "x-default";
 
 /// A value that hopcast itself declares, in its type.
 fn read<T: DeserializeOwned>(value: Value) -> T {

@@ -6,10 +6,12 @@ use std::sync::LazyLock;
 use serde_json::{Map, Value};
 
 use super::document::{Path, Tree};
-use super::explain::DEFAULT_KEY;
 use super::profile::Layer;
 use super::quantity;
 use super::schema::Document;
+
+/// Key in the JSON Schema that holds a default with its source.
+pub(super) const DEFAULT_KEY: &str = "x-default";
 
 /// The JSON Schema (draft 2020-12) of scenario files. Limits of quantities hold for numbers; for texts they are checked
 /// when the scenario is read.
