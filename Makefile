@@ -25,7 +25,7 @@ STATIC ?= $(shell rustc -vV | sed -n 's/^host: //p')
 TESTED := --workspace --exclude hopcast-py --locked
 PYTEST := $(BIN)/pytest -q -n auto
 
-.PHONY: help install build static demo test test-full lint format docs bench bench-peers bench-kernel bench-probe bench-stream fuzz clean
+.PHONY: help install build static demo test test-full lint docs-check format docs bench bench-peers bench-kernel bench-probe bench-stream fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -61,6 +61,8 @@ lint: $(BUILT) ## check style, lints, types, documentation
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest hopcast._core
 	$(BIN)/python tools/docs/scenario_types.py --check
+
+docs-check: $(BUILT) ## check the pages and figures that come from the code, many of them by simulating
 	$(BIN)/python tools/docs/generate.py --check
 
 format: $(INSTALLED) ## format all sources
@@ -88,7 +90,7 @@ bench-stream: ## measure hopcast stream beside iperf3 over virtual Ethernet, as 
 	cargo bench -p hopcast-live --bench stream --locked
 
 # Without a sanitizer: hopcast has no unsafe code, and this way the installed toolchain serves.
-fuzz: $(FUZZER) ## let each parser and machine take octets of nobody, ten minutes each
+fuzz: $(FUZZER) ## fuzz every parser and state machine for ten minutes each
 	for target in $(FUZZ_TARGETS); do \
 	    mkdir -p fuzz/corpus/$$target; \
 	    seeds=$$(test -d fuzz/seeds/$$target && echo fuzz/seeds/$$target || true); \
