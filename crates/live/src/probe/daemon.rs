@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 
-use hopcast_protocols::time::Duration;
 use hopcast_sim::results::cause;
 
 use super::control::{ANSWER_TIME, Control, Event, Message, VERSION};
