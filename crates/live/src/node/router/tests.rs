@@ -385,7 +385,10 @@ fn with_a_key_strays_of_neighbours_that_have_it_are_answered_as_without() {
     // A second after the last packet that came over the neighbour, nobody vouches for the next.
     router.handle_stray(stray(), at(1001));
     assert_eq!(router.counters().packets_unproven, 0);
-    assert!(outputs(&mut router).iter().any(|output| matches!(output, Output::Tell(_))));
+    // The route is looked for (RFC 3561, section 6.12), as without a key.
+    let is_request = |output: &Output| matches!(output, Output::Send(message) if message.octets[0] == 1);
+    assert!(outputs(&mut router).iter().any(is_request));
+    assert_eq!(router.waiting(), 1);
     router.handle_stray(stray(), at(1002));
     assert_eq!(router.counters().packets_unproven, 1);
     // Nor does the neighbour once it is lost.
