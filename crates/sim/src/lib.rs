@@ -43,7 +43,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The same scenario, seed and version give the same events and the same numbers; `ARCHITECTURE.md` has the promise in full.
+//! The same scenario, seed and version give the same events and the same numbers; `docs/determinism.md` has the promise in full.
 
 pub mod address;
 pub mod association;
