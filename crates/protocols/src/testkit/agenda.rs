@@ -1,6 +1,7 @@
 //! What is to happen, in the order of time.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::OccupiedEntry;
 
 use crate::time::Instant;
 
@@ -30,7 +31,7 @@ impl<T> Agenda<T> {
 
     /// Takes the first item out, if its instant is `now` or before.
     pub fn pop(&mut self, now: Instant) -> Option<T> {
-        self.items.first_entry().filter(|entry| entry.key().0 <= now).map(|entry| entry.remove())
+        self.items.first_entry().filter(|entry| entry.key().0 <= now).map(OccupiedEntry::remove)
     }
 
     /// Items in the agenda.

@@ -85,7 +85,7 @@ impl<A: Peer, B: Peer<Datagram = A::Datagram>> Pair<A, B> {
             if let Some(event) = self.events.pop_front() {
                 return Some(event);
             }
-            let Some(next) = self.poll_timeout() else { return None };
+            let next = self.poll_timeout()?;
             if next > until {
                 self.pass(until);
                 return None;

@@ -50,7 +50,7 @@ fn a_declared_default_is_a_value_of_its_key_and_told_once() {
     fn walk(schema: &Value, path: &str, found: &mut u32) {
         for (key, property) in schema["properties"].as_object().into_iter().flatten() {
             let path = format!("{path}.{key}");
-            if let Some(default) = property.get(reference::DEFAULT_KEY) {
+            if let Some(default) = property.get(super::super::reference::DEFAULT_KEY) {
                 *found += 1;
                 // A table is declared by its kind.
                 let value = match property["oneOf"][0]["properties"].as_object() {
