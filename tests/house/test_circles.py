@@ -156,7 +156,8 @@ def reachable(edges: dict[str, set[str]], start: str) -> set[str]:
 LEFT = {
     "sim": [
         # Programs name the sockets that they write to, and sockets the programs that wait for them.
-        "host::{dccp, fec, program, tcp, udp}",
+        "host::app::{fec, program}",
+        "host::{app, socket}",
         # The scenario's model names configurations of the host and of mobility, which name types of the model.
         "{association, capture, host, metrics, mobility, network, real, registry, results, run, scenario, topology, traffic}",
     ],

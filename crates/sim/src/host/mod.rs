@@ -17,52 +17,45 @@
 //! The driver makes one change (`handle_*`), then takes packets from [`Host::poll_output`] until it returns `None`,
 //! offering each to its interface, and then sets its timer to [`Host::poll_timeout`].
 
-mod arp;
-pub mod card;
-mod dccp;
-mod fec;
-mod fragment;
+mod app;
 mod ip;
+mod link;
 pub mod packet;
 mod pool;
-mod program;
 mod real;
-mod reassembly;
-pub mod router;
-mod routes;
-mod tcp;
-mod udp;
+mod socket;
 
 #[cfg(test)]
 mod tests;
 
-pub use dccp::DccpOptions;
-pub use fec::{FEC_HEADER, FEC_SOURCE_TRAILER};
+pub use app::fec::{FEC_HEADER, FEC_SOURCE_TRAILER};
+pub use ip::reassembly::{REASSEMBLY_MEMORY, REASSEMBLY_TIMEOUT};
+pub use ip::router::{Neighbour, ROUTE_QUEUE_PACKETS, ROUTE_QUEUE_TIMEOUT, Router};
+pub use ip::routes::{Destinations, Hop, Routes};
+pub use link::card;
 pub use pool::PacketPool;
 pub use real::{Arrival, BegunDatagrams, Listener, RealFrame};
-pub use reassembly::{REASSEMBLY_MEMORY, REASSEMBLY_TIMEOUT};
-pub use router::{Neighbour, ROUTE_QUEUE_PACKETS, ROUTE_QUEUE_TIMEOUT, Router};
-pub use routes::{Destinations, Hop, Routes};
-pub use tcp::TcpOptions;
+pub use socket::dccp::DccpOptions;
+pub use socket::tcp::TcpOptions;
 
 use crate::id::{FlowId, NodeId};
 use crate::metrics::{Census, Counters, DropCause, FlowTable};
 use crate::timers::Timers;
-use arp::Resolution;
-use dccp::DccpSocket;
+use app::program::{Program, Writers};
 use hopcast_protocols::arp::Config as ArpConfig;
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::edca::UserPriority;
 use hopcast_radio::mac::{Payload, Room, StationId};
+use ip::reassembly::Reassembly;
+use ip::router::Undelivered;
+use link::arp::Resolution;
 use packet::{Body, Packet};
-use program::{Program, Writers};
 use real::{ErrorLimit, Real};
-use reassembly::Reassembly;
-use router::Undelivered;
+use socket::dccp::DccpSocket;
+use socket::tcp::TcpSocket;
+use socket::udp::UdpSocket;
 use std::collections::VecDeque;
 use std::rc::Rc;
-use tcp::TcpSocket;
-use udp::UdpSocket;
 
 /// One simulated machine. What a packet that comes looks at stands first, for the sake of the processor's cache.
 #[derive(Debug)]

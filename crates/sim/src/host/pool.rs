@@ -51,8 +51,8 @@ impl PacketPool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fragment::tests::datagram;
     use super::*;
+    use crate::host::ip::fragment::tests::datagram;
 
     #[test]
     fn memory_that_nobody_holds_is_used_again() {

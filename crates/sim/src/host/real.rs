@@ -6,7 +6,7 @@
 //!
 //! Simulated hosts pass packets of real ones on, put their fragments together, answer their echo requests (RFC 1122, section
 //! 3.2.2.6), read the datagrams of flows that come from them, and tell them of packets that got no further (RFC 1122, section
-//! 3.2.2; RFC 1812, section 4.3.3). Connections between the two are a matter of [`tcp`](super::tcp).
+//! 3.2.2; RFC 1812, section 4.3.3). Connections between the two are a matter of [`tcp`](super::socket::tcp).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use hopcast_wire::llc::EtherType;
 use hopcast_wire::{MacAddress, arp, icmpv4, ipv4, udp};
 
 use super::packet::{Body, DEFAULT_TTL, IPV4_HEADER, Ipv4, Packet, Part, RealPart, Tag, UDP_HEADER};
-use super::tcp::Handed;
+use super::socket::tcp::Handed;
 use super::{Context, Hop, Host, Neighbour, Socket, Transmit, count_host_drop};
 use crate::address::{ip_address, node_of};
 use crate::id::{FlowId, NodeId};

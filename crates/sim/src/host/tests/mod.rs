@@ -8,7 +8,6 @@ mod streams;
 mod units;
 
 use super::packet::{Packet, RoutingPart};
-use super::router::{ROUTE_QUEUE_PACKETS, Router};
 use super::*;
 use crate::address::ip_address;
 use crate::metrics::FlowSpec;

@@ -1,9 +1,14 @@
 //! IPv4 at a host: sending, receiving, forwarding (RFC 791; RFC 1122, section 3; RFC 1812, section 5).
 
-use super::fragment::Fragments;
-use super::packet::{Body, Coded, DEFAULT_TTL, IPV4_HEADER, Ipv4, Packet, Part, Tag};
-use super::reassembly::Outcome;
-use super::{Context, Endpoint, FIRST_PORT, Hop, Host, Neighbour, Slot, Socket, Transmit, count_host_drop};
+pub(in crate::host) mod fragment;
+pub(in crate::host) mod reassembly;
+pub(in crate::host) mod router;
+pub(in crate::host) mod routes;
+
+use crate::host::ip::fragment::Fragments;
+use crate::host::ip::reassembly::Outcome;
+use crate::host::packet::{Body, Coded, DEFAULT_TTL, IPV4_HEADER, Ipv4, Packet, Part, Tag};
+use crate::host::{Context, Endpoint, FIRST_PORT, Hop, Host, Neighbour, Slot, Socket, Transmit, count_host_drop};
 use crate::id::NodeId;
 use crate::metrics::DropCause;
 use hopcast_protocols::time::Instant;
@@ -12,7 +17,7 @@ use std::sync::Arc;
 
 impl Host {
     /// Sends a datagram of one of this host's sockets. Returns its identification, or `None` if there is no route.
-    pub(super) fn send(
+    pub(in crate::host) fn send(
         &mut self,
         destination: NodeId,
         body: Body,
@@ -30,7 +35,7 @@ impl Host {
     }
 
     /// Sends a datagram of this host; false if there is no route.
-    pub(super) fn send_datagram(&mut self, datagram: Packet, cx: &mut Context<'_>) -> bool {
+    pub(in crate::host) fn send_datagram(&mut self, datagram: Packet, cx: &mut Context<'_>) -> bool {
         let destination = datagram.ip.destination;
         if self.router.is_some() {
             return self.send_routed(datagram, cx);
@@ -45,7 +50,7 @@ impl Host {
     }
 
     /// A packet for another host.
-    pub(super) fn forward(&mut self, packet: &Packet, from: Neighbour, cx: &mut Context<'_>) {
+    pub(in crate::host) fn forward(&mut self, packet: &Packet, from: Neighbour, cx: &mut Context<'_>) {
         // RFC 1812, section 5.3.1: a router that would send a packet on with a time to live of zero discards it.
         let ttl = packet.ip.ttl.saturating_sub(1);
         if ttl == 0 {
@@ -69,7 +74,7 @@ impl Host {
     }
 
     /// Gives a packet that may have come from another host to an interface, in pieces if that needs it.
-    pub(super) fn push(&mut self, hop: Hop, packet: Packet, cx: &mut Context<'_>) {
+    pub(in crate::host) fn push(&mut self, hop: Hop, packet: Packet, cx: &mut Context<'_>) {
         // If the packet becomes several, the host has made all but the first.
         cx.counters.refragmented += self.give_in_pieces(hop, packet, cx) - 1;
     }
@@ -97,7 +102,7 @@ impl Host {
     }
 
     /// A packet for this host.
-    pub(super) fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+    pub(in crate::host) fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         if self.real.is_some() {
             let from = Neighbour { interface: 0, node: packet.ip.source };
             return self.hand_out(packet, from, cx);
@@ -119,7 +124,7 @@ impl Host {
         }
     }
 
-    pub(super) fn expire_reassembly(&mut self, cx: &mut Context<'_>) {
+    pub(in crate::host) fn expire_reassembly(&mut self, cx: &mut Context<'_>) {
         self.reassembly.handle_timeout(cx.now, |outcome| {
             if let Outcome::Dropped { sample, packets, cause } = outcome {
                 count_fragments_drop(&sample, packets, cause, cx);
@@ -129,7 +134,7 @@ impl Host {
     }
 
     /// The interface is done with `packet`: a socket of this host may write again.
-    pub(super) fn release(&mut self, packet: &Packet, now: Instant) {
+    pub(in crate::host) fn release(&mut self, packet: &Packet, now: Instant) {
         if packet.ip.source != self.node {
             return;
         }
@@ -142,7 +147,7 @@ impl Host {
     }
 
     /// The index of the socket that a datagram is for, if there is one with it.
-    pub(super) fn socket_of(&self, datagram: &Packet) -> u16 {
+    pub(in crate::host) fn socket_of(&self, datagram: &Packet) -> u16 {
         datagram.body.destination_port().wrapping_sub(FIRST_PORT)
     }
 

@@ -6,10 +6,10 @@
 //! Packets that wait for a route stand in one bounded queue, oldest first. What the protocol wants to see of a packet is made
 //! of it here, and what it wants done is done here: nothing else in a host knows that there is a protocol.
 
-use super::fragment::Fragments;
-use super::packet::{Body, Ipv4, MAX_IP_DATAGRAM, Packet, Part, RoutingPart, Tag};
-use super::{Context, Hop, Host, Slot, Transmit, count_drop, count_host_drop};
 use crate::address::{ip_address, node_of};
+use crate::host::ip::fragment::Fragments;
+use crate::host::packet::{Body, Ipv4, MAX_IP_DATAGRAM, Packet, Part, RoutingPart, Tag};
+use crate::host::{Context, Hop, Host, Slot, Transmit, count_drop, count_host_drop};
 use crate::id::{FlowId, NodeId};
 use crate::metrics::DropCause;
 use crate::network::Neighbours;
@@ -57,7 +57,7 @@ struct Watch {
 
 /// What a connection is told of the route to its other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RouteEvent {
+pub(in crate::host) enum RouteEvent {
     /// The protocol knows of none any more.
     Broken,
     /// It knows of one again.
@@ -103,7 +103,7 @@ impl Router {
     }
 
     /// Tells a socket from now on when the route to `destination` is lost, and when there is one again.
-    pub(super) fn watch(&mut self, socket: u32, destination: NodeId) {
+    pub(in crate::host) fn watch(&mut self, socket: u32, destination: NodeId) {
         self.watches.push(Watch { socket, destination: ip_address(destination), is_known: false });
     }
 
@@ -118,12 +118,12 @@ impl Router {
 
     /// See [`Host::glance`].
     #[inline]
-    pub(super) fn glance(&self) -> u64 {
+    pub(in crate::host) fn glance(&self) -> u64 {
         self.watches.len() as u64 ^ self.waiting.len() as u64
     }
 
     /// Packets that wait for a route.
-    pub(super) fn waiting(&self) -> impl ExactSizeIterator<Item = &Packet> {
+    pub(in crate::host) fn waiting(&self) -> impl ExactSizeIterator<Item = &Packet> {
         self.waiting.iter().map(|waiting| &waiting.packet)
     }
 
@@ -200,7 +200,7 @@ impl Host {
     }
 
     /// Whether what is sent to `destination` now would only drive out other packets that wait for a route there, or for an address.
-    pub(super) fn is_congested(&self, destination: NodeId, now: Instant) -> bool {
+    pub(in crate::host) fn is_congested(&self, destination: NodeId, now: Instant) -> bool {
         if self.router.as_ref().is_some_and(|router| router.is_full(destination)) {
             return true;
         }
@@ -218,7 +218,7 @@ impl Host {
     }
 
     /// The interface that a packet for `destination` would take.
-    pub(super) fn interface_towards(&self, destination: NodeId, now: Instant) -> u32 {
+    pub(in crate::host) fn interface_towards(&self, destination: NodeId, now: Instant) -> u32 {
         let hop = match &self.router {
             Some(router) => router.protocol.next_hop(ip_address(destination), now).map(|hop| hop.interface),
             None => self.routes.get(destination).map(|hop| hop.interface),
@@ -227,7 +227,7 @@ impl Host {
     }
 
     /// A packet has come to this host, which has a routing protocol. Returns as [`Self::handle_packet`] does.
-    pub(super) fn handle_routed(&mut self, packet: &Packet, from: Neighbour, cx: &mut Context<'_>) -> bool {
+    pub(in crate::host) fn handle_routed(&mut self, packet: &Packet, from: Neighbour, cx: &mut Context<'_>) -> bool {
         let router = self.router.as_mut().expect("the caller has looked");
         let is_for_this_host = packet.ip.destination == self.node || packet.ip.destination == NodeId::ALL;
         match packet.body {
@@ -264,13 +264,13 @@ impl Host {
     }
 
     /// Passes a packet on, whose time to live has been counted down, as the protocol says.
-    pub(super) fn forward_routed(&mut self, packet: Packet, from: Neighbour, cx: &mut Context<'_>) {
+    pub(in crate::host) fn forward_routed(&mut self, packet: Packet, from: Neighbour, cx: &mut Context<'_>) {
         self.route(packet, Some(from.as_next_hop()), cx);
         self.settle_router(cx);
     }
 
     /// Sends a datagram of one of this host's sockets the way that the protocol knows; false if there is none.
-    pub(super) fn send_routed(&mut self, datagram: Packet, cx: &mut Context<'_>) -> bool {
+    pub(in crate::host) fn send_routed(&mut self, datagram: Packet, cx: &mut Context<'_>) -> bool {
         let mut is_routed = false;
         for packet in Fragments::new(datagram.clone(), self.largest_packet(datagram.ip.destination, 0, cx.now)) {
             cx.counters.originated += 1;
@@ -281,14 +281,14 @@ impl Host {
     }
 
     /// Sends a packet that a real host in place of this one has made, the same way.
-    pub(super) fn send_made(&mut self, packet: Packet, cx: &mut Context<'_>) {
+    pub(in crate::host) fn send_made(&mut self, packet: Packet, cx: &mut Context<'_>) {
         cx.counters.originated += 1;
         self.route(packet, None, cx);
         self.settle_router(cx);
     }
 
     /// The protocol's timer is due, or a packet has waited for too long.
-    pub(super) fn expire_router(&mut self, cx: &mut Context<'_>) {
+    pub(in crate::host) fn expire_router(&mut self, cx: &mut Context<'_>) {
         let Some(router) = &mut self.router else { return };
         if router.protocol.poll_timeout().is_some_and(|due| due <= cx.now) {
             router.protocol.handle_timeout(cx.now);
@@ -305,7 +305,7 @@ impl Host {
 
     /// The largest packet for `destination` that this host makes, in octets, if it goes to this interface. A routing protocol
     /// may lead each packet to another one, and needs room for its header.
-    pub(super) fn largest_packet(&mut self, destination: NodeId, interface: u32, now: Instant) -> Option<u32> {
+    pub(in crate::host) fn largest_packet(&mut self, destination: NodeId, interface: u32, now: Instant) -> Option<u32> {
         let Some(router) = &mut self.router else { return self.config.interfaces[interface as usize].mtu };
         let least = self.config.interfaces.iter().filter_map(|interface| interface.mtu).min();
         // Where interfaces take any packet, what the protocol puts before the data still counts for the datagram.
@@ -315,7 +315,7 @@ impl Host {
 
     /// The interface has not delivered `packet`, which was for `to`; unless the protocol takes it back, it is dropped for
     /// `cause`.
-    pub(super) fn handle_undelivered(
+    pub(in crate::host) fn handle_undelivered(
         &mut self,
         packet: &Packet,
         to: Neighbour,
@@ -336,7 +336,7 @@ impl Host {
     }
 
     /// `packet`, which was for `to`, has not got to the interface; unless the protocol takes it back, it is dropped for `cause`.
-    pub(super) fn handle_unsent(
+    pub(in crate::host) fn handle_unsent(
         &mut self,
         packet: &Packet,
         to: Neighbour,
@@ -414,7 +414,7 @@ impl Host {
     }
 
     /// Does all that the protocol wants done, and sets its timer.
-    pub(super) fn settle_router(&mut self, cx: &mut Context<'_>) {
+    pub(in crate::host) fn settle_router(&mut self, cx: &mut Context<'_>) {
         self.settle_router_from(None, cx);
     }
 
@@ -553,7 +553,7 @@ impl Host {
 
 /// How a packet was not delivered.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Undelivered {
+pub(in crate::host) enum Undelivered {
     /// Its frame got no acknowledgement at any attempt.
     Dropped,
     /// It waited at the interface for a neighbour that is lost.

@@ -3,10 +3,10 @@
 //! A datagram waits in its connection until the congestion control lets it go, and is then one packet. What a connection has
 //! not sent when it ends is lost.
 
-use super::fec::{FEC_SOURCE_TRAILER, Protection};
-use super::packet::{Body, Packet, Tag};
-use super::program::{Activity, Program, Unit};
-use super::{Context, Endpoint, FlowId, Host, Slot, Socket, count_host_drop};
+use crate::host::app::fec::{FEC_SOURCE_TRAILER, Protection};
+use crate::host::app::program::{Activity, Program, Unit};
+use crate::host::packet::{Body, Packet, Tag};
+use crate::host::{Context, Endpoint, FlowId, Host, Slot, Socket, count_host_drop};
 use crate::metrics::{DropCause, PathState, RateControl};
 use hopcast_protocols::application::Source;
 use hopcast_protocols::fec;
@@ -20,8 +20,8 @@ const SEQUENCE_MODULUS: u64 = 1 << 48;
 
 /// One end of a connection.
 #[derive(Debug)]
-pub(super) struct DccpSocket {
-    pub(super) flow: FlowId,
+pub(in crate::host) struct DccpSocket {
+    pub(in crate::host) flow: FlowId,
     connection: Connection,
     /// The machine at the other end; `None` until the first packet arrives at a listening socket.
     remote: Option<Endpoint>,
@@ -36,7 +36,7 @@ pub(super) struct DccpSocket {
 
 /// A source that writes datagrams into a connection.
 #[derive(Debug)]
-pub(super) struct UnitSource {
+pub(in crate::host) struct UnitSource {
     source: Source,
     stop: Option<Instant>,
     socket: u32,
@@ -47,7 +47,7 @@ pub(super) struct UnitSource {
 
 /// A program that reads from one connection and writes to another, never blocking.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct UnitRelay {
+pub(in crate::host) struct UnitRelay {
     input: u32,
     output: u32,
     /// The input has ended.
@@ -65,7 +65,7 @@ pub struct DccpOptions {
 
 impl DccpSocket {
     /// Sequence numbers of the datagrams that wait in the connection.
-    pub(super) fn waiting(&self) -> impl Iterator<Item = u64> + '_ {
+    pub(in crate::host) fn waiting(&self) -> impl Iterator<Item = u64> + '_ {
         self.waiting.iter().map(|unit| unit.seq)
     }
 
@@ -145,7 +145,7 @@ impl Host {
     }
 
     /// A packet for a socket of this host, which came in so many IP packets.
-    pub(super) fn deliver_dccp(&mut self, socket: u32, datagram: &Packet, packets: u32, cx: &mut Context<'_>) {
+    pub(in crate::host) fn deliver_dccp(&mut self, socket: u32, datagram: &Packet, packets: u32, cx: &mut Context<'_>) {
         let Body::Dccp(packet) = &datagram.body else { return };
         let from = Endpoint { node: datagram.ip.source, port: datagram.body.source_port() };
         let end = self.dccp(socket);
@@ -171,7 +171,7 @@ impl Host {
     }
 
     /// A timer of a connection, or its opening, is due.
-    pub(super) fn expire_dccp(&mut self, socket: u32, cx: &mut Context<'_>) {
+    pub(in crate::host) fn expire_dccp(&mut self, socket: u32, cx: &mut Context<'_>) {
         self.timers.set(Slot::Socket(socket).index(), None);
         let end = self.dccp(socket);
         if end.opens.take_if(|opens| *opens <= cx.now).is_none() {
@@ -181,7 +181,7 @@ impl Host {
     }
 
     /// Lets a source write what it can.
-    pub(super) fn run_unit_source(&mut self, program: u32, cx: &mut Context<'_>) {
+    pub(in crate::host) fn run_unit_source(&mut self, program: u32, cx: &mut Context<'_>) {
         let Activity::DccpSource(UnitSource { socket, .. }) = self.programs[program as usize].activity else { return };
         self.write_units(program, cx);
         self.settle_dccp(socket, None, cx);

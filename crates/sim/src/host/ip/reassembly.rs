@@ -5,7 +5,7 @@
 //! round after 65 536 datagrams, so old and new fragments can meet (RFC 4963): a datagram is begun anew when 64 others of
 //! the same source came in between, and one put together of two is recognised, as by its checksum.
 
-use super::packet::{MAX_IP_PAYLOAD, Packet};
+use crate::host::packet::{MAX_IP_PAYLOAD, Packet};
 use crate::id::NodeId;
 use crate::metrics::DropCause;
 use hopcast_protocols::time::{Duration, Instant};
@@ -22,7 +22,7 @@ const MAX_DISTANCE: u32 = 64;
 
 /// The incomplete datagrams of one host.
 #[derive(Clone, Debug)]
-pub(super) struct Reassembly {
+pub(in crate::host) struct Reassembly {
     datagrams: Vec<Incomplete>,
     /// Heads of the chains of datagrams with the same hash.
     buckets: Vec<u32>,
@@ -69,7 +69,7 @@ struct Key {
 
 /// What became of fragments.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(in crate::host) enum Outcome {
     /// The datagram is complete; it came in this many packets.
     Complete { datagram: Packet, packets: u32 },
     /// So many fragments of the datagram that `sample` belongs to are dropped; with it the datagram is lost, also without any.
@@ -80,7 +80,7 @@ const NONE: u32 = u32::MAX;
 const BUCKETS: usize = 256;
 
 impl Reassembly {
-    pub(super) fn new() -> Self {
+    pub(in crate::host) fn new() -> Self {
         Self {
             datagrams: Vec::new(),
             buckets: vec![NONE; BUCKETS],
@@ -94,7 +94,7 @@ impl Reassembly {
     }
 
     /// Takes a fragment in. Each outcome is handed to `report`: drops first, then the datagram if it is complete.
-    pub(super) fn handle_fragment(&mut self, packet: Packet, now: Instant, mut report: impl FnMut(Outcome)) {
+    pub(in crate::host) fn handle_fragment(&mut self, packet: Packet, now: Instant, mut report: impl FnMut(Outcome)) {
         if u32::from(packet.ip.offset) + u32::from(packet.ip.payload) > MAX_IP_PAYLOAD {
             // It is of no datagram: none is as long (RFC 791, section 3.1).
             return report(Outcome::Dropped { sample: packet, packets: 1, cause: DropCause::Corrupted });
@@ -140,24 +140,24 @@ impl Reassembly {
     }
 
     /// Gives up the datagrams whose time is over.
-    pub(super) fn handle_timeout(&mut self, now: Instant, mut report: impl FnMut(Outcome)) {
+    pub(in crate::host) fn handle_timeout(&mut self, now: Instant, mut report: impl FnMut(Outcome)) {
         while self.poll_timeout().is_some_and(|deadline| deadline <= now) {
             report(self.give_up(self.oldest, DropCause::ReassemblyTimeout));
         }
     }
 
     /// When the oldest datagram is given up.
-    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+    pub(in crate::host) fn poll_timeout(&self) -> Option<Instant> {
         (self.oldest != NONE).then(|| self.datagrams[self.oldest as usize].deadline)
     }
 
     /// Fragments held.
-    pub(super) fn packets(&self) -> u64 {
+    pub(in crate::host) fn packets(&self) -> u64 {
         self.packets
     }
 
     /// A fragment of each incomplete datagram, oldest first.
-    pub(super) fn datagrams(&self) -> impl Iterator<Item = &Packet> {
+    pub(in crate::host) fn datagrams(&self) -> impl Iterator<Item = &Packet> {
         let place = |index: u32| (index != NONE).then(|| &self.datagrams[index as usize]);
         std::iter::successors(place(self.oldest), move |datagram| place(datagram.newer))
             .map(|datagram| &datagram.sample)
@@ -354,8 +354,8 @@ impl Incomplete {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fragment::{Fragments, tests::datagram};
     use super::*;
+    use crate::host::ip::fragment::{Fragments, tests::datagram};
     use proptest::prelude::*;
 
     const MTU: Option<u32> = Some(1500);

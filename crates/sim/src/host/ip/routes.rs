@@ -1,6 +1,6 @@
 //! Where a host sends what is for another: a forwarding table (RFC 1812, section 5.2.4).
 
-use super::NodeId;
+use crate::id::NodeId;
 use hopcast_radio::mac::StationId;
 use std::sync::Arc;
 

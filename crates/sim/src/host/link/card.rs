@@ -13,8 +13,8 @@
 #[cfg(test)]
 mod tests;
 
-use super::packet::Packet;
-use super::{Neighbour, Transmit};
+use crate::host::packet::Packet;
+use crate::host::{Neighbour, Transmit};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::{Payload, StationId};
 use std::collections::VecDeque;

@@ -2,10 +2,10 @@
 
 mod real;
 
-use super::packet::{Body, Tag};
-use super::program::{Activity, Program};
-use super::router::RouteEvent;
-use super::{Context, Endpoint, FlowId, Host, Slot, Socket};
+use crate::host::app::program::{Activity, Program};
+use crate::host::ip::router::RouteEvent;
+use crate::host::packet::{Body, Tag};
+use crate::host::{Context, Endpoint, FlowId, Host, Slot, Socket};
 use crate::id::NodeId;
 use crate::metrics::TcpStatistics;
 use crate::scenario::model::CongestionLaw;
@@ -13,13 +13,13 @@ use hopcast_protocols::application::Source;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::tcp::congestion::CongestionControl;
 use hopcast_protocols::transport::tcp::{CloseReason, Config, Connection, Output, Segment, State};
-pub(super) use real::Handed;
+pub(in crate::host) use real::Handed;
 use real::{RealPeer, statistics_of};
 
 /// One end of a connection.
 #[derive(Debug)]
-pub(super) struct TcpSocket {
-    pub(super) flow: FlowId,
+pub(in crate::host) struct TcpSocket {
+    pub(in crate::host) flow: FlowId,
     connection: Connection,
     local_port: u16,
     /// `None` until the first segment arrives at a listening socket.
@@ -37,7 +37,7 @@ pub(super) struct TcpSocket {
 
 /// A source that writes into a connection.
 #[derive(Debug)]
-pub(super) struct StreamSource {
+pub(in crate::host) struct StreamSource {
     source: Source,
     stop: Option<Instant>,
     socket: u32,
@@ -50,7 +50,7 @@ pub(super) struct StreamSource {
 }
 
 impl TcpSocket {
-    pub(super) fn statistics(&self) -> TcpStatistics {
+    pub(in crate::host) fn statistics(&self) -> TcpStatistics {
         let mut statistics = statistics_of(&self.connection);
         if let Some(real) = &self.real {
             statistics += real.counted();
@@ -137,7 +137,13 @@ impl Host {
     }
 
     /// A segment for a socket of this host.
-    pub(super) fn deliver_segment(&mut self, socket: u32, segment: &Segment, from: Endpoint, cx: &mut Context<'_>) {
+    pub(in crate::host) fn deliver_segment(
+        &mut self,
+        socket: u32,
+        segment: &Segment,
+        from: Endpoint,
+        cx: &mut Context<'_>,
+    ) {
         let tcp = self.tcp(socket);
         tcp.remote.get_or_insert(from);
         tcp.connection.handle_segment(segment, cx.now);
@@ -145,7 +151,7 @@ impl Host {
     }
 
     /// A timer of a connection, or its opening, is due.
-    pub(super) fn expire_connection(&mut self, socket: u32, cx: &mut Context<'_>) {
+    pub(in crate::host) fn expire_connection(&mut self, socket: u32, cx: &mut Context<'_>) {
         self.timers.set(Slot::Socket(socket).index(), None);
         let tcp = self.tcp(socket);
         if tcp.opens.take_if(|opens| *opens <= cx.now).is_none() {
@@ -155,7 +161,7 @@ impl Host {
     }
 
     /// Lets a source write what it can.
-    pub(super) fn run_stream_source(&mut self, program: u32, cx: &mut Context<'_>) {
+    pub(in crate::host) fn run_stream_source(&mut self, program: u32, cx: &mut Context<'_>) {
         let Activity::TcpSource(stream) = &mut self.programs[program as usize].activity else { return };
         let Socket::Tcp(tcp) = &mut self.sockets[stream.socket as usize] else { return };
         let (socket, flow) = (stream.socket, tcp.flow);
@@ -170,7 +176,7 @@ impl Host {
 
     /// Takes one segment out of the connections; false if none has one.
     #[inline]
-    pub(super) fn poll_connections(&mut self, cx: &mut Context<'_>) -> bool {
+    pub(in crate::host) fn poll_connections(&mut self, cx: &mut Context<'_>) -> bool {
         !self.talkers.is_empty() && self.poll_talkers(cx)
     }
 
@@ -331,7 +337,7 @@ impl Host {
     }
 
     /// The routing protocol has lost the route to the other end of a connection, or has one again.
-    pub(super) fn handle_route_event(&mut self, socket: u32, event: RouteEvent, now: Instant) {
+    pub(in crate::host) fn handle_route_event(&mut self, socket: u32, event: RouteEvent, now: Instant) {
         let connection = &mut self.tcp(socket).connection;
         match event {
             RouteEvent::Broken => connection.handle_link_failure(now),

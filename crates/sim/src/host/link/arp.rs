@@ -3,10 +3,10 @@
 //! The caches are those of [`hopcast_protocols::arp`], one for each radio; a wire has one other end, and no addresses. A host without
 //! them knows all addresses beforehand, and answers who asks for its own.
 
-use super::packet::{Body, Ipv4, Packet, Tag};
-use super::router::Undelivered;
-use super::{Context, Hop, Host, Neighbour, Slot, Transmit, count_host_drop};
 use crate::address::{ip_address, mac_address, node_of, station_of};
+use crate::host::ip::router::Undelivered;
+use crate::host::packet::{Body, Ipv4, Packet, Tag};
+use crate::host::{Context, Hop, Host, Neighbour, Slot, Transmit, count_host_drop};
 use crate::id::{FlowId, NodeId};
 use crate::metrics::DropCause;
 use hopcast_protocols::arp::{self, Arp, Output, answer};
@@ -21,10 +21,10 @@ use hopcast_wire::icmpv4::Failure;
 
 /// The caches of a host, by radio.
 #[derive(Debug)]
-pub(super) struct Resolution(Vec<Arp<Transmit>>);
+pub(in crate::host) struct Resolution(Vec<Arp<Transmit>>);
 
 impl Resolution {
-    pub(super) fn new(config: arp::Config, node: NodeId, radios: &[StationId], seed: u64) -> Self {
+    pub(in crate::host) fn new(config: arp::Config, node: NodeId, radios: &[StationId], seed: u64) -> Self {
         let cache = |&radio: &StationId| {
             let random = Stream::new(seed, Purpose::AddressResolution, u64::from(node.0), u64::from(radio.0));
             Arp::new(config, mac_address(radio), ip_address(node), random)
@@ -33,7 +33,7 @@ impl Resolution {
     }
 
     /// The packets that wait for an address.
-    pub(super) fn waiting(&self) -> impl Iterator<Item = &Packet> {
+    pub(in crate::host) fn waiting(&self) -> impl Iterator<Item = &Packet> {
         self.0.iter().flat_map(Arp::waiting).map(|transmit| &*transmit.packet)
     }
 
@@ -45,7 +45,7 @@ impl Resolution {
 impl Host {
     /// Gives a packet to its interface, as soon as the address of the neighbour's radio is known.
     #[inline]
-    pub(super) fn give(&mut self, transmit: Transmit, cx: &mut Context<'_>) {
+    pub(in crate::host) fn give(&mut self, transmit: Transmit, cx: &mut Context<'_>) {
         if self.resolution.is_none() || transmit.hop.station.is_none() || !transmit.packet.is_ip() {
             return self.ready.push_back(transmit);
         }
@@ -66,7 +66,7 @@ impl Host {
     }
 
     /// An ARP packet has come to this host.
-    pub(super) fn handle_arp(&mut self, message: &Repr, from: Neighbour, cx: &mut Context<'_>) {
+    pub(in crate::host) fn handle_arp(&mut self, message: &Repr, from: Neighbour, cx: &mut Context<'_>) {
         cx.counters.delivered += 1;
         if let Some(cache) = self.cache(from.interface) {
             cache.handle_message(message, cx.now);
@@ -80,7 +80,7 @@ impl Host {
     }
 
     /// A message of a routing protocol has shown the addresses of a neighbour.
-    pub(super) fn handle_shown(&mut self, hop: Hop, cx: &mut Context<'_>) {
+    pub(in crate::host) fn handle_shown(&mut self, hop: Hop, cx: &mut Context<'_>) {
         let Some(radio) = hop.station else { return };
         if let Some(cache) = self.cache(hop.interface) {
             cache.handle_neighbour(ip_address(hop.node), mac_address(radio), cx.now);
@@ -89,7 +89,7 @@ impl Host {
     }
 
     /// The timer of a cache is due.
-    pub(super) fn expire_resolution(&mut self, cx: &mut Context<'_>) {
+    pub(in crate::host) fn expire_resolution(&mut self, cx: &mut Context<'_>) {
         for interface in 0..self.config.radios.len() as u32 {
             if let Some(cache) = self.cache(interface)
                 && cache.poll_timeout().is_some_and(|due| due <= cx.now)
@@ -102,7 +102,7 @@ impl Host {
     }
 
     /// Takes back what waits for the address of a neighbour that is lost.
-    pub(super) fn purge_resolution(&mut self, hop: NextHop, now: Instant) -> Vec<Transmit> {
+    pub(in crate::host) fn purge_resolution(&mut self, hop: NextHop, now: Instant) -> Vec<Transmit> {
         let Some(cache) = self.cache(hop.interface) else { return Vec::new() };
         let purged = cache.purge(hop.address, now);
         self.set_resolution_timer();
@@ -110,7 +110,7 @@ impl Host {
     }
 
     /// Whether as many packets wait for the address of a neighbour as may.
-    pub(super) fn is_resolution_full(&self, hop: &Hop) -> bool {
+    pub(in crate::host) fn is_resolution_full(&self, hop: &Hop) -> bool {
         let cache = self.resolution.as_ref().and_then(|resolution| resolution.0.get(hop.interface as usize));
         cache.is_some_and(|cache| cache.is_full(ip_address(hop.node)))
     }
@@ -147,7 +147,7 @@ impl Host {
     }
 
     /// Drops a packet that this host has.
-    pub(super) fn drop_own(&mut self, packet: &Packet, cause: DropCause, cx: &mut Context<'_>) {
+    pub(in crate::host) fn drop_own(&mut self, packet: &Packet, cause: DropCause, cx: &mut Context<'_>) {
         count_host_drop(packet, 1, cause, cx);
         self.release(packet, cx.now);
         if matches!(cause, DropCause::NoRoute | DropCause::RouteTimeout | DropCause::ArpTimeout) {

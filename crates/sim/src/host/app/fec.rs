@@ -1,9 +1,9 @@
 //! Forward error correction at the programs of a host: repair packets behind what a source writes, and what a sink makes of
 //! both.
 
-use super::packet::{Coded, Datagram, Packet, Tag};
-use super::program::{Activity, Unit};
-use super::{Context, FlowId, Host};
+use crate::host::app::program::{Activity, Unit};
+use crate::host::packet::{Coded, Datagram, Packet, Tag};
+use crate::host::{Context, FlowId, Host};
 use hopcast_protocols::fec::{Adu, Config, Counting, Decoder, Encoder, Output};
 use hopcast_protocols::time::Instant;
 use hopcast_wire::fec::{INFORMATION_LEN, PAYLOAD_ID_LEN};
@@ -17,7 +17,7 @@ pub const FEC_SOURCE_TRAILER: u32 = PAYLOAD_ID_LEN as u32;
 
 /// The encoder of a source, and the packet that is to leave next.
 #[derive(Debug)]
-pub(super) struct Protection {
+pub(in crate::host) struct Protection {
     encoder: Encoder<Counting<Datagram>>,
     next: Option<Coded>,
     /// When the latest datagram, and hence a block that ends with it, is not worth sending any more.
@@ -25,12 +25,12 @@ pub(super) struct Protection {
 }
 
 impl Protection {
-    pub(super) fn new(config: &Config) -> Self {
+    pub(in crate::host) fn new(config: &Config) -> Self {
         Self { encoder: Encoder::new(config, Counting::new()), next: None, expires: None }
     }
 
     /// The application writes a datagram, now that nothing waits to leave: its source packet.
-    pub(super) fn protect(&mut self, datagram: Unit, now: Instant) -> Unit {
+    pub(in crate::host) fn protect(&mut self, datagram: Unit, now: Instant) -> Unit {
         let Unit { seq, created, expires, octets, .. } = datagram;
         // The builder refuses datagrams that are larger.
         let adu = Adu { len: octets as u16, content: Datagram { seq, created } };
@@ -41,7 +41,7 @@ impl Protection {
     }
 
     /// Time has come to `now`, when the stream has ended or not.
-    pub(super) fn advance(&mut self, has_ended: bool, now: Instant) {
+    pub(in crate::host) fn advance(&mut self, has_ended: bool, now: Instant) {
         match has_ended {
             true => self.encoder.handle_end(),
             false => self.encoder.handle_timeout(now),
@@ -49,13 +49,13 @@ impl Protection {
     }
 
     /// Octets of the repair packet that waits to leave.
-    pub(super) fn waiting(&mut self) -> Option<u32> {
+    pub(in crate::host) fn waiting(&mut self) -> Option<u32> {
         self.next = self.next.take().or_else(|| self.encoder.poll_output());
         self.next.as_ref().map(|coded| coded.octets(&Counting::new()) as u32)
     }
 
     /// Takes the repair packet that waits to leave.
-    pub(super) fn take_repair(&mut self, flow: FlowId, cx: &mut Context<'_>) -> Option<Unit> {
+    pub(in crate::host) fn take_repair(&mut self, flow: FlowId, cx: &mut Context<'_>) -> Option<Unit> {
         let octets = self.waiting()?;
         let coded = self.next.take().map(Arc::new);
         let seq = cx.flows[flow].handle_repair_sent(octets);
@@ -63,17 +63,17 @@ impl Protection {
     }
 
     /// When [`Self::advance`] is next due.
-    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+    pub(in crate::host) fn poll_timeout(&self) -> Option<Instant> {
         self.encoder.poll_timeout()
     }
 }
 
 /// The decoder of a sink.
-pub(super) type Correction = Decoder<Counting<Datagram>>;
+pub(in crate::host) type Correction = Decoder<Counting<Datagram>>;
 
 impl Unit {
     /// What a packet brought, as the program at its end sees it.
-    pub(super) fn of(packet: &Packet, octets: u32) -> Self {
+    pub(in crate::host) fn of(packet: &Packet, octets: u32) -> Self {
         let Tag { seq, created, expires, .. } = packet.tag;
         Self { seq, created, expires, octets, coded: packet.coded().cloned() }
     }
@@ -81,7 +81,7 @@ impl Unit {
 
 impl Host {
     /// The program of a sink reads what has come.
-    pub(super) fn read_unit(&mut self, program: u32, unit: Unit, cx: &mut Context<'_>) {
+    pub(in crate::host) fn read_unit(&mut self, program: u32, unit: Unit, cx: &mut Context<'_>) {
         let program = &mut self.programs[program as usize];
         let flow = &mut cx.flows[program.flow];
         let (Activity::Sink { correction: Some(decoder) }, Some(coded)) = (&mut program.activity, unit.coded) else {

@@ -1,8 +1,8 @@
 //! UDP sockets (RFC 768) with buffers, and their reads and writes.
 
-use super::packet::{Body, Packet, Tag};
-use super::program::{Activity, Unit};
-use super::{Context, Endpoint, FlowId, Host, Socket, count_host_drop};
+use crate::host::app::program::{Activity, Unit};
+use crate::host::packet::{Body, Packet, Tag};
+use crate::host::{Context, Endpoint, FlowId, Host, Socket, count_host_drop};
 use crate::metrics::DropCause;
 use std::collections::VecDeque;
 
@@ -11,13 +11,13 @@ use std::collections::VecDeque;
 /// Buffers count octets of payload. A datagram is charged to the send buffer from its write until the interface is done
 /// with its last fragment. Into an empty buffer any datagram fits.
 #[derive(Clone, Debug)]
-pub(super) struct UdpSocket {
-    pub(super) flow: FlowId,
-    pub(super) local_port: u16,
+pub(in crate::host) struct UdpSocket {
+    pub(in crate::host) flow: FlowId,
+    pub(in crate::host) local_port: u16,
     /// Where this socket sends to; `None` for one that only receives.
-    pub(super) remote: Option<Endpoint>,
+    pub(in crate::host) remote: Option<Endpoint>,
     /// Whose socket this is.
-    pub(super) program: u32,
+    pub(in crate::host) program: u32,
     capacity: u32,
     unsent_octets: u32,
     unsent: VecDeque<Unsent>,
@@ -34,7 +34,13 @@ struct Unsent {
 }
 
 impl UdpSocket {
-    pub(super) fn new(flow: FlowId, local_port: u16, remote: Option<Endpoint>, program: u32, capacity: u32) -> Self {
+    pub(in crate::host) fn new(
+        flow: FlowId,
+        local_port: u16,
+        remote: Option<Endpoint>,
+        program: u32,
+        capacity: u32,
+    ) -> Self {
         Self {
             flow,
             local_port,
@@ -49,12 +55,12 @@ impl UdpSocket {
     }
 
     /// Whether the send buffer has room for a datagram of `octets`.
-    pub(super) fn can_send(&self, octets: u32) -> bool {
+    pub(in crate::host) fn can_send(&self, octets: u32) -> bool {
         self.unsent_octets == 0 || self.unsent_octets.saturating_add(octets) <= self.capacity
     }
 
     /// The interface is done with a fragment of datagram `id`; true if that made room.
-    pub(super) fn release(&mut self, id: u16) -> bool {
+    pub(in crate::host) fn release(&mut self, id: u16) -> bool {
         let Some(index) = self.unsent.iter().position(|datagram| datagram.id == id) else { return false };
         let datagram = &mut self.unsent[index];
         datagram.packets -= 1;
@@ -67,12 +73,12 @@ impl UdpSocket {
     }
 
     /// Datagrams in the receive buffer.
-    pub(super) fn unread(&self) -> impl Iterator<Item = &Unit> {
+    pub(in crate::host) fn unread(&self) -> impl Iterator<Item = &Unit> {
         self.unread.iter()
     }
 
     /// Takes the oldest datagram from the receive buffer.
-    pub(super) fn read(&mut self) -> Option<Unit> {
+    pub(in crate::host) fn read(&mut self) -> Option<Unit> {
         let unit = self.unread.pop_front()?;
         self.unread_octets -= unit.octets;
         Some(unit)
@@ -96,7 +102,7 @@ impl UdpSocket {
 
 impl Host {
     /// The socket with this index, which is one of UDP.
-    pub(super) fn udp(&mut self, socket: u32) -> &mut UdpSocket {
+    pub(in crate::host) fn udp(&mut self, socket: u32) -> &mut UdpSocket {
         match &mut self.sockets[socket as usize] {
             Socket::Udp(socket) => socket,
             Socket::Tcp(_) | Socket::Dccp(_) => unreachable!("a program of UDP was made with a socket of UDP"),
@@ -104,7 +110,7 @@ impl Host {
     }
 
     /// Sends `unit` from a socket that has room for it; false if there is no route.
-    pub(super) fn send_udp(&mut self, socket: u32, unit: Unit, cx: &mut Context<'_>) -> bool {
+    pub(in crate::host) fn send_udp(&mut self, socket: u32, unit: Unit, cx: &mut Context<'_>) -> bool {
         let &mut UdpSocket { flow, local_port, remote, .. } = self.udp(socket);
         let remote = remote.expect("a socket that a program writes to has a remote end");
         let length = u16::try_from(unit.octets).expect("the builder refuses datagrams that UDP can't carry");
@@ -127,7 +133,7 @@ impl Host {
     }
 
     /// A datagram for a socket of this host, of so many octets and in so many packets.
-    pub(super) fn deliver_udp(
+    pub(in crate::host) fn deliver_udp(
         &mut self,
         socket: u32,
         datagram: &Packet,

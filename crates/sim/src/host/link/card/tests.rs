@@ -1,8 +1,8 @@
 //! Cards by hand, at exact instants, and the arithmetic of the paper.
 
-use super::super::packet::{Body, Ipv4, Tag};
-use super::super::{FlowId, Hop, NodeId};
 use super::*;
+use crate::host::packet::{Body, Ipv4, Tag};
+use crate::host::{FlowId, Hop, NodeId};
 use hopcast_radio::mac::edca::UserPriority;
 
 /// The times of the paper's Table 1 for 1500 octets: to the card, from it, on the air.

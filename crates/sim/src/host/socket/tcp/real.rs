@@ -13,10 +13,10 @@ use hopcast_radio::mac::edca::UserPriority;
 use hopcast_wire::checksum::Policy;
 use hopcast_wire::{ipv4, tcp};
 
-use super::super::packet::{Body, Packet, Tag};
-use super::super::{Context, Endpoint, Host, Listener, Socket, count_host_drop};
 use super::{Connection, Duration, Instant, TcpOptions, TcpSocket};
 use crate::address::ip_address;
+use crate::host::packet::{Body, Packet, Tag};
+use crate::host::{Context, Endpoint, Host, Listener, Socket, count_host_drop};
 use crate::id::{FlowId, NodeId};
 use crate::metrics::{DropCause, FlowMetrics, TcpStatistics};
 

@@ -1,10 +1,10 @@
 //! Programs at a host: sources, relays and sinks of flows.
 
-use super::fec::{Correction, FEC_SOURCE_TRAILER, Protection};
-use super::fragment;
-use super::packet::{Coded, UDP_HEADER};
-use super::udp::UdpSocket;
-use super::{Context, Endpoint, FlowId, Host, Slot, Socket};
+use crate::host::app::fec::{Correction, FEC_SOURCE_TRAILER, Protection};
+use crate::host::ip::fragment;
+use crate::host::packet::{Coded, UDP_HEADER};
+use crate::host::socket::udp::UdpSocket;
+use crate::host::{Context, Endpoint, FlowId, Host, Slot, Socket};
 use crate::metrics::DropCause;
 use hopcast_protocols::application::{Relay, Source};
 use hopcast_protocols::fec;
@@ -16,9 +16,9 @@ use std::sync::Arc;
 
 /// One program.
 #[derive(Debug)]
-pub(super) struct Program {
-    pub(super) flow: FlowId,
-    pub(super) activity: Activity,
+pub(in crate::host) struct Program {
+    pub(in crate::host) flow: FlowId,
+    pub(in crate::host) activity: Activity,
     /// Whether the program is among the host's writers.
     queued: bool,
     /// After a write that failed it writes nothing until then.
@@ -27,19 +27,19 @@ pub(super) struct Program {
 
 /// What a program does.
 #[derive(Debug)]
-pub(super) enum Activity {
+pub(in crate::host) enum Activity {
     /// Writes data of its own into a UDP socket.
     UdpSource(UdpSource),
     /// Passes datagrams from one UDP socket to another.
     UdpRelay { relay: Relay<Unit>, input: u32, output: u32 },
     /// Writes data of its own into a TCP connection.
-    TcpSource(super::tcp::StreamSource),
+    TcpSource(crate::host::socket::tcp::StreamSource),
     /// Copies octets from one connection to another.
     TcpRelay { input: u32, output: u32 },
     /// Writes data of its own into a DCCP connection.
-    DccpSource(super::dccp::UnitSource),
+    DccpSource(crate::host::socket::dccp::UnitSource),
     /// Passes datagrams from one DCCP connection to another.
-    DccpRelay(super::dccp::UnitRelay),
+    DccpRelay(crate::host::socket::dccp::UnitRelay),
     /// Reads at once whatever comes, and corrects it where the flow is protected.
     Sink { correction: Option<Box<Correction>> },
     /// Has ended.
@@ -48,7 +48,7 @@ pub(super) enum Activity {
 
 /// A source that writes datagrams into a socket.
 #[derive(Debug)]
-pub(super) struct UdpSource {
+pub(in crate::host) struct UdpSource {
     source: Source,
     stop: Option<Instant>,
     socket: u32,
@@ -57,15 +57,15 @@ pub(super) struct UdpSource {
 
 /// A datagram as a program sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Unit {
-    /// Number of the application's datagram, or of the repair packet, as in [`Tag::seq`](super::packet::Tag::seq).
-    pub(super) seq: u64,
-    pub(super) created: Instant,
-    pub(super) expires: Option<Instant>,
+pub(in crate::host) struct Unit {
+    /// Number of the application's datagram, or of the repair packet, as in [`Tag::seq`](crate::host::packet::Tag::seq).
+    pub(in crate::host) seq: u64,
+    pub(in crate::host) created: Instant,
+    pub(in crate::host) expires: Option<Instant>,
     /// Of the payload.
-    pub(super) octets: u32,
+    pub(in crate::host) octets: u32,
     /// What it is to FEC, if that protects the flow.
-    pub(super) coded: Option<Arc<Coded>>,
+    pub(in crate::host) coded: Option<Arc<Coded>>,
 }
 
 impl UdpSource {
@@ -117,7 +117,7 @@ const FAILED_WRITE_PAUSE: Duration = Duration::from_secs(1);
 
 /// Programs with a blocking UDP write to one interface.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Writers {
+pub(in crate::host) struct Writers {
     /// By turns.
     waiting: VecDeque<u32>,
     /// Free places that its queue must have before one of them writes again, by category under EDCA; 0 unless one found too few.
@@ -136,18 +136,18 @@ enum Attempt {
 }
 
 impl Program {
-    pub(super) fn new(flow: FlowId, activity: Activity) -> Self {
+    pub(in crate::host) fn new(flow: FlowId, activity: Activity) -> Self {
         Self { flow, activity, queued: false, resumes: Instant::START }
     }
 
     /// One that reads at once whatever comes.
-    pub(super) fn sink(flow: FlowId, fec: Option<&fec::Config>) -> Self {
+    pub(in crate::host) fn sink(flow: FlowId, fec: Option<&fec::Config>) -> Self {
         let correction = fec.map(|config| Box::new(Correction::new(config, fec::Counting::new())));
         Self::new(flow, Activity::Sink { correction })
     }
 
     /// The datagram that a relay has read and not yet sent.
-    pub(super) fn held_datagram(&self) -> Option<(FlowId, u64)> {
+    pub(in crate::host) fn held_datagram(&self) -> Option<(FlowId, u64)> {
         match &self.activity {
             Activity::UdpRelay { relay, .. } => relay.poll_unit().map(|unit| (self.flow, unit.seq)),
             _ => None,
@@ -194,7 +194,7 @@ impl Host {
     }
 
     /// A program's timer is due.
-    pub(super) fn run_program(&mut self, program: u32, cx: &mut Context<'_>) {
+    pub(in crate::host) fn run_program(&mut self, program: u32, cx: &mut Context<'_>) {
         self.timers.set(Slot::Program(program).index(), None);
         match &self.programs[program as usize].activity {
             Activity::UdpSource(source) if source.source.is_blocking() => self.wake_writer(program, cx.now),
@@ -207,7 +207,7 @@ impl Host {
     }
 
     /// A program may be able to write, as far as its own socket goes.
-    pub(super) fn wake_writer(&mut self, program: u32, now: Instant) {
+    pub(in crate::host) fn wake_writer(&mut self, program: u32, now: Instant) {
         let blocking = match &self.programs[program as usize].activity {
             Activity::UdpSource(source) => source.source.is_blocking(),
             Activity::UdpRelay { .. } => true,
@@ -240,7 +240,11 @@ impl Host {
 
     /// Lets writers write while their queue has `room`, in turn; true if one did.
     #[inline]
-    pub(super) fn poll_writers(&mut self, room: &impl Fn(u32, UserPriority) -> Room, cx: &mut Context<'_>) -> bool {
+    pub(in crate::host) fn poll_writers(
+        &mut self,
+        room: &impl Fn(u32, UserPriority) -> Room,
+        cx: &mut Context<'_>,
+    ) -> bool {
         (0..self.writers.len())
             .any(|interface| !self.writers[interface].waiting.is_empty() && self.poll_writers_of(interface, room, cx))
     }
@@ -302,7 +306,7 @@ impl Host {
     }
 
     /// How many packets a UDP datagram of `octets` becomes that this socket sends over an interface.
-    pub(super) fn packets_of(&mut self, octets: u32, socket: u32, interface: usize, now: Instant) -> u32 {
+    pub(in crate::host) fn packets_of(&mut self, octets: u32, socket: u32, interface: usize, now: Instant) -> u32 {
         let remote = self.udp(socket).remote.expect("a socket that a program writes to has a remote end");
         let mtu = self.largest_packet(remote.node, interface as u32, now);
         fragment::count(octets + UDP_HEADER, mtu)
@@ -392,7 +396,7 @@ impl Host {
     }
 
     /// What waited for a route or an address has gone: there is room again.
-    pub(super) fn wake_stalled(&mut self, now: Instant) {
+    pub(in crate::host) fn wake_stalled(&mut self, now: Instant) {
         for program in core::mem::take(&mut self.stalled) {
             self.programs[program as usize].resumes = now;
             self.wake_writer(program, now);

@@ -1,10 +1,10 @@
 //! Fragmentation (RFC 791, section 3.2).
 
-use super::packet::{IPV4_HEADER, Packet};
+use crate::host::packet::{IPV4_HEADER, Packet};
 
 /// The packets that carry a datagram over links with a maximum transfer unit, in order of their offsets.
 #[derive(Clone, Debug)]
-pub(super) struct Fragments {
+pub(in crate::host) struct Fragments {
     datagram: Packet,
     /// Octets of each fragment but the last, behind the IP header.
     step: u32,
@@ -18,7 +18,7 @@ fn step(mtu: Option<u32>) -> Option<u32> {
 }
 
 /// How many packets a datagram of `payload` octets behind its IP header becomes.
-pub(super) fn count(payload: u32, mtu: Option<u32>) -> u32 {
+pub(in crate::host) fn count(payload: u32, mtu: Option<u32>) -> u32 {
     match (mtu, step(mtu)) {
         (Some(mtu), Some(step)) if payload + IPV4_HEADER > mtu => payload.div_ceil(step),
         _ => 1,
@@ -27,7 +27,7 @@ pub(super) fn count(payload: u32, mtu: Option<u32>) -> u32 {
 
 impl Fragments {
     /// Cuts `datagram`, which may be a fragment itself.
-    pub(super) fn new(datagram: Packet, mtu: Option<u32>) -> Self {
+    pub(in crate::host) fn new(datagram: Packet, mtu: Option<u32>) -> Self {
         let payload = u32::from(datagram.ip.payload);
         let step = if count(payload, mtu) == 1 { payload } else { step(mtu).unwrap_or(payload) };
         Self { datagram, step: step.max(1), next: 0 }
@@ -53,8 +53,8 @@ impl Iterator for Fragments {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use super::super::packet::{Body, DEFAULT_TTL, Ipv4, Tag};
+pub(in crate::host) mod tests {
+    use crate::host::packet::{Body, DEFAULT_TTL, Ipv4, Tag};
     use hopcast_radio::mac::edca::UserPriority;
 
     use super::*;

@@ -1,0 +1,4 @@
+//! Programs, and what corrects errors for them.
+
+pub(in crate::host) mod fec;
+pub(in crate::host) mod program;
