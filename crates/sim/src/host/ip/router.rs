@@ -13,6 +13,7 @@ use crate::host::{Context, Hop, Host, Slot, Transmit, count_drop, count_host_dro
 use crate::id::{FlowId, NodeId};
 use crate::metrics::DropCause;
 use crate::network::Neighbours;
+use hopcast_protocols::routing::queue::{RouteQueue, Waiting};
 use hopcast_protocols::routing::{
     self, Arrival, Encapsulation, Forward, LinkEvent, Message, NextHop, Output, Routing, Token, Verdict,
 };
@@ -36,10 +37,8 @@ pub struct Router {
     armed: Option<Instant>,
     /// Connections that want to know of the routes to their other ends.
     watches: Vec<Watch>,
-    waiting: VecDeque<Waiting>,
+    waiting: RouteQueue<Packet>,
     neighbours: Arc<Neighbours>,
-    /// The most packets that wait.
-    queue_packets: usize,
     /// Copies that the protocol may want sent again.
     held: BTreeMap<Token, (Hop, Packet)>,
     /// Neighbours of whose packets the interfaces are to be freed.
@@ -62,13 +61,6 @@ pub(in crate::host) enum RouteEvent {
     Broken,
     /// It knows of one again.
     Back,
-}
-
-#[derive(Debug)]
-struct Waiting {
-    packet: Packet,
-    from: Option<NextHop>,
-    until: Instant,
 }
 
 /// A neighbour, and the interface of this host that leads there.
@@ -94,8 +86,7 @@ impl Router {
             protocol,
             armed: None,
             neighbours,
-            waiting: VecDeque::new(),
-            queue_packets: queue_packets as usize,
+            waiting: RouteQueue::new(queue_packets),
             held: BTreeMap::new(),
             purges: VecDeque::new(),
             watches: Vec::new(),
@@ -124,13 +115,12 @@ impl Router {
 
     /// Packets that wait for a route.
     pub(in crate::host) fn waiting(&self) -> impl ExactSizeIterator<Item = &Packet> {
-        self.waiting.iter().map(|waiting| &waiting.packet)
+        self.waiting.iter()
     }
 
     /// Whether as many packets wait as may, one for `destination` among them.
     fn is_full(&self, destination: NodeId) -> bool {
-        let is_for_it = |waiting: &Waiting| waiting.packet.ip.destination == destination;
-        self.waiting.len() >= self.queue_packets && self.waiting.iter().any(is_for_it)
+        self.waiting.is_full() && self.waiting.waits_for(ip_address(destination))
     }
 
     /// The protocol, to look at its routes.
@@ -139,8 +129,7 @@ impl Router {
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        let expiry = self.waiting.front().map(|waiting| waiting.until);
-        self.protocol.poll_timeout().into_iter().chain(expiry).min()
+        self.protocol.poll_timeout().into_iter().chain(self.waiting.poll_timeout()).min()
     }
 
     /// The way to a neighbour; `None` if that interface leads to no such node.
@@ -293,10 +282,7 @@ impl Host {
         if router.protocol.poll_timeout().is_some_and(|due| due <= cx.now) {
             router.protocol.handle_timeout(cx.now);
         }
-        while let Some(router) = &mut self.router
-            && router.waiting.front().is_some_and(|waiting| waiting.until <= cx.now)
-            && let Some(waiting) = router.waiting.pop_front()
-        {
+        while let Some(waiting) = self.router.as_mut().and_then(|router| router.waiting.poll_expired(cx.now)) {
             self.drop_own(&waiting.packet, DropCause::RouteTimeout, cx);
             self.wake_stalled(cx.now);
         }
@@ -389,10 +375,8 @@ impl Host {
                 true
             }
             Verdict::Wait => {
-                router.waiting.push_back(Waiting { packet, from, until: cx.now + ROUTE_QUEUE_TIMEOUT });
-                if router.waiting.len() > router.queue_packets
-                    && let Some(oldest) = router.waiting.pop_front()
-                {
+                let destination = ip_address(packet.ip.destination);
+                if let Some(oldest) = router.waiting.push(packet, destination, from, cx.now) {
                     self.drop_own(&oldest.packet, DropCause::RouteQueueFull, cx);
                 }
                 true
@@ -539,12 +523,9 @@ impl Host {
         }
     }
 
-    fn take_waiting(&mut self, destination: Ipv4Addr, now: Instant) -> Vec<Waiting> {
+    fn take_waiting(&mut self, destination: Ipv4Addr, now: Instant) -> Vec<Waiting<Packet>> {
         let Some(router) = &mut self.router else { return Vec::new() };
-        let destination = node_of(destination);
-        let (taken, left): (Vec<_>, Vec<_>) =
-            router.waiting.drain(..).partition(|waiting| waiting.packet.ip.destination == destination);
-        router.waiting = left.into();
+        let taken = router.waiting.take(destination);
         // Whoever is awake finds room once these have their routes.
         self.wake_stalled(now);
         taken
