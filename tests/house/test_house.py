@@ -150,6 +150,20 @@ def test_the_core_is_exempt_from_no_ban(crate: str) -> None:
     assert exempted == []
 
 
+ROUTING = ROOT / "crates/protocols/src/routing"
+
+
+@pytest.mark.parametrize("protocol", sorted(path.parent.name for path in ROUTING.glob("*/config.rs")))
+def test_the_folders_of_all_routing_protocols_have_one_shape(protocol: str) -> None:
+    names = {path.stem for path in (ROUTING / protocol).iterdir()}
+    assert names >= {"mod", "config", "table", "neighbours", "messages", "timers", "tests"}
+    assert names <= {"mod", "config", "table", "neighbours", "messages", "timers", "tests"} | {
+        "discovery",
+        "forwarding",
+        "maintenance",
+    }
+
+
 def test_every_ban_bites(tmp_path: Path) -> None:
     """A path that clippy does not know bans nothing: each banned item is used once and must be reported."""
     bans = tomllib.loads((ROOT / "clippy.toml").read_text())

@@ -15,6 +15,7 @@ pub mod application;
 pub mod arp;
 pub mod fec;
 mod lookup;
+mod lru;
 pub mod random;
 pub mod rounding;
 pub mod routing;

@@ -746,11 +746,11 @@ impl Upper for Hosts {
         acts || !is_plain
     }
 
-    fn glance(&self, hosts: &[u32]) -> u64 {
-        // What one leads to is looked at once all of the former are on their way.
-        let glance = |of: fn(&Host) -> u64| hosts.iter().fold(0, |seen, &host| seen ^ of(&self.hosts[host as usize]));
+    fn prefetch(&self, hosts: &[u32]) -> u64 {
+        // Each level is read for all hosts before the next one, whose addresses it holds.
+        let prefetch = |of: fn(&Host) -> u64| hosts.iter().fold(0, |seen, &host| seen ^ of(&self.hosts[host as usize]));
         let counted = hosts.iter().fold(0, |seen, &host| seen ^ self.counters[host as usize].received);
-        counted ^ glance(Host::glance) ^ glance(Host::glance_at_router) ^ glance(Host::glance_at_protocol)
+        counted ^ prefetch(Host::prefetch) ^ prefetch(Host::prefetch_router) ^ prefetch(Host::prefetch_protocol)
     }
 
     fn handle_signal(&mut self, port: Port, power: Power) {

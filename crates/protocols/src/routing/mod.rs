@@ -13,6 +13,20 @@
 //! * It hands over messages ([`Routing::handle_message`]) and what the links below report ([`LinkEvent`]).
 //! * It sends, releases and drops what [`Routing::poll_output`] says.
 //!
+//! # How a protocol is laid out
+//!
+//! The folders of all protocols have one shape:
+//!
+//! | module | has |
+//! |---|---|
+//! | `mod` | the state of one node, and [`Routing`] for it |
+//! | `config` | parameters, with their sources |
+//! | `table` | routes and what they are computed from |
+//! | `neighbours` | the neighbours and the links to them |
+//! | `messages` | each message: what it does on arrival, and how it is sent |
+//! | `timers` | what is due when |
+//! | `discovery`, `forwarding`, `maintenance` | in protocols that find routes on demand: searches, data packets, broken links |
+//!
 //! Messages are octets, in the protocol's standard format: what travels is the same in a simulation, in a capture and between
 //! real hosts, and a protocol of somebody else needs no place in a list of message types.
 
@@ -25,6 +39,7 @@ mod network;
 pub mod olsr;
 pub mod queue;
 
+use core::any::Any;
 use core::fmt;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -41,7 +56,7 @@ pub const ROUTE_QUEUE_TIMEOUT: Duration = Duration::from_secs(30);
 ///
 /// The contract of [all machines](crate) holds: after each `handle_*` the driver drains [`Self::poll_output`] and then reads
 /// [`Self::poll_timeout`].
-pub trait Routing: fmt::Debug + Send {
+pub trait Routing: Any + fmt::Debug + Send {
     /// How the protocol's messages travel.
     fn encapsulation(&self) -> Encapsulation;
 
@@ -93,16 +108,19 @@ pub trait Routing: fmt::Debug + Send {
         0
     }
 
-    /// Looks at what a message that comes looks at, for the sake of the processor's cache, where the driver has many nodes. What is
-    /// returned means nothing, but makes it necessary to look.
-    fn glance(&self) -> u64 {
-        0
-    }
-
     /// Whether the protocol wants to hear packets that neighbours send to each other.
     fn is_promiscuous(&self) -> bool {
         false
     }
+}
+
+/// Reads what a message at this node is likely to need, so that a simulator with many nodes can have the processor fetch it for all
+/// receivers of a broadcast at once. The result has no meaning; who uses it keeps the reads from being optimised away.
+#[doc(hidden)]
+#[inline]
+pub fn prefetch(protocol: &dyn Routing) -> u64 {
+    let protocol: &dyn Any = protocol;
+    protocol.downcast_ref::<aodv::Aodv>().map_or(0, aodv::Aodv::prefetch)
 }
 
 /// What a protocol is told of the node that it serves.

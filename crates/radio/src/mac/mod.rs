@@ -429,10 +429,10 @@ impl<P: Payload> Dcf<P> {
         (frame, frame.payload.map(|()| &current.expect("data are those of the frame in hand").payload))
     }
 
-    /// Looks at what a packet that comes looks at, for the sake of the processor's cache. What is returned means nothing, but makes it
-    /// necessary to look.
+    /// Reads what a received frame is likely to need, so that a simulator can have the processor fetch it for all receivers at once. The
+    /// result has no meaning, but keeps the reads from being optimised away.
     #[inline]
-    pub fn glance(&self) -> u64 {
+    pub fn prefetch(&self) -> u64 {
         self.errors ^ u64::from(self.contender.backoff.contention_window()) ^ u64::from(self.outputs.is_empty())
     }
 

@@ -141,9 +141,9 @@ pub trait Upper {
     fn handle_purged(&mut self, _port: Port, _packet: Self::Packet, _to: StationId, _now: Instant) {}
     /// A packet that a radio has sent, without acknowledgement, did not get to the station that it was for.
     fn handle_unheard(&mut self, _port: Port, _packet: &Self::Packet, _now: Instant) {}
-    /// Looks at what packets that come to these hosts will look at, for the sake of the processor's cache. What is returned means
-    /// nothing, but makes it necessary to look.
-    fn glance(&self, _hosts: &[u32]) -> u64 {
+    /// Reads what packets at these hosts are likely to need, so that the processor fetches it at once. The result has no meaning, but
+    /// keeps the reads from being optimised away.
+    fn prefetch(&self, _hosts: &[u32]) -> u64 {
         0
     }
     /// The instant of [`Self::poll_timeout`] has come.
@@ -414,7 +414,7 @@ impl<U: Upper> Engine<U> {
         let id = self.trailing.pop();
         let mut front = self.medium.trailing(id);
         if self.stations.len() > CACHED_STATIONS && self.medium.is_broadcast(id) {
-            self.glance_ahead(id);
+            self.prefetch(id);
         }
         let mut bound = self.trailing_bound(front.number).min(after_end);
         let number = front.number;
@@ -476,17 +476,17 @@ impl<U: Upper> Engine<U> {
         self.medium.remove(id);
     }
 
-    /// Looks at what a broadcast will look at where it is received, before its end reaches the first receiver: these loads don't
-    /// wait for each other, as those of the events do.
-    fn glance_ahead(&mut self, id: TransmissionId) {
+    /// Reads what the receivers of a broadcast will need, before its end reaches the first of them. These loads don't wait for each
+    /// other, as those of the events do.
+    fn prefetch(&mut self, id: TransmissionId) {
         let Self { medium, stations, ports, upper, expecting, .. } = self;
         expecting.clear();
         let mut seen = 0;
         for station in medium.receivers_of(id) {
-            seen ^= stations[station.0 as usize].glance();
+            seen ^= stations[station.0 as usize].prefetch();
             expecting.push(ports.of_station(station).host);
         }
-        black_box(seen ^ upper.glance(expecting));
+        black_box(seen ^ upper.prefetch(expecting));
     }
 
     fn run_station_timer(&mut self, now: Instant) {

@@ -214,22 +214,22 @@ impl Host {
         true
     }
 
-    /// Looks at what a message that comes looks at; see [`crate::engine::Upper::glance`].
+    /// Reads what a packet at this host is likely to need; see [`crate::engine::Upper::prefetch`].
     #[inline]
-    pub fn glance(&self) -> u64 {
+    pub fn prefetch(&self) -> u64 {
         u64::from(self.next_id)
     }
 
-    /// The same of what that leads to.
+    /// Like [`Self::prefetch`], for the router.
     #[inline]
-    pub fn glance_at_router(&self) -> u64 {
-        self.router.as_ref().map_or(0, |router| router.glance())
+    pub fn prefetch_router(&self) -> u64 {
+        self.router.as_ref().map_or(0, |router| router.prefetch())
     }
 
-    /// The same of what that leads to.
+    /// Like [`Self::prefetch`], for the routing protocol.
     #[inline]
-    pub fn glance_at_protocol(&self) -> u64 {
-        self.router.as_ref().map_or(0, |router| router.protocol().glance())
+    pub fn prefetch_protocol(&self) -> u64 {
+        self.router.as_ref().map_or(0, |router| hopcast_protocols::routing::prefetch(router.protocol()))
     }
 
     /// A packet for this host was lost on its way from the interface.

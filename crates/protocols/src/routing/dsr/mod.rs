@@ -1,57 +1,45 @@
 //! Dynamic source routing (RFC 4728) for IPv4, without the flow state extension.
 //!
 //! A node that has a packet for a destination floods a Route Request (`discovery`), and puts the route of the Route Reply, node by
-//! node, into a header before the data of each packet (`header`). Whoever passes a packet on finds the next node there
-//! (`forwarding`). Each node makes sure that the next one has the packet (`acknowledging`), and tells the sender of a broken link by
-//! a Route Error (`repair`). What passes by, routes above all, is learned (`learning`) and kept in a cache (`cache`).
+//! node, into a header before the data of each packet. The nodes on the way find the next one there (`forwarding`). Each node makes
+//! sure that the next one has the packet, and sends a Route Error about a broken link (`maintenance`). A node learns routes from
+//! what it forwards and overhears, and keeps them in a route cache (`table`).
 //!
 //! The limits and decisions are in `docs/models/dsr.md`.
 
-mod acknowledging;
-mod blacklist;
-mod cache;
 mod config;
 mod discovery;
 mod forwarding;
-mod header;
-mod learning;
-mod lru;
 mod maintenance;
-mod overheard;
-mod parked;
-mod repair;
-mod requests;
-mod schedule;
-mod shortening;
+mod messages;
+mod neighbours;
+mod table;
 #[cfg(test)]
 mod tests;
+mod timers;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::Ipv4Addr;
 
-use hopcast_wire::dsr::DsrOption;
 use hopcast_wire::ipv4::Protocol;
 
-use self::blacklist::Blacklist;
-use self::cache::RouteCache;
 pub use self::config::{Acknowledgement, Cache, Config, Lifetime, MaxLife, Rules};
-use self::discovery::{CachedReply, HeldRequest};
-use self::learning::Recent;
-use self::lru::Lru;
-use self::maintenance::Maintenance;
-use self::overheard::Overheard;
-use self::parked::Parked;
-use self::repair::{Break, SpreadError};
-use self::requests::RequestTable;
-use self::schedule::{Schedule, Timer};
-use super::{
-    Arrival, Encapsulation, LinkEvent, Message, NextHop, Node, Output, Packet, ROUTE_QUEUE_PACKETS, Routing, Verdict,
-};
+use self::discovery::requests::RequestTable;
+use self::forwarding::learning::Recent;
+use self::forwarding::overheard::Overheard;
+use self::maintenance::Break;
+use self::maintenance::buffer::MaintenanceBuffer;
+use self::maintenance::parked::Parked;
+use self::messages::route_error::SpreadError;
+use self::messages::route_reply::CachedReply;
+use self::messages::route_request::HeldRequest;
+use self::neighbours::blacklist::Blacklist;
+use self::table::RouteCache;
+use self::timers::Schedule;
+use super::{Arrival, Encapsulation, LinkEvent, NextHop, Node, Output, Packet, ROUTE_QUEUE_PACKETS, Routing, Verdict};
+use crate::lru::Lru;
 use crate::random::Stream;
-use crate::time::{Duration, Instant};
-
-/// Time to live of messages that follow a source route, which has at most 64 hops.
-const TTL: u8 = 64;
+use crate::time::Instant;
 
 /// DSR at one node.
 #[derive(Debug)]
@@ -75,7 +63,7 @@ pub struct Dsr {
     /// The Gratuitous Route Reply Table: until when none goes to this sender on account of this neighbour.
     gratuitous: Lru<(Ipv4Addr, Ipv4Addr), Instant>,
     blacklist: Blacklist,
-    maintenance: Maintenance,
+    maintenance: MaintenanceBuffer,
     /// Packets that the driver was asked to give back, and has not yet.
     recalled: usize,
     parked: Parked,
@@ -111,7 +99,7 @@ impl Dsr {
             held_requests: BTreeMap::new(),
             gratuitous: Lru::new(config.request_table_size),
             blacklist: Blacklist::new(config.blacklist_timeout, config.request_table_size),
-            maintenance: Maintenance::new(&config, config.request_table_size),
+            maintenance: MaintenanceBuffer::new(&config, config.request_table_size),
             recalled: 0,
             parked: Parked::default(),
             last_break: None,
@@ -120,45 +108,6 @@ impl Dsr {
             heard_over: Lru::new(config.request_table_size),
             schedule: Schedule::default(),
             outputs: VecDeque::new(),
-        }
-    }
-
-    /// A neighbour was heard.
-    fn on_heard(&mut self, from: NextHop) {
-        if self.interfaces > 1 {
-            self.heard_over.insert(from.address, from.interface);
-        }
-    }
-
-    /// A neighbour, over the interface where it was last heard.
-    fn hop_to(&self, neighbour: Ipv4Addr) -> NextHop {
-        NextHop { interface: self.heard_over.get(&neighbour).copied().unwrap_or(0), address: neighbour }
-    }
-
-    /// A message with these options, along this route from this node. One that was salvaged names this node in its route.
-    fn message_along(&self, hops: &[Ipv4Addr], options: Vec<DsrOption<'_>>, salvage: u8) -> Option<Message> {
-        let (&destination, between) = hops.split_last()?;
-        if hops.len() > cache::MAX_HOPS - usize::from(salvage > 0) {
-            return None;
-        }
-        let addresses = [&[self.address], between].concat();
-        // A list of options that also may live no longer than the addresses.
-        let mut options: Vec<DsrOption<'_>> = options;
-        if salvage > 0 {
-            options.push(DsrOption::SourceRoute(header::salvaged_route(&addresses, false, salvage)));
-        } else if !between.is_empty() {
-            options.push(DsrOption::SourceRoute(header::fresh_route(between, false)));
-        }
-        let octets = header::emit(Protocol::NoNextHeader, &options);
-        Some(Message { source: None, destination, hop: Some(self.hop_to(hops[0])), ttl: TTL, octets })
-    }
-
-    /// Sends a message after a delay. There is a limit to how many wait, as to everything that comes from outside.
-    fn send_after(&mut self, delay: Duration, message: Message, now: Instant) {
-        if delay == Duration::ZERO {
-            self.send(message, now);
-        } else if self.schedule.messages() < self.config.request_table_size * self.config.request_table_ids {
-            self.schedule.add(after(now, delay), Timer::Send(message));
         }
     }
 }
@@ -217,15 +166,7 @@ impl Routing for Dsr {
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        while let Some(timer) = self.schedule.pop(now) {
-            match timer {
-                Timer::Send(message) => self.send(message, now),
-                Timer::Discovery(target) => self.on_discovery_timeout(target, now),
-                Timer::CachedReply(initiator, target) => self.on_reply_delay_over(initiator, target, now),
-                Timer::Probe(neighbour) => drop(self.held_requests.remove(&neighbour)),
-                Timer::Maintenance(number) => self.on_unacknowledged(number, now),
-            }
-        }
+        self.expire(now);
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
@@ -248,9 +189,4 @@ impl Routing for Dsr {
     fn header_len(&mut self, destination: Ipv4Addr, now: Instant) -> usize {
         self.longest_header(destination, now)
     }
-}
-
-/// The instant so long after `now`, or the last one.
-fn after(now: Instant, duration: Duration) -> Instant {
-    Instant::from_nanos(now.as_nanos().saturating_add(duration.as_nanos()))
 }

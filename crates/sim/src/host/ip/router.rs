@@ -107,9 +107,9 @@ impl Router {
         })
     }
 
-    /// See [`Host::glance`].
+    /// See [`Host::prefetch`].
     #[inline]
-    pub(in crate::host) fn glance(&self) -> u64 {
+    pub(in crate::host) fn prefetch(&self) -> u64 {
         self.watches.len() as u64 ^ self.waiting.len() as u64
     }
 

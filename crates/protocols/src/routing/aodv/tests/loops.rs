@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::sequence::Sequence;
+use super::super::table::sequence::Sequence;
 use super::super::table::{Route, State};
 use super::super::{Aodv, Config, LinkDetection, LocalRepair};
 use super::{exact, make};

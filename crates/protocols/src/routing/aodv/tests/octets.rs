@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use hopcast_wire::aodv::Repr;
 use proptest::prelude::*;
 
-use super::super::duplicates::MAX_REQUESTS;
+use super::super::discovery::seen::MAX_REQUESTS;
 use super::super::table::MAX_ROUTES;
 use super::super::{Aodv, Config, Constants, LinkDetection, MAX_NEIGHBOURS, Rules};
 use super::bench::{OWN, address, data, error, hello, node, reply, request};
@@ -41,9 +41,9 @@ fn settle(aodv: &mut Aodv, now: Instant) {
 
 fn assert_bounded(aodv: &Aodv) {
     assert!(aodv.table.iter().count() <= MAX_ROUTES);
-    assert!(aodv.duplicates.len() <= MAX_REQUESTS);
+    assert!(aodv.seen.len() <= MAX_REQUESTS);
     assert!(aodv.delayed.len() <= MAX_REQUESTS);
-    assert!(aodv.neighbours.len().max(aodv.blacklist.len()) <= MAX_NEIGHBOURS);
+    assert!(aodv.neighbours.len().max(aodv.blacklist.size()) <= MAX_NEIGHBOURS);
 }
 
 proptest! {

@@ -48,7 +48,7 @@ fn broken(node: usize, sequence: u32) -> Entry {
 }
 
 fn octets_of(entries: &[Entry]) -> Vec<u8> {
-    super::datagram(Kind::Incremental, entries.iter(), entries.len())
+    super::messages::datagram(Kind::Incremental, entries.iter(), entries.len())
 }
 
 fn message(from: usize, octets: &[u8]) -> Packet<'_> {

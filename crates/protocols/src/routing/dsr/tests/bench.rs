@@ -8,7 +8,7 @@ use hopcast_wire::dsr::{
 };
 use hopcast_wire::ipv4::Protocol;
 
-use super::super::header;
+use super::super::messages::header;
 use super::*;
 use crate::random::{Purpose, Stream};
 use crate::routing::network::hop_to;
@@ -137,7 +137,7 @@ impl Bench {
         let node = Node { address: address(0), interfaces: 1, random };
         let mut machine = Checked(Dsr::new(node, config));
         // The first request has the identification 1.
-        machine.0.requests = super::super::requests::RequestTable::new(&config, 0);
+        machine.0.requests = super::super::discovery::requests::RequestTable::new(&config, 0);
         Self { machine, now: Instant::START }
     }
 

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::super::cache::MAX_HOPS;
-use super::super::learning::RECENT;
+use super::super::forwarding::learning::RECENT;
+use super::super::table::MAX_HOPS;
 use super::bench::*;
 use super::*;
 use crate::random::{Purpose, Stream};
@@ -12,7 +12,7 @@ use crate::routing::network::hop_to;
 
 /// How many addresses, timers and entries the machine stores.
 fn size(dsr: &Dsr) -> usize {
-    let replies: usize = dsr.cached_replies.values().map(super::super::discovery::CachedReply::size).sum();
+    let replies: usize = dsr.cached_replies.values().map(super::super::messages::route_reply::CachedReply::size).sum();
     dsr.cache.size()
         + dsr.recent.size()
         + dsr.requests.size()
@@ -22,7 +22,7 @@ fn size(dsr: &Dsr) -> usize {
         + dsr.gratuitous.len()
         + dsr.blacklist.found.len()
         + dsr.maintenance.size()
-        + dsr.last_break.as_ref().map_or(0, super::super::repair::Break::size)
+        + dsr.last_break.as_ref().map_or(0, super::super::maintenance::Break::size)
         + dsr.failures.len()
         + dsr.parked.size()
         + dsr.heard_over.len()

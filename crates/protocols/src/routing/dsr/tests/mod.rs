@@ -12,7 +12,7 @@ use std::net::Ipv4Addr;
 
 use hopcast_wire::dsr::{DsrOption, Packet as View};
 
-use super::cache::has_duplicates;
+use super::table::has_duplicates;
 use super::{Acknowledgement, Cache, Config, Dsr, Lifetime, MaxLife, Rules};
 use crate::routing::network::{Fate, Network, address};
 use crate::routing::{Arrival, Encapsulation, LinkEvent, Message, NextHop, Node, Output, Packet, Routing, Verdict};

@@ -68,7 +68,7 @@ fn last_hello(sent: &[Sent]) -> Vec<(LinkCode, usize)> {
 fn packet_octets(sequence: u16, messages: &[(MessageRepr, Vec<u8>)]) -> Vec<u8> {
     let mut octets = vec![0; olsr::HEADER_LEN];
     for (header, body) in messages {
-        super::outbox::push(&mut octets, *header, body);
+        super::messages::outbox::push(&mut octets, *header, body);
     }
     let payload_len = (octets.len() - olsr::HEADER_LEN) as u16;
     olsr::Repr { sequence, payload_len }.emit(&mut olsr::Packet::new_unchecked(&mut octets));

@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::routing::olsr::Hysteresis;
-use crate::routing::olsr::duplicates::MAX_ORIGINATORS;
-use crate::routing::olsr::interfaces::MAX_INTERFACES;
-use crate::routing::olsr::neighbourhood::{MAX_LINKS, MAX_TWO_HOPS};
-use crate::routing::olsr::outbox::MAX_WAITING;
-use crate::routing::olsr::topology::MAX_TUPLES;
+use crate::routing::olsr::messages::duplicates::MAX_ORIGINATORS;
+use crate::routing::olsr::messages::outbox::MAX_WAITING;
+use crate::routing::olsr::neighbours::{MAX_LINKS, MAX_TWO_HOPS};
+use crate::routing::olsr::table::interfaces::MAX_INTERFACES;
+use crate::routing::olsr::table::topology::MAX_TUPLES;
 
 /// Feeds a node with octets; the most links, 2-hop tuples, topology tuples and interface addresses that it ever knew.
 fn feed(config: Config, rounds: u32) -> [usize; 4] {
