@@ -27,9 +27,20 @@ impl Layer {
         value: impl TryInto<u64>,
         expected: &'static str,
     ) -> Result<(), ParseError> {
+        if right { Ok(()) } else { Err(self.error(field, offset, value, expected)) }
+    }
+
+    /// The error that says so of a field.
+    pub(crate) fn error(
+        &self,
+        field: &'static str,
+        offset: usize,
+        value: impl TryInto<u64>,
+        expected: &'static str,
+    ) -> ParseError {
         // Every caller's value is unsigned and no wider than 64 bits: nothing is lost.
         let value = value.try_into().unwrap_or(u64::MAX);
-        if right { Ok(()) } else { Err(ParseError { layer: self.0, field, offset, value, expected }) }
+        ParseError { layer: self.0, field, offset, value, expected }
     }
 }
 

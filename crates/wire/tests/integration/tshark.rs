@@ -306,6 +306,39 @@ fn tshark_would_tell_if_a_frame_were_broken() {
     assert_eq!(lines[10], "1 1");
 }
 
+/// Two interfaces of different link types, copied by tshark, which describes them in its own words.
+#[test]
+fn a_capture_that_tshark_wrote_is_read() {
+    let mut writer = pcapng::Writer::new(Vec::new(), "node0").expect("memory doesn't fill up");
+    let wire = writer.add_interface("node0.wire0", pcapng::LinkType::Ipv4).expect("memory doesn't fill up");
+    let segment = tcp_octets(tcp::Flags::ACK, Options::NONE, 3);
+    let packet = datagram(internet(ipv4::Protocol::Tcp, segment.len()), &segment).split_off(8);
+    let frame = on_the_air(data(1, DataSubtype::Null, Flags::NONE), &[]);
+    // Beyond 32 bits of nanoseconds.
+    let packets = [(0, 7, &frame), (wire, 4_999_999_999, &packet), (0, 5_000_000_000, &frame)];
+    for (interface, at, octets) in packets {
+        writer.write_on(interface, at, octets).expect("memory doesn't fill up");
+    }
+    let ours = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("two-interfaces.pcapng");
+    std::fs::write(&ours, writer.into_inner()).expect("the directory for tests can be written");
+    let copy = ours.with_file_name("copied.pcapng");
+    let copy_argument = copy.to_str().expect("the directory has a name in UTF-8");
+    if tshark(&ours, &["-F", "pcapng", "-w", copy_argument]).is_none() {
+        return;
+    }
+    let names = tshark(&copy, &["-T", "fields", "-e", "frame.interface_name"]);
+    assert_eq!(names.as_deref(), Some("node0\nnode0.wire0\nnode0\n"));
+    let copied = std::fs::File::open(&copy).expect("tshark has written it");
+    let read: Vec<_> =
+        pcapng::Reader::new(copied).expect("it begins").map(|record| record.expect("it is whole")).collect();
+    let expected = packets.map(|(interface, at, octets)| pcapng::Record {
+        at,
+        link_type: if interface == wire { 228 } else { 127 },
+        octets: octets.clone(),
+    });
+    assert_eq!(read, expected);
+}
+
 /// A frame with an ARP packet, and what stands behind it.
 fn arp_frame(operation: arp::Operation, target_hardware: MacAddress, behind: &[u8]) -> Vec<u8> {
     let repr = arp::Repr {

@@ -5,15 +5,15 @@
 
 #![allow(clippy::print_stdout, reason = "a skipped test says so")]
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use hopcast_wire::checksum::Policy;
 use hopcast_wire::{aodv, arp, dccp, dsr, ieee80211, ipv4, llc, olsr, radiotap, tcp, udp};
-use pcap_file::DataLink;
-use pcap_file::pcap::PcapReader;
+
+use crate::pcap::{Capture, link_type};
 
 /// How many of each were seen.
 #[derive(Debug, Default)]
@@ -232,30 +232,20 @@ fn olsr_packet(octets: &[u8], seen: &mut Seen) {
     seen.olsr += 1;
 }
 
-/// Reads every packet of a capture.
+/// Reads every packet of a capture. Frames cut short by the capture have no frame check sequence and perhaps no end.
 fn read(path: &Path, seen: &mut Seen) {
-    let file = File::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let mut reader = PcapReader::new(file).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let link = reader.header().datalink;
-    while let Some(packet) = reader.next_raw_packet() {
-        let packet = packet.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        // Frames cut short by the capture have no frame check sequence and perhaps no end.
-        if packet.incl_len < packet.orig_len {
-            continue;
-        }
-        match link {
-            DataLink::IEEE802_11_RADIOTAP => {
-                let octets = behind_radiotap(&packet.data, seen);
-                frame(octets, seen);
-            }
-            DataLink::IEEE802_11 => frame(&packet.data, seen),
-            DataLink::ETHERNET if packet.data[12..14] == [0x08, 0x00] => datagram(&packet.data[14..], seen),
-            DataLink::ETHERNET if packet.data[12..14] == [0x08, 0x06] => resolution(&packet.data[14..], seen),
+    let capture = Capture::open(path);
+    for packet in capture.whole_packets() {
+        match capture.link_type() {
+            link_type::IEEE802_11_RADIOTAP => frame(behind_radiotap(packet, seen), seen),
+            link_type::IEEE802_11 => frame(packet, seen),
+            link_type::ETHERNET if packet[12..14] == [0x08, 0x00] => datagram(&packet[14..], seen),
+            link_type::ETHERNET if packet[12..14] == [0x08, 0x06] => resolution(&packet[14..], seen),
             // The same with the tag of a virtual network.
-            DataLink::ETHERNET if packet.data[12..14] == [0x81, 0x00] && packet.data[16..18] == [0x08, 0x00] => {
-                datagram(&packet.data[18..], seen);
+            link_type::ETHERNET if packet[12..14] == [0x81, 0x00] && packet[16..18] == [0x08, 0x00] => {
+                datagram(&packet[18..], seen);
             }
-            DataLink::LINUX_SLL if packet.data[14..16] == [0x08, 0x00] => datagram(&packet.data[16..], seen),
+            link_type::LINUX_SLL if packet[14..16] == [0x08, 0x00] => datagram(&packet[16..], seen),
             _ => {}
         }
     }
