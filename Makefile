@@ -5,6 +5,8 @@ OUT ?= out
 # How long each fuzz target runs, in seconds, and which ones do.
 FUZZ_SECONDS ?= 600
 FUZZ_TARGETS ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
+# What `deny` checks. Advisories come from a repository on GitHub, the rest from Cargo.lock.
+DENY ?= advisories bans licenses sources
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -15,7 +17,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 BUILT := $(VENV)/.built
-FUZZER := target/tools/bin/cargo-fuzz
+TOOLS := $(VENV)/.tools
 # What the Python module is compiled from.
 SOURCES := Cargo.toml Cargo.lock pyproject.toml \
     $(shell find crates traces -type f \( -name '*.rs' -o -name Cargo.toml -o -name '*.dat' \))
@@ -25,7 +27,7 @@ STATIC ?= $(shell rustc -vV | sed -n 's/^host: //p')
 TESTED := --workspace --exclude hopcast-py --locked
 PYTEST := $(BIN)/pytest -q -n auto
 
-.PHONY: help install build static demo test test-full lint docs-check format docs bench bench-peers bench-kernel bench-probe bench-stream fuzz clean
+.PHONY: help install build static demo test test-full lint deny docs-check format docs bench bench-peers bench-kernel bench-probe bench-stream fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,6 +64,9 @@ lint: $(BUILT) ## check style, lints, types, documentation
 	$(BIN)/python -m mypy.stubtest hopcast._core
 	$(BIN)/python tools/docs/scenario_types.py --check
 
+deny: $(TOOLS) ## check licences, sources and known vulnerabilities of dependencies (DENY=licenses: those alone)
+	$(BIN)/cargo-deny check --hide-inclusion-graph $(DENY)
+
 docs-check: $(BUILT) ## check the pages and figures that come from the code, many of them by simulating
 	$(BIN)/python tools/docs/generate.py --check
 
@@ -90,11 +95,11 @@ bench-stream: ## measure hopcast stream beside iperf3 over virtual Ethernet, as 
 	cargo bench -p hopcast-live --bench stream --locked
 
 # Without a sanitizer: hopcast has no unsafe code, and this way the installed toolchain serves.
-fuzz: $(FUZZER) ## fuzz every parser and state machine for ten minutes each
+fuzz: $(TOOLS) ## fuzz every parser and state machine for ten minutes each
 	for target in $(FUZZ_TARGETS); do \
 	    mkdir -p fuzz/corpus/$$target; \
 	    seeds=$$(test -d fuzz/seeds/$$target && echo fuzz/seeds/$$target || true); \
-	    PATH="$(CURDIR)/target/tools/bin:$$PATH" cargo fuzz run -s none --features engine $$target fuzz/corpus/$$target $$seeds \
+	    $(BIN)/cargo-fuzz run -s none --features engine $$target fuzz/corpus/$$target $$seeds \
 	        -- -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1; \
 	done
 
@@ -108,8 +113,9 @@ $(INSTALLED): requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	touch $@
 
-$(FUZZER):
-	cargo install cargo-fuzz --version 0.13.2 --locked --root target/tools
+$(TOOLS): tools/requirements.lock $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r tools/requirements.lock
+	touch $@
 
 $(BUILT): $(INSTALLED) $(SOURCES)
 	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --profile local --locked
