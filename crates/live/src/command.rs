@@ -54,6 +54,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     };
     match run(arguments.command) {
         Ok(()) => 0,
+        Err(Failure::Told { status }) => status,
         Err(failure) => {
             output::complain(&failure.to_string());
             failure.status()

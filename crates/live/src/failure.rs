@@ -14,6 +14,11 @@ pub enum Failure {
         /// The number of the signal.
         signal: i32,
     },
+    /// A command that ran in its place has ended with this status, and has told why.
+    Told {
+        /// The exit status.
+        status: u8,
+    },
 }
 
 impl Failure {
@@ -23,6 +28,7 @@ impl Failure {
             Self::Run(_) => 1,
             Self::Input(_) => 2,
             Self::Interrupted { signal } => 128u8.saturating_add(u8::try_from(*signal).unwrap_or(2)),
+            Self::Told { status } => *status,
         }
     }
 }
@@ -32,6 +38,7 @@ impl fmt::Display for Failure {
         match self {
             Self::Input(message) | Self::Run(message) => formatter.write_str(message),
             Self::Interrupted { .. } => formatter.write_str("interrupted"),
+            Self::Told { status } => write!(formatter, "ended with status {status}"),
         }
     }
 }

@@ -720,3 +720,95 @@ fn captures_and_results_hold_what_real_hosts_sent() {
         assert!(Path::new(&out).join(table).exists(), "{table}");
     }
 }
+
+/// `hopcast emulate --rootless` as the user nobody, with a `/dev/net/tun` that everybody may open, as most distributions have it.
+fn emulate_as_nobody(bench: &Bench, arguments: &[&str]) -> Command {
+    let program = bench.folder.join("hopcast");
+    fs::copy(env!("CARGO_BIN_EXE_hopcast-live"), &program).expect("there is room for the program");
+    let scenario = bench.file("pair.toml", PAIR_OF_NOBODY);
+    let set_up = "mount -t tmpfs tmpfs /mnt && mknod -m 666 /mnt/tun c 10 200 && mount --bind /mnt/tun /dev/net/tun && \
+                  chmod 755 \"$1\" && cd / && shift && exec runuser -u nobody -- \"$@\"";
+    let mut command = Command::new("setpriv");
+    command.args(["--pdeathsig", "KILL", "unshare", "--mount", "sh", "-c", set_up, "sh"]).arg(&bench.folder);
+    command.arg(program).arg("emulate").arg(scenario).args(arguments).stdin(Stdio::null());
+    command
+}
+
+const PAIR_OF_NOBODY: &str = r#"
+    duration = "60 s"
+    [radio]
+    standard = "802.11a"
+    [emulation]
+    lag_limit = "1 s"
+    [[nodes]]
+    name = "n"
+    count = 2
+    real = true
+    placement = { shape = "line", spacing = "20 m" }
+"#;
+
+const ROOTLESS_TOOLS: [&str; 4] = ["ping", "runuser", "setpriv", "unshare"];
+
+/// Numbers of the processes that run this line.
+fn processes_with(line: &str) -> Vec<String> {
+    let entries = fs::read_dir("/proc").expect("Linux has it").flatten();
+    let runs = |path: &Path| {
+        fs::read(path.join("cmdline")).is_ok_and(|text| text == format!("{line} ").replace(' ', "\0").as_bytes())
+    };
+    entries.filter(|entry| runs(&entry.path())).map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+#[test]
+fn an_ordinary_user_emulates() {
+    let Some(bench) = Bench::new("rootless", &ROOTLESS_TOOLS) else { return };
+    let pings =
+        run(&mut emulate_as_nobody(&bench, &["--rootless", "--json", "--exec", "n1", "ping -c 3 -i 0.2 10.0.0.1"]));
+    assert_eq!(pings.status.code(), Some(0), "{}", stderr(&pings));
+    assert!(stderr(&pings).contains("3 packets transmitted, 3 received"), "{}", stderr(&pings));
+    assert_eq!(object(&pings)["emulation"]["programs"][0]["status"], 0, "{}", object(&pings));
+    assert_eq!(bench.left_behind(), Vec::<String>::new());
+
+    let failed = run(&mut emulate_as_nobody(&bench, &["--rootless", "--exec", "n1", "exit 3"]));
+    assert_eq!(failed.status.code(), Some(1), "{}", stderr(&failed));
+    let without = run(&mut emulate_as_nobody(&bench, &[]));
+    assert_eq!(without.status.code(), Some(2));
+    let told = stderr(&without);
+    assert!(told.contains("/run/hopcast: Permission denied") && told.contains("--rootless"), "{told}");
+}
+
+#[test]
+fn an_emulation_of_an_ordinary_user_ends_with_a_signal_and_leaves_nothing() {
+    let Some(bench) = Bench::new("rootless-end", &ROOTLESS_TOOLS) else { return };
+    for (signal, line) in [(Signal::SIGTERM, "sleep 4711.5"), (Signal::SIGKILL, "sleep 4711.25")] {
+        let mut command = emulate_as_nobody(&bench, &["--rootless", "--exec", "n0", &format!("exec {line}")]);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the tools are there");
+        wait_until("the program runs", || !processes_with(line).is_empty());
+        // The process that the user has started: it waits for the one inside.
+        let supervisor = descendant("hopcast", child.id()).expect("it runs");
+        kill(supervisor, signal).expect("it is our child's");
+        let status = child.wait().expect("it is our child");
+        if signal == Signal::SIGTERM {
+            assert_eq!(status.code(), Some(143));
+        }
+        wait_until("the program is gone", || processes_with(line).is_empty());
+    }
+}
+
+/// The descendant of a process with this name that is nearest to it.
+fn descendant(name: &str, ancestor: u32) -> Option<Pid> {
+    let mut generation = vec![ancestor.to_string()];
+    while !generation.is_empty() {
+        let named =
+            |pid: &&String| fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim() == name);
+        if let Some(pid) = generation.iter().find(named) {
+            return pid.parse().ok().map(Pid::from_raw);
+        }
+        let children =
+            |pid: &String| fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+        generation = generation
+            .iter()
+            .flat_map(|pid| children(pid).split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+            .collect();
+    }
+    None
+}

@@ -232,7 +232,7 @@ pub(super) fn lock(path: &Path, mut open: impl FnMut(&Path) -> io::Result<File>)
 
 /// Opens a file for a lock, or makes it.
 fn open_lock(path: &Path) -> io::Result<File> {
-    fs::create_dir_all(LOCKS)?;
+    fs::create_dir_all(LOCKS).map_err(|error| io::Error::new(error.kind(), format!("{LOCKS}: {error}")))?;
     OpenOptions::new().write(true).create(true).truncate(false).open(path)
 }
 
@@ -256,7 +256,7 @@ fn owner(name: &str) -> Option<u32> {
 pub(super) fn because(error: &io::Error, what: &str) -> String {
     let hint = match error.kind() {
         io::ErrorKind::PermissionDenied => {
-            "; network namespaces and TAP devices need root, or CAP_SYS_ADMIN and CAP_NET_ADMIN"
+            "; network namespaces and TAP devices need root (CAP_SYS_ADMIN and CAP_NET_ADMIN), or --rootless"
         }
         io::ErrorKind::NotFound => "; is there a device /dev/net/tun? (modprobe tun)",
         _ => "",

@@ -8,6 +8,7 @@
 //! | keep it in step with the clock | `driver`, `lag` |
 //! | run programs | `programs` |
 //! | write down what comes in, and have it again | `recording` |
+//! | do without root | `rootless` |
 //! | tell what happened | `report` |
 
 mod driver;
@@ -17,6 +18,7 @@ mod plan;
 mod programs;
 mod recording;
 mod report;
+mod rootless;
 mod session;
 
 use std::fs;
@@ -46,7 +48,7 @@ use session::Session;
 /// Put real hosts and programs on the simulated radio.
 ///
 /// Each node with `real = true` becomes a network namespace with an interface wlan0, whose frames go through the simulated radio
-/// in real time; all other nodes are simulated. Needs root.
+/// in real time; all other nodes are simulated. Needs root, or --rootless.
 #[derive(Debug, clap::Args)]
 pub struct Command {
     /// The scenario.
@@ -85,6 +87,9 @@ pub struct Command {
     /// Have a recorded emulation again, without real hosts, as fast as possible; what they are sent must be the same.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "exec", "shell", "forever", "record"])]
     replay: Option<PathBuf>,
+    /// Run without root, in user namespaces; needs read and write permission for /dev/net/tun.
+    #[arg(long, conflicts_with = "replay")]
+    rootless: bool,
     /// Remove what emulations have left behind that were killed; run nothing.
     #[arg(long, exclusive = true)]
     clean: bool,
@@ -102,6 +107,9 @@ impl Command {
     pub fn run(self) -> Result<(), Failure> {
         if self.clean {
             return clean();
+        }
+        if self.rootless {
+            return rootless::run();
         }
         let path = self.scenario.clone().unwrap_or_default();
         let mut scenario = self.load(&path)?;

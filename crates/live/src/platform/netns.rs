@@ -183,7 +183,8 @@ fn unname(name: &str) -> io::Result<()> {
 /// Makes the folder of names, and lets mounts in it be seen by processes that have mounts of their own, as ip-netns(8) does.
 fn share_folder() -> io::Result<()> {
     let folder = Path::new(FOLDER);
-    fs::create_dir_all(folder)?;
+    let made = fs::create_dir_all(folder);
+    made.map_err(|error| io::Error::new(error.kind(), format!("{FOLDER}: {error}")))?;
     let share = || mount(NONE, folder, NONE, MsFlags::MS_SHARED | MsFlags::MS_REC, NONE);
     match share() {
         // Only what is mounted can be shared.

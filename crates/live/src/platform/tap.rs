@@ -5,13 +5,17 @@ use std::io;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
+/// What makes them.
+pub const DEVICE: &str = "/dev/net/tun";
+
 /// Makes a TAP device in the network namespace of the calling thread. It is switched off, and there for as long as it is held;
 /// neither reading nor writing blocks.
 ///
 /// # Errors
 /// The platform's: `EPERM` without `CAP_NET_ADMIN`, `ENOENT` without the device `/dev/net/tun`.
 pub fn open(name: &str) -> io::Result<SyncDevice> {
-    let device = DeviceBuilder::new().name(name).layer(Layer::L2).enable(false).build_sync()?;
+    let device = DeviceBuilder::new().name(name).layer(Layer::L2).enable(false).build_sync();
+    let device = device.map_err(|error| io::Error::new(error.kind(), format!("{DEVICE}: {error}")))?;
     fcntl(&device, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
     Ok(device)
 }

@@ -1,0 +1,122 @@
+//! An emulation without root: the same command once more, in user, mount, process and network namespaces of its own.
+//!
+//! `unshare` (util-linux) makes them, with the user as root inside. A `/run` in memory stands in for the system's, which an
+//! ordinary user can't write. Inside, the command sets hosts up as root does, and when it ends the kernel removes everything,
+//! even after SIGKILL. What still needs a permission is the device `/dev/net/tun`.
+
+use std::ffi::OsString;
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::say;
+use crate::failure::Failure;
+use crate::platform::signals::Signals;
+use crate::platform::{tap, wait};
+
+/// The option that asks for it.
+pub(super) const OPTION: &str = "--rootless";
+/// What runs inside before the command itself.
+const SET_UP: &str = "mount -t tmpfs -o mode=755 tmpfs /run && exec \"$0\" \"$@\"";
+/// User and mount namespaces come first: without them an ordinary user may have none of the others.
+const NAMESPACES: [&str; 4] = ["--user", "--map-root-user", "--mount", "--net"];
+/// The command is the first process of its process namespace: when it ends, the kernel ends every program that it has started.
+const PROCESSES: [&str; 4] = ["--pid", "--mount-proc", "--fork", "--kill-child"];
+/// Between two looks at whether the command has ended.
+const TICK: Duration = Duration::from_millis(20);
+
+/// Runs this process's own command without [`OPTION`], in namespaces of its own, until it ends.
+///
+/// # Errors
+/// [`Failure::Input`] where the system does not permit it, and why; [`Failure::Told`] as the command ends.
+pub(super) fn run() -> Result<(), Failure> {
+    check_device()?;
+    check_namespaces()?;
+    let signals = Signals::listen().map_err(|error| Failure::Run(format!("signals can't be caught: {error}")))?;
+    let mut child = start(std::env::args_os()).map_err(|error| Failure::Run(format!("unshare: {error}")))?;
+    let status = supervise(&mut child, &signals)
+        .map_err(|error| Failure::Run(format!("the emulation can't be waited for: {error}")))?;
+    match status.code().and_then(|code| u8::try_from(code).ok()) {
+        Some(0) => Ok(()),
+        Some(status) => Err(Failure::Told { status }),
+        None => Err(Failure::Run("the emulation was killed".into())),
+    }
+}
+
+fn check_device() -> Result<(), Failure> {
+    let opened = OpenOptions::new().read(true).write(true).open(tap::DEVICE);
+    opened.map(drop).map_err(|error| {
+        let remedy = match error.kind() {
+            ErrorKind::PermissionDenied => format!("root permits it to everybody with `chmod 666 {}`", tap::DEVICE),
+            _ => "root makes it with `modprobe tun`".into(),
+        };
+        Failure::Input(format!("{}: {error}; {remedy}", tap::DEVICE))
+    })
+}
+
+/// Tries whether an ordinary user may have namespaces here.
+fn check_namespaces() -> Result<(), Failure> {
+    let tried = Command::new("unshare").args(NAMESPACES).args(PROCESSES).arg("true").output();
+    let problem = match tried {
+        Ok(Output { status, .. }) if status.success() => return Ok(()),
+        Ok(Output { stderr, .. }) => String::from_utf8_lossy(&stderr).trim().to_owned(),
+        Err(error) if error.kind() == ErrorKind::NotFound => "unshare is not installed (package util-linux)".into(),
+        Err(error) => format!("unshare: {error}"),
+    };
+    Err(Failure::Input(format!(
+        "{problem}; {OPTION} needs user namespaces, which the system or its container forbids here (sysctl \
+         user.max_user_namespaces, kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns)"
+    )))
+}
+
+/// Starts the command with these arguments, the program's own name first.
+fn start(arguments: impl Iterator<Item = OsString>) -> io::Result<Child> {
+    Command::new("setpriv")
+        // It ends with us, whatever ends us.
+        .args(["--pdeathsig", "KILL", "unshare"])
+        .args(NAMESPACES)
+        .args(PROCESSES)
+        .args(["sh", "-c", SET_UP])
+        .args(arguments.filter(|argument| argument != OPTION))
+        .stdin(Stdio::inherit())
+        .spawn()
+}
+
+/// Waits for the command, and passes on to it the signal that ends it.
+fn supervise(child: &mut Child, signals: &Signals) -> io::Result<ExitStatus> {
+    let mut told = false;
+    let mut passed_on = false;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        let inside = first_child(child.id());
+        if let Some(inside) = inside.filter(|_| !told) {
+            told = true;
+            // Whoever reads no further needs no way in.
+            let _ = say(&format!(
+                "enter a namespace NAME from another terminal with: nsenter -t {inside} -U -m -p --preserve-credentials \
+                 ip netns exec NAME sh"
+            ));
+        }
+        match (signals.received(), inside) {
+            (Some(signal), Some(inside)) if !passed_on => {
+                passed_on = true;
+                // One that has ended by itself needs no signal.
+                let _ = kill(inside, Signal::try_from(signal)?);
+            }
+            (None, _) => drop(wait::readable(signals, TICK)),
+            _ => wait::sleep(TICK),
+        }
+    }
+}
+
+/// The command inside: the only child of `unshare`, by the number that it has outside.
+fn first_child(unshare: u32) -> Option<Pid> {
+    let children = fs::read_to_string(format!("/proc/{unshare}/task/{unshare}/children")).ok()?;
+    children.split_whitespace().next()?.parse().ok().map(Pid::from_raw)
+}
