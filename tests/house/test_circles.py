@@ -159,7 +159,7 @@ LEFT = {
         "host::app::{fec, program}",
         "host::{app, socket}",
         # The scenario's model names configurations of the host and of mobility, which name types of the model.
-        "{association, capture, host, metrics, mobility, network, real, registry, results, run, scenario, topology, traffic}",
+        "{host, metrics, mobility, network, octets, registry, results, run, scenario, topology, traffic}",
     ],
     # A result draws itself in a notebook with a table of the report.
     "hopcast": ["{report, results, studies}"],

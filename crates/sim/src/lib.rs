@@ -9,8 +9,7 @@
 //! | lay out interfaces and routes | [`network`] |
 //! | set up hosts, programs and forwarding tables | [`traffic`], [`host`] |
 //! | carry packets over wires | [`wired`] |
-//! | run all events in their order | [`engine`], driven by [`run`] |
-//! | let real hosts stand in for simulated ones | [`real`] |
+//! | run all events in their order, let real hosts stand in for simulated ones | [`engine`], driven by [`run`] |
 //! | measure, and check that nothing vanished | [`metrics`] |
 //! | capture every frame | [`capture`] |
 //! | turn one run into records, tables and files | [`results`] |
@@ -46,7 +45,6 @@
 //! The same scenario, seed and version give the same events and the same numbers; `docs/determinism.md` has the promise in full.
 
 pub mod address;
-pub mod association;
 pub mod capture;
 pub mod engine;
 pub mod execute;
@@ -55,9 +53,8 @@ pub mod id;
 pub mod metrics;
 pub mod mobility;
 pub mod network;
-mod occupancy;
+mod octets;
 pub mod paths;
-pub mod real;
 pub mod registry;
 pub mod results;
 pub mod run;

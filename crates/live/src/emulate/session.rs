@@ -2,8 +2,8 @@
 
 use hopcast_protocols::time::Instant;
 use hopcast_sim::id::NodeId;
-use hopcast_sim::real::Delivery;
 use hopcast_sim::results::Replication;
+use hopcast_sim::run::Delivery;
 use hopcast_sim::scenario::model::Scenario;
 use hopcast_sim::traffic::TrafficError;
 use sha2::{Digest, Sha256};

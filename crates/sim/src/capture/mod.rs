@@ -2,7 +2,6 @@
 //! interfaces on that node would see them, and every packet that leaves or arrives on its wires. Payload octets are zeros, but for
 //! those of real hosts and what FEC adds.
 
-pub(crate) mod encode;
 mod names;
 mod spool;
 
@@ -21,10 +20,10 @@ use hopcast_wire::pcapng::{self, LinkType};
 use crate::engine::{Attachment, Port, Ports, Tap};
 use crate::host::packet::Packet;
 use crate::network;
+use crate::octets::Encoder;
 use crate::results::OutputError;
 use crate::results::output::{Part, commit_all};
 use crate::scenario::model::Scenario;
-use encode::Encoder;
 use spool::Spool;
 
 /// The captures of one run. Given up before [`Self::commit`], it leaves nothing behind.

@@ -7,6 +7,7 @@ use hopcast_protocols::routing::Encapsulation;
 use hopcast_protocols::time::Instant;
 use hopcast_protocols::transport::dccp;
 use hopcast_protocols::transport::tcp::Segment;
+use hopcast_radio::mac::Payload;
 use hopcast_radio::mac::edca::UserPriority;
 use hopcast_wire::ieee80211::management;
 use hopcast_wire::llc::EtherType;
@@ -353,6 +354,28 @@ impl Body {
 
 // A packet is copied at each hop that changes it.
 const _: () = assert!(size_of::<Packet>() <= 128);
+
+impl Payload for Packet {
+    fn priority(&self) -> UserPriority {
+        self.tag.priority
+    }
+
+    fn octets(&self) -> u32 {
+        Packet::octets(self)
+    }
+
+    fn flow(&self) -> u64 {
+        Packet::flow(self)
+    }
+
+    fn expires(&self) -> Option<Instant> {
+        self.tag.expires
+    }
+
+    fn is_management(&self) -> bool {
+        self.management().is_some()
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -7,7 +7,7 @@ use hopcast_sim::address::ip_address;
 use hopcast_sim::host::Listener;
 use hopcast_sim::id::NodeId;
 use hopcast_sim::metrics::{DropCause, FlowSummary};
-use hopcast_sim::real::Delivery;
+use hopcast_sim::run::Delivery;
 use hopcast_sim::run::Simulation;
 use hopcast_wire::checksum::Policy;
 use hopcast_wire::ipv4::Protocol;

@@ -5,12 +5,12 @@ use hopcast_radio::mac::StationId;
 use hopcast_wire::{MacAddress, ethernet};
 
 use crate::address::{mac_address, station_of};
-use crate::capture::encode::Encoder;
 use crate::engine::{Attachment, Port, Ports};
 use crate::host::packet::Packet;
 use crate::host::{Arrival, BegunDatagrams, Hop, Host, Listener, Neighbour, RealFrame};
 use crate::id::NodeId;
 use crate::network::Neighbours;
+use crate::octets::Encoder;
 use crate::scenario::model::Scenario;
 
 /// Why a frame of a real host is not sent.
@@ -41,11 +41,11 @@ pub struct Delivery {
 }
 
 /// What lies between the hosts of a run and real ones.
-pub(crate) struct RealHosts {
+pub(super) struct RealHosts {
     encoder: Encoder,
     neighbours: Neighbours,
-    pub(crate) listeners: Vec<Listener>,
-    pub(crate) begun: BegunDatagrams,
+    pub(super) listeners: Vec<Listener>,
+    pub(super) begun: BegunDatagrams,
     /// Where they stand, in ascending order.
     nodes: Vec<NodeId>,
 }
@@ -57,14 +57,14 @@ impl core::fmt::Debug for RealHosts {
 }
 
 impl RealHosts {
-    pub(crate) fn new(scenario: &Scenario, hosts: &[Host], listeners: Vec<Listener>) -> Self {
+    pub(super) fn new(scenario: &Scenario, hosts: &[Host], listeners: Vec<Listener>) -> Self {
         let neighbours = Neighbours::new(scenario);
         let nodes = hosts.iter().filter(|host| host.is_real()).map(Host::node).collect();
         Self { encoder: Encoder::new(scenario), neighbours, listeners, begun: BegunDatagrams::default(), nodes }
     }
 
     /// The next frame for a real host at one of `hosts`, in the order in which they came, and of equals by node.
-    pub(crate) fn poll_delivery(&mut self, hosts: &mut [Host]) -> Option<Delivery> {
+    pub(super) fn poll_delivery(&mut self, hosts: &mut [Host]) -> Option<Delivery> {
         loop {
             let next = |&node: &NodeId| Some((hosts[node.0 as usize].next_arrival()?, node));
             let (_, node) = self.nodes.iter().filter_map(next).min()?;
@@ -91,7 +91,7 @@ impl RealHosts {
 
 /// Reads a frame that the real host at `port`, which has a routing protocol before it or not, sends: what it is, and whom it is
 /// for.
-pub(crate) fn read_frame(
+pub(super) fn read_frame(
     octets: &[u8],
     port: Port,
     ports: &Ports,

@@ -6,7 +6,7 @@ use crate::engine::{Attachment, Port, Ports};
 
 /// Packets that interfaces hold, by queue. What cards stand before is not among them: their own queues do the waiting there.
 #[derive(Clone, Debug)]
-pub(crate) struct Occupancy {
+pub(super) struct Occupancy {
     /// By host and interface.
     interfaces: Vec<Vec<Queues>>,
 }
@@ -29,7 +29,7 @@ impl Queues {
 
 impl Occupancy {
     /// That of empty queues: `places` of an interface by its port, in each queue.
-    pub(crate) fn new(ports: &Ports, has_edca: bool, places: impl Fn(Port) -> u32) -> Self {
+    pub(super) fn new(ports: &Ports, has_edca: bool, places: impl Fn(Port) -> u32) -> Self {
         let queues = |(interface, attachment): (u32, &Attachment), host: u32| Queues {
             places: places(Port { host, interface }),
             has_categories: has_edca && matches!(attachment, Attachment::Station(_)),
@@ -43,17 +43,17 @@ impl Occupancy {
     }
 
     /// An interface is given a packet of this priority.
-    pub(crate) fn handle_given(&mut self, port: Port, priority: UserPriority) {
+    pub(super) fn handle_given(&mut self, port: Port, priority: UserPriority) {
         *self.of(port).held_mut(priority) += 1;
     }
 
     /// An interface is done with a packet of this priority.
-    pub(crate) fn handle_done(&mut self, port: Port, priority: UserPriority) {
+    pub(super) fn handle_done(&mut self, port: Port, priority: UserPriority) {
         *self.of(port).held_mut(priority) -= 1;
     }
 
     /// Whether any queue is more than half full. One packet of each is in hand, and waits no more.
-    pub(crate) fn is_any_large(&self) -> bool {
+    pub(super) fn is_any_large(&self) -> bool {
         let mut all = self.interfaces.iter().flatten();
         all.any(|queues| {
             queues.held.iter().any(|held| 2 * u64::from(held.saturating_sub(1)) > u64::from(queues.places))

@@ -64,7 +64,7 @@ impl Encoder {
     }
 
     /// The octets of `frame`, whose first bit left or arrived at `start`.
-    pub(super) fn encode(&mut self, frame: &Frame<Rc<Packet>>, start: Instant, received: Option<&Link>) -> &[u8] {
+    pub(crate) fn encode(&mut self, frame: &Frame<Rc<Packet>>, start: Instant, received: Option<&Link>) -> &[u8] {
         self.octets.clear();
         self.push_radiotap(frame, start, received);
         let frame_start = self.octets.len();
@@ -175,7 +175,7 @@ impl Encoder {
     }
 
     /// The octets of a packet on a wire: no header before that of IP.
-    pub(super) fn encode_packet(&mut self, packet: &Packet) -> &[u8] {
+    pub(crate) fn encode_packet(&mut self, packet: &Packet) -> &[u8] {
         self.octets.clear();
         self.push_ip(packet);
         &self.octets

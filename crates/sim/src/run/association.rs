@@ -30,7 +30,7 @@ const fn passive_dwell(beacon_interval: u16) -> Duration {
 
 /// The machines of all radios that take part, by host and interface; none at all where association is implicit.
 #[derive(Debug, Default)]
-pub struct Associations {
+pub(super) struct Associations {
     hosts: Vec<Vec<Member>>,
     changes: VecDeque<Change>,
 }
@@ -58,15 +58,15 @@ enum Machine {
 
 /// Who belongs to whom has changed at an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub(super) enum Change {
     /// A station has its access point.
-    HasAccessPoint(Port, StationId),
+    Joined(Port, StationId),
     /// A station has none any more.
-    HasNone(Port, StationId),
+    Left(Port, StationId),
     /// An access point has a station.
-    HasStation(Port, StationId),
+    Admitted(Port, StationId),
     /// An access point has lost a station.
-    HasLost(Port, StationId),
+    Lost(Port, StationId),
 }
 
 /// What a radio does for the sake of stations of 802.11b, if it can do anything.
@@ -104,7 +104,7 @@ impl core::ops::AddAssign for Counts {
 
 impl Associations {
     /// Those of `scenario`, whose radios have the physical layers of `phys`, in the run with `seed`.
-    pub fn new(scenario: &Scenario, phys: &[Phy], seed: u64) -> Self {
+    pub(super) fn new(scenario: &Scenario, phys: &[Phy], seed: u64) -> Self {
         let Some(association) = scenario.radio.association else { return Self::default() };
         let hosts: usize = scenario.groups.iter().map(|group| group.node_names.len()).sum();
         let mut members: Vec<Vec<Member>> = (0..hosts).map(|_| Vec::new()).collect();
@@ -130,26 +130,26 @@ impl Associations {
 
     /// Whether association is implicit.
     #[inline]
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.hosts.is_empty()
     }
 
     /// What was counted at the radios of a host.
-    pub fn counts(&self, host: u32) -> Counts {
+    pub(super) fn counts(&self, host: u32) -> Counts {
         let mut sum = Counts::default();
         self.hosts.get(host as usize).into_iter().flatten().for_each(|member| sum += member.counts);
         sum
     }
 
     /// A management frame comes with this power.
-    pub fn handle_signal(&mut self, port: Port, power: Power) {
+    pub(super) fn handle_signal(&mut self, port: Port, power: Power) {
         if let Some((member, _)) = self.member(port) {
             member.signal = power;
         }
     }
 
     /// It is this one.
-    pub fn handle_frame(&mut self, port: Port, from: StationId, body: &Repr, now: Instant) {
+    pub(super) fn handle_frame(&mut self, port: Port, from: StationId, body: &Repr, now: Instant) {
         let Some((member, changes)) = self.member(port) else { return };
         match &mut member.machine {
             Machine::AccessPoint(machine) => machine.handle_frame(mac_address(from), body, now),
@@ -159,7 +159,7 @@ impl Associations {
     }
 
     /// A data frame has come; whether its packet may pass (IEEE 802.11-2020, 11.3.3).
-    pub fn handle_data(&mut self, port: Port, from: StationId) -> bool {
+    pub(super) fn handle_data(&mut self, port: Port, from: StationId) -> bool {
         let Some((member, changes)) = self.member(port) else { return true };
         let passes = match &mut member.machine {
             Machine::AccessPoint(machine) => machine.handle_data(mac_address(from)),
@@ -170,7 +170,7 @@ impl Associations {
     }
 
     /// The radio has sent a management frame, or has given it up. `receiver` is the station that it was for.
-    pub fn handle_done(&mut self, port: Port, receiver: Option<StationId>, body: &Repr, is_sent: bool) {
+    pub(super) fn handle_done(&mut self, port: Port, receiver: Option<StationId>, body: &Repr, is_sent: bool) {
         let Some((member, changes)) = self.member(port) else { return };
         *if is_sent { &mut member.counts.sent } else { &mut member.counts.dropped } += 1;
         member.counts.beacons += u64::from(is_sent && matches!(body, Repr::Beacon(_)));
@@ -181,7 +181,7 @@ impl Associations {
     }
 
     /// A station belongs to the access point at `port` now: to no other.
-    pub fn handle_moved(&mut self, station: StationId, to: Port) {
+    pub(super) fn handle_moved(&mut self, station: StationId, to: Port) {
         let Self { hosts, changes } = self;
         for (members, host) in hosts.iter_mut().zip(0..) {
             for member in members {
@@ -197,7 +197,7 @@ impl Associations {
     }
 
     /// The instant of [`Self::poll_timeout`] may have come.
-    pub fn handle_timeout(&mut self, host: u32, now: Instant) {
+    pub(super) fn handle_timeout(&mut self, host: u32, now: Instant) {
         let Self { hosts, changes } = self;
         for member in hosts.get_mut(host as usize).into_iter().flatten() {
             if member.poll_timeout().is_some_and(|due| due <= now) {
@@ -211,17 +211,17 @@ impl Associations {
     }
 
     /// When [`Self::handle_timeout`] is to be called.
-    pub fn poll_timeout(&self, host: u32) -> Option<Instant> {
+    pub(super) fn poll_timeout(&self, host: u32) -> Option<Instant> {
         self.hosts.get(host as usize).into_iter().flatten().filter_map(Member::poll_timeout).min()
     }
 
     /// The next change of who belongs to whom at any host.
-    pub fn poll_change(&mut self) -> Option<Change> {
+    pub(super) fn poll_change(&mut self) -> Option<Change> {
         self.changes.pop_front()
     }
 
     /// The next management frame of a host, with the interface that it is for and the station that is to receive it.
-    pub fn poll_output(&mut self, host: u32) -> Option<(u32, Option<StationId>, Message)> {
+    pub(super) fn poll_output(&mut self, host: u32) -> Option<(u32, Option<StationId>, Message)> {
         let members = self.hosts.get_mut(host as usize)?;
         members.iter_mut().find_map(|member| {
             let message = member.outgoing.pop_front()?;
@@ -231,13 +231,13 @@ impl Associations {
     }
 
     /// The next station whose packets an interface of a host is to give back.
-    pub fn poll_purge(&mut self, host: u32) -> Option<(u32, StationId)> {
+    pub(super) fn poll_purge(&mut self, host: u32) -> Option<(u32, StationId)> {
         let members = self.hosts.get_mut(host as usize)?;
         members.iter_mut().find_map(|member| Some((member.interface, member.purges.pop_front()?)))
     }
 
     /// How a radio of a host is to go on: what protects its OFDM frames, and with which slot.
-    pub fn poll_coexistence(&mut self, host: u32) -> Option<(u32, Protection, Phy)> {
+    pub(super) fn poll_coexistence(&mut self, host: u32) -> Option<(u32, Protection, Phy)> {
         let members = self.hosts.get_mut(host as usize)?;
         members.iter_mut().find_map(|member| {
             let Coexistence { use_protection, short_slot } = member.behaviour.take()?;
@@ -276,11 +276,11 @@ impl Member {
                 Some(Output::Adapt(coexistence)) => self.behaviour = Some(coexistence),
                 Some(Output::Joined(peer)) => {
                     self.counts.associations += 1;
-                    let change = if is_access_point { Change::HasStation } else { Change::HasAccessPoint };
+                    let change = if is_access_point { Change::Admitted } else { Change::Joined };
                     changes.extend(station_of(peer).map(|peer| change(port, peer)));
                 }
                 Some(Output::Left(peer)) => {
-                    let change = if is_access_point { Change::HasLost } else { Change::HasNone };
+                    let change = if is_access_point { Change::Lost } else { Change::Left };
                     changes.extend(station_of(peer).map(|peer| change(port, peer)));
                     self.purges.extend(station_of(peer));
                 }

@@ -1,0 +1,114 @@
+//! No packet comes from nowhere, and none vanishes.
+
+use hopcast_radio::mac::Dcf;
+
+use super::Simulation;
+use super::association::Counts;
+use super::hosts::Hosts;
+use crate::host::ConservationError;
+use crate::host::card::Cards;
+use crate::id::{FlowId, NodeId};
+use crate::metrics::Census;
+use crate::wired::Wire;
+
+/// Packets that came from nowhere or went nowhere.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ImbalanceError {
+    /// In a host.
+    #[error(transparent)]
+    Host(#[from] ConservationError),
+    /// Between a host and its interface.
+    #[error("node {}: the interface holds {held} packets where {expected} should be", node.0)]
+    Interface {
+        /// Where.
+        node: NodeId,
+        /// Packets that must be there by the counters.
+        expected: i128,
+        /// Packets that are there.
+        held: usize,
+    },
+    /// Management frames, between a node's association and its radios.
+    #[error("node {}: the radios hold {held} management frames where {expected} should be", node.0)]
+    Management {
+        /// Where.
+        node: NodeId,
+        /// Frames that must be there by the counters.
+        expected: i128,
+        /// Frames that are there.
+        held: usize,
+    },
+    /// On a wire.
+    #[error("wire {number}: {held} packets are on their way where {expected} should be")]
+    Wire {
+        /// Its index; links have two each.
+        number: u32,
+        /// Packets that must be there by the counters.
+        expected: u64,
+        /// Packets that are there.
+        held: u64,
+    },
+    /// A datagram that is neither received nor lost, and nowhere to be found.
+    #[error("flow {}: datagram {seq} has vanished", flow.0)]
+    Datagram {
+        /// Whose.
+        flow: FlowId,
+        /// Its number in the flow.
+        seq: u64,
+    },
+}
+
+impl Simulation {
+    /// Checks that no packet came from nowhere and none has vanished, at each layer.
+    ///
+    /// # Errors
+    /// The first imbalance.
+    pub fn check(&self) -> Result<(), ImbalanceError> {
+        let Hosts { hosts, counters, flows, cards, associations, .. } = self.engine.upper();
+        let mut census = Census::new();
+        for (host, counters) in hosts.iter().zip(counters) {
+            host.check(counters)?;
+            let node = host.node();
+            let mut held = 0;
+            let cards = cards.get(node.0 as usize).into_iter().flatten();
+            let in_stations = self.stations_of(node).flat_map(Dcf::held);
+            let in_wires = self.wires_of(node).flat_map(Wire::held);
+            let in_interfaces = in_stations.chain(in_wires).map(|packet| &**packet);
+            let mut management = 0;
+            for packet in in_interfaces.chain(cards.clone().flat_map(Cards::outgoing)) {
+                if packet.management().is_some() {
+                    management += 1;
+                    continue;
+                }
+                held += 1;
+                census.insert(packet.tag.flow, packet.tag.seq);
+            }
+            let expected = counters.in_interface();
+            if expected != held as i128 {
+                return Err(ImbalanceError::Interface { node, expected, held });
+            }
+            let Counts { given, sent, dropped, .. } = associations.counts(node.0);
+            let expected = i128::from(given) - i128::from(sent) - i128::from(dropped);
+            if expected != management as i128 {
+                return Err(ImbalanceError::Management { node, expected, held: management });
+            }
+            cards.flat_map(Cards::incoming).for_each(|packet| census.insert(packet.tag.flow, packet.tag.seq));
+            host.count_in_flight(&mut census);
+        }
+        for (wire, number) in self.engine.wires().iter().zip(0..) {
+            let (expected, held) = (wire.counters().sent - wire.counters().delivered, wire.in_flight().count() as u64);
+            if expected != held {
+                return Err(ImbalanceError::Wire { number, expected, held });
+            }
+            wire.in_flight().for_each(|packet| census.insert(packet.tag.flow, packet.tag.seq));
+        }
+        // Who expects no acknowledgement lets go of a packet before its frame has arrived.
+        let on_air = self.engine.medium().on_air().filter_map(|transmission| transmission.packet.as_ref());
+        for packet in on_air.filter(|packet| packet.management().is_none()) {
+            census.insert(packet.tag.flow, packet.tag.seq);
+        }
+        match flows.missing(&census).next() {
+            Some((flow, seq)) => Err(ImbalanceError::Datagram { flow, seq }),
+            None => Ok(()),
+        }
+    }
+}

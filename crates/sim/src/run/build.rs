@@ -1,0 +1,93 @@
+//! Puts the parts of a run together.
+
+use hopcast_protocols::time::Instant;
+use hopcast_radio::errors::PacketErrors;
+use hopcast_radio::mac::StationId;
+use hopcast_radio::phy::Phy;
+
+use super::Simulation;
+use super::association::Associations;
+use super::hosts::{Hosts, Observer};
+use super::real::RealHosts;
+use super::stations::Stations;
+use crate::engine::Engine;
+use crate::host::PacketPool;
+use crate::id::NodeId;
+use crate::metrics::Counters;
+use crate::mobility::Motion;
+use crate::network::{self, Network};
+use crate::scenario::model::{Errors, LossLevel, Scenario};
+use crate::topology::Topology;
+use crate::traffic::{Hosting, Machines, TrafficError, machines};
+
+/// A run of `scenario` with `seed`, at its start; `None` as soon as `goes_on` says no.
+///
+/// # Errors
+/// Flows that can't be set up.
+pub(super) fn simulation(
+    scenario: &Scenario,
+    seed: u64,
+    hosting: Hosting,
+    goes_on: &dyn Fn() -> bool,
+) -> Result<Option<Simulation>, TrafficError> {
+    let radio = &scenario.radio;
+    let radios = network::stations(scenario);
+    let motion = Motion::new(scenario, seed);
+    let Some(topology) = Topology::new_while(radio, &radios, motion, seed, goes_on) else { return Ok(None) };
+    let Some(network) = Network::new_while(scenario, &topology, goes_on) else { return Ok(None) };
+    let mut machines = machines(scenario, &network, seed, hosting)?;
+    let warnings = core::mem::take(&mut machines.warnings);
+    let stations = Stations::new(radio, &radios, seed);
+    let phys: Vec<Phy> = radios.iter().map(|radio| stations.phy(radio.config)).collect();
+    let hosts = hosts(scenario, seed, hosting, machines, &phys);
+    let mac = |(radio, index): (&network::Station<'_>, u32)| {
+        let mut mac = stations.mac(StationId(index), radio, hosts.cards_at(radio.node));
+        let router = hosts.hosts[radio.node.0 as usize].router();
+        if router.is_some_and(|router| router.protocol().is_promiscuous()) {
+            mac.set_promiscuous();
+        }
+        mac
+    };
+    let macs = radios.iter().zip(0..).map(mac).collect();
+    let (wires, ports) = (network::wires(scenario, seed), hosts.ports.clone());
+    let mut engine = Engine::with_ports(topology.into_medium(), macs, wires, ports, hosts);
+    if !radio.standard.acknowledges() {
+        engine.set_unacknowledged();
+    }
+    let mut motion = Motion::new(scenario, seed);
+    let nodes = (0..engine.ports().hosts() as u32).map(NodeId);
+    let positions = nodes.map(|node| motion.position(node, Instant::START)).collect();
+    let end = Instant::START + scenario.duration;
+    Ok(Some(Simulation { engine, end, is_finished: false, positions, motion, warnings }))
+}
+
+/// The hosts of a run, whose stations have the physical layers of `phys`, with all that stands between them and their interfaces.
+fn hosts(scenario: &Scenario, seed: u64, hosting: Hosting, machines: Machines, phys: &[Phy]) -> Hosts {
+    let Machines { mut hosts, flows, listeners, .. } = machines;
+    let real = match hosting {
+        Hosting::Simulated => None,
+        Hosting::Real => Some(Box::new(RealHosts::new(scenario, &hosts, listeners))),
+    };
+    let errors = match &scenario.radio.errors {
+        Errors::Packet { steps, level: LossLevel::Network } => Some(PacketErrors::stepped(seed, steps.clone())),
+        _ => None,
+    };
+    let ports = network::ports(scenario);
+    let observer = Observer::new(scenario, seed, &ports, &hosts);
+    let associations = Associations::new(scenario, phys, seed);
+    if !associations.is_empty() {
+        network::dissociate(scenario, &mut hosts);
+    }
+    Hosts {
+        counters: vec![Counters::default(); hosts.len()],
+        hosts,
+        flows,
+        pool: PacketPool::default(),
+        errors,
+        ports,
+        cards: network::cards(scenario),
+        observer,
+        associations,
+        real,
+    }
+}

@@ -1,0 +1,275 @@
+//! All hosts of a run, as the layer above the stations.
+
+mod cards;
+mod distribution;
+mod observer;
+mod occupancy;
+
+use std::rc::Rc;
+
+use hopcast_protocols::time::Instant;
+use hopcast_radio::errors::PacketErrors;
+use hopcast_radio::mac::edca::UserPriority;
+use hopcast_radio::mac::{self, Protection, Room, StationId};
+use hopcast_radio::phy::Phy;
+use hopcast_radio::units::Power;
+use hopcast_wire::ipv4::Protocol;
+
+use super::association::Associations;
+use super::real::RealHosts;
+use crate::engine::{Attachment, Loss, Outgoing, Port, Ports, Upper};
+use crate::host::card::{Cards, Copied};
+use crate::host::packet::Packet;
+use crate::host::{Context, Hop, Host, Listener, Neighbour, PacketPool, Transmit};
+use crate::id::NodeId;
+use crate::metrics::{Counters, DropCause, FlowTable};
+use cards::poll_output_through;
+pub(super) use observer::Observer;
+use occupancy::Occupancy;
+
+/// All hosts with what they measure.
+#[derive(Debug)]
+pub(super) struct Hosts {
+    pub(super) hosts: Vec<Host>,
+    pub(super) counters: Vec<Counters>,
+    pub(super) flows: FlowTable,
+    pub(super) pool: PacketPool,
+    /// Losses of packets that radios hand up.
+    pub(super) errors: Option<PacketErrors>,
+    pub(super) ports: Ports,
+    /// By host, if any has one: what stands between it and its radios.
+    pub(super) cards: Vec<Option<Cards>>,
+    /// Sees the whole network, for flows whose losses are judged.
+    pub(super) observer: Option<Observer>,
+    pub(super) associations: Associations,
+    /// Where real hosts stand in for simulated ones.
+    pub(super) real: Option<Box<RealHosts>>,
+}
+
+impl Hosts {
+    /// A host, and what it may use during a call.
+    fn at(&mut self, host: u32, now: Instant) -> (&mut Host, Context<'_>) {
+        let index = host as usize;
+        let Self { hosts, counters, flows, pool, .. } = self;
+        let context = Context { now, flows, counters: &mut counters[index], pool };
+        (&mut hosts[index], context)
+    }
+
+    /// Hands a packet to its host, unless the error model loses it. Returns whether the host may act on it.
+    #[inline]
+    fn deliver(&mut self, host: u32, packet: &Packet, from: Neighbour, now: Instant) -> bool {
+        let by_radio = || matches!(self.ports.attachment(host as usize, from.interface), Attachment::Station(_));
+        // The draw is the receiver's own: its number among the packets that it has received.
+        let number = || self.counters[host as usize].received;
+        let is_lost = self.errors.as_ref().is_some_and(|errors| by_radio() && errors.is_lost(number(), host, now));
+        let (receiver, mut context) = self.at(host, now);
+        if is_lost {
+            receiver.handle_lost(packet, DropCause::Corrupted, &mut context);
+            return true;
+        }
+        receiver.handle_packet(packet, from, &mut context)
+    }
+
+    /// The real host at `node` sends `packet` to the neighbour behind `hop`.
+    pub(super) fn handle_sent_by_real(&mut self, node: NodeId, hop: Hop, mut packet: Packet, now: Instant) {
+        let listeners = self.real.iter().flat_map(|real| &real.listeners);
+        let listener = listeners.copied().find(|listener| listener.hears(&packet, node));
+        match listener {
+            Some(Listener { flow, protocol: Protocol::Udp, .. }) => {
+                Host::number_datagram(&mut packet, flow, &mut self.at(node.0, now).1);
+            }
+            Some(listener) => {
+                let (host, mut context) = self.at(listener.to.0, now);
+                host.handle_entering(&listener, &packet, &mut context);
+            }
+            None => {}
+        }
+        if let Some(real) = &mut self.real {
+            real.begun.handle_sent(&mut packet, node);
+        }
+        let (host, mut context) = self.at(node.0, now);
+        host.handle_sent_by_real(hop, packet, &mut context);
+        self.observe(now);
+    }
+
+    /// The neighbour behind an interface: the one with this station, or the other end of a wire.
+    #[inline]
+    fn neighbour(&self, port: Port, station: Option<StationId>) -> Neighbour {
+        let other_end = || match self.ports.attachment(port.host as usize, port.interface) {
+            Attachment::Wire(wire) => NodeId(self.ports.of_wire(wire as usize)[1].host),
+            Attachment::Station(_) => NodeId::ALL,
+        };
+        let node = station.map_or_else(other_end, |station| NodeId(self.ports.of_station(station).host));
+        Neighbour { interface: port.interface, node }
+    }
+}
+
+impl Upper for Hosts {
+    type Packet = Rc<Packet>;
+
+    #[inline]
+    fn handle_packet(&mut self, port: Port, packet: &Rc<Packet>, from: Option<StationId>, now: Instant) -> bool {
+        let is_plain = self.cards.is_empty() && self.associations.is_empty();
+        if !is_plain
+            && let Some(station) = from
+            && !self.handle_associated(port, packet, station, now)
+        {
+            return true;
+        }
+        let from = self.neighbour(port, from);
+        let acts = if self.cards.is_empty() {
+            self.deliver(port.host, packet, from, now)
+        } else {
+            self.handle_packet_at_card(port, packet, from, now);
+            true
+        };
+        self.observe(now);
+        acts || !is_plain
+    }
+
+    fn prefetch(&self, hosts: &[u32]) -> u64 {
+        // Each level is read for all hosts before the next one, whose addresses it holds.
+        let prefetch = |of: fn(&Host) -> u64| hosts.iter().fold(0, |seen, &host| seen ^ of(&self.hosts[host as usize]));
+        let counted = hosts.iter().fold(0, |seen, &host| seen ^ self.counters[host as usize].received);
+        counted ^ prefetch(Host::prefetch) ^ prefetch(Host::prefetch_router) ^ prefetch(Host::prefetch_protocol)
+    }
+
+    fn handle_signal(&mut self, port: Port, power: Power) {
+        self.associations.handle_signal(port, power);
+    }
+
+    fn poll_coexistence(&mut self, host: u32) -> Option<(u32, Protection, Phy)> {
+        self.associations.poll_coexistence(host)
+    }
+
+    fn handle_overheard(&mut self, port: Port, packet: &Rc<Packet>, from: StationId, to: StationId, now: Instant) {
+        if packet.management().is_some() {
+            return;
+        }
+        let from = self.neighbour(port, Some(from));
+        let to = NodeId(self.ports.of_station(to).host);
+        let (host, mut context) = self.at(port.host, now);
+        host.handle_overheard(packet, from, to, &mut context);
+    }
+
+    fn handle_sent(&mut self, port: Port, packet: Rc<Packet>, now: Instant) -> bool {
+        if packet.management().is_some() {
+            self.handle_management_done(port, &packet, true);
+            return true;
+        }
+        self.observe_queue(port, &packet, Occupancy::handle_done);
+        self.empty_buffer(port, now);
+        let is_plain = self.cards.is_empty() && self.associations.is_empty();
+        let (host, mut context) = self.at(port.host, now);
+        host.handle_sent(packet, &mut context);
+        !is_plain || host.has_writers()
+    }
+
+    fn handle_drop(&mut self, port: Port, packet: Rc<Packet>, to: Option<StationId>, cause: Loss, now: Instant) {
+        if packet.management().is_some() {
+            return self.handle_management_done(port, &packet, false);
+        }
+        self.observe_queue(port, &packet, Occupancy::handle_done);
+        self.empty_buffer(port, now);
+        let to = self.neighbour(port, to);
+        let cause = match cause {
+            Loss::Radio(mac::DropCause::QueueFull) | Loss::QueueFull => DropCause::QueueFull,
+            Loss::Radio(mac::DropCause::QueueManagement) => DropCause::QueueManagement,
+            Loss::Radio(mac::DropCause::Expired) | Loss::Expired => DropCause::Expired,
+            Loss::Radio(mac::DropCause::ShortRetryLimit) => DropCause::RetryLimitShort,
+            Loss::Radio(mac::DropCause::LongRetryLimit) => DropCause::RetryLimitLong,
+            Loss::Link => DropCause::LinkLoss,
+        };
+        let (host, mut context) = self.at(port.host, now);
+        host.handle_drop(packet, to, cause, &mut context);
+        self.observe(now);
+    }
+
+    fn handle_unheard(&mut self, port: Port, packet: &Rc<Packet>, now: Instant) {
+        let (host, mut context) = self.at(port.host, now);
+        host.handle_unheard(packet, &mut context);
+        self.observe(now);
+    }
+
+    fn poll_purge(&mut self, host: u32, now: Instant) -> Option<(u32, StationId)> {
+        let purge = self.hosts[host as usize].poll_purge().or_else(|| self.associations.poll_purge(host));
+        let (interface, station) = purge?;
+        let port = Port { host, interface };
+        let before_card = self.cards_of(port).map(|cards| cards.purge(interface, station));
+        for packet in before_card.into_iter().flatten() {
+            let to = self.neighbour(port, Some(station));
+            let (host, mut context) = self.at(host, now);
+            hand_back(host, packet, to, &mut context);
+        }
+        Some((interface, station))
+    }
+
+    fn handle_purged(&mut self, port: Port, packet: Rc<Packet>, to: StationId, now: Instant) {
+        self.observe_queue(port, &packet, Occupancy::handle_done);
+        self.empty_buffer(port, now);
+        let to = self.neighbour(port, Some(to));
+        let (host, mut context) = self.at(port.host, now);
+        hand_back(host, packet, to, &mut context);
+        self.observe(now);
+    }
+
+    fn handle_timeout(&mut self, host: u32, now: Instant) {
+        if !self.associations.is_empty() {
+            self.associations.handle_timeout(host, now);
+            self.settle_associations();
+        }
+        let copied = self.cards.get_mut(host as usize).and_then(|cards| cards.as_mut()?.poll_copied(now));
+        if let Some(Copied { from, packet }) = copied {
+            self.deliver(host, &packet, from, now);
+        }
+        let (host, mut context) = self.at(host, now);
+        host.handle_timeout(&mut context);
+        self.observe(now);
+    }
+
+    fn poll_timeout(&self, host: u32) -> Option<Instant> {
+        let own = self.hosts[host as usize].poll_timeout();
+        if self.cards.is_empty() && self.associations.is_empty() {
+            return own;
+        }
+        let cards = self.cards.get(host as usize).and_then(Option::as_ref);
+        let due = [own, cards.and_then(Cards::poll_timeout), self.associations.poll_timeout(host)];
+        due.into_iter().flatten().min()
+    }
+
+    #[inline]
+    fn poll_output(
+        &mut self,
+        host: u32,
+        room: impl Fn(u32, UserPriority) -> Room,
+        now: Instant,
+    ) -> Option<Outgoing<Rc<Packet>>> {
+        if !self.associations.is_empty()
+            && let Some(outgoing) = self.poll_management(host, now)
+        {
+            return Some(outgoing);
+        }
+        let index = host as usize;
+        let Self { hosts, counters, flows, pool, cards, .. } = self;
+        let mut context = Context { now, flows, counters: &mut counters[index], pool };
+        let host = &mut hosts[index];
+        let transmit = match cards.get_mut(index) {
+            Some(Some(cards)) => poll_output_through(cards, host, room, &mut context)?,
+            _ => host.poll_output(room, &mut context)?,
+        };
+        let Transmit { hop, packet } = transmit;
+        let port = Port { host: index as u32, interface: hop.interface };
+        self.observe_queue(port, &packet, Occupancy::handle_given);
+        Some(Outgoing { interface: hop.interface, receiver: hop.station, packet })
+    }
+}
+
+/// An interface gives a packet back to a host: its routing protocol decides, or without one it is dropped, since the neighbour
+/// has no association any more.
+fn hand_back(host: &mut Host, packet: Rc<Packet>, to: Neighbour, context: &mut Context<'_>) {
+    if host.router().is_some() {
+        host.handle_purged(&packet, to, context);
+    } else {
+        host.handle_drop(packet, to, DropCause::NotAssociated, context);
+    }
+}

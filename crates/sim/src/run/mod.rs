@@ -1,0 +1,222 @@
+//! One run of a scenario: hosts and stations on a medium, from the start to the results.
+
+mod association;
+mod balance;
+mod build;
+mod hosts;
+mod real;
+mod stations;
+
+pub use association::Counts;
+pub use balance::ImbalanceError;
+pub use real::{Delivery, Refusal};
+
+use std::rc::Rc;
+
+use hopcast_protocols::time::Instant;
+use hopcast_radio::mac::Dcf;
+use hopcast_radio::propagation::Position;
+
+use crate::engine::{Attachment, Engine, Event, Port, Tap};
+use crate::host::card::Cards;
+use crate::host::packet::Packet;
+use crate::host::{Endpoint, Hop, Host, Listener};
+use crate::id::{FlowId, NodeId};
+use crate::metrics::{Counters, FlowTable};
+use crate::mobility::Motion;
+use crate::scenario::model::Scenario;
+use crate::traffic::{Hosting, TrafficError};
+use crate::wired::Wire;
+use hosts::Hosts;
+use real::read_frame;
+
+/// A run that can be driven forward.
+pub struct Simulation {
+    engine: Engine<Hosts>,
+    end: Instant,
+    is_finished: bool,
+    /// By node, at the start.
+    positions: Vec<Position>,
+    /// Apart from that of the medium, so that whoever asks for a place need not ask in the order of its transmissions.
+    motion: Motion,
+    warnings: Vec<String>,
+}
+
+impl Simulation {
+    /// A run of `scenario` with `seed`, at its start.
+    ///
+    /// # Errors
+    /// Flows that can't be set up, such as one without a path to its destination.
+    pub fn new(scenario: &Scenario, seed: u64) -> Result<Self, TrafficError> {
+        Self::new_while(scenario, seed, &|| true).map(|simulation| simulation.expect("nothing stops it"))
+    }
+
+    /// The same, given up with `None` as soon as `goes_on` says no: links and routes of thousands of nodes take long. It is
+    /// asked for each node.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn new_while(scenario: &Scenario, seed: u64, goes_on: &dyn Fn() -> bool) -> Result<Option<Self>, TrafficError> {
+        build::simulation(scenario, seed, Hosting::Simulated, goes_on)
+    }
+
+    /// A run in which real hosts stand at the nodes that are to have them: what they send comes in by [`Self::handle_frame`],
+    /// and what is for them goes out by [`Self::poll_delivery`].
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn emulated(scenario: &Scenario, seed: u64) -> Result<Self, TrafficError> {
+        let simulation = build::simulation(scenario, seed, Hosting::Real, &|| true);
+        simulation.map(|simulation| simulation.expect("nothing stops it"))
+    }
+
+    /// Shows every frame to `tap`.
+    pub fn set_tap(&mut self, tap: impl Tap<Rc<Packet>> + 'static) {
+        self.engine.set_tap(tap);
+    }
+
+    /// Shows every event to `log`, in order.
+    pub fn set_log(&mut self, log: impl FnMut(Event) + 'static) {
+        self.engine.set_log(log);
+    }
+
+    /// Runs all events up to and including those at `until`; or all before the end of the run, at which nothing more happens:
+    /// who stops then and who is never stopped do the same.
+    pub fn run_until(&mut self, until: Instant) {
+        if until < self.end {
+            return self.engine.run_until(until);
+        }
+        self.engine.run_before(self.end);
+        self.finish();
+    }
+
+    /// Ends the run here, at its end or before: closes the measurement of all flows. Does nothing the second time.
+    pub fn finish(&mut self) {
+        self.end = self.engine.now();
+        if core::mem::replace(&mut self.is_finished, true) {
+            return;
+        }
+        let hosts = self.engine.upper_mut();
+        for host in &hosts.hosts {
+            host.finish(&mut hosts.flows);
+        }
+        hosts.flows.finish(self.end);
+    }
+
+    /// The real host at `node` sends an Ethernet frame over one of its interfaces, now.
+    ///
+    /// # Errors
+    /// Why the frame goes nowhere; nothing has happened.
+    pub fn handle_frame(&mut self, node: NodeId, interface: u32, octets: &[u8]) -> Result<(), Refusal> {
+        let (port, now) = (Port { host: node.0, interface }, self.engine.now());
+        let is_routed = self.engine.upper().hosts[node.0 as usize].router().is_some();
+        let (hop, packet) = read_frame(octets, port, self.engine.ports(), is_routed, now)?;
+        self.engine.intervene(node.0, |hosts, now| hosts.handle_sent_by_real(node, hop, packet, now));
+        Ok(())
+    }
+
+    /// The next frame for a real host.
+    pub fn poll_delivery(&mut self) -> Option<Delivery> {
+        let Hosts { hosts, real, .. } = self.engine.upper_mut();
+        real.as_mut()?.poll_delivery(hosts)
+    }
+
+    /// Where flows between simulated and real hosts are listened to.
+    pub fn listeners(&self) -> &[Listener] {
+        self.engine.upper().real.as_ref().map_or(&[], |real| &real.listeners)
+    }
+
+    /// Flows whose connections real hosts have refused, and where those were to lead.
+    pub fn refused(&self) -> impl Iterator<Item = (FlowId, Endpoint)> + '_ {
+        self.engine.upper().hosts.iter().flat_map(Host::refused)
+    }
+
+    /// The way of what a node has for another one, as its forwarding table says now.
+    pub fn hop_towards(&self, node: NodeId, destination: NodeId) -> Option<Hop> {
+        self.engine.upper().hosts[node.0 as usize].hop_towards(destination)
+    }
+
+    /// When the next event may be due; [`Instant::MAX`]: never, unless a real host sends something.
+    pub fn next_event(&self) -> Instant {
+        self.engine.next_event()
+    }
+
+    /// How far the run has come.
+    pub fn now(&self) -> Instant {
+        self.engine.now()
+    }
+
+    /// The end of the run.
+    pub fn end(&self) -> Instant {
+        self.end
+    }
+
+    /// How many events have happened.
+    pub fn events(&self) -> u64 {
+        self.engine.events()
+    }
+
+    /// What users should know of how the run was set up.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Where the nodes stand at the start, by index.
+    pub fn positions(&self) -> &[Position] {
+        &self.positions
+    }
+
+    /// Where a node is at an instant, which must not lie before one that was asked for of that node. It need not be
+    /// that of the run.
+    pub fn position(&mut self, node: NodeId, at: Instant) -> Position {
+        self.motion.position(node, at)
+    }
+
+    /// The measurement of all flows.
+    pub fn flows(&self) -> &FlowTable {
+        &self.engine.upper().flows
+    }
+
+    /// The counters of all hosts, by node.
+    pub fn counters(&self) -> &[Counters] {
+        &self.engine.upper().counters
+    }
+
+    /// The radios of all nodes, node by node.
+    pub fn stations(&self) -> &[Dcf<Rc<Packet>>] {
+        self.engine.stations()
+    }
+
+    /// The radios of a node.
+    pub fn stations_of(&self, node: NodeId) -> impl Iterator<Item = &Dcf<Rc<Packet>>> {
+        self.engine.ports().attachments(node.0 as usize).iter().filter_map(|attachment| match *attachment {
+            Attachment::Station(station) => Some(&self.engine.stations()[station.0 as usize]),
+            Attachment::Wire(_) => None,
+        })
+    }
+
+    /// The wires that lead away from a node.
+    pub fn wires_of(&self, node: NodeId) -> impl Iterator<Item = &Wire<Rc<Packet>>> {
+        self.engine.ports().attachments(node.0 as usize).iter().filter_map(|attachment| match *attachment {
+            Attachment::Wire(wire) => Some(&self.engine.wires()[wire as usize]),
+            Attachment::Station(_) => None,
+        })
+    }
+
+    /// What was counted of a node's associations over the air.
+    pub fn associations(&self, node: NodeId) -> Counts {
+        self.engine.upper().associations.counts(node.0)
+    }
+
+    /// Packets in the queues of a node's interfaces.
+    pub fn queued(&self, node: NodeId) -> usize {
+        let stations = self.stations_of(node).map(Dcf::queued).sum::<usize>();
+        let cards = self.engine.upper().cards.get(node.0 as usize).into_iter().flatten().map(Cards::queued);
+        stations + self.wires_of(node).map(Wire::queued).sum::<usize>() + cards.sum::<usize>()
+    }
+
+    /// Sums over the medium.
+    pub fn totals(&self) -> &hopcast_radio::medium::Totals {
+        self.engine.medium().totals()
+    }
+}
