@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopcast.errors import HopcastError
 from hopcast.report.documents import WrongDocument, load_run
-from hopcast.report.html import FLOW_COLUMNS
+from hopcast.tables import FLOW_COLUMNS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

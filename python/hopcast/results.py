@@ -171,7 +171,7 @@ class Result:
         return f"Result({self.scenario.name!r}, {len(self)} replications: {names})"
 
     def _repr_html_(self) -> str:
-        from hopcast.report.html import flow_table
+        from hopcast.tables import flow_table
 
         return flow_table(self.json())
 

@@ -19,10 +19,11 @@ from hypothesis import given, strategies
 
 import hopcast
 from conftest import Hopcast
-from hopcast.report import NothingToReport, film, html, write_report
+from hopcast.report import NothingToReport, film, write_report
 from hopcast.report.documents import WrongDocument, load_run
 from hopcast.studies import EXPERIMENTS, Study
 from hopcast.studies.rows import Sample, claim, remark
+from hopcast.tables import FLOW_COLUMNS, flow_table
 from test_studies import QUICK, made_up
 
 
@@ -116,9 +117,7 @@ def test_nothing_to_report(tmp_path: Path) -> None:
 
 
 RUN: dict[str, Any] = {
-    "flows": [
-        {"name": "f", "from": "a", "to": "b", "protocol": "udp"} | {field: 1.0 for _, field, _ in html.FLOW_COLUMNS}
-    ],
+    "flows": [{"name": "f", "from": "a", "to": "b", "protocol": "udp"} | {field: 1.0 for _, field, _ in FLOW_COLUMNS}],
     "provenance": {"version": "v", "scenario_sha256": "0", "seed": 1, "seeds": [1, 2]},
 }
 """As much of a run as a report shows."""
@@ -280,7 +279,7 @@ def test_any_run_is_shown_or_refused(path: tuple[str | int, ...], value: object)
         file.write_text(json.dumps(changed(RUN, path, value)))
         told = ""
         try:
-            html.flow_table(load_run(file)).encode()
+            flow_table(load_run(file)).encode()
         except WrongDocument as error:
             told = str(error)
         assert not told or told.startswith(f"{file}: ")

@@ -12,6 +12,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from hopcast import tables
 from hopcast.errors import HopcastError
 from hopcast.figures import pdf, picture, svg
 from hopcast.output import prepared, write_bytes, write_text
@@ -149,7 +150,7 @@ def _study_head(study: dict[str, Any], found: Found) -> list[str]:
         "points for a percentage. A <em>claim</em> <em>holds</em> where its inequality does. A cell is <em>inconclusive</em> "
         "where the 95 % confidence interval crosses the line. An experiment's verdict is that of its median cell. A <em>claim</em> is what an "
         "experiment is about; a <em>remark</em> is a further sentence of its paper, whose line was set before it was run, and counts for no verdict.</p>",
-        *(html.table(head, lines, numbers=(3, 4, 5, 6, 7)) for _ in lines[:1]),
+        *(tables.table(head, lines, numbers=(3, 4, 5, 6, 7)) for _ in lines[:1]),
         *(
             f"<p>{escape(sentence)}</p>"
             for sentence in Tally.of(rows for _, rows in found).sentences()
@@ -188,7 +189,7 @@ def _sensitivity(found: Sequence[Sensitivity], known: Container[str]) -> list[st
         "is <em>open</em> where an interval crosses the line under one of the two.</p>",
         f"<p>Of {len(found)} trials {counts['depends']} change a finding, {counts['does not']} change none, and of "
         f"{counts['open']} it can't be said.</p>",
-        html.table(
+        tables.table(
             ["", "unsaid", "in place of", "tried, and why", "rows that agree", "findings", "which turn"],
             lines,
             kind="rows",
@@ -224,7 +225,7 @@ def _experiment(experiment: Experiment, rows: Sequence[Row], verdict: str, amoun
         *_row_table([row for row in rows if _said(row)]),
         *_folded("Measured, without a number in the paper", [row for row in rows if not _said(row)]),
         "<details><summary>Parameters and their sources</summary>",
-        html.table(["parameter", "value", "source"], parameters),
+        tables.table(["parameter", "value", "source"], parameters),
         "</details>",
         "</section>",
     ]
@@ -258,7 +259,7 @@ def _parameters(made: Sequence[Parameter]) -> list[list[str]]:
 def _cells(cells: Cells) -> list[str]:
     lines = [[escape(text) for text in line] for line in cells.lines]
     head = [escape(text) for text in cells.head]
-    return [f"<p>{escape(cells.title)}</p>", html.table(head, lines, numbers=range(1, len(head)), kind="cells")]
+    return [f"<p>{escape(cells.title)}</p>", tables.table(head, lines, numbers=range(1, len(head)), kind="cells")]
 
 
 def _said(row: Row) -> bool:
@@ -282,7 +283,7 @@ def _row_table(rows: Sequence[Row]) -> list[str]:
         for row in rows
     ]
     head = ["case", "metric", "paper", "measured", "beside the paper", "verdict", "note"]
-    return [html.table(head, lines, numbers=(2, 3, 4), kind="rows")]
+    return [tables.table(head, lines, numbers=(2, 3, 4), kind="rows")]
 
 
 def _folded(summary: str, rows: Sequence[Row]) -> list[str]:
@@ -318,7 +319,7 @@ def _film(folder: Path, document: dict[str, Any]) -> list[str]:
         f"packets. The download carries {download['goodput_bps'] / 1e6:.1f} Mb/s. The film loses "
         f"{100 * film['loss_ratio']:.2f} % of its packets, and a packet takes {1e3 * film['delay_mean_s']:.2f} ms on average, "
         f"{1e3 * film['delay_p99_s']:.2f} ms at the 99th percentile.</p>",
-        html.flow_table(document),
+        tables.flow_table(document),
         *_grid(_series_figures(folder, "film-")),
         "</section>",
     ]
@@ -335,7 +336,7 @@ def _run(folder: Path, document: dict[str, Any]) -> list[str]:
         f"<p>Means of {replications} replications, each ± half of its 95 % confidence interval. Curves over time are of the first.</p>"
         if replications > 1
         else "<p>One replication: no confidence intervals.</p>",
-        html.flow_table(document),
+        tables.flow_table(document),
         *_grid([*drawn, *_series_figures(folder, "run-")]),
         "</section>",
     ]
@@ -384,7 +385,7 @@ def _provenance(study: dict[str, Any] | None, runs: Sequence[dict[str, Any]]) ->
             for case, origin in cases.items():
                 digest = f"<code>{escape(origin['scenario_sha256'])}</code>"
                 lines.append([f"{escape(name)}: {escape(case)}", version, digest, _seeds(origin["seeds"])])
-    table = html.table(["what", "version", "SHA-256 of the scenario", "seeds"], lines)
+    table = tables.table(["what", "version", "SHA-256 of the scenario", "seeds"], lines)
     return [*body, f"<details><summary>Scenarios and seeds ({len(lines)})</summary>", table, "</details>", "</section>"]
 
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_h
 
 from hopcast.errors import HopcastError
 from hopcast.plots import columns
-from hopcast.report.html import FLOW_COLUMNS
 from hopcast.studies import AMOUNTS
 from hopcast.studies.rows import Row, Verdict
 from hopcast.studies.sensitivity import Sensitivity
+from hopcast.tables import FLOW_COLUMNS
 
 if TYPE_CHECKING:
     import polars

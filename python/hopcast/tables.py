@@ -1,0 +1,59 @@
+"""Tables in HTML, for pages and for notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+from hopcast.numbers import with_interval
+
+FLOW_COLUMNS = (
+    ("goodput, Mb/s", "goodput_bps", 1e-6),
+    ("lost, %", "loss_ratio", 1e2),
+    ("mean delay, ms", "delay_mean_s", 1e3),
+    ("99 % delay, ms", "delay_p99_s", 1e3),
+    ("mean jitter, ms", "jitter_mean_s", 1e3),
+    ("largest jitter, ms", "jitter_max_s", 1e3),
+)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[int] = (), kind: str = "") -> str:
+    """A table of cells that are HTML already; the columns of `numbers` are set flush right. `kind` is a class of the style sheet."""
+
+    def cells(tag: str, row: Sequence[str]) -> str:
+        kinds = [' class="number"' if column in numbers else "" for column in range(len(row))]
+        return "".join(f"<{tag}{kind}>{cell}</{tag}>" for kind, cell in zip(kinds, row, strict=True))
+
+    lines = [f"<tr>{cells('td', row)}</tr>" for row in rows]
+    return "\n".join(
+        [
+            f'<div class="{f"wide {kind}".rstrip()}"><table>',
+            f"<thead><tr>{cells('th', head)}</tr></thead>",
+            "<tbody>",
+            *lines,
+            "</tbody></table></div>",
+        ]
+    )
+
+
+def flow_table(document: dict[str, Any]) -> str:
+    """What a run measured of each flow, from the object of `hopcast run --json`."""
+
+    def cell(flow: dict[str, Any], field: str, factor: float) -> str:
+        value, interval = flow.get(field), flow.get(f"{field}_ci95")
+        if value is None:
+            return "–"
+        return with_interval(value * factor, None if interval is None else interval * factor)
+
+    head = ["flow", "from → to", "protocol", *(name for name, _, _ in FLOW_COLUMNS)]
+    rows = [
+        [
+            escape(flow["name"]),
+            f"{escape(flow['from'])} → {escape(flow['to'])}",
+            escape(flow["protocol"]),
+            *(cell(flow, field, factor) for _, field, factor in FLOW_COLUMNS),
+        ]
+        for flow in document["flows"]
+    ]
+    return table(head, rows, numbers=range(3, len(head)))
