@@ -5,23 +5,21 @@ use std::sync::Arc;
 use hopcast_protocols::application::{GameDirection, GameModel, PlayerConfig};
 use hopcast_protocols::arp;
 use hopcast_protocols::fec;
-use hopcast_protocols::random::Stream;
-use hopcast_protocols::routing::Node;
 use hopcast_protocols::time::{Duration, Instant};
-use hopcast_protocols::transport::tcp::congestion::CongestionControl;
 use hopcast_protocols::transport::{dccp, tcp};
 use hopcast_radio::errors::States;
 use hopcast_radio::fading::Distribution;
 use hopcast_radio::mac::edca::{Edition, UserPriority};
 use hopcast_radio::mac::{AccessRules, Protection};
 use hopcast_radio::phy::{DataRate, Modulation, Modulations, ReedSolomon, Standard};
-use hopcast_radio::propagation::{Polarization, Position};
+use hopcast_radio::propagation::Polarization;
 use hopcast_radio::queue::Discipline;
 use hopcast_radio::rate::Algorithm;
 
 use crate::host::card::CardConfig;
 use crate::id::NodeId;
 use crate::mobility::{Leg, gauss_markov, random_waypoint};
+use crate::registry::{MakeCongestionControl, MakeMobility, MakePropagation, MakeRouting};
 use crate::traffic::video_trace::VideoTrace;
 
 /// One simulation: what to run, for how long.
@@ -184,9 +182,6 @@ pub struct CustomPropagation {
     pub make: MakePropagation,
 }
 
-/// Makes a propagation model for a carrier frequency in hertz.
-pub type MakePropagation = Arc<dyn Fn(f64) -> Box<dyn hopcast_radio::propagation::Propagation> + Send + Sync>;
-
 impl core::fmt::Debug for CustomPropagation {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let mut shown = f.debug_struct("CustomPropagation");
@@ -331,7 +326,7 @@ pub struct RoutingProtocol {
     /// As the scenario calls it.
     pub name: String,
     /// Makes the machine of a node.
-    pub make: Arc<dyn Fn(Node) -> Box<dyn hopcast_protocols::routing::Routing> + Send + Sync>,
+    pub make: MakeRouting,
 }
 
 impl core::fmt::Debug for RoutingProtocol {
@@ -449,9 +444,6 @@ pub struct CustomMobility {
     pub make: MakeMobility,
 }
 
-/// Makes the mobility model of a node from where the node is placed and a stream of random numbers of its own.
-pub type MakeMobility = Arc<dyn Fn(Position, Stream) -> Box<dyn crate::mobility::Mobility> + Send + Sync>;
-
 impl core::fmt::Debug for CustomMobility {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("CustomMobility").field("name", &self.name).finish_non_exhaustive()
@@ -561,7 +553,7 @@ pub struct CongestionLaw {
     /// As the scenario calls it.
     pub name: String,
     /// Makes that of one end of a connection.
-    pub make: Arc<dyn Fn() -> Box<dyn CongestionControl> + Send + Sync>,
+    pub make: MakeCongestionControl,
 }
 
 impl core::fmt::Debug for CongestionLaw {
