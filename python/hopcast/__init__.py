@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from hopcast import studies
     from hopcast._core import __version__
     from hopcast.errors import HopcastError, Interrupted, OutputError, RunError, ScenarioError
+    from hopcast.extensions import Extensions
     from hopcast.results import Result, run
     from hopcast.scenario import Scenario
 
 __all__ = [
+    "Extensions",
     "HopcastError",
     "Interrupted",
     "OutputError",
@@ -34,6 +36,7 @@ __all__ = [
 
 _HOMES = {
     "__version__": "hopcast._core",
+    "Extensions": "hopcast.extensions",
     "Result": "hopcast.results",
     "run": "hopcast.results",
     "Scenario": "hopcast.scenario",

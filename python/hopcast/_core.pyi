@@ -7,6 +7,7 @@ __all__ = [
     "ArrowTable",
     "RunResult",
     "Scenario",
+    "Stream",
     "StreamReceiver",
     "StreamSender",
     "__version__",
@@ -34,7 +35,7 @@ class Scenario:
         directory: str,
         trace_dirs: list[str],
         overrides: list[str],
-        congestion: list[tuple[str, object]],
+        extensions: list[tuple[str, str, object]],
     ) -> Scenario: ...
     @staticmethod
     def from_json(
@@ -43,7 +44,7 @@ class Scenario:
         directory: str,
         trace_dirs: list[str],
         overrides: list[str],
-        congestion: list[tuple[str, object]],
+        extensions: list[tuple[str, str, object]],
     ) -> Scenario: ...
     def explain(self) -> list[tuple[str, str, str]]: ...
     @property
@@ -54,6 +55,18 @@ class Scenario:
     def seed(self) -> int: ...
     @property
     def sha256(self) -> str: ...
+
+@final
+class Stream:
+    """A stream of random numbers. `Stream(seed)` is one that no run uses, for tests by hand."""
+
+    def __new__(cls, seed: int) -> Self: ...
+    def next_u64(self) -> int:
+        """64 uniform bits."""
+    def below(self, bound: int) -> int:
+        """Uniform in 0 ≤ x < `bound`, which is below 2³². A bound of zero gives zero."""
+    def unit(self) -> float:
+        """Uniform in 0 ≤ x < 1, a multiple of 2⁻⁵³."""
 
 @final
 class ArrowTable:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from hopcast import _core
 from hopcast.errors import ScenarioError
+from hopcast.extensions import Entry, Extensions
 
 if TYPE_CHECKING:
     from hopcast.congestion import CongestionControl
@@ -39,8 +40,9 @@ class Scenario:
 
     or by `Scenario.from_toml`. Both spellings of one scenario have the same `sha256` and the same results.
     `traces` are folders in which the traces that it names are looked for, beside `directory`, those in the
-    environment variable HOPCAST_TRACES, and the bundled ones. `congestion` are congestion controls written in Python, by
-    the names under which TCP flows may use them (see `hopcast.congestion`). Raises `ScenarioError`.
+    environment variable HOPCAST_TRACES, and the bundled ones. `extensions` are models written in Python, by the names under
+    which the scenario may use them (see `hopcast.extensions`); `congestion` adds congestion controls to them. Raises
+    `ScenarioError`.
     """
 
     __slots__ = ("_core", "_digests", "_source")
@@ -58,6 +60,7 @@ class Scenario:
         seed: int | None = None,
         directory: str | os.PathLike[str] = ".",
         traces: Iterable[str | os.PathLike[str]] = (),
+        extensions: Extensions | None = None,
         congestion: Mapping[str, Callable[..., CongestionControl]] | None = None,
     ) -> None:
         document = {
@@ -72,8 +75,8 @@ class Scenario:
         }
         document = {key: value for key, value in document.items() if value is not None}
         text = json.dumps(_plain(document, ""), ensure_ascii=False)
-        laws = tuple((congestion or {}).items())
-        self._take(_Source("json", text, FROM_PYTHON, os.fspath(directory), trace_folders(traces), (), laws))
+        models = _entries(extensions, congestion)
+        self._take(_Source("json", text, FROM_PYTHON, os.fspath(directory), trace_folders(traces), (), models))
 
     @classmethod
     def from_toml(
@@ -82,18 +85,19 @@ class Scenario:
         *,
         overrides: Iterable[str] = (),
         traces: Iterable[str | os.PathLike[str]] = (),
+        extensions: Extensions | None = None,
         congestion: Mapping[str, Callable[..., CongestionControl]] | None = None,
     ) -> Scenario:
         """A scenario from a TOML file, or from TOML text: a string with a line break in it is text.
 
         `overrides` are single values in the form `KEY=VALUE`, as on the command line.
         """
-        folders, changes, laws = trace_folders(traces), tuple(overrides), tuple((congestion or {}).items())
+        folders, changes, models = trace_folders(traces), tuple(overrides), _entries(extensions, congestion)
         if isinstance(source, str) and "\n" in source:
-            return cls._of(_Source("toml", source, "<text>", ".", folders, changes, laws))
+            return cls._of(_Source("toml", source, "<text>", ".", folders, changes, models))
         path = os.fspath(source)
         directory = os.path.dirname(path) or "."
-        return cls._of(_Source("toml", _read(path), _shown(path), directory, folders, changes, laws))
+        return cls._of(_Source("toml", _read(path), _shown(path), directory, folders, changes, models))
 
     def set(self, key: str, value: object) -> Scenario:
         """A copy in which one value is another, as in `set("flows.bulk.transport.window", 8)`.
@@ -124,9 +128,9 @@ class Scenario:
         """Where traces are looked for: beside the scenario first, then in the folders of traces."""
         return (self._source.directory, *self._source.traces)
 
-    def laws(self) -> tuple[tuple[str, Callable[..., CongestionControl]], ...]:
-        """The congestion controls written in Python, by the names that flows may use."""
-        return self._source.congestion
+    def extensions(self) -> tuple[Entry, ...]:
+        """The models written in Python, by kind and by the names that the scenario may use."""
+        return self._source.extensions
 
     @property
     def name(self) -> str:
@@ -166,10 +170,10 @@ class Scenario:
         return scenario
 
     def _core_of_a_run(self) -> _core.Scenario:
-        """What the extension module runs. It holds what congestion controls written in Python raise, which every run takes out: a run
+        """What the extension module runs. It holds what models written in Python raise, which every run takes out: a run
         with such has one of its own, since others of the same scenario may go on beside it. Raises `ScenarioError` where the traces
         that it is made of anew are no longer those of this scenario."""
-        if not self.laws():
+        if not self.extensions():
             return self._core
         again = self._of(self._source)
         if again._digests != self._digests:
@@ -189,7 +193,7 @@ class Scenario:
                 source.directory,
                 list(source.traces),
                 list(source.overrides),
-                list(source.congestion),
+                list(source.extensions),
             )
         except UnicodeEncodeError as error:
             raise _no_character(source, error) from None
@@ -205,7 +209,13 @@ class _Source(NamedTuple):
     directory: str
     traces: tuple[str, ...]
     overrides: tuple[str, ...]
-    congestion: tuple[tuple[str, Callable[..., CongestionControl]], ...]
+    extensions: tuple[Entry, ...]
+
+
+def _entries(
+    extensions: Extensions | None, congestion: Mapping[str, Callable[..., CongestionControl]] | None
+) -> tuple[Entry, ...]:
+    return ((extensions or Extensions()) | Extensions(congestion=congestion or {})).entries()
 
 
 def _no_character(source: _Source, error: UnicodeEncodeError) -> ScenarioError:

@@ -1,7 +1,7 @@
 //! The Python module `hopcast._core`: conversion, nothing else. People import `hopcast`.
 
-mod congestion;
 mod error;
+mod extensions;
 mod live;
 mod meter;
 mod models;
@@ -14,6 +14,8 @@ mod stream;
 /// The simulator. Conversion only: what people use is `hopcast`.
 #[pyo3::pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::extensions::PyStream;
     #[pymodule_export]
     use super::live::live;
     #[pymodule_export]

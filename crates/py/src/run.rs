@@ -11,8 +11,8 @@ use hopcast_sim::results::{OutputError, RunResult, check_folder, write_tables};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
-use crate::congestion::Raised;
 use crate::error::{interrupted, output_error, run_error, traffic_error};
+use crate::extensions::Raised;
 use crate::meter::Machine;
 use crate::result::PyRunResult;
 use crate::scenario::PyScenario;
@@ -22,8 +22,8 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// Runs a replication for each seed, on so many threads. `progress` is told of simulated seconds, done and in all; what it
 /// raises stops the runs. With `out`, the tables of all that finished are written there, however it ends, and with `pcap` a
-/// capture of each node; captures of an earlier run go. Errors carry what finished; what a law of the window raises is the cause
-/// of one.
+/// capture of each node; captures of an earlier run go. Errors carry what finished; what a model written in Python
+/// raises is the cause of one.
 #[pyfunction]
 pub(crate) fn run(
     py: Python<'_>,
@@ -65,8 +65,8 @@ pub(crate) fn run(
     });
     let finished: Vec<_> = finished.into_iter().map(|result| PyRunResult(Arc::new(result))).collect();
     // A signal since the last tick would reach the interpreter when the results are on their way to it, and lose them.
-    if let Some(raised) = scenario.raised.take() {
-        let message = format!("a congestion control raised {}", raised.get_type(py).name()?);
+    if let Some((kind, raised)) = scenario.raised.take() {
+        let message = format!("a {kind} raised {}", raised.get_type(py).name()?);
         let error = run_error(py, message, finished, wanted);
         error.set_cause(py, Some(raised));
         return Err(error);
@@ -108,7 +108,7 @@ fn write(folder: &Path, finished: &[RunResult], captures: &Names<'_>) -> Result<
 }
 
 /// Runs the job beside this thread, which calls `tick` until it is done; an error of `tick` stops it. Returns what finished,
-/// in the order of the seeds, how it ended, and that error. What ends after a law has `raised` something does not count: it may
+/// in the order of the seeds, how it ended, and that error. What ends after a model has `raised` something does not count: it may
 /// have run on without it.
 fn supervise(
     job: &Job<'_>,

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::congestion::{Raised, registry};
 use crate::error::scenario_error;
+use crate::extensions::{Extension, Raised, registry};
 use hopcast_sim::scenario::{Loaded, Scenario, ScenarioErrors, Source};
 use pyo3::prelude::*;
 
@@ -13,13 +13,13 @@ pub(crate) struct PyScenario {
     pub(crate) loaded: Loaded,
     /// What messages call the file.
     pub(crate) file: String,
-    /// What its laws written in Python raise.
+    /// What its models written in Python raise.
     pub(crate) raised: Raised,
 }
 
 #[pymethods]
 impl PyScenario {
-    /// Reads TOML. `congestion` are classes of laws of the window, by name. Raises ScenarioError.
+    /// Reads TOML. `extensions` are classes of models. Raises ScenarioError.
     #[staticmethod]
     fn from_toml(
         py: Python<'_>,
@@ -28,9 +28,9 @@ impl PyScenario {
         directory: PathBuf,
         trace_dirs: Vec<PathBuf>,
         overrides: Vec<String>,
-        congestion: Vec<(String, Py<PyAny>)>,
+        extensions: Vec<Extension>,
     ) -> PyResult<Self> {
-        load(py, Scenario::parse, source(text, file, directory, trace_dirs), overrides, congestion)
+        load(py, Scenario::parse, source(text, file, directory, trace_dirs), overrides, extensions)
     }
 
     /// Reads JSON with the same vocabulary, and the same classes. Raises ScenarioError.
@@ -42,9 +42,9 @@ impl PyScenario {
         directory: PathBuf,
         trace_dirs: Vec<PathBuf>,
         overrides: Vec<String>,
-        congestion: Vec<(String, Py<PyAny>)>,
+        extensions: Vec<Extension>,
     ) -> PyResult<Self> {
-        load(py, Scenario::from_json, source(text, file, directory, trace_dirs), overrides, congestion)
+        load(py, Scenario::from_json, source(text, file, directory, trace_dirs), overrides, extensions)
     }
 
     /// Every value in force: key, value with its unit, source.
@@ -93,10 +93,10 @@ fn load(
     read: impl FnOnce(&Source, &[String]) -> Result<Loaded, ScenarioErrors> + Send,
     mut source: Source,
     overrides: Vec<String>,
-    congestion: Vec<(String, Py<PyAny>)>,
+    extensions: Vec<Extension>,
 ) -> PyResult<PyScenario> {
     let raised = Raised::default();
-    source.registry = registry(congestion, &raised);
+    source.registry = registry(extensions, &raised)?;
     let loaded = py.detach(|| read(&source, &overrides));
     match loaded {
         Ok(loaded) => Ok(PyScenario { loaded, file: source.name, raised }),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import polars
     from matplotlib.figure import Figure
 
-    from hopcast.congestion import CongestionControl
+    from hopcast.extensions import Entry
     from hopcast.results import Progress
     from hopcast.studies.kept import KeptRuns
 
@@ -171,7 +171,7 @@ class Key:
     """Of the scenario, which does not cover what follows."""
     folders: tuple[str, ...]
     traces: tuple[str, ...]
-    laws: tuple[tuple[str, Callable[..., CongestionControl]], ...]
+    extensions: tuple[Entry, ...]
     seed: int
     observe: Callable[[Result], Document] | None
     """What is taken from it beside its document."""
@@ -193,8 +193,8 @@ TICK_S = 0.1
 def _keys(case: Case) -> list[Key]:
     """Of a run with each seed."""
     scenario = case.scenario
-    sha256, folders, traces, laws = scenario.sha256, scenario.folders(), scenario.digests(), scenario.laws()
-    return [Key(sha256, folders, traces, laws, seed, case.observe) for seed in case.seeds]
+    sha256, folders, traces = scenario.sha256, scenario.folders(), scenario.digests()
+    return [Key(sha256, folders, traces, scenario.extensions(), seed, case.observe) for seed in case.seeds]
 
 
 class Cancelled(Exception):

@@ -2,7 +2,7 @@
 
 The file is an SQLite database: a run is in it whole or not at all, whatever ends the process. A run is found again by the
 SHA-256 of its scenario, the traces that it names, its seed, the build of hopcast, and the function that looked at it and the
-congestion controls written in Python, with the modules they stand in: where one of them is another, it runs anew. Traces and the
+models written in Python, with the modules they stand in: where one of them is another, it runs anew. Traces and the
 files of studies are taken as they were read, whatever stands there now.
 """
 
@@ -111,11 +111,11 @@ class KeptRuns:
 
 
 def _name(scenario: Scenario, seed: int, observe: Observe | None) -> str | None:
-    """What a run is found by; none where its observer or a congestion control can't be told from others."""
-    code = ["" if observe is None else _code(observe), *(_code(law) for _, law in scenario.laws())]
+    """What a run is found by; none where its observer or a model can't be told from others."""
+    code = ["" if observe is None else _code(observe), *(_code(model) for _, _, model in scenario.extensions())]
     if None in code:
         return None
-    names = [name for name, _ in scenario.laws()]
+    names = [entry[:2] for entry in scenario.extensions()]
     parts = [_build(), scenario.sha256, scenario.digests(), seed, names, code]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 

@@ -1,0 +1,91 @@
+//! What the kinds share: a class with a scenario's parameters, and an object that may raise.
+
+use std::cell::Cell;
+use std::fmt;
+use std::sync::Arc;
+
+use pyo3::call::PyCallArgs;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::{Map, Value};
+
+use super::Raised;
+
+/// A class of models of one kind.
+#[derive(Clone)]
+pub(super) struct Class {
+    kind: &'static str,
+    class: Arc<Py<PyAny>>,
+    raised: Raised,
+}
+
+impl Class {
+    pub(super) fn new(kind: &'static str, class: Py<PyAny>, raised: Raised) -> Self {
+        Self { kind, class: Arc::new(class), raised }
+    }
+
+    /// The class with the parameters of a scenario, or what is wrong with them: an object is made of them and `context`, which stands
+    /// for what a run hands to the constructor.
+    pub(super) fn with(
+        self,
+        parameters: Map<String, Value>,
+        context: impl for<'py> PyCallArgs<'py>,
+    ) -> Result<Model, String> {
+        let model = Model { class: self, parameters: Arc::new(parameters) };
+        Python::attach(|py| model.call(py, context).map(drop).map_err(|error| error.to_string()))?;
+        Ok(model)
+    }
+}
+
+/// A class with the parameters that a scenario gives it.
+#[derive(Clone)]
+pub(super) struct Model {
+    class: Class,
+    parameters: Arc<Map<String, Value>>,
+}
+
+impl Model {
+    /// An object for a run.
+    pub(super) fn object(&self, context: impl for<'py> PyCallArgs<'py>) -> Object {
+        let made = Python::attach(|py| self.call(py, context));
+        let Class { kind, ref raised, .. } = self.class;
+        let object = made.map_err(|error| raised.set(kind, error)).ok();
+        Object { is_silent: Cell::new(object.is_none()), object, kind, raised: raised.clone() }
+    }
+
+    fn call(&self, py: Python<'_>, context: impl for<'py> PyCallArgs<'py>) -> PyResult<Py<PyAny>> {
+        let loads = py.import("json")?.getattr("loads")?;
+        let parameters = PyDict::new(py);
+        for (name, value) in &*self.parameters {
+            parameters.set_item(name, loads.call1((value.to_string(),))?)?;
+        }
+        self.class.class.call(py, context, Some(&parameters))
+    }
+}
+
+/// An object of a run. After an exception nothing is asked of it any more.
+pub(super) struct Object {
+    object: Option<Py<PyAny>>,
+    is_silent: Cell<bool>,
+    kind: &'static str,
+    raised: Raised,
+}
+
+impl Object {
+    /// What the object says when it is asked; `None` once it has raised an exception, now or earlier.
+    pub(super) fn ask<T>(&self, ask: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> Option<T> {
+        let object = self.object.as_ref().filter(|_| !self.is_silent.get())?;
+        let told = Python::attach(|py| ask(object.bind(py)));
+        told.map_err(|error| {
+            self.is_silent.set(true);
+            self.raised.set(self.kind, error);
+        })
+        .ok()
+    }
+}
+
+impl fmt::Debug for Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Object").field("kind", &self.kind).finish_non_exhaustive()
+    }
+}

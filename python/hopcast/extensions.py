@@ -1,0 +1,45 @@
+"""Models written in Python, by kind and by the names that scenarios use.
+
+Each kind has a base class that says what a model is told and what it says: `hopcast.congestion.CongestionControl`,
+`hopcast.mobility.Mobility`, `hopcast.propagation.Propagation`. What it does must follow from what it is told, so that a run can be
+repeated: no clock, no random numbers but those of the stream that it is handed, nothing that objects share. To check the parameters
+of a scenario, one object is made when the scenario is, which no run uses. Replications that run side by side take turns in Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hopcast.congestion import CongestionControl
+    from hopcast.mobility import Mobility
+    from hopcast.propagation import Propagation
+
+Entry = tuple[str, str, Callable[..., Any]]
+"""The kind of a class of models, the name that scenarios use, and the class."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extensions:
+    """Classes of models by the names that a scenario uses, each kind under the key of the scenario that names its models."""
+
+    congestion: Mapping[str, Callable[..., CongestionControl]] = field(default_factory=dict)
+    """`flows.transport.congestion = { name = NAME, parameters = { … } }`"""
+    mobility: Mapping[str, Callable[..., Mobility]] = field(default_factory=dict)
+    """`nodes.mobility = { model = "custom", name = NAME, parameters = { … } }`"""
+    propagation: Mapping[str, Callable[..., Propagation]] = field(default_factory=dict)
+    """`radio.propagation = { model = "custom", name = NAME, parameters = { … } }`"""
+
+    def entries(self) -> tuple[Entry, ...]:
+        """All classes, with their kinds and names."""
+        return tuple(
+            (kind.name, name, made) for kind in fields(self) for name, made in getattr(self, kind.name).items()
+        )
+
+    def __or__(self, other: Extensions) -> Extensions:
+        """The classes of both; where two have the same kind and name, that of `other`."""
+        return Extensions(
+            **{kind.name: {**getattr(self, kind.name), **getattr(other, kind.name)} for kind in fields(self)}
+        )

@@ -1,0 +1,234 @@
+"""Models written in Python: mobility and propagation, and what all kinds have in common."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hopcast
+from hopcast.congestion import CongestionControl
+from hopcast.extensions import Extensions
+from hopcast.mobility import Leg, Mobility, Position
+from hopcast.propagation import Propagation
+from hopcast.random import Stream
+
+TOML = """
+duration = "20 s"
+radio = { standard = "802.11b", data_rate = "11 Mb/s" }
+[[nodes]]
+name = "n"
+count = 6
+placement = { shape = "uniform", width = "300 m", height = "200 m" }
+mobility = { model = "random-waypoint", speed = [5, 15], pause = ["0 s", "2 s"], start = "classical" }
+routing = { protocol = "aodv" }
+[[flows]]
+name = "f"
+from = "n0"
+to = "n5"
+transport = { protocol = "udp" }
+application = { kind = "cbr", rate = "100 kb/s", packet = 500 }
+"""
+
+
+class RandomWaypoint(Mobility):
+    """The built-in model, started where the node is placed: the same draws in the same order."""
+
+    def __init__(
+        self, place: Position, random: Stream, *, area: tuple[float, float], speed: list[float], pause: list[float]
+    ) -> None:
+        self.here, self.random = place, random
+        self.area, self.speed, self.pause = area, speed, pause
+        self.pauses = True
+
+    def between(self, least: float, most: float) -> float:
+        return least + self.random.unit() * (most - least)
+
+    def next_leg(self) -> Leg:
+        if self.pauses:
+            self.pauses = False
+            return Leg(self.here, self.between(*self.pause))
+        self.pauses = True
+        here, self.here = self.here, Position(self.between(0.0, self.area[0]), self.between(0.0, self.area[1]))
+        return Leg.trip(here, self.here, self.between(*self.speed))
+
+
+def custom(model: str, **parameters: object) -> dict[str, object]:
+    return {"model": "custom", "name": model, "parameters": parameters}
+
+
+def moving(model: type[Mobility], **parameters: object) -> hopcast.Scenario:
+    scenario = hopcast.Scenario.from_toml(TOML, extensions=Extensions(mobility={"mine": model}))
+    return scenario.set("nodes.n.mobility", custom("mine", **parameters))
+
+
+def measured(result: hopcast.Result) -> list[list[dict[str, Any]]]:
+    """All that was measured."""
+    return [table.to_dicts() for table in (result.flows, result.nodes, result.series)]
+
+
+def test_random_waypoint_in_python_is_random_waypoint() -> None:
+    ours = hopcast.run(hopcast.Scenario.from_toml(TOML), replications=2)
+    theirs = hopcast.run(
+        moving(RandomWaypoint, area=[300, 200], speed=[5, 15], pause=[0, 2]), replications=2, threads=2
+    )
+    assert measured(theirs) == measured(ours)
+    assert ours.flows["received_packets"].min() > 50  # type: ignore[operator]
+    still = hopcast.run(hopcast.Scenario.from_toml(TOML).set("nodes.n.mobility", {"model": "static"}), replications=2)
+    assert measured(still) != measured(ours)
+
+
+class FreeSpace(Propagation):
+    """The built-in model."""
+
+    def __init__(self, frequency: float) -> None:
+        self.unit = 299_792_458.0 / frequency / (4.0 * math.pi)
+
+    def gain(self, sender: Position, receiver: Position) -> float:
+        x, y, z = (b - a for a, b in zip(sender, receiver, strict=True))
+        squared = x * x + y * y + z * z
+        return self.unit * self.unit / squared if squared > self.unit * self.unit else 1.0
+
+    def reach(self, gain: float) -> float:
+        if gain == 0.0:
+            return math.inf
+        return 0.0 if gain > 1.0 else self.unit / math.sqrt(gain)
+
+
+@pytest.mark.parametrize("mobility", ["static", "random-waypoint"])
+def test_free_space_in_python_is_free_space(mobility: str) -> None:
+    changes = [] if mobility == "random-waypoint" else ['nodes.n.mobility={ model = "static" }']
+    channel = hopcast.Scenario.from_toml(
+        TOML, overrides=changes, extensions=Extensions(propagation={"mine": FreeSpace})
+    )
+    fading = {"fading": "rayleigh"}
+    ours = hopcast.run(channel.set("radio.propagation", {"model": "free-space", **fading}))
+    theirs = hopcast.run(channel.set("radio.propagation", {**custom("mine"), **fading}))
+    assert measured(theirs) == measured(ours)
+    assert ours.flows["received_packets"].min() > 50  # type: ignore[operator]
+
+
+class Still(Mobility):
+    """Goes nowhere, or does something wrong after a while."""
+
+    wrong: object = None
+
+    def __init__(self, place: Position, random: Stream) -> None:
+        self.place, self.legs = place, 0
+
+    def next_leg(self) -> Any:
+        self.legs += 1
+        if self.legs < 3:
+            return Leg(self.place, 1.0)
+        if isinstance(self.wrong, Exception):
+            raise self.wrong
+        return self.wrong
+
+
+@pytest.mark.parametrize(
+    ("wrong", "cause", "told"),
+    [
+        (ArithmeticError("lost"), ArithmeticError, "lost"),
+        (Leg(Position(math.nan, 0.0), 1.0), ValueError, "is no place: coordinates must be finite"),
+        (Leg(Position(0.0, 0.0), -1.0), ValueError, "a leg takes -1 s, should be at least 0 s"),
+        (Leg(Position(0.0, 0.0), math.nan), ValueError, "a leg takes NaN s, should be at least 0 s"),
+        (None, TypeError, "None"),
+    ],
+)
+def test_an_exception_of_a_mobility_model_ends_the_run(wrong: object, cause: type[Exception], told: str) -> None:
+    class Wrong(Still):
+        pass
+
+    Wrong.wrong = wrong
+    scenario = moving(Wrong)
+    for _ in range(2):
+        with pytest.raises(hopcast.RunError, match=f"a mobility model raised {cause.__name__}") as failed:
+            hopcast.run(scenario)
+        assert told in str(failed.value.__cause__)
+        assert failed.value.result is None
+
+
+def test_an_exception_in_a_constructor_ends_the_run_as_well() -> None:
+    class Picky(Still):
+        def __init__(self, place: Position, random: Stream) -> None:
+            super().__init__(place, random)
+            if place != Position(0.0, 0.0):
+                raise ArithmeticError(f"not at {place}")
+
+    with pytest.raises(hopcast.RunError, match="a mobility model raised ArithmeticError"):
+        hopcast.run(moving(Picky))
+
+
+@pytest.mark.parametrize("gain", [-1.0, 2.0, math.nan, "strong"])
+def test_a_gain_that_is_none_ends_the_run(gain: Any) -> None:
+    class Wrong(FreeSpace):
+        def gain(self, sender: Position, receiver: Position) -> float:
+            result: float = gain
+            return result
+
+    scenario = hopcast.Scenario.from_toml(TOML, extensions=Extensions(propagation={"mine": Wrong}))
+    with pytest.raises(hopcast.RunError, match=r"a propagation model raised (Value|Type)Error"):
+        hopcast.run(scenario.set("radio.propagation", custom("mine")))
+
+
+def test_parameters_are_checked_and_names_are_known() -> None:
+    with pytest.raises(hopcast.ScenarioError) as refused:
+        moving(RandomWaypoint, area=[1, 1], speed=[1, 2])
+    assert refused.value.field == "nodes.n.mobility.parameters"
+    assert "pause" in str(refused.value)
+    with pytest.raises(hopcast.ScenarioError) as unknown:
+        moving(Still).set("nodes.n.mobility", custom("mime"))
+    assert 'did you mean "mine"' in str(unknown.value)
+
+    # A class without what the kind needs is found before anything runs.
+    class Lazy(Mobility):
+        def __init__(self, place: Position, random: Stream) -> None:
+            pass
+
+    with pytest.raises(hopcast.ScenarioError, match="abstract method"):
+        moving(Lazy)  # type: ignore[type-abstract]
+
+
+def test_extensions_join_and_the_later_one_wins() -> None:
+    class Other(Still):
+        pass
+
+    one = Extensions(mobility={"mine": Still}, propagation={"space": FreeSpace})
+    both = one | Extensions(mobility={"mine": Other, "yours": Still})
+    assert both.entries() == (
+        ("mobility", "mine", Other),
+        ("mobility", "yours", Still),
+        ("propagation", "space", FreeSpace),
+    )
+    scenario = hopcast.Scenario.from_toml(TOML, extensions=both, congestion={"law": CongestionControl})
+    assert scenario.set("seed", 2).extensions() == (("congestion", "law", CongestionControl), *both.entries())
+
+
+def test_a_stream_by_hand_gives_the_same_numbers_each_time() -> None:
+    one, same, other = Stream(7), Stream(7), Stream(8)
+    drawn = [one.unit() for _ in range(1000)]
+    assert drawn == [same.unit() for _ in range(1000)]
+    assert all(0.0 <= number < 1.0 for number in drawn)
+    assert sum(drawn) / 1000 == pytest.approx(0.5, abs=0.05)
+    assert other.unit() != drawn[0]
+    assert {one.below(3) for _ in range(100)} == {0, 1, 2}
+    assert one.next_u64() < 2**64
+    with pytest.raises(OverflowError):
+        one.below(-1)
+
+
+PACKAGE = Path(hopcast.__file__).parent
+EXAMPLE = re.compile(r"::\n\n((?:    .*\n|\n)+)")
+
+
+@pytest.mark.parametrize("module", ["mobility", "propagation"])
+def test_the_example_of_a_module_runs(module: str, tmp_path: Path) -> None:
+    found = EXAMPLE.search((PACKAGE / f"{module}.py").read_text(encoding="utf-8"))
+    assert found
+    (tmp_path / "string.toml").write_text(TOML, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        exec("\n".join(line.removeprefix("    ") for line in found[1].splitlines()), {"__name__": module})
