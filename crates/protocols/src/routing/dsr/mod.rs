@@ -10,6 +10,7 @@
 mod config;
 mod discovery;
 mod forwarding;
+mod header;
 mod maintenance;
 mod messages;
 mod neighbours;

@@ -6,8 +6,8 @@ use std::net::Ipv4Addr;
 use hopcast_wire::dsr::{DsrOption, RouteReply};
 use smallvec::SmallVec;
 
+use super::super::header::{Header, nodes_of};
 use super::super::maintenance::buffer::Identity;
-use super::super::messages::header::{Header, nodes_of};
 use super::super::table::Learned;
 use super::super::{Dsr, Rules};
 use crate::routing::{NextHop, Packet};

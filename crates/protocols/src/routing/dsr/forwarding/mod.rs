@@ -9,7 +9,7 @@ use std::net::Ipv4Addr;
 use hopcast_wire::dsr::{self, AckRequest, DsrOption, Unsupported};
 use hopcast_wire::ipv4::Protocol;
 
-use super::messages::header::{self, Header};
+use super::header::{self, Header};
 use super::table::{MAX_HOPS, Route};
 use super::{Dsr, Rules};
 use crate::routing::{Forward, NextHop, Packet, Verdict};

@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use super::super::messages::header::Header;
+use super::super::header::Header;
 use super::super::timers::after;
 use super::super::{Dsr, Rules};
 use super::learning::Way;

@@ -3,7 +3,7 @@
 use hopcast_wire::dsr::{Ack, AckRequest, DsrOption};
 use hopcast_wire::ipv4::Protocol;
 
-use super::super::messages::header::{self, Header};
+use super::super::header::{self, Header};
 use super::super::timers::{Timer, after};
 use super::super::{Acknowledgement, Dsr};
 use super::buffer::{Copy, Entry, Identity};

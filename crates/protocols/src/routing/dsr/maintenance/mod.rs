@@ -10,7 +10,7 @@ use hopcast_wire::dsr::{DsrOption, RouteReply};
 
 use self::buffer::{Copy, Identity};
 use self::parked::Unrouted;
-use super::messages::header::{Header, nodes_of};
+use super::header::{Header, nodes_of};
 use super::table::Route;
 use super::{Dsr, Rules};
 use crate::routing::{NextHop, Output, Packet, Verdict};

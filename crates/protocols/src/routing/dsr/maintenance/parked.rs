@@ -8,7 +8,7 @@ use std::sync::Arc;
 use hopcast_wire::dsr::DsrOption;
 use hopcast_wire::ipv4::Protocol;
 
-use super::super::messages::header::{self, Header};
+use super::super::header::{self, Header};
 use super::super::table::Route;
 use super::super::timers::after;
 use super::super::{Dsr, Rules};

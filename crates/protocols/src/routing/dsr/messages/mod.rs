@@ -1,6 +1,5 @@
 //! Messages: the DSR Options header, its options, and how they are sent.
 
-pub(super) mod header;
 pub(super) mod route_error;
 pub(super) mod route_reply;
 pub(super) mod route_request;
@@ -10,7 +9,7 @@ use std::net::Ipv4Addr;
 use hopcast_wire::dsr::DsrOption;
 use hopcast_wire::ipv4::Protocol;
 
-use self::header::Header;
+use super::header::{self, Header};
 use super::timers::{Timer, after};
 use super::{Dsr, table};
 use crate::routing::{Message, NextHop, Packet};

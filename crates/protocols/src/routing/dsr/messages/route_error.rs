@@ -4,10 +4,10 @@ use std::net::Ipv4Addr;
 
 use hopcast_wire::dsr::{DsrOption, ErrorKind, RouteError};
 
+use super::super::header::Header;
 use super::super::maintenance::parked::Unrouted;
 use super::super::{Dsr, Rules};
 use super::TTL;
-use super::header::Header;
 use crate::routing::{NextHop, Packet};
 use crate::time::Instant;
 

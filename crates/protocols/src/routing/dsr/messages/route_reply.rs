@@ -4,10 +4,10 @@ use std::net::Ipv4Addr;
 
 use hopcast_wire::dsr::{Addresses, DsrOption, MAX_ADDRESSES_OF_REPLY, RouteReply};
 
+use super::super::header::{Header, nodes_of};
 use super::super::table::has_duplicates;
 use super::super::timers::{Key, Timer, after};
 use super::super::{Dsr, Rules};
-use super::header::{Header, nodes_of};
 use crate::routing::{NextHop, Packet};
 use crate::time::{Duration, Instant};
 

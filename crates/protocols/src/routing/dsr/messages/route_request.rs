@@ -8,10 +8,10 @@ use hopcast_wire::ipv4::Protocol;
 
 use super::super::Dsr;
 use super::super::forwarding::{marked, passed_on};
+use super::super::header::{self, Header};
 use super::super::neighbours::blacklist::Unidirectional;
 use super::super::table::has_duplicates;
 use super::super::timers::{Key, Timer, after};
-use super::header::{self, Header};
 use crate::routing::{Message, NextHop, Output, Packet};
 use crate::time::Instant;
 

@@ -8,7 +8,7 @@ use hopcast_wire::dsr::{
 };
 use hopcast_wire::ipv4::Protocol;
 
-use super::super::messages::header;
+use super::super::header;
 use super::*;
 use crate::random::{Purpose, Stream};
 use crate::routing::network::hop_to;

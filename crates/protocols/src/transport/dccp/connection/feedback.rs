@@ -4,12 +4,9 @@ use hopcast_wire::dccp::{self, OptionList, OptionRepr, PacketType, TimestampEcho
 
 use super::super::super::tfrc::{self, Data, Feedback};
 use super::super::{NetworkState, Payload};
-use super::options::Read;
+use super::options::{MAX_INTERVALS, Read};
 use super::{Connection, Delivery, TIME_UNIT};
 use crate::time::{Duration, Instant};
-
-/// Loss intervals that are told at the most (RFC 4342, section 8.6): those that make the mean.
-pub(super) const MAX_INTERVALS: usize = 9;
 
 impl Connection {
     /// Data, and what was acknowledged.

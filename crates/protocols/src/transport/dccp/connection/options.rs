@@ -5,7 +5,9 @@ use hopcast_wire::dccp::{self, OptionKind, OptionRepr, PacketType, ResetCode, Ti
 use super::super::NetworkState;
 use super::super::features::Refusal;
 use super::Connection;
-use super::feedback::MAX_INTERVALS;
+
+/// Loss intervals that are told at the most (RFC 4342, section 8.6): those that make the mean.
+pub(super) const MAX_INTERVALS: usize = 9;
 use crate::time::Instant;
 
 /// What the options of a packet said.
