@@ -65,7 +65,7 @@ class Player(TypedDict, total=False):
 
 
 class Congestion(TypedDict, total=False):
-    """A law of the congestion window that a program has added to hopcast, in place of the variant's."""
+    """A congestion control that a program has added to hopcast, in place of the variant's."""
 
     name: str
     parameters: Mapping[str, Any]

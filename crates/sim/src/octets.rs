@@ -15,7 +15,7 @@ use hopcast_wire::{MacAddress, arp, dccp, ethernet, ieee80211, ipv4, llc, radiot
 use crate::address::{BSSID, ip_address, mac_address};
 use crate::host::packet::{Body, IPV4_HEADER, MAX_IP_PAYLOAD, Packet, RealPart, RoutingPart};
 use crate::network::{self, Station};
-use crate::scenario::model::{CustomPropagation, Propagation, Role, Scenario};
+use crate::scenario::model::{Role, Scenario};
 
 /// Octets of a management frame's header (IEEE 802.11-2020, 9.3.3.1).
 const MANAGEMENT_HEADER: u64 = 24;
@@ -37,14 +37,7 @@ pub(crate) struct Encoder {
 impl Encoder {
     pub(crate) fn new(scenario: &Scenario) -> Self {
         let radio = &scenario.radio;
-        let carrier = match radio.propagation {
-            Propagation::Range { .. } => radio.channel,
-            Propagation::FreeSpace { frequency }
-            | Propagation::TwoRayGround { frequency, .. }
-            | Propagation::TwoRayInterference { frequency, .. }
-            | Propagation::LogDistance { frequency, .. }
-            | Propagation::Custom(CustomPropagation { frequency, .. }) => frequency,
-        };
+        let carrier = radio.propagation.frequency().unwrap_or(radio.channel);
         // A propagation with a carrier of its own has that on the channel of `radio`.
         let station = |station: &Station<'_>| {
             let own = station.config.frequency;
@@ -56,7 +49,7 @@ impl Encoder {
             stations: network::stations(scenario).iter().map(station).collect(),
             short_preamble: radio.short_preamble && matches!(radio.standard, Standard::HrDsss | Standard::Erp),
             is_turbo: radio.standard == Standard::OfdmTurbo,
-            has_power: !matches!(radio.propagation, Propagation::Range { .. }),
+            has_power: radio.propagation.frequency().is_some(),
             octets: Vec::new(),
             transport: Vec::new(),
             payload: Vec::new(),

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::document::{Path, Tree};
 use super::error::ScenarioError;
+use super::forms::{Form, form};
 use super::nearest;
 use super::quantity::{self, Dimension};
 
@@ -18,61 +19,6 @@ pub(super) fn check(schema: &Value, tree: &Tree) -> Result<Value, Vec<ScenarioEr
     let mut checker = Checker { tree, errors: Vec::new() };
     let value = checker.value(schema, &tree.root, &mut Path::new());
     if checker.errors.is_empty() { Ok(value) } else { Err(checker.errors) }
-}
-
-/// What a schema asks for.
-enum Form<'a> {
-    Quantity(Dimension),
-    /// A quantity, or the least and the largest.
-    Range(Dimension),
-    /// One of some words.
-    Choice(Vec<&'a str>),
-    /// Tables told apart by the value of one key.
-    Tagged(&'a str, &'a [Value]),
-    Table,
-    List,
-    WholeNumber,
-    Number,
-    /// A number, or a list of `[time, number]`.
-    Steps,
-    Text,
-    /// `true` or `false`.
-    Flag,
-    /// A table whose keys somebody else knows.
-    Free,
-}
-
-fn form(schema: &Value) -> Form<'_> {
-    if let Some(dimension) = schema[quantity::DIMENSION_KEY].as_str().and_then(quantity::dimension_of) {
-        let is_range = schema.get(quantity::RANGE_KEY).is_some();
-        return if is_range { Form::Range(dimension) } else { Form::Quantity(dimension) };
-    }
-    if let Some(variants) = schema["oneOf"].as_array() {
-        if let Some(words) = variants.iter().map(|v| v["const"].as_str()).collect() {
-            return Form::Choice(words);
-        }
-        let tag = variants[0]["properties"]
-            .as_object()
-            .and_then(|properties| properties.iter().find(|(_, p)| p.get("const").is_some()))
-            .map(|(key, _)| key)
-            .expect("alternatives of a schema are words or tables with a tag");
-        return Form::Tagged(tag, variants);
-    }
-    if schema.get("x-free").is_some() {
-        return Form::Free;
-    }
-    if schema.get(quantity::STEPS_KEY).is_some() {
-        return Form::Steps;
-    }
-    match schema["type"].as_str() {
-        Some("number") => Form::Number,
-        Some("boolean") => Form::Flag,
-        Some("object") => Form::Table,
-        Some("array") => Form::List,
-        Some("integer") => Form::WholeNumber,
-        Some("string") => Form::Text,
-        other => unreachable!("schema with type {other:?}: no type of the vocabulary has one"),
-    }
 }
 
 /// Whether `value` is one that a key with this schema takes.

@@ -1,11 +1,14 @@
 //! Which value is in force, and why.
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::document::{Path, Tree};
+use super::declare::{DEFAULT_KEY, told_source};
+use super::document::{Path, SET, Tree};
+use super::forms::shown;
 use super::profile::Layer;
-use super::reference::{DEFAULT_KEY, declaration};
+use super::vocabulary::{Declaration, declaration};
 
 /// One value in force.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -21,115 +24,162 @@ pub struct Explained {
 /// The list of values in force while it grows.
 pub(super) struct Ledger<'a> {
     pub(super) tree: &'a Tree,
+    /// The tree as it has passed the check.
+    pub(super) values: &'a Value,
     /// What lies between that which is given and the defaults.
     pub(super) layer: &'static Layer,
     pub(super) rows: Vec<Explained>,
 }
 
-impl Ledger<'_> {
+impl<'a> Ledger<'a> {
     /// The value given at `path`, or else the default with its reason; noted either way.
-    pub(super) fn pick<T>(
+    pub(super) fn pick<T: Serialize>(
+        &mut self,
+        path: &[&str],
+        given: Option<T>,
+        default: impl FnOnce() -> (T, String),
+    ) -> T {
+        let schema = self.declaration(&owned(path)).schema;
+        let spelled = |value: &T| serde_json::to_value(value).expect("a value of the vocabulary");
+        self.pick_shown(path, given, |value| shown(schema, &spelled(value)), default)
+    }
+
+    /// The same for a type of which the vocabulary knows nothing.
+    pub(super) fn pick_shown<T>(
         &mut self,
         path: &[&str],
         given: Option<T>,
         show: impl Fn(&T) -> String,
         default: impl FnOnce() -> (T, String),
     ) -> T {
-        let path: Path = path.iter().map(|step| (*step).to_owned()).collect();
+        let path = owned(path);
         let (value, source) = match given {
             Some(value) => (value, self.origin(&path).into()),
             None => default(),
         };
-        let row = Explained { key: self.tree.field(&path), value: show(&value), source };
-        self.rows.push(row);
+        self.push_told(&path, &show(&value), source);
         value
     }
 
     /// The value given at `path`, or else that of the profile, or else the default with its reason; noted either way.
-    pub(super) fn layered<T: DeserializeOwned>(
+    pub(super) fn layered<T: Serialize + DeserializeOwned>(
         &mut self,
         path: &[&str],
         given: Option<T>,
-        show: impl Fn(&T) -> String,
         default: impl FnOnce() -> (T, String),
     ) -> T {
         let profile = self.of_profile(path);
-        self.pick(path, given, show, || profile.unwrap_or_else(default))
-    }
-
-    /// The value given at `path`, or else that of the profile, or else the default that the schema declares; noted either way.
-    ///
-    /// # Panics
-    /// If the schema declares none.
-    pub(super) fn declared<T: DeserializeOwned>(
-        &mut self,
-        path: &[&str],
-        given: Option<T>,
-        show: impl Fn(&T) -> String,
-    ) -> T {
-        let (_, mut key) = declaration(self.tree, self.layer, path);
-        if let (Some(_), [table @ .., _]) = (key.get("const"), path) {
-            // The kind of a table is what the table is by default.
-            key = declaration(self.tree, self.layer, table).1;
-        }
-        let default = &key[DEFAULT_KEY];
-        self.layered(path, given, show, || {
-            let source = default["source"].as_str().expect("the schema declares a default of this key");
-            (
-                read(default["value"].clone()),
-                if source.is_empty() { "default".into() } else { format!("default: {source}") },
-            )
-        })
+        self.pick(path, given, || profile.unwrap_or_else(default))
     }
 
     /// What the profile says of the key at `path`, and why.
     pub(super) fn of_profile<T: DeserializeOwned>(&self, path: &[&str]) -> Option<(T, String)> {
-        let (value, source) = self.layer.value(&declaration(self.tree, self.layer, path).0)?;
-        Some((read(value), source))
+        let (value, source) = self.layer.value(&self.declaration(&owned(path)).names)?;
+        Some((serde_json::from_value(value).expect("tests compare profiles with the types of their keys"), source))
     }
 
-    /// Notes a value that was not given, and nobody needs here.
-    pub(super) fn note(&mut self, path: &[&str], value: &str, source: &str) {
-        self.pick(path, None, |v: &String| v.clone(), || (value.into(), source.into()));
+    /// Notes what is in force in words.
+    pub(super) fn note(&mut self, path: &[&str], told: &str, source: &str) {
+        self.push_told(&owned(path), told, source.into());
     }
 
     /// Whether there is a value at `path`.
     pub(super) fn is_given(&self, path: &[&str]) -> bool {
-        let path: Path = path.iter().map(|step| (*step).to_owned()).collect();
-        self.tree.get(&path).is_some()
+        self.given(path).is_some()
     }
 
-    /// Notes every value given at or below `path`.
+    /// Notes the value given at `path`, if there is one.
     pub(super) fn note_given(&mut self, path: &[&str]) {
-        let mut path: Path = path.iter().map(|step| (*step).to_owned()).collect();
-        if let Some(value) = self.tree.get(&path) {
-            self.note_leaves(value, &mut path);
+        let path = owned(path);
+        if let Some(value) = self.given(&path) {
+            self.push(&path, value, self.origin(&path).into());
         }
     }
 
-    fn note_leaves(&mut self, value: &Value, path: &mut Path) {
+    /// The number of elements of the list at `path`.
+    pub(super) fn count(&self, path: &[&str]) -> usize {
+        self.given(path).and_then(Value::as_array).map_or(0, Vec::len)
+    }
+
+    /// The value given at `path`.
+    pub(super) fn given(&self, path: &[impl AsRef<str>]) -> Option<&'a Value> {
+        path.iter().try_fold(self.values, |value, step| match value {
+            Value::Object(table) => table.get(step.as_ref()),
+            Value::Array(items) => items.get(step.as_ref().parse::<usize>().ok()?),
+            _ => None,
+        })
+    }
+
+    /// The key at `path` as the vocabulary declares it, in tables of the kinds in force.
+    pub(super) fn declaration(&self, path: &[String]) -> Declaration {
+        declaration(self.values, self.layer, path)
+    }
+
+    /// The value given at `path`, or else that of the profile, with its source.
+    pub(super) fn given_or_of_profile(&self, path: &[String]) -> Option<(Value, String)> {
+        let given = self.given(path).map(|value| (value.clone(), self.origin(path).into()));
+        given.or_else(|| self.layer.value(&self.declaration(path).names))
+    }
+
+    /// The value given at `path`, or else that of the profile, or else the declared default, with its source.
+    pub(super) fn in_force(&self, path: &[String]) -> Option<(Value, String)> {
+        self.given_or_of_profile(path).or_else(|| self.by_default(path))
+    }
+
+    fn by_default(&self, path: &[String]) -> Option<(Value, String)> {
+        let key = self.declaration(path).schema;
+        let (_, table) = path.split_last()?;
+        // The kind of a table is what the table is by default.
+        let key = if key.get("const").is_some() { self.declaration(table).schema } else { key };
+        let default = &key[DEFAULT_KEY];
+        let default = match default["by"].as_str() {
+            None => default,
+            Some(other) => {
+                let other: Path = table.iter().cloned().chain([other.to_owned()]).collect();
+                let (word, _) = self.in_force(&other)?;
+                default["cases"].as_array()?.iter().find(|case| case["of"] == word)?
+            }
+        };
+        Some((default.get("value")?.clone(), told_source(default["source"].as_str()?)))
+    }
+
+    /// Notes a value; of a table, each of its values.
+    pub(super) fn push(&mut self, path: &[String], value: &Value, source: String) {
+        if value.is_object() {
+            return self.push_leaves(value, &mut path.to_vec(), &source);
+        }
+        let told = shown(self.declaration(path).schema, value);
+        self.push_told(path, &told, source);
+    }
+
+    /// Notes what is in force in words.
+    pub(super) fn push_told(&mut self, path: &[String], told: &str, source: String) {
+        self.rows.push(Explained { key: self.tree.field(path), value: told.into(), source });
+    }
+
+    /// The values of a table that the vocabulary does not know.
+    fn push_leaves(&mut self, value: &Value, path: &mut Path, source: &str) {
         match value {
             Value::Object(table) => {
                 for (key, value) in table {
                     path.push(key.clone());
-                    self.note_leaves(value, path);
+                    self.push_leaves(value, path, source);
                     path.pop();
                 }
             }
             leaf => {
-                let value = leaf.as_str().map_or_else(|| leaf.to_string(), str::to_owned);
-                let source = self.origin(path).into();
-                self.rows.push(Explained { key: self.tree.field(path), value, source });
+                let told = leaf.as_str().map_or_else(|| leaf.to_string(), str::to_owned);
+                let source = if self.tree.overridden(path) { SET } else { source };
+                self.push_told(path, &told, source.into());
             }
         }
     }
 
-    fn origin(&self, path: &Path) -> &'static str {
-        if self.tree.overridden(path) { super::document::SET } else { "scenario" }
+    fn origin(&self, path: &[String]) -> &'static str {
+        if self.tree.overridden(path) { SET } else { "scenario" }
     }
 }
 
-/// A value that hopcast itself declares, in its type.
-fn read<T: DeserializeOwned>(value: Value) -> T {
-    serde_json::from_value(value).expect("tests compare declared values with the types of their keys")
+fn owned(path: &[&str]) -> Path {
+    path.iter().map(|step| (*step).to_owned()).collect()
 }

@@ -1,26 +1,30 @@
 //! Scenarios: the schema of the file, units, validation, and the values in force.
 //!
 //! A scenario passes through these rooms: `document` reads TOML or JSON into a tree and applies overrides, `check`
-//! compares the tree with the types of `schema`, and `resolve` fills in defaults, checks what only the whole can tell,
-//! and makes a [`model::Scenario`] of it.
+//! compares the tree with the `vocabulary`, and `tables` declares the keys, reads them with their defaults (`read`), checks what
+//! only the whole can tell, and makes a [`model::Scenario`] of them.
 
 mod check;
+mod declare;
 mod document;
 mod error;
 mod explain;
+mod forms;
 pub mod model;
 mod nearest;
 mod profile;
 pub mod quantity;
+mod read;
 mod reference;
-mod resolve;
-mod schema;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod traces;
+mod vocabulary;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -28,11 +32,23 @@ use sha2::{Digest, Sha256};
 pub use error::{ScenarioError, ScenarioErrors};
 pub use explain::Explained;
 pub use model::Scenario;
-pub use reference::{json_schema, reference};
+pub use reference::reference;
 
 use crate::registry::Registry;
 use document::Tree;
-use schema::Document;
+
+/// The JSON Schema (draft 2020-12) of scenario files. Limits of quantities hold for numbers; for texts they are checked
+/// when the scenario is read.
+pub fn json_schema() -> Value {
+    root().clone()
+}
+
+/// The schema that scenarios are checked against.
+fn root() -> &'static Value {
+    // To make it takes longer than to check a scenario.
+    static ROOT: LazyLock<Value> = LazyLock::new(vocabulary::schema_of::<tables::Document>);
+    &ROOT
+}
 
 /// A scenario before it is read.
 #[derive(Clone, Debug, Default)]
@@ -97,20 +113,28 @@ fn load(
     if !errors.is_empty() {
         return Err(ScenarioErrors::new(errors));
     }
-    let checked = check::check(reference::root(), &tree).map_err(ScenarioErrors::new)?;
-    let document: Document =
-        serde_json::from_value(checked).map_err(|error| tree.error(&[], format!("cannot be read: {error}"), None))?;
-    let (mut scenario, explained) = resolve::resolve(&document, &tree, source).map_err(ScenarioErrors::new)?;
-    let text = canonical(&document);
+    let values = check::check(root(), &tree).map_err(ScenarioErrors::new)?;
+    let (mut scenario, explained) = tables::resolve(&values, &tree, source).map_err(ScenarioErrors::new)?;
+    let document = canonical(&values);
     scenario.sha256 = match tree.overridden(&["seed".into()]) {
-        true => digest(&canonical(&Document { seed: own_seed, ..document })),
-        false => digest(&text),
+        true => digest(&canonical(&with_seed(values, own_seed))),
+        false => digest(&document),
     };
-    Ok(Loaded { scenario, document: text, explained })
+    Ok(Loaded { scenario, document, explained })
+}
+
+fn with_seed(mut values: Value, seed: Option<u64>) -> Value {
+    if let Some(table) = values.as_object_mut() {
+        match seed {
+            Some(seed) => table.insert("seed".into(), seed.into()),
+            None => table.remove("seed"),
+        };
+    }
+    values
 }
 
 /// JSON without spaces, keys in alphabetical order, quantities in SI units.
-fn canonical(document: &Document) -> String {
+fn canonical(values: &Value) -> String {
     fn sorted(value: Value) -> Value {
         match value {
             // Through an ordered map, since the order of the library's own depends on a feature that any crate may enable.
@@ -125,10 +149,7 @@ fn canonical(document: &Document) -> String {
             other => other,
         }
     }
-    let mut value = serde_json::to_value(document).expect("a document holds nothing that JSON lacks");
-    // A key that was not given is `None`, which JSON spells `null`.
-    document::drop_nulls(&mut value);
-    sorted(value).to_string()
+    sorted(forms::canonical(root(), values)).to_string()
 }
 
 fn digest(text: &str) -> String {

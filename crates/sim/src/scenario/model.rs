@@ -12,14 +12,14 @@ use hopcast_radio::fading::Distribution;
 use hopcast_radio::mac::edca::{Edition, UserPriority};
 use hopcast_radio::mac::{AccessRules, Protection};
 use hopcast_radio::phy::{DataRate, Modulation, Modulations, ReedSolomon, Standard};
-use hopcast_radio::propagation::Polarization;
+use hopcast_radio::propagation::Range;
 use hopcast_radio::queue::Discipline;
 use hopcast_radio::rate::Algorithm;
 
 use crate::host::card::CardConfig;
 use crate::id::NodeId;
 use crate::mobility::{Leg, gauss_markov, random_waypoint};
-use crate::registry::{MakeCongestionControl, MakeMobility, MakePropagation, MakeRouting};
+use crate::registry::{MakeCongestionControl, MakeMobility, MakeRouting};
 use crate::traffic::video_trace::VideoTrace;
 
 /// One simulation: what to run, for how long.
@@ -126,72 +126,37 @@ pub struct Association {
 }
 
 /// How power falls with distance.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Propagation {
-    /// No power: heard up to a distance, in metres.
-    Range {
-        /// Decoded up to here.
-        receive: f64,
-        /// Sensed, and destroying other frames, up to here.
-        carrier_sense: f64,
-    },
-    /// Friis.
-    FreeSpace {
-        /// Carrier frequency in hertz.
-        frequency: f64,
-    },
-    /// Free space up to the crossover distance, ground reflection beyond.
-    TwoRayGround {
-        /// Carrier frequency in hertz.
-        frequency: f64,
-        /// Height of both antennas in metres.
-        antenna_height: f64,
-    },
-    /// The direct ray and one from the ground, with phases.
-    TwoRayInterference {
-        /// Carrier frequency in hertz.
-        frequency: f64,
-        /// Height of both antennas in metres.
-        antenna_height: f64,
-        /// Relative permittivity of the ground.
-        permittivity: f64,
-        /// Direction of the electric field.
-        polarization: Polarization,
-    },
-    /// A power law.
-    LogDistance {
-        /// Carrier frequency in hertz.
-        frequency: f64,
-        /// Power falls with this power of the distance.
-        exponent: f64,
-        /// In metres: up to here power falls as in free space.
-        reference_distance: f64,
-    },
-    /// A model of the user's program.
-    Custom(CustomPropagation),
+    /// No power: frames are heard up to a distance.
+    Range(Range),
+    /// Power falls with distance.
+    Path(PathLoss),
 }
 
-/// A propagation model that the user's program has added, with its parameters.
-#[derive(Clone)]
-pub struct CustomPropagation {
-    /// As the scenario calls it.
-    pub name: String,
-    /// Carrier frequency in hertz.
-    pub frequency: f64,
-    /// Makes the model of a run for a carrier frequency in hertz.
-    pub make: MakePropagation,
-}
-
-impl core::fmt::Debug for CustomPropagation {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let mut shown = f.debug_struct("CustomPropagation");
-        shown.field("name", &self.name).field("frequency", &self.frequency).finish_non_exhaustive()
+impl Propagation {
+    /// The carrier frequency in hertz, where it has a meaning.
+    pub fn frequency(&self) -> Option<f64> {
+        match self {
+            Self::Range(_) => None,
+            Self::Path(path) => Some(path.frequency),
+        }
     }
 }
 
-impl PartialEq for CustomPropagation {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name && self.frequency == other.frequency && Arc::ptr_eq(&self.make, &other.make)
+/// A model of how power falls with distance, with its parameters.
+#[derive(Clone)]
+pub struct PathLoss {
+    /// Carrier frequency in hertz.
+    pub frequency: f64,
+    /// Makes the model of a run.
+    pub make: Arc<dyn Fn() -> Box<dyn hopcast_radio::propagation::Propagation> + Send + Sync>,
+}
+
+impl core::fmt::Debug for PathLoss {
+    /// With the parameters of the model.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("PathLoss").field("frequency", &self.frequency).field("model", &(self.make)()).finish()
     }
 }
 

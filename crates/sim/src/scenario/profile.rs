@@ -1,12 +1,27 @@
-//! Profiles: layers of values with their sources, each of which lies over the defaults that [`super::schema`] declares. What a
+//! Profiles: layers of values with their sources, each of which lies over the defaults that keys declare. What a
 //! scenario gives lies over both.
 
 use hopcast_radio::mac::AccessRules;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::document::parse_value;
 use super::model::{Rules, WIRED_MTU};
-use super::schema::Profile;
+
+/// Where defaults come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(super) enum Profile {
+    /// IEEE 802.11-2020 and the RFCs.
+    #[serde(rename = "standard")]
+    Standard,
+    /// What ns-2.35 does: RTS always, pairwise capture, first come first served, its medium access, 250 m and 550 m, no MTU.
+    #[serde(rename = "ns-2")]
+    Ns2,
+    /// The radios before 802.11 (study A): 2 Mb/s, carrier sense with a random wait, no RTS, no acknowledgement.
+    #[serde(rename = "wavelan")]
+    Wavelan,
+}
 
 /// What a profile sets.
 pub(super) struct Layer {
@@ -120,7 +135,7 @@ const NS_2: Layer = Layer {
 #[cfg(test)]
 mod tests {
     use super::super::check::fits;
-    use super::super::reference::named;
+    use super::super::vocabulary::named;
     use super::*;
 
     #[test]

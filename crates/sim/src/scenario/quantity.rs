@@ -5,6 +5,7 @@
 
 use core::fmt;
 
+use hopcast_protocols::time::Duration;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// What a quantity measures.
@@ -292,6 +293,37 @@ quantity!(Rate, "A data rate in bits per second.");
 quantity!(Size, "An amount of data in bytes.");
 quantity!(Speed, "A speed in metres per second.");
 quantity!(Time, "A time in seconds.");
+
+impl From<Time> for Duration {
+    fn from(time: Time) -> Self {
+        Self::from_secs_f64(time.0)
+    }
+}
+
+impl From<Duration> for Time {
+    fn from(duration: Duration) -> Self {
+        // Divided, so that whole seconds stay whole.
+        Self(duration.as_nanos() as f64 / 1e9)
+    }
+}
+
+impl From<TimeOrOff> for Option<Duration> {
+    fn from(time: TimeOrOff) -> Self {
+        time.0.map(Duration::from)
+    }
+}
+
+impl From<Option<Duration>> for TimeOrOff {
+    fn from(duration: Option<Duration>) -> Self {
+        Self(duration.map(Time::from))
+    }
+}
+
+impl From<u32> for Size {
+    fn from(bytes: u32) -> Self {
+        Self(f64::from(bytes))
+    }
+}
 
 fn deserialize<'de, D: Deserializer<'de>>(dimension: Dimension, deserializer: D) -> Result<f64, D::Error> {
     #[derive(Deserialize)]

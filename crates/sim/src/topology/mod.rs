@@ -14,9 +14,7 @@ use hopcast_radio::fading::Fading;
 use hopcast_radio::mac::{StationId, answer_rate, dsss_rate};
 use hopcast_radio::medium::{Link, Losses, Medium, Variation};
 use hopcast_radio::phy::{DataRate, Modulations};
-use hopcast_radio::propagation::{
-    self, FrameShadowing, FreeSpace, LinkShadowing, LogDistance, Position, Range, TwoRayGround, TwoRayInterference,
-};
+use hopcast_radio::propagation::{FrameShadowing, LinkShadowing, Position};
 use hopcast_radio::rate::Algorithm;
 use hopcast_radio::reception::{Mode, Reception, Rules, Sinr, Threshold};
 use hopcast_radio::units::{Decibel, Power, PowerRatio};
@@ -218,22 +216,12 @@ fn links(
 
 /// What decides about links.
 fn channel(radio: &Radio, stations: &[Station<'_>], seed: u64) -> Channel {
-    let model: Box<dyn propagation::Propagation> = match radio.propagation {
-        Propagation::Range { receive, carrier_sense } => {
-            let range = Attenuation::Range(Range { receive, carrier_sense });
-            return Channel::new(radio, stations, range, Attenuation::SENSED, carrier_sense);
+    let model = match &radio.propagation {
+        Propagation::Range(range) => {
+            let attenuation = Attenuation::Range(*range);
+            return Channel::new(radio, stations, attenuation, Attenuation::SENSED, range.carrier_sense);
         }
-        Propagation::FreeSpace { frequency } => Box::new(FreeSpace::new(frequency)),
-        Propagation::TwoRayGround { frequency, antenna_height } => {
-            Box::new(TwoRayGround::new(frequency, antenna_height))
-        }
-        Propagation::TwoRayInterference { frequency, antenna_height, permittivity, polarization } => {
-            Box::new(TwoRayInterference::new(frequency, antenna_height, permittivity, polarization))
-        }
-        Propagation::LogDistance { frequency, exponent, reference_distance } => {
-            Box::new(LogDistance::new(frequency, exponent, reference_distance))
-        }
-        Propagation::Custom(ref custom) => (custom.make)(custom.frequency),
+        Propagation::Path(path) => (path.make)(),
     };
     let obstacles = shadowing(radio, false).and_then(|s| Some(LinkShadowing::new(seed, s.deviation, s.decorrelation?)));
     // What may raise a power above the floor: for one frame, and on top of that for one link.
@@ -254,7 +242,7 @@ fn shadowing(radio: &Radio, per_frame: bool) -> Option<model::Shadowing> {
 
 /// What varies from frame to frame; a range has no power that could.
 fn variation(radio: &Radio, seed: u64) -> Option<Variation> {
-    if matches!(radio.propagation, Propagation::Range { .. }) {
+    if matches!(radio.propagation, Propagation::Range(_)) {
         return None;
     }
     let variation = Variation {
@@ -268,7 +256,7 @@ fn variation(radio: &Radio, seed: u64) -> Option<Variation> {
 fn reception(radio: &Radio, stations: &[Station<'_>], seed: u64) -> (Reception, Vec<ByReceiver<Power>>) {
     let phy = radio.standard.phy(radio.short_preamble);
     let model = &radio.reception;
-    if let Propagation::Range { .. } = radio.propagation {
+    if let Propagation::Range(_) = radio.propagation {
         // What is decoded has two units, what is sensed one, and no ratio survives an overlap.
         let threshold = Threshold {
             carrier_sense_threshold: Attenuation::SENSED,

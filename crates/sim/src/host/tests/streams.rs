@@ -10,6 +10,7 @@ use hopcast_protocols::transport::tcp;
 use hopcast_radio::mac::edca::UserPriority;
 use hopcast_radio::mac::{AccessRules, Protection};
 use hopcast_radio::phy::{DataRate, Standard};
+use hopcast_radio::propagation::Range;
 use hopcast_radio::queue::Discipline;
 use hopcast_radio::rate::Algorithm;
 
@@ -38,7 +39,7 @@ pub(super) fn scenario(count: u32, relay: Relay, transport: Transport, applicati
             queue_packets: 50,
             queue_discipline: Discipline::DropTail,
             tx_power: 15.0,
-            propagation: Propagation::Range { receive: 100.0, carrier_sense: 200.0 },
+            propagation: Propagation::Range(Range { receive: 100.0, carrier_sense: 200.0 }),
             shadowing: None,
             fading: None,
             errors: Errors::None,

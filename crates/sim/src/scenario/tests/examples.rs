@@ -3,6 +3,7 @@
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::{adtfrc, dccp, tcp, tfrc};
 use hopcast_radio::phy::{DataRate, Standard};
+use hopcast_radio::propagation::{Range, TwoRayGround};
 
 use super::model::*;
 use super::*;
@@ -21,7 +22,7 @@ fn the_string_loads_with_static_routes() {
     assert_eq!(radio.rts_threshold, None);
     assert_eq!((radio.short_retry_limit, radio.long_retry_limit, radio.queue_packets), (7, 4, 50));
     assert_eq!(radio.tx_power, 24.5);
-    assert_eq!(radio.propagation, Propagation::TwoRayGround { frequency: 914e6, antenna_height: 1.5 });
+    assert_eq!(super::values::propagation(radio), format!("{:?}", TwoRayGround::new(914e6, 1.5)));
     let reception = Reception {
         receive_threshold: Some(-64.37),
         carrier_sense_threshold: -78.07,
@@ -186,7 +187,8 @@ fn tfrc_has_its_variants_and_adtfrc_its_metrics() {
 fn the_string_with_other_values_loads() {
     let range = r#"radio.propagation={ model = "range", receive = "250 m", carrier_sense = "550 m" }"#;
     let scenario = load(STRING, &[STATIC, range, "nodes.n.count=4", "flows.bulk.to=n3", "seed=7"]).scenario;
-    assert_eq!(scenario.radio.propagation, Propagation::Range { receive: 250.0, carrier_sense: 550.0 });
+    let range = Range { receive: 250.0, carrier_sense: 550.0 };
+    assert_eq!(super::values::propagation(&scenario.radio), format!("{range:?}"));
     assert_eq!(scenario.flows[0].to, NodeId(3));
     assert_eq!(scenario.seed, 7);
 }

@@ -50,17 +50,17 @@ fn a_declared_default_is_a_value_of_its_key_and_told_once() {
     fn walk(schema: &Value, path: &str, found: &mut u32) {
         for (key, property) in schema["properties"].as_object().into_iter().flatten() {
             let path = format!("{path}.{key}");
-            if let Some(default) = property.get(super::super::reference::DEFAULT_KEY) {
+            if let Some(default) = property.get(super::super::declare::DEFAULT_KEY) {
                 *found += 1;
-                // A table is declared by its kind.
-                let value = match property["oneOf"][0]["properties"].as_object() {
-                    None => default["value"].clone(),
-                    Some(keys) => {
-                        let (tag, _) = keys.iter().find(|(_, key)| key.get("const").is_some()).expect("a kind");
-                        serde_json::json!({ tag: default["value"] })
-                    }
-                };
-                assert!(check::fits(property, &value), "{path} = {value}");
+                let cases = default["cases"].as_array().into_iter().flatten();
+                for value in cases.chain([default]).filter_map(|declared| declared.get("value")) {
+                    // A table is declared by its kind.
+                    let value = match forms::tag(&property["oneOf"][0]) {
+                        None => value.clone(),
+                        Some((tag, _)) => serde_json::json!({ tag: value }),
+                    };
+                    assert!(check::fits(property, &value), "{path} = {value}");
+                }
                 let description = property["description"].as_str().expect("a text");
                 assert_eq!(description.matches(" Default: ").count(), 1, "{path}: {description}");
             }

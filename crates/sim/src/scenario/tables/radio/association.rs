@@ -1,11 +1,25 @@
 //! How stations come to their access points.
 
 use hopcast_radio::phy::Standard;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::super::model;
-use super::super::quantity::Time;
-use super::super::schema::{Association, Radio};
-use super::{Resolver, show, word};
+use super::super::Resolver;
+use super::Radio;
+use crate::scenario::model;
+use crate::scenario::quantity::Time;
+
+/// How stations come to their access points.
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Association {
+    /// Each belongs to the nearest one from the start, without a frame.
+    Implicit,
+    /// Over the air: they wait for beacons.
+    Passive,
+    /// Over the air: they send probe requests.
+    Active,
+}
 
 /// A time unit of 802.11, in seconds (IEEE 802.11-2020, 3.1).
 const TIME_UNIT: f64 = 0.001_024;
@@ -14,7 +28,7 @@ impl Resolver<'_> {
     /// `None`: implicit.
     pub(super) fn association(&mut self, radio: &Radio, standard: Standard) -> Option<model::Association> {
         let path = ["radio", "association"];
-        let association = self.ledger.declared(&path, radio.association, word);
+        let association = radio.association;
         let interval_path = ["radio", "beacon_interval"];
         if association == Association::Implicit {
             if radio.beacon_interval.is_some() {
@@ -25,7 +39,7 @@ impl Resolver<'_> {
         if standard == Standard::Wavelan {
             self.report(&path, "wavelan has no access points", "\"implicit\", or another standard");
         }
-        let interval: Time = self.ledger.declared(&interval_path, radio.beacon_interval, show);
+        let interval: Time = self.ledger.read(&interval_path);
         let units = libm::round(interval.0 / TIME_UNIT);
         if libm::fabs(units * TIME_UNIT - interval.0) > 1e-9 {
             let expected = format!("a multiple, such as {}", Time(units.max(1.0) * TIME_UNIT));
@@ -36,7 +50,7 @@ impl Resolver<'_> {
     }
 
     /// Over the air the tables of all nodes follow the stations: nothing else may decide about the way.
-    pub(super) fn check_association(
+    pub(in super::super) fn check_association(
         &mut self,
         radio: &model::Radio,
         groups: &[model::Group],

@@ -1,0 +1,191 @@
+//! Streams of data between nodes: `flows`.
+
+mod application;
+mod fec;
+mod player;
+mod transport;
+
+use std::collections::BTreeSet;
+
+use hopcast_protocols::time::Instant;
+use hopcast_radio::mac::edca::UserPriority;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::super::declare::{is, nothing};
+use super::super::model;
+use super::super::quantity::Time;
+use super::super::read::Later;
+use super::super::traces::Traces;
+use super::directory::Directory;
+use super::{Resolver, instant};
+use crate::host::FEC_HEADER;
+use crate::id::NodeId;
+use application::Application;
+use fec::Fec;
+use player::Player;
+use transport::Transport;
+
+/// A stream of data.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Flow {
+    /// Name of the flow.
+    #[schemars(extend("x-name" = true))]
+    name: String,
+    /// Name of the node that sends.
+    from: String,
+    /// Name of the node that receives.
+    to: String,
+    /// Names of nodes that the flow passes through, in this order, on the shortest paths between them.
+    #[schemars(extend("x-default" = nothing("the shortest path", "")))]
+    via: Option<Vec<String>>,
+    /// Access category of its packets where `radio.edca` is on.
+    #[schemars(extend("x-default" = is("best-effort", "")))]
+    priority: Priority,
+    /// When the application starts; if not before the end of the run, it sends nothing.
+    #[schemars(extend("minimum" = 0, "maximum" = 315_576_000, "x-default" = is("0 s", "with the run")))]
+    start: Time,
+    /// When the application stops.
+    #[schemars(extend("minimum" = 1e-9, "maximum" = 315_576_000, "x-default" = nothing("end of the run", "")))]
+    stop: Option<Time>,
+    /// How the data are carried.
+    transport: Transport,
+    /// Forward error correction: repair packets from which the receiver recovers what is lost (RFC 6865); over UDP, TFRC and ADTFRC.
+    #[schemars(extend("x-default" = nothing("none", "")))]
+    fec: Option<Fec>,
+    /// What is sent.
+    application: Application,
+    /// A player at the receiving end that shows what comes, with a buffer; of `audio`, `cbr` and `video-trace`.
+    #[schemars(extend("x-default" = nothing("none", "")))]
+    player: Option<Player>,
+}
+
+/// An access category (IEEE 802.11-2020, Table 10-1), with the user priority that its packets get.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Priority {
+    /// 1.
+    Background,
+    /// 0.
+    BestEffort,
+    /// 5.
+    Video,
+    /// 6.
+    Voice,
+}
+
+impl From<Priority> for UserPriority {
+    fn from(priority: Priority) -> Self {
+        Self::new(match priority {
+            Priority::BestEffort => 0,
+            Priority::Background => 1,
+            Priority::Video => 5,
+            Priority::Voice => 6,
+        })
+    }
+}
+
+/// What carries an application's datagrams.
+#[derive(Clone, Copy)]
+struct Carrier<'a> {
+    transport: &'a model::Transport,
+    /// Octets that are added to the largest of them.
+    overhead: u32,
+    /// Largest IP datagram on the radio, in bytes, if there is a largest.
+    mtu: Option<u32>,
+}
+
+impl Resolver<'_> {
+    pub(super) fn flows(
+        &mut self,
+        flows: &Later<Vec<Flow>>,
+        groups: &[model::Group],
+        mtu: Option<u32>,
+    ) -> Vec<model::Flow> {
+        let nodes = Directory::new(groups);
+        let mut names = BTreeSet::new();
+        let mut traces = Traces::new(self.source);
+        self.each(flows, &["flows"], |resolver, index, flow| {
+            if !names.insert(flow.name.clone()) {
+                let problem = "there is already a flow of this name";
+                resolver.report(&["flows", index, "name"], problem, "a name of its own for each flow");
+            }
+            resolver.flow(index, flow, &nodes, &mut traces, mtu)
+        })
+    }
+
+    /// `None` where its ends or its application are unknown, which is reported.
+    fn flow(
+        &mut self,
+        index: &str,
+        flow: Flow,
+        nodes: &Directory<'_>,
+        traces: &mut Traces<'_>,
+        mtu: Option<u32>,
+    ) -> Option<model::Flow> {
+        let from = self.end(index, "from", &flow.from, nodes);
+        let to = self.end(index, "to", &flow.to, nodes);
+        if from.is_some() && from == to {
+            self.report(&["flows", index, "to"], "is the node that the flow comes from", "another node");
+        }
+        let via = self.via(index, &flow, [from, to], nodes);
+        let (start, stop) = self.times(index, &flow);
+        let transport = self.transport(index, flow.transport, mtu);
+        let fec = flow.fec.map(|fec| self.fec(index, &fec, &transport));
+        let carrier = Carrier { transport: &transport, overhead: if fec.is_some() { FEC_HEADER } else { 0 }, mtu };
+        let player = flow.player.map(|player| self.player(index, &player, &flow.application));
+        let application = self.application(index, flow.application, carrier, traces);
+        let (from, to, application) = (from?, to?, application?);
+        Some(model::Flow {
+            name: flow.name,
+            from,
+            to,
+            via,
+            priority: flow.priority.into(),
+            start,
+            stop,
+            transport,
+            application,
+            fec,
+            player,
+        })
+    }
+
+    /// The nodes on the way that are known; what is wrong with the others is reported.
+    fn via(&mut self, index: &str, flow: &Flow, ends: [Option<NodeId>; 2], nodes: &Directory<'_>) -> Vec<NodeId> {
+        let mut via = Vec::new();
+        for (place, name) in flow.via.iter().flatten().enumerate() {
+            let at = ["flows", index, "via", &place.to_string()];
+            match nodes.find(name) {
+                Some(node) if ends.contains(&Some(node)) => {
+                    self.report(&at, "is an end of the flow", "nodes between its ends");
+                }
+                Some(node) if via.contains(&node) => self.report(&at, "is passed through twice", "each node once"),
+                Some(node) => via.push(node),
+                None => {
+                    let (problem, expected) = nodes.why_unknown(name);
+                    self.report(&at, problem, expected);
+                }
+            }
+        }
+        via
+    }
+
+    fn end(&mut self, index: &str, key: &str, name: &str, nodes: &Directory<'_>) -> Option<NodeId> {
+        let found = nodes.find(name);
+        if found.is_none() {
+            let (problem, expected) = nodes.why_unknown(name);
+            self.report(&["flows", index, key], problem, expected);
+        }
+        found
+    }
+
+    fn times(&mut self, index: &str, flow: &Flow) -> (Instant, Option<Instant>) {
+        let (start, stop) = (instant(flow.start), flow.stop.map(instant));
+        if stop.is_some_and(|stop| stop <= start) {
+            self.report(&["flows", index, "stop"], format!("is not after the start ({})", flow.start), "");
+        }
+        (start, stop)
+    }
+}

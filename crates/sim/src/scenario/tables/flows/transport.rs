@@ -1,0 +1,217 @@
+//! How a flow is carried: `flows.transport`.
+
+use hopcast_protocols::transport::{adtfrc, dccp, tcp, tfrc};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::super::Resolver;
+use super::super::custom::Custom;
+use crate::scenario::declare::{computed, is, nothing};
+use crate::scenario::model;
+use crate::scenario::quantity::{Size, Time, TimeOrOff};
+
+/// IPv4 header (RFC 791, section 3.1) and TCP header (RFC 9293, section 3.1), without options.
+const IP_AND_TCP: u32 = 40;
+
+/// IPv4 header, and that of a DCCP data packet with an NDP count and a timestamp (RFC 4340, sections 5, 7.7 and 13.1).
+const IP_AND_DCCP: u32 = 52;
+
+/// Payload of a full segment or datagram without an MTU: that of an MTU of 1500 B.
+pub(super) const WITHOUT_MTU: u32 = 1_500;
+
+/// The largest window of TCP in bytes (RFC 7323, section 2.3).
+const MAX_TCP_WINDOW: f64 = 1_073_741_824.0;
+
+/// How a flow is carried.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(tag = "protocol", deny_unknown_fields)]
+pub(super) enum Transport {
+    /// RFC 768.
+    Udp {},
+    /// RFC 9293.
+    Tcp(Tcp),
+    /// DCCP (RFC 4340) at a rate that is fair to TCP: CCID 3 (RFC 4342).
+    Tfrc {
+        /// How the rate is found.
+        #[schemars(extend("x-default" = is("rfc5348", "RFC 5348")))]
+        variant: TfrcVariant,
+        /// Payload of a full packet.
+        #[schemars(extend("minimum" = 1, "maximum" = 64_495, "x-default" = computed(DCCP_SEGMENT)))]
+        segment: Option<Size>,
+    },
+    /// The same, telling congestion from channel errors, route changes and disconnection (Fu, Meng, Lu, 2003).
+    Adtfrc {
+        /// What the congestion is told by that the flow acts on; each way of telling is measured, whichever it is.
+        #[schemars(extend("x-default" = is("joint", "Fu, Meng and Lu, Table II")))]
+        metric: Metric,
+        /// Payload of a full packet.
+        #[schemars(extend("minimum" = 1, "maximum" = 64_495, "x-default" = computed(DCCP_SEGMENT)))]
+        segment: Option<Size>,
+    },
+}
+
+const DCCP_SEGMENT: &str = "`radio.mtu` less 52 B; 1000 B under profile `ns-2`; 1448 B if there is no MTU";
+
+/// Parameters of TCP.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Tcp {
+    /// Loss recovery and congestion control.
+    #[schemars(extend("x-default" = is("newreno", "RFC 6582")))]
+    variant: Variant,
+    /// A congestion control that a program has added to hopcast, in place of the variant's.
+    #[schemars(extend("x-default" = nothing("the variant's", "")))]
+    congestion: Option<Custom>,
+    /// Whether segments carry timestamps (RFC 7323), in 12 B of their payload.
+    #[schemars(extend("x-default" = is(false, "without")))]
+    timestamps: bool,
+    /// Payload of a full segment.
+    #[schemars(extend("minimum" = 1, "maximum" = 65_495, "x-default" = computed("`radio.mtu` less 40 B; 1000 B under profile `ns-2`; 1460 B if there is no MTU")))]
+    segment: Option<Size>,
+    /// Largest amount in flight, in segments.
+    #[schemars(extend("minimum" = 1, "maximum" = 1_000_000, "x-default" = nothing("socket buffers", "what the receiver's buffer holds (RFC 9293, section 3.8.6)")))]
+    window: Option<u32>,
+    /// First congestion window, in segments.
+    #[schemars(extend("minimum" = 1, "maximum" = 1000, "x-default" = nothing("by segment size", "RFC 5681, section 3.1")))]
+    initial_window: Option<u32>,
+    /// Least retransmission timeout.
+    #[schemars(extend("minimum" = 0.001, "maximum" = 60, "x-default" = is("1 s", "RFC 6298, section 2.4")))]
+    min_rto: Time,
+    /// Longest time that an acknowledgement is held back.
+    #[schemars(extend("minimum" = 1e-9, "maximum" = 0.5, "x-default" = is("200 ms", "what BSD and Linux hold one back at most; RFC 5681, section 4.2, allows 500 ms")))]
+    delayed_ack: TimeOrOff,
+    /// Explicit link failure notification (Holland and Vaidya, 1999): the routing protocol of the sender says when it has no
+    /// route any more, and TCP probes instead of timing out.
+    #[schemars(extend("x-default" = is(false, "without")))]
+    elfn: bool,
+}
+
+/// Congestion control of TCP.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Variant {
+    /// Fast retransmit and fast recovery (RFC 5681).
+    Reno,
+    /// The same, until all is repaired that was outstanding (RFC 6582).
+    Newreno,
+    /// Selective acknowledgements (RFC 2018, RFC 6675).
+    Sack,
+    /// Selective acknowledgements, and the window of CUBIC (RFC 9438).
+    Cubic,
+}
+
+impl From<Variant> for tcp::Variant {
+    fn from(variant: Variant) -> Self {
+        match variant {
+            Variant::Reno => Self::Reno,
+            Variant::Newreno => Self::NewReno,
+            Variant::Sack => Self::Sack,
+            Variant::Cubic => Self::Cubic,
+        }
+    }
+}
+
+/// How TFRC finds its rate.
+#[derive(Clone, Copy, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum TfrcVariant {
+    /// The standard of 2008.
+    Rfc5348,
+    /// That of 2003, as papers of the time used it.
+    Rfc3448,
+    /// For small packets (CCID 4): as much as TCP with packets of 1460 B, less their headers.
+    Rfc4828,
+}
+
+/// What ADTFRC tells congestion by (Fu, Meng, Lu, section III-D).
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Metric {
+    /// A delay that grows and a low throughput, together.
+    Joint,
+    /// A delay that grows, alone: inter-packet delay difference.
+    Idd,
+    /// A low throughput, alone: short-term throughput.
+    Stt,
+    /// Nothing: the flow is TFRC, of which only the identification is measured.
+    None,
+}
+
+impl From<Metric> for Option<adtfrc::Identification> {
+    fn from(metric: Metric) -> Self {
+        match metric {
+            Metric::Joint => Some(adtfrc::Identification::Joint),
+            Metric::Idd => Some(adtfrc::Identification::DelayDifference),
+            Metric::Stt => Some(adtfrc::Identification::Throughput),
+            Metric::None => None,
+        }
+    }
+}
+
+impl Resolver<'_> {
+    pub(super) fn transport(&mut self, index: &str, transport: Transport, mtu: Option<u32>) -> model::Transport {
+        let congestion = match transport {
+            Transport::Udp {} => return model::Transport::Udp,
+            Transport::Tcp(keys) => return model::Transport::Tcp(self.tcp(index, keys, mtu)),
+            Transport::Tfrc { variant, segment } => dccp::Congestion::Tfrc(tfrc::Config {
+                segment: self.dccp_segment(index, segment, mtu),
+                edition: match variant {
+                    TfrcVariant::Rfc3448 => tfrc::Edition::Rfc3448,
+                    TfrcVariant::Rfc5348 | TfrcVariant::Rfc4828 => tfrc::Edition::Rfc5348,
+                },
+                small_packets: variant == TfrcVariant::Rfc4828,
+                ..tfrc::Config::default()
+            }),
+            Transport::Adtfrc { metric, segment } => {
+                let mut config = adtfrc::Config { identification: metric.into(), ..adtfrc::Config::default() };
+                config.tfrc.segment = self.dccp_segment(index, segment, mtu);
+                dccp::Congestion::Adtfrc(config)
+            }
+        };
+        model::Transport::Dccp(model::Dccp { congestion })
+    }
+
+    /// Payload of a full packet of DCCP in bytes.
+    fn dccp_segment(&mut self, index: &str, given: Option<Size>, mtu: Option<u32>) -> u32 {
+        // The least MTU is 68 B (RFC 791, section 3.2).
+        self.segment(index, given, mtu, IP_AND_DCCP, "default: radio.mtu less 52 B of headers")
+    }
+
+    /// Payload of a full segment in bytes: by default what `headers` leave of the MTU, which is so because of `source`.
+    fn segment(&mut self, index: &str, given: Option<Size>, mtu: Option<u32>, headers: u32, source: &str) -> u32 {
+        let segment = self.ledger.layered(&["flows", index, "transport", "segment"], given, || match mtu {
+            Some(mtu) => (Size::from(mtu - headers), source.into()),
+            None => (Size::from(WITHOUT_MTU - headers), "default: as with an MTU of 1500 B".into()),
+        });
+        segment.0 as u32
+    }
+
+    fn tcp(&mut self, index: &str, keys: Tcp, mtu: Option<u32>) -> model::Tcp {
+        let source = "default: radio.mtu less 40 B (RFC 9293, section 3.7.1)";
+        let segment = self.segment(index, keys.segment, mtu, IP_AND_TCP, source);
+        if keys.window.is_some_and(|window| f64::from(window) * f64::from(segment) > MAX_TCP_WINDOW) {
+            let problem = format!("in segments of {segment} B is beyond the largest window of TCP");
+            let expected = "at most 1 GiB in all (RFC 7323, section 2.3)";
+            self.report(&["flows", index, "transport", "window"], problem, expected);
+        }
+        model::Tcp {
+            segment,
+            window: keys.window,
+            initial_window: keys.initial_window,
+            min_rto: keys.min_rto.into(),
+            delayed_ack: keys.delayed_ack.into(),
+            variant: keys.variant.into(),
+            congestion: keys.congestion.and_then(|custom| self.congestion(index, &custom)),
+            timestamps: keys.timestamps,
+            elfn: keys.elfn,
+        }
+    }
+
+    /// A congestion control that a program has added.
+    fn congestion(&mut self, index: &str, custom: &Custom) -> Option<model::CongestionLaw> {
+        let registry = &self.source.registry;
+        let found = registry.congestion_control(&custom.name, custom.parameters());
+        let known: Vec<&str> = registry.congestion_control_names().collect();
+        self.custom(&["flows", index, "transport", "congestion"], "congestion control", custom, found, &known)
+    }
+}

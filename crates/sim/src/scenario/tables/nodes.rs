@@ -1,0 +1,210 @@
+//! Nodes and groups of nodes: `nodes`.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::super::declare::{computed, is, nothing};
+use super::super::model;
+use super::super::quantity::Size;
+use super::super::read::Later;
+use super::Resolver;
+use super::arp::Arp;
+use super::card::Card;
+use super::mobility::Mobility;
+use super::placement::Placement;
+use super::radio::NodeRadio;
+use super::routing::Routing;
+
+/// A node, or with `count` a group of them.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Nodes {
+    /// Name of the node; with `count`, the nodes are name0, name1, …
+    #[schemars(extend("x-name" = true))]
+    pub(super) name: String,
+    /// Number of nodes in the group.
+    #[schemars(extend("minimum" = 1, "maximum" = 10_000, "x-default" = computed("a single node, without a number")))]
+    count: Option<u32>,
+    /// What the nodes are.
+    #[schemars(extend("x-default" = is("ad-hoc", "without infrastructure")))]
+    role: Role,
+    /// Their radios.
+    #[schemars(extend("minItems" = 1, "maxItems" = 16, "x-default" = computed("one, as `radio` says; none for role `wired`")))]
+    pub(super) radios: Option<Vec<NodeRadio>>,
+    /// The cards that the radios are on, which packets are copied to and from.
+    #[schemars(extend("x-default" = nothing("none", "copying takes no time")))]
+    card: Option<Card>,
+    /// Where they stand, at the start if they move. Needed by all but role `wired` and mobility `trace`.
+    placement: Option<Placement>,
+    /// How they move.
+    #[schemars(extend("x-default" = is("static", "nodes stay where they stand")))]
+    pub(super) mobility: Mobility,
+    /// How they find routes.
+    #[schemars(extend("x-default" = is("static", "")))]
+    routing: Routing,
+    /// Packets of a node that may wait for a route, with a routing protocol; the oldest gives way.
+    #[schemars(extend("minimum" = 1, "maximum" = 1_000_000, "x-default" = computed("64, as ns-2.35; 3 with AODV of profile `draft-5-in-arp`")))]
+    route_queue: Option<u32>,
+    /// How they find the hardware addresses of neighbours' radios: by ARP (RFC 826).
+    #[schemars(extend("x-default" = nothing("none", "hardware addresses are known from the start")))]
+    arp: Option<Arp>,
+    /// Who passes on what is for others.
+    #[schemars(extend("x-default" = is("os", "IP forwarding")))]
+    relay: Relay,
+    /// Send and receive buffer of each UDP socket, and each direction of a TCP connection without `window`; what TFRC and ADTFRC hold of
+    /// applications that don't wait.
+    #[schemars(extend("minimum" = 1, "maximum" = 1_073_741_824, "x-default" = is("212992 B", "net.core.wmem_default of Linux")))]
+    socket_buffer: Size,
+    /// In an emulation real hosts, each with a network namespace of its own; in the simulator nodes like all others.
+    #[schemars(extend("x-default" = is(false, "simulated")))]
+    real: bool,
+}
+
+/// What a node is.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Role {
+    /// A wireless node without infrastructure.
+    AdHoc,
+    /// A wireless node that passes on what its stations send each other and the wires.
+    AccessPoint,
+    /// A wireless node that talks to one access point only, the one that it hears strongest.
+    Station,
+    /// A node without radio.
+    Wired,
+}
+
+/// Who passes on what is for others.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Relay {
+    /// IP forwarding.
+    Os,
+    /// A program that receives a data unit on one socket and sends it on with a blocking call on another.
+    Application,
+}
+
+alike!(Role, model::Role: AdHoc, AccessPoint, Station, Wired);
+alike!(Relay, model::Relay: Os, Application);
+
+/// Nodes in all.
+const MAX_NODES: u64 = 10_000;
+
+/// Names, and the place in the list of nodes of what has them.
+#[derive(Default)]
+pub(super) struct Taken {
+    nodes: BTreeMap<String, usize>,
+    groups: BTreeMap<String, usize>,
+    pub(super) networks: Vec<String>,
+}
+
+impl Resolver<'_> {
+    /// Empty if there are too many nodes to name.
+    pub(super) fn groups(&mut self, nodes: &Later<Vec<Nodes>>, radio: &model::Radio) -> Vec<model::Group> {
+        let count = |place: usize| self.ledger.given(&["nodes", &place.to_string(), "count"]);
+        let total: u64 =
+            (0..self.ledger.count(&["nodes"])).map(|place| count(place).and_then(Value::as_u64).unwrap_or(1)).sum();
+        if total > MAX_NODES {
+            self.report(&["nodes"], format!("{total} nodes are too many"), format!("at most {MAX_NODES} in all"));
+            return Vec::new();
+        }
+        let mut taken = Taken::default();
+        self.each(nodes, &["nodes"], |resolver, index, group| Some(resolver.group(index, group, radio, &mut taken)))
+    }
+
+    fn group(&mut self, index: &str, mut group: Nodes, radio: &model::Radio, taken: &mut Taken) -> model::Group {
+        let at = |key| ["nodes", index, key];
+        self.ledger.note_given(&at("count"));
+        let node_names = self.node_names(index, &group, taken);
+        let role = model::Role::from(group.role);
+        let radios = self.radios(index, &group, role, radio, taken);
+        let card = self.card(index, group.card.take(), role, radio.queue_packets);
+        let is_placed = role == model::Role::Wired || matches!(group.mobility, Mobility::Trace { .. });
+        let placement = match group.placement.take() {
+            Some(placement) => self.placement(index, placement, node_names.len()),
+            None => {
+                if !is_placed {
+                    self.report(&at("placement"), "is missing", "a table with shape, or role = \"wired\"");
+                }
+                model::Placement::Line { spacing: 0.0 }
+            }
+        };
+        let mobility = self.mobility(index, &group.mobility, role, &placement, &node_names);
+        let route_queue = self.route_queue(index, &group.routing, group.route_queue);
+        let routing = self.routing(index, group.routing);
+        if matches!(routing, model::Routing::None) && !group.real {
+            let problem = "leaves routes to programs, which simulated nodes don't have";
+            self.report(&["nodes", index, "routing", "protocol"], problem, "another one, or real = true");
+        }
+        model::Group {
+            arp: self.arp(index, group.arp, role),
+            name: group.name,
+            role,
+            radios,
+            card,
+            placement,
+            mobility,
+            node_names,
+            routing,
+            route_queue,
+            relay: group.relay.into(),
+            // The schema keeps it below 1 GiB.
+            socket_buffer: group.socket_buffer.0 as u32,
+            is_real: group.real,
+        }
+    }
+
+    /// The names of the nodes of a group; those that are taken are reported.
+    fn node_names(&mut self, index: &str, group: &Nodes, taken: &mut Taken) -> Vec<String> {
+        let names = match group.count {
+            None => vec![group.name.clone()],
+            Some(count) => (0..count).map(|number| format!("{}{number}", group.name)).collect(),
+        };
+        let path = ["nodes", index, "name"];
+        // One collision is told; the others of the same two groups follow from it.
+        if let Some((name, other)) = names.iter().find_map(|name| taken.nodes.get_key_value(name)) {
+            let problem = format!("there is already a node {name:?}, from entry {} of the list of nodes", other + 1);
+            self.report(&path, problem, "a name of its own for each node");
+        } else if let Some(other) = taken.groups.get(&group.name) {
+            // `--set nodes.<name>` could mean either.
+            let problem = format!("is the name of entry {} of the list of nodes already", other + 1);
+            self.report(&path, problem, "a name of its own for each entry");
+        }
+        let place = index.parse().expect("a place in the list of nodes");
+        taken.nodes.extend(names.iter().map(|name| (name.clone(), place)));
+        taken.groups.entry(group.name.clone()).or_insert(place);
+        names
+    }
+
+    fn radios(
+        &mut self,
+        index: &str,
+        group: &Nodes,
+        role: model::Role,
+        radio: &model::Radio,
+        taken: &mut Taken,
+    ) -> Vec<model::NodeRadio> {
+        let path = ["nodes", index, "radios"];
+        match &group.radios {
+            None if role == model::Role::Wired => {
+                self.ledger.note(&path, "none", "role wired");
+                Vec::new()
+            }
+            None => {
+                self.ledger.note(&path, "one", "default: as radio says");
+                self.node_radios(index, &[NodeRadio::default()], radio, &mut taken.networks)
+            }
+            Some(given) => {
+                if role == model::Role::Wired {
+                    self.report(&path, "says nothing: a node of role wired has no radio", "another role");
+                } else if role == model::Role::Station && given.len() > 1 {
+                    self.report(&path, "has several radios", "one: a station talks to one access point");
+                }
+                self.node_radios(index, given, radio, &mut taken.networks)
+            }
+        }
+    }
+}

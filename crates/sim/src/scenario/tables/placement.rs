@@ -1,0 +1,82 @@
+//! Where the nodes of a group stand: `nodes.placement`.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::super::model;
+use super::super::quantity::Length;
+use super::Resolver;
+use crate::mobility::{Area, bounds};
+
+/// From one end of a placement to the other, in metres.
+const MAX_EXTENT: f64 = 1e7;
+
+/// Where the nodes of a group stand.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(tag = "shape", deny_unknown_fields)]
+pub(super) enum Placement {
+    /// Along the x axis, from the origin.
+    Line {
+        /// Between neighbours.
+        #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e7))]
+        spacing: Length,
+    },
+    /// Row by row, from the origin.
+    Grid {
+        /// Nodes in a row.
+        #[schemars(extend("minimum" = 1, "maximum" = 10_000))]
+        columns: u32,
+        /// Between neighbours, along both axes.
+        #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e7))]
+        spacing: Length,
+    },
+    /// Evenly around the origin.
+    Circle {
+        /// From the origin.
+        #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e7))]
+        radius: Length,
+    },
+    /// One by one.
+    Points {
+        /// As many [x, y] as there are nodes.
+        #[schemars(extend("minItems" = 1, "x-items" = { "minimum": -1e7, "maximum": 1e7 }))]
+        at: Vec<[Length; 2]>,
+    },
+    /// Drawn for each seed, in a rectangle with a corner in the origin.
+    Uniform {
+        /// Along x.
+        #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e7))]
+        width: Length,
+        /// Along y.
+        #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e7))]
+        height: Length,
+    },
+}
+
+impl Resolver<'_> {
+    pub(super) fn placement(&mut self, index: &str, placement: Placement, count: usize) -> model::Placement {
+        let placed = match placement {
+            Placement::Line { spacing } => model::Placement::Line { spacing: spacing.0 },
+            Placement::Grid { columns, spacing } => model::Placement::Grid { columns, spacing: spacing.0 },
+            Placement::Circle { radius } => model::Placement::Circle { radius: radius.0 },
+            Placement::Points { at } => {
+                if at.len() != count {
+                    let problem = format!("places {} nodes, but there are {count}", at.len());
+                    self.report(&["nodes", index, "placement", "at"], problem, format!("as many as {count}"));
+                }
+                model::Placement::Points(at.iter().map(|[x, y]| [x.0, y.0]).collect())
+            }
+            Placement::Uniform { width, height } => model::Placement::Uniform { width: width.0, height: height.0 },
+        };
+        let has_spacing = matches!(placed, model::Placement::Line { .. } | model::Placement::Grid { .. });
+        let Area { width, height, .. } = bounds(&placed, count);
+        let extent = width.max(height);
+        if has_spacing && extent > MAX_EXTENT {
+            let problem = format!("the nodes would stand {} apart from end to end", Length(extent));
+            let expected = format!("at most {} in all", Length(MAX_EXTENT));
+            self.report(&["nodes", index, "placement", "spacing"], problem, expected);
+        }
+        placed
+    }
+}

@@ -1,0 +1,283 @@
+//! The radio and its medium access: `radio`.
+
+mod association;
+mod channel;
+mod errors;
+mod nodes;
+mod propagation;
+mod queue;
+mod rates;
+mod reception;
+
+use hopcast_radio::errors::DEFAULT_NOISE_FIGURE;
+use hopcast_radio::mac::edca::Edition;
+use hopcast_radio::mac::{AccessRules, Config};
+use hopcast_radio::phy::Standard;
+use hopcast_radio::rate::Algorithm;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::super::declare::{computed, is};
+use super::super::model;
+use super::super::profile::Profile;
+use super::super::quantity::{Level, LevelOrOff, Power, Rate, RateChoice, Size, SizeOrNone, SizeOrOff, Time};
+use super::super::read::Later;
+use super::Resolver;
+use association::Association;
+use errors::Errors;
+pub(super) use nodes::NodeRadio;
+use queue::Queue;
+use rates::Protection;
+use reception::{Reception, Surroundings};
+
+/// The radio and its medium access.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Radio {
+    /// Where the defaults come from; any key beside it wins.
+    #[schemars(extend("x-default" = is("standard", "what the standard and the RFCs say")))]
+    #[expect(dead_code, reason = "the layer under all keys is known before they are read")]
+    profile: Profile,
+    /// Physical layer.
+    #[schemars(extend("x-default" = is("802.11", "the first physical layer of the standard")))]
+    standard: StandardName,
+    /// Preamble of 802.11b and 802.11g frames at 2, 5.5 and 11 Mb/s.
+    #[schemars(extend("x-default" = is("long", "the one that every station of IEEE 802.11-2020, clause 16, understands")))]
+    preamble: Preamble,
+    /// Channel number of the standard's band: the default of the propagation's frequency.
+    #[schemars(extend("minimum" = 1, "maximum" = 200, "x-default" = computed("1 (802.11, 802.11b, 802.11g, WaveLAN), 36 (802.11a), 42 (802.11a-turbo)")))]
+    channel: Option<u32>,
+    /// Rate of unicast data frames, or what chooses it for each receiver.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12, "x-default" = computed("the highest of the standard; under profile `ns-2` the 2 Mb/s of its `bandwidth_` where the standard has that")))]
+    data_rate: Option<RateChoice>,
+    /// Rate of broadcast frames, and the highest one of RTS, CTS and ACK; one above the data rate is as if it were not given.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12, "x-default" = computed("the highest mandatory rate that does not exceed `data_rate`, of 802.11b with `protection`; under profile `ns-2` the 2 Mb/s of its `bandwidth_` where that is a rate of the standard and no more than `data_rate`")))]
+    basic_rate: Option<Rate>,
+    /// RTS/CTS precede unicast frames longer than this (the whole MAC frame counts); `0 B`: all of them. `wavelan`
+    /// has no RTS.
+    #[schemars(extend("minimum" = 0, "maximum" = 65_536, "x-default" = is("off", "dot11RTSThreshold beyond any frame")))]
+    rts_threshold: Option<SizeOrOff>,
+    /// Medium access by four categories (EDCA), with the default parameters of an edition of IEEE 802.11; a flow's
+    /// `priority` names its category.
+    #[schemars(extend("x-default" = is("off", "DCF")))]
+    edca: Edca,
+    /// What goes before OFDM frames of 802.11g while stations of 802.11b belong to the network; the slot is then long. With
+    /// association over the air that is found out from who joins; else it holds throughout.
+    #[schemars(extend("x-default" = computed("`none`; over the air, where `basic_rate` is one of 802.11b, `cts-to-self`")))]
+    protection: Option<Protection>,
+    /// How stations come to their access points.
+    #[schemars(extend("x-default" = is("implicit", "stations belong to the nearest access point from the start")))]
+    association: Association,
+    /// Between two beacons of an access point, in steps of 1.024 ms; used with association over the air.
+    #[schemars(extend("minimum" = 0.001024, "maximum" = 67.10784, "x-default" = is("102.4 ms", "100 time units, what access points come with")))]
+    beacon_interval: Option<Time>,
+    /// Attempts at a frame before it is dropped.
+    retry_limit: RetryLimit,
+    /// Interface queue of each node.
+    queue: Queue,
+    /// Largest IP datagram; larger ones are sent in fragments.
+    #[schemars(extend("minimum" = 68, "maximum" = 2296, "x-default" = is("1500 B", "that of Ethernet, as Linux gives it to 802.11")))]
+    mtu: SizeOrNone,
+    /// How a receiver decides.
+    #[schemars(extend("x-default" = computed("`threshold` with propagation `range`, under profile `ns-2`, and where `receive_threshold` or `carrier_sense_threshold` is given; else `sinr`")))]
+    reception: Option<Reception>,
+    /// Transmit power; not used with propagation `range`.
+    #[schemars(extend("minimum" = 1e-20, "maximum" = 15.84893192461115, "x-default" = is("16.0206 dBm", "40 mW, as a typical card and as in ns-3 (TxPowerStart)")))]
+    #[expect(dead_code, reason = "noted among the powers")]
+    tx_power: Option<Power>,
+    /// Least power to decode a frame; not used with propagation `range`.
+    #[schemars(extend("minimum" = 1e-33, "maximum" = 1e6, "x-default" = computed("the standard's minimum sensitivity at the frame's rate; -64.37 dBm under profile `ns-2`; none with reception `sinr`, where noise decides")))]
+    receive_threshold: Option<Power>,
+    /// Least power that makes the medium busy; not used with propagation `range`.
+    #[schemars(extend("minimum" = 1e-33, "maximum" = 1e6, "x-default" = computed("the minimum sensitivity of the most robust rate (-78.07 dBm under profile `ns-2`), or `receive_threshold` if that is lower")))]
+    carrier_sense_threshold: Option<Power>,
+    /// How much stronger than what overlaps it a frame must be to survive; with reception `sinr`, to draw a receiver
+    /// away from another frame. Not used with propagation `range`.
+    #[schemars(extend("minimum" = 0, "maximum" = 200, "x-default" = is("10 dB", "as in ns-2 (CPThresh_ 10.0)")))]
+    #[expect(dead_code, reason = "noted among the powers")]
+    capture: Option<Level>,
+    /// How much a receiver adds to thermal noise; used with reception `sinr`.
+    #[schemars(extend("minimum" = 0, "maximum" = 60, "x-default" = is(Level(DEFAULT_NOISE_FIGURE), "as in ns-3 (RxNoiseFigure)")))]
+    noise_figure: Option<Level>,
+    /// Signal over noise and interference at which a receiver finds a preamble; used with reception `sinr`.
+    #[schemars(extend("minimum" = -40, "maximum" = 60, "x-default" = computed("4 dB for OFDM; -6.4 dB for DSSS, which is 4 dB less the gain of eleven chips")))]
+    preamble_detection: Option<Level>,
+    /// Transmissions that arrive weaker than this are left out at that node; not used with propagation `range`.
+    #[schemars(extend("minimum" = 1e-33, "maximum" = 1e6, "x-default" = computed("with reception `sinr` 20 dB below the thermal noise, by thresholds 20 dB below what could just destroy the weakest frame, which is the lowest receive threshold less `capture`, and never above the carrier-sense threshold; under profile `ns-2` the carrier-sense threshold")))]
+    interference_floor: Option<Power>,
+    /// How much weaker a receiver hears transmissions on the adjacent channel, one that does not overlap its own;
+    /// those beyond it hears 16 dB weaker still (IEEE 802.11-2020, Table 17-18), those that overlap its own less.
+    /// They interfere, and are never decoded. `off`: channels don't disturb each other. Not used with propagation
+    /// `range`.
+    // A receiver passes 17.3.10.3 if interference on the adjacent channel at -63 dBm (sensitivity + 3 dB + rejection, the same at
+    // each rate) does no more than the noise that 17.3.10.2 allows it, thermal noise and 10 dB: -91 dBm.
+    #[schemars(extend("minimum" = 0, "maximum" = 200, "x-default" = is("28 dB", "the least that IEEE 802.11-2020, 17.3.10.3, asks of a receiver")))]
+    adjacent_channel_rejection: LevelOrOff,
+    /// How power falls with distance.
+    #[schemars(extend("x-default" = is("free-space", "the only model without a parameter of its own")))]
+    propagation: Later<propagation::Kinds>,
+    /// Losses on top of what `reception` decides.
+    #[schemars(extend("x-default" = is("none", "")))]
+    errors: Later<Errors>,
+}
+
+/// A physical layer.
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+enum StandardName {
+    /// DSSS at 1 and 2 Mb/s, 2.4 GHz.
+    #[serde(rename = "802.11")]
+    Dsss,
+    /// HR/DSSS at 1, 2, 5.5 and 11 Mb/s, 2.4 GHz.
+    #[serde(rename = "802.11b")]
+    HrDsss,
+    /// OFDM at 6 to 54 Mb/s, 5 GHz.
+    #[serde(rename = "802.11a")]
+    Ofdm,
+    /// ERP-OFDM at 6 to 54 Mb/s and the rates of 802.11b, 2.4 GHz.
+    #[serde(rename = "802.11g")]
+    Erp,
+    /// Atheros' turbo mode of 802.11a: OFDM at 12 to 108 Mb/s in 40 MHz, 5 GHz.
+    #[serde(rename = "802.11a-turbo")]
+    OfdmTurbo,
+    /// WaveLAN as it was before 802.11: 2 Mb/s, 2.4 GHz.
+    #[serde(rename = "wavelan")]
+    Wavelan,
+}
+
+/// Whose default parameters of EDCA.
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+enum Edca {
+    /// None: DCF.
+    #[serde(rename = "off")]
+    Off,
+    /// 802.11e-2005 to 802.11-2012, and WMM.
+    #[serde(rename = "2012")]
+    Ieee2012,
+    /// 802.11-2020, with other TXOP limits.
+    #[serde(rename = "2020")]
+    Ieee2020,
+}
+
+/// Preamble of HR/DSSS.
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Preamble {
+    /// 144 bits.
+    Long,
+    /// 72 bits.
+    Short,
+}
+
+/// Attempts at a frame.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct RetryLimit {
+    /// At a frame no longer than the RTS threshold, and at an RTS.
+    #[schemars(extend("minimum" = 1, "maximum" = 255, "x-default" = is(Config::DEFAULT_SHORT_RETRY_LIMIT, "dot11ShortRetryLimit (IEEE 802.11-2020, Annex C)")))]
+    short: u32,
+    /// At a frame longer than the RTS threshold.
+    #[schemars(extend("minimum" = 1, "maximum" = 255, "x-default" = is(Config::DEFAULT_LONG_RETRY_LIMIT, "dot11LongRetryLimit (IEEE 802.11-2020, Annex C)")))]
+    long: u32,
+}
+
+alike!(StandardName, Standard: Dsss, HrDsss, Ofdm, Erp, OfdmTurbo, Wavelan);
+
+impl From<Edca> for Option<Edition> {
+    fn from(edca: Edca) -> Self {
+        match edca {
+            Edca::Off => None,
+            Edca::Ieee2012 => Some(Edition::Ieee2012),
+            Edca::Ieee2020 => Some(Edition::Ieee2020),
+        }
+    }
+}
+
+impl Resolver<'_> {
+    /// The radio and the MTU.
+    pub(super) fn radio(&mut self, radio: &Later<Radio>) -> (model::Radio, Option<u32>) {
+        let radio = &radio.read(&mut self.ledger, &["radio"]);
+        let standard = radio.standard.into();
+        let short_preamble = self.short_preamble(radio, standard);
+        let (data_rate, rate_control, basic_rate) = self.rates(radio, standard);
+        let association = self.association(radio, standard);
+        let protection = self.protection(radio, standard, basic_rate, association.is_some());
+        let rts_threshold = self.rts_threshold(radio, standard);
+        let mtu = radio.mtu.0.map(bytes);
+        let queue_discipline = self.queue_discipline(&radio.queue, mtu);
+        let channel = self.channel(radio.channel, standard);
+        let propagation::Resolved { propagation, shadowing, fading } =
+            self.propagation(&radio.propagation, standard, channel);
+        let used = match rate_control {
+            Algorithm::Fixed(_) => &[data_rate, basic_rate],
+            _ => standard.rates(),
+        };
+        let by_range = matches!(propagation, model::Propagation::Range(_));
+        let around = Surroundings { standard, short_preamble, used, by_range };
+        let (tx_power, reception) = self.reception(radio, around);
+        let radio = model::Radio {
+            standard,
+            channel: channel.unwrap_or_else(|| standard.default_frequency()),
+            adjacent_channel_rejection: radio.adjacent_channel_rejection.0.map(|level| level.0),
+            short_preamble,
+            data_rate,
+            rate_control,
+            edca: radio.edca.into(),
+            protection,
+            association,
+            access_rules: self.access_rules(),
+            basic_rate,
+            rts_threshold,
+            short_retry_limit: radio.retry_limit.short,
+            long_retry_limit: radio.retry_limit.long,
+            queue_packets: radio.queue.packets,
+            queue_discipline,
+            tx_power,
+            propagation,
+            shadowing,
+            fading,
+            reception,
+            errors: self.errors(&radio.errors),
+        };
+        (radio, mtu)
+    }
+
+    fn short_preamble(&mut self, radio: &Radio, standard: Standard) -> bool {
+        let is_short = radio.preamble == Preamble::Short;
+        if is_short && !matches!(standard, Standard::HrDsss | Standard::Erp) {
+            self.report(&["radio", "preamble"], format!("{standard} has no short preamble"), "\"long\", or 802.11b");
+        }
+        is_short
+    }
+
+    /// In bytes; `None`: off.
+    fn rts_threshold(&mut self, radio: &Radio, standard: Standard) -> Option<u32> {
+        let path = ["radio", "rts_threshold"];
+        let threshold: SizeOrOff = if standard.acknowledges() {
+            self.ledger.read(&path)
+        } else {
+            let source = format!("default: {standard} has no RTS");
+            self.ledger.pick(&path, radio.rts_threshold, || (SizeOrOff(None), source))
+        };
+        if threshold.0.is_some() && !standard.acknowledges() {
+            self.report(
+                &path,
+                format!("{standard} has no RTS: its stations answer nobody"),
+                "\"off\", or another standard",
+            );
+        }
+        threshold.0.map(bytes)
+    }
+
+    /// Whose medium access, which no key sets.
+    fn access_rules(&mut self) -> AccessRules {
+        let (rules, told) = self.ledger.layer.access_rules;
+        let source = format!("profile {} (no key of its own)", self.ledger.layer.name);
+        self.ledger.note(&["radio", "access_rules"], told, &source);
+        rules
+    }
+}
+
+fn bytes(size: Size) -> u32 {
+    // The schema keeps sizes of the radio below 1 MB.
+    size.0 as u32
+}

@@ -1,0 +1,195 @@
+//! Rates of frames, and what protects those that not all stations understand.
+
+use hopcast_radio::mac::{self, dsss_rate};
+use hopcast_radio::phy::{DataRate, Modulation, Standard};
+use hopcast_radio::rate::Algorithm;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::super::Resolver;
+use super::Radio;
+use crate::scenario::model;
+use crate::scenario::quantity::{Rate, RateChoice};
+
+/// What goes before OFDM frames.
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Protection {
+    /// Nothing.
+    None,
+    /// A CTS to the station itself, at the basic rate.
+    CtsToSelf,
+    /// RTS and CTS at the basic rate.
+    RtsCts,
+}
+
+alike!(Protection, mac::Protection: None, CtsToSelf, RtsCts);
+
+/// Why a basic rate is what it is by default.
+const BASIC_RATE_SOURCE: &str =
+    "default: the highest mandatory rate up to the data rate (IEEE 802.11-2020, 10.6.6.5.2)";
+
+impl Resolver<'_> {
+    /// The rate of data frames or the highest of them, what chooses it, and the basic rate.
+    pub(super) fn rates(&mut self, radio: &Radio, standard: Standard) -> (DataRate, Algorithm, DataRate) {
+        // Those of the profile hold where the standard has them.
+        let [profile_data_rate, profile_basic_rate] = ["data_rate", "basic_rate"].map(|key| {
+            let (rate, source) = self.ledger.of_profile(&["radio", key])?;
+            Some((rate_of(standard, rate)?, source))
+        });
+        let given = match radio.data_rate {
+            Some(RateChoice::Fixed(rate)) => self.rate("data_rate", rate, standard),
+            _ => None,
+        };
+        let adaptive = match radio.data_rate {
+            Some(RateChoice::Arf) => Some(Algorithm::Arf),
+            Some(RateChoice::Aarf) => Some(Algorithm::Aarf),
+            Some(RateChoice::Minstrel) => Some(Algorithm::Minstrel),
+            Some(RateChoice::Fixed(_)) | None => None,
+        };
+        let (data_rate, rate_control) = match adaptive {
+            Some(algorithm) => {
+                self.ledger.note_given(&["radio", "data_rate"]);
+                (standard.default_data_rate(), algorithm)
+            }
+            None => {
+                let rate = self.ledger.pick_shown(&["radio", "data_rate"], given, DataRate::to_string, || {
+                    profile_data_rate.unwrap_or_else(|| {
+                        (standard.default_data_rate(), format!("default: the highest rate of {standard}"))
+                    })
+                });
+                (rate, Algorithm::Fixed(rate))
+            }
+        };
+        let given = radio.basic_rate.and_then(|rate| self.rate("basic_rate", rate, standard));
+        let protected = matches!(radio.protection, Some(Protection::CtsToSelf | Protection::RtsCts));
+        let (fitting, exceeding) = split(given, data_rate);
+        let basic_rate = self.ledger.pick_shown(&["radio", "basic_rate"], fitting, DataRate::to_string, || {
+            let of_profile = profile_basic_rate.filter(|(rate, _)| *rate <= data_rate);
+            let (rate, source) = of_profile.unwrap_or_else(|| {
+                let source = match protected && standard == Standard::Erp {
+                    true => "default with protection: what 802.11b has",
+                    false => BASIC_RATE_SOURCE,
+                };
+                (default_basic_rate(standard, protected, data_rate), source.into())
+            });
+            (rate, in_place_of(exceeding, source))
+        });
+        (data_rate, rate_control, basic_rate)
+    }
+
+    pub(super) fn protection(
+        &mut self,
+        radio: &Radio,
+        standard: Standard,
+        basic_rate: DataRate,
+        is_over_the_air: bool,
+    ) -> mac::Protection {
+        let path = ["radio", "protection"];
+        let protection = self.ledger.pick(&path, radio.protection, || {
+            if is_over_the_air && standard == Standard::Erp && basic_rate.modulation() == Modulation::Dsss {
+                let source = "default over the air: while a station of 802.11b belongs to the network";
+                return (Protection::CtsToSelf, source.into());
+            }
+            (Protection::None, "default: as where all stations understand OFDM".into())
+        });
+        if protection == Protection::None {
+            return mac::Protection::None;
+        }
+        if standard != Standard::Erp {
+            self.report(
+                &path,
+                format!("{standard} needs none: only 802.11g mixes OFDM with what came before"),
+                "\"none\"",
+            );
+        } else {
+            self.check_protects(&path, basic_rate);
+        }
+        protection.into()
+    }
+
+    /// What protects others is at the basic rate, which these must understand.
+    pub(super) fn check_protects(&mut self, path: &[&str], basic_rate: DataRate) {
+        if basic_rate.modulation() == Modulation::Ofdm {
+            let problem =
+                format!("protects nothing at a basic rate of {basic_rate}, which 802.11b does not understand");
+            self.report(path, problem, "a basic_rate of 1, 2, 5.5 or 11 Mb/s");
+        }
+    }
+
+    fn rate(&mut self, key: &str, rate: Rate, standard: Standard) -> Option<DataRate> {
+        self.rate_at(&["radio", key], rate, standard)
+    }
+
+    /// The rate of the standard that is `rate`; another is reported.
+    pub(super) fn rate_at(&mut self, path: &[&str], rate: Rate, standard: Standard) -> Option<DataRate> {
+        let found = rate_of(standard, rate);
+        if found.is_none() {
+            let known: Vec<String> = standard.rates().iter().map(|rate| format!("\"{rate}\"")).collect();
+            self.report(path, format!("{standard} has no such rate"), format!("one of {}", known.join(", ")));
+        }
+        found
+    }
+
+    /// The basic rate of a radio, of which these rates are its own.
+    pub(super) fn node_basic_rate(
+        &mut self,
+        path: &[&str],
+        data_rate: Option<DataRate>,
+        given: Option<DataRate>,
+        radio: &model::Radio,
+    ) -> DataRate {
+        let standard = radio.standard;
+        let (fitting, exceeding) = split(given, data_rate.unwrap_or(radio.data_rate));
+        if let Some(rate) = fitting {
+            self.ledger.note_given(path);
+            // What protects by default is left to the other radios.
+            let is_asked = standard == Standard::Erp && self.ledger.is_given(&["radio", "protection"]);
+            if is_asked && radio.protection != mac::Protection::None {
+                self.check_protects(path, rate);
+            }
+            return rate;
+        }
+        let (rate, source) = match data_rate {
+            Some(rate) if !has_rate(standard, rate, radio.basic_rate) => {
+                (default_basic_rate(standard, radio.protection != mac::Protection::None, rate), BASIC_RATE_SOURCE)
+            }
+            // The network's, as what goes at it is for all stations.
+            _ => (radio.basic_rate, "radio.basic_rate"),
+        };
+        if rate != radio.basic_rate || exceeding.is_some() {
+            self.ledger.note(path, &rate.to_string(), &in_place_of(exceeding, source.into()));
+        }
+        rate
+    }
+}
+
+/// The rate of the standard that is `rate`.
+fn rate_of(standard: Standard, rate: Rate) -> Option<DataRate> {
+    standard.rates().iter().find(|known| f64::from(known.as_kbps()) * 1e3 == rate.0).copied()
+}
+
+/// A basic rate that is given, if it does not exceed that of data, and if it does.
+fn split(given: Option<DataRate>, data_rate: DataRate) -> (Option<DataRate>, Option<DataRate>) {
+    (given.filter(|&rate| rate <= data_rate), given.filter(|&rate| rate > data_rate))
+}
+
+/// The source of what is in force in place of a basic rate that exceeds that of data, if there is one.
+fn in_place_of(exceeding: Option<DataRate>, source: String) -> String {
+    match exceeding {
+        Some(rate) => format!("{rate} exceeds data_rate; {source}"),
+        None => source,
+    }
+}
+
+/// The highest mandatory rate that does not exceed that of data; where that is protected, of 802.11b.
+fn default_basic_rate(standard: Standard, protected: bool, data_rate: DataRate) -> DataRate {
+    let highest = if protected && standard == Standard::Erp { dsss_rate(standard, data_rate) } else { data_rate };
+    standard.default_basic_rate(highest)
+}
+
+/// Whether a radio that sends its data at `highest` has this rate: none above it, and under 802.11b none of OFDM.
+fn has_rate(standard: Standard, highest: DataRate, rate: DataRate) -> bool {
+    let is_dsss = standard == Standard::Erp && highest.modulation() == Modulation::Dsss;
+    rate <= highest && !(is_dsss && rate.modulation() == Modulation::Ofdm)
+}

@@ -1,0 +1,195 @@
+//! AODV: `nodes.routing`, `protocol = "aodv"`.
+
+use hopcast_protocols::routing::aodv::{self, Config};
+use hopcast_protocols::time::Instant;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{NS_2, protocol};
+use crate::scenario::declare::{by, is};
+use crate::scenario::model;
+use crate::scenario::quantity::Time;
+
+/// Parameters of AODV, by their names in RFC 3561, section 10.
+#[derive(Deserialize, JsonSchema)]
+pub(in super::super) struct Aodv {
+    /// Whose defaults hold for all that is not given.
+    #[schemars(extend("x-default" = is("rfc-3561", "the standard")))]
+    profile: Profile,
+    /// How long a route is valid without being used.
+    #[schemars(extend("minimum" = 1e-3, "maximum" = 3600, "x-default" = of(SECTION_10, |aodv| Time::from(aodv.active_route_timeout))))]
+    active_route_timeout: Time,
+    /// A neighbour is lost after so many hello intervals without a sign of it.
+    #[schemars(extend("minimum" = 1, "maximum" = 1000, "x-default" = of(SECTION_10, |aodv| aodv.allowed_hello_loss)))]
+    allowed_hello_loss: u32,
+    /// Time between two hellos.
+    #[schemars(extend("minimum" = 1e-3, "maximum" = 3600, "x-default" = of(SECTION_10, |aodv| Time::from(aodv.hello_interval))))]
+    hello_interval: Time,
+    /// By how many hops the request of a local repair goes beyond where the destination was.
+    #[schemars(extend("minimum" = 0, "maximum" = 255, "x-default" = of(SECTION_10, |aodv| aodv.local_add_ttl)))]
+    local_add_ttl: u8,
+    /// Hops between the two nodes that are farthest apart.
+    #[schemars(extend("minimum" = 1, "maximum" = 255, "x-default" = of(SECTION_10, |aodv| aodv.net_diameter)))]
+    net_diameter: u8,
+    /// Time for a hop, with all that it waits for.
+    #[schemars(extend("minimum" = 1e-3, "maximum" = 3600, "x-default" = of(SECTION_10, |aodv| Time::from(aodv.node_traversal_time))))]
+    node_traversal_time: Time,
+    /// The most route errors in a second; 0: no limit.
+    #[schemars(extend("minimum" = 0, "maximum" = 1000, "x-default" = of(SECTION_10, |aodv| aodv.rerr_ratelimit.unwrap_or(0))))]
+    rerr_ratelimit: u32,
+    /// The most route requests that a node makes in a second; 0: no limit.
+    #[schemars(extend("minimum" = 0, "maximum" = 1000, "x-default" = of(SECTION_10, |aodv| aodv.rreq_ratelimit.unwrap_or(0))))]
+    rreq_ratelimit: u32,
+    /// The most requests through the whole network in a search, not counting the first request, which may be a ring: with 0, a
+    /// search that begins with a ring ends with the last ring. Under the profile `ns-2` rings don't count: the whole network is
+    /// asked once more often than this.
+    #[schemars(extend("minimum" = 0, "maximum" = 1000, "x-default" = of(SECTION_10, |aodv| aodv.rreq_retries)))]
+    rreq_retries: u32,
+    /// Hops by which the wait for a reply is longer than a ring takes.
+    #[schemars(extend("minimum" = 0, "maximum" = 255, "x-default" = of(SECTION_10, |aodv| aodv.timeout_buffer)))]
+    timeout_buffer: u8,
+    /// Radius of the first ring in hops.
+    #[schemars(extend("minimum" = 1, "maximum" = 255, "x-default" = of(SECTION_10, |aodv| aodv.ttl_start)))]
+    ttl_start: u8,
+    /// By how many hops each ring is larger than the one before.
+    #[schemars(extend("minimum" = 1, "maximum" = 255, "x-default" = of(SECTION_10, |aodv| aodv.ttl_increment)))]
+    ttl_increment: u8,
+    /// Radius of the last ring in hops; what is beyond is the whole network.
+    #[schemars(extend("minimum" = 0, "maximum" = 255, "x-default" = of(SECTION_10, |aodv| aodv.ttl_threshold)))]
+    ttl_threshold: u8,
+    /// Broadcasts that answer a message are delayed by up to this time, and requests of a node's own, but under profile `ns-2` and
+    /// in ARP packets.
+    #[schemars(extend("minimum" = 0, "maximum" = 3600, "x-default" = of("as ns-2.35; RFC 5148, section 5, asks for some", |aodv| Time::from(aodv.broadcast_jitter))))]
+    broadcast_jitter: Time,
+    /// How a node learns that a neighbour has gone.
+    #[schemars(extend("x-default" = of("allowed by RFC 3561, sections 6.9 and 6.10", |aodv| LinkDetection::from(aodv.link_detection))))]
+    link_detection: LinkDetection,
+    /// Whether nodes that are part of no active route send hellos too.
+    #[schemars(extend("x-default" = of("RFC 3561, section 6.9", |aodv| aodv.hello_always)))]
+    hello_always: bool,
+    /// When a node looks itself for a route that has broken behind it.
+    #[schemars(extend("x-default" = of("allowed by RFC 3561, section 6.12", |aodv| LocalRepair::from(aodv.local_repair))))]
+    local_repair: LocalRepair,
+    /// Whether a node that replies for a destination tells that one of it (G flag).
+    #[schemars(extend("x-default" = of("allowed by RFC 3561, section 6.6.3", |aodv| aodv.gratuitous_reply)))]
+    gratuitous_reply: bool,
+    /// Whether only the destination itself may reply (D flag).
+    #[schemars(extend("x-default" = of("allowed by RFC 3561, section 6.3", |aodv| aodv.destination_only)))]
+    destination_only: bool,
+    /// Whether replies are acknowledged, and neighbours that do not acknowledge blacklisted (A flag).
+    #[schemars(extend("x-default" = of("allowed by RFC 3561, section 6.8", |aodv| aodv.reply_acknowledgement)))]
+    reply_acknowledgement: bool,
+}
+
+/// Whose AODV.
+#[derive(Clone, Copy, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Profile {
+    /// RFC 3561, section 10.
+    #[serde(rename = "rfc-3561")]
+    Rfc3561,
+    /// ns-2.35: broken links by the link layer alone, no hellos, no limits of rates, waits as long as replies took so far, and packets that
+    /// go with a link that is lost.
+    #[serde(rename = "ns-2")]
+    Ns2,
+    /// draft-ietf-manet-aodv-05 as on the testbed of de Silva and Das: hellos always, no local repair, nothing from the link layer.
+    #[serde(rename = "draft-5")]
+    Draft5,
+    /// `draft-5` with its messages in ARP packets, as on that testbed: no IP, and no ARP beside it. Over radios only.
+    #[serde(rename = "draft-5-in-arp")]
+    Draft5InArp,
+}
+
+impl Profile {
+    fn config(self) -> Config {
+        match self {
+            Self::Rfc3561 => Config::rfc3561(),
+            Self::Ns2 => Config::ns2(),
+            Self::Draft5 => Config::draft5(),
+            Self::Draft5InArp => Config::draft5_in_arp(),
+        }
+    }
+}
+
+/// How a node learns that a neighbour has gone.
+#[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum LinkDetection {
+    /// It hears nothing of it, having heard a hello before.
+    Hello,
+    /// The interface gives up a packet for it.
+    LinkLayer,
+    /// Either.
+    Both,
+}
+
+/// When a node looks itself for a route that has broken behind it.
+#[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum LocalRepair {
+    /// Never.
+    Never,
+    /// The destination was no farther than three tenths of `net_diameter`: RFC 3561, section 6.12.
+    Near,
+    /// The packet that shows it has come farther than it has to go; other routes over the link stay: ns-2.35.
+    NearerThanSource,
+}
+
+alike!(LinkDetection, aodv::LinkDetection: Hello, LinkLayer, Both);
+alike!(LocalRepair, aodv::LocalRepair: Never, Near, NearerThanSource);
+
+/// Section 10 lists parameters. What it does not list is a choice that the text leaves.
+const SECTION_10: &str = "RFC 3561, section 10";
+
+const DRAFT_5: &str = "draft-ietf-manet-aodv-05, section 17";
+
+/// A default that each profile has: under `rfc-3561` by this source.
+fn of<V: Serialize>(source: &str, value: impl Fn(&Config) -> V) -> Value {
+    let case = |word, profile: Profile, source| (word, value(&profile.config()), source);
+    by(
+        "profile",
+        [
+            case("rfc-3561", Profile::Rfc3561, source),
+            case("ns-2", Profile::Ns2, NS_2),
+            case("draft-5", Profile::Draft5, DRAFT_5),
+            case("draft-5-in-arp", Profile::Draft5InArp, DRAFT_5),
+        ],
+    )
+}
+
+impl Aodv {
+    /// Whether messages travel in ARP packets.
+    pub(super) fn is_in_arp(&self) -> bool {
+        self.profile == Profile::Draft5InArp
+    }
+
+    pub(super) fn protocol(self) -> model::Routing {
+        let rules = self.profile.config();
+        let config = Config {
+            active_route_timeout: self.active_route_timeout.into(),
+            allowed_hello_loss: self.allowed_hello_loss,
+            hello_interval: self.hello_interval.into(),
+            local_add_ttl: self.local_add_ttl,
+            net_diameter: self.net_diameter,
+            node_traversal_time: self.node_traversal_time.into(),
+            rerr_ratelimit: Some(self.rerr_ratelimit).filter(|&limit| limit > 0),
+            rreq_ratelimit: Some(self.rreq_ratelimit).filter(|&limit| limit > 0),
+            rreq_retries: self.rreq_retries,
+            timeout_buffer: self.timeout_buffer,
+            ttl_start: self.ttl_start,
+            ttl_increment: self.ttl_increment,
+            ttl_threshold: self.ttl_threshold,
+            broadcast_jitter: self.broadcast_jitter.into(),
+            link_detection: self.link_detection.into(),
+            hello_always: self.hello_always,
+            local_repair: self.local_repair.into(),
+            gratuitous_reply: self.gratuitous_reply,
+            destination_only: self.destination_only,
+            reply_acknowledgement: self.reply_acknowledgement,
+            rules: rules.rules,
+            in_arp: rules.in_arp,
+        };
+        protocol("aodv", move |node| aodv::Aodv::new(config.clone(), node, Instant::START))
+    }
+}
