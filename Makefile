@@ -14,10 +14,11 @@ SHELL := bash
 .DELETE_ON_ERROR:
 
 VENV := .venv
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 INSTALLED := $(VENV)/.installed
 BUILT := $(VENV)/.built
 TOOLS := $(VENV)/.tools
+OLDEST = $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 # What the Python module is compiled from.
 SOURCES := Cargo.toml Cargo.lock pyproject.toml \
     $(shell find crates traces -type f \( -name '*.rs' -o -name Cargo.toml -o -name '*.dat' \))
@@ -27,7 +28,7 @@ STATIC ?= $(shell rustc -vV | sed -n 's/^host: //p')
 TESTED := --workspace --exclude hopcast-py --locked
 PYTEST := $(BIN)/pytest -q -n auto
 
-.PHONY: help install build static demo test test-full lint deny docs-check format docs bench bench-peers bench-kernel bench-probe bench-stream fuzz clean
+.PHONY: help install build static demo test test-full lint deny oldest wasm docs-check format docs bench bench-peers bench-kernel bench-probe bench-stream fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,6 +67,12 @@ lint: $(BUILT) ## check style, lints, types, documentation
 
 deny: $(TOOLS) ## check licences, sources and known vulnerabilities of dependencies (DENY=licenses: those alone)
 	$(BIN)/cargo-deny check --hide-inclusion-graph $(DENY)
+
+oldest: ## compile with the oldest Rust that is promised, which rustup installs
+	rustup run --install $(OLDEST) cargo check --workspace --all-targets --locked
+
+wasm: ## compile the lower crates for wasm32, which has no socket, clock or file: they are sans-IO
+	cargo check --target wasm32-unknown-unknown -p hopcast-wire -p hopcast-protocols -p hopcast-radio --locked
 
 docs-check: $(BUILT) ## check the pages and figures that come from the code, many of them by simulating
 	$(BIN)/python tools/docs/generate.py --check
