@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from hopcast.scenario import Scenario
 
 Progress = Callable[[float, float], None]
-"""Told about ten times a second how many simulated seconds are done, and of how many."""
+"""Told about ten times a second how many simulated seconds are done, and of how many. If it is an object with a method
+`preparation`, that is told instead, before anything is simulated, how many steps of setting up links and routes are done, and
+of how many."""
 
 
 def run(

@@ -93,6 +93,35 @@ def test_progress_reaches_the_end(scenario: Scenario) -> None:
     assert [done for done, _ in told] == sorted(done for done, _ in told)
 
 
+def test_progress_is_told_how_far_the_preparation_is() -> None:
+    class Told:
+        def __init__(self) -> None:
+            self.steps: list[tuple[int, int]] = []
+
+        def __call__(self, _done: float, _total: float) -> None: ...
+
+        def preparation(self, done: int, total: int) -> None:
+            self.steps.append((done, total))
+
+    told = Told()
+    crowd = hopcast.Scenario.from_toml("""
+        duration = "1 ms"
+        [radio.propagation]
+        model = "log-distance"
+        exponent = 2.5
+        shadowing = "4 dB"
+        [[nodes]]
+        name = "n"
+        count = 1500
+        routing = { protocol = "aodv" }
+        placement = { shape = "uniform", area = ["500 m", "500 m"] }
+    """)
+    hopcast.run(crowd, progress=told)
+    assert told.steps
+    assert {total for _, total in told.steps} == {1500}
+    assert [done for done, _ in told.steps] == sorted(done for done, _ in told.steps)
+
+
 def test_an_error_in_the_progress_function_stops_the_run(scenario: Scenario) -> None:
     class OurError(Exception):
         pass

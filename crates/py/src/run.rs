@@ -20,10 +20,14 @@ use crate::scenario::PyScenario;
 /// Between two looks at progress and signals.
 const TICK: Duration = Duration::from_millis(100);
 
+/// Simulated time before the first event.
+const NOTHING: hopcast_protocols::time::Duration = hopcast_protocols::time::Duration::ZERO;
+
 /// Runs a replication for each seed, on so many threads. `progress` is told of simulated seconds, done and in all; what it
-/// raises stops the runs. With `out`, the tables of all that finished are written there, however it ends, and with `pcap` a
-/// capture of each node; captures of an earlier run go. Errors carry what finished; what a model written in Python
-/// raises is the cause of one.
+/// raises stops the runs. If it has a method `preparation`, that is told instead, before anything is simulated, of the steps in
+/// which the replications that come first are set up. With `out`, the tables of all that finished are written there, however
+/// it ends, and with `pcap` a capture of each node; captures of an earlier run go. Errors carry what finished; what a model
+/// written in Python raises is the cause of one.
 #[pyfunction]
 pub(crate) fn run(
     py: Python<'_>,
@@ -40,12 +44,20 @@ pub(crate) fn run(
     }
     let wanted = seeds.len();
     let total = scenario.loaded.scenario.duration.as_secs_f64() * seeds.len() as f64;
+    let job =
+        Job { scenario: &scenario.loaded.scenario, seeds: &seeds, threads, captures: out.as_deref().filter(|_| pcap) };
+    let steps = job.preparation() * threads.clamp(1, seeds.len().max(1)) as u64;
     let tell = |py: Python<'_>, done: f64| match &progress {
         Some(progress) => progress.call1(py, (done, total)).map(drop),
         None => Ok(()),
     };
-    let job =
-        Job { scenario: &scenario.loaded.scenario, seeds: &seeds, threads, captures: out.as_deref().filter(|_| pcap) };
+    let tell_preparation = |py: Python<'_>, done: u64| match &progress {
+        Some(progress) => match progress.bind(py).getattr_opt("preparation")? {
+            Some(preparation) => preparation.call1((done, steps)).map(drop),
+            None => tell(py, 0.0),
+        },
+        None => Ok(()),
+    };
     // An earlier run has told what it raised.
     scenario.raised.take();
     let (finished, outcome, stopped_by) = py.detach(|| {
@@ -55,7 +67,10 @@ pub(crate) fn run(
             }
             Python::attach(|py| {
                 py.check_signals()?;
-                tell(py, control.simulated().as_secs_f64())
+                match control.simulated() {
+                    NOTHING => tell_preparation(py, control.prepared()),
+                    done => tell(py, done.as_secs_f64()),
+                }
             })
         })
     });

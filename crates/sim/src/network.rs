@@ -152,10 +152,8 @@ impl Network {
             };
             ports.attachments(node).iter().map(interface).collect()
         });
-        let needs_paths = scenario.groups.iter().any(|group| matches!(group.routing, Routing::Static));
-        let destinations = if needs_paths { destinations(scenario) } else { Destinations::default() };
-        let mut network = Self::of_hops(hops, interfaces.collect(), destinations, goes_on)?;
-        let wanted = if needs_paths { network.unreachable(scenario) } else { Vec::new() };
+        let mut network = Self::of_hops(hops, interfaces.collect(), routed(scenario), goes_on)?;
+        let wanted = if needs_paths(scenario) { network.unreachable(scenario) } else { Vec::new() };
         if !wanted.is_empty() {
             // Where applications pass flows on, answers go back from one to the other.
             let ends: BTreeSet<u32> = wanted.iter().map(|&(_, to)| to).chain(relays(scenario)).collect();
@@ -292,6 +290,16 @@ impl Network {
         }
         routes
     }
+}
+
+/// Whether paths are found beforehand: by static routing, if any node has that.
+fn needs_paths(scenario: &Scenario) -> bool {
+    scenario.groups.iter().any(|group| matches!(group.routing, Routing::Static))
+}
+
+/// The destinations to which paths are found beforehand.
+pub(crate) fn routed(scenario: &Scenario) -> Destinations {
+    if needs_paths(scenario) { destinations(scenario) } else { Destinations::default() }
 }
 
 /// Who may be sent packets by static routing: the ends of flows, the nodes that they name, and those whose programs pass on what

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 WIDTH = 30
@@ -13,38 +13,52 @@ PATIENCE_S = 0.3
 
 
 @contextmanager
-def progress_bar(unit: str = "s") -> Iterator[Callable[[float, float], None] | None]:
-    """A function to tell how much of how much is done; `None` where nobody would see the bar."""
+def progress_bar(unit: str = "s") -> Iterator[Bar | None]:
+    """A bar to tell how much of how much is done; `None` where nobody would see it."""
     if not sys.stderr.isatty():
         yield None
         return
-    bar = _Bar(unit)
+    bar = Bar(unit)
     try:
-        yield bar.show
+        yield bar
     finally:
         bar.clear()
 
 
-class _Bar:
+class Bar:
+    """A line that shows how much is done, and how long the rest takes at the same pace."""
+
     def __init__(self, unit: str) -> None:
         self._unit = unit
         self._start = time.monotonic()
         self._found: float | None = None
         self._shown = False
 
-    def show(self, done: float, total: float) -> None:
-        elapsed = time.monotonic() - self._start
+    def __call__(self, done: float, total: float) -> None:
+        """Shows that `done` of `total` is done."""
+        now = time.monotonic()
         if self._found is None:
-            # What was there at the start took no time, and says nothing about the rest.
+            # What was there at the start took no time, and preparation did: neither says anything about the rest.
             self._found = done
+            if self._shown:
+                self._start = now
+        elapsed = now - self._start
         if total <= 0.0 or elapsed < PATIENCE_S:
             return
-        share = min(done / total, 1.0)
-        filled = round(WIDTH * share)
         fresh = done - self._found
         left = f", {_clock(elapsed * max(total - done, 0.0) / fresh)} left" if fresh > 0.0 else ""
+        self._show(done / total, f"{done:.4g} of {total:.4g} {self._unit}{left}")
+
+    def preparation(self, done: int, total: int) -> None:
+        """Shows how far links and routes are set up, before anything is simulated."""
+        if time.monotonic() - self._start >= PATIENCE_S:
+            self._show(done / max(total, 1), "of links and routes set up")
+
+    def _show(self, share: float, text: str) -> None:
+        share = min(share, 1.0)
+        filled = round(WIDTH * share)
         bar = "█" * filled + "░" * (WIDTH - filled)
-        self._write(f"\r{bar} {share:4.0%}  {done:.4g} of {total:.4g} {self._unit}{left}\x1b[K")
+        self._write(f"\r{bar} {share:4.0%}  {text}\x1b[K")
         self._shown = True
 
     def clear(self) -> None:

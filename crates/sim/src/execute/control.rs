@@ -8,6 +8,7 @@ use hopcast_protocols::time::Duration;
 #[derive(Debug, Default)]
 pub struct Control {
     is_stopped: AtomicBool,
+    prepared: AtomicU64,
     simulated: AtomicU64,
 }
 
@@ -27,9 +28,19 @@ impl Control {
         self.is_stopped.load(Ordering::Relaxed)
     }
 
+    /// Steps of preparation so far, added up over all replications; one has [`Job::preparation`](super::Job::preparation).
+    pub fn prepared(&self) -> u64 {
+        self.prepared.load(Ordering::Relaxed)
+    }
+
     /// Simulated time so far, added up over all replications.
     pub fn simulated(&self) -> Duration {
         Duration::from_nanos(self.simulated.load(Ordering::Relaxed))
+    }
+
+    /// The preparation of a replication has come on by a step.
+    pub(super) fn on_prepared(&self) {
+        self.prepared.fetch_add(1, Ordering::Relaxed);
     }
 
     /// A replication has come on by `time`. The sum stays at the largest time there is.

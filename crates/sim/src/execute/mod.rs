@@ -14,6 +14,7 @@ use hopcast_protocols::time::Instant;
 
 use crate::capture::Capture;
 use crate::results::{Meter, Replication, RunResult};
+use crate::run::Simulation;
 use crate::scenario::model::Scenario;
 
 /// What to run.
@@ -27,6 +28,13 @@ pub struct Job<'a> {
     pub threads: usize,
     /// Folder for a capture of each node, if wanted; it must be there. See [`Capture::create`] for the names.
     pub captures: Option<&'a Path>,
+}
+
+impl Job<'_> {
+    /// Steps in which one replication is prepared: of thousands of nodes that takes long.
+    pub fn preparation(&self) -> u64 {
+        Simulation::preparation(self.scenario)
+    }
 }
 
 /// How it ended.
@@ -117,7 +125,11 @@ impl<M: Meter, F: FnMut(usize, RunResult) + Send> Pool<'_, M, F> {
     /// One replication; `None` if it was given up on the way.
     fn run(&self, place: usize, seed: u64) -> Result<Option<RunResult>, ExecuteError> {
         let mark = self.meter.begin();
-        let replication = Replication::new_while(self.job.scenario, seed, &|| !self.is_given_up(place));
+        let goes_on = || {
+            self.control.on_prepared();
+            !self.is_given_up(place)
+        };
+        let replication = Replication::new_while(self.job.scenario, seed, &goes_on);
         let Some(mut replication) = replication.map_err(|error| ExecuteError::Traffic { seed, error })? else {
             return Ok(None);
         };

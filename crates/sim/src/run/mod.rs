@@ -24,6 +24,7 @@ use crate::host::{Endpoint, Hop, Host, Listener};
 use crate::id::{FlowId, NodeId};
 use crate::metrics::{Counters, FlowTable};
 use crate::mobility::Motion;
+use crate::network;
 use crate::scenario::model::Scenario;
 use crate::traffic::{Hosting, TrafficError};
 use crate::wired::Wire;
@@ -52,12 +53,18 @@ impl Simulation {
     }
 
     /// The same, given up with `None` as soon as `goes_on` says no: links and routes of thousands of nodes take long. It is
-    /// asked for each node.
+    /// asked before each of the steps that [`Self::preparation`] counts.
     ///
     /// # Errors
     /// As [`Self::new`].
     pub fn new_while(scenario: &Scenario, seed: u64, goes_on: &dyn Fn() -> bool) -> Result<Option<Self>, TrafficError> {
         build::simulation(scenario, seed, Hosting::Simulated, goes_on)
+    }
+
+    /// Steps in which a run of `scenario` is set up: the links of each station, and the routes to each destination of static
+    /// routing.
+    pub fn preparation(scenario: &Scenario) -> u64 {
+        (network::stations(scenario).len() + network::routed(scenario).iter().count()) as u64
     }
 
     /// A run in which real hosts stand at the nodes that are to have them: what they send comes in by [`Self::handle_frame`],

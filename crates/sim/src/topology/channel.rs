@@ -3,7 +3,7 @@
 use hopcast_radio::mac::StationId;
 use hopcast_radio::medium::Link;
 use hopcast_radio::phy::{Modulations, Standard};
-use hopcast_radio::propagation::{LinkShadowing, Position, Propagation, Range, propagation_delay};
+use hopcast_radio::propagation::{LinkShadowing, Position, Propagation, Range, Survey, propagation_delay};
 use hopcast_radio::units::{Decibel, Power};
 
 use crate::network::Station;
@@ -106,6 +106,42 @@ impl Channel {
 
     /// The link from one station, which is `here`, to another, which is `there`, if it is heard.
     pub(super) fn link_between(&self, from: u32, to: u32, here: Position, there: Position) -> Option<Link> {
+        self.link_behind(from, to, here, there, |obstacles, power| power.scaled(obstacles.gain(here, there)))
+    }
+
+    /// What links between stations at `places` share, if obstacles shadow them.
+    pub(super) fn survey<'a>(&'a self, places: &'a [Position]) -> Option<Survey<'a>> {
+        match &self.attenuation {
+            Attenuation::Path { obstacles: Some(obstacles), .. } => Some(Survey::new(obstacles, places)),
+            Attenuation::Path { obstacles: None, .. } | Attenuation::Range(_) => None,
+        }
+    }
+
+    /// The [same](Self::link_between) for stations at `places`, from their [survey](Self::survey): much faster.
+    pub(super) fn link_at_rest(
+        &self,
+        from: u32,
+        to: u32,
+        places: &[Position],
+        survey: Option<&Survey<'_>>,
+    ) -> Option<Link> {
+        let (here, there) = (places[from as usize], places[to as usize]);
+        match survey {
+            Some(survey) => {
+                self.link_behind(from, to, here, there, |_, power| survey.shadowed(power, from as usize, to as usize))
+            }
+            None => self.link_between(from, to, here, there),
+        }
+    }
+
+    fn link_behind(
+        &self,
+        from: u32,
+        to: u32,
+        here: Position,
+        there: Position,
+        shadowed: impl Fn(&LinkShadowing, Power) -> Power,
+    ) -> Option<Link> {
         let power = if from == to {
             Power::ZERO
         } else {
@@ -113,7 +149,9 @@ impl Channel {
                 Attenuation::Range(range) => self.power_in_range(range, from, to, here, there),
                 Attenuation::Path { model, obstacles } => {
                     let power = model.received_power(self.ends[from as usize].sent, here, there);
-                    self.weakened(obstacles.as_ref(), from, to, here, there, power)
+                    self.weakened(from, to, power, |power| {
+                        obstacles.as_ref().map_or(power, |obstacles| shadowed(obstacles, power))
+                    })
                 }
             }
         };
@@ -134,7 +172,9 @@ impl Channel {
                     return;
                 }
                 for ((&to, &there), power) in ends.zip(powers) {
-                    *power = self.weakened(obstacles.as_ref(), from, to, here, there, *power);
+                    *power = self.weakened(from, to, *power, |power| {
+                        obstacles.as_ref().map_or(power, |obstacles| power.scaled(obstacles.gain(here, there)))
+                    });
                 }
             }
         }
@@ -164,18 +204,11 @@ impl Channel {
         Power::from_attowatts(u64::from(range.is_sensed(distance)) + u64::from(range.is_received(distance)))
     }
 
-    /// What is left of a power behind obstacles, and for a receiver on another channel.
-    fn weakened(
-        &self,
-        obstacles: Option<&LinkShadowing>,
-        from: u32,
-        to: u32,
-        here: Position,
-        there: Position,
-        power: Power,
-    ) -> Power {
+    /// What is left of a power behind obstacles, which leave what is `shadowed` of it, and for a receiver on another channel.
+    #[inline]
+    fn weakened(&self, from: u32, to: u32, power: Power, shadowed: impl Fn(Power) -> Power) -> Power {
         let Some(rejection) = self.rejection(from, to) else { return Power::ZERO };
-        let power = obstacles.map_or(power, |obstacles| power.scaled(obstacles.gain(here, there)));
+        let power = shadowed(power);
         if rejection > 0.0 { power.scaled(Decibel(-rejection).as_ratio()) } else { power }
     }
 

@@ -26,7 +26,7 @@ use crate::scenario::model::{self, Errors, LossLevel, NodeRadio, Propagation, Ra
 use channel::{Attenuation, Channel};
 pub use connectivity::Connectivity;
 use moving::Surroundings;
-use squares::Squares;
+use squares::{Member, Squares};
 
 /// Who hears whom, and how well.
 #[derive(Debug)]
@@ -198,7 +198,10 @@ fn is_usable(link: &Link, least: &ByReceiver<Power>) -> bool {
     least.of(link).is_some_and(|least| link.power >= least)
 }
 
-/// All links between stations at `places` that are to be kept, by transmitter.
+/// Transmitters whose links are looked for side by side: what their receivers need stays in the processor's cache meanwhile.
+const SIDE_BY_SIDE: usize = 8;
+
+/// All links between stations at `places` that are to be kept, by transmitter. `goes_on` is asked before each.
 fn links(
     channel: &Channel,
     places: &[Position],
@@ -207,11 +210,21 @@ fn links(
 ) -> Option<Vec<Vec<Link>>> {
     let mut squares = Squares::default();
     squares.fill(places.iter().copied(), channel.reach());
-    let all = places.iter().enumerate().map(|(from, &here)| {
-        let link = |to: u32| channel.link_between(from as u32, to, here, places[to as usize]);
-        goes_on().then(|| squares.near(here).filter_map(link).filter(|link| is_kept(from, link)).collect())
-    });
-    all.collect()
+    let survey = channel.survey(places);
+    let mut links = vec![Vec::new(); places.len()];
+    for transmitters in squares.together(SIDE_BY_SIDE) {
+        if !transmitters.iter().all(|_| goes_on()) {
+            return None;
+        }
+        let near = transmitters.first().map(|member| squares.near(places[member.number() as usize]));
+        for to in near.into_iter().flatten() {
+            for from in transmitters.iter().map(Member::number) {
+                let link = channel.link_at_rest(from, to, places, survey.as_ref());
+                links[from as usize].extend(link.filter(|link| is_kept(from as usize, link)));
+            }
+        }
+    }
+    Some(links)
 }
 
 /// What decides about links.

@@ -8,7 +8,21 @@ pub(super) struct Squares {
     /// Side of a square in metres.
     spacing: f64,
     /// By square, then number.
-    members: Vec<((i64, i64), u32)>,
+    members: Vec<Member>,
+}
+
+/// A place by its number, and the square in which it lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Member {
+    square: (i64, i64),
+    number: u32,
+}
+
+impl Member {
+    /// The number of the place.
+    pub(super) const fn number(&self) -> u32 {
+        self.number
+    }
 }
 
 impl Squares {
@@ -18,7 +32,7 @@ impl Squares {
         self.spacing = (spacing * (1.0 + 1e-9)).clamp(1.0, 1e9);
         self.members.clear();
         let spacing = self.spacing;
-        self.members.extend(places.zip(0..).map(|(place, number)| (square(place, spacing), number)));
+        self.members.extend(places.zip(0..).map(|(place, number)| Member { square: square(place, spacing), number }));
         self.members.sort_unstable();
     }
 
@@ -28,9 +42,14 @@ impl Squares {
         let columns = [x.saturating_sub(1), x, x.saturating_add(1)];
         columns.into_iter().flat_map(move |x| {
             let (first, last) = ((x, y.saturating_sub(1)), (x, y.saturating_add(1)));
-            let start = self.members.partition_point(|&(square, _)| square < first);
-            self.members[start..].iter().take_while(move |&&(square, _)| square <= last).map(|&(_, number)| number)
+            let start = self.members.partition_point(|member| member.square < first);
+            self.members[start..].iter().take_while(move |member| member.square <= last).map(Member::number)
         })
+    }
+
+    /// All places, in groups of at most `most` that lie in one square: what is [near](Self::near) one of a group is near all.
+    pub(super) fn together(&self, most: usize) -> impl Iterator<Item = &[Member]> {
+        self.members.chunk_by(|one, other| one.square == other.square).flat_map(move |square| square.chunks(most))
     }
 }
 
@@ -63,6 +82,15 @@ mod tests {
                 let far = 2.0 * spacing * 1.000_001;
                 prop_assert!(!is_found || libm::fabs(here.x - place.x) <= far && libm::fabs(here.y - place.y) <= far);
             }
+            let mut grouped = 0;
+            for group in squares.together(3) {
+                prop_assert!(group.len() <= 3);
+                grouped += group.len();
+                let mut near = group.iter().map(|member| squares.near(places[member.number() as usize]).collect::<Vec<_>>());
+                let first = near.next();
+                prop_assert!(near.all(|other| Some(other) == first), "a group shares what is near");
+            }
+            prop_assert_eq!(grouped, places.len());
         }
     }
 

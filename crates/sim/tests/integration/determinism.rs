@@ -122,6 +122,7 @@ fn a_run_is_stopped_while_it_is_set_up() {
     // Once for the links of each node, and for the routes to each end of a flow.
     let questions = asked.get();
     assert_eq!(questions, 5);
+    assert_eq!(hopcast_sim::run::Simulation::preparation(&scenario), 5);
     for nth in 0..questions {
         assert!(!stop_at(nth));
         assert_eq!(asked.get(), nth + 1, "nobody asks again after a no");
@@ -142,4 +143,5 @@ fn a_stopped_execution_hands_over_what_is_finished() {
     });
     assert_eq!(outcome.unwrap(), Outcome::Stopped);
     assert_eq!(finished, [0, 1]);
+    assert_eq!(control.prepared(), 2 * job.preparation());
 }

@@ -1,11 +1,14 @@
 //! Obstacles: gains that are log-normal.
 
+mod survey;
+
 use core::f64::consts::{LN_10, PI};
 
 use hopcast_protocols::random::{Purpose, Stream};
 
 use super::Position;
 use crate::variate;
+pub use survey::Survey;
 
 /// Log-normal shadowing that belongs to a place: the same in both directions, and alike where both ends are near.
 ///
@@ -62,10 +65,15 @@ impl LinkShadowing {
     /// The gain in dB.
     pub fn decibels(&self, from: Position, to: Position) -> f64 {
         let sum: f64 = self.waves.iter().map(|wave| wave.between(from, to) + wave.between(to, from)).sum();
+        self.deviation * sum / self.scale(from, to)
+    }
+
+    /// The standard deviation of the sum of all waves in both directions.
+    fn scale(&self, from: Position, to: Position) -> f64 {
         // A wave has a variance of 1/2, and the two directions correlate by the two moves that swap the ends.
         let (x, y) = (to.x - from.x, to.y - from.y);
         let swapped = libm::exp(-2.0 * libm::sqrt(x * x + y * y) / self.decorrelation);
-        self.deviation * sum / libm::sqrt(self.waves.len() as f64 * (1.0 + swapped))
+        libm::sqrt(self.waves.len() as f64 * (1.0 + swapped))
     }
 
     /// Power received with it over power received without; above 1 as often as below.
@@ -78,6 +86,22 @@ impl Wave {
     fn between(&self, from: Position, to: Position) -> f64 {
         let along = self.from.0 * from.x + self.from.1 * from.y + self.to.0 * to.x + self.to.1 * to.y;
         libm::cos(along + self.phase)
+    }
+
+    /// What the place at which it begins adds to the angle between two places.
+    fn angle_from(&self, place: Position) -> f64 {
+        self.from.0 * place.x + self.from.1 * place.y + self.phase
+    }
+
+    /// What the place at which it ends adds.
+    fn angle_to(&self, place: Position) -> f64 {
+        self.to.0 * place.x + self.to.1 * place.y
+    }
+
+    /// The sum of the magnitudes that both angles of a place are made of, but for the phase.
+    fn magnitude(&self, place: Position) -> f64 {
+        let along = |(x, y): (f64, f64)| libm::fabs(x * place.x) + libm::fabs(y * place.y);
+        along(self.from) + along(self.to)
     }
 }
 
