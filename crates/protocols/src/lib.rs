@@ -9,10 +9,14 @@
 //!
 //! A driver makes one change, drains `poll_output` until it returns `None`, reads `poll_timeout` again, and only then
 //! makes the next change: a change may have moved the timer, and an output left inside would be reordered behind later ones.
+//! The one exception is the answer to an output, such as a read when data has arrived: it may come while the rest still waits.
+//! A debug build panics when a packet, a message or a timer is handled while outputs wait.
+//!
 //! Each call does a bounded amount of work. Randomness comes from a generator that the machine is handed.
 
 pub mod application;
 pub mod arp;
+mod contract;
 pub mod fec;
 mod lookup;
 mod lru;

@@ -30,6 +30,7 @@ use self::neighbours::blacklist::Blacklist;
 use self::table::Table;
 use self::table::sequence::Sequence;
 use super::{Arrival, Encapsulation, LinkEvent, Message, NextHop, Node, Output, Packet, Routing, Verdict};
+use crate::contract::assert_drained;
 use crate::random::Stream;
 use crate::time::Instant;
 
@@ -151,12 +152,14 @@ impl Routing for Aodv {
     }
 
     fn handle_abandoned(&mut self, destination: Ipv4Addr, now: Instant) {
+        assert_drained(self.outputs.is_empty());
         self.catch_up(now);
         self.discoveries.abandon(destination);
         self.arm();
     }
 
     fn handle_arrival(&mut self, packet: &Packet<'_>, now: Instant) -> Arrival {
+        assert_drained(self.outputs.is_empty());
         self.catch_up(now);
         if let Some(from) = packet.from {
             self.neighbours.handle_sign(from, now);
@@ -167,6 +170,7 @@ impl Routing for Aodv {
     }
 
     fn handle_message(&mut self, packet: &Packet<'_>, now: Instant) {
+        assert_drained(self.outputs.is_empty());
         self.catch_up(now);
         if self.handle_octets(packet, now) {
             self.arm();
@@ -181,6 +185,7 @@ impl Routing for Aodv {
     }
 
     fn handle_timeout(&mut self, now: Instant) {
+        assert_drained(self.outputs.is_empty());
         self.catch_up(now);
     }
 

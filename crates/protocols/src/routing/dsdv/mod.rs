@@ -34,6 +34,7 @@ use self::neighbours::Neighbours;
 use self::table::Table;
 use self::timers::up_to;
 use super::{Encapsulation, Forward, LinkEvent, NextHop, Node, Output, Packet, Route, Routing, Verdict};
+use crate::contract::assert_drained;
 use crate::random::Stream;
 use crate::time::Instant;
 
@@ -104,6 +105,7 @@ impl Routing for Dsdv {
     }
 
     fn handle_message(&mut self, packet: &Packet<'_>, now: Instant) {
+        assert_drained(self.outputs.is_empty());
         self.handle_octets(packet, now);
     }
 
@@ -126,6 +128,7 @@ impl Routing for Dsdv {
     }
 
     fn handle_timeout(&mut self, now: Instant) {
+        assert_drained(self.outputs.is_empty());
         self.expire(now);
     }
 

@@ -38,6 +38,7 @@ use self::neighbours::blacklist::Blacklist;
 use self::table::RouteCache;
 use self::timers::Schedule;
 use super::{Arrival, Encapsulation, LinkEvent, NextHop, Node, Output, Packet, ROUTE_QUEUE_PACKETS, Routing, Verdict};
+use crate::contract::assert_drained;
 use crate::lru::Lru;
 use crate::random::Stream;
 use crate::time::Instant;
@@ -128,6 +129,7 @@ impl Routing for Dsr {
     }
 
     fn handle_arrival(&mut self, packet: &Packet<'_>, now: Instant) -> Arrival {
+        assert_drained(self.outputs.is_empty());
         let Some(from) = packet.from else { return Arrival::Deliver };
         let arrival = match self.attend(packet, from, now) {
             Some(header) => {
@@ -141,6 +143,7 @@ impl Routing for Dsr {
     }
 
     fn handle_message(&mut self, packet: &Packet<'_>, now: Instant) {
+        assert_drained(self.outputs.is_empty());
         let Some(from) = packet.from else { return };
         if let Some(header) = self.attend(packet, from, now) {
             self.on_message(packet, &header, from, now);
@@ -149,6 +152,7 @@ impl Routing for Dsr {
     }
 
     fn handle_overheard(&mut self, packet: &Packet<'_>, receiver: Ipv4Addr, now: Instant) {
+        assert_drained(self.outputs.is_empty());
         if let Some(from) = packet.from.filter(|_| self.config.promiscuous) {
             self.overhear(packet, from, receiver, now);
             self.on_learned(now);
@@ -167,6 +171,7 @@ impl Routing for Dsr {
     }
 
     fn handle_timeout(&mut self, now: Instant) {
+        assert_drained(self.outputs.is_empty());
         self.expire(now);
     }
 

@@ -43,6 +43,7 @@ use self::timers::{jitter, to_next};
 #[cfg(doc)]
 use super::Message;
 use super::{Encapsulation, Forward, LinkEvent, NextHop, Node, Output, Packet, Route, Routing, Verdict};
+use crate::contract::assert_drained;
 use crate::random::Stream;
 use crate::time::Instant;
 
@@ -150,6 +151,7 @@ impl Routing for Olsr {
     }
 
     fn handle_message(&mut self, packet: &Packet<'_>, now: Instant) {
+        assert_drained(self.outputs.is_empty());
         self.handle_octets(packet, now);
     }
 
@@ -171,6 +173,7 @@ impl Routing for Olsr {
     }
 
     fn handle_timeout(&mut self, now: Instant) {
+        assert_drained(self.outputs.is_empty());
         self.expire(now);
     }
 

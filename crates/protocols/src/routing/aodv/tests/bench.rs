@@ -32,6 +32,7 @@ pub(super) fn node() -> Node {
 pub(super) struct Bench {
     pub(super) aodv: Aodv,
     now: Instant,
+    said: Vec<String>,
 }
 
 impl Bench {
@@ -40,7 +41,7 @@ impl Bench {
     }
 
     pub(super) fn of(aodv: Aodv) -> Self {
-        Self { aodv, now: Instant::START }
+        Self { aodv, now: Instant::START, said: Vec::new() }
     }
 
     pub(super) fn now(&self) -> Instant {
@@ -62,6 +63,7 @@ impl Bench {
         let mut said = Vec::new();
         while let Some(due) = self.aodv.poll_timeout().filter(|&due| due <= end) {
             assert!(due >= self.now, "a timer was due before");
+            self.drain();
             self.now = due;
             self.aodv.handle_timeout(due);
             let when = due.as_nanos() as f64 / 1e6;
@@ -72,9 +74,14 @@ impl Bench {
         said
     }
 
-    /// What the machine has put out.
+    /// What the machine has put out since the last call.
     pub(super) fn said(&mut self) -> Vec<String> {
-        core::iter::from_fn(|| self.aodv.poll_output()).map(|output| text(&output)).collect()
+        self.drain();
+        core::mem::take(&mut self.said)
+    }
+
+    fn drain(&mut self) {
+        self.said.extend(core::iter::from_fn(|| self.aodv.poll_output()).map(|output| text(&output)));
     }
 
     #[track_caller]
@@ -101,6 +108,7 @@ impl Bench {
             identification: 0,
             fragment_offset: 0,
         };
+        self.drain();
         self.aodv.handle_message(&packet, self.now);
         self
     }

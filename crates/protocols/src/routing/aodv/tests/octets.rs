@@ -121,11 +121,13 @@ fn no_configuration_stops_time_or_leaves_its_type() {
             aodv.handle_packet(&data(OWN, 5, None), now);
             aodv.handle_packet(&data(7, 9, Some(2)), now);
             aodv.handle_link_event(&LinkEvent::FrameDropped { hop, packet: data(7, 9, None) }, now);
+            while aodv.poll_output().is_some() {}
             for _ in 0..20 {
                 let Some(due) = aodv.poll_timeout() else { break };
                 assert!(due > now, "the timers of {now} stay due");
                 now = due;
                 aodv.handle_timeout(now);
+                while aodv.poll_output().is_some() {}
             }
         }
     }
@@ -168,6 +170,7 @@ fn a_flood_of_inventions_fills_no_more_than_its_place() {
             fragment_offset: 0,
         };
         aodv.handle_message(&packet, now);
+        while aodv.poll_output().is_some() {}
         if number % 64 == 0 {
             most = most.max(aodv.table.iter().count());
             now += Duration::from_millis(u64::from(random.below(2)));

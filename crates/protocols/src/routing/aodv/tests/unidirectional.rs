@@ -63,6 +63,7 @@ fn section_6_14_a_route_keeps_to_the_interface_on_which_it_was_heard() {
     let hear = |aodv: &mut Aodv, from: NextHop, message: Repr<'_>| {
         let octets = message.to_octets();
         let packet = Packet { from: Some(from), octets: &octets, has_data: false, ttl: 1, ..data(2, OWN, None) };
+        while aodv.poll_output().is_some() {}
         aodv.handle_message(&packet, Instant::START);
     };
     hear(&mut aodv, right, Repr::Reply(reply((9, 20), 3, OWN, 6000)));

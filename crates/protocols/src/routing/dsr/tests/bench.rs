@@ -129,6 +129,7 @@ impl Sent {
 pub(super) struct Bench {
     pub(super) machine: Checked,
     pub(super) now: Instant,
+    held: Vec<Output>,
 }
 
 impl Bench {
@@ -138,7 +139,7 @@ impl Bench {
         let mut machine = Checked(Dsr::new(node, config));
         // The first request has the identification 1.
         machine.0.requests = super::super::discovery::requests::RequestTable::new(&config, 0);
-        Self { machine, now: Instant::START }
+        Self { machine, now: Instant::START, held: Vec::new() }
     }
 
     /// Lets time pass; the timers due until then go off, each at its instant, and leave nothing to be done.
@@ -162,7 +163,12 @@ impl Bench {
     }
 
     pub(super) fn outputs(&mut self) -> Vec<Output> {
-        core::iter::from_fn(|| self.machine.poll_output()).collect()
+        self.drain();
+        core::mem::take(&mut self.held)
+    }
+
+    fn drain(&mut self) {
+        self.held.extend(core::iter::from_fn(|| self.machine.poll_output()));
     }
 
     /// A packet with data that node 0 has made.
@@ -177,12 +183,14 @@ impl Bench {
 
     /// A packet with data has arrived.
     pub(super) fn arrive(&mut self, sent: Sent, octets: &[u8]) -> Arrival {
+        self.drain();
         self.machine.handle_arrival(&sent.view(octets, true), self.now)
     }
 
     /// A message for node 0.
     pub(super) fn message(&mut self, from: usize, source: usize, options: &[DsrOption<'_>]) {
         let octets = alone(options);
+        self.drain();
         self.machine.handle_message(&Sent::new(from, source, 0).view(&octets, false), self.now);
     }
 
@@ -190,10 +198,12 @@ impl Bench {
     pub(super) fn broadcast(&mut self, from: usize, source: usize, ttl: u8, options: &[DsrOption<'_>]) {
         let octets = alone(options);
         let view = Sent::new(from, source, 0).view(&octets, false);
+        self.drain();
         self.machine.handle_message(&Packet { destination: Ipv4Addr::BROADCAST, ttl, ..view }, self.now);
     }
 
     pub(super) fn overhear(&mut self, sent: Sent, receiver: usize, octets: &[u8], has_data: bool) {
+        self.drain();
         self.machine.handle_overheard(&sent.view(octets, has_data), address(receiver), self.now);
     }
 
@@ -217,6 +227,7 @@ impl Bench {
         let source = indices[indices.len() - 1];
         let options = [reply(&list), route(&passed, 0)];
         let octets = alone(if passed.is_empty() { &options[..1] } else { &options });
+        self.drain();
         self.machine.handle_message(&Sent::new(indices[0], source, 0).view(&octets, false), self.now);
     }
 

@@ -24,6 +24,7 @@ use super::sent::Sent;
 use super::sequence::{Own, Peer};
 use super::window_counter::{CounterRtt, WindowCounter};
 use super::{Config, Congestion, Packet, Payload};
+use crate::contract::Drained;
 use crate::time::{Duration, Instant};
 
 /// The longest interval between two packets that are repeated (section 8.1.1).
@@ -75,6 +76,7 @@ pub struct Connection {
     /// The user was refused room in the queue.
     blocked: bool,
     statistics: Statistics,
+    drained: Drained,
 }
 
 /// Packets that stand alone.
@@ -270,12 +272,15 @@ impl Connection {
             events: Events::default(),
             blocked: false,
             statistics: Statistics::default(),
+            drained: Drained::default(),
             config,
         }
     }
 
     /// A packet of the peer has arrived. Any packet at all may be given; the payload's name is handed on as it is.
+    #[track_caller]
     pub fn handle_packet(&mut self, packet: &Packet, now: Instant) {
+        self.drained.on_input();
         match dccp::Packet::new_checked(&packet.header[..]) {
             // A header alone: all of it must be one.
             Ok(view) if view.payload().is_empty() => self.handle_view(&view, packet.payload, now),
@@ -292,7 +297,9 @@ impl Connection {
     /// # Errors
     ///
     /// If they are no DCCP packet; nothing has changed then but a counter.
+    #[track_caller]
     pub fn handle_datagram(&mut self, octets: &[u8], now: Instant) -> Result<(), ParseError> {
+        self.drained.on_input();
         let view = dccp::Packet::new_checked(octets).inspect_err(|_| {
             self.statistics.packets_received += 1;
             self.statistics.unacceptable += 1;
@@ -303,7 +310,9 @@ impl Connection {
     }
 
     /// Time has come to `now`: does what is due, which is nothing before [`poll_timeout`](Self::poll_timeout).
+    #[track_caller]
     pub fn handle_timeout(&mut self, now: Instant) {
+        self.drained.on_input();
         if self.timers.give_up.is_some_and(|due| due <= now) {
             match self.state {
                 State::TimeWait => self.state = State::Closed,
@@ -425,7 +434,11 @@ impl Connection {
         if core::mem::take(&mut self.events.writable) {
             return Some(Output::Writable);
         }
-        self.events.closed.take().map(Output::Closed)
+        if let Some(reason) = self.events.closed.take() {
+            return Some(Output::Closed(reason));
+        }
+        self.drained.on_drained();
+        None
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is to be called next, and [`poll_output`](Self::poll_output) after it.

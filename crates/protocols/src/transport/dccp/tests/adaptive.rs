@@ -87,6 +87,7 @@ fn a_probe_is_the_data_that_waits() {
         client.now = client.connection.poll_timeout().expect("just seen");
         client.connection.handle_timeout(client.now);
         client.recv();
+        client.recv_nothing();
     }
     let left = client.connection.queued();
     for (nth, at) in [600, 2600, 4600].into_iter().enumerate() {
@@ -134,11 +135,13 @@ fn a_path_that_goes_with_the_last_data_may_come_back_while_the_connection_closes
     let mut client = sending(1);
     client.connection.handle_close(client.now);
     assert!(matches!(client.recv().body, Body::Close { .. }));
+    client.recv_nothing();
     // Half-closed connections last eight minutes, and the Close is all that is sent in them.
     while let Some(due) = client.connection.poll_timeout().filter(|&due| due < ms(480_200)) {
         client.now = due;
         client.connection.handle_timeout(due);
         assert!(matches!(client.recv().body, Body::Close { .. }));
+        client.recv_nothing();
     }
     client.timer(480_200);
     assert!(matches!(client.recv().body, Body::Reset { .. }));

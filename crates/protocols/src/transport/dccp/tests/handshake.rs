@@ -241,8 +241,10 @@ fn octets_of_a_real_host_and_packets_of_a_simulation_are_one() {
     server.recv();
     octets = packet(CLIENT_ISS + 2, Body::Data, &[], 0).header.to_vec();
     octets.extend([7; 321]);
+    server.recv_nothing();
     server.connection.handle_datagram(&octets, ms(0)).unwrap();
     server.recv();
+    server.recv_nothing();
     let Some(Output::Deliver(delivery)) = server.events.last() else { panic!("{:?}", server.events) };
     assert_eq!(delivery.payload, Payload { unit: 0, len: 321 });
     assert_eq!(server.connection.handle_datagram(&octets[..9], ms(0)).unwrap_err().field, "length");

@@ -54,6 +54,7 @@ fn section_7_5_4_no_more_than_eight_syncs_a_second() {
     for nth in 0..20 {
         server.connection.handle_packet(&packet(1 << 40, Body::Data, &[], 1000), server.now);
         assert_eq!(server.next().is_some(), nth < 8);
+        server.recv_nothing();
     }
     server.at(1099).send_data(1 << 40, &[]).recv_nothing();
     server.at(1100).send_data(1 << 40, &[]);

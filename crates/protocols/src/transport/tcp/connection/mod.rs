@@ -13,6 +13,7 @@ use super::segment::Sequence;
 use super::sender::{Expired, Sender};
 use super::timestamps::PeerClock;
 use super::{Config, Flags, Segment};
+use crate::contract::Drained;
 use crate::time::{Duration, Instant};
 
 /// One end of a TCP connection. See the [module](super) for what it implements.
@@ -44,6 +45,7 @@ pub struct Connection {
     blocked: bool,
     challenges: (Instant, u32),
     statistics: Statistics,
+    drained: Drained,
 }
 
 /// Events not yet taken out.
@@ -219,12 +221,15 @@ impl Connection {
             blocked: false,
             challenges: (Instant::START, 0),
             statistics: Statistics::default(),
+            drained: Drained::default(),
             config,
         }
     }
 
     /// A segment of the peer has arrived. Any segment at all may be given.
+    #[track_caller]
     pub fn handle_segment(&mut self, segment: &Segment, now: Instant) {
+        self.drained.on_input();
         self.statistics.segments_received += 1;
         self.statistics.data_segments_received += u64::from(segment.payload_len > 0);
         match self.state {
@@ -236,7 +241,9 @@ impl Connection {
     }
 
     /// Time has come to `now`: does what is due, which is nothing before [`poll_timeout`](Self::poll_timeout).
+    #[track_caller]
     pub fn handle_timeout(&mut self, now: Instant) {
+        self.drained.on_input();
         if self.state == State::Closed {
             return;
         }
@@ -344,7 +351,11 @@ impl Connection {
         if core::mem::take(&mut self.events.writable) {
             return Some(Output::Writable);
         }
-        self.events.closed.take().map(Output::Closed)
+        if let Some(reason) = self.events.closed.take() {
+            return Some(Output::Closed(reason));
+        }
+        self.drained.on_drained();
+        None
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is to be called next.
