@@ -13,7 +13,7 @@ const SERVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
 
 fuzz_target!(|octets: &[u8]| {
     let Ok(packet) = Packet::new_checked(octets) else { return };
-    let _ = packet.is_checksum_right(CLIENT, SERVER);
+    let _ = packet.verify_checksum(CLIENT, SERVER);
     let Ok(repr) = Repr::parse(&packet, CLIENT, SERVER, Policy::Ignore) else { return };
     for option in repr.options.iter().flatten() {
         let _ = option.may_be_in_data();

@@ -13,7 +13,7 @@ const SERVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
 
 fuzz_target!(|octets: &[u8]| {
     let Ok(packet) = Packet::new_checked(octets) else { return };
-    let _ = (packet.payload(), packet.is_checksum_right(CLIENT, SERVER));
+    let _ = (packet.payload(), packet.verify_checksum(CLIENT, SERVER));
     if let Ok(repr) = Repr::parse(&packet, CLIENT, SERVER, Policy::Ignore) {
         let repr = Repr { payload_len: 0, ..repr };
         let mut emitted = vec![0xee; repr.buffer_len()];

@@ -55,7 +55,8 @@ impl Sum {
     }
 
     /// Whether octets that contain their own checksum add up to what they should (RFC 1071, section 1, step 3).
-    pub fn is_right(self) -> bool {
+    #[must_use]
+    pub fn is_valid(self) -> bool {
         self.folded() == 0xffff
     }
 }
@@ -70,8 +71,8 @@ mod tests {
         let sum = Sum::EMPTY.with(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]);
         assert_eq!(sum.folded(), 0xddf2);
         assert_eq!(sum.checksum(), 0x220d);
-        assert!(sum.with(&0x220d_u16.to_be_bytes()).is_right());
-        assert!(!sum.with(&0x220e_u16.to_be_bytes()).is_right());
+        assert!(sum.with(&0x220d_u16.to_be_bytes()).is_valid());
+        assert!(!sum.with(&0x220e_u16.to_be_bytes()).is_valid());
     }
 
     #[test]

@@ -188,11 +188,12 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
 
     /// Whether the checksum is right between these addresses, and covers no more than there is (RFC 4340, 9.1 and 9.2).
-    pub fn is_checksum_right(&self, source: Ipv4Addr, destination: Ipv4Addr) -> bool {
+    #[must_use]
+    pub fn verify_checksum(&self, source: Ipv4Addr, destination: Ipv4Addr) -> bool {
         let octets = self.buffer.as_ref();
         let Some(covered) = covered(self.checksum_coverage(), self.payload().len()) else { return false };
         let sum = Sum::EMPTY.with_pseudo_header(source, destination, Protocol::Dccp.into(), octets.len() as u16);
-        sum.with(&octets[..self.header_len() + covered]).is_right()
+        sum.with(&octets[..self.header_len() + covered]).is_valid()
     }
 
     /// What the packet is for.
@@ -431,7 +432,7 @@ impl<'a> Repr<'a> {
         destination: Ipv4Addr,
         checksum: Policy,
     ) -> Result<Self, ParseError> {
-        let right = checksum == Policy::Ignore || packet.is_checksum_right(source, destination);
+        let right = checksum == Policy::Ignore || packet.verify_checksum(source, destination);
         LAYER.require(right, "checksum", field::CHECKSUM, packet.checksum(), "what the covered octets add up to")?;
         let acknowledgement = packet.acknowledgement().unwrap_or(0);
         let kind = packet.packet_type();

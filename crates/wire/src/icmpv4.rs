@@ -73,8 +73,9 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
 
     /// Whether the checksum is that of the message.
-    pub fn is_checksum_right(&self) -> bool {
-        Sum::EMPTY.with(self.buffer.as_ref()).is_right()
+    #[must_use]
+    pub fn verify_checksum(&self) -> bool {
+        Sum::EMPTY.with(self.buffer.as_ref()).is_valid()
     }
 
     /// Tells who asks from others at the same host.
@@ -109,7 +110,7 @@ impl Repr {
     pub fn parse<T: AsRef<[u8]>>(packet: &Packet<T>) -> Result<Self, ParseError> {
         let kind = packet.kind();
         LAYER.require(kind == ECHO || kind == ECHO_REPLY, "type", field::TYPE, kind, "8 or 0")?;
-        let right = packet.is_checksum_right();
+        let right = packet.verify_checksum();
         LAYER.require(right, "checksum", field::CHECKSUM, packet.checksum(), "what the message adds up to")?;
         Ok(Self { is_reply: kind == ECHO_REPLY, identifier: packet.identifier(), sequence: packet.sequence() })
     }
@@ -216,7 +217,7 @@ mod tests {
             let message = error(failure, &lost).expect("its source may be told");
             assert_eq!(message[..2], kind);
             assert_eq!((&message[4..8], &message[8..]), (&[0; 4][..], &lost[..28]));
-            assert!(Packet::new_checked(&message).unwrap().is_checksum_right());
+            assert!(Packet::new_checked(&message).unwrap().verify_checksum());
         }
     }
 

@@ -157,8 +157,9 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
 
     /// Whether the checksum of the header is right.
-    pub fn is_checksum_right(&self) -> bool {
-        Sum::EMPTY.with(&self.buffer.as_ref()[..self.header_len()]).is_right()
+    #[must_use]
+    pub fn verify_checksum(&self) -> bool {
+        Sum::EMPTY.with(&self.buffer.as_ref()[..self.header_len()]).is_valid()
     }
 
     /// The sender.
@@ -232,7 +233,7 @@ pub struct Repr {
 impl Repr {
     /// The meaning of a header.
     pub fn parse<T: AsRef<[u8]>>(packet: &Packet<T>, checksum: Policy) -> Result<Self, ParseError> {
-        let right = checksum == Policy::Ignore || packet.is_checksum_right();
+        let right = checksum == Policy::Ignore || packet.verify_checksum();
         LAYER.require(right, "header checksum", field::CHECKSUM, packet.checksum(), "what the header adds up to")?;
         Ok(Self {
             type_of_service: packet.type_of_service(),
@@ -357,9 +358,9 @@ mod tests {
         octets[20..24].copy_from_slice(&[0x94, 0x04, 0x00, 0x00]); // Router alert (RFC 2113).
         let mut packet = Packet::new_checked(octets).unwrap();
         packet.set_time_to_live(63);
-        assert!(!packet.is_checksum_right());
+        assert!(!packet.verify_checksum());
         packet.fill_checksum();
-        assert!(packet.is_checksum_right());
+        assert!(packet.verify_checksum());
         assert_eq!(packet.options(), [0x94, 0x04, 0x00, 0x00]);
         let repr = Repr::parse(&packet, Policy::Verify).unwrap();
         assert_eq!((repr.time_to_live, repr.payload_len), (63, 48));

@@ -178,10 +178,11 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
 
     /// Whether the checksum is right between these addresses.
-    pub fn is_checksum_right(&self, source: Ipv4Addr, destination: Ipv4Addr) -> bool {
+    #[must_use]
+    pub fn verify_checksum(&self, source: Ipv4Addr, destination: Ipv4Addr) -> bool {
         let segment = self.buffer.as_ref();
         let sum = Sum::EMPTY.with_pseudo_header(source, destination, Protocol::Tcp.into(), segment.len() as u16);
-        sum.with(segment).is_right()
+        sum.with(segment).is_valid()
     }
 
     /// The urgent pointer, if [`Flags::URG`] is set.
@@ -239,7 +240,7 @@ impl Repr {
         destination: Ipv4Addr,
         checksum: Policy,
     ) -> Result<Self, ParseError> {
-        let right = checksum == Policy::Ignore || packet.is_checksum_right(source, destination);
+        let right = checksum == Policy::Ignore || packet.verify_checksum(source, destination);
         LAYER.require(right, "checksum", field::CHECKSUM, packet.checksum(), "what the segment adds up to")?;
         Ok(Self {
             source_port: packet.source_port(),

@@ -76,11 +76,12 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
 
     /// Whether the checksum is right between these addresses, or was never computed (RFC 768, "Fields").
-    pub fn is_checksum_right(&self, source: Ipv4Addr, destination: Ipv4Addr) -> bool {
+    #[must_use]
+    pub fn verify_checksum(&self, source: Ipv4Addr, destination: Ipv4Addr) -> bool {
         let length = self.length();
         let datagram = &self.buffer.as_ref()[..length];
         let sum = Sum::EMPTY.with_pseudo_header(source, destination, Protocol::Udp.into(), length as u16);
-        self.checksum() == 0 || sum.with(datagram).is_right()
+        self.checksum() == 0 || sum.with(datagram).is_valid()
     }
 
     /// What the datagram carries.
@@ -116,7 +117,7 @@ impl Repr {
         destination: Ipv4Addr,
         checksum: Policy,
     ) -> Result<Self, ParseError> {
-        let right = checksum == Policy::Ignore || packet.is_checksum_right(source, destination);
+        let right = checksum == Policy::Ignore || packet.verify_checksum(source, destination);
         LAYER.require(right, "checksum", field::CHECKSUM, packet.checksum(), "what the datagram adds up to, or 0")?;
         Ok(Self {
             source_port: packet.source_port(),

@@ -46,10 +46,10 @@ mod tests {
         let lost = packet(Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 9), Protocol::Udp);
         let message = host_unreachable(&lost, OWN).expect("the sender is told");
         let view = ipv4::Packet::new_checked(&message).expect("it is a packet");
-        assert!(view.is_checksum_right());
+        assert!(view.verify_checksum());
         assert_eq!((view.source(), view.destination()), (OWN, Ipv4Addr::new(10, 0, 0, 1)));
         assert_eq!(&view.payload()[..2], [3, 1]);
-        assert!(Sum::EMPTY.with(view.payload()).is_right());
+        assert!(Sum::EMPTY.with(view.payload()).is_valid());
         assert_eq!(&view.payload()[8..], &lost[..28]);
     }
 

@@ -252,7 +252,7 @@ fn told(simulation: &mut Simulation) -> (Ipv4Addr, [u8; 2], Vec<u8>) {
     let [delivery] = &deliveries[..] else { panic!("one message: {deliveries:?}") };
     let (header, message) = ip_of(delivery);
     assert_eq!((u8::from(header.protocol), header.destination), (icmpv4::PROTOCOL, ip_address(REAL)));
-    assert!(icmpv4::Packet::new_checked(&message[..]).expect("a message").is_checksum_right());
+    assert!(icmpv4::Packet::new_checked(&message[..]).expect("a message").verify_checksum());
     (header.source, [message[0], message[1]], message[8..].to_vec())
 }
 
@@ -394,7 +394,7 @@ fn flows_are_measured_where_they_enter_and_leave_the_simulation() {
     let delivery = simulation.poll_delivery().expect("they are for the real host");
     let (header, payload) = ip_of(&delivery);
     let datagram = udp::Packet::new_checked(&payload[..]).expect("a datagram");
-    assert!(datagram.is_checksum_right(header.source, header.destination));
+    assert!(datagram.verify_checksum(header.source, header.destination));
     assert_eq!(datagram.payload(), [0; 100]);
 }
 

@@ -160,7 +160,7 @@ fn numbers_of_24_bits_make_a_short_header() {
         let packet = Packet::new_checked(&octets).unwrap();
         assert_eq!(packet.sequence(), 0x03_0201);
         assert_eq!(packet.acknowledgement(), (length == 16).then_some(0x06_0504));
-        assert!(packet.is_checksum_right(CLIENT, SERVER));
+        assert!(packet.verify_checksum(CLIENT, SERVER));
         // A type that can't be short is emitted long.
         assert_eq!(Repr { body: Body::Sync { acknowledgement: 0 }, ..repr }.buffer_len(), 24);
     }
@@ -301,7 +301,7 @@ proptest! {
         }
         if let Ok(packet) = Packet::new_checked(&octets) {
             let repr = Repr::parse(&packet, CLIENT, SERVER, Policy::Ignore).unwrap();
-            let _ = packet.is_checksum_right(CLIENT, SERVER);
+            let _ = packet.verify_checksum(CLIENT, SERVER);
             let _ = packet.payload();
             for option in repr.options.iter().flatten() {
                 let _ = option.may_be_in_data();

@@ -279,7 +279,7 @@ proptest! {
         }
         if let Ok(packet) = Packet::new_checked(&octets) {
             let _ = packet.payload();
-            let _ = packet.is_checksum_right(CLIENT, SERVER);
+            let _ = packet.verify_checksum(CLIENT, SERVER);
             if let Ok(repr) = Repr::parse(&packet, CLIENT, SERVER, Policy::Ignore) {
                 let repr = Repr { payload_len: 0, ..repr };
                 prop_assert_eq!(parse(&emit(&repr)), Ok(repr));
