@@ -1,4 +1,4 @@
-//! The law of the page, in scenarios.
+//! The congestion control of the page, in scenarios.
 
 use hopcast_sim::metrics::FlowSummary;
 use hopcast_sim::run::Simulation;

@@ -3,10 +3,10 @@
 use hopcast_protocols::time::Instant;
 use hopcast_protocols::transport::tcp::congestion::{Ack, CongestionControl};
 
-/// The law of RFC 5681 in whole segments, as `tcp_cong.c` of Linux has it: a window of n segments is halved to n/2, rounded
+/// The congestion control of RFC 5681 in whole segments, as `tcp_cong.c` of Linux has it: a window of n segments is halved to n/2, rounded
 /// down; slow start adds each segment acknowledged rather than one for each acknowledgement; the acknowledgement that ends
 /// recovery counts for congestion avoidance. hopcast counts bytes, as RFC 5681 does, and differs by less than a segment each
-/// time, which shows where the window is small: this law measures by how much.
+/// time, which shows where the window is small: this variant measures by how much.
 #[derive(Debug)]
 pub struct WholeSegments {
     segment: u32,

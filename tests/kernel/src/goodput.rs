@@ -13,9 +13,9 @@ use crate::{Bottleneck, Kernel, Losses, Own, Role, Settings, Trace, Until, Whole
 /// trip.
 const LATE: Duration = Duration::from_millis(1);
 
-/// A law of the congestion window that both have.
+/// A congestion control that both have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Law {
+pub enum Algorithm {
     /// RFC 5681.
     Reno,
     /// RFC 9438.
@@ -38,8 +38,8 @@ pub enum Sender {
 /// What is measured.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The law of the window; of no meaning for [`Sender::Counting`].
-    pub law: Law,
+    /// The congestion control; of no meaning for [`Sender::Counting`].
+    pub algorithm: Algorithm,
     /// Who sends.
     pub sender: Sender,
     /// Whether the receiver knows SACK. Without it, neither RACK nor TLP is used, and both recover as RFC 6582 has it.
@@ -53,8 +53,8 @@ pub struct Case {
 impl Case {
     /// Both as they are, as far as both have it: ten segments at first, a least timeout of 200 ms, SACK, no timestamps, buffers
     /// that limit nothing. What only one has is on.
-    pub fn new(law: Law, sender: Sender, loss: f64) -> Self {
-        Self { law, sender, sack: true, min_rto: Settings::default().min_rto, loss }
+    pub fn new(algorithm: Algorithm, sender: Sender, loss: f64) -> Self {
+        Self { algorithm, sender, sack: true, min_rto: Settings::default().min_rto, loss }
     }
 
     /// Sends for `duration` to a socket of the kernel's over 20 Mb/s, 20 ms there and back (34 packets of 1500 B) and a queue of
@@ -79,9 +79,9 @@ impl Case {
 
     fn config(&self) -> Config {
         Config {
-            variant: match self.law {
-                Law::Reno => Variant::Sack,
-                Law::Cubic => Variant::Cubic,
+            variant: match self.algorithm {
+                Algorithm::Reno => Variant::Sack,
+                Algorithm::Cubic => Variant::Cubic,
             },
             initial_window: Some(Settings::default().initial_window),
             min_rto: self.min_rto,
@@ -93,9 +93,9 @@ impl Case {
     fn settings(&self) -> Settings {
         let default = Settings::default();
         Settings {
-            congestion: match self.law {
-                Law::Reno => "reno",
-                Law::Cubic => "cubic",
+            congestion: match self.algorithm {
+                Algorithm::Reno => "reno",
+                Algorithm::Cubic => "cubic",
             },
             early_retransmit: if self.sender == Sender::WithoutProbes { 0 } else { default.early_retransmit },
             min_rto: self.min_rto,

@@ -3,7 +3,7 @@
 use super::congestion::{CongestionControl, Cubic, Reno};
 use crate::time::Duration;
 
-/// A family member: what repairs losses, and the law of the window.
+/// A family member: what repairs losses, and the congestion control.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Variant {
     /// Fast retransmit and fast recovery, which ends with the first new acknowledgement (RFC 5681).
@@ -27,7 +27,7 @@ impl Variant {
         }
     }
 
-    /// A new law of the congestion window.
+    /// A new congestion control.
     pub fn congestion_control(self) -> Box<dyn CongestionControl> {
         match self {
             Self::Reno | Self::NewReno | Self::Sack => Box::new(Reno::new()),
@@ -70,7 +70,7 @@ pub struct Config {
     /// Payload of a full segment (SMSS) in bytes; also announced in the MSS option. Taken into 1…65535.
     /// The peer's MSS option may lower what is sent.
     pub segment: u32,
-    /// How losses are found and repaired, and the law of the congestion window. SACK is offered to the peer where this asks
+    /// How losses are found and repaired, and the congestion control. SACK is offered to the peer where this asks
     /// for it; without a peer that knows it, recovery is NewReno's.
     pub variant: Variant,
     /// Ask the peer for timestamps (RFC 7323, section 3). They take 12 bytes of each segment's payload.

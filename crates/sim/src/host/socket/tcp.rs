@@ -73,16 +73,16 @@ pub struct TcpOptions {
     pub config: Config,
     /// Its initial sequence number.
     pub initial_sequence: u32,
-    /// The law of its window; `None`: that of the configuration's variant.
+    /// The congestion control; `None`: that of the configuration's variant.
     pub congestion: Option<CongestionLaw>,
     /// The real host at its other end, if one is there.
     pub real: Option<NodeId>,
 }
 
 impl TcpOptions {
-    fn law(&self) -> Box<dyn CongestionControl> {
+    fn congestion_control(&self) -> Box<dyn CongestionControl> {
         match &self.congestion {
-            Some(law) => (law.make)(),
+            Some(control) => (control.make)(),
             None => self.config.variant.congestion_control(),
         }
     }
@@ -316,11 +316,11 @@ impl Host {
         options: TcpOptions,
         is_first: bool,
     ) -> u32 {
-        let (listens, law) = (options.config.elfn.is_some(), options.law());
+        let (listens, congestion) = (options.config.elfn.is_some(), options.congestion_control());
         let real = options.real.map(|node| Box::new(RealPeer::sink(node)));
         let socket = self.add_socket(Socket::Tcp(Box::new(TcpSocket {
             flow,
-            connection: Connection::connect_with(options.config, options.initial_sequence, law),
+            connection: Connection::connect_with(options.config, options.initial_sequence, congestion),
             local_port: self.next_port(),
             remote: Some(remote),
             program,
@@ -348,11 +348,11 @@ impl Host {
 
     /// `renewal`: of a socket that takes one connection of a real host after the other, what each is made with.
     fn add_listener(&mut self, flow: FlowId, program: u32, options: TcpOptions, renewal: Option<TcpOptions>) -> u32 {
-        let law = options.law();
+        let congestion = options.congestion_control();
         let real = options.real.map(|node| Box::new(RealPeer::source(node, renewal)));
         self.add_socket(Socket::Tcp(Box::new(TcpSocket {
             flow,
-            connection: Connection::listen_with(options.config, options.initial_sequence, law),
+            connection: Connection::listen_with(options.config, options.initial_sequence, congestion),
             local_port: self.next_port(),
             remote: None,
             program,

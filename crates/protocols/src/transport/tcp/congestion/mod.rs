@@ -14,7 +14,7 @@ use core::fmt;
 
 use crate::time::{Duration, Instant};
 
-/// The law of a congestion window. The connection reports facts; the law changes [`window`](Self::window) and
+/// The congestion control. The connection reports facts; it changes [`window`](Self::window) and
 /// [`slow_start_threshold`](Self::slow_start_threshold), and produces no output.
 pub trait CongestionControl: fmt::Debug + Send {
     /// The handshake is done: `segment` is the SMSS, `initial_window` what may be sent at once.

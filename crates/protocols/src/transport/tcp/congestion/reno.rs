@@ -3,7 +3,7 @@
 use super::{Ack, CongestionControl};
 use crate::time::Instant;
 
-/// Slow start, congestion avoidance and the halving of RFC 5681, section 3.1: the law of Reno, NewReno and SACK.
+/// Slow start, congestion avoidance and the halving of RFC 5681, section 3.1: the congestion control of Reno, NewReno and SACK.
 ///
 /// Congestion avoidance counts acknowledged bytes, as section 3.1 of RFC 5681 recommends, so that delayed
 /// acknowledgements do not slow it. The window also grows while the application or the receiver limits the sender, which

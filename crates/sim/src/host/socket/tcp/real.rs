@@ -121,7 +121,8 @@ impl TcpSocket {
                 let initial_sequence = options.initial_sequence.wrapping_add(ticks as u32);
                 real.counted += statistics_of(&self.connection);
                 real.entered = 0;
-                self.connection = Connection::listen_with(options.config.clone(), initial_sequence, options.law());
+                self.connection =
+                    Connection::listen_with(options.config.clone(), initial_sequence, options.congestion_control());
                 self.remote = Some(from);
                 flow.handle_stream_renewed();
             }
