@@ -165,7 +165,7 @@ impl<P> Arp<P> {
                 self.learn(message.sender_protocol, message.sender_hardware, now);
             }
         }
-        if let Some(message) = answer(message, self.hardware, self.protocol) {
+        if let Some(message) = reply_to(message, self.hardware, self.protocol) {
             self.outputs.push_back(Output::Message { to: message.target_hardware, message });
         }
     }
@@ -315,7 +315,7 @@ impl<P> Arp<P> {
 }
 
 /// The answer of a node with these addresses to an ARP packet; `None` if it is no request for them.
-pub fn answer(message: &Repr, hardware: MacAddress, protocol: Ipv4Addr) -> Option<Repr> {
+pub fn reply_to(message: &Repr, hardware: MacAddress, protocol: Ipv4Addr) -> Option<Repr> {
     let asks = message.operation == Operation::Request && message.target_protocol == protocol;
     // Nobody could be told at the address of a group, and a node does not ask itself.
     let can_be_told = !message.sender_hardware.is_group() && message.sender_hardware != hardware;

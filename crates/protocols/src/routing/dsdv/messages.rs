@@ -18,7 +18,7 @@ impl Dsdv {
             return;
         };
         let Ok(update) = dsdv::Packet::new_checked(packet.octets) else { return };
-        if !self.neighbours.hear(from, now + self.config.silence()) {
+        if !self.neighbours.handle_update(from, now + self.config.silence()) {
             return;
         }
         for entry in update.entries().flatten() {
@@ -31,7 +31,7 @@ impl Dsdv {
         let Entry { destination, metric, sequence } = entry;
         let claim = Claim { sequence, metric };
         if destination == self.address {
-            return self.handle_rumour(claim);
+            return self.handle_own_entry(claim);
         }
         // Only a node itself is at no distance from it.
         if (metric == 0) != (destination == from.address) || (metric >= MAX_METRIC && !claim.is_broken()) {
@@ -43,14 +43,14 @@ impl Dsdv {
         }
     }
 
-    /// What a neighbour says of the way to this node, which has the last word on itself (as in ns-2).
-    fn handle_rumour(&mut self, rumour: Claim) {
-        let is_newer = rumour.is_newer_than(Claim { sequence: self.sequence, metric: 0 });
+    /// An entry about this node itself, which answers a newer or broken one with a newer number (as in ns-2).
+    fn handle_own_entry(&mut self, claim: Claim) {
+        let is_newer = claim.is_newer_than(Claim { sequence: self.sequence, metric: 0 });
         if is_newer {
             // The next even number.
-            self.sequence = (rumour.sequence | 1).wrapping_add(1);
+            self.sequence = (claim.sequence | 1).wrapping_add(1);
         }
-        self.has_own_news |= is_newer || rumour.is_broken();
+        self.has_own_news |= is_newer || claim.is_broken();
     }
 
     pub(super) fn update(&mut self, kind: Kind, now: Instant) {
@@ -59,9 +59,9 @@ impl Dsdv {
             Kind::FullDump => {
                 self.sequence = self.sequence.wrapping_add(2);
                 self.full_dump_at = now + self.draw_period();
-                self.table.tell_all(now, |entry| entries.push(entry));
+                self.table.advertise_all(now, |entry| entries.push(entry));
             }
-            _ => self.table.tell_changes(now, |entry| entries.push(entry)),
+            _ => self.table.advertise_changes(now, |entry| entries.push(entry)),
         }
         self.last_update = Some(now);
         self.triggered_at = None;

@@ -6,8 +6,8 @@
 //! once the way is broken, the odd one behind it, given out by who found it broken. A newer number wins, then the lower
 //! metric; that is why no loop can arise.
 //!
-//! * A way is used at once. It is told at once if it is new, broken, or whole again; if only its metric has changed, it is
-//!   told after twice the average settling time of its destination, and until then updates repeat what was told before.
+//! * A way is used at once. It is advertised at once if it is new, broken, or whole again; if only its metric has changed, it is
+//!   advertised after twice the average settling time of its destination, and until then updates repeat what was advertised before.
 //! * Incremental updates are sent for changes of metric, not for new numbers alone, at most one in a
 //!   [`triggered_interval`](Config::triggered_interval), and hold all changes since the last full dump. Where these don't fit
 //!   into one datagram, a full dump goes in their place.

@@ -17,7 +17,7 @@ pub(super) struct Neighbours {
 
 impl Neighbours {
     /// The neighbour was heard, and counts as one until `deadline`. `false` if there are too many already.
-    pub(super) fn hear(&mut self, hop: NextHop, deadline: Instant) -> bool {
+    pub(super) fn handle_update(&mut self, hop: NextHop, deadline: Instant) -> bool {
         if self.deadlines.len() >= MAX_NEIGHBOURS && !self.deadlines.contains_key(&hop) {
             return false;
         }

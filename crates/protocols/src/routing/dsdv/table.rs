@@ -1,4 +1,4 @@
-//! The ways to all destinations, and what neighbours are told of them.
+//! The routing table, and what is advertised of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
@@ -13,7 +13,7 @@ use crate::time::{Duration, Instant};
 /// simulation: a bound on memory, not on networks.
 pub(super) const MAX_DESTINATIONS: usize = 16384;
 
-/// What a node says of its way to a destination.
+/// A metric and its sequence number, as a node advertises them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Claim {
     /// Sequence number: even from the destination, odd from who found the way broken.
@@ -37,35 +37,35 @@ impl Claim {
     }
 }
 
-/// What is known of a destination.
+/// The route to a destination.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Route {
-    /// The way in use.
+    /// The route in use.
     pub(super) claim: Claim,
     /// Its first hop; of a broken way the one that it had.
     pub(super) hop: NextHop,
-    /// What neighbours were told last.
-    pub(super) told: Option<Claim>,
-    /// When the way in use may be told; until then it is `told` that stands in updates.
+    /// What was advertised last.
+    pub(super) advertised: Option<Claim>,
+    /// When the route in use may be advertised; until then updates repeat `advertised`.
     settled_at: Instant,
     /// Weighted average of the times that it took, for one sequence number, from the first way to the best.
     settling: Duration,
     /// When the sequence number was first heard.
     first_heard: Instant,
-    /// When the way last changed.
+    /// When the route last changed.
     changed: Instant,
 }
 
-/// The table.
+/// The routing table of a node.
 #[derive(Debug)]
 pub(super) struct Table {
     config: Config,
     routes: BTreeMap<Ipv4Addr, Route>,
-    /// Destinations whose ways have changed since the last full dump, and may be told.
+    /// Destinations whose ways have changed since the last full dump, and may be advertised.
     changed: BTreeSet<Ipv4Addr>,
-    /// Ways that are to be told later, by [`Route::settled_at`].
+    /// Ways that are to be advertised later, by [`Route::settled_at`].
     settling: BTreeSet<(Instant, Ipv4Addr)>,
-    /// Whether there is something in `changed` that no update has told.
+    /// Whether there is something in `changed` that no update has advertised.
     has_news: bool,
 }
 
@@ -100,7 +100,7 @@ impl Table {
             let route = Route {
                 claim,
                 hop,
-                told: None,
+                advertised: None,
                 settled_at: now,
                 settling: self.config.first_settling,
                 first_heard: now,
@@ -108,8 +108,8 @@ impl Table {
             };
             self.routes.insert(destination, route);
             match self.config.settle_everything {
-                true => self.tell_later(destination, now + self.config.first_settling * 2),
-                false => self.tell_at_once(destination, now),
+                true => self.advertise_later(destination, now + self.config.first_settling * 2),
+                false => self.advertise_now(destination, now),
             }
             return true;
         };
@@ -133,36 +133,36 @@ impl Table {
             route.hop = hop;
         } else {
             let knows_better = claim.is_broken() && !old.is_broken();
-            // The neighbour missed the bad news, which are told no more: they are told again.
+            // The neighbour has missed the break, which is advertised no more: advertise it again.
             let is_forgotten = !claim.is_broken() && old.is_broken() && route.is_forgotten(&self.config, now);
             if is_forgotten {
                 route.changed = now;
             }
             if knows_better || is_forgotten {
-                self.tell_at_once(destination, now);
+                self.advertise_now(destination, now);
             }
             return false;
         }
         route.claim = claim;
         route.changed = now;
         if self.config.settle_everything {
-            self.tell_settled(destination, old, now);
+            self.advertise_settled(destination, old, now);
         } else {
-            self.tell_news(destination, old, now);
+            self.advertise_change(destination, old, now);
         }
         old.is_broken() && !claim.is_broken()
     }
 
-    /// Decides when a way is told that was `old` (sections 3.3 and 3.4 of the paper): another metric once it has settled, a newer
-    /// number alone mostly with what else is told, and all else at once.
-    fn tell_news(&mut self, destination: Ipv4Addr, old: Claim, now: Instant) {
+    /// Decides when a changed route, `old` before, is advertised (sections 3.3 and 3.4 of the paper): another metric once it has settled,
+    /// a newer number alone mostly with other changes, and everything else at once.
+    fn advertise_change(&mut self, destination: Ipv4Addr, old: Claim, now: Instant) {
         let route = &self.routes[&destination];
         let claim = route.claim;
-        match route.told.filter(|told| !told.is_broken()) {
+        match route.advertised.filter(|advertised| !advertised.is_broken()) {
             // A new number alone is no news (section 3.3), unless it is to be; nor is a metric that has come back.
-            Some(told) if told.metric == claim.metric => {
-                if self.config.sequence_number_triggers && claim.is_newer_than(told) {
-                    self.tell_at_once(destination, now);
+            Some(advertised) if advertised.metric == claim.metric => {
+                if self.config.sequence_number_triggers && claim.is_newer_than(advertised) {
+                    self.advertise_now(destination, now);
                 } else {
                     self.settle(destination, now);
                 }
@@ -171,25 +171,25 @@ impl Table {
                 // What waits already has been stable since, if only its number is another one now.
                 let is_waiting = old.metric == claim.metric && route.settled_at > now;
                 let at = if is_waiting { route.settled_at } else { now + route.settling * 2 };
-                self.tell_later(destination, at);
+                self.advertise_later(destination, at);
             }
-            _ => self.tell_at_once(destination, now),
+            _ => self.advertise_now(destination, now),
         }
     }
 
     /// The same where everything settles (ns-2.35, `DSDV_Agent::processUpdate`): a whole way after twice the average settling
     /// time, a break and a way that is whole again without delay; but only another metric of the same number has an update sent
     /// for it.
-    fn tell_settled(&mut self, destination: Ipv4Addr, old: Claim, now: Instant) {
+    fn advertise_settled(&mut self, destination: Ipv4Addr, old: Claim, now: Instant) {
         let route = &self.routes[&destination];
-        let (claim, told) = (route.claim, route.told);
+        let (claim, advertised) = (route.claim, route.advertised);
         let is_settling = !old.is_broken() && !claim.is_broken();
         let at = if is_settling { now + route.settling * 2 } else { now };
-        if claim.is_newer_than(old) || told.is_some_and(|told| told.metric == claim.metric) {
+        if claim.is_newer_than(old) || advertised.is_some_and(|advertised| advertised.metric == claim.metric) {
             self.settle(destination, at);
             self.changed.insert(destination);
         } else {
-            self.tell_later(destination, at);
+            self.advertise_later(destination, at);
         }
     }
 
@@ -201,7 +201,7 @@ impl Table {
             let route = self.routes.get_mut(&destination).expect("it was there a moment ago");
             route.claim = Claim { sequence: route.claim.sequence.wrapping_add(1), metric: INFINITE };
             route.changed = now;
-            self.tell_at_once(destination, now);
+            self.advertise_now(destination, now);
         }
     }
 
@@ -210,7 +210,7 @@ impl Table {
         while let Some(&(at, destination)) = self.settling.first()
             && at <= now
         {
-            self.tell_at_once(destination, now);
+            self.advertise_now(destination, now);
         }
     }
 
@@ -219,7 +219,7 @@ impl Table {
         self.settling.first().map(|&(at, _)| at)
     }
 
-    /// Whether neighbours should be told something before the next full dump.
+    /// Whether an incremental update is due before the next full dump.
     pub(super) fn has_news(&self) -> bool {
         self.has_news
     }
@@ -230,20 +230,20 @@ impl Table {
     }
 
     /// What an incremental update says: all that has changed since the last full dump (section 3.3).
-    pub(super) fn tell_changes(&mut self, now: Instant, mut tell: impl FnMut(Entry)) {
+    pub(super) fn advertise_changes(&mut self, now: Instant, mut emit: impl FnMut(Entry)) {
         self.has_news = false;
         for &destination in &self.changed {
             let route = self.routes.get_mut(&destination).expect("what has changed is in the table");
-            if let Some(claim) = route.tell(&self.config, now) {
-                tell(claim.about(destination));
+            if let Some(claim) = route.advertise(&self.config, now) {
+                emit(claim.about(destination));
             }
         }
     }
 
     /// What a full dump says. Ways that broke so long ago that every neighbour has heard it or is lost itself are left out.
-    pub(super) fn tell_all(&mut self, now: Instant, mut tell: impl FnMut(Entry)) {
+    pub(super) fn advertise_all(&mut self, now: Instant, mut emit: impl FnMut(Entry)) {
         self.has_news = false;
-        // What settles is told later.
+        // What settles is advertised later.
         let routes = &self.routes;
         self.changed.retain(|destination| routes[destination].is_withheld(&self.config, now));
         if self.routes.len() > MAX_DESTINATIONS / 2 {
@@ -251,25 +251,25 @@ impl Table {
         }
         for (&destination, route) in &mut self.routes {
             if !route.is_forgotten(&self.config, now)
-                && let Some(claim) = route.tell(&self.config, now)
+                && let Some(claim) = route.advertise(&self.config, now)
             {
-                tell(claim.about(destination));
+                emit(claim.about(destination));
             }
         }
     }
 
-    fn tell_at_once(&mut self, destination: Ipv4Addr, now: Instant) {
+    fn advertise_now(&mut self, destination: Ipv4Addr, now: Instant) {
         self.settle(destination, now);
         self.changed.insert(destination);
         self.has_news = true;
     }
 
-    fn tell_later(&mut self, destination: Ipv4Addr, at: Instant) {
+    fn advertise_later(&mut self, destination: Ipv4Addr, at: Instant) {
         self.settle(destination, at);
         self.settling.insert((at, destination));
     }
 
-    /// From `at` on, the way in use is told.
+    /// From `at` on, the route in use is advertised.
     fn settle(&mut self, destination: Ipv4Addr, at: Instant) {
         let route = self.routes.get_mut(&destination).expect("only known destinations settle");
         self.settling.remove(&(route.settled_at, destination));
@@ -289,15 +289,15 @@ impl Table {
 
 impl Route {
     /// What is said of it now, if anything is.
-    fn tell(&mut self, config: &Config, now: Instant) -> Option<Claim> {
+    fn advertise(&mut self, config: &Config, now: Instant) -> Option<Claim> {
         if self.is_withheld(config, now) {
             return None;
         }
-        let claim = match self.told {
-            Some(told) if self.settled_at > now => told,
+        let claim = match self.advertised {
+            Some(advertised) if self.settled_at > now => advertised,
             _ => self.claim,
         };
-        Some(*self.told.insert(claim))
+        Some(*self.advertised.insert(claim))
     }
 
     /// Whether nothing is said of it until it has settled.
@@ -305,7 +305,7 @@ impl Route {
         config.settle_everything && self.settled_at > now
     }
 
-    /// Whether it is a broken way that neighbours are told no more of. It stays in the table, so that older claims are known
+    /// Whether it is a broken way that neighbours are advertised no more of. It stays in the table, so that older claims are known
     /// for what they are.
     fn is_forgotten(&self, config: &Config, now: Instant) -> bool {
         self.claim.is_broken() && now.saturating_since(self.changed) > config.silence()

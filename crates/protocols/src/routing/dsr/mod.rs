@@ -131,7 +131,7 @@ impl Routing for Dsr {
     fn handle_arrival(&mut self, packet: &Packet<'_>, now: Instant) -> Arrival {
         assert_drained(self.outputs.is_empty());
         let Some(from) = packet.from else { return Arrival::Deliver };
-        let arrival = match self.attend(packet, from, now) {
+        let arrival = match self.process_header(packet, from, now) {
             Some(header) => {
                 self.on_replies(packet, &header, from, now);
                 Arrival::Deliver
@@ -145,7 +145,7 @@ impl Routing for Dsr {
     fn handle_message(&mut self, packet: &Packet<'_>, now: Instant) {
         assert_drained(self.outputs.is_empty());
         let Some(from) = packet.from else { return };
-        if let Some(header) = self.attend(packet, from, now) {
+        if let Some(header) = self.process_header(packet, from, now) {
             self.on_message(packet, &header, from, now);
         }
         self.on_learned(now);

@@ -52,7 +52,7 @@ impl Receiver {
         let arrival = self.tfrc.on_packet(data, now);
         let Some(timestamp) = timestamp else {
             self.signs = None;
-            self.tfrc.settle(true, now);
+            self.tfrc.count_losses(true, now);
             return;
         };
         if arrival.timing == Timing::Stale {
@@ -63,7 +63,7 @@ impl Receiver {
         self.signs = Some(self.detector.classify(&sample));
         self.sample = Some(sample);
         let states = self.states();
-        self.tfrc.settle(states.is_none_or(|states| states.congestion), now);
+        self.tfrc.count_losses(states.is_none_or(|states| states.congestion), now);
         if lost > 0 && states.is_some_and(|states| states.congestion) {
             self.urgent = true;
             self.tfrc.urge(now);
@@ -75,7 +75,7 @@ impl Receiver {
     pub fn on_other(&mut self, number: u64, without_data: u64, now: Instant) {
         self.tfrc.on_other(number, without_data, now);
         self.lost += self.tfrc.losses().iter().map(tfrc::Loss::count).sum::<u64>();
-        self.tfrc.settle(self.states().is_none_or(|states| states.congestion), now);
+        self.tfrc.count_losses(self.states().is_none_or(|states| states.congestion), now);
     }
 
     /// Time has come to `now`: the feedback timer may be due.

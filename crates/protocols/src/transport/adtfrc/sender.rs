@@ -72,7 +72,7 @@ impl Sender {
     }
 
     /// The peer answered a probe without data: the path is back.
-    pub fn handle_answer(&mut self, now: Instant) {
+    pub fn handle_probe_reply(&mut self, now: Instant) {
         self.leave_probing(now);
     }
 

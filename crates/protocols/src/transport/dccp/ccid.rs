@@ -34,7 +34,7 @@ pub trait HalfSender: fmt::Debug + Send {
     fn handle_feedback(&mut self, feedback: &Feedback, state: Option<NetworkState>, now: Instant);
 
     /// The peer answered a probe without data.
-    fn handle_answer(&mut self, now: Instant);
+    fn handle_probe_reply(&mut self, now: Instant);
 
     /// Time has come to `now`.
     fn handle_timeout(&mut self, now: Instant) -> Expired;
@@ -103,7 +103,7 @@ impl HalfSender for tfrc::Sender {
         self.handle_feedback(feedback, Response::Adapt, now);
     }
 
-    fn handle_answer(&mut self, _: Instant) {}
+    fn handle_probe_reply(&mut self, _: Instant) {}
 
     fn handle_timeout(&mut self, now: Instant) -> Expired {
         self.handle_timeout(now);
@@ -126,12 +126,12 @@ impl HalfSender for tfrc::Sender {
 impl HalfReceiver for tfrc::Receiver {
     fn on_data(&mut self, data: &Data, _: Option<u32>, now: Instant) {
         self.on_packet(data, now);
-        self.settle(true, now);
+        self.count_losses(true, now);
     }
 
     fn on_other(&mut self, number: u64, without_data: u64, now: Instant) {
         self.on_other(number, without_data, now);
-        self.settle(true, now);
+        self.count_losses(true, now);
     }
 
     fn handle_timeout(&mut self, now: Instant) {
@@ -173,8 +173,8 @@ impl HalfSender for adtfrc::Sender {
         self.handle_feedback(feedback, states, now);
     }
 
-    fn handle_answer(&mut self, now: Instant) {
-        self.handle_answer(now);
+    fn handle_probe_reply(&mut self, now: Instant) {
+        self.handle_probe_reply(now);
     }
 
     fn handle_timeout(&mut self, now: Instant) -> Expired {

@@ -9,7 +9,7 @@
 //!
 //! ```
 //! use hopcast_protocols::time::{Duration, Instant};
-//! use hopcast_protocols::transport::dccp::{Config, Connection, Output, Payload};
+//! use hopcast_protocols::transport::dccp::{Config, Connection, Output, Packet, Payload};
 //!
 //! let mut now = Instant::START;
 //! let client = Config { local_port: 40_000, remote_port: 5_001, ..Config::default() };
@@ -18,26 +18,27 @@
 //! assert!(client.handle_write(Payload { unit: 7, len: 1_000 }, now));
 //! let mut delivered = Vec::new();
 //! // Packets take 10 ms.
-//! let mut wire = Vec::new();
+//! let mut wire: Vec<(bool, Packet)> = Vec::new();
 //! for _ in 0..10 {
+//!     let arriving = std::mem::take(&mut wire).into_iter().map(Some).chain([None]);
+//!     // Packets arrive, and at last the timers go off. Each end is drained after each change.
+//!     for arrival in arriving {
+//!         for (is_client, end) in [(true, &mut client), (false, &mut server)] {
+//!             match &arrival {
+//!                 Some((from_client, packet)) if *from_client != is_client => end.handle_packet(packet, now),
+//!                 Some(_) => {}
+//!                 None => end.handle_timeout(now),
+//!             }
+//!             while let Some(output) = end.poll_output(now) {
+//!                 match output {
+//!                     Output::Transmit(packet) => wire.push((is_client, packet)),
+//!                     Output::Deliver(delivery) => delivered.push(delivery.payload),
+//!                     _ => {}
+//!                 }
+//!             }
+//!         }
+//!     }
 //!     now = now + Duration::from_millis(10);
-//!     for (to_server, packet) in std::mem::take(&mut wire) {
-//!         if to_server { server.handle_packet(&packet, now) } else { client.handle_packet(&packet, now) }
-//!     }
-//!     client.handle_timeout(now);
-//!     server.handle_timeout(now);
-//!     while let Some(output) = client.poll_output(now) {
-//!         if let Output::Transmit(packet) = output {
-//!             wire.push((true, packet));
-//!         }
-//!     }
-//!     while let Some(output) = server.poll_output(now) {
-//!         match output {
-//!             Output::Transmit(packet) => wire.push((false, packet)),
-//!             Output::Deliver(delivery) => delivered.push(delivery.payload),
-//!             _ => {}
-//!         }
-//!     }
 //! }
 //! assert_eq!(delivered, [Payload { unit: 7, len: 1_000 }]);
 //! ```

@@ -15,21 +15,19 @@
 //! let mut client = Connection::connect(Config::default(), 1_000);
 //! let mut server = Connection::listen(Config::default(), 2_000);
 //! assert_eq!(client.handle_write(4_000, now), 4_000);
-//! loop {
-//!     let mut quiet = true;
-//!     while let Some(output) = client.poll_output(now) {
-//!         quiet = false;
-//!         if let Output::Transmit(segment) = output {
-//!             server.handle_segment(&segment, now);
-//!             while let Some(output) = server.poll_output(now) {
-//!                 if let Output::Transmit(segment) = output {
-//!                     client.handle_segment(&segment, now);
-//!                 }
-//!             }
+//! // What an end transmits, all of it, before the next segment arrives.
+//! let drain = |end: &mut Connection| -> Vec<_> {
+//!     let outputs = std::iter::from_fn(|| end.poll_output(now));
+//!     outputs.filter_map(|output| if let Output::Transmit(segment) = output { Some(segment) } else { None }).collect()
+//! };
+//! let mut to_server = drain(&mut client);
+//! while !to_server.is_empty() {
+//!     for segment in std::mem::take(&mut to_server) {
+//!         server.handle_segment(&segment, now);
+//!         for segment in drain(&mut server) {
+//!             client.handle_segment(&segment, now);
+//!             to_server.extend(drain(&mut client));
 //!         }
-//!     }
-//!     if quiet {
-//!         break;
 //!     }
 //! }
 //! assert_eq!(server.handle_read(u32::MAX, now), 4_000);

@@ -147,7 +147,7 @@ impl Sender {
     }
 
     /// Whether both sides agreed to use SACK.
-    pub(super) fn settle_sack(&mut self, agreed: bool) {
+    pub(super) fn negotiate_sack(&mut self, agreed: bool) {
         if agreed {
             self.scoreboard = Some(Scoreboard::default());
         } else {

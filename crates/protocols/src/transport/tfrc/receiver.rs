@@ -42,7 +42,7 @@ pub struct Report {
 /// The receiving end of a flow.
 ///
 /// A packet is taken in two steps, so that a detector can look at the losses before they count:
-/// [`on_packet`](Self::on_packet), then [`settle`](Self::settle).
+/// [`on_packet`](Self::on_packet), then [`count_losses`](Self::count_losses).
 #[derive(Clone, Debug)]
 pub struct Receiver {
     config: Config,
@@ -96,7 +96,7 @@ impl Receiver {
         }
     }
 
-    /// A data packet arrives. The losses that it shows ([`losses`](Self::losses)) await [`settle`](Self::settle).
+    /// A data packet arrives. The losses that it shows ([`losses`](Self::losses)) await [`count_losses`](Self::count_losses).
     pub fn on_packet(&mut self, data: &Data, now: Instant) -> Arrival {
         let timing = self.reception.on_packet(data.number, data.without_data, now);
         if timing != Timing::Stale {
@@ -112,7 +112,7 @@ impl Receiver {
         Arrival { timing, lost: self.reception.lost().iter().map(Loss::count).sum() }
     }
 
-    /// A packet without data arrives: it only isn't missing. The losses that it shows await [`settle`](Self::settle).
+    /// A packet without data arrives: it only isn't missing. The losses that it shows await [`count_losses`](Self::count_losses).
     pub fn on_other(&mut self, number: u64, without_data: u64, now: Instant) {
         // Before the first data there is no history.
         if self.reception.highest().is_some() && self.reception.on_packet(number, without_data, now) == Timing::Revived
@@ -128,7 +128,7 @@ impl Receiver {
 
     /// Ends the arrival of a packet (RFC 5348, section 6.1): its losses count as loss events if `counted`, and feedback
     /// becomes due if the loss event rate has risen or the last timer found nothing to say.
-    pub fn settle(&mut self, counted: bool, now: Instant) {
+    pub fn count_losses(&mut self, counted: bool, now: Instant) {
         let mut event = false;
         if counted && !self.reception.lost().is_empty() {
             self.receipts.forget(self.span(), now);

@@ -9,7 +9,7 @@ use crate::host::packet::{Body, Ipv4, Packet, Tag};
 use crate::host::{Context, Hop, Host, Neighbour, Slot, Transmit, count_host_drop};
 use crate::id::{FlowId, NodeId};
 use crate::metrics::DropCause;
-use hopcast_protocols::arp::{self, Arp, Output, answer};
+use hopcast_protocols::arp::{self, Arp, Output, reply_to};
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::routing::NextHop;
 use hopcast_protocols::time::Instant;
@@ -73,7 +73,7 @@ impl Host {
             self.settle_resolution(from.interface, cx);
             self.settle_router(cx);
         } else if let Some(&radio) = self.config.radios.get(from.interface as usize)
-            && let Some(answer) = answer(message, mac_address(radio), ip_address(self.node))
+            && let Some(answer) = reply_to(message, mac_address(radio), ip_address(self.node))
         {
             self.send_arp(from.interface, answer.target_hardware, answer, cx);
         }

@@ -99,8 +99,8 @@ impl Aodv {
         if self.silent_until.is_some() {
             return;
         }
-        if self.can_answer(request, from) {
-            self.answer_for_another(request, from, reverse, now);
+        if self.can_reply(request, from) {
+            self.reply_for_destination(request, from, reverse, now);
         } else if ttl > 1 {
             self.pass_on(request, hops, ttl - 1, now);
         }
@@ -130,7 +130,7 @@ impl Aodv {
 
     /// Whether this node may reply for the destination (section 6.6): with a valid route that is as new as the request wants it,
     /// and does not lead back to who asks.
-    fn can_answer(&self, request: &RequestRepr<'_>, from: NextHop) -> bool {
+    fn can_reply(&self, request: &RequestRepr<'_>, from: NextHop) -> bool {
         let Some((route, sequence)) = self.table.numbered(request.destination) else { return false };
         let is_new = request.flags.contains(RequestFlags::UNKNOWN_SEQUENCE)
             || sequence.is_at_least(Sequence(request.destination_sequence));
@@ -138,7 +138,7 @@ impl Aodv {
     }
 
     /// Replies as an intermediate node, and tells the destination of the originator if it wants so (sections 6.6.2, 6.6.3).
-    fn answer_for_another(&mut self, request: &RequestRepr<'_>, from: NextHop, reverse: NextHop, now: Instant) {
+    fn reply_for_destination(&mut self, request: &RequestRepr<'_>, from: NextHop, reverse: NextHop, now: Instant) {
         let (originator, destination) = (request.originator, request.destination);
         let Some(forward) = self.table.valid(destination).map(|route| route.hop) else { return };
         if let Some(precursors) = self.table.precursors_mut(destination) {

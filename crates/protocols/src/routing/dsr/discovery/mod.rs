@@ -12,7 +12,7 @@ use crate::time::Instant;
 
 impl Dsr {
     /// A packet for `target` waits for a route; whether it is this node's own.
-    pub(super) fn seek(&mut self, target: Ipv4Addr, is_own: bool, now: Instant) {
+    pub(super) fn start_discovery(&mut self, target: Ipv4Addr, is_own: bool, now: Instant) {
         let until = Some(after(now, self.config.send_buffer_timeout));
         self.searching.insert(target);
         if self.requests.originated.get_mut(&target).is_none()

@@ -29,7 +29,7 @@ impl Dsr {
         let Some(route) = self.cache.search(destination, now) else {
             // What others have made, and fails here, has a route.
             let is_own = packet.source == self.address || failed.source_route().is_none();
-            self.seek(destination, is_own, now);
+            self.start_discovery(destination, is_own, now);
             return Verdict::Wait;
         };
         match failed.source_route() {
@@ -93,7 +93,7 @@ impl Dsr {
 
     /// A packet of another node (8.1.5).
     pub(super) fn forward(&mut self, packet: &Packet<'_>, from: NextHop, now: Instant) -> Verdict {
-        let Some(header) = self.attend(packet, from, now) else { return Verdict::Drop };
+        let Some(header) = self.process_header(packet, from, now) else { return Verdict::Drop };
         let Some(route) = header.source_route().filter(|route| route.segments_left > 0) else { return Verdict::Drop };
         let this = route.addresses.len() - usize::from(route.segments_left);
         let next = route.addresses.get(this + 1).unwrap_or(packet.destination);
@@ -132,7 +132,12 @@ impl Dsr {
     }
 
     /// What a packet for this node, or to be passed on by it, tells this node (8.1.4). `None`: it has to be dropped.
-    pub(super) fn attend<'a>(&mut self, packet: &Packet<'a>, from: NextHop, now: Instant) -> Option<Header<'a>> {
+    pub(super) fn process_header<'a>(
+        &mut self,
+        packet: &Packet<'a>,
+        from: NextHop,
+        now: Instant,
+    ) -> Option<Header<'a>> {
         self.on_heard(from);
         let header = Header::parse(packet.octets, packet.protocol)?;
         self.on_route_errors(packet, &header, now);

@@ -115,7 +115,7 @@ impl Dsr {
                 self.send_anew(packet, header, &route, now)
             }
             None if self.may_wait(packet, &header) => {
-                self.seek(packet.destination, is_own, now);
+                self.start_discovery(packet.destination, is_own, now);
                 Verdict::Wait
             }
             _ => Verdict::Drop,

@@ -61,7 +61,7 @@ impl Dsr {
                     self.parked.0.pop_front();
                 }
                 self.parked.0.push_back((unrouted, octets, after(now, self.config.send_buffer_timeout)));
-                self.seek(destination, source == self.address, now);
+                self.start_discovery(destination, source == self.address, now);
             }
             None => {}
         }

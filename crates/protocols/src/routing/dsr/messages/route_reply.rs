@@ -64,7 +64,7 @@ impl Dsr {
     }
 
     /// Whether the request, which has passed these nodes, is answered from the cache (8.2.3).
-    pub(super) fn answer_from_cache(&mut self, passed: &[Ipv4Addr], target: Ipv4Addr, now: Instant) -> bool {
+    pub(super) fn reply_from_cache(&mut self, passed: &[Ipv4Addr], target: Ipv4Addr, now: Instant) -> bool {
         let Some(known) = self.cache.search(target, now).filter(|route| !route.is_last_external) else { return false };
         let mut nodes = passed.to_vec();
         nodes.push(self.address);

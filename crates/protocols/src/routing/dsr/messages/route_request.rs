@@ -79,7 +79,7 @@ impl Dsr {
         if self.requests.is_seen(initiator, identification, target) {
             return;
         }
-        if !self.answer_from_cache(&passed, target, now) && packet.ttl > 1 {
+        if !self.reply_from_cache(&passed, target, now) && packet.ttl > 1 {
             self.propagate(packet, header, request, now);
         }
     }

@@ -82,7 +82,7 @@ proptest! {
                     expiries = 0;
                 }
                 Operation::Answer => {
-                    sender.handle_answer(now);
+                    sender.handle_probe_reply(now);
                     prop_assert!(!sender.is_probing());
                     expiries = 0;
                 }

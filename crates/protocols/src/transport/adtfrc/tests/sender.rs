@@ -147,7 +147,7 @@ fn algorithm_1_feedback_ends_the_probing_and_the_rate_is_as_it_was() {
 fn algorithm_1_an_answer_without_data_ends_the_probing_too() {
     let mut bench = Bench::new();
     bench.send_until(700).expire(700, Expired::Probe);
-    bench.sender.handle_answer(ms(900));
+    bench.sender.handle_probe_reply(ms(900));
     bench.expect_probing(false).expect_rate(80_000.0);
     assert_eq!(bench.sender.poll_timeout(), Some(ms(1300)));
     // The feedback that follows is the first since.
@@ -155,7 +155,7 @@ fn algorithm_1_an_answer_without_data_ends_the_probing_too() {
     bench.send_until(1100).feedback(50_000.0, 0.0, Some(NORMAL)).expect_rate(100_000.0);
     // An answer out of the blue changes nothing.
     let due = bench.sender.poll_timeout();
-    bench.sender.handle_answer(ms(1101));
+    bench.sender.handle_probe_reply(ms(1101));
     assert_eq!(bench.sender.poll_timeout(), due);
 }
 

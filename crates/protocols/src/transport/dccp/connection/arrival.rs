@@ -146,7 +146,7 @@ impl Connection {
                     *due = now;
                 }
             }
-            PacketType::SyncAck => self.sender.handle_answer(now),
+            PacketType::SyncAck => self.sender.handle_probe_reply(now),
             _ => {}
         }
         false

@@ -191,12 +191,12 @@ impl Connection {
         Self::listen_with(config, initial_sequence, congestion)
     }
 
-    /// An active open with a law of the congestion window of one's own. Of [`Config::variant`], loss recovery counts.
+    /// An active open with a congestion control of your own. Of [`Config::variant`], loss recovery counts.
     pub fn connect_with(config: Config, initial_sequence: u32, congestion: Box<dyn CongestionControl>) -> Self {
         Self::new(config, initial_sequence, State::SynSent, congestion)
     }
 
-    /// A passive open with a law of the congestion window of one's own. Of [`Config::variant`], loss recovery counts.
+    /// A passive open with a congestion control of your own. Of [`Config::variant`], loss recovery counts.
     pub fn listen_with(config: Config, initial_sequence: u32, congestion: Box<dyn CongestionControl>) -> Self {
         Self::new(config, initial_sequence, State::Listen, congestion)
     }

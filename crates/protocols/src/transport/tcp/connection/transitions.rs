@@ -31,7 +31,7 @@ impl Connection {
         self.clock = stamps.map(|stamps| PeerClock::new(stamps.value, now));
         let sack = self.wants_sack() && options.is_sack_permitted();
         self.receiver.on_syn(self.peer_shift.is_some(), sack);
-        self.sender.settle_sack(sack);
+        self.sender.negotiate_sack(sack);
         if stamps.is_some() {
             self.sender.rtt.set_granularity(timestamps::TICK);
         }

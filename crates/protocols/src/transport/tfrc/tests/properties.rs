@@ -132,7 +132,7 @@ proptest! {
             highest = highest.max(number);
             let data = Data { number, len, without_data, rtt: Duration::from_nanos(rtt >> 20) };
             receiver.on_packet(&data, now);
-            receiver.settle(counted, now);
+            receiver.count_losses(counted, now);
             receiver.handle_timeout(now);
             prop_assert!(receiver.poll_timeout().is_none_or(|due| due > now));
             if let Some(report) = receiver.poll_report(now) {

@@ -31,7 +31,7 @@ impl Bench {
     fn packet(&mut self, number: u64) -> &mut Self {
         let data = Data { number, len: 1000, without_data: 0, rtt: RTT };
         self.receiver.on_packet(&data, self.now);
-        self.receiver.settle(true, self.now);
+        self.receiver.count_losses(true, self.now);
         self
     }
 
@@ -113,7 +113,7 @@ fn section_6_1_losses_that_do_not_count_make_no_event() {
         let data = Data { number, len: 1000, without_data: 0, rtt: RTT };
         let arrival = bench.receiver.on_packet(&data, ms(number));
         assert_eq!(arrival.lost, u64::from(number == 5));
-        bench.receiver.settle(false, ms(number));
+        bench.receiver.count_losses(false, ms(number));
     }
     assert!(!bench.receiver.has_lost());
     bench.timer(100).expect_report(30_000.0, 0.0);
@@ -138,7 +138,7 @@ fn a_host_that_is_late_still_counts_what_came_in_time() {
     let mut receiver = Receiver::new(config);
     let mut packet = |number, at| {
         receiver.on_packet(&Data { number, len: 1000, without_data: 0, rtt: Duration::from_millis(1) }, ms(at));
-        receiver.settle(true, ms(at));
+        receiver.count_losses(true, ms(at));
         receiver.poll_report(ms(at))
     };
     assert!(packet(0, 0).is_some(), "the first packet is answered at once");
@@ -157,7 +157,7 @@ fn rfc_4342_section_8_3_a_round_trip_that_shrinks_leaves_no_rate_of_nothing() {
     for (number, at, rtt) in [(0, 0, 100), (1, 10, 100), (2, 20, 20)] {
         let rtt = Duration::from_millis(rtt);
         receiver.on_packet(&Data { number, len: 1000, without_data: 0, rtt }, ms(at));
-        receiver.settle(true, ms(at));
+        receiver.count_losses(true, ms(at));
         receiver.poll_report(ms(at));
     }
     receiver.handle_timeout(ms(100));

@@ -34,7 +34,7 @@ fn measure(config: Config, rtt: Duration, loss: f64, packets: u64, seed: u64) ->
             match entry.remove() {
                 Event::Packet { number, sent, rtt } => {
                     receiver.on_packet(&Data { number, len: 1000, without_data: 0, rtt }, now);
-                    receiver.settle(true, now);
+                    receiver.count_losses(true, now);
                     report(&mut receiver, sent, &mut events, &mut order, rtt, now);
                 }
                 Event::Feedback(feedback) => sender.handle_feedback(&feedback, Response::Adapt, now),
