@@ -3,7 +3,7 @@
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::edca::{AccessCategory, EdcaParameters, Edition, UserPriority};
-use hopcast_radio::mac::{Config, Dcf, Payload, Room, StationId};
+use hopcast_radio::mac::{Config, Dcf, Payload, QueueSpace, StationId};
 use hopcast_radio::medium::{Link, Medium};
 use hopcast_radio::phy::{DataRate, Modulations, Standard};
 use hopcast_radio::reception::{Reception, Rules, Threshold};
@@ -56,7 +56,7 @@ impl Upper for Hosts {
     fn poll_output(
         &mut self,
         host: u32,
-        room: impl Fn(u32, UserPriority) -> Room,
+        room: impl Fn(u32, UserPriority) -> QueueSpace,
         _: Instant,
     ) -> Option<Outgoing<Packet>> {
         let priority = *self.priorities.get(host.checked_sub(1)? as usize)?;

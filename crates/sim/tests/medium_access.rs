@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::edca::UserPriority;
-use hopcast_radio::mac::{Config, Dcf, Frame, FrameKind, Payload, Room, StationId};
+use hopcast_radio::mac::{Config, Dcf, Frame, FrameKind, Payload, QueueSpace, StationId};
 use hopcast_radio::medium::{Link, Medium};
 use hopcast_radio::phy::{DataRate, Modulations, Standard};
 use hopcast_radio::reception::{Reception, Rules, Threshold};
@@ -64,7 +64,7 @@ impl Upper for Hosts {
     fn poll_output(
         &mut self,
         host: u32,
-        room: impl Fn(u32, UserPriority) -> Room,
+        room: impl Fn(u32, UserPriority) -> QueueSpace,
         now: Instant,
     ) -> Option<Outgoing<Packet>> {
         let outgoing = |receiver, octets| Outgoing { interface: 0, receiver, packet: Packet(octets) };

@@ -13,10 +13,10 @@
 //! Limits: no fragmentation of MSDUs, no power management, no block acknowledgement. A station's retry counters are those of
 //! the frame in hand, so a window that ends at a limit ends with its frame.
 
+mod access_function;
 pub mod association;
 mod backoff;
 mod config;
-mod contender;
 mod duplicate;
 pub mod edca;
 mod nav;
@@ -32,14 +32,14 @@ use hopcast_protocols::time::{Duration, Instant};
 pub use crate::frame::{Frame, FrameKind, Header, Payload, StationId};
 use crate::phy::{DataRate, Phy};
 use crate::queue::Reason;
+use access_function::{AccessFunction, OutgoingMpdu};
 pub use config::{AccessRules, Config, Protection};
-use contender::{Contender, Outgoing};
 use duplicate::DuplicateCache;
 use edca::{AccessCategory, UserPriority};
 use nav::Nav;
 use outputs::Outputs;
-use rates::{Answer, Rates, rts_rate};
-pub use rates::{answer_rate, dsss_rate};
+use rates::{ControlResponse, Rates, rts_rate};
+pub use rates::{control_response_rate, dsss_rate};
 use sequence::SequenceCounters;
 
 /// Why the interface gave up a packet.
@@ -80,7 +80,7 @@ pub enum Output<P, F = (), R = ()> {
     Sent(P),
     /// The station takes the packet for acknowledged, by the ACK of an earlier frame, which was later than it waits: an ACK does not say
     /// of which frame it is (9.3.1.4).
-    Misacknowledged(P),
+    FalselyAcknowledged(P),
     /// The packet, which was for this station or for all (`None`), was given up.
     Dropped(P, DropCause, Option<StationId>),
     /// This packet, from the first station to the second, was heard by a station in promiscuous mode.
@@ -89,14 +89,14 @@ pub enum Output<P, F = (), R = ()> {
 
 /// Free places in a queue of an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Room {
+pub struct QueueSpace {
     /// How many.
     pub places: usize,
     /// The access category that has the queue for itself; `None`: the interface has one queue for all packets.
     pub category: Option<AccessCategory>,
 }
 
-impl Room {
+impl QueueSpace {
     /// So many places in the only queue of an interface.
     pub const fn shared(places: usize) -> Self {
         Self { places, category: None }
@@ -131,7 +131,7 @@ pub struct Counters {
 /// One station's medium access.
 ///
 /// Its parts are laid out in the order in which they stand here: what an event at a bystander looks at comes first, in two lines
-/// of the processor's cache, of which the second is the beginning of `contender`. Among many stations each line is a miss.
+/// of the processor's cache, of which the second is the beginning of `access_function`. Among many stations each line is a miss.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Dcf<P> {
@@ -151,10 +151,10 @@ pub struct Dcf<P> {
     /// By how much EIFS after a frame in error is longer than DIFS or AIFS; under [`AccessRules::Ns2`] all of it.
     eifs_excess: ByRate,
     /// Whose frame the exchange is about, if there is one. The only one under DCF.
-    contender: Contender<P>,
+    access_function: AccessFunction<P>,
     outputs: Outputs<P>,
     /// The other access categories under EDCA.
-    others: Vec<Contender<P>>,
+    others: Vec<AccessFunction<P>>,
     /// The state between exchanges: [`State::Contend`] or [`State::ContendAll`].
     rest: State,
     /// A CTS, an ACK, or a data frame after a CTS or within a TXOP, while the state is [`State::Sifs`]; the data frame after a
@@ -179,7 +179,7 @@ pub struct Dcf<P> {
 }
 
 // What a bystander needs: see [`Dcf`].
-const _: () = assert!(core::mem::offset_of!(Dcf<()>, contender) == 64);
+const _: () = assert!(core::mem::offset_of!(Dcf<()>, access_function) == 64);
 
 /// Where the exchange of frames stands.
 #[derive(Clone, Copy, Debug)]
@@ -206,13 +206,13 @@ impl<P: Payload> Dcf<P> {
         let eifs_excess = ByRate::new(config.basic_rate, eifs_excess(&config, config.basic_rate));
         let edca = |category: AccessCategory, config: &Config| {
             let parameters = config.edca.as_ref().map(|categories| categories[category as usize]);
-            parameters.map(|parameters| Contender::edca(category, &parameters, config))
+            parameters.map(|parameters| AccessFunction::edca(category, &parameters, config))
         };
-        let contender = edca(AccessCategory::BestEffort, &config).unwrap_or_else(|| Contender::dcf(&config));
+        let access_function = edca(AccessCategory::BestEffort, &config).unwrap_or_else(|| AccessFunction::dcf(&config));
         let others = [AccessCategory::Background, AccessCategory::Video, AccessCategory::Voice];
         let rest = if config.edca.is_none() { State::Contend } else { State::ContendAll };
         Self {
-            contender,
+            access_function,
             others: others.into_iter().filter_map(|category| edca(category, &config)).collect(),
             nav: Nav::default(),
             state: rest,
@@ -247,7 +247,7 @@ impl<P: Payload> Dcf<P> {
     /// Takes all packets for `receiver` out of the interface queue, the oldest first. What is in hand stays.
     pub fn purge(&mut self, receiver: StationId) -> Vec<P> {
         let others = self.others.iter_mut().map(|other| &mut other.queue);
-        let queues = core::iter::once(&mut self.contender.queue).chain(others);
+        let queues = core::iter::once(&mut self.access_function.queue).chain(others);
         let purged = queues.flat_map(|queue| queue.remove_all(|(to, _)| *to == Some(receiver)));
         purged.map(|(_, payload)| payload).collect()
     }
@@ -263,7 +263,7 @@ impl<P: Payload> Dcf<P> {
         let rate = self.config.basic_rate;
         self.nav_lapse = ByRate::new(rate, nav_lapse(&self.config, rate));
         self.eifs_excess = ByRate::new(rate, eifs_excess(&self.config, rate));
-        self.contender.set_slot(&self.config, now);
+        self.access_function.set_slot(&self.config, now);
         self.others.iter_mut().for_each(|other| other.set_slot(&self.config, now));
     }
 
@@ -272,14 +272,14 @@ impl<P: Payload> Dcf<P> {
         if !self.others.is_empty() {
             return self.handle_packet_by_category(receiver, payload, now);
         }
-        if self.contender.backoff.pending {
-            self.contender.push(receiver, payload, now, &mut self.outputs);
+        if self.access_function.backoff.pending {
+            self.access_function.push(receiver, payload, now, &mut self.outputs);
             self.note_outputs();
             return;
         }
         let outgoing = self.outgoing(receiver, payload);
-        self.contender.set_current(Some(outgoing));
-        if self.contender.backoff.on_pending(now, self.nav.until(), &mut self.random) && self.is_at_rest() {
+        self.access_function.set_current(Some(outgoing));
+        if self.access_function.backoff.on_pending(now, self.nav.until(), &mut self.random) && self.is_at_rest() {
             self.transmit_first(now);
         }
     }
@@ -289,19 +289,19 @@ impl<P: Payload> Dcf<P> {
     #[inline(never)]
     fn handle_packet_by_category(&mut self, receiver: Option<StationId>, payload: P, now: Instant) {
         let other = self.other_of(payload.priority());
-        let contender = other.map_or(&mut self.contender, |other| &mut self.others[other]);
-        if contender.backoff.pending {
-            contender.push(receiver, payload, now, &mut self.outputs);
+        let access_function = other.map_or(&mut self.access_function, |other| &mut self.others[other]);
+        if access_function.backoff.pending {
+            access_function.push(receiver, payload, now, &mut self.outputs);
             self.note_outputs();
             return;
         }
         let outgoing = self.outgoing(receiver, payload);
         let is_engaged = self.is_engaged();
-        let contender = other.map_or(&mut self.contender, |other| &mut self.others[other]);
-        contender.set_current(Some(outgoing));
+        let access_function = other.map_or(&mut self.access_function, |other| &mut self.others[other]);
+        access_function.set_current(Some(outgoing));
         if is_engaged {
-            contender.backoff.on_pending_in_exchange(now, &mut self.random);
-        } else if contender.backoff.on_pending(now, self.nav.until(), &mut self.random) && self.is_at_rest() {
+            access_function.backoff.on_pending_in_exchange(now, &mut self.random);
+        } else if access_function.backoff.on_pending(now, self.nav.until(), &mut self.random) && self.is_at_rest() {
             if let Some(other) = other {
                 self.swap(other);
             }
@@ -316,8 +316,8 @@ impl<P: Payload> Dcf<P> {
             self.handle_busy_otherwise(now);
             return true;
         }
-        let pending = self.contender.backoff.pending;
-        self.contender.backoff.handle_busy(now, pending, &mut self.random);
+        let pending = self.access_function.backoff.pending;
+        self.access_function.backoff.handle_busy(now, pending, &mut self.random);
         pending
     }
 
@@ -326,12 +326,12 @@ impl<P: Payload> Dcf<P> {
         if !matches!(self.state, State::Contend) {
             return self.handle_idle_otherwise(now);
         }
-        self.contender.backoff.handle_idle(now, self.nav.until());
+        self.access_function.backoff.handle_idle(now, self.nav.until());
     }
 
     /// A frame, which started at `start`, has been received without error.
     pub fn handle_frame(&mut self, frame: &Header, start: Instant, now: Instant) {
-        self.contender.backoff.on_frame();
+        self.access_function.backoff.on_frame();
         self.nav.on_frame_start(start);
         if let State::Await(expected, _) | State::AwaitEnd(expected) = self.state {
             if frame.kind == expected && frame.receiver == Some(self.station) {
@@ -345,7 +345,7 @@ impl<P: Payload> Dcf<P> {
             Some(_) => {
                 let lapse = (frame.kind == FrameKind::Rts && self.rules == AccessRules::Standard)
                     .then(|| self.nav_lapse.at(frame.rate, || nav_lapse(&self.config, frame.rate)));
-                self.reserve(frame.duration, lapse, now);
+                self.update_nav(frame.duration, lapse, now);
                 if let (true, Some(payload), Some(receiver)) = (self.is_promiscuous, frame.payload, frame.receiver) {
                     self.put_out(Output::Overheard(payload, frame.transmitter, receiver));
                 }
@@ -353,7 +353,7 @@ impl<P: Payload> Dcf<P> {
             None => {
                 if frame.duration != Duration::ZERO {
                     // Another one follows within a TXOP.
-                    self.reserve(frame.duration, None, now);
+                    self.update_nav(frame.duration, None, now);
                 }
                 if let Some(payload) = frame.payload {
                     self.put_out(Output::Deliver(payload, frame.transmitter));
@@ -367,8 +367,8 @@ impl<P: Payload> Dcf<P> {
         self.errors += 1;
         let more = self.eifs_excess.at(rate, || eifs_excess(&self.config, rate));
         match self.rules {
-            AccessRules::Standard => self.contender.backoff.on_error(more),
-            AccessRules::Ns2 => self.reserve(more, None, now),
+            AccessRules::Standard => self.access_function.backoff.on_error(more),
+            AccessRules::Ns2 => self.update_nav(more, None, now),
         }
         self.nav.on_frame_start(start);
         if let State::Await(..) | State::AwaitEnd(_) = self.state {
@@ -381,7 +381,7 @@ impl<P: Payload> Dcf<P> {
     pub fn handle_overcome(&mut self, rate: DataRate, airtime: Duration, now: Instant) {
         if self.rules == AccessRules::Ns2 {
             let eifs = self.eifs_excess.at(rate, || eifs_excess(&self.config, rate));
-            self.reserve(airtime + eifs, None, now);
+            self.update_nav(airtime + eifs, None, now);
         }
     }
 
@@ -425,7 +425,7 @@ impl<P: Payload> Dcf<P> {
     #[inline]
     pub fn on_air(&self) -> (&Header, Option<&P>) {
         let frame = self.on_air.as_ref().expect("only a frame that there is is transmitted");
-        let current = self.contender.current();
+        let current = self.access_function.current();
         (frame, frame.payload.map(|()| &current.expect("data are those of the frame in hand").payload))
     }
 
@@ -433,7 +433,7 @@ impl<P: Payload> Dcf<P> {
     /// result has no meaning, but keeps the reads from being optimised away.
     #[inline]
     pub fn prefetch(&self) -> u64 {
-        self.errors ^ u64::from(self.contender.backoff.contention_window()) ^ u64::from(self.outputs.is_empty())
+        self.errors ^ u64::from(self.access_function.backoff.contention_window()) ^ u64::from(self.outputs.is_empty())
     }
 
     /// Whether [`Self::poll_output`] has something.
@@ -445,7 +445,7 @@ impl<P: Payload> Dcf<P> {
     #[inline]
     pub fn poll_timeout(&self) -> Option<Instant> {
         match self.state {
-            State::Contend if self.contender.backoff.pending => self.contender.backoff.access_at(),
+            State::Contend if self.access_function.backoff.pending => self.access_function.backoff.access_at(),
             State::Contend | State::AwaitEnd(_) => None,
             State::ContendAll => self.first_access(),
             State::Sifs(at) | State::Transmit(_, at) | State::Await(_, at) => Some(at),
@@ -458,22 +458,24 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// Free places in the interface queue of packets with this priority.
-    pub fn room(&self, priority: UserPriority) -> Room {
+    pub fn space(&self, priority: UserPriority) -> QueueSpace {
         if self.others.is_empty() {
-            return Room::shared(self.contender.queue.room());
+            return QueueSpace::shared(self.access_function.queue.space());
         }
-        let contender = self.other_of(priority).map_or(&self.contender, |other| &self.others[other]);
-        Room { places: contender.queue.room(), category: Some(contender.category) }
+        let access_function = self.other_of(priority).map_or(&self.access_function, |other| &self.others[other]);
+        QueueSpace { places: access_function.queue.space(), category: Some(access_function.category) }
     }
 
     /// Packets in the interface queue, or in all four.
     pub fn queued(&self) -> usize {
-        self.contenders().map(|contender| contender.queue.len() + usize::from(contender.following.is_some())).sum()
+        self.access_functions()
+            .map(|access_function| access_function.queue.len() + usize::from(access_function.following.is_some()))
+            .sum()
     }
 
     /// All packets that the interface holds: the one in hand, then the queue; under EDCA category by category.
     pub fn held(&self) -> impl Iterator<Item = &P> {
-        self.contenders().flat_map(Contender::held)
+        self.access_functions().flat_map(AccessFunction::held)
     }
 
     /// What has been counted so far.
@@ -483,7 +485,7 @@ impl<P: Payload> Dcf<P> {
 
     /// The contention window in slots; under EDCA, of the category that has used the medium last.
     pub fn contention_window(&self) -> u32 {
-        self.contender.backoff.contention_window()
+        self.access_function.backoff.contention_window()
     }
 
     /// The rate that rate control has chosen last, for whichever receiver; `None` where the rate is fixed, or before the first frame.
@@ -491,11 +493,11 @@ impl<P: Payload> Dcf<P> {
         self.rates.chosen()
     }
 
-    fn contenders(&self) -> impl Iterator<Item = &Contender<P>> {
-        core::iter::once(&self.contender).chain(&self.others)
+    fn access_functions(&self) -> impl Iterator<Item = &AccessFunction<P>> {
+        core::iter::once(&self.access_function).chain(&self.others)
     }
 
-    /// The place among `others` of the category that `priority` belongs to; `None`: it is `contender`.
+    /// The place among `others` of the category that `priority` belongs to; `None`: it is `access_function`.
     fn other_of(&self, priority: UserPriority) -> Option<usize> {
         let category = AccessCategory::of_user_priority(priority);
         self.others.iter().position(|other| other.category == category)
@@ -554,8 +556,8 @@ impl<P: Payload> Dcf<P> {
 
     /// `contends`: frames in hand wait for access.
     fn set_busy(&mut self, now: Instant, contends: bool) {
-        let pending = contends && self.contender.backoff.pending;
-        self.contender.backoff.handle_busy(now, pending, &mut self.random);
+        let pending = contends && self.access_function.backoff.pending;
+        self.access_function.backoff.handle_busy(now, pending, &mut self.random);
         if !self.others.is_empty() {
             self.set_others_busy(now, contends);
         }
@@ -571,16 +573,16 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// Others have the medium for `duration` from now; `lapse` is the time after which that may be taken back.
-    fn reserve(&mut self, duration: Duration, lapse: Option<Duration>, now: Instant) {
+    fn update_nav(&mut self, duration: Duration, lapse: Option<Duration>, now: Instant) {
         self.nav.on_frame(now, duration, lapse);
         let nav = self.nav.until();
-        if self.contender.backoff.handle_nav(nav) {
+        if self.access_function.backoff.handle_nav(nav) {
             self.set_others_idle();
         }
     }
 
     fn set_idle(&mut self, now: Instant) {
-        self.contender.backoff.handle_idle(now, self.nav.until());
+        self.access_function.backoff.handle_idle(now, self.nav.until());
         if !self.others.is_empty() {
             self.set_others_idle();
         }
@@ -592,28 +594,28 @@ impl<P: Payload> Dcf<P> {
         if self.others.is_empty() && self.rules == AccessRules::Standard { now } else { until }
     }
 
-    /// `contender` has been told of an idle medium or a reservation.
+    /// `access_function` has been told of an idle medium or a reservation.
     #[cold]
     #[inline(never)]
     fn set_others_idle(&mut self) {
         for other in &mut self.others {
-            other.backoff.follow(&self.contender.backoff);
+            other.backoff.follow(&self.access_function.backoff);
         }
     }
 
     #[cold]
     #[inline(never)]
     fn first_access(&self) -> Option<Instant> {
-        self.contenders().filter_map(Contender::access_at).min()
+        self.access_functions().filter_map(AccessFunction::access_at).min()
     }
 
     #[inline]
-    fn outgoing(&mut self, receiver: Option<StationId>, payload: P) -> Outgoing<P> {
+    fn outgoing(&mut self, receiver: Option<StationId>, payload: P) -> OutgoingMpdu<P> {
         let is_qos = self.config.edca.is_some() && !payload.is_management();
         let priority = if is_qos { Some(payload.priority()) } else { None };
-        Outgoing {
+        OutgoingMpdu {
             receiver,
-            octets: Outgoing::mpdu_octets(&payload, priority.is_some()),
+            octets: OutgoingMpdu::mpdu_octets(&payload, priority.is_some()),
             payload,
             sequence: self.sequences.next(receiver, priority),
             priority,
@@ -624,10 +626,10 @@ impl<P: Payload> Dcf<P> {
         }
     }
 
-    /// Makes another category the one that `contender` is.
+    /// Makes another category the one that `access_function` is.
     fn swap(&mut self, other: usize) {
-        self.others[other].backoff.take_over(&self.contender.backoff);
-        core::mem::swap(&mut self.contender, &mut self.others[other]);
+        self.others[other].backoff.take_over(&self.access_function.backoff);
+        core::mem::swap(&mut self.access_function, &mut self.others[other]);
     }
 
     /// One category or several gain access now.
@@ -635,7 +637,7 @@ impl<P: Payload> Dcf<P> {
     #[inline(never)]
     fn access(&mut self, now: Instant) {
         self.drop_expired(now);
-        if self.contenders().any(|contender| contender.is_due(now)) {
+        if self.access_functions().any(|access_function| access_function.is_due(now)) {
             self.settle_collision(now);
             self.transmit_first(now);
         }
@@ -643,19 +645,19 @@ impl<P: Payload> Dcf<P> {
 
     /// What has expired is not sent, and takes no access from another category.
     fn drop_expired(&mut self, now: Instant) {
-        self.drop_expired_of_contender(now);
+        self.drop_expired_of(now);
         for other in 0..self.others.len() {
             if self.others[other].has_expired(now) {
                 self.swap(other);
-                self.drop_expired_of_contender(now);
+                self.drop_expired_of(now);
                 self.swap(other);
             }
         }
     }
 
-    fn drop_expired_of_contender(&mut self, now: Instant) {
-        while self.contender.has_expired(now) {
-            self.contender.backoff.on_access();
+    fn drop_expired_of(&mut self, now: Instant) {
+        while self.access_function.has_expired(now) {
+            self.access_function.backoff.on_access();
             self.give_up(DropCause::Expired, now);
         }
     }
@@ -664,7 +666,7 @@ impl<P: Payload> Dcf<P> {
     fn settle_collision(&mut self, now: Instant) {
         let due = (0..self.others.len()).filter(|&other| self.others[other].is_due(now));
         if let Some(highest) = due.max_by_key(|&other| self.others[other].category)
-            && (!self.contender.is_due(now) || self.others[highest].category > self.contender.category)
+            && (!self.access_function.is_due(now) || self.others[highest].category > self.access_function.category)
         {
             self.swap(highest);
         }
@@ -677,23 +679,23 @@ impl<P: Payload> Dcf<P> {
         }
     }
 
-    /// `contender` has lost against another category: as if its attempt had failed (10.23.2.2, case d), retry counter included
+    /// `access_function` has lost against another category: as if its attempt had failed (10.23.2.2, case d), retry counter included
     /// (10.23.2.12.1), but nothing was on the air, so the retry bit stays and rate control learns nothing.
     fn collide(&mut self, now: Instant) {
         self.counters.internal_collisions += 1;
-        let outgoing = self.contender.current_mut().expect("only who has a frame in hand gains access");
+        let outgoing = self.access_function.current_mut().expect("only who has a frame in hand gains access");
         let long = outgoing.is_behind_rts(&self.config);
         match outgoing.count_failure(long, &self.config) {
             Some(cause) => self.give_up(cause, now),
-            None => self.contender.backoff.on_failure(now, &mut self.random),
+            None => self.access_function.backoff.on_failure(now, &mut self.random),
         }
-        self.contender.backoff.on_collision(now);
+        self.access_function.backoff.on_collision(now);
     }
 
     /// Begins an exchange: the RTS, CTS-to-self or data frame in hand.
     fn transmit_first(&mut self, now: Instant) {
-        self.contender.backoff.on_access();
-        let outgoing = self.contender.current_mut().expect("contention ends only for a frame in hand");
+        self.access_function.backoff.on_access();
+        let outgoing = self.access_function.current_mut().expect("contention ends only for a frame in hand");
         if outgoing.is_expired(now) {
             self.give_up(DropCause::Expired, now);
             return;
@@ -702,7 +704,7 @@ impl<P: Payload> Dcf<P> {
             outgoing.rate = self.rates.select(receiver, now, outgoing.unacknowledged);
         }
         let (rate, is_behind_rts) = (outgoing.rate, outgoing.is_behind_rts(&self.config));
-        self.txop_end = now + self.contender.txop_limit;
+        self.txop_end = now + self.access_function.txop_limit;
         if is_behind_rts {
             self.on_air = Some(self.rts());
         } else if self.config.is_cts_protected(rate) {
@@ -716,7 +718,7 @@ impl<P: Payload> Dcf<P> {
     /// Whether a busy or reserved medium keeps [`Self::response`] back: only under [`AccessRules::Ns2`], and no ACK.
     fn is_held_up(&self, now: Instant) -> bool {
         self.rules == AccessRules::Ns2
-            && (self.contender.backoff.is_busy() || now < self.nav.until())
+            && (self.access_function.backoff.is_busy() || now < self.nav.until())
             && self.response.as_ref().is_some_and(|response| response.kind != FrameKind::Ack)
     }
 
@@ -724,7 +726,7 @@ impl<P: Payload> Dcf<P> {
     #[cold]
     fn hold_up(&mut self, now: Instant) {
         if self.response.take().is_some_and(|response| !response.kind.is_answer()) {
-            self.contender.backoff.on_failure(now, &mut self.random);
+            self.access_function.backoff.on_failure(now, &mut self.random);
         }
     }
 
@@ -752,16 +754,16 @@ impl<P: Payload> Dcf<P> {
             FrameKind::Rts => {
                 let rts = self.on_air.as_ref().expect("it has just been transmitted");
                 let (receiver, rate) = (rts.receiver, rts.rate);
-                idle_from = self.await_answer(FrameKind::Cts, receiver, rate, now);
+                idle_from = self.await_response(FrameKind::Cts, receiver, rate, now);
             }
             // To the station itself: data follow.
             FrameKind::Cts if self.response.is_some() => self.state = State::Sifs(now + self.sifs()),
             FrameKind::Cts | FrameKind::Ack => {}
             FrameKind::Data | FrameKind::Management => {
-                let outgoing = self.contender.current().expect("data are those of the frame in hand");
+                let outgoing = self.access_function.current().expect("data are those of the frame in hand");
                 let (receiver, rate) = (outgoing.receiver, outgoing.rate);
                 if receiver.is_some() && self.config.acknowledgements {
-                    idle_from = self.await_answer(FrameKind::Ack, receiver, rate, now);
+                    idle_from = self.await_response(FrameKind::Ack, receiver, rate, now);
                 } else {
                     self.succeed(Output::Sent, now);
                 }
@@ -773,11 +775,17 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// Waits for the answer of `receiver` to a frame at `rate`. Returns from when on the medium counts as idle.
-    fn await_answer(&mut self, kind: FrameKind, receiver: Option<StationId>, rate: DataRate, now: Instant) -> Instant {
-        let answer = self.answer_of(receiver, rate);
+    fn await_response(
+        &mut self,
+        kind: FrameKind,
+        receiver: Option<StationId>,
+        rate: DataRate,
+        now: Instant,
+    ) -> Instant {
+        let response = self.response_to(receiver, rate);
         let until = match self.rules {
-            AccessRules::Standard => now + answer.timeout,
-            AccessRules::Ns2 => now + self.sifs() + answer.airtime + NS2_PROPAGATION * 2,
+            AccessRules::Standard => now + response.timeout,
+            AccessRules::Ns2 => now + self.sifs() + response.airtime + NS2_PROPAGATION * 2,
         };
         self.state = State::Await(kind, until);
         self.idle_from(now, until)
@@ -786,7 +794,7 @@ impl<P: Payload> Dcf<P> {
     /// The CTS or ACK that was waited for.
     fn on_response(&mut self, response: &Header, now: Instant) {
         self.state = self.rest;
-        let outgoing = self.contender.current_mut().expect("a response is awaited only for a frame in hand");
+        let outgoing = self.access_function.current_mut().expect("a response is awaited only for a frame in hand");
         if response.kind == FrameKind::Cts {
             // 10.3.4.4: the RTS, a short frame, has succeeded.
             outgoing.short_retries = 0;
@@ -798,7 +806,7 @@ impl<P: Payload> Dcf<P> {
             }
             let acknowledged = (Some(response.transmitter), response.sequence, response.priority);
             let is_its = acknowledged == (outgoing.receiver, outgoing.sequence, outgoing.priority);
-            self.succeed(if is_its { Output::Sent } else { Output::Misacknowledged }, now);
+            self.succeed(if is_its { Output::Sent } else { Output::FalselyAcknowledged }, now);
         }
     }
 
@@ -838,7 +846,7 @@ impl<P: Payload> Dcf<P> {
 
     /// The frame in hand has been delivered, as far as can be known.
     fn succeed(&mut self, outcome: fn(P) -> Output<P>, now: Instant) {
-        let outgoing = self.contender.take_current().expect("only a frame in hand succeeds");
+        let outgoing = self.access_function.take_current().expect("only a frame in hand succeeds");
         self.put_out(outcome(outgoing.payload));
         if !(self.continues && self.go_on(now)) {
             self.finish(now);
@@ -849,9 +857,9 @@ impl<P: Payload> Dcf<P> {
     #[cold]
     #[inline(never)]
     fn go_on(&mut self, now: Instant) -> bool {
-        let Some(next) = self.contender.following.take_if(|next| !next.is_expired(now)) else { return false };
-        self.contender.set_current(Some(next));
-        self.contender.backoff.on_success();
+        let Some(next) = self.access_function.following.take_if(|next| !next.is_expired(now)) else { return false };
+        self.access_function.set_current(Some(next));
+        self.access_function.backoff.on_success();
         let frame = self.data(now + self.sifs(), now);
         self.respond(frame, now);
         true
@@ -870,7 +878,7 @@ impl<P: Payload> Dcf<P> {
         else {
             return;
         };
-        let outgoing = self.contender.current_mut().expect("a response is awaited only for a frame in hand");
+        let outgoing = self.access_function.current_mut().expect("a response is awaited only for a frame in hand");
         let mut long = false;
         if expected == FrameKind::Ack {
             self.counters.ack_timeouts += 1;
@@ -885,49 +893,49 @@ impl<P: Payload> Dcf<P> {
         let limit = outgoing.count_failure(long, &self.config);
         match limit.or_else(|| outgoing.is_expired(now).then_some(DropCause::Expired)) {
             Some(cause) => self.give_up(cause, now),
-            None => self.contender.backoff.on_failure(now, &mut self.random),
+            None => self.access_function.backoff.on_failure(now, &mut self.random),
         }
     }
 
     /// Drops the frame in hand.
     fn give_up(&mut self, cause: DropCause, now: Instant) {
-        let outgoing = self.contender.take_current().expect("only a frame in hand is given up");
+        let outgoing = self.access_function.take_current().expect("only a frame in hand is given up");
         self.put_out(Output::Dropped(outgoing.payload, cause, outgoing.receiver));
         self.finish(now);
     }
 
     /// Done with a frame: the backoff after it, and the next one.
     fn finish(&mut self, now: Instant) {
-        self.contender.backoff.on_done(now, &mut self.random);
-        let ahead = self.contender.pop_ahead();
-        if ahead.is_none() && self.contender.following.is_some() {
-            let following = self.contender.following.take();
-            self.contender.set_current(following);
+        self.access_function.backoff.on_done(now, &mut self.random);
+        let ahead = self.access_function.pop_ahead();
+        if ahead.is_none() && self.access_function.following.is_some() {
+            let following = self.access_function.following.take();
+            self.access_function.set_current(following);
             return;
         }
-        let next = ahead.or_else(|| self.contender.pop(now, &mut self.outputs));
+        let next = ahead.or_else(|| self.access_function.pop(now, &mut self.outputs));
         self.note_outputs();
         if let Some((receiver, payload)) = next {
             let outgoing = self.outgoing(receiver, payload);
-            self.contender.set_current(Some(outgoing));
+            self.access_function.set_current(Some(outgoing));
         }
     }
 
     /// The data frame in hand, to be sent at `start`.
     #[inline(always)]
     fn data(&mut self, start: Instant, now: Instant) -> Header {
-        let outgoing = self.contender.current().expect("data are those of the frame in hand");
+        let outgoing = self.access_function.current().expect("data are those of the frame in hand");
         let (receiver, octets, rate) = (outgoing.receiver, outgoing.octets, outgoing.rate);
         let airtime = self.config.phy.airtime(rate, octets);
-        let mut duration = self.answer_duration(receiver, rate);
+        let mut duration = self.response_duration(receiver, rate);
         self.continues = false;
-        if self.contender.txop_limit != Duration::ZERO
+        if self.access_function.txop_limit != Duration::ZERO
             && let Some(following) = self.look_ahead(start + airtime + duration, now)
         {
             duration += following;
             self.continues = true;
         }
-        let outgoing = self.contender.current().expect("as above");
+        let outgoing = self.access_function.current().expect("as above");
         Frame {
             kind: outgoing.kind(),
             transmitter: self.station,
@@ -949,13 +957,13 @@ impl<P: Payload> Dcf<P> {
     #[cold]
     #[inline(never)]
     fn look_ahead(&mut self, end: Instant, now: Instant) -> Option<Duration> {
-        if self.contender.following.is_none() {
-            let next = self.contender.pop(now, &mut self.outputs);
+        if self.access_function.following.is_none() {
+            let next = self.access_function.pop(now, &mut self.outputs);
             self.note_outputs();
             let (receiver, payload) = next?;
-            self.contender.following = Some(self.outgoing(receiver, payload));
+            self.access_function.following = Some(self.outgoing(receiver, payload));
         }
-        let next = self.contender.following.as_mut()?;
+        let next = self.access_function.following.as_mut()?;
         if let Some(receiver) = next.receiver {
             next.rate = self.rates.select(receiver, now, 0);
         }
@@ -964,31 +972,31 @@ impl<P: Payload> Dcf<P> {
         if self.config.is_cts_protected(rate) || receiver.is_some() && self.config.is_rts_protected(rate) {
             return None;
         }
-        let time = self.sifs() + self.config.phy.airtime(rate, octets) + self.answer_duration(receiver, rate);
+        let time = self.sifs() + self.config.phy.airtime(rate, octets) + self.response_duration(receiver, rate);
         (end + time <= self.txop_end).then_some(time)
     }
 
     /// What follows a data frame at `rate`: SIFS and the ACK, if there is one.
-    fn answer_duration(&mut self, receiver: Option<StationId>, rate: DataRate) -> Duration {
+    fn response_duration(&mut self, receiver: Option<StationId>, rate: DataRate) -> Duration {
         if receiver.is_none() || !self.config.acknowledgements {
             return Duration::ZERO;
         }
-        self.sifs() + self.answer_of(receiver, rate).airtime
+        self.sifs() + self.response_to(receiver, rate).airtime
     }
 
     /// The answer of `receiver` to a frame at `rate`.
     #[inline]
-    fn answer_of(&mut self, receiver: Option<StationId>, rate: DataRate) -> Answer {
-        self.rates.answer_of(receiver.unwrap_or(self.station), &self.config.phy, rate)
+    fn response_to(&mut self, receiver: Option<StationId>, rate: DataRate) -> ControlResponse {
+        self.rates.response_to(receiver.unwrap_or(self.station), &self.config.phy, rate)
     }
 
     /// 9.3.1.2: an RTS reserves the time for CTS, data, ACK and three SIFS.
     fn rts(&mut self) -> Header {
-        let outgoing = self.contender.current().expect("an RTS is sent for the frame in hand");
+        let outgoing = self.access_function.current().expect("an RTS is sent for the frame in hand");
         let (receiver, octets, rate) = (outgoing.receiver, outgoing.octets, outgoing.rate);
         let own_rate = rts_rate(&self.config, rate, outgoing.short_retries);
-        let cts = self.sifs() + self.answer_of(receiver, own_rate).airtime;
-        let data = self.sifs() + self.config.phy.airtime(rate, octets) + self.answer_duration(receiver, rate);
+        let cts = self.sifs() + self.response_to(receiver, own_rate).airtime;
+        let data = self.sifs() + self.config.phy.airtime(rate, octets) + self.response_duration(receiver, rate);
         let airtime = self.config.phy.airtime(own_rate, FrameKind::RTS_OCTETS);
         self.frame(FrameKind::Rts, receiver, FrameKind::RTS_OCTETS, own_rate, airtime, cts + data)
     }
@@ -1008,10 +1016,10 @@ impl<P: Payload> Dcf<P> {
 
     /// 9.3.1.3, 9.3.1.4: the request's duration less SIFS and this response.
     fn response(&mut self, kind: FrameKind, request: &Header) -> Header {
-        let answer = self.rates.answer(&self.config.phy, request.rate);
-        let duration = request.duration.saturating_sub(self.sifs() + answer.airtime);
+        let response = self.rates.response(&self.config.phy, request.rate);
+        let duration = request.duration.saturating_sub(self.sifs() + response.airtime);
         let receiver = Some(request.transmitter);
-        let frame = self.frame(kind, receiver, FrameKind::RESPONSE_OCTETS, answer.rate, answer.airtime, duration);
+        let frame = self.frame(kind, receiver, FrameKind::RESPONSE_OCTETS, response.rate, response.airtime, duration);
         // Not in the frame on the air: for whoever counts what is lost.
         Frame { sequence: request.sequence, priority: request.priority, ..frame }
     }

@@ -21,7 +21,7 @@ pub(super) struct Rates {
     /// As in [`Config::basic_rates`].
     basics: Arc<[DataRate]>,
     /// Of this station, and of all that have its basic rate: to an RTS at the basic rate, and to a frame at the rate that was asked for last: most frames have one of two rates.
-    answers: [Answer; 2],
+    responses: [ControlResponse; 2],
 }
 
 /// Rates of data frames to receivers that understand the same.
@@ -34,7 +34,7 @@ struct DataRates {
 
 /// The CTS or ACK that answers a frame at a rate.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Answer {
+pub(super) struct ControlResponse {
     to: DataRate,
     /// Its own rate.
     pub(super) rate: DataRate,
@@ -47,7 +47,7 @@ pub(super) struct Answer {
 impl Rates {
     pub(super) fn new(station: StationId, config: &Config) -> Self {
         let Config { phy, rates, dsss_receivers, basic_rate, .. } = config;
-        let answer = Answer::new(phy, *basic_rate, *basic_rate);
+        let response = ControlResponse::new(phy, *basic_rate, *basic_rate);
         let data = DataRates::new(station, config.rate_control, rates, config);
         let to_dsss = (!dsss_receivers.is_empty()).then(|| {
             let of_dsss = |rates: &[DataRate]| -> Vec<_> {
@@ -64,12 +64,12 @@ impl Rates {
             Box::new((dsss_receivers.clone(), DataRates::new(station, algorithm, &fitting, config)))
         });
         let basics = config.basic_rates.clone();
-        Self { data, to_dsss, chosen: None, basic: *basic_rate, basics, answers: [answer; 2] }
+        Self { data, to_dsss, chosen: None, basic: *basic_rate, basics, responses: [response; 2] }
     }
 
     /// The slot has changed, and with it for how long answers are awaited.
     pub(super) fn set_phy(&mut self, phy: &Phy) {
-        self.answers = [Answer::new(phy, self.basic, self.basic); 2];
+        self.responses = [ControlResponse::new(phy, self.basic, self.basic); 2];
     }
 
     /// The rate of the next attempt at a data frame to `receiver`; `retry` attempts at it were not acknowledged.
@@ -111,35 +111,35 @@ impl Rates {
 
     /// The answer of another station to a frame at `rate`.
     #[inline]
-    pub(super) fn answer_of(&mut self, station: StationId, phy: &Phy, rate: DataRate) -> Answer {
+    pub(super) fn response_to(&mut self, station: StationId, phy: &Phy, rate: DataRate) -> ControlResponse {
         match self.basics.get(station.0 as usize) {
-            Some(&basic) if basic != self.basic => Answer::new(phy, basic, rate),
-            _ => self.answer(phy, rate),
+            Some(&basic) if basic != self.basic => ControlResponse::new(phy, basic, rate),
+            _ => self.response(phy, rate),
         }
     }
 
     /// This station's answer to a frame at `rate`.
     #[inline]
-    pub(super) fn answer(&mut self, phy: &Phy, rate: DataRate) -> Answer {
-        if self.answers[0].to == rate {
-            return self.answers[0];
+    pub(super) fn response(&mut self, phy: &Phy, rate: DataRate) -> ControlResponse {
+        if self.responses[0].to == rate {
+            return self.responses[0];
         }
-        if self.answers[1].to != rate {
+        if self.responses[1].to != rate {
             self.learn(phy, rate);
         }
-        self.answers[1]
+        self.responses[1]
     }
 
     #[cold]
     #[inline(never)]
     fn learn(&mut self, phy: &Phy, rate: DataRate) {
-        self.answers[1] = Answer::new(phy, self.basic, rate);
+        self.responses[1] = ControlResponse::new(phy, self.basic, rate);
     }
 }
 
 /// The rate of the answer to a frame at `to` (10.6.6.5): the highest basic rate that is not above that of the frame and of its
 /// modulation. The basic rates are `basic` and the mandatory ones below it.
-pub fn answer_rate(standard: Standard, basic: DataRate, to: DataRate) -> DataRate {
+pub fn control_response_rate(standard: Standard, basic: DataRate, to: DataRate) -> DataRate {
     let fits = basic <= to && basic.modulation() == to.modulation();
     if fits { basic } else { standard.default_basic_rate(to) }
 }
@@ -153,13 +153,14 @@ pub(super) fn rts_rate(config: &Config, rate: DataRate, unanswered: u32) -> Data
     let (standard, basic) = (config.phy.standard(), config.basic_rate);
     let is_understood =
         basic <= rate && (basic.modulation() == Modulation::Dsss || rate.modulation() == Modulation::Ofdm);
-    let first = if is_understood || config.is_protected(rate) { basic } else { answer_rate(standard, basic, rate) };
+    let first =
+        if is_understood || config.is_protected(rate) { basic } else { control_response_rate(standard, basic, rate) };
     if let Algorithm::Fixed(_) = config.rate_control {
         return first;
     }
     let lower = |rate: &DataRate| {
         let below = standard.rates().iter().rev().find(|known| *known < rate);
-        below.map(|&below| answer_rate(standard, basic, below))
+        below.map(|&below| control_response_rate(standard, basic, below))
     };
     core::iter::successors(Some(first), lower).take(unanswered as usize + 1).last().unwrap_or(first)
 }
@@ -179,9 +180,9 @@ impl DataRates {
     }
 }
 
-impl Answer {
+impl ControlResponse {
     fn new(phy: &Phy, basic: DataRate, to: DataRate) -> Self {
-        let rate = answer_rate(phy.standard(), basic, to);
+        let rate = control_response_rate(phy.standard(), basic, to);
         let airtime = phy.airtime(rate, FrameKind::RESPONSE_OCTETS);
         Self { to, rate, airtime, timeout: phy.ack_timeout(rate) }
     }
@@ -236,9 +237,9 @@ mod tests {
             (Standard::OfdmTurbo, 48_000, 36_000, 24_000),
         ] {
             let rate = DataRate::from_kbps;
-            let answer = Answer::new(&standard.phy(false), rate(basic), rate(to));
-            assert_eq!(answer.rate, rate(expected), "{standard}: {to} kb/s, basic {basic}");
-            assert_eq!(answer.airtime, standard.phy(false).airtime(rate(expected), 14));
+            let response = ControlResponse::new(&standard.phy(false), rate(basic), rate(to));
+            assert_eq!(response.rate, rate(expected), "{standard}: {to} kb/s, basic {basic}");
+            assert_eq!(response.airtime, standard.phy(false).airtime(rate(expected), 14));
         }
     }
 }

@@ -14,7 +14,7 @@ use hopcast_protocols::time::{Duration, Instant};
 
 use crate::frame::{Header, StationId};
 use crate::phy::Modulations;
-use crate::reception::{Arrival, Content, Heard, Onset, Receivers, Reception};
+use crate::reception::{Arrival, Content, LeadingEdge, Receivers, Reception, ReceptionOutcome};
 pub use crate::transmission::{Totals, Transmission, TransmissionId};
 use crate::units::Power;
 pub use losses::Losses;
@@ -44,7 +44,7 @@ impl Link {
 
 /// A trailing edge on its way along the links of its transmitter.
 #[derive(Clone, Copy, Debug)]
-pub struct Front {
+pub struct TrailingEdge {
     /// Next link that it reaches.
     next: u32,
     /// One beyond the last link.
@@ -56,7 +56,7 @@ pub struct Front {
 
 /// A transmission that has begun.
 #[derive(Clone, Copy, Debug)]
-pub struct Launch {
+pub struct StartedTransmission {
     /// Its index while it is on the air.
     pub id: TransmissionId,
     /// Its number in this run.
@@ -69,7 +69,7 @@ pub struct Launch {
 
 /// What a trailing edge has come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Passage {
+pub enum EdgeProgress {
     /// All have it.
     Over,
     /// The next receiver, at this instant.
@@ -132,7 +132,7 @@ impl<P> Medium<P> {
     }
 
     /// Puts a frame with its packet on the air. Its transmitter loses what it was receiving. `None`: nobody hears it.
-    pub fn transmit(&mut self, frame: &Header, packet: Option<&P>, now: Instant) -> Option<Launch>
+    pub fn transmit(&mut self, frame: &Header, packet: Option<&P>, now: Instant) -> Option<StartedTransmission>
     where
         P: Clone,
     {
@@ -167,7 +167,7 @@ impl<P> Medium<P> {
             leading: first_link,
             trailing: first_link,
         });
-        Some(Launch { id, number, leading, trailing })
+        Some(StartedTransmission { id, number, leading, trailing })
     }
 
     /// Whether a transmission that has just begun gets to `station`.
@@ -205,13 +205,13 @@ impl<P> Medium<P> {
     }
 
     /// The trailing edge of a transmission, where it has come to.
-    pub fn trailing(&self, id: TransmissionId) -> Front {
+    pub fn trailing(&self, id: TransmissionId) -> TrailingEdge {
         let Transmission { frame, start, number, end_link, trailing, .. } = self.transmission(id);
-        Front { next: *trailing, end: *end_link, leaves: *start + frame.airtime, number: *number }
+        TrailingEdge { next: *trailing, end: *end_link, leaves: *start + frame.airtime, number: *number }
     }
 
     /// A trailing edge is left where it is, to be followed later.
-    pub fn suspend(&mut self, id: TransmissionId, trailing: Front) {
+    pub fn suspend(&mut self, id: TransmissionId, trailing: TrailingEdge) {
         let transmission = self.transmissions[id.index()].as_mut().expect("edges exist only for what is on the air");
         transmission.trailing = trailing.next;
     }
@@ -223,7 +223,7 @@ impl<P> Medium<P> {
         &mut self,
         id: TransmissionId,
         bound: Instant,
-        mut on_arrival: impl FnMut(StationId, Instant, Onset),
+        mut on_arrival: impl FnMut(StationId, Instant, LeadingEdge),
     ) -> Option<Instant> {
         let (Receivers::Threshold(model, receivers), None) = (&mut self.receivers, &self.variation) else {
             return self.follow_leading_in_general(id, bound, on_arrival);
@@ -260,7 +260,7 @@ impl<P> Medium<P> {
         &mut self,
         id: TransmissionId,
         bound: Instant,
-        mut on_arrival: impl FnMut(StationId, Instant, Onset),
+        mut on_arrival: impl FnMut(StationId, Instant, LeadingEdge),
     ) -> Option<Instant> {
         let transmission = self.transmissions[id.index()].as_mut();
         let Transmission { frame, start, key, threshold, end_link, leading, .. } =
@@ -299,17 +299,17 @@ impl<P> Medium<P> {
     pub fn follow_trailing(
         &mut self,
         id: TransmissionId,
-        front: &mut Front,
+        front: &mut TrailingEdge,
         mut bound: Instant,
-        mut on_end: impl FnMut(&Transmission<P>, &Link, Instant, Heard, bool) -> Option<Instant>,
-    ) -> Passage {
+        mut on_end: impl FnMut(&Transmission<P>, &Link, Instant, ReceptionOutcome, bool) -> Option<Instant>,
+    ) -> EdgeProgress {
         let Self { paths, receivers, variation, losses, transmissions, powers, totals, .. } = self;
         let transmission = transmissions[id.index()].as_ref().expect("edges exist only for what is on the air");
         let is_simple = variation.is_none() && losses.is_none();
         for link in &paths.links[front.next as usize..front.end as usize] {
             let now = front.leaves + link.delay;
             if now >= bound {
-                return Passage::Later(now);
+                return EdgeProgress::Later(now);
             }
             let mut link = *link;
             let (heard, idle) = match &mut *receivers {
@@ -328,10 +328,10 @@ impl<P> Medium<P> {
             front.next += 1;
             match on_end(transmission, &link, now, heard, idle) {
                 Some(until) => bound = bound.min(until),
-                None => return Passage::Halted(now, link.receiver),
+                None => return EdgeProgress::Halted(now, link.receiver),
             }
         }
-        Passage::Over
+        EdgeProgress::Over
     }
 
     /// Forgets a transmission whose trailing edge has passed all receivers.
@@ -369,12 +369,12 @@ fn lose<P>(
     losses: &mut Losses,
     Transmission { frame, key, .. }: &Transmission<P>,
     receiver: StationId,
-    end: (Heard, bool),
+    end: (ReceptionOutcome, bool),
     now: Instant,
-) -> (Heard, bool) {
+) -> (ReceptionOutcome, bool) {
     match end {
-        (Heard::Frame(header_end), idle) if losses.is_lost(*key, receiver, header_end, now, frame) => {
-            (Heard::Error(header_end), idle)
+        (ReceptionOutcome::Frame(header_end), idle) if losses.is_lost(*key, receiver, header_end, now, frame) => {
+            (ReceptionOutcome::Error(header_end), idle)
         }
         end => end,
     }

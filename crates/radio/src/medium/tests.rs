@@ -164,12 +164,12 @@ impl Air {
                 for (receiver, at, onset) in arrivals {
                     assert_eq!(at, now);
                     match onset {
-                        Onset::Unnoticed => {}
-                        Onset::Busy => {
+                        LeadingEdge::Unnoticed => {}
+                        LeadingEdge::Busy => {
                             assert!(!self.busy[receiver.0 as usize], "told twice that the medium is busy");
                             self.turn(now, receiver.0, true);
                         }
-                        Onset::Overcome => self.notices.push((micros(now), receiver.0, Overcame)),
+                        LeadingEdge::Overcome => self.notices.push((micros(now), receiver.0, Overcame)),
                     }
                 }
                 if let Some(at) = next {
@@ -190,9 +190,9 @@ impl Air {
                 let (heard, turns_idle) = end.expect("the edge is on its way");
                 self.medium.suspend(id, front);
                 let notice = match heard {
-                    Heard::Noise => None,
-                    Heard::Error(header_end) => Some(Error(micros(header_end))),
-                    Heard::Frame(header_end) => {
+                    ReceptionOutcome::Noise => None,
+                    ReceptionOutcome::Error(header_end) => Some(Error(micros(header_end))),
+                    ReceptionOutcome::Frame(header_end) => {
                         assert_eq!(
                             header_end + self.medium.transmission(id).frame.airtime,
                             now + Duration::from_micros(HEADER)
@@ -560,7 +560,7 @@ fn a_transmission_keeps_the_links_of_its_start() {
             receivers.push(link.receiver.0);
             Some(Instant::MAX)
         });
-        assert_eq!(passage, Passage::Over);
+        assert_eq!(passage, EdgeProgress::Over);
         assert_eq!(receivers, (1..=receivers.len() as u32).collect::<Vec<_>>());
         medium.remove(id);
     }

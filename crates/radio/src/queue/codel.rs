@@ -77,8 +77,8 @@ impl<T: Queued> CoDel<T> {
     }
 
     /// Free places.
-    pub fn room(&self) -> usize {
-        self.items.room()
+    pub fn space(&self) -> usize {
+        self.items.space()
     }
 
     /// What waits, oldest first.
@@ -274,6 +274,6 @@ mod tests {
     fn a_full_queue_refuses_the_newest() {
         let mut queue = backlogged(2);
         assert!(queue.push(Item::new(2, 0, 1500), ms(0)).is_err());
-        assert_eq!((queue.len(), queue.room()), (2, 0));
+        assert_eq!((queue.len(), queue.space()), (2, 0));
     }
 }

@@ -19,7 +19,7 @@ impl<T> DropTail<T> {
 
     /// Appends `item`, or gives it back if the queue is full.
     pub fn push(&mut self, item: T) -> Result<(), T> {
-        if self.room() == 0 {
+        if self.space() == 0 {
             return Err(item);
         }
         self.items.push_back(item);
@@ -58,7 +58,7 @@ impl<T> DropTail<T> {
     }
 
     /// Free places.
-    pub fn room(&self) -> usize {
+    pub fn space(&self) -> usize {
         self.capacity - self.items.len()
     }
 
@@ -76,13 +76,13 @@ mod tests {
     fn the_newest_is_refused_when_full() {
         let mut queue = DropTail::new(2);
         assert_eq!((queue.push('a'), queue.push('b'), queue.push('c')), (Ok(()), Ok(()), Err('c')));
-        assert_eq!((queue.room(), queue.pop(), queue.room(), queue.len()), (0, Some('a'), 1, 1));
+        assert_eq!((queue.space(), queue.pop(), queue.space(), queue.len()), (0, Some('a'), 1, 1));
     }
 
     #[test]
     fn the_last_gives_way_to_what_goes_first() {
         let mut queue = DropTail::new(2);
         assert_eq!((queue.push('a'), queue.push_first('b'), queue.push_first('c')), (Ok(()), None, Some('a')));
-        assert_eq!((queue.room(), queue.pop(), queue.pop(), queue.pop()), (0, Some('c'), Some('b'), None));
+        assert_eq!((queue.space(), queue.pop(), queue.pop(), queue.pop()), (0, Some('c'), Some('b'), None));
     }
 }

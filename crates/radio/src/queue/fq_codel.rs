@@ -167,7 +167,7 @@ impl<T: Queued> FqCoDel<T> {
     }
 
     /// Free places.
-    pub fn room(&self) -> usize {
+    pub fn space(&self) -> usize {
         self.capacity - self.len()
     }
 
@@ -376,9 +376,9 @@ mod tests {
         for k in 0..6 {
             assert!(push(&mut queue, k, 0, 1500).is_empty());
         }
-        assert_eq!(queue.room(), 0);
+        assert_eq!(queue.space(), 0);
         assert_eq!(push(&mut queue, 103, 1, 100), [0, 1, 2]);
-        assert_eq!((queue.len(), queue.room()), (7, 2));
+        assert_eq!((queue.len(), queue.space()), (7, 2));
     }
 
     #[test]
@@ -409,7 +409,7 @@ mod tests {
     #[test]
     fn no_places_is_no_queue() {
         let mut queue = queue(0);
-        assert_eq!((push(&mut queue, 0, 0, 100), queue.room()), (vec![0], 0));
+        assert_eq!((push(&mut queue, 0, 0, 100), queue.space()), (vec![0], 0));
         assert_eq!(pop(&mut queue), None);
     }
 }

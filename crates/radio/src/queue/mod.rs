@@ -137,11 +137,11 @@ impl<T: Queued> InterfaceQueue<T> {
     }
 
     /// How many can come before one must be dropped for want of a place.
-    pub fn room(&self) -> usize {
+    pub fn space(&self) -> usize {
         match self {
-            Self::DropTail(queue) | Self::Priority(queue) => queue.room(),
-            Self::CoDel(queue) => queue.room(),
-            Self::FqCoDel(queue) => queue.room(),
+            Self::DropTail(queue) | Self::Priority(queue) => queue.space(),
+            Self::CoDel(queue) => queue.space(),
+            Self::FqCoDel(queue) => queue.space(),
         }
     }
 

@@ -92,7 +92,7 @@ fn what_is_removed_leaves_the_others_in_order_and_their_places_free() {
             queue.push(Item::new(id, 7, 100), ms(0), |_, _| unreachable!());
         }
         let removed: Vec<u32> = queue.remove_all(|item| item.id % 3 == 0).into_iter().map(|item| item.id).collect();
-        assert_eq!((removed, queue.len(), queue.room()), (vec![0, 3], 4, 2));
+        assert_eq!((removed, queue.len(), queue.space()), (vec![0, 3], 4, 2));
         assert!(queue.remove_all(|item| item.id % 3 == 0).is_empty());
         let rest = core::iter::from_fn(|| queue.pop(ms(1), |_, _| unreachable!()).map(|item| item.id));
         assert_eq!(rest.collect::<Vec<_>>(), [1, 2, 4, 5]);
@@ -152,7 +152,7 @@ proptest! {
             now += gap;
             match step {
                 Some((flow, octets, lifetime)) => {
-                    let room = queue.room();
+                    let room = queue.space();
                     let mut full = 0;
                     let expires = lifetime.map(|lifetime| ms(now + lifetime));
                     queue.push(Item { expires, ..Item::new(pushed, flow, octets) }, ms(now), |item, reason| {
@@ -183,7 +183,7 @@ proptest! {
                 }
             }
             prop_assert!(queue.len() <= capacity as usize);
-            prop_assert_eq!(queue.room(), capacity as usize - queue.len());
+            prop_assert_eq!(queue.space(), capacity as usize - queue.len());
             prop_assert_eq!(queue.iter().count(), queue.len());
         }
         queue.iter().for_each(|item| *fates.entry(item.id).or_default() += 1);

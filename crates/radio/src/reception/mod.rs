@@ -27,7 +27,7 @@ pub enum Reception {
 
 /// What a station's MAC is told of a signal at its leading edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Onset {
+pub enum LeadingEdge {
     /// Nothing.
     Unnoticed,
     /// Physical carrier sense turns busy.
@@ -38,7 +38,7 @@ pub enum Onset {
 
 /// What a station makes of a frame at its trailing edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum ReceptionOutcome {
     /// Energy, or nothing.
     Noise,
     /// A frame that began (PHY-RXSTART.indication at this instant) and ended in error.
@@ -132,12 +132,12 @@ impl Receivers {
         arrival: Arrival,
         content: impl FnOnce() -> Content,
         totals: &mut Totals,
-    ) -> Onset {
+    ) -> LeadingEdge {
         match self {
             Self::Threshold(model, receivers) => receivers[station.0 as usize].on_leading(model, arrival, totals),
             Self::Sinr(model, receivers) => {
                 let turns_busy = receivers[station.0 as usize].on_leading(model, arrival, content, totals);
-                if turns_busy { Onset::Busy } else { Onset::Unnoticed }
+                if turns_busy { LeadingEdge::Busy } else { LeadingEdge::Unnoticed }
             }
         }
     }
@@ -151,7 +151,7 @@ impl Receivers {
         power: Power,
         now: Instant,
         totals: &mut Totals,
-    ) -> (Heard, bool) {
+    ) -> (ReceptionOutcome, bool) {
         match self {
             Self::Threshold(model, receivers) => receivers[station.0 as usize].on_trailing(model, transmission, power),
             Self::Sinr(model, receivers) => {

@@ -24,7 +24,7 @@
 use hopcast_protocols::random::Purpose;
 use hopcast_protocols::time::{Duration, Instant};
 
-use super::{Arrival, Heard};
+use super::{Arrival, ReceptionOutcome};
 use crate::errors::{SuccessCurve, survives, thermal_noise};
 use crate::phy::{DataRate, Modulation, Phy};
 use crate::transmission::{Totals, TransmissionId};
@@ -280,14 +280,14 @@ impl Receiver {
         power: Power,
         now: Instant,
         totals: &mut Totals,
-    ) -> (Heard, bool) {
+    ) -> (ReceptionOutcome, bool) {
         let was_busy = self.busy;
         self.advance(model, now, totals);
         self.energy -= power;
         self.judge(model);
         let heard = match self.lock.take_if(|lock| lock.transmission == transmission) {
             Some(lock) => lock.end(model, self.station, totals),
-            None => Heard::Noise,
+            None => ReceptionOutcome::Noise,
         };
         self.busy = self.is_sensing(model);
         (heard, was_busy && !self.busy && !self.transmitting)
@@ -404,12 +404,12 @@ impl Lock {
 
     /// All bits have passed. One draw decides for header and payload: what is below the chance of both is below that of
     /// the header.
-    fn end(self, model: &Sinr, station: u32, totals: &mut Totals) -> Heard {
+    fn end(self, model: &Sinr, station: u32, totals: &mut Totals) -> ReceptionOutcome {
         if survives(model.seed, Purpose::Decoding, self.key, station, self.ln_header + self.ln_payload) {
-            return Heard::Frame(self.header_end);
+            return ReceptionOutcome::Frame(self.header_end);
         }
         totals.collisions += u64::from(self.disturbed);
-        Heard::Error(self.header_end)
+        ReceptionOutcome::Error(self.header_end)
     }
 }
 
@@ -487,7 +487,7 @@ mod tests {
             }
             order.retain(|&place| {
                 let (heard, _) = self.ends(place as u32, at(place) + self.airtime, frames[place].1);
-                heard == Heard::Frame(at(place) + self.header)
+                heard == ReceptionOutcome::Frame(at(place) + self.header)
             });
             assert_eq!(self.receiver.energy, Power::ZERO);
             (order, self.totals.collisions)
@@ -508,7 +508,7 @@ mod tests {
             self.receiver.on_leading(&self.model, arrival, content, &mut self.totals)
         }
 
-        fn ends(&mut self, id: u32, at: Instant, decibels: f64) -> (Heard, bool) {
+        fn ends(&mut self, id: u32, at: Instant, decibels: f64) -> (ReceptionOutcome, bool) {
             let power = above_noise(&self.model, decibels);
             self.receiver.on_trailing(&self.model, TransmissionId::from_index(id), power, at, &mut self.totals)
         }
@@ -519,7 +519,7 @@ mod tests {
         let mut bench = Bench::new();
         assert!(bench.begins(1, us(100), 20.0, 7));
         let end = us(100) + airtime();
-        assert_eq!(bench.ends(1, end, 20.0), (Heard::Frame(us(120)), true));
+        assert_eq!(bench.ends(1, end, 20.0), (ReceptionOutcome::Frame(us(120)), true));
         assert_eq!(bench.receiver.energy, Power::ZERO);
     }
 
@@ -528,7 +528,7 @@ mod tests {
         let mut bench = Bench::new();
         assert!(!bench.begins(1, us(100), 3.9, 7), "4 dB find a preamble, and -90 dBm are not sensed");
         assert_eq!(bench.receiver.lock.as_ref().map(|lock| lock.mode), None);
-        assert_eq!(bench.ends(1, us(100) + airtime(), 3.9), (Heard::Noise, false));
+        assert_eq!(bench.ends(1, us(100) + airtime(), 3.9), (ReceptionOutcome::Noise, false));
     }
 
     /// A frame that is found is sensed until it ends, although its power alone would not make the medium busy.
@@ -540,7 +540,7 @@ mod tests {
         assert!(bench.receiver.is_busy());
         assert!(!bench.receiver.receiving(us(19)));
         assert!(bench.receiver.receiving(us(20)));
-        assert_eq!(bench.ends(1, us(0) + airtime(), 11.5), (Heard::Frame(us(20)), true));
+        assert_eq!(bench.ends(1, us(0) + airtime(), 11.5), (ReceptionOutcome::Frame(us(20)), true));
     }
 
     /// The second frame drowns the first one's preamble, and is not found itself: nothing is received any more, and both together
@@ -553,7 +553,7 @@ mod tests {
         assert!(!bench.receiver.is_receiving(TransmissionId::from_index(1)));
         assert!(!bench.receiver.is_receiving(TransmissionId::from_index(2)));
         let ends = [bench.ends(1, us(0) + airtime(), 8.0), bench.ends(2, us(3) + airtime(), 8.0)];
-        assert_eq!(ends, [(Heard::Noise, true), (Heard::Noise, false)]);
+        assert_eq!(ends, [(ReceptionOutcome::Noise, true), (ReceptionOutcome::Noise, false)]);
         assert!(!bench.receiver.is_busy());
     }
 
@@ -570,7 +570,7 @@ mod tests {
             bench.begins(1, us(0), signal, key);
             bench.begins(2, half, interferer, 0);
             let (heard, _) = bench.ends(1, us(0) + airtime(), signal);
-            received += u32::from(heard == Heard::Frame(us(20)));
+            received += u32::from(heard == ReceptionOutcome::Frame(us(20)));
             bench.ends(2, us(0) + airtime() + airtime(), interferer);
         }
         // By hand: half of the bits at 10 dB, half at 10 dB − 10·log₁₀(1 + 10^(−0.8)) = 9.36 dB.
@@ -589,15 +589,15 @@ mod tests {
         let mut bench = Bench::new();
         bench.begins(1, us(0), 20.0, 1);
         assert!(!bench.begins(2, us(50), 20.0, 2), "busy already");
-        assert_eq!(bench.ends(1, us(0) + airtime(), 20.0), (Heard::Error(us(20)), false));
-        assert_eq!(bench.ends(2, us(50) + airtime(), 20.0), (Heard::Noise, true));
+        assert_eq!(bench.ends(1, us(0) + airtime(), 20.0), (ReceptionOutcome::Error(us(20)), false));
+        assert_eq!(bench.ends(2, us(50) + airtime(), 20.0), (ReceptionOutcome::Noise, true));
         assert_eq!(bench.totals.collisions, 2);
 
         let mut bench = Bench::new();
         bench.begins(1, us(0), 20.0, 1);
         bench.begins(2, us(50), 31.0, 2);
-        assert_eq!(bench.ends(1, us(0) + airtime(), 20.0), (Heard::Noise, false));
-        assert_eq!(bench.ends(2, us(50) + airtime(), 31.0), (Heard::Frame(us(70)), true));
+        assert_eq!(bench.ends(1, us(0) + airtime(), 20.0), (ReceptionOutcome::Noise, false));
+        assert_eq!(bench.ends(2, us(50) + airtime(), 31.0), (ReceptionOutcome::Frame(us(70)), true));
         assert_eq!(bench.totals.collisions, 1);
     }
 
@@ -609,8 +609,8 @@ mod tests {
         assert!(!bench.begins(2, us(3), 20.0, 2));
         assert!(!bench.receiver.receiving(us(30)));
         assert!(bench.receiver.is_busy(), "energy");
-        assert_eq!(bench.ends(1, us(0) + airtime(), 20.0), (Heard::Noise, false));
-        assert_eq!(bench.ends(2, us(3) + airtime(), 20.0), (Heard::Noise, true));
+        assert_eq!(bench.ends(1, us(0) + airtime(), 20.0), (ReceptionOutcome::Noise, false));
+        assert_eq!(bench.ends(2, us(3) + airtime(), 20.0), (ReceptionOutcome::Noise, true));
         assert_eq!(bench.totals.collisions, 2);
     }
 
@@ -713,9 +713,9 @@ mod tests {
         bench.begins(2, us(8), 12.0, 2);
         assert!(!bench.receiver.receiving(us(7)));
         bench.begins(3, us(30), 25.0, 3);
-        assert_eq!(bench.ends(1, us(0) + airtime(), 6.0), (Heard::Noise, false));
-        assert_eq!(bench.ends(2, us(8) + airtime(), 12.0), (Heard::Noise, false));
-        assert_eq!(bench.ends(3, us(30) + airtime(), 25.0), (Heard::Frame(us(50)), true));
+        assert_eq!(bench.ends(1, us(0) + airtime(), 6.0), (ReceptionOutcome::Noise, false));
+        assert_eq!(bench.ends(2, us(8) + airtime(), 12.0), (ReceptionOutcome::Noise, false));
+        assert_eq!(bench.ends(3, us(30) + airtime(), 25.0), (ReceptionOutcome::Frame(us(50)), true));
     }
 
     #[test]
@@ -726,8 +726,8 @@ mod tests {
         bench.begins(2, us(10), 20.0, 2);
         bench.receiver.on_transmitted();
         assert!(bench.receiver.is_busy(), "energy");
-        assert_eq!(bench.ends(1, us(0) + airtime(), 20.0), (Heard::Noise, false));
-        assert_eq!(bench.ends(2, us(10) + airtime(), 20.0), (Heard::Noise, true));
+        assert_eq!(bench.ends(1, us(0) + airtime(), 20.0), (ReceptionOutcome::Noise, false));
+        assert_eq!(bench.ends(2, us(10) + airtime(), 20.0), (ReceptionOutcome::Noise, true));
         assert_eq!(bench.totals.collisions, 2);
     }
 }

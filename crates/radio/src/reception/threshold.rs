@@ -3,7 +3,7 @@
 
 use hopcast_protocols::time::Instant;
 
-use super::{Arrival, Heard, Onset};
+use super::{Arrival, LeadingEdge, ReceptionOutcome};
 use crate::phy::DataRate;
 use crate::transmission::{Totals, TransmissionId};
 use crate::units::{Power, PowerRatio};
@@ -104,7 +104,7 @@ impl Receiver {
 
     /// A signal arrives.
     #[inline(always)]
-    pub(crate) fn on_leading(&mut self, model: &Threshold, arrival: Arrival, totals: &mut Totals) -> Onset {
+    pub(crate) fn on_leading(&mut self, model: &Threshold, arrival: Arrival, totals: &mut Totals) -> LeadingEdge {
         let was_busy = self.busy || self.transmitting;
         let sensed = arrival.power >= model.carrier_sense_threshold;
         let others = self.energy;
@@ -118,13 +118,13 @@ impl Receiver {
             Rules::PairwiseFirstCome if sensed => {
                 self.signals += 1;
                 if self.on_leading_pairwise(model, arrival, totals) {
-                    return Onset::Overcome;
+                    return LeadingEdge::Overcome;
                 }
                 true
             }
             Rules::PairwiseFirstCome => self.busy,
         };
-        if self.busy && !was_busy { Onset::Busy } else { Onset::Unnoticed }
+        if self.busy && !was_busy { LeadingEdge::Busy } else { LeadingEdge::Unnoticed }
     }
 
     /// A signal ends. Returns what became of its frame, and whether the medium turns idle.
@@ -134,7 +134,7 @@ impl Receiver {
         model: &Threshold,
         transmission: TransmissionId,
         power: Power,
-    ) -> (Heard, bool) {
+    ) -> (ReceptionOutcome, bool) {
         let was_busy = self.busy;
         self.energy -= power;
         let heard = match model.rules {
@@ -148,7 +148,7 @@ impl Receiver {
                 self.busy = self.signals > 0;
                 match self.end_of(|lock| lock.transmission == transmission) {
                     // `Mac802_11::recv_timer` drops what ends while its own frame is on the air before it looks at errors.
-                    Heard::Error(_) if self.transmitting => Heard::Noise,
+                    ReceptionOutcome::Error(_) if self.transmitting => ReceptionOutcome::Noise,
                     heard => heard,
                 }
             }
@@ -156,13 +156,17 @@ impl Receiver {
         (heard, was_busy && !self.busy && !self.transmitting)
     }
 
-    fn end_of(&mut self, has_ended: impl Fn(&Lock) -> bool) -> Heard {
+    fn end_of(&mut self, has_ended: impl Fn(&Lock) -> bool) -> ReceptionOutcome {
         match self.lock {
             Some(lock) if has_ended(&lock) => {
                 self.lock = None;
-                if lock.damaged { Heard::Error(lock.header_end) } else { Heard::Frame(lock.header_end) }
+                if lock.damaged {
+                    ReceptionOutcome::Error(lock.header_end)
+                } else {
+                    ReceptionOutcome::Frame(lock.header_end)
+                }
             }
-            _ => Heard::Noise,
+            _ => ReceptionOutcome::Noise,
         }
     }
 

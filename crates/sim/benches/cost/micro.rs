@@ -6,7 +6,7 @@ use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::tcp::{Config, Connection, Output, Segment, State};
 use hopcast_radio::mac::edca::UserPriority;
-use hopcast_radio::mac::{self, Payload, Room, StationId};
+use hopcast_radio::mac::{self, Payload, QueueSpace, StationId};
 use hopcast_radio::medium::Medium;
 use hopcast_radio::reception::{Reception, Rules, Threshold};
 use hopcast_radio::units::{Power, PowerRatio};
@@ -111,7 +111,12 @@ impl Upper for Sleepers {
     fn poll_timeout(&self, host: u32) -> Option<Instant> {
         Some(self.0[host as usize].0)
     }
-    fn poll_output(&mut self, _: u32, _: impl Fn(u32, UserPriority) -> Room, _: Instant) -> Option<Outgoing<Nothing>> {
+    fn poll_output(
+        &mut self,
+        _: u32,
+        _: impl Fn(u32, UserPriority) -> QueueSpace,
+        _: Instant,
+    ) -> Option<Outgoing<Nothing>> {
         None
     }
 }

@@ -21,10 +21,10 @@ use core::hint::black_box;
 
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::edca::UserPriority;
-use hopcast_radio::mac::{Dcf, DropCause, Frame, FrameKind, Output, Payload, Protection, Room, StationId};
-use hopcast_radio::medium::{Launch, Link, Medium, Passage, Transmission, TransmissionId};
+use hopcast_radio::mac::{Dcf, DropCause, Frame, FrameKind, Output, Payload, Protection, QueueSpace, StationId};
+use hopcast_radio::medium::{EdgeProgress, Link, Medium, StartedTransmission, Transmission, TransmissionId};
 use hopcast_radio::phy::Phy;
-use hopcast_radio::reception::{Heard, Onset};
+use hopcast_radio::reception::{LeadingEdge, ReceptionOutcome};
 use hopcast_radio::units::Power;
 
 use crate::timers::Timers;
@@ -155,7 +155,7 @@ pub trait Upper {
     fn poll_output(
         &mut self,
         host: u32,
-        room: impl Fn(u32, UserPriority) -> Room,
+        room: impl Fn(u32, UserPriority) -> QueueSpace,
         now: Instant,
     ) -> Option<Outgoing<Self::Packet>>;
 }
@@ -396,9 +396,9 @@ impl<U: Upper> Engine<U> {
                 log(Event { key: Key::new(time, Rank::Leading, number), place: receiver.0 });
             }
             match onset {
-                Onset::Unnoticed => {}
-                Onset::Busy => turn_busy(stations, station_timers, receiver, time),
-                Onset::Overcome => stations[receiver.0 as usize].handle_overcome(rate, airtime, time),
+                LeadingEdge::Unnoticed => {}
+                LeadingEdge::Busy => turn_busy(stations, station_timers, receiver, time),
+                LeadingEdge::Overcome => stations[receiver.0 as usize].handle_overcome(rate, airtime, time),
             }
         });
         self.now = now;
@@ -428,16 +428,16 @@ impl<U: Upper> Engine<U> {
                 if let Some(log) = log {
                     log(Event { key: Key::new(time, Rank::Trailing, number), place: receiver.0 });
                 }
-                if *is_unacknowledged && !matches!(heard, Heard::Frame(_)) {
+                if *is_unacknowledged && !matches!(heard, ReceptionOutcome::Frame(_)) {
                     report_unheard(upper, ports, transmission, receiver, time);
                 }
                 let frame = &transmission.frame;
                 let station = &mut stations[receiver.0 as usize];
                 match heard {
-                    Heard::Noise if idle => {}
-                    Heard::Noise => return Some(Instant::MAX),
-                    Heard::Error(header_end) => station.handle_error(frame.rate, header_end, time),
-                    Heard::Frame(header_end) => {
+                    ReceptionOutcome::Noise if idle => {}
+                    ReceptionOutcome::Noise => return Some(Instant::MAX),
+                    ReceptionOutcome::Error(header_end) => station.handle_error(frame.rate, header_end, time),
+                    ReceptionOutcome::Frame(header_end) => {
                         if let Some(tap) = tap {
                             let frame = frame.with_payload(transmission.packet.clone());
                             tap.on_frame(receiver, &frame, transmission.start + link.delay, Some(link));
@@ -461,13 +461,13 @@ impl<U: Upper> Engine<U> {
             self.now = now;
             self.events += events;
             match passage {
-                Passage::Over => break,
-                Passage::Later(time) => {
+                EdgeProgress::Over => break,
+                EdgeProgress::Later(time) => {
                     self.medium.suspend(id, front);
                     self.trailing.push(time, number, id);
                     return;
                 }
-                Passage::Halted(time, receiver) => {
+                EdgeProgress::Halted(time, receiver) => {
                     self.settle(receiver, Some(id), time);
                     bound = bound.min(self.trailing_bound(number));
                 }
@@ -587,7 +587,7 @@ impl<U: Upper> Engine<U> {
                     Output::Sent(packet) => {
                         host_touched |= self.upper.handle_sent(self.ports.of_station(station), packet, now);
                     }
-                    Output::Misacknowledged(packet) => {
+                    Output::FalselyAcknowledged(packet) => {
                         host_touched = true;
                         let port = self.ports.of_station(station);
                         self.upper.handle_sent(port, packet.clone(), now);
@@ -614,8 +614,8 @@ impl<U: Upper> Engine<U> {
         let Self { upper, stations, wires, ports, touched, host_timers, .. } = self;
         loop {
             let room = |interface, priority| match ports.attachment(host, interface) {
-                Attachment::Station(station) => stations[station.0 as usize].room(priority),
-                Attachment::Wire(wire) => Room::shared(wires[wire as usize].room()),
+                Attachment::Station(station) => stations[station.0 as usize].space(priority),
+                Attachment::Wire(wire) => QueueSpace::shared(wires[wire as usize].space()),
             };
             let Some(Outgoing { interface, receiver, packet }) = upper.poll_output(host as u32, room, now) else {
                 if let Some((interface, protection, phy)) = upper.poll_coexistence(host as u32) {
@@ -666,7 +666,7 @@ impl<U: Upper> Engine<U> {
     }
 
     /// Enters both edges of a transmission that has begun.
-    fn follow(&mut self, Launch { id, number, leading, trailing }: Launch) {
+    fn follow(&mut self, StartedTransmission { id, number, leading, trailing }: StartedTransmission) {
         self.trailing.push(trailing, number, id);
         self.leading.push(leading, number, id);
     }

@@ -45,7 +45,7 @@ use app::program::{Program, Writers};
 use hopcast_protocols::arp::Config as ArpConfig;
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::edca::UserPriority;
-use hopcast_radio::mac::{Payload, Room, StationId};
+use hopcast_radio::mac::{Payload, QueueSpace, StationId};
 use ip::reassembly::Reassembly;
 use ip::router::Undelivered;
 use link::arp::Resolution;
@@ -290,7 +290,11 @@ impl Host {
     /// Only blocking writes to UDP wait for room. Everything else comes out whatever the room: a packet that finds no
     /// place is the queue's to drop, and to report with [`Self::handle_drop`]. What has expired is dropped here.
     #[inline]
-    pub fn poll_output(&mut self, room: impl Fn(u32, UserPriority) -> Room, cx: &mut Context<'_>) -> Option<Transmit> {
+    pub fn poll_output(
+        &mut self,
+        room: impl Fn(u32, UserPriority) -> QueueSpace,
+        cx: &mut Context<'_>,
+    ) -> Option<Transmit> {
         loop {
             if let Some(transmit) = self.ready.pop_front() {
                 if transmit.packet.is_expired(cx.now) {

@@ -11,7 +11,7 @@ use hopcast_protocols::random::Purpose;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::errors::{GilbertElliott, PacketErrors};
 use hopcast_radio::fading::Fading;
-use hopcast_radio::mac::{StationId, answer_rate, dsss_rate};
+use hopcast_radio::mac::{StationId, control_response_rate, dsss_rate};
 use hopcast_radio::medium::{Link, Losses, Medium, Variation};
 use hopcast_radio::phy::{DataRate, Modulations};
 use hopcast_radio::propagation::{FrameShadowing, LinkShadowing, Position};
@@ -323,7 +323,7 @@ fn rates(radio: &Radio, stations: &[Station<'_>]) -> Vec<DataRate> {
     // Any of the others may answer, by its own basic rate.
     let answers = sent.iter().flat_map(|&rate| {
         let basics = configs.iter().map(|config| config.basic_rate);
-        basics.map(move |basic| answer_rate(radio.standard, basic, rate))
+        basics.map(move |basic| control_response_rate(radio.standard, basic, rate))
     });
     let mut rates = Vec::new();
     for rate in sent.iter().copied().chain(answers) {

@@ -90,7 +90,7 @@ impl<P: Payload> Wire<P> {
     pub fn handle_packet(&mut self, packet: P, now: Instant) -> Result<(), P> {
         if self.sending.is_none() {
             self.send(packet, now);
-        } else if self.room() == 0 {
+        } else if self.space() == 0 {
             return Err(packet);
         } else {
             self.queue.push_back(packet);
@@ -134,7 +134,7 @@ impl<P: Payload> Wire<P> {
     }
 
     /// Free places in the queue.
-    pub fn room(&self) -> usize {
+    pub fn space(&self) -> usize {
         (self.config.queue_packets as usize).saturating_sub(self.queue.len())
     }
 

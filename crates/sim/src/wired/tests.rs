@@ -107,9 +107,9 @@ fn the_queue_holds_so_many_besides_the_one_that_is_sent() {
     let mut wire = wire(2, 0.0);
     let taken: Vec<bool> = (0..5).map(|id| wire.handle_packet(packet(id, 100), us(0)).is_ok()).collect();
     assert_eq!(taken, [true, true, true, false, false]);
-    assert_eq!(wire.room(), 0);
+    assert_eq!(wire.space(), 0);
     wire.handle_timeout(us(100));
-    assert_eq!(wire.room(), 1);
+    assert_eq!(wire.space(), 1);
 }
 
 /// What has expired when its turn comes is given back, and what comes after it begins at once; the turn is the end of the packet

@@ -143,10 +143,10 @@ fn a_node_more_leaves_the_ways_of_the_others_as_they_were() {
 }
 
 /// When a frame was sent, and with which power it arrived.
-type Heard = (Instant, Option<Power>);
+type ReceptionOutcome = (Instant, Option<Power>);
 
 /// Data frames that n0 sends and n1 receives.
-struct Ears(Rc<RefCell<Vec<Heard>>>);
+struct Ears(Rc<RefCell<Vec<ReceptionOutcome>>>);
 
 impl Tap<Rc<Packet>> for Ears {
     fn on_frame(&mut self, station: StationId, frame: &Frame<Rc<Packet>>, start: Instant, received: Option<&Link>) {

@@ -101,7 +101,7 @@ pub(super) struct Bench {
     /// The packet of the frame that the station was told of last.
     heard: Packet,
     outputs: VecDeque<(Instant, Whole)>,
-    answers: VecDeque<bool>,
+    responses: VecDeque<bool>,
     /// Number and priority of the data frame that the station has sent last.
     last_data: (u32, Option<UserPriority>),
     judge: Option<Judge>,
@@ -192,7 +192,7 @@ impl Bench {
             lock: None,
             heard: Packet::default(),
             outputs: VecDeque::new(),
-            answers: VecDeque::new(),
+            responses: VecDeque::new(),
             last_data: (0, None),
             judge: None,
             awaited: None,
@@ -210,7 +210,7 @@ impl Bench {
 
     /// From now on the peer answers each RTS and each data frame to it, or does not, in this order.
     pub(super) fn answer(&mut self, answers: impl IntoIterator<Item = bool>) {
-        self.answers.extend(answers);
+        self.responses.extend(answers);
     }
 
     /// Has each start of a transmission judged.
@@ -537,7 +537,7 @@ impl Bench {
                 }
                 Output::Deliver((), from) => Output::Deliver(self.heard, from),
                 Output::Sent(packet) => Output::Sent(packet),
-                Output::Misacknowledged(packet) => Output::Misacknowledged(packet),
+                Output::FalselyAcknowledged(packet) => Output::FalselyAcknowledged(packet),
                 Output::Dropped(packet, cause, to) => Output::Dropped(packet, cause, to),
                 Output::Overheard((), from, to) => Output::Overheard(self.heard, from, to),
             };
@@ -557,19 +557,19 @@ impl Bench {
                     _ => None,
                 };
                 self.goes_on = self.awaited.is_none().then(|| self.now + frame.airtime + self.sifs());
-                self.schedule_answer(*frame);
+                self.schedule_response(*frame);
             }
             self.outputs.push_back((self.now, output));
         }
     }
 
-    fn schedule_answer(&mut self, frame: Frame<Packet>) {
+    fn schedule_response(&mut self, frame: Frame<Packet>) {
         let answer = match frame.kind {
             FrameKind::Rts => self.cts(),
             FrameKind::Data if frame.receiver == Some(PEER) => self.ack(),
             _ => return,
         };
-        if self.answers.pop_front() == Some(true) {
+        if self.responses.pop_front() == Some(true) {
             self.hears(self.now + frame.airtime + self.sifs(), answer);
         }
     }

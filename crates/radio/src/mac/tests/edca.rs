@@ -251,7 +251,7 @@ fn a_full_category_leaves_room_for_the_others() {
     }
     bench.expect_dropped(3, DropCause::QueueFull, us(203));
     bench.expect_nothing_until(us(1_000));
-    let room = |priority| bench.dcf().room(UserPriority::new(priority));
+    let room = |priority| bench.dcf().space(UserPriority::new(priority));
     assert_eq!([EFFORT, VOICE, VIDEO].map(|priority| room(priority).places), [0, 0, 1]);
     assert_eq!([room(EFFORT), room(VIDEO)].map(|room| room.category), [BestEffort, Video].map(Some));
     assert_eq!((bench.dcf().queued(), bench.dcf().held().count()), (2, 4));

@@ -155,7 +155,7 @@ proptest! {
                     prop_assert_eq!(frame.duration.as_nanos() % 1_000, 0, "whole microseconds");
                     prop_assert!(frame.kind == Data || !frame.retry);
                 }
-                Output::Sent(packet) | Output::Misacknowledged(packet) | Output::Dropped(packet, ..) => {
+                Output::Sent(packet) | Output::FalselyAcknowledged(packet) | Output::Dropped(packet, ..) => {
                     *outcomes.entry(packet.id).or_default() += 1;
                 }
                 Output::Deliver(_, from) => prop_assert_eq!(from, OTHER),
@@ -191,7 +191,7 @@ proptest! {
             .outputs_until(end)
             .into_iter()
             .filter_map(|(_, output)| match output {
-                Output::Sent(packet) | Output::Misacknowledged(packet) | Output::Dropped(packet, ..) => Some(packet.id),
+                Output::Sent(packet) | Output::FalselyAcknowledged(packet) | Output::Dropped(packet, ..) => Some(packet.id),
                 _ => None,
             })
             .collect();

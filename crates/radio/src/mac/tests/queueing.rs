@@ -90,7 +90,7 @@ fn a_broadcast_frame_is_sent_once() {
 /// The queue holds its places besides the frame in hand, keeps their order, and refuses the newest.
 #[test]
 fn a_full_queue_refuses_the_newest() {
-    let room = |bench: &Bench| bench.dcf().room(UserPriority::BEST_EFFORT).places;
+    let room = |bench: &Bench| bench.dcf().space(UserPriority::BEST_EFFORT).places;
     let mut bench = Bench::new(Config { queue_packets: 2, ..dsss() });
     bench.noise(us(100), us(900));
     for id in 1..=5 {

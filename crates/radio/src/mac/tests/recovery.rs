@@ -329,7 +329,7 @@ fn a_late_ack_is_taken_for_that_of_the_next_frame() {
     let end = bench.hears(at + second.airtime + bench.sifs(), late);
     let taken = bench.next_output(end);
     assert!(
-        matches!(taken, Some((when, Output::Misacknowledged(packet))) if (when, packet.id) == (end, 2)),
+        matches!(taken, Some((when, Output::FalselyAcknowledged(packet))) if (when, packet.id) == (end, 2)),
         "{taken:?}"
     );
     bench.expect_nothing_until(us(200_000));

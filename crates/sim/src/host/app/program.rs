@@ -9,7 +9,7 @@ use crate::metrics::DropCause;
 use hopcast_protocols::application::{Relay, Source};
 use hopcast_protocols::fec;
 use hopcast_protocols::time::{Duration, Instant};
-use hopcast_radio::mac::Room;
+use hopcast_radio::mac::QueueSpace;
 use hopcast_radio::mac::edca::{AccessCategory, UserPriority};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -242,7 +242,7 @@ impl Host {
     #[inline]
     pub(in crate::host) fn poll_writers(
         &mut self,
-        room: &impl Fn(u32, UserPriority) -> Room,
+        room: &impl Fn(u32, UserPriority) -> QueueSpace,
         cx: &mut Context<'_>,
     ) -> bool {
         (0..self.writers.len())
@@ -256,7 +256,7 @@ impl Host {
     fn poll_writers_of(
         &mut self,
         interface: usize,
-        room: &impl Fn(u32, UserPriority) -> Room,
+        room: &impl Fn(u32, UserPriority) -> QueueSpace,
         cx: &mut Context<'_>,
     ) -> bool {
         let mut turn = 0;
@@ -271,7 +271,7 @@ impl Host {
                 }
             }
             let priority = cx.flows[self.programs[program as usize].flow].priority();
-            let Room { places, category } = room(interface as u32, priority);
+            let QueueSpace { places, category } = room(interface as u32, priority);
             let queue = category.map_or(0, |category| category as usize);
             let awaited = &mut self.writers[interface].awaited[queue];
             if places >= *awaited {

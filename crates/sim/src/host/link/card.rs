@@ -96,14 +96,14 @@ impl Cards {
     }
 
     /// Free places in the queue before a card.
-    pub fn room(&self, interface: u32) -> usize {
+    pub fn space(&self, interface: u32) -> usize {
         (self.config.queue_packets as usize).saturating_sub(self.cards[interface as usize].queue.len())
     }
 
     /// Takes a packet of the host; gives it back if the queue has no place.
     #[must_use]
     pub fn handle_transmit(&mut self, transmit: Transmit, now: Instant) -> Option<Transmit> {
-        if self.room(transmit.hop.interface) == 0 {
+        if self.space(transmit.hop.interface) == 0 {
             return Some(transmit);
         }
         self.cards[transmit.hop.interface as usize].queue.push_back(transmit);

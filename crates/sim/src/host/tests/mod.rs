@@ -68,11 +68,11 @@ impl Bench {
 
     /// All packets that come out while the interface has `room` places.
     fn take(&mut self, node: usize, room: usize) -> Vec<Rc<Packet>> {
-        self.take_by(node, |_, taken| Room::shared(room.saturating_sub(taken.len())))
+        self.take_by(node, |_, taken| QueueSpace::shared(room.saturating_sub(taken.len())))
     }
 
     /// The same where the room is that for a priority after what was taken.
-    fn take_by(&mut self, node: usize, room: impl Fn(UserPriority, &[Rc<Packet>]) -> Room) -> Vec<Rc<Packet>> {
+    fn take_by(&mut self, node: usize, room: impl Fn(UserPriority, &[Rc<Packet>]) -> QueueSpace) -> Vec<Rc<Packet>> {
         let mut packets = Vec::new();
         while let Some(transmit) =
             self.with(node, |host, cx| host.poll_output(|_, priority| room(priority, &packets), cx))
@@ -258,7 +258,7 @@ fn a_blocking_write_waits_for_room_in_the_queue_of_its_category() {
     assert_eq!(bench.take(0, 5), [], "the large unit keeps its turn in the only queue");
     let by_category = |priority, taken: &[Rc<Packet>]| {
         let queued = taken.iter().filter(|packet| packet.tag.priority == priority).count();
-        Room { places: 5 - queued, category: Some(AccessCategory::of_user_priority(priority)) }
+        QueueSpace { places: 5 - queued, category: Some(AccessCategory::of_user_priority(priority)) }
     };
     let flows: Vec<FlowId> = bench.take_by(0, by_category).iter().map(|packet| packet.tag.flow).collect();
     assert_eq!(flows, [FlowId(2); 4], "it holds up its category, and voice goes while a whole unit fits");
@@ -519,7 +519,7 @@ fn a_relay_that_can_not_send_stops_reading_and_its_buffer_overflows() {
     // Three units go to the interface, which does not send them; one is in hand, three are in the receive buffer.
     for packet in &packets {
         bench.give(1, packet);
-        bench.with(1, |host, cx| while host.poll_output(|_, _| Room::shared(50), cx).is_some() {});
+        bench.with(1, |host, cx| while host.poll_output(|_, _| QueueSpace::shared(50), cx).is_some() {});
     }
     assert_eq!(bench.counters[1].transmitted, 3);
     assert_eq!(bench.counters[1][DropCause::ReceiveBufferFull], 3);

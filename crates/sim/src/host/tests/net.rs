@@ -104,7 +104,7 @@ impl<F: FnMut(&Packet) -> Fate> Net<F> {
         let (host, queue) = (&mut self.hosts[node], &mut self.queues[node]);
         call(host, &mut cx);
         let idle = queue.is_empty();
-        while let Some(transmit) = host.poll_output(|_, _| Room::shared(self.capacity - queue.len()), &mut cx) {
+        while let Some(transmit) = host.poll_output(|_, _| QueueSpace::shared(self.capacity - queue.len()), &mut cx) {
             if queue.len() == self.capacity {
                 host.handle_drop(transmit.packet, NEIGHBOUR, DropCause::QueueFull, &mut cx);
             } else {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use hopcast_protocols::time::Instant;
-use hopcast_radio::mac::Room;
+use hopcast_radio::mac::QueueSpace;
 use hopcast_radio::mac::edca::UserPriority;
 
 use super::Hosts;
@@ -53,7 +53,7 @@ impl Hosts {
 pub(super) fn poll_output_through(
     cards: &mut Cards,
     host: &mut Host,
-    room: impl Fn(u32, UserPriority) -> Room,
+    room: impl Fn(u32, UserPriority) -> QueueSpace,
     context: &mut Context<'_>,
 ) -> Option<Transmit> {
     loop {
@@ -64,7 +64,7 @@ pub(super) fn poll_output_through(
             return Some(transmit);
         }
         let before_card = |interface, priority| match cards.serves(interface) {
-            true => Room::shared(cards.room(interface)),
+            true => QueueSpace::shared(cards.space(interface)),
             false => room(interface, priority),
         };
         let transmit = host.poll_output(before_card, context)?;

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use hopcast_protocols::time::Instant;
 use hopcast_radio::errors::PacketErrors;
 use hopcast_radio::mac::edca::UserPriority;
-use hopcast_radio::mac::{self, Protection, Room, StationId};
+use hopcast_radio::mac::{self, Protection, QueueSpace, StationId};
 use hopcast_radio::phy::Phy;
 use hopcast_radio::units::Power;
 use hopcast_wire::ipv4::Protocol;
@@ -241,7 +241,7 @@ impl Upper for Hosts {
     fn poll_output(
         &mut self,
         host: u32,
-        room: impl Fn(u32, UserPriority) -> Room,
+        room: impl Fn(u32, UserPriority) -> QueueSpace,
         now: Instant,
     ) -> Option<Outgoing<Rc<Packet>>> {
         if !self.associations.is_empty()

@@ -133,9 +133,9 @@ fn what_has_expired_by_its_turn_is_not_copied() {
         assert_eq!(cards.handle_transmit(transmit, ns(0)), None);
     }
     assert_eq!((cards.poll_copied(ns(3_460_000)), cards.poll_output()), (None, Some(transmit(1))));
-    assert_eq!((cards.poll_expired(), cards.room(0)), (None, 0), "they wait for their turn");
+    assert_eq!((cards.poll_expired(), cards.space(0)), (None, 0), "they wait for their turn");
     cards.handle_done(0, turn);
-    assert_eq!((cards.outgoing().count(), cards.room(0)), (4, 3));
+    assert_eq!((cards.outgoing().count(), cards.space(0)), (4, 3));
     assert_eq!([(); 3].map(|()| cards.poll_expired()), [Some(expiring(2, late)), Some(expiring(3, turn)), None]);
     assert_eq!(cards.poll_timeout(), Some(ns(13_180_000)));
     assert_eq!((cards.poll_copied(ns(13_180_000)), cards.poll_output()), (None, Some(expiring(4, just))));

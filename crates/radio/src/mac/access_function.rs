@@ -17,12 +17,12 @@ use crate::queue::InterfaceQueue;
 /// See the module. Laid out as it stands here, for the same reason as [`super::Dcf`].
 #[derive(Clone, Debug)]
 #[repr(C)]
-pub(super) struct Contender<P> {
+pub(super) struct AccessFunction<P> {
     pub(super) backoff: Backoff,
     /// The frame in hand; [`Backoff::pending`] tells whether there is one where an event at a bystander looks.
-    current: Option<Outgoing<P>>,
+    current: Option<OutgoingMpdu<P>>,
     /// The frame after it, taken from the queue to see whether it fits into the same TXOP; under EDCA with a TXOP limit only.
-    pub(super) following: Option<Outgoing<P>>,
+    pub(super) following: Option<OutgoingMpdu<P>>,
     pub(super) queue: InterfaceQueue<(Option<StationId>, P)>,
     pub(super) category: AccessCategory,
     /// Zero: one frame.
@@ -43,7 +43,7 @@ impl<P> Default for Ahead<P> {
 
 /// A data or management frame on its way.
 #[derive(Clone, Debug)]
-pub(super) struct Outgoing<P> {
+pub(super) struct OutgoingMpdu<P> {
     pub(super) receiver: Option<StationId>,
     pub(super) payload: P,
     pub(super) octets: u32,
@@ -58,7 +58,7 @@ pub(super) struct Outgoing<P> {
     pub(super) long_retries: u32,
 }
 
-impl<P: Payload> Contender<P> {
+impl<P: Payload> AccessFunction<P> {
     /// The only one under DCF.
     pub(super) fn dcf(config: &Config) -> Self {
         let parameters = config.phy.parameters();
@@ -96,26 +96,26 @@ impl<P: Payload> Contender<P> {
 
     /// The frame in hand.
     #[inline]
-    pub(super) fn current(&self) -> Option<&Outgoing<P>> {
+    pub(super) fn current(&self) -> Option<&OutgoingMpdu<P>> {
         self.current.as_ref()
     }
 
     /// The frame in hand.
     #[inline]
-    pub(super) fn current_mut(&mut self) -> Option<&mut Outgoing<P>> {
+    pub(super) fn current_mut(&mut self) -> Option<&mut OutgoingMpdu<P>> {
         self.current.as_mut()
     }
 
     /// Takes a frame in hand, or none.
     #[inline]
-    pub(super) fn set_current(&mut self, outgoing: Option<Outgoing<P>>) {
+    pub(super) fn set_current(&mut self, outgoing: Option<OutgoingMpdu<P>>) {
         self.backoff.pending = outgoing.is_some();
         self.current = outgoing;
     }
 
     /// Lets the frame in hand go.
     #[inline]
-    pub(super) fn take_current(&mut self) -> Option<Outgoing<P>> {
+    pub(super) fn take_current(&mut self) -> Option<OutgoingMpdu<P>> {
         self.backoff.pending = false;
         self.current.take()
     }
@@ -188,7 +188,7 @@ fn turnaround(config: &Config) -> Duration {
     }
 }
 
-impl<P: Payload> Outgoing<P> {
+impl<P: Payload> OutgoingMpdu<P> {
     /// Octets of the MPDU that carries `payload`.
     pub(super) fn mpdu_octets(payload: &P, is_qos: bool) -> u32 {
         if payload.is_management() {
