@@ -29,7 +29,7 @@ UNLIMITED = 2**32 - 1
 
 
 class CongestionControl:
-    """The law of a congestion window: a base for one's own, which changes its window when it is told of something.
+    """Congestion control of TCP: subclass it, and change the window as the connection reports events.
 
     When something is lost is decided by the connection, as is what duplicate acknowledgements add to the window during
     fast recovery. All amounts are bytes, all times seconds. `window` and `slow_start_threshold` are read after each

@@ -161,6 +161,7 @@ def test_the_folders_of_all_routing_protocols_have_one_shape(protocol: str) -> N
         "discovery",
         "forwarding",
         "maintenance",
+        "header",
     }
 
 

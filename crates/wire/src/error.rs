@@ -1,7 +1,6 @@
 /// Octets that are not what their format says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{layer}: {field} at octet {offset} is {value}, should be {expected}")]
-#[non_exhaustive]
 pub struct ParseError {
     /// The format, for example `IPv4`.
     pub layer: &'static str,

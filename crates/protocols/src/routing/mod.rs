@@ -26,6 +26,7 @@
 //! | `messages` | each message: what it does on arrival, and how it is sent |
 //! | `timers` | what is due when |
 //! | `discovery`, `forwarding`, `maintenance` | in protocols that find routes on demand: searches, data packets, broken links |
+//! | `header` | in DSR: the header before the data of a packet |
 //!
 //! Messages are octets, in the protocol's standard format: what travels is the same in a simulation, in a capture and between
 //! real hosts, and a protocol of somebody else needs no place in a list of message types.
