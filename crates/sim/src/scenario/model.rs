@@ -502,7 +502,7 @@ pub struct Tcp {
     pub min_rto: Duration,
     /// Longest time that an acknowledgement is held back; `None`: never.
     pub delayed_ack: Option<Duration>,
-    /// How losses are repaired, and the law of the window.
+    /// How losses are repaired, and the congestion control.
     pub variant: tcp::Variant,
     /// That law, if it is a user's own.
     pub congestion: Option<CongestionLaw>,
@@ -512,7 +512,7 @@ pub struct Tcp {
     pub elfn: bool,
 }
 
-/// A law of TCP's congestion window that a user has added, with its parameters.
+/// A congestion control of TCP that a user has added, with its parameters.
 #[derive(Clone)]
 pub struct CongestionLaw {
     /// As the scenario calls it.
