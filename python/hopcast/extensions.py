@@ -10,7 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from hopcast.files import PythonFileError, execute
 
 if TYPE_CHECKING:
     from hopcast.congestion import CongestionControl
@@ -43,3 +46,19 @@ class Extensions:
         return Extensions(
             **{kind.name: {**getattr(self, kind.name), **getattr(other, kind.name)} for kind in fields(self)}
         )
+
+
+def load(source: str) -> Extensions:
+    """The `EXTENSIONS` of a Python file (`models.py`), which is executed, or of a module that Python finds (`package.models`). Raises
+    `PythonFileError`."""
+    if source.endswith(".py"):
+        module = execute(source, "extension")
+    else:
+        try:
+            module = import_module(source)
+        except Exception as error:
+            raise PythonFileError(f"{source}: {type(error).__name__}: {error}") from error
+    found = getattr(module, "EXTENSIONS", None)
+    if not isinstance(found, Extensions):
+        raise PythonFileError(f"{source}: EXTENSIONS is {found!r}; expected a hopcast.Extensions")
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 import hopcast
+from conftest import Hopcast
 from hopcast.congestion import CongestionControl
 from hopcast.extensions import Extensions
 from hopcast.mobility import Leg, Mobility, Position
@@ -232,3 +234,54 @@ def test_the_example_of_a_module_runs(module: str, tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path)
         exec("\n".join(line.removeprefix("    ") for line in found[1].splitlines()), {"__name__": module})
+
+
+MODELS = """
+from hopcast import Extensions
+from hopcast.mobility import Leg, Mobility
+
+class Still(Mobility):
+    def __init__(self, place, random, *, pause=1.0):
+        self.place, self.pause = place, pause
+
+    def next_leg(self):
+        return Leg(self.place, self.pause)
+
+EXTENSIONS = Extensions(mobility={"still": Still})
+"""
+
+
+def test_the_command_line_takes_models_from_files_and_modules(
+    hopcast: Hopcast, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "scenario.toml").write_text(TOML, encoding="utf-8")
+    (tmp_path / "models.py").write_text(MODELS, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    still = 'nodes.n.mobility={ model = "custom", name = "still", parameters = { pause = 3.0 } }'
+    arguments = ("run", str(tmp_path / "scenario.toml"), "--json", "--set")
+    for source in (str(tmp_path / "models.py"), "models"):
+        done = hopcast(*arguments, still, "--extension", source)
+        assert done.returncode == 0, done.stderr
+    static = hopcast(*arguments, 'nodes.n.mobility={ model = "static" }')
+    ours, theirs = (json.loads(run.stdout)["flows"] for run in (done, static))
+    assert ours == theirs
+    unknown = hopcast(*arguments, still)
+    assert unknown.returncode == 2
+    assert "there is no mobility model of this name" in unknown.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (None, "there is no such file"),
+        ("x = 1", "EXTENSIONS is None; expected a hopcast.Extensions"),
+        ("\nraise ArithmeticError('no')", "models.py:2: ArithmeticError: no"),
+    ],
+)
+def test_a_file_without_models_is_refused(hopcast: Hopcast, tmp_path: Path, text: str | None, told: str) -> None:
+    (tmp_path / "scenario.toml").write_text(TOML, encoding="utf-8")
+    if text is not None:
+        (tmp_path / "models.py").write_text(text, encoding="utf-8")
+    done = hopcast("run", str(tmp_path / "scenario.toml"), "--extension", str(tmp_path / "models.py"))
+    assert done.returncode == 2
+    assert told in " ".join(done.stderr.split())

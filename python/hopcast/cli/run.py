@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
 import click
@@ -16,6 +18,7 @@ from hopcast.results import run
 from hopcast.scenario import Scenario
 
 if TYPE_CHECKING:
+    from hopcast.extensions import Extensions
     from hopcast.results import Result
 
 
@@ -28,6 +31,13 @@ OUT = (
 @click.command("run")
 @click.argument("scenario", metavar="SCENARIO.toml", type=click.Path(allow_dash=False))
 @click.option("--set", "overrides", metavar="KEY=VALUE", multiple=True, help="Change one value; may be repeated.")
+@click.option(
+    "--extension",
+    "extensions",
+    metavar="FILE.py|MODULE",
+    multiple=True,
+    help="Models of yours in Python: what defines EXTENSIONS, a hopcast.Extensions; may be repeated.",
+)
 @click.option("--seed", type=WholeNumber(0, 2**64 - 1), help="Seed of the first replication.")
 @click.option("--replications", type=WholeNumber(1, 1_000_000), default=1, show_default=True, help="Runs, a seed each.")
 @click.option("--threads", type=WholeNumber(1, 4096), help="Replications side by side.  [default: one a core]")
@@ -39,6 +49,7 @@ OUT = (
 def command(
     scenario: str,
     overrides: tuple[str, ...],
+    extensions: tuple[str, ...],
     seed: int | None,
     replications: int,
     threads: int | None,
@@ -51,7 +62,7 @@ def command(
     """Simulate a scenario."""
     if pcap and out is None:
         raise click.UsageError("--pcap needs --out, a folder for the captures.")
-    wanted = Scenario.from_toml(_path(scenario), overrides=overrides, traces=traces)
+    wanted = Scenario.from_toml(_path(scenario), overrides=overrides, traces=traces, extensions=_extensions(extensions))
     first = wanted.seed if seed is None else seed
     if first + replications > 2**64:
         raise click.UsageError(f"--seed {first}: with --replications {replications} the last seed exceeds 2^64 - 1.")
@@ -102,6 +113,19 @@ def _path(argument: str) -> str:
     if "\n" in argument:
         raise click.BadParameter("a file name can't hold a line break", param_hint="SCENARIO.toml")
     return argument
+
+
+def _extensions(sources: tuple[str, ...]) -> Extensions | None:
+    """Those of all files and modules; where two have the same kind and name, that of the later one."""
+    if not sources:
+        return None
+    from hopcast.extensions import Extensions, load
+    from hopcast.files import PythonFileError
+
+    try:
+        return reduce(or_, map(load, sources), Extensions())
+    except PythonFileError as error:
+        raise click.UsageError(str(error)) from error
 
 
 def _print_explanation(scenario: Scenario, seed: int | None, as_json: bool) -> None:

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 from hopcast import _core
 from hopcast.errors import OutputError
+from hopcast.files import DIGEST
 from hopcast.scenario import digest
-from hopcast.studies.own import DIGEST
 
 if TYPE_CHECKING:
     from hopcast.results import Result

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
+
+from hopcast.files import line
 
 T = TypeVar("T")
 
@@ -25,11 +26,3 @@ def told(error: BaseException, function: Callable[..., Any]) -> str:
     code = getattr(function, "__code__", None)
     place = f"{code.co_filename}{line(error, code.co_filename)}: " if code is not None else ""
     return f"{place}{type(error).__name__}: {error}"
-
-
-def line(error: BaseException, file: str | None) -> str:
-    """Where in a file an exception arose, behind a colon, if that can be told."""
-    if isinstance(error, SyntaxError) and error.lineno is not None:
-        return f":{error.lineno}"
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
-    return f":{lines[-1]}" if lines else ""
