@@ -6,7 +6,7 @@ use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::propagation::Position;
 
-use super::{GaussMarkov, Leg, Mobility, Movement, RandomWaypoint, Rest, place};
+use super::{Leg, Mobility, Rest, place};
 use crate::id::NodeId;
 use crate::scenario::model::{self, Scenario};
 
@@ -46,19 +46,14 @@ impl Motion {
         let mut models: Vec<Box<dyn Mobility>> = Vec::new();
         for (group, index) in scenario.groups.iter().zip(0_u64..) {
             let count = group.node_names.len();
-            models.extend((0..count).map(|node| {
-                let placed = || place(&group.placement, node, count, seed, index);
-                let stream = || Stream::new(seed, Purpose::Mobility, index, node as u64);
-                let model: Box<dyn Mobility> = match &group.mobility {
-                    model::Mobility::Static => Box::new(Rest(placed())),
-                    model::Mobility::RandomWaypoint(config) => {
-                        Box::new(RandomWaypoint::new(*config, placed(), stream()))
+            models.extend((0..count).map(|node| -> Box<dyn Mobility> {
+                let placed = place(&group.placement, node, count, seed, index);
+                match &group.mobility {
+                    model::Mobility::Static => Box::new(Rest(placed)),
+                    model::Mobility::Moving(model) => {
+                        (model.make)(node, placed, Stream::new(seed, Purpose::Mobility, index, node as u64))
                     }
-                    model::Mobility::GaussMarkov(config) => Box::new(GaussMarkov::new(*config, placed(), stream())),
-                    model::Mobility::Trace(movements) => Box::new(Movement::new(movements[node].clone())),
-                    model::Mobility::Custom(custom) => (custom.make)(placed(), stream()),
-                };
-                model
+                }
             }));
         }
         let moves = scenario.groups.iter().any(|group| !matches!(group.mobility, model::Mobility::Static));
@@ -174,6 +169,7 @@ fn between(from: Position, to: Position, share: f64) -> Position {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mobility::Movement;
 
     fn seconds(seconds: f64) -> Instant {
         Instant::START + Duration::from_secs_f64(seconds)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hopcast_protocols::application::{GameDirection, GameModel, PlayerConfig};
 use hopcast_protocols::arp;
 use hopcast_protocols::fec;
+use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::{dccp, tcp};
 use hopcast_radio::errors::States;
@@ -12,14 +13,13 @@ use hopcast_radio::fading::Distribution;
 use hopcast_radio::mac::edca::{Edition, UserPriority};
 use hopcast_radio::mac::{AccessRules, Protection};
 use hopcast_radio::phy::{DataRate, Modulation, Modulations, ReedSolomon, Standard};
-use hopcast_radio::propagation::Range;
+use hopcast_radio::propagation::{Position, Range};
 use hopcast_radio::queue::Discipline;
 use hopcast_radio::rate::Algorithm;
 
 use crate::host::card::CardConfig;
 use crate::id::NodeId;
-use crate::mobility::{Leg, gauss_markov, random_waypoint};
-use crate::registry::{MakeCongestionControl, MakeMobility, MakeRouting};
+use crate::registry::{MakeCongestionControl, MakeRouting};
 use crate::traffic::video_trace::VideoTrace;
 
 /// One simulation: what to run, for how long.
@@ -386,38 +386,29 @@ pub enum Placement {
 }
 
 /// How the nodes of a group move.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Mobility {
     /// Not at all.
     Static,
-    /// From one place to another.
-    RandomWaypoint(random_waypoint::Config),
-    /// With a memory of speed and direction.
-    GaussMarkov(gauss_markov::Config),
-    /// As a file says: the legs of each node of the group.
-    Trace(Vec<Arc<[Leg]>>),
-    /// A model of the user's program.
-    Custom(CustomMobility),
+    /// By a model.
+    Moving(Moving),
 }
 
-/// A mobility model that the user's program has added, with its parameters.
+/// A model of mobility, with its parameters.
 #[derive(Clone)]
-pub struct CustomMobility {
-    /// As the scenario calls it.
-    pub name: String,
-    /// Makes the model of a node.
-    pub make: MakeMobility,
+pub struct Moving {
+    /// Makes the model of a node from its number in the group, where it is placed, and a stream of random numbers for it.
+    pub make: MakeMoving,
 }
 
-impl core::fmt::Debug for CustomMobility {
+/// See [`Moving::make`].
+pub type MakeMoving = Arc<dyn Fn(usize, Position, Stream) -> Box<dyn crate::mobility::Mobility> + Send + Sync>;
+
+impl core::fmt::Debug for Moving {
+    /// As the first node of the group gets it at the origin, with the parameters.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("CustomMobility").field("name", &self.name).finish_non_exhaustive()
-    }
-}
-
-impl PartialEq for CustomMobility {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name && Arc::ptr_eq(&self.make, &other.make)
+        let model = (self.make)(0, Position::default(), Stream::new(0, Purpose::Mobility, 0, 0));
+        f.debug_struct("Moving").field("model", &model).finish()
     }
 }
 

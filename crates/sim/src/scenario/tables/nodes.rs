@@ -13,7 +13,7 @@ use super::super::read::Later;
 use super::Resolver;
 use super::arp::Arp;
 use super::card::Card;
-use super::mobility::Mobility;
+use super::mobility;
 use super::placement::Placement;
 use super::radio::NodeRadio;
 use super::routing::Routing;
@@ -41,7 +41,7 @@ pub(super) struct Nodes {
     placement: Option<Placement>,
     /// How they move.
     #[schemars(extend("x-default" = is("static", "nodes stay where they stand")))]
-    pub(super) mobility: Mobility,
+    pub(super) mobility: mobility::Kinds,
     /// How they find routes.
     #[schemars(extend("x-default" = is("static", "")))]
     routing: Routing,
@@ -122,7 +122,7 @@ impl Resolver<'_> {
         let role = model::Role::from(group.role);
         let radios = self.radios(index, &group, role, radio, taken);
         let card = self.card(index, group.card.take(), role, radio.queue_packets);
-        let is_placed = role == model::Role::Wired || matches!(group.mobility, Mobility::Trace { .. });
+        let is_placed = role == model::Role::Wired || matches!(group.mobility, mobility::Kinds::Trace(_));
         let placement = match group.placement.take() {
             Some(placement) => self.placement(index, placement, node_names.len()),
             None => {
@@ -132,7 +132,7 @@ impl Resolver<'_> {
                 model::Placement::Line { spacing: 0.0 }
             }
         };
-        let mobility = self.mobility(index, &group.mobility, role, &placement, &node_names);
+        let mobility = self.mobility(index, group.mobility, role, &placement, &node_names);
         let route_queue = self.route_queue(index, &group.routing, group.route_queue);
         let routing = self.routing(index, group.routing);
         if matches!(routing, model::Routing::None) && !group.real {

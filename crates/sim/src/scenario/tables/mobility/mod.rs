@@ -1,0 +1,84 @@
+//! How the nodes of a group move: `nodes.mobility`. One file a model, and [`Kinds`] is the list of them.
+
+mod area;
+mod gauss_markov;
+mod random_waypoint;
+mod trace;
+
+use std::sync::Arc;
+
+use hopcast_protocols::random::Stream;
+use hopcast_radio::propagation::Position;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::super::model;
+use super::Resolver;
+use super::custom::Custom;
+use crate::mobility::Mobility;
+
+/// How nodes move.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(tag = "model", deny_unknown_fields)]
+pub(super) enum Kinds {
+    /// Not at all.
+    Static {},
+    RandomWaypoint(random_waypoint::Keys),
+    GaussMarkov(gauss_markov::Keys),
+    Trace(trace::Keys),
+    Custom(Custom),
+}
+
+/// The keys of a model.
+trait Model {
+    /// The model with these keys; `None` where they are wrong, which is reported.
+    fn resolve(self, resolver: &mut Resolver<'_>, group: &Group<'_>) -> Option<model::MakeMoving>;
+}
+
+/// The nodes that move.
+struct Group<'a> {
+    index: &'a str,
+    placement: &'a model::Placement,
+    names: &'a [String],
+}
+
+/// A model that makes the same of each node, but for where it is placed and its stream of random numbers.
+fn each<M: Mobility + 'static>(make: impl Fn(Position, Stream) -> M + Send + Sync + 'static) -> model::MakeMoving {
+    Arc::new(move |_, placed, stream| -> Box<dyn Mobility> { Box::new(make(placed, stream)) })
+}
+
+impl Resolver<'_> {
+    pub(super) fn mobility(
+        &mut self,
+        index: &str,
+        mobility: Kinds,
+        role: model::Role,
+        placement: &model::Placement,
+        names: &[String],
+    ) -> model::Mobility {
+        if role == model::Role::Wired && !matches!(mobility, Kinds::Static {}) {
+            let problem = "says nothing: a node of role wired has no radio";
+            self.report(&["nodes", index, "mobility", "model"], problem, "another role");
+        }
+        let group = Group { index, placement, names };
+        let made = match mobility {
+            Kinds::Static {} => None,
+            Kinds::RandomWaypoint(keys) => keys.resolve(self, &group),
+            Kinds::GaussMarkov(keys) => keys.resolve(self, &group),
+            Kinds::Trace(keys) => keys.resolve(self, &group),
+            Kinds::Custom(keys) => keys.resolve(self, &group),
+        };
+        made.map_or(model::Mobility::Static, |make| model::Mobility::Moving(model::Moving { make }))
+    }
+}
+
+impl Model for Custom {
+    fn resolve(self, resolver: &mut Resolver<'_>, group: &Group<'_>) -> Option<model::MakeMoving> {
+        let registry = &resolver.source.registry;
+        let found = registry.mobility(&self.name, self.parameters());
+        let known: Vec<&str> = registry.mobility_names().collect();
+        let make = resolver.custom(&["nodes", group.index, "mobility"], "mobility model", &self, found, &known)?;
+        Some(Arc::new(move |_, placed, stream| make(placed, stream)))
+    }
+}
