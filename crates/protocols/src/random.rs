@@ -56,10 +56,40 @@ pub struct Stream {
     state: [u64; 4],
 }
 
+/// The streams of one purpose and one first identifier: where many second ones are asked for, what they share is worked out once.
+#[derive(Clone, Copy, Debug)]
+pub struct Streams {
+    key: u64,
+}
+
+impl Streams {
+    /// Those of `purpose` for the things named by `a` and anything else, in the run with `seed`.
+    pub fn new(seed: u64, purpose: Purpose, a: u64) -> Self {
+        let key = [purpose as u64, a].iter().fold(mix(seed ^ GOLDEN_GAMMA), |key, &part| combine(key, part));
+        Self { key }
+    }
+
+    /// The stream for the thing named by `b` besides.
+    #[inline]
+    pub fn stream(self, b: u64) -> Stream {
+        Stream::of_key(self.hash(b))
+    }
+
+    /// What [`hash`] gives for `b` besides.
+    #[inline]
+    fn hash(self, b: u64) -> u64 {
+        combine(self.key, b)
+    }
+}
+
 impl Stream {
     /// The stream of `purpose` for the thing named by `a` and `b`, in the run with `seed`.
     pub fn new(seed: u64, purpose: Purpose, a: u64, b: u64) -> Self {
-        let mut key = hash(seed, purpose, a, b);
+        Streams::new(seed, purpose, a).stream(b)
+    }
+
+    #[inline]
+    fn of_key(mut key: u64) -> Self {
         let mut next = || {
             key = key.wrapping_add(GOLDEN_GAMMA);
             mix(key)
@@ -108,14 +138,19 @@ impl Stream {
 
 /// 64 bits that depend on the seed, the purpose and two identifiers: for draws whose order must not matter.
 pub fn hash(seed: u64, purpose: Purpose, a: u64, b: u64) -> u64 {
-    [purpose as u64, a, b]
-        .iter()
-        .fold(mix(seed ^ GOLDEN_GAMMA), |key, &part| mix(key ^ mix(part.wrapping_add(GOLDEN_GAMMA))))
+    Streams::new(seed, purpose, a).hash(b)
+}
+
+/// A key that depends on another one and on a further part.
+#[inline]
+fn combine(key: u64, part: u64) -> u64 {
+    mix(key ^ mix(part.wrapping_add(GOLDEN_GAMMA)))
 }
 
 const GOLDEN_GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+#[inline]
 pub(crate) fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -18,9 +18,21 @@ pub(crate) fn exponential(stream: &mut Stream) -> f64 {
 
 /// Two independent normal deviates with mean 0 and variance 1 (Box and Muller, Ann. Math. Stat. 29(2), 1958).
 pub fn normal_pair(stream: &mut Stream) -> (f64, f64) {
-    let radius = libm::sqrt(2.0 * exponential(stream));
-    let (sine, cosine) = libm::sincos(2.0 * PI * open_unit(stream));
+    let (radius, angle) = polar(stream);
+    let (sine, cosine) = libm::sincos(angle);
     (radius * cosine, radius * sine)
+}
+
+/// The first of a [pair](normal_pair) alone, without the work for the second.
+pub(crate) fn normal(stream: &mut Stream) -> f64 {
+    let (radius, angle) = polar(stream);
+    radius * libm::cos(angle)
+}
+
+/// Polar coordinates of a point whose others are independent normal deviates.
+fn polar(stream: &mut Stream) -> (f64, f64) {
+    let radius = libm::sqrt(2.0 * exponential(stream));
+    (radius, 2.0 * PI * open_unit(stream))
 }
 
 /// Gamma with the given shape and mean 1 (Marsaglia and Tsang, ACM TOMS 26(3), 2000, with their section 6 for shapes
@@ -31,7 +43,7 @@ pub(crate) fn gamma(stream: &mut Stream, shape: f64) -> f64 {
     let d = raised - 1.0 / 3.0;
     let c = 1.0 / libm::sqrt(9.0 * d);
     loop {
-        let (x, _) = normal_pair(stream);
+        let x = normal(stream);
         let root = 1.0 + c * x;
         if root <= 0.0 {
             continue;

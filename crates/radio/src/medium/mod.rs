@@ -14,13 +14,13 @@ use hopcast_protocols::time::{Duration, Instant};
 
 use crate::frame::{Header, StationId};
 use crate::phy::Modulations;
-use crate::reception::{Arrival, Content, LeadingEdge, Receivers, Reception, ReceptionOutcome};
+use crate::reception::{Arrival, LeadingEdge, Receivers, Reception, ReceptionOutcome};
 pub use crate::transmission::{Totals, Transmission, TransmissionId};
 use crate::units::Power;
 pub use losses::Losses;
 pub use paths::Geometry;
 use paths::Paths;
-pub use variation::Variation;
+pub use variation::{Factors, Variation};
 
 /// A path from one station to another.
 #[derive(Clone, Copy, Debug)]
@@ -266,6 +266,10 @@ impl<P> Medium<P> {
         let Transmission { frame, start, key, threshold, end_link, leading, .. } =
             transmission.expect("edges exist only for what is on the air");
         let links = &self.paths.links[*leading as usize..*end_link as usize];
+        let factors = self.variation.as_ref().map(|variation| variation.of(*key, frame.transmitter));
+        let powers = &mut self.powers[id.index()];
+        let content = self.receivers.content(frame, *key);
+        let modulation = frame.rate.modulation();
         for link in links {
             let now = *start + link.delay;
             if now >= bound {
@@ -273,20 +277,19 @@ impl<P> Medium<P> {
             }
             *leading += 1;
             let mut power = link.power;
-            if let Some(variation) = &self.variation {
-                power = power.scaled(variation.factor(*key, frame.transmitter, link.receiver, now));
-                self.powers[id.index()].push(power);
+            if let Some(factors) = &factors {
+                power = power.scaled(factors.at(link.receiver, now));
+                powers.push(power);
             }
             let arrival = Arrival {
                 transmission: id,
                 power,
-                decodable: link.decodable.has(frame.rate.modulation()) & (power >= *threshold),
+                decodable: link.decodable.has(modulation) & (power >= *threshold),
                 now,
                 header_end: now + frame.header,
                 end: now + frame.airtime,
             };
-            let content = || Content { rate: frame.rate, octets: frame.octets, airtime: frame.airtime, key: *key };
-            let onset = self.receivers.on_leading(link.receiver, arrival, content, &mut self.totals);
+            let onset = self.receivers.on_leading(link.receiver, arrival, &content, &mut self.totals);
             on_arrival(link.receiver, now, onset);
         }
         None

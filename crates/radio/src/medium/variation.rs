@@ -4,7 +4,7 @@ use hopcast_protocols::time::Instant;
 
 use crate::fading::Fading;
 use crate::frame::StationId;
-use crate::propagation::FrameShadowing;
+use crate::propagation::{FrameShadowing, ShadowedFrame};
 
 /// What multiplies the power of a link for one frame; all that is there.
 #[derive(Clone, Debug, Default)]
@@ -16,10 +16,28 @@ pub struct Variation {
 }
 
 impl Variation {
-    /// The factor for the transmission that `key` names, as it arrives `now`.
-    pub fn factor(&self, key: u64, transmitter: StationId, receiver: StationId, now: Instant) -> f64 {
-        let shadowing = self.shadowing.map_or(1.0, |shadowing| shadowing.gain(key, receiver.0));
-        let fading = self.fading.map_or(1.0, |fading| fading.factor(transmitter.0, receiver.0, key, now));
+    /// The factors of the transmission that `key` names.
+    pub fn of(&self, key: u64, transmitter: StationId) -> Factors {
+        let shadowing = self.shadowing.map(|shadowing| shadowing.of(key));
+        Factors { key, transmitter, shadowing, fading: self.fading }
+    }
+}
+
+/// What multiplies the powers of one transmission.
+#[derive(Clone, Copy, Debug)]
+pub struct Factors {
+    key: u64,
+    transmitter: StationId,
+    shadowing: Option<ShadowedFrame>,
+    fading: Option<Fading>,
+}
+
+impl Factors {
+    /// The factor at a receiver, where it arrives `now`.
+    #[inline]
+    pub fn at(&self, receiver: StationId, now: Instant) -> f64 {
+        let shadowing = self.shadowing.map_or(1.0, |shadowing| shadowing.gain(receiver.0));
+        let fading = self.fading.map_or(1.0, |fading| fading.factor(self.transmitter.0, receiver.0, self.key, now));
         shadowing * fading
     }
 }

@@ -8,11 +8,11 @@ mod threshold;
 
 use hopcast_protocols::time::Instant;
 
-use crate::frame::StationId;
+use crate::frame::{Header, StationId};
 use crate::phy::DataRate;
 use crate::transmission::{Totals, TransmissionId};
 use crate::units::Power;
-pub(crate) use sinr::Content;
+use sinr::Content;
 pub use sinr::{Mode, Sinr, default_detection};
 pub use threshold::{Rules, Threshold};
 
@@ -124,13 +124,22 @@ impl Receivers {
         }
     }
 
-    /// A signal arrives; `content` tells what it carries.
+    /// What the signal of `frame` carries, which `key` names among all of its run.
+    pub(crate) fn content(&self, frame: &Header, key: u64) -> Content {
+        let mode = match self {
+            Self::Threshold(..) => 0,
+            Self::Sinr(model, _) => model.mode(frame.rate),
+        };
+        Content { mode, octets: frame.octets, airtime: frame.airtime, key }
+    }
+
+    /// A signal arrives, with this content.
     #[inline]
     pub(crate) fn on_leading(
         &mut self,
         station: StationId,
         arrival: Arrival,
-        content: impl FnOnce() -> Content,
+        content: &Content,
         totals: &mut Totals,
     ) -> LeadingEdge {
         match self {

@@ -121,7 +121,8 @@ const SEPARATION: Decibel = Decibel(4.0);
 /// What a signal carries.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Content {
-    pub(crate) rate: DataRate,
+    /// Index of its mode.
+    pub(crate) mode: usize,
     /// Of the PSDU.
     pub(crate) octets: u32,
     pub(crate) airtime: Duration,
@@ -130,7 +131,8 @@ pub(crate) struct Content {
 }
 
 impl Sinr {
-    fn mode(&self, rate: DataRate) -> usize {
+    /// The index of the mode of frames at a rate.
+    pub(super) fn mode(&self, rate: DataRate) -> usize {
         self.modes.iter().position(|mode| mode.rate == rate).expect("every rate in use has a mode")
     }
 
@@ -251,7 +253,7 @@ impl Receiver {
         &mut self,
         model: &Sinr,
         arrival: Arrival,
-        content: impl FnOnce() -> Content,
+        content: &Content,
         totals: &mut Totals,
     ) -> bool {
         let was_busy = self.busy || self.transmitting;
@@ -263,7 +265,7 @@ impl Receiver {
             lock.disturbed = true;
         }
         if arrival.decodable {
-            self.on_preamble(model, arrival, content(), others, totals);
+            self.on_preamble(model, arrival, content, others, totals);
         }
         self.judge(model);
         // A frame that is let go of here may have been all that kept the medium busy: that it is idle is told with the next signal
@@ -285,22 +287,26 @@ impl Receiver {
         self.advance(model, now, totals);
         self.energy -= power;
         self.judge(model);
-        let heard = match self.lock.take_if(|lock| lock.transmission == transmission) {
-            Some(lock) => lock.end(model, self.station, totals),
-            None => ReceptionOutcome::Noise,
+        let heard = match &self.lock {
+            Some(lock) if lock.transmission == transmission => {
+                let heard = lock.end(model, self.station, totals);
+                self.lock = None;
+                heard
+            }
+            _ => ReceptionOutcome::Noise,
         };
         self.busy = self.is_sensing(model);
         (heard, was_busy && !self.busy && !self.transmitting)
     }
 
     /// A frame begins that could be received, had the receiver nothing else to do.
-    fn on_preamble(&mut self, model: &Sinr, arrival: Arrival, content: Content, others: Power, totals: &mut Totals) {
+    fn on_preamble(&mut self, model: &Sinr, arrival: Arrival, content: &Content, others: Power, totals: &mut Totals) {
         if self.transmitting {
             totals.collisions += 1;
             return;
         }
         let Arrival { transmission, power, now, header_end, .. } = arrival;
-        let mode = model.mode(content.rate);
+        let Content { mode, octets, airtime, key } = *content;
         let Mode { noise, framing, signal_extension, cca_time, .. } = model.modes[mode];
         if now >= self.window.end {
             self.window = Window { end: now + cca_time, before: others, preambles: Power::ZERO };
@@ -324,10 +330,10 @@ impl Receiver {
             power,
             mode,
             stage: Stage::Drowned,
-            key: content.key,
+            key,
             header_end,
-            payload_end: now + content.airtime.saturating_sub(signal_extension),
-            payload_bits: f64::from(8 * content.octets + framing),
+            payload_end: now + airtime.saturating_sub(signal_extension),
+            payload_bits: f64::from(8 * octets + framing),
             since: now,
             ln_header: 0.0,
             ln_payload: 0.0,
@@ -385,10 +391,14 @@ impl Lock {
         let header_start = self.header_end - mode.header_length;
         let share = |from: Instant, to: Instant| {
             let passed = now.min(to).saturating_since(self.since.max(from));
+            let whole = to.saturating_since(from);
             if passed == Duration::ZERO {
                 0.0
+            } else if passed == whole {
+                // Of most frames, which nothing overlaps.
+                1.0
             } else {
-                passed.as_nanos() as f64 / to.saturating_since(from).as_nanos() as f64
+                passed.as_nanos() as f64 / whole.as_nanos() as f64
             }
         };
         let in_header = share(header_start, self.header_end);
@@ -404,7 +414,7 @@ impl Lock {
 
     /// All bits have passed. One draw decides for header and payload: what is below the chance of both is below that of
     /// the header.
-    fn end(self, model: &Sinr, station: u32, totals: &mut Totals) -> ReceptionOutcome {
+    fn end(&self, model: &Sinr, station: u32, totals: &mut Totals) -> ReceptionOutcome {
         if survives(model.seed, Purpose::Decoding, self.key, station, self.ln_header + self.ln_payload) {
             return ReceptionOutcome::Frame(self.header_end);
         }
@@ -504,8 +514,8 @@ mod tests {
                 header_end: at + self.header,
                 end: at + self.airtime,
             };
-            let content = || Content { rate: self.model.modes[0].rate, octets: OCTETS, airtime: self.airtime, key };
-            self.receiver.on_leading(&self.model, arrival, content, &mut self.totals)
+            let content = Content { mode: 0, octets: OCTETS, airtime: self.airtime, key };
+            self.receiver.on_leading(&self.model, arrival, &content, &mut self.totals)
         }
 
         fn ends(&mut self, id: u32, at: Instant, decibels: f64) -> (ReceptionOutcome, bool) {

@@ -165,7 +165,7 @@ impl Topology {
         let of_one = |frame: u64| {
             // Keys that no transmission of a run has, and instants so far apart that one tells nothing of the next.
             let (key, then) = (u64::MAX - frame, Instant::START + Duration::from_secs(frame));
-            at(link.power.scaled(variation.factor(key, StationId(from as u32), link.receiver, then)))
+            at(link.power.scaled(variation.of(key, StationId(from as u32)).at(link.receiver, then)))
         };
         Some((0..SAMPLED_FRAMES).map(of_one).sum::<f64>() / SAMPLED_FRAMES as f64)
     }

@@ -4,7 +4,7 @@ mod survey;
 
 use core::f64::consts::{LN_10, PI};
 
-use hopcast_protocols::random::{Purpose, Stream};
+use hopcast_protocols::random::{Purpose, Stream, Streams};
 
 use super::Position;
 use crate::variate;
@@ -132,15 +132,30 @@ impl FrameShadowing {
         Self { seed, deviation }
     }
 
-    /// The gain in dB of a transmission, by its number in the run, at a receiver, by its station.
-    pub fn decibels(&self, transmission: u64, receiver: u32) -> f64 {
-        let mut stream = Stream::new(self.seed, Purpose::FrameShadowing, transmission, u64::from(receiver));
-        self.deviation * variate::normal_pair(&mut stream).0
+    /// That of a transmission, by its number in the run.
+    pub fn of(&self, transmission: u64) -> ShadowedFrame {
+        let draws = Streams::new(self.seed, Purpose::FrameShadowing, transmission);
+        ShadowedFrame { deviation: self.deviation, draws }
+    }
+}
+
+/// The shadowing of one transmission, by receiver.
+#[derive(Clone, Copy, Debug)]
+pub struct ShadowedFrame {
+    /// In dB.
+    deviation: f64,
+    draws: Streams,
+}
+
+impl ShadowedFrame {
+    /// The gain in dB at a receiver, by its station.
+    pub fn decibels(&self, receiver: u32) -> f64 {
+        self.deviation * variate::normal(&mut self.draws.stream(u64::from(receiver)))
     }
 
     /// Power received with it over power received without; above 1 as often as below.
-    pub fn gain(&self, transmission: u64, receiver: u32) -> f64 {
-        ratio(self.decibels(transmission, receiver))
+    pub fn gain(&self, receiver: u32) -> f64 {
+        ratio(self.decibels(receiver))
     }
 }
 
@@ -165,7 +180,7 @@ mod tests {
     fn a_frames_shadowing_is_normal_in_decibels() {
         let shadowing = FrameShadowing::new(3, 9.0);
         let samples: Vec<f64> =
-            (0..200).flat_map(|number| (0..100).map(move |receiver| shadowing.decibels(number, receiver))).collect();
+            (0..200).flat_map(|number| (0..100).map(move |receiver| shadowing.of(number).decibels(receiver))).collect();
         let distance = kolmogorov_smirnov(samples, normal(9.0));
         assert!(distance < CRITICAL, "{distance}");
     }
@@ -176,7 +191,7 @@ mod tests {
         for (frames, receivers) in [(1, 0), (0, 1), (1, 1)] {
             let n = 20_000;
             let sum: f64 =
-                (0..n).map(|i| shadowing.decibels(i, 5) * shadowing.decibels(i + frames, 5 + receivers)).sum();
+                (0..n).map(|i| shadowing.of(i).decibels(5) * shadowing.of(i + frames).decibels(5 + receivers)).sum();
             // Its standard deviation is 1/√n.
             let correlation = sum / n as f64;
             assert!(correlation.abs() < 3.3 / libm::sqrt(n as f64), "{correlation}");
