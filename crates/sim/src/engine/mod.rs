@@ -141,6 +141,8 @@ pub trait Upper {
     fn handle_purged(&mut self, _port: Port, _packet: Self::Packet, _to: StationId, _now: Instant) {}
     /// A packet that a radio has sent, without acknowledgement, did not get to the station that it was for.
     fn handle_unheard(&mut self, _port: Port, _packet: &Self::Packet, _now: Instant) {}
+    /// A packet that came over a wire has been handled: its memory may be used again.
+    fn take_back(&mut self, _packet: Self::Packet) {}
     /// Reads what packets at these hosts are likely to need, so that the processor fetches it at once. The result has no meaning, but
     /// keeps the reads from being optimised away.
     fn prefetch(&self, _hosts: &[u32]) -> u64 {
@@ -514,34 +516,36 @@ impl<U: Upper> Engine<U> {
         self.settle_touched(now);
     }
 
-    #[cold]
+    #[inline(never)]
     fn run_wire(&mut self, index: usize, now: Instant) {
         let [from, to] = self.ports.of_wire(index);
         self.begin(now, Rank::Wire, index as u64, from.host);
         self.wires[index].handle_timeout(now);
         while let Some(output) = self.wires[index].poll_output() {
-            let host = match output {
+            let (host, acts) = match output {
                 wired::Output::Deliver(packet) => {
                     self.tap_wire(to, &packet, now);
-                    self.upper.handle_packet(to, &packet, None, now);
-                    to.host
+                    let acts = self.upper.handle_packet(to, &packet, None, now);
+                    self.upper.take_back(packet);
+                    (to.host, acts)
                 }
                 wired::Output::Sent(packet) => {
                     self.tap_wire(from, &packet, now);
-                    self.upper.handle_sent(from, packet, now);
-                    from.host
+                    (from.host, self.upper.handle_sent(from, packet, now))
                 }
                 wired::Output::Expired(packet) => {
                     self.upper.handle_drop(from, packet, None, Loss::Expired, now);
-                    from.host
+                    (from.host, true)
                 }
                 wired::Output::Lost(packet) => {
                     self.tap_wire(from, &packet, now);
                     self.upper.handle_drop(from, packet, None, Loss::Link, now);
-                    from.host
+                    (from.host, true)
                 }
             };
-            self.settle_host(host as usize, None, now);
+            if acts {
+                self.settle_host(host as usize, None, now);
+            }
         }
         self.host_timers.set(index, self.wires[index].poll_timeout());
         self.settle_touched(now);

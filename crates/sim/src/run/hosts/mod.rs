@@ -127,6 +127,10 @@ impl Upper for Hosts {
         acts || !is_plain
     }
 
+    fn take_back(&mut self, packet: Rc<Packet>) {
+        self.pool.take_back(packet);
+    }
+
     fn prefetch(&self, hosts: &[u32]) -> u64 {
         // Each level is read for all hosts before the next one, whose addresses it holds.
         let prefetch = |of: fn(&Host) -> u64| hosts.iter().fold(0, |seen, &host| seen ^ of(&self.hosts[host as usize]));
