@@ -144,7 +144,9 @@ impl Network {
         }
         let interfaces = groups(scenario).zip(0..).map(|(_, node)| {
             let interface = |attachment: &Attachment| match attachment {
-                Attachment::Station(_) => Interface { mtu: scenario.mtu, queue_packets: scenario.radio.queue_packets },
+                Attachment::Station(_) => {
+                    Interface { mtu: scenario.mtu, queue_packets: scenario.radio.mac.queue_packets }
+                }
                 Attachment::Wire(wire) => {
                     let link = &scenario.links[*wire as usize / 2];
                     Interface { mtu: link.mtu, queue_packets: link.config.queue_packets }

@@ -75,13 +75,9 @@ impl<'a> Stations<'a> {
             basic_rate: config.basic_rate,
             protection: self.protection,
             edca: radio.edca.map(|edition| EdcaParameters::all_defaults(&phy, edition)),
-            rts_threshold: radio.rts_threshold,
-            short_retry_limit: radio.short_retry_limit,
-            long_retry_limit: radio.long_retry_limit,
-            queue_packets: radio.queue_packets.max(buffers),
-            queue_discipline: radio.queue_discipline,
-            rules: radio.access_rules,
-            ..mac::Config::new(phy, config.data_rate)
+            queue_packets: radio.mac.queue_packets.max(buffers),
+            phy,
+            ..radio.mac.clone()
         }
     }
 }

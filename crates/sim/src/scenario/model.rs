@@ -11,10 +11,9 @@ use hopcast_protocols::transport::{dccp, tcp};
 use hopcast_radio::errors::States;
 use hopcast_radio::fading::Distribution;
 use hopcast_radio::mac::edca::{Edition, UserPriority};
-use hopcast_radio::mac::{AccessRules, Protection};
+use hopcast_radio::mac::{self, Protection};
 use hopcast_radio::phy::{DataRate, Modulation, Modulations, ReedSolomon, Standard};
 use hopcast_radio::propagation::{Position, Range};
-use hopcast_radio::queue::Discipline;
 use hopcast_radio::rate::Algorithm;
 
 use crate::host::card::CardConfig;
@@ -86,20 +85,11 @@ pub struct Radio {
     pub protection: Protection,
     /// How stations find and join their access points; `None`: they belong to them from the start.
     pub association: Option<Association>,
-    /// Whose rules of medium access hold where ns-2's differ.
-    pub access_rules: AccessRules,
     /// Rate of broadcast frames, and the highest one of RTS, CTS and ACK; not above that of data.
     pub basic_rate: DataRate,
-    /// RTS/CTS precede unicast data frames whose MPDU is longer than this, in bytes; `None` is off.
-    pub rts_threshold: Option<u32>,
-    /// Attempts at a frame, RTS included, that are not longer than the RTS threshold.
-    pub short_retry_limit: u32,
-    /// Attempts at a frame that is longer than the RTS threshold.
-    pub long_retry_limit: u32,
-    /// Places in the interface queue.
-    pub queue_packets: u32,
-    /// How the interface queue is managed. The perturbation of FQ-CoDel's hash is that of a run.
-    pub queue_discipline: Discipline,
+    /// Medium access and the interface queue, as every station has them. Rates, protection and EDCA are above, since they differ between
+    /// stations, or follow from who joins; a run adds its seed and what its stations know of each other.
+    pub mac: mac::Config,
     /// Transmit power in dBm.
     pub tx_power: f64,
     /// What is lost of a transmission on another channel; `None`: everything.

@@ -182,7 +182,7 @@ pub(super) fn named(name: &str) -> Vec<&'static Value> {
     found
 }
 
-/// Optional keys may be absent but are never `null`, those that have a default are not required, and limits of elements move to
+/// Optional keys may be absent but are never `null`, those that have a default are not required, no table takes unknown keys, and limits of elements move to
 /// the elements.
 fn tidy(schema: &mut Value) {
     let Value::Object(table) = schema else {
@@ -225,6 +225,9 @@ fn tidy(schema: &mut Value) {
         }
     }
     table.values_mut().for_each(tidy);
+    if table.contains_key("properties") {
+        table.insert("additionalProperties".into(), false.into());
+    }
     let properties = table.get("properties").cloned().unwrap_or_default();
     if let Some(Value::Array(mut required)) = table.remove("required") {
         required.retain(|key| key.as_str().is_some_and(|key| is_required(&properties[key])));

@@ -70,7 +70,7 @@ proptest! {
             block_timeout: Duration::from_millis(millis),
             ..Config::default()
         });
-        scenario.radio.queue_packets = queue;
+        scenario.radio.mac.queue_packets = queue;
         // An application also in the other direction, over the same wires.
         let mut back = scenario.flows[0].clone();
         (back.from, back.to) = (back.to, back.from);

@@ -40,14 +40,14 @@ impl<F: FnMut(&Packet) -> Fate> Net<F> {
         let count: u32 = scenario.groups.iter().map(|group| group.node_names.len() as u32).sum();
         let neighbours = |node: u32| (0..count).filter(|&other| other.abs_diff(node) == 1).collect();
         let neighbours: Vec<_> = (0..count).map(neighbours).collect();
-        let interface = Interface { mtu: scenario.mtu, queue_packets: scenario.radio.queue_packets };
+        let interface = Interface { mtu: scenario.mtu, queue_packets: scenario.radio.mac.queue_packets };
         let network = Network::of_neighbours(&neighbours, interface);
         let Machines { hosts, flows, .. } =
             machines(scenario, &network, scenario.seed, Hosting::Simulated).expect("a line reaches everyone");
         Self {
             counters: vec![Counters::default(); hosts.len()],
             queues: vec![VecDeque::new(); hosts.len()],
-            capacity: scenario.radio.queue_packets as usize,
+            capacity: scenario.radio.mac.queue_packets as usize,
             wires: BTreeMap::new(),
             now: Instant::START,
             hosts,

@@ -2,89 +2,37 @@
 
 use super::net::{Fate, Net};
 use super::*;
-use crate::scenario::model::{
-    Application, Emulation, Errors, Flow, Group, Mobility, Placement, Propagation, Radio, Reception, Relay, Role,
-    Routing, Rules, Scenario, Tcp, Transport,
-};
+use crate::scenario::Source;
+use crate::scenario::model::{Application, Relay, Scenario, Tcp, Transport};
 use hopcast_protocols::transport::tcp;
-use hopcast_radio::mac::edca::UserPriority;
-use hopcast_radio::mac::{AccessRules, Protection};
-use hopcast_radio::phy::{DataRate, Standard};
-use hopcast_radio::propagation::Range;
-use hopcast_radio::queue::Discipline;
-use hopcast_radio::rate::Algorithm;
 
 /// A line of `count` nodes with one flow from the first to the last.
 pub(super) fn scenario(count: u32, relay: Relay, transport: Transport, application: Application) -> Scenario {
-    Scenario {
-        name: "line".to_owned(),
-        duration: Duration::from_secs(60),
-        emulation: Emulation { lag_limit: Duration::ZERO, programs: Vec::new() },
-        seed: 1,
-        radio: Radio {
-            channel: 2.412e9,
-            adjacent_channel_rejection: None,
-            standard: Standard::Ofdm,
-            short_preamble: false,
-            data_rate: DataRate::from_kbps(54_000),
-            rate_control: Algorithm::Fixed(DataRate::from_kbps(54_000)),
-            edca: None,
-            protection: Protection::None,
-            association: None,
-            access_rules: AccessRules::Standard,
-            basic_rate: DataRate::from_kbps(24_000),
-            rts_threshold: None,
-            short_retry_limit: 7,
-            long_retry_limit: 4,
-            queue_packets: 50,
-            queue_discipline: Discipline::DropTail,
-            tx_power: 15.0,
-            propagation: Propagation::Range(Range { receive: 100.0, carrier_sense: 200.0 }),
-            shadowing: None,
-            fading: None,
-            errors: Errors::None,
-            reception: Reception {
-                receive_threshold: None,
-                carrier_sense_threshold: -82.0,
-                capture: 10.0,
-                noise_figure: 7.0,
-                preamble_detection: None,
-                interference_floor: -110.0,
-                rules: Rules::Cumulative,
-            },
-        },
-        mtu: Some(1500),
-        links: Vec::new(),
-        groups: vec![Group {
-            role: Role::AdHoc,
-            radios: Vec::new(),
-            card: None,
-            name: "n".to_owned(),
-            node_names: (0..count).map(|n| format!("n{n}")).collect(),
-            placement: Placement::Line { spacing: 100.0 },
-            mobility: Mobility::Static,
-            routing: Routing::Static,
-            route_queue: 64,
-            arp: None,
-            relay,
-            socket_buffer: 8192,
-            is_real: false,
-        }],
-        flows: vec![Flow {
-            priority: UserPriority::BEST_EFFORT,
-            name: "flow".to_owned(),
-            from: NodeId(0),
-            to: NodeId(count - 1),
-            via: vec![],
-            start: Instant::START + Duration::from_secs(1),
-            stop: None,
-            transport,
-            application,
-            fec: None,
-            player: None,
-        }],
-        sha256: String::new(),
-    }
+    const TEXT: &str = r#"
+        duration = "60 s"
+        [radio]
+        standard = "802.11a"
+        propagation = { model = "range", receive = "100 m", carrier_sense = "200 m" }
+        [[nodes]]
+        name = "n"
+        placement = { shape = "line", spacing = "100 m" }
+        socket_buffer = "8192 B"
+        [[flows]]
+        name = "flow"
+        from = "n0"
+        to = "n1"
+        start = "1 s"
+        transport = { protocol = "udp" }
+        application = { kind = "bulk" }
+    "#;
+    let source = Source { text: TEXT.into(), ..Source::default() };
+    let overrides = [format!("nodes.n.count={count}"), format!("flows.flow.to=n{}", count - 1)];
+    let mut scenario = Scenario::parse(&source, &overrides).expect("a scenario").scenario;
+    let (group, flow) = (&mut scenario.groups[0], &mut scenario.flows[0]);
+    (group.relay, flow.transport, flow.application) = (relay, transport, application);
+    // Wires join the nodes.
+    group.radios.clear();
+    scenario
 }
 
 pub(super) fn tcp(window: Option<u32>) -> Transport {

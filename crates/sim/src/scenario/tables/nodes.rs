@@ -121,7 +121,7 @@ impl Resolver<'_> {
         let node_names = self.node_names(index, &group, taken);
         let role = model::Role::from(group.role);
         let radios = self.radios(index, &group, role, radio, taken);
-        let card = self.card(index, group.card.take(), role, radio.queue_packets);
+        let card = self.card(index, group.card.take(), role, radio.mac.queue_packets);
         let is_placed = role == model::Role::Wired || matches!(group.mobility, mobility::Kinds::Trace(_));
         let placement = match group.placement.take() {
             Some(placement) => self.placement(index, placement, node_names.len()),

@@ -19,8 +19,8 @@ fn the_string_loads_with_static_routes() {
     let radio = &scenario.radio;
     assert_eq!(radio.standard, Standard::Dsss);
     assert_eq!((radio.data_rate, radio.basic_rate), (DataRate::from_kbps(2000), DataRate::from_kbps(1000)));
-    assert_eq!(radio.rts_threshold, None);
-    assert_eq!((radio.short_retry_limit, radio.long_retry_limit, radio.queue_packets), (7, 4, 50));
+    assert_eq!(radio.mac.rts_threshold, None);
+    assert_eq!((radio.mac.short_retry_limit, radio.mac.long_retry_limit, radio.mac.queue_packets), (7, 4, 50));
     assert_eq!(radio.tx_power, 24.5);
     assert_eq!(super::values::propagation(radio), format!("{:?}", TwoRayGround::new(914e6, 1.5)));
     let reception = Reception {

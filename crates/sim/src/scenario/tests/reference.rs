@@ -27,7 +27,7 @@ fn the_json_schema_is_current() {
 }
 
 #[test]
-fn every_key_is_described() {
+fn every_key_is_described_and_no_other_is_taken() {
     fn walk(schema: &Value, path: &str) {
         for (key, property) in schema["properties"].as_object().into_iter().flatten() {
             let path = format!("{path}.{key}");
@@ -36,6 +36,7 @@ fn every_key_is_described() {
             walk(property, &path);
             walk(&property["items"], &path);
         }
+        assert!(schema.get("properties").is_none() || schema["additionalProperties"] == false, "{path} takes any key");
         for variant in schema["oneOf"].as_array().into_iter().flatten() {
             assert!(variant["description"].is_string(), "{path}: {variant} has no description");
             walk(variant, path);

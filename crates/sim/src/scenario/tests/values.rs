@@ -35,8 +35,8 @@ fn the_standard_profile_follows_the_standard() {
     let loaded = load(SMALL, &[TCP, BULK]);
     let radio = &loaded.scenario.radio;
     assert_eq!((radio.standard, radio.data_rate, radio.basic_rate), rates(Standard::Dsss, 2_000, 2_000));
-    assert_eq!((radio.rts_threshold, radio.short_retry_limit, radio.long_retry_limit), (None, 7, 4));
-    assert_eq!((radio.queue_packets, loaded.scenario.mtu, radio.tx_power), (50, Some(1500), 16.0206));
+    assert_eq!((radio.mac.rts_threshold, radio.mac.short_retry_limit, radio.mac.long_retry_limit), (None, 7, 4));
+    assert_eq!((radio.mac.queue_packets, loaded.scenario.mtu, radio.tx_power), (50, Some(1500), 16.0206));
     assert_eq!(propagation(radio), format!("{:?}", FreeSpace::new(2.412e9)));
     let phy = Standard::Dsss.phy(false);
     let reception = Reception {
@@ -74,7 +74,7 @@ fn the_ns_2_profile_sets_what_ns_2_does() {
     let loaded = load(SMALL, &["radio.profile=ns-2", TCP, BULK]);
     let radio = &loaded.scenario.radio;
     assert_eq!((radio.standard, radio.data_rate, radio.basic_rate), rates(Standard::Dsss, 2_000, 2_000));
-    assert_eq!((radio.rts_threshold, loaded.scenario.mtu, radio.tx_power), (Some(0), None, 24.5));
+    assert_eq!((radio.mac.rts_threshold, loaded.scenario.mtu, radio.tx_power), (Some(0), None, 24.5));
     assert_eq!(propagation(radio), format!("{:?}", TwoRayGround::new(914e6, 1.5)));
     let reception = Reception {
         receive_threshold: Some(-64.37),
@@ -102,7 +102,7 @@ fn the_ns_2_profile_sets_what_ns_2_does() {
 #[test]
 fn a_key_beside_the_profile_wins() {
     let loaded = load(STRING, &[STATIC, "radio.profile=ns-2"]);
-    assert_eq!(loaded.scenario.radio.rts_threshold, None);
+    assert_eq!(loaded.scenario.radio.mac.rts_threshold, None);
     assert_eq!(loaded.scenario.radio.basic_rate, DataRate::from_kbps(1_000));
     assert_eq!(in_force(&loaded, "radio.rts_threshold"), ("off", "scenario"));
     assert_eq!(in_force(&loaded, "radio.profile"), ("ns-2", "--set"));
@@ -178,7 +178,7 @@ fn the_rules_of_medium_access_are_those_of_the_profile() {
         for reception in ["threshold", "sinr"] {
             let set = [format!("radio.profile={profile}"), format!("radio.reception={reception}")];
             let loaded = load(SMALL, &set.each_ref().map(String::as_str));
-            assert_eq!(loaded.scenario.radio.access_rules, rules, "{profile}, {reception}");
+            assert_eq!(loaded.scenario.radio.mac.rules, rules, "{profile}, {reception}");
             let (told, source) = in_force(&loaded, "radio.access_rules");
             assert_eq!(source, format!("profile {profile} (no key of its own)"));
             assert_eq!(told.contains("ns-2"), rules == AccessRules::Ns2);
@@ -190,10 +190,13 @@ fn the_rules_of_medium_access_are_those_of_the_profile() {
 fn nobody_sends_an_rts_that_nobody_answers() {
     for set in [&["radio.profile=wavelan"][..], &["radio.profile=ns-2", "radio.standard=wavelan"]] {
         let loaded = load(SMALL, set);
-        assert_eq!(loaded.scenario.radio.rts_threshold, None);
+        assert_eq!(loaded.scenario.radio.mac.rts_threshold, None);
         assert_eq!(in_force(&loaded, "radio.rts_threshold"), ("off", "default: wavelan has no RTS"));
     }
-    assert_eq!(load(SMALL, &["radio.profile=wavelan", "radio.rts_threshold=off"]).scenario.radio.rts_threshold, None);
+    assert_eq!(
+        load(SMALL, &["radio.profile=wavelan", "radio.rts_threshold=off"]).scenario.radio.mac.rts_threshold,
+        None
+    );
 }
 
 #[test]
@@ -297,7 +300,7 @@ fn overrides_reach_everything() {
     let Transport::Tcp(tcp) = &loaded.scenario.flows[0].transport else { panic!("TCP") };
     assert_eq!(tcp.window, Some(8));
     assert_eq!(loaded.scenario.flows[0].to, NodeId(2));
-    assert_eq!(loaded.scenario.radio.short_retry_limit, 9);
+    assert_eq!(loaded.scenario.radio.mac.short_retry_limit, 9);
     assert_eq!(in_force(&loaded, "flows.bulk.transport.window"), ("8", "--set"));
     assert_eq!(in_force(&loaded, "flows.bulk.transport.segment"), ("1000 B", "scenario"));
     // The last one wins; words that look like numbers stay words; seeds fill 64 bits.
@@ -440,7 +443,7 @@ fn forward_error_correction_is_read() {
 
 #[test]
 fn queues_are_read() {
-    let discipline = |set: &[&str]| load(SMALL, set).scenario.radio.queue_discipline;
+    let discipline = |set: &[&str]| load(SMALL, set).scenario.radio.mac.queue_discipline;
     assert_eq!(discipline(&[]), Discipline::DropTail);
     assert_eq!(discipline(&["radio.profile=ns-2"]), Discipline::Priority);
     assert_eq!(discipline(&["radio.profile=ns-2", "radio.queue.discipline=drop-tail"]), Discipline::DropTail);

@@ -214,6 +214,15 @@ impl Resolver<'_> {
         let by_range = matches!(propagation, model::Propagation::Range(_));
         let around = Surroundings { standard, short_preamble, used, by_range };
         let (tx_power, reception) = self.reception(radio, around);
+        let mac = Config {
+            rts_threshold,
+            short_retry_limit: radio.retry_limit.short,
+            long_retry_limit: radio.retry_limit.long,
+            queue_packets: radio.queue.packets,
+            queue_discipline,
+            rules: self.access_rules(),
+            ..Config::new(standard.phy(short_preamble), data_rate)
+        };
         let radio = model::Radio {
             standard,
             channel: channel.unwrap_or_else(|| standard.default_frequency()),
@@ -224,13 +233,8 @@ impl Resolver<'_> {
             edca: radio.edca.into(),
             protection,
             association,
-            access_rules: self.access_rules(),
             basic_rate,
-            rts_threshold,
-            short_retry_limit: radio.retry_limit.short,
-            long_retry_limit: radio.retry_limit.long,
-            queue_packets: radio.queue.packets,
-            queue_discipline,
+            mac,
             tx_power,
             propagation,
             shadowing,
