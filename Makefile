@@ -89,7 +89,9 @@ docs: $(BUILT) ## write the pages and figures that come from the code
 bench: ## count instructions and time per event, frame and simulated node-second
 	cargo bench -p hopcast-sim --locked
 
+# With the profile of wheels: that for work leaves the module slower by half.
 bench-peers: $(BUILT) ## run the same scenarios in hopcast, ns-2 and ns-3, side by side
+	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --release --locked
 	$(BIN)/python benches/peers/run.py
 
 bench-kernel: ## measure the goodput of hopcast's TCP beside the Linux kernel's, as root
