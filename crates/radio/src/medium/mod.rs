@@ -309,12 +309,12 @@ impl<P> Medium<P> {
         let Self { paths, receivers, variation, losses, transmissions, powers, totals, .. } = self;
         let transmission = transmissions[id.index()].as_ref().expect("edges exist only for what is on the air");
         let is_simple = variation.is_none() && losses.is_none();
-        for mut link in &paths.links[front.next as usize..front.end as usize] {
+        for link in &paths.links[front.next as usize..front.end as usize] {
             let now = front.leaves + link.delay;
             if now >= bound {
                 return EdgeProgress::Later(now);
             }
-            let varied;
+            let mut link = *link;
             let (heard, idle) = match &mut *receivers {
                 // For the simplest of the models alone: here most of the time of large networks is spent.
                 Receivers::Threshold(model, receivers) if is_simple => {
@@ -322,16 +322,14 @@ impl<P> Medium<P> {
                 }
                 receivers => {
                     if variation.is_some() {
-                        let power = powers[id.index()][(front.next - transmission.first_link) as usize];
-                        varied = Link { power, ..*link };
-                        link = &varied;
+                        link.power = powers[id.index()][(front.next - transmission.first_link) as usize];
                     }
                     let end = receivers.on_trailing(link.receiver, id, link.power, now, totals);
                     losses.as_mut().map_or(end, |losses| lose(losses, transmission, link.receiver, end, now))
                 }
             };
             front.next += 1;
-            match on_end(transmission, link, now, heard, idle) {
+            match on_end(transmission, &link, now, heard, idle) {
                 Some(until) => bound = bound.min(until),
                 None => return EdgeProgress::Halted(now, link.receiver),
             }
