@@ -232,8 +232,9 @@ pub(super) fn lock(path: &Path, mut open: impl FnMut(&Path) -> io::Result<File>)
 
 /// Opens a file for a lock, or makes it.
 fn open_lock(path: &Path) -> io::Result<File> {
-    fs::create_dir_all(LOCKS).map_err(|error| io::Error::new(error.kind(), format!("{LOCKS}: {error}")))?;
-    OpenOptions::new().write(true).create(true).truncate(false).open(path)
+    let opened =
+        fs::create_dir_all(LOCKS).and_then(|()| OpenOptions::new().write(true).create(true).truncate(false).open(path));
+    opened.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
 }
 
 /// Whether `path` leads to this file.

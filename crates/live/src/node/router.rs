@@ -4,7 +4,7 @@
 //! ([`Router::handle_stray`]), and wait. What the kernel forwards is merely seen ([`Router::handle_sight`]), so that the protocol
 //! keeps routes that are used.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::Ipv4Addr;
 
 use hopcast_protocols::routing::queue::{RouteQueue, Waiting};
@@ -53,6 +53,8 @@ pub(super) struct Router {
     icmp_second: Instant,
     icmp_sent: u32,
     outputs: VecDeque<Output>,
+    /// Destinations for which a packet waits no more: the protocol is told once it is drained.
+    abandoned: BTreeSet<Ipv4Addr>,
     counters: Counters,
 }
 
@@ -139,6 +141,7 @@ impl Router {
             icmp_second: Instant::START,
             icmp_sent: 0,
             outputs: VecDeque::new(),
+            abandoned: BTreeSet::new(),
             counters: Counters::default(),
         }
     }
@@ -248,7 +251,7 @@ impl Router {
             Verdict::Wait => {
                 let queue = if origin == Some(Origin::Program) { &mut self.own } else { &mut self.others };
                 let out = queue.push(packet, destination, from, now);
-                self.handle_overflow(out, now);
+                self.handle_overflow(out);
             }
             verdict => self.carry_out(verdict, packet, now),
         }
@@ -320,8 +323,9 @@ impl Router {
         while let Some(waiting) = self.own.poll_expired(now).or_else(|| self.others.poll_expired(now)) {
             self.counters.packets_timed_out += 1;
             self.tell(&waiting.packet, now);
-            self.abandon(waiting.destination, now);
+            self.abandoned.insert(waiting.destination);
         }
+        self.settle(now);
         if self.protocol.poll_timeout().is_some_and(|due| due <= now) {
             self.protocol.handle_timeout(now);
         }
@@ -351,19 +355,11 @@ impl Router {
         (is_proven && now.saturating_since(at) < FLOW_LIFETIME).then_some(hop)
     }
 
-    /// A packet waits no more. What no other one waits for is looked for no further: whoever sends to each address of a network would
-    /// have the protocol look for all of them, long after.
-    fn abandon(&mut self, destination: Ipv4Addr, now: Instant) {
-        if !self.own.waits_for(destination) && !self.others.waits_for(destination) {
-            self.protocol.handle_abandoned(destination, now);
-        }
-    }
-
     /// A packet has made room for another one, if one had to.
-    fn handle_overflow(&mut self, out: Option<Waiting<Vec<u8>>>, now: Instant) {
+    fn handle_overflow(&mut self, out: Option<Waiting<Vec<u8>>>) {
         if let Some(out) = out {
             self.counters.packets_overflowed += 1;
-            self.abandon(out.destination, now);
+            self.abandoned.insert(out.destination);
         }
     }
 
@@ -377,8 +373,20 @@ impl Router {
         self.heard.insert(from, now);
     }
 
-    /// Does what the protocol says.
+    /// Does what the protocol says, and tells it for which destinations no packet waits any more. Without that, whoever sends to
+    /// each address of a network would have the protocol look for all of them, long after.
     fn settle(&mut self, now: Instant) {
+        self.drain(now);
+        while let Some(destination) = self.abandoned.pop_first() {
+            if !self.own.waits_for(destination) && !self.others.waits_for(destination) {
+                self.protocol.handle_abandoned(destination, now);
+                self.drain(now);
+            }
+        }
+    }
+
+    /// Does what the protocol says.
+    fn drain(&mut self, now: Instant) {
         while let Some(output) = self.protocol.poll_output() {
             match output {
                 routing::Output::Send(message) => {
@@ -389,13 +397,13 @@ impl Router {
                     for waiting in self.own.take(destination) {
                         if let Some(waiting) = self.ask_again(waiting, now) {
                             let out = self.own.put_back(waiting);
-                            self.handle_overflow(out, now);
+                            self.handle_overflow(out);
                         }
                     }
                     for waiting in self.others.take(destination) {
                         if let Some(waiting) = self.ask_again(waiting, now) {
                             let out = self.others.put_back(waiting);
-                            self.handle_overflow(out, now);
+                            self.handle_overflow(out);
                         }
                     }
                 }
