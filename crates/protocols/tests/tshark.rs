@@ -79,8 +79,9 @@ fn connection(congestion: [Congestion; 2]) -> Vec<(u64, Vec<u8>)> {
         if let Some(nth) = wire.iter().position(|&(at, ..)| at <= now) {
             let (_, side, packet) = wire.remove(nth);
             ends[side].handle_packet(&packet, now);
+        } else {
+            ends.iter_mut().for_each(|end| end.handle_timeout(now));
         }
-        ends.iter_mut().for_each(|end| end.handle_timeout(now));
     }
     capture
 }
