@@ -114,7 +114,7 @@ def test_progress_is_told_how_far_the_preparation_is() -> None:
         name = "n"
         count = 1500
         routing = { protocol = "aodv" }
-        placement = { shape = "uniform", area = ["500 m", "500 m"] }
+        placement = { shape = "uniform", width = "500 m", height = "500 m" }
     """)
     hopcast.run(crowd, progress=told)
     assert told.steps
