@@ -1,4 +1,4 @@
-//! Checks a scenario's tree against the JSON Schema of [`super::schema`], and reports everything that does not fit.
+//! Checks a scenario's tree against the JSON Schema of [`super::tables`], and reports everything that does not fit.
 //!
 //! The checker knows the few forms of schema that those types produce, so that its messages can speak of keys, units and
 //! choices instead of schemas.
@@ -11,7 +11,7 @@ use super::forms::{Form, form};
 use super::nearest;
 use super::quantity::{self, Dimension};
 
-/// The tree with what overrides have made void left out, fit to be read as a [`super::schema::Document`].
+/// The tree with what overrides have made void left out, fit to be read as a [`super::tables::Document`].
 ///
 /// # Errors
 /// Everything that does not fit the schema.

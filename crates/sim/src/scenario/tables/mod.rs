@@ -3,7 +3,7 @@
 //! Reading, checking, the reference page, the JSON Schema and the types for Python follow from the keys. Each declares its default
 //! beside its limits (`x-default`, [`super::declare`]); profiles lay their own over it ([`super::profile`]). Limits stand in SI units
 //! (watts for powers), as in the JSON Schema. [`super::read`] makes values of the keys, and the [`Resolver`] makes a
-//! [`model::Scenario`] of them: it turns names into indices, works out the defaults that depend on other keys, and checks what
+//! [`Scenario`] of them: it turns names into indices, works out the defaults that depend on other keys, and checks what
 //! only the whole can tell.
 
 /// Turns words of the vocabulary into what the model calls alike, and back.
