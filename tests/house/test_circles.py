@@ -155,9 +155,6 @@ def reachable(edges: dict[str, set[str]], start: str) -> set[str]:
 
 LEFT = {
     "sim": [
-        # Programs name the sockets that they write to, and sockets the programs that wait for them.
-        "host::app::{fec, program}",
-        "host::{app, socket}",
         # The scenario's model names configurations of the host and of mobility, which name types of the model.
         "{host, metrics, mobility, network, octets, registry, results, run, scenario, topology, traffic}",
     ],

@@ -125,7 +125,7 @@ fn check_carried(flow: &Flow, ends: [bool; 2], mtu: Option<u32>) -> Result<(), S
     }
     match &flow.transport {
         Transport::Udp => {
-            let largest = hopcast_sim::traffic::largest_write(&flow.application);
+            let largest = hopcast_sim::traffic::largest_write(flow);
             if let Some(mtu) = mtu.filter(|mtu| largest + UDP_HEADERS > *mtu) {
                 let (problem, room) = (format!("has datagrams of {largest} B, which would be cut"), mtu - UDP_HEADERS);
                 return refuse(format!("{problem}; to and from real nodes at most {room} B"));

@@ -5,7 +5,7 @@ use std::net::{Shutdown, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use hopcast_protocols::application::AduSource;
+use hopcast_protocols::application::{AduSource, Application};
 use hopcast_protocols::time::{self, Instant};
 use hopcast_sim::results::cause;
 use hopcast_wire::probe::{MIN_LEN, Packet, Repr, TRAILER_LEN};

@@ -1,5 +1,6 @@
 //! A source of application data units: write one with a blocking call, wait, write the next.
 
+use super::Application;
 use crate::time::{Duration, Instant};
 
 /// Writes units of `size` octets, with `wait` between the return of one blocking write and the start of the next.
@@ -18,9 +19,10 @@ impl AduSource {
     pub fn new(start: Instant, size: u32, wait: Duration, bytes: Option<u64>) -> Self {
         Self { size: size.max(1), wait, left: bytes, next: start }
     }
+}
 
-    /// See [`super::Source::poll_write`].
-    pub fn poll_write(&self, now: Instant) -> Option<u32> {
+impl Application for AduSource {
+    fn poll_write(&self, now: Instant) -> Option<u32> {
         if now < self.next {
             return None;
         }
@@ -31,22 +33,27 @@ impl AduSource {
         }
     }
 
-    /// See [`super::Source::handle_written`].
-    pub fn handle_written(&mut self, now: Instant) {
+    fn handle_written(&mut self, now: Instant) {
         if let Some(left) = &mut self.left {
             *left = left.saturating_sub(u64::from(self.size));
         }
         self.next = now + self.wait;
     }
 
-    /// See [`super::Source::is_finite`].
-    pub fn is_finite(&self) -> bool {
+    fn poll_timeout(&self) -> Option<Instant> {
+        (self.left != Some(0)).then_some(self.next)
+    }
+
+    fn largest_write(&self) -> u32 {
+        self.size
+    }
+
+    fn is_finite(&self) -> bool {
         self.left.is_some()
     }
 
-    /// See [`super::Source::poll_timeout`].
-    pub fn poll_timeout(&self) -> Option<Instant> {
-        (self.left != Some(0)).then_some(self.next)
+    fn is_blocking(&self) -> bool {
+        true
     }
 }
 

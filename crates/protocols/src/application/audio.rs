@@ -1,6 +1,6 @@
 //! A source of audio: packets at even intervals, each of use for a while only.
 
-use super::CbrSource;
+use super::{Application, CbrSource, Timeline};
 use crate::time::{Duration, Instant};
 
 /// Writes packets of constant bit rate that expire. What has not been sent by then is dropped by the sender, wherever it
@@ -17,26 +17,32 @@ impl AudioSource {
     pub fn new(start: Instant, rate: f64, packet: u32, deadline: Option<Duration>) -> Self {
         Self { packets: CbrSource::new(start, rate, packet), deadline }
     }
+}
 
-    /// See [`super::Source::poll_write`].
-    pub fn poll_write(&self, now: Instant) -> Option<u32> {
+impl Application for AudioSource {
+    fn poll_write(&self, now: Instant) -> Option<u32> {
         self.packets.poll_write(now)
     }
 
-    /// See [`super::Source::expires`].
-    pub fn expires(&self) -> Option<Instant> {
-        let deadline = self.deadline?.as_nanos();
-        Some(Instant::from_nanos(self.packets.poll_timeout().as_nanos().saturating_add(deadline)))
+    fn handle_written(&mut self, now: Instant) {
+        self.packets.handle_written(now);
     }
 
-    /// See [`super::Source::handle_written`].
-    pub fn handle_written(&mut self) {
-        self.packets.handle_written();
-    }
-
-    /// See [`super::Source::poll_timeout`].
-    pub fn poll_timeout(&self) -> Instant {
+    fn poll_timeout(&self) -> Option<Instant> {
         self.packets.poll_timeout()
+    }
+
+    fn expires(&self) -> Option<Instant> {
+        let deadline = self.deadline?.as_nanos();
+        Some(Instant::from_nanos(self.packets.due().as_nanos().saturating_add(deadline)))
+    }
+
+    fn largest_write(&self) -> u32 {
+        self.packets.largest_write()
+    }
+
+    fn timeline(&self) -> Option<Timeline> {
+        self.packets.timeline()
     }
 }
 
@@ -53,9 +59,9 @@ mod tests {
     fn each_packet_expires_after_its_deadline() {
         let mut source = AudioSource::new(ms(5), 64_000.0, 160, Some(Duration::from_millis(100)));
         for due in [5, 25, 45] {
-            assert_eq!((source.poll_timeout(), source.poll_write(ms(due))), (ms(due), Some(160)));
+            assert_eq!((source.poll_timeout(), source.poll_write(ms(due))), (Some(ms(due)), Some(160)));
             assert_eq!(source.expires(), Some(ms(due + 100)));
-            source.handle_written();
+            source.handle_written(Instant::START);
         }
     }
 

@@ -1,5 +1,6 @@
 //! A source of constant bit rate.
 
+use super::{Application, Timeline};
 use crate::random::Stream;
 use crate::time::{Duration, Instant};
 
@@ -47,26 +48,38 @@ impl CbrSource {
         self
     }
 
-    /// See [`super::Source::poll_write`].
-    pub fn poll_write(&self, now: Instant) -> Option<u32> {
-        (now >= self.poll_timeout()).then_some(self.packet)
+    /// When the next packet is to be written.
+    pub(super) fn due(&self) -> Instant {
+        let late = self.jitter.as_ref().map_or(0.0, |jitter| jitter.next);
+        // Not of a rate of zero, whose interval has no end.
+        let even = if self.written == 0 { 0.0 } else { self.written as f64 * self.interval };
+        let after = Duration::from_secs_f64(even + late);
+        Instant::from_nanos(self.start.as_nanos().saturating_add(after.as_nanos()))
+    }
+}
+
+impl Application for CbrSource {
+    fn poll_write(&self, now: Instant) -> Option<u32> {
+        (now >= self.due()).then_some(self.packet)
     }
 
-    /// See [`super::Source::handle_written`].
-    pub fn handle_written(&mut self) {
+    fn handle_written(&mut self, _now: Instant) {
         self.written += 1;
         if let Some(jitter) = &mut self.jitter {
             jitter.draw();
         }
     }
 
-    /// See [`super::Source::poll_timeout`].
-    pub fn poll_timeout(&self) -> Instant {
-        let late = self.jitter.as_ref().map_or(0.0, |jitter| jitter.next);
-        // Not of a rate of zero, whose interval has no end.
-        let even = if self.written == 0 { 0.0 } else { self.written as f64 * self.interval };
-        let after = Duration::from_secs_f64(even + late);
-        Instant::from_nanos(self.start.as_nanos().saturating_add(after.as_nanos()))
+    fn poll_timeout(&self) -> Option<Instant> {
+        Some(self.due())
+    }
+
+    fn largest_write(&self) -> u32 {
+        self.packet
+    }
+
+    fn timeline(&self) -> Option<Timeline> {
+        Some(Timeline::even(self.interval))
     }
 }
 
@@ -81,10 +94,10 @@ mod tests {
         let mut source = CbrSource::new(Instant::from_nanos(7), 300_000.0, 1000);
         for k in 0..30_000_u64 {
             let due = Instant::from_nanos(7 + (k * 80_000_000 + 1) / 3);
-            assert_eq!(source.poll_timeout(), due);
+            assert_eq!(source.due(), due);
             assert_eq!(source.poll_write(due), Some(1000));
             assert_eq!(source.poll_write(due - Duration::from_nanos(1)), None);
-            source.handle_written();
+            source.handle_written(Instant::START);
         }
     }
 
@@ -96,11 +109,11 @@ mod tests {
         let mut source = CbrSource::new(Instant::START, 1e6, 1000).with_jitter(bound, random);
         let mut sum = 0.0;
         for k in 0..10_000_u64 {
-            let late = source.poll_timeout() - (Instant::START + Duration::from_millis(8 * k));
+            let late = source.due() - (Instant::START + Duration::from_millis(8 * k));
             assert!(late <= bound, "packet {k}: {late}");
-            assert_eq!(source.poll_timeout() - Instant::START, late + Duration::from_millis(8 * k), "asked again");
+            assert_eq!(source.due() - Instant::START, late + Duration::from_millis(8 * k), "asked again");
             sum += late.as_secs_f64();
-            source.handle_written();
+            source.handle_written(Instant::START);
         }
         // The mean of 10 000 draws, with a standard deviation of 4 ms / √12 / 100 = 11.5 µs, within five of these.
         assert!((sum / 1e4 - 2e-3).abs() < 58e-6, "mean {}", sum / 1e4);
@@ -110,14 +123,14 @@ mod tests {
     fn no_jitter_is_none() {
         let random = Stream::new(1, Purpose::Application, 0, 0);
         let mut source = CbrSource::new(Instant::START, 1e6, 1000).with_jitter(Duration::ZERO, random);
-        source.handle_written();
-        assert_eq!(source.poll_timeout(), Instant::START + Duration::from_millis(8));
+        source.handle_written(Instant::START);
+        assert_eq!(source.due(), Instant::START + Duration::from_millis(8));
     }
 
     #[test]
     fn no_rate_is_one_packet() {
         let mut source = CbrSource::new(Instant::START, 0.0, 1000);
-        source.handle_written();
-        assert_eq!(source.poll_timeout(), Instant::MAX);
+        source.handle_written(Instant::START);
+        assert_eq!(source.due(), Instant::MAX);
     }
 }

@@ -1,5 +1,6 @@
 //! A source of files: as fast as the transport takes them, one after another.
 
+use super::Application;
 use crate::time::{Duration, Instant};
 
 /// Writes a file with blocking calls; then nothing, or another file after a time to think.
@@ -23,13 +24,18 @@ impl FileSource {
         Self { bytes, write: write.max(1), think, left: bytes, next: start, finished: 0 }
     }
 
-    /// See [`super::Source::poll_write`].
-    pub fn poll_write(&self, now: Instant) -> Option<u32> {
+    /// How many files have been written whole.
+    pub fn finished(&self) -> u64 {
+        self.finished
+    }
+}
+
+impl Application for FileSource {
+    fn poll_write(&self, now: Instant) -> Option<u32> {
         (self.left > 0 && now >= self.next).then(|| self.left.min(u64::from(self.write)) as u32)
     }
 
-    /// See [`super::Source::handle_written`].
-    pub fn handle_written(&mut self, now: Instant) {
+    fn handle_written(&mut self, now: Instant) {
         self.left = self.left.saturating_sub(u64::from(self.write));
         self.next = now;
         if self.left == 0 {
@@ -41,19 +47,20 @@ impl FileSource {
         }
     }
 
-    /// See [`super::Source::is_finite`].
-    pub fn is_finite(&self) -> bool {
-        self.think.is_none()
-    }
-
-    /// See [`super::Source::poll_timeout`].
-    pub fn poll_timeout(&self) -> Option<Instant> {
+    fn poll_timeout(&self) -> Option<Instant> {
         (self.left > 0).then_some(self.next)
     }
 
-    /// How many files have been written whole.
-    pub fn finished(&self) -> u64 {
-        self.finished
+    fn largest_write(&self) -> u32 {
+        self.write
+    }
+
+    fn is_finite(&self) -> bool {
+        self.think.is_none()
+    }
+
+    fn is_blocking(&self) -> bool {
+        true
     }
 }
 

@@ -4,6 +4,7 @@
 //! and its server send each other. Sizes and intervals are independent draws, many of the largest extreme value distribution
 //! (Gumbel), x = a − b ln(−ln u) with u uniform in (0, 1).
 
+use super::Application;
 use crate::random::Stream;
 use crate::time::{Duration, Instant};
 
@@ -45,13 +46,13 @@ enum Distribution {
     Gumbel(f64, f64),
 }
 
+/// Octets that no packet exceeds: the server's a + 37 b (see `size`).
+const MAX_SIZE: u32 = 120 + 37 * 36;
+
 /// The first packet comes uniformly within this time of the start: the interval of a client.
 const FIRST: f64 = 0.040;
 
 impl GameSource {
-    /// Octets that no packet exceeds: the server's a + 37 b (see `size`).
-    pub const MAX_SIZE: u32 = 120 + 37 * 36;
-
     /// From `start`. Sizes are octets of payload. `random` belongs to this direction of this flow.
     pub fn new(start: Instant, model: GameModel, direction: GameDirection, mut random: Stream) -> Self {
         let (sizes, intervals) = parameters(model, direction);
@@ -59,23 +60,26 @@ impl GameSource {
         let size = size(sizes, &mut random);
         Self { sizes, intervals, random, next, size }
     }
+}
 
-    /// See [`super::Source::poll_write`].
-    pub fn poll_write(&self, now: Instant) -> Option<u32> {
+impl Application for GameSource {
+    fn poll_write(&self, now: Instant) -> Option<u32> {
         (now >= self.next).then_some(self.size)
     }
 
-    /// See [`super::Source::handle_written`].
-    pub fn handle_written(&mut self) {
+    fn handle_written(&mut self, _now: Instant) {
         let interval = Duration::from_secs_f64(self.intervals.draw(&mut self.random) * 1e-3);
         // A model of traffic never stands still.
         self.next += interval.max(Duration::from_nanos(1));
         self.size = size(self.sizes, &mut self.random);
     }
 
-    /// See [`super::Source::poll_timeout`].
-    pub fn poll_timeout(&self) -> Instant {
-        self.next
+    fn poll_timeout(&self) -> Option<Instant> {
+        Some(self.next)
+    }
+
+    fn largest_write(&self) -> u32 {
+        MAX_SIZE
     }
 }
 
@@ -124,10 +128,10 @@ mod tests {
     fn packets(model: GameModel, direction: GameDirection) -> (Vec<f64>, Vec<f64>) {
         let mut source = source(model, direction);
         let packet = |_| {
-            let due = source.poll_timeout();
+            let due = source.next;
             let size = f64::from(source.poll_write(due).expect("due"));
-            source.handle_written();
-            (size, (source.poll_timeout() - due).as_secs_f64() * 1e3)
+            source.handle_written(Instant::START);
+            (size, (source.next - due).as_secs_f64() * 1e3)
         };
         (0..DRAWS).map(packet).unzip()
     }
@@ -202,9 +206,7 @@ mod tests {
         let firsts: Vec<f64> = (0..1_000)
             .map(|flow| {
                 let random = Stream::new(1, Purpose::Application, flow, 0);
-                GameSource::new(Instant::START, GameModel::Faerber, GameDirection::ToServer, random)
-                    .poll_timeout()
-                    .as_secs_f64()
+                GameSource::new(Instant::START, GameModel::Faerber, GameDirection::ToServer, random).next.as_secs_f64()
             })
             .collect();
         assert!(kolmogorov_smirnov(firsts, |x| (x / FIRST).clamp(0.0, 1.0)) < 1.95 / 1000_f64.sqrt());

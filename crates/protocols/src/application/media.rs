@@ -1,5 +1,6 @@
 //! A source of recorded media: the frames of a film, at their intervals.
 
+use super::{Application, Timeline};
 use crate::time::{Duration, Instant};
 use std::sync::Arc;
 
@@ -53,24 +54,8 @@ impl MediaSource {
         source
     }
 
-    /// See [`super::Source::poll_write`].
-    pub fn poll_write(&self, now: Instant) -> Option<u32> {
-        (now >= self.poll_timeout()).then(|| (self.size() - self.offset).min(self.packet))
-    }
-
-    /// See [`super::Source::handle_written`].
-    pub fn handle_written(&mut self) {
-        let size = self.size();
-        self.offset = self.offset.saturating_add(self.packet).min(size);
-        if self.offset == size {
-            self.offset = 0;
-            self.frame += 1;
-            self.skip_empty();
-        }
-    }
-
-    /// See [`super::Source::poll_timeout`]; [`Instant::MAX`] for a film without any octets.
-    pub fn poll_timeout(&self) -> Instant {
+    /// When the next packet is to be written; [`Instant::MAX`] for a film without any octets.
+    pub(super) fn due(&self) -> Instant {
         if self.size() == 0 {
             return Instant::MAX;
         }
@@ -104,6 +89,37 @@ impl MediaSource {
     }
 }
 
+impl Application for MediaSource {
+    fn poll_write(&self, now: Instant) -> Option<u32> {
+        (now >= self.due()).then(|| (self.size() - self.offset).min(self.packet))
+    }
+
+    fn handle_written(&mut self, _now: Instant) {
+        let size = self.size();
+        self.offset = self.offset.saturating_add(self.packet).min(size);
+        if self.offset == size {
+            self.offset = 0;
+            self.frame += 1;
+            self.skip_empty();
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        Some(self.due())
+    }
+
+    fn largest_write(&self) -> u32 {
+        self.frames.iter().copied().max().unwrap_or(0).min(self.packet)
+    }
+
+    fn timeline(&self) -> Option<Timeline> {
+        Some(match &self.pace {
+            Pace::Even(interval) => Timeline::film(&self.frames, *interval, self.packet),
+            Pace::Uneven { times, period } => Timeline::film_with_times(&self.frames, times, *period, self.packet),
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,9 +130,9 @@ mod tests {
         let mut source = MediaSource::new(Instant::START, Arc::from([2500, 0, 1000]), interval, 1000);
         let mut writes = Vec::new();
         for _ in 0..6 {
-            let due = source.poll_timeout();
+            let due = source.due();
             writes.push((due.as_nanos() / 1_000_000, source.poll_write(due).unwrap()));
-            source.handle_written();
+            source.handle_written(Instant::START);
         }
         assert_eq!(writes, [(0, 1000), (0, 1000), (0, 500), (80, 1000), (120, 1000), (120, 1000)]);
     }
@@ -128,9 +144,9 @@ mod tests {
         let mut source = MediaSource::with_times(Instant::START, frames, times.into(), period, 1000);
         let mut writes = Vec::new();
         for _ in 0..7 {
-            let due = source.poll_timeout();
+            let due = source.due();
             writes.push((due.as_nanos() / 1_000_000, source.poll_write(due).unwrap()));
-            source.handle_written();
+            source.handle_written(Instant::START);
         }
         assert_eq!(writes, [(0, 100), (80, 200), (240, 300), (300, 100), (380, 200), (540, 300), (600, 100)]);
     }

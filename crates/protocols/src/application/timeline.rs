@@ -28,9 +28,8 @@ struct Frame {
 }
 
 impl Timeline {
-    /// Of packets of `packet` octets at `rate` bit/s: [`super::CbrSource`] and [`super::AudioSource`].
-    pub fn even(rate: f64, packet: u32) -> Self {
-        let interval = if rate > 0.0 { f64::from(packet) * 8.0 / rate } else { f64::INFINITY };
+    /// Of one packet each `interval` seconds.
+    pub fn even(interval: f64) -> Self {
         Self(Kind::Even(interval.max(1e-9)))
     }
 
@@ -82,7 +81,7 @@ impl Timeline {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{CbrSource, MediaSource};
+    use super::super::{Application, CbrSource, MediaSource};
     use super::*;
     use crate::time::Instant;
     use proptest::prelude::*;
@@ -93,7 +92,7 @@ mod tests {
 
     #[test]
     fn a_packet_of_even_pace_lasts_for_an_interval() {
-        assert_eq!(millis(&Timeline::even(64_000.0, 160), 3), [20, 40, 60]);
+        assert_eq!(millis(&Timeline::even(0.02), 3), [20, 40, 60]);
     }
 
     /// Frames of 3, none, 1 and 1 packets at 0, 40, 80 and 120 ms; the second never comes, and the first is shown instead.
@@ -133,26 +132,26 @@ mod tests {
             let mut source = MediaSource::new(Instant::START, frames.into(), interval, packet);
             let mut last = Duration::ZERO;
             for write in 0..200 {
-                let due = source.poll_timeout();
+                let due = source.due();
                 let position = timeline.position(write);
                 prop_assert!(position >= last);
                 // A write belongs to the frame of its time, or ends it.
                 prop_assert!(Instant::START + position >= due);
                 last = position;
-                source.handle_written();
-                if source.poll_timeout() > due {
-                    prop_assert_eq!(Instant::START + position, source.poll_timeout());
+                source.handle_written(Instant::START);
+                if source.due() > due {
+                    prop_assert_eq!(Instant::START + position, source.due());
                 }
             }
         }
 
         #[test]
         fn an_even_pace_is_that_of_the_source(rate in 1e3..1e9, packet in 1_u32..2_000) {
-            let timeline = Timeline::even(rate, packet);
             let mut source = CbrSource::new(Instant::START, rate, packet);
+            let timeline = source.timeline().expect("it is media");
             for write in 0..50 {
-                source.handle_written();
-                prop_assert_eq!(Instant::START + timeline.position(write), source.poll_timeout());
+                source.handle_written(Instant::START);
+                prop_assert_eq!(Instant::START + timeline.position(write), source.due());
             }
         }
     }

@@ -1,13 +1,13 @@
-//! One simulated machine: programs, sockets, UDP, TCP, DCCP and IPv4, down to the place where the interface takes over.
+//! One simulated machine, in four rooms: programs, sockets, IP, and the link down to where the interface takes over.
 //!
 //! ```text
-//!            programs    source, relay, sink
-//!               │  ▲     writes block until buffer and interface have room
-//!            sockets     UDP with buffers, TCP and DCCP connections
+//!   app      source, relay, sink     read and write; told by events when they may go on
 //!               │  ▲
-//!   route, fragment, reassemble, forward      IPv4
+//!   socket   UDP with buffers, TCP and DCCP connections
 //!               │  ▲
-//!        address resolution    ARP, if the host has it
+//!   ip       route, fragment, reassemble, forward
+//!               │  ▲
+//!   link     address resolution, if the host has it; cards
 //!    poll_output▼  │handle_packet             handle_sent, handle_drop: the interface reports what became of a packet
 //!           interface queue, MAC
 //! ```
@@ -16,6 +16,8 @@
 //!
 //! The driver makes one change (`handle_*`), then takes packets from [`Host::poll_output`] until it returns `None`,
 //! offering each to its interface, and then sets its timer to [`Host::poll_timeout`].
+//!
+//! Programs call the rooms below, which are one `Stack`, and none of those knows of programs: the host carries events up.
 
 mod app;
 mod ip;
@@ -28,6 +30,7 @@ mod socket;
 #[cfg(test)]
 mod tests;
 
+pub use app::SourceOptions;
 pub use app::fec::{FEC_HEADER, FEC_SOURCE_TRAILER};
 pub use ip::reassembly::{REASSEMBLY_MEMORY, REASSEMBLY_TIMEOUT};
 pub use ip::router::{Neighbour, ROUTE_QUEUE_PACKETS, ROUTE_QUEUE_TIMEOUT, Router};
@@ -35,13 +38,14 @@ pub use ip::routes::{Destinations, Hop, Routes};
 pub use link::card;
 pub use pool::PacketPool;
 pub use real::{Arrival, BegunDatagrams, Listener, RealFrame};
+pub use socket::SocketOptions;
 pub use socket::dccp::DccpOptions;
 pub use socket::tcp::TcpOptions;
 
 use crate::id::{FlowId, NodeId};
 use crate::metrics::{Census, Counters, DropCause, FlowTable};
 use crate::timers::Timers;
-use app::program::{Program, Writers};
+use app::Program;
 use hopcast_protocols::arp::Config as ArpConfig;
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::edca::UserPriority;
@@ -53,7 +57,9 @@ use packet::{Body, Packet};
 use real::{ErrorLimit, Real};
 use socket::dccp::DccpSocket;
 use socket::tcp::TcpSocket;
+use socket::turns::{Next, Place, Turn, Turns};
 use socket::udp::UdpSocket;
+use socket::{SocketEvent, SocketId};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
@@ -61,6 +67,14 @@ use std::rc::Rc;
 #[derive(Debug)]
 #[repr(C)]
 pub struct Host {
+    stack: Stack,
+    programs: Vec<Program>,
+}
+
+/// Sockets, IP and link of a host: what its programs call.
+#[derive(Debug)]
+#[repr(C)]
+struct Stack {
     node: NodeId,
     next_id: u16,
     /// Why a packet is dropped for which `routes` has no route.
@@ -73,18 +87,27 @@ pub struct Host {
     resolution: Option<Box<Resolution>>,
     /// Packets for the interfaces, in order.
     ready: VecDeque<Transmit>,
-    /// TCP sockets that may have a segment to send.
+    /// TCP sockets that may have a segment to send, or something to tell.
     talkers: VecDeque<u32>,
-    /// By interface: programs with a blocking UDP write that their socket has room for. They wait for the interface only.
-    writers: Vec<Writers>,
+    /// By interface: UDP sockets with a blocking write that they have room for. They wait for the interface only.
+    turns: Vec<Turns>,
     timers: Timers,
     config: HostConfig,
     routes: Routes,
+    /// What sockets have raised, with the program that it is for.
+    events: VecDeque<(u32, SocketId, SocketEvent)>,
+    /// DCCP sockets that may have something to send or to tell; the last one comes first.
+    unsettled: Vec<u32>,
     /// Of what it tells real hosts.
     errors: ErrorLimit,
-    sockets: Vec<Socket>,
-    programs: Vec<Program>,
-    /// Programs with a blocking UDP write that pause, as too many packets wait for a route or an address.
+    /// By number, which is known from the port.
+    sockets: Vec<SocketId>,
+    udp: Vec<UdpSocket>,
+    tcp: Vec<TcpSocket>,
+    dccp: Vec<DccpSocket>,
+    /// The turn of a UDP socket.
+    turn: Turn,
+    /// UDP sockets whose write does not return, as too many packets wait for a route or an address.
     stalled: Vec<u32>,
     reassembly: Reassembly,
 }
@@ -144,13 +167,6 @@ pub struct Endpoint {
     pub port: u16,
 }
 
-#[derive(Debug)]
-enum Socket {
-    Udp(UdpSocket),
-    Tcp(Box<TcpSocket>),
-    Dccp(Box<DccpSocket>),
-}
-
 /// Port of a host's first socket, the first dynamic one (RFC 6335, section 6); the others follow.
 const FIRST_PORT: u16 = 49_152;
 /// Sockets that one host may have.
@@ -159,42 +175,28 @@ pub const MAX_SOCKETS: usize = (u16::MAX - FIRST_PORT) as usize + 1;
 impl Host {
     /// A machine without programs.
     pub fn new(node: NodeId, config: HostConfig, routes: Routes) -> Self {
-        let resolution = config.arp.map(|arp| Box::new(Resolution::new(arp, node, &config.radios, config.seed)));
-        Self {
-            node,
-            resolution,
-            writers: vec![Writers::default(); config.interfaces.len()],
-            config,
-            routes,
-            unrouted: DropCause::NoRoute,
-            router: None,
-            real: None,
-            errors: ErrorLimit::new(),
-            sockets: Vec::new(),
-            programs: Vec::new(),
-            ready: VecDeque::new(),
-            stalled: Vec::new(),
-            talkers: VecDeque::new(),
-            reassembly: Reassembly::new(),
-            timers: Timers::new(3),
-            next_id: 0,
-        }
+        Self { stack: Stack::new(node, config, routes), programs: Vec::new() }
     }
 
     /// From now on routes come and go with associations: a packet without one is dropped as [`DropCause::NotAssociated`], and a
     /// program whose write fails tries again later.
     pub fn set_associated(&mut self) {
-        self.unrouted = DropCause::NotAssociated;
+        self.stack.unrouted = DropCause::NotAssociated;
+    }
+
+    /// Gives the host a routing protocol, in place of its table.
+    pub fn set_router(&mut self, router: Router) {
+        self.stack.set_router(router);
+    }
+
+    /// From now on a real host stands here: what comes for it waits in [`Self::poll_arrival`].
+    pub fn set_real(&mut self) {
+        self.stack.real = Some(Box::default());
     }
 
     /// Sends what is for `destination` this way from now on, or drops it.
     pub fn redirect(&mut self, destination: NodeId, hop: Option<Hop>) {
-        self.routes.redirect(destination, hop);
-    }
-
-    /// The way of what is for `destination`.
-    pub fn hop_towards(&self, destination: NodeId) -> Option<Hop> {
-        self.routes.get(destination).copied()
+        self.stack.routes.redirect(destination, hop);
     }
 
     /// The interface received a packet for this host from a neighbour, to be used here or passed on. Returns whether anything may
@@ -202,34 +204,11 @@ impl Host {
     /// protocol that goes by flooding nothing has.
     #[inline]
     pub fn handle_packet(&mut self, packet: &Packet, from: Neighbour, cx: &mut Context<'_>) -> bool {
-        cx.counters.received += 1;
-        match &packet.body {
-            _ if self.router.is_none() && self.real.is_some() => self.hand_out(packet, from, cx),
-            Body::Arp(message) => self.handle_arp(message, from, cx),
-            Body::Real { .. } => self.handle_real(packet, from, cx),
-            _ if self.router.is_some() => return self.handle_routed(packet, from, cx),
-            _ if packet.ip.destination == self.node => self.receive(packet, cx),
-            _ => self.forward(packet, from, cx),
+        let has_changed = self.stack.handle_packet(packet, from, cx);
+        if has_changed {
+            self.run_programs(cx);
         }
-        true
-    }
-
-    /// Reads what a packet at this host is likely to need; see [`crate::engine::Upper::prefetch`].
-    #[inline]
-    pub fn prefetch(&self) -> u64 {
-        u64::from(self.next_id)
-    }
-
-    /// Like [`Self::prefetch`], for the router.
-    #[inline]
-    pub fn prefetch_router(&self) -> u64 {
-        self.router.as_ref().map_or(0, |router| router.prefetch())
-    }
-
-    /// Like [`Self::prefetch`], for the routing protocol.
-    #[inline]
-    pub fn prefetch_protocol(&self) -> u64 {
-        self.router.as_ref().map_or(0, |router| hopcast_protocols::routing::prefetch(router.protocol()))
+        has_changed
     }
 
     /// A packet for this host was lost on its way from the interface.
@@ -238,10 +217,15 @@ impl Host {
         count_host_drop(packet, 1, cause, cx);
     }
 
+    /// This host heard a packet on its way from one neighbour to another node.
+    pub fn handle_overheard(&mut self, packet: &Packet, from: Neighbour, to: NodeId, cx: &mut Context<'_>) {
+        self.stack.handle_overheard(packet, from, to, cx);
+    }
+
     /// The interface has sent `packet`: its frame was acknowledged, or needed no acknowledgement.
     pub fn handle_sent(&mut self, packet: Rc<Packet>, cx: &mut Context<'_>) {
         cx.counters.sent += 1;
-        self.release(&packet, cx.now);
+        self.stack.release(&packet, cx.now);
         cx.pool.take_back(packet);
     }
 
@@ -253,36 +237,41 @@ impl Host {
     /// The interface dropped `packet`, which was for `to`, on its queue or after its last attempt. A routing protocol hears of
     /// the latter, and may take the packet back.
     pub fn handle_drop(&mut self, packet: Rc<Packet>, to: Neighbour, cause: DropCause, cx: &mut Context<'_>) {
-        let is_link_lost = matches!(cause, DropCause::RetryLimitShort | DropCause::RetryLimitLong);
-        if is_link_lost && self.router.is_some() {
-            self.handle_undelivered(&packet, to, Undelivered::Dropped, cause, cx);
-        } else {
-            cx.counters.interface_dropped += 1;
-            count_drop(&packet, 1, cause, Some((self.node, to.node)), cx);
-            self.release(&packet, cx.now);
-        }
+        self.stack.handle_drop(&packet, to, cause, cx);
         cx.pool.take_back(packet);
+    }
+
+    /// The next neighbour, given as interface and station, for which nothing is to wait at the interface any more. What waits
+    /// there comes back through [`Self::handle_purged`].
+    pub fn poll_purge(&mut self) -> Option<(u32, StationId)> {
+        self.stack.poll_purge()
+    }
+
+    /// The interface gives back `packet`, which waited for `to`.
+    pub fn handle_purged(&mut self, packet: &Packet, to: Neighbour, cx: &mut Context<'_>) {
+        self.stack.handle_undelivered(packet, to, Undelivered::Purged, DropCause::NoRoute, cx);
     }
 
     /// It is [`Self::poll_timeout`], or later.
     pub fn handle_timeout(&mut self, cx: &mut Context<'_>) {
-        while self.timers.first() <= cx.now {
-            match Slot::of(self.timers.first_owner()) {
-                Slot::Reassembly => self.expire_reassembly(cx),
-                Slot::Router => self.expire_router(cx),
-                Slot::Resolution => self.expire_resolution(cx),
-                Slot::Program(program) => self.run_program(program, cx),
-                Slot::Socket(socket) => match self.sockets[socket as usize] {
-                    Socket::Dccp(_) => self.expire_dccp(socket, cx),
-                    Socket::Tcp(_) | Socket::Udp(_) => self.expire_connection(socket, cx),
-                },
+        while self.stack.timers.first() <= cx.now {
+            match Slot::of(self.stack.timers.first_owner()) {
+                Slot::Reassembly => self.stack.expire_reassembly(cx),
+                Slot::Router => self.stack.expire_router(cx),
+                Slot::Resolution => self.stack.expire_resolution(cx),
+                Slot::Program(program) => {
+                    self.stack.set_program_timer(program, None);
+                    self.programs[program as usize].handle_timeout(&mut self.stack, cx);
+                }
+                Slot::Socket(socket) => self.stack.expire_socket(socket, cx),
             }
+            self.run_programs(cx);
         }
     }
 
     /// When [`Self::handle_timeout`] is next due.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        Some(self.timers.first()).filter(|&first| first < Timers::NEVER)
+        Some(self.stack.timers.first()).filter(|&first| first < Timers::NEVER)
     }
 
     /// The next packet for an interface; `room` tells how many free places one has now for packets of a priority.
@@ -296,96 +285,234 @@ impl Host {
         cx: &mut Context<'_>,
     ) -> Option<Transmit> {
         loop {
-            if let Some(transmit) = self.ready.pop_front() {
-                if transmit.packet.is_expired(cx.now) {
-                    count_host_drop(&transmit.packet, 1, DropCause::Expired, cx);
-                    self.release(&transmit.packet, cx.now);
-                    continue;
-                }
-                cx.counters.transmitted += 1;
-                cx.counters.forwarded += u64::from(transmit.packet.ip.source != self.node);
+            if let Some(transmit) = self.stack.poll_ready(cx) {
                 return Some(transmit);
             }
-            if !self.poll_connections(cx) && !self.poll_writers(&room, cx) {
+            if self.stack.poll_talkers(cx) {
+                self.run_programs(cx);
+            } else if !self.has_writers() || !self.give_turns(&room, cx) {
                 return None;
             }
         }
     }
 
+    /// Whether a program waits for room at an interface.
+    #[inline]
+    pub fn has_writers(&self) -> bool {
+        self.stack.has_writers()
+    }
+
+    /// Lets programs act on what their sockets have raised, until nothing is left.
+    #[inline]
+    fn run_programs(&mut self, cx: &mut Context<'_>) {
+        while let Some((program, socket, event)) = self.stack.poll_event(cx) {
+            self.programs[program as usize].handle_event(socket, event, &mut self.stack, cx);
+        }
+    }
+
+    /// Lets programs write while their queue has `room`, in turn, until one has; false if none has.
+    fn give_turns(&mut self, room: &impl Fn(u32, UserPriority) -> QueueSpace, cx: &mut Context<'_>) -> bool {
+        let mut place = Place::default();
+        loop {
+            match self.stack.next_turn(&mut place, room, cx) {
+                Next::Turn(program) => {
+                    let wrote = self.programs[program as usize].handle_turn(&mut self.stack, cx);
+                    if self.stack.end_turn(&mut place, wrote) {
+                        return true;
+                    }
+                }
+                Next::Moved => return true,
+                Next::Nobody => return false,
+            }
+        }
+    }
+
+    /// Reads what a packet at this host is likely to need; see [`crate::engine::Upper::prefetch`].
+    #[inline]
+    pub fn prefetch(&self) -> u64 {
+        u64::from(self.stack.next_id)
+    }
+
+    /// Like [`Self::prefetch`], for the router.
+    #[inline]
+    pub fn prefetch_router(&self) -> u64 {
+        self.router().map_or(0, Router::prefetch)
+    }
+
+    /// Like [`Self::prefetch`], for the routing protocol.
+    #[inline]
+    pub fn prefetch_protocol(&self) -> u64 {
+        self.router().map_or(0, |router| hopcast_protocols::routing::prefetch(router.protocol()))
+    }
+
     /// Whether so many more sockets can be added; each source and sink takes one, a relay two.
     pub fn has_room_for_sockets(&self, count: usize) -> bool {
-        self.sockets.len() + count <= MAX_SOCKETS
+        self.stack.sockets.len() + count <= MAX_SOCKETS
     }
 
     /// Which machine this is.
     pub fn node(&self) -> NodeId {
-        self.node
+        self.stack.node
+    }
+
+    /// The routing protocol of the host, if it has one.
+    pub fn router(&self) -> Option<&Router> {
+        self.stack.router.as_deref()
+    }
+
+    /// The way of what is for `destination`.
+    pub fn hop_towards(&self, destination: NodeId) -> Option<Hop> {
+        self.stack.routes.get(destination).copied()
     }
 
     /// Places in each queue of an interface.
     pub fn queue_places(&self, interface: u32) -> u32 {
-        self.config.interfaces[interface as usize].queue_packets
+        self.stack.config.interfaces[interface as usize].queue_packets
     }
 
     /// Packets that this host holds: to be given to the interface, or waiting for other fragments of their datagrams, for a route,
     /// or for an address.
     pub fn held_packets(&self) -> u64 {
-        let waiting = self.router.as_ref().map_or(0, |router| router.waiting().len());
-        let unresolved = self.resolution.as_ref().map_or(0, |resolution| resolution.waiting().count());
-        self.ready.len() as u64 + self.reassembly.packets() + waiting as u64 + unresolved as u64
+        let waiting = self.router().map_or(0, |router| router.waiting().len());
+        let unresolved = self.stack.resolution.as_ref().map_or(0, |resolution| resolution.waiting().count());
+        self.stack.ready.len() as u64 + self.stack.reassembly.packets() + waiting as u64 + unresolved as u64
     }
 
     /// Enters the datagrams that this host holds, whole or in part, in `census`. Those in the interface are not among them.
     pub fn count_in_flight(&self, census: &mut Census) {
-        let packets = self.ready.iter().map(|transmit| &*transmit.packet).chain(self.reassembly.datagrams());
-        let packets = packets.chain(self.router.iter().flat_map(|router| router.waiting()));
-        let packets = packets.chain(self.resolution.iter().flat_map(|resolution| resolution.waiting()));
+        let Stack { ready, reassembly, router, resolution, udp, dccp, .. } = &self.stack;
+        let packets = ready.iter().map(|transmit| &*transmit.packet).chain(reassembly.datagrams());
+        let packets = packets.chain(router.iter().flat_map(|router| router.waiting()));
+        let packets = packets.chain(resolution.iter().flat_map(|resolution| resolution.waiting()));
         packets.for_each(|packet| census.insert(packet.tag.flow, packet.tag.seq));
         for program in &self.programs {
             if let Some((flow, seq)) = program.held_datagram() {
                 census.insert(flow, seq);
             }
         }
-        for socket in &self.sockets {
-            match socket {
-                Socket::Udp(socket) => socket.unread().for_each(|unit| census.insert(socket.flow, unit.seq)),
-                Socket::Dccp(socket) => socket.waiting().for_each(|seq| census.insert(socket.flow, seq)),
-                Socket::Tcp(_) => {}
-            }
+        for socket in udp {
+            socket.unread().for_each(|unit| census.insert(socket.flow(), unit.seq));
+        }
+        for socket in dccp {
+            socket.waiting().for_each(|seq| census.insert(socket.flow(), seq));
         }
     }
 
     /// The run ended: hands over what the connections counted.
     pub fn finish(&self, flows: &mut FlowTable) {
-        for socket in &self.sockets {
-            if let Socket::Tcp(socket) = socket {
-                flows[socket.flow].handle_connection_statistics(socket.statistics());
-            }
+        for socket in &self.stack.tcp {
+            flows[socket.flow()].handle_connection_statistics(socket.statistics());
         }
     }
 
     /// Checks that what this host was given and made is what it gave, delivered, dropped and holds.
     pub fn check(&self, counters: &Counters) -> Result<(), ConservationError> {
         let (expected, held) = (counters.unaccounted(), self.held_packets());
-        if expected == i128::from(held) { Ok(()) } else { Err(ConservationError { node: self.node, expected, held }) }
+        if expected == i128::from(held) { Ok(()) } else { Err(ConservationError { node: self.node(), expected, held }) }
     }
 
-    fn add_socket(&mut self, socket: Socket) -> u32 {
-        debug_assert!(self.sockets.len() < MAX_SOCKETS, "the builder counts sockets");
-        self.sockets.push(socket);
-        self.timers.grow(Slot::Socket(self.sockets.len() as u32).index());
-        self.sockets.len() as u32 - 1
+    /// Whether a real host stands here.
+    pub fn is_real(&self) -> bool {
+        self.stack.real.is_some()
     }
 
-    fn add_program(&mut self, program: Program) -> u32 {
-        self.programs.push(program);
-        self.timers.grow(Slot::Program(self.programs.len() as u32).index());
-        self.programs.len() as u32 - 1
+    /// When the next packet for the real host came.
+    pub fn next_arrival(&self) -> Option<Instant> {
+        self.stack.next_arrival()
     }
 
-    /// Port of the next socket; a port is its socket's index.
-    fn next_port(&self) -> u16 {
-        FIRST_PORT + self.sockets.len() as u16
+    /// The next packet for the real host.
+    pub fn poll_arrival(&mut self) -> Option<Arrival> {
+        self.stack.poll_arrival()
+    }
+
+    /// The real host has sent `packet` to the neighbour behind `hop`.
+    pub fn handle_sent_by_real(&mut self, hop: Hop, packet: Packet, cx: &mut Context<'_>) {
+        self.stack.handle_sent_by_real(hop, packet, cx);
+    }
+
+    /// The real host at the other end of a connection of this host's sends `packet`, now: what it brings that is new enters the
+    /// simulation here.
+    pub fn handle_entering(&mut self, listener: &Listener, packet: &Packet, cx: &mut Context<'_>) {
+        self.stack.handle_entering(listener, packet, cx);
+    }
+
+    /// Flows whose connections real hosts have refused, and where those were to lead.
+    pub fn refused(&self) -> impl Iterator<Item = (FlowId, Endpoint)> + '_ {
+        self.stack.refused()
+    }
+}
+
+impl Stack {
+    fn new(node: NodeId, config: HostConfig, routes: Routes) -> Self {
+        let resolution = config.arp.map(|arp| Box::new(Resolution::new(arp, node, &config.radios, config.seed)));
+        Self {
+            node,
+            resolution,
+            turns: vec![Turns::default(); config.interfaces.len()],
+            config,
+            routes,
+            unrouted: DropCause::NoRoute,
+            router: None,
+            real: None,
+            errors: ErrorLimit::new(),
+            sockets: Vec::new(),
+            udp: Vec::new(),
+            tcp: Vec::new(),
+            dccp: Vec::new(),
+            events: VecDeque::new(),
+            unsettled: Vec::new(),
+            ready: VecDeque::new(),
+            turn: Turn::default(),
+            stalled: Vec::new(),
+            talkers: VecDeque::new(),
+            reassembly: Reassembly::new(),
+            timers: Timers::new(3),
+            next_id: 0,
+        }
+    }
+
+    /// See [`Host::handle_packet`].
+    #[inline]
+    fn handle_packet(&mut self, packet: &Packet, from: Neighbour, cx: &mut Context<'_>) -> bool {
+        cx.counters.received += 1;
+        match &packet.body {
+            _ if self.router.is_none() && self.real.is_some() => self.hand_out(packet, from, cx),
+            Body::Arp(message) => self.handle_arp(message, from, cx),
+            Body::Real { .. } => self.handle_real(packet, from, cx),
+            _ if self.router.is_some() => return self.handle_routed(packet, from, cx),
+            _ if packet.ip.destination == self.node => self.receive(packet, cx),
+            _ => self.forward(packet, from, cx),
+        }
+        true
+    }
+
+    /// See [`Host::handle_drop`].
+    fn handle_drop(&mut self, packet: &Packet, to: Neighbour, cause: DropCause, cx: &mut Context<'_>) {
+        let is_link_lost = matches!(cause, DropCause::RetryLimitShort | DropCause::RetryLimitLong);
+        if is_link_lost && self.router.is_some() {
+            self.handle_undelivered(packet, to, Undelivered::Dropped, cause, cx);
+        } else {
+            cx.counters.interface_dropped += 1;
+            count_drop(packet, 1, cause, Some((self.node, to.node)), cx);
+            self.release(packet, cx.now);
+        }
+    }
+
+    /// The next packet for an interface that needs no room.
+    #[inline]
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Option<Transmit> {
+        loop {
+            let transmit = self.ready.pop_front()?;
+            if transmit.packet.is_expired(cx.now) {
+                count_host_drop(&transmit.packet, 1, DropCause::Expired, cx);
+                self.release(&transmit.packet, cx.now);
+                continue;
+            }
+            cx.counters.transmitted += 1;
+            cx.counters.forwarded += u64::from(transmit.packet.ip.source != self.node);
+            return Some(transmit);
+        }
     }
 }
 

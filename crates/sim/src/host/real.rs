@@ -18,8 +18,9 @@ use hopcast_wire::llc::EtherType;
 use hopcast_wire::{MacAddress, arp, icmpv4, ipv4, udp};
 
 use super::packet::{Body, DEFAULT_TTL, IPV4_HEADER, Ipv4, Packet, Part, RealPart, Tag, UDP_HEADER};
+use super::socket::SocketId;
 use super::socket::tcp::Handed;
-use super::{Context, Hop, Host, Neighbour, Socket, Transmit, count_host_drop};
+use super::{Context, Hop, Host, Neighbour, Stack, Transmit, count_host_drop};
 use crate::address::{ip_address, node_of};
 use crate::id::{FlowId, NodeId};
 use crate::metrics::DropCause;
@@ -260,36 +261,6 @@ fn priority(ether_type: EtherType, octets: &[u8]) -> UserPriority {
 }
 
 impl Host {
-    /// From now on a real host stands here: what comes for it waits in [`Self::poll_arrival`].
-    pub fn set_real(&mut self) {
-        self.real = Some(Box::default());
-    }
-
-    /// Whether a real host stands here.
-    pub fn is_real(&self) -> bool {
-        self.real.is_some()
-    }
-
-    /// When the next packet for the real host came.
-    pub fn next_arrival(&self) -> Option<Instant> {
-        self.real.as_ref()?.arrivals.front().map(|arrival| arrival.at)
-    }
-
-    /// The next packet for the real host.
-    pub fn poll_arrival(&mut self) -> Option<Arrival> {
-        self.real.as_mut()?.arrivals.pop_front()
-    }
-
-    /// The real host has sent `packet` to the neighbour behind `hop`.
-    pub fn handle_sent_by_real(&mut self, hop: Hop, packet: Packet, cx: &mut Context<'_>) {
-        if self.router.is_some() && packet.is_ip() && !packet.is_for_group() {
-            self.send_made(packet, cx);
-            return;
-        }
-        cx.counters.originated += 1;
-        self.ready.push_back(Transmit { hop, packet: cx.pool.share(packet) });
-    }
-
     /// Gives a packet that a real host sends, and that is one of `flow`, the next number of a datagram there. Of a datagram in
     /// fragments that is the first one; the others follow by [`BegunDatagrams`].
     pub fn number_datagram(packet: &mut Packet, flow: FlowId, cx: &mut Context<'_>) {
@@ -297,6 +268,28 @@ impl Host {
             packet.tag.flow = flow;
             packet.tag.seq = cx.flows[flow].handle_datagram_sent(octets);
         }
+    }
+}
+
+impl Stack {
+    /// When the next packet for the real host came.
+    pub(super) fn next_arrival(&self) -> Option<Instant> {
+        self.real.as_ref()?.arrivals.front().map(|arrival| arrival.at)
+    }
+
+    /// The next packet for the real host.
+    pub(super) fn poll_arrival(&mut self) -> Option<Arrival> {
+        self.real.as_mut()?.arrivals.pop_front()
+    }
+
+    /// The real host has sent `packet` to the neighbour behind `hop`.
+    pub(super) fn handle_sent_by_real(&mut self, hop: Hop, packet: Packet, cx: &mut Context<'_>) {
+        if self.router.is_some() && packet.is_ip() && !packet.is_for_group() {
+            self.send_made(packet, cx);
+            return;
+        }
+        cx.counters.originated += 1;
+        self.ready.push_back(Transmit { hop, packet: cx.pool.share(packet) });
     }
 
     /// Hands a packet to the real host. Its part in flows ends here.
@@ -346,10 +339,10 @@ impl Host {
         {
             cx.counters.delivered += u64::from(packets);
         } else if let Some(octets) = datagram.real_datagram()
-            && let Some(Socket::Udp(own)) = self.sockets.get(usize::from(socket))
-            && own.flow == datagram.tag.flow
+            && let Some(SocketId::Udp(place)) = socket
+            && self.udp[place as usize].flow() == datagram.tag.flow
         {
-            self.deliver_udp(u32::from(socket), datagram, octets, packets, cx);
+            self.deliver_udp(place, datagram, octets, packets, cx);
         } else if let Body::Real { protocol: Some(TCP), .. } = datagram.body {
             self.deliver_real_segment(datagram, packets, cx);
         } else {
@@ -422,7 +415,8 @@ impl Host {
             cx.counters.originated += 1;
             self.receive(&datagram, cx);
         } else {
-            self.send_datagram(datagram, cx);
+            let plan = self.plan(to, u32::from(datagram.ip.payload), cx.now);
+            self.send_datagram(plan, datagram, cx);
         }
     }
 }

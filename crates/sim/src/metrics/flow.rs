@@ -700,7 +700,7 @@ mod tests {
     fn shown(stop: Option<u64>) -> FlowMetrics {
         let ms = Duration::from_millis;
         let config = PlayerConfig { start_up: ms(40), resume: ms(20) };
-        let player = Some(PlayerSpec { config, timeline: Timeline::even(64_000.0, 160) });
+        let player = Some(PlayerSpec { config, timeline: Timeline::even(0.02) });
         FlowMetrics::new(FlowSpec {
             start: at(100),
             stop: stop.map(at),

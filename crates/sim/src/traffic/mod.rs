@@ -1,30 +1,24 @@
 //! Traffic: the machines of a scenario with the programs that make, pass on and take its flows.
 
+mod flows;
 pub mod video_trace;
 
 use crate::address::ip_address;
 use crate::host::packet::MAX_UDP_PAYLOAD;
-use crate::host::{
-    DccpOptions, Endpoint, FEC_HEADER, FEC_SOURCE_TRAILER, Host, HostConfig, Listener, MAX_SOCKETS, Router, Routes,
-    TcpOptions,
-};
+use crate::host::{Host, HostConfig, Listener, MAX_SOCKETS, Router, Routes};
 use crate::id::{FlowId, NodeId};
 use crate::metrics::{FlowSpec, FlowTable, PlayerSpec};
 use crate::network::{Neighbours, Network};
 use crate::paths::Paths;
 use crate::scenario::ScenarioError;
-use crate::scenario::model::{Application, Dccp, Flow, Group, Relay, Routing, Scenario, Tcp, Transport};
+use crate::scenario::model::{Dccp, Flow, Group, Relay, Routing, Scenario, Transport};
 use crate::scenario::quantity::Time;
 use crate::topology::USABLE_LOSS;
-use hopcast_protocols::application::{
-    AduSource, AudioSource, CbrSource, FileSource, GameSource, MediaSource, Source, Timeline,
-};
+use flows::FlowSetup;
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::routing;
-use hopcast_protocols::time::{Duration, Instant};
+use hopcast_protocols::time::Instant;
 use hopcast_protocols::transport::dccp::Congestion;
-use hopcast_protocols::transport::{adtfrc, dccp, tcp};
-use hopcast_wire::ipv4::Protocol;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -208,26 +202,23 @@ pub fn machines(scenario: &Scenario, network: &Network, seed: u64, hosting: Host
                 }
             }
         }
-        match &flow.transport {
-            Transport::Udp => listeners.extend(add_udp(&mut hosts, seed, FlowId(id), flow, &stops)?),
-            Transport::Tcp(tcp) => {
-                listeners.extend(add_tcp(&mut hosts, &nodes.groups, seed, FlowId(id), flow, tcp, &stops));
-            }
-            Transport::Dccp(dccp) => add_dccp(&mut hosts, &nodes.groups, seed, FlowId(id), flow, dccp, &stops),
-        }
+        let buffers: Vec<u32> = stops.iter().map(|&node| nodes.groups[node as usize].socket_buffer).collect();
+        listeners.extend(FlowSetup { id: FlowId(id), flow, seed, stops: &stops, buffers }.add(&mut hosts)?);
     }
     let end = Instant::START + scenario.duration;
-    let spec = |(flow, path): (&Flow, &Path)| FlowSpec {
+    let spec = |((flow, path), id): ((&Flow, &Path), u32)| FlowSpec {
         priority: flow.priority,
         start: flow.start,
         stop: flow.stop,
         end,
-        player: flow.player.and_then(|config| Some(PlayerSpec { config, timeline: timeline(&flow.application)? })),
+        player: flow.player.and_then(|config| {
+            Some(PlayerSpec { config, timeline: flows::application(flow, FlowId(id), seed).timeline()? })
+        }),
         // Over several connections nobody could say which of them lost a packet.
         is_monitored: is_adtfrc(flow) && path.legs.len() == 1,
         is_protected: flow.fec.is_some(),
     };
-    let specs = scenario.flows.iter().zip(&paths).map(spec);
+    let specs = scenario.flows.iter().zip(&paths).zip(0..).map(spec);
     let flows = FlowTable::new(specs);
     let lossy = scenario.flows.iter().filter_map(|flow| Path::warning(flow, &nodes, routes));
     let late = scenario.flows.iter().filter(|flow| flow.start >= end).map(|flow| {
@@ -247,6 +238,11 @@ pub fn machines(scenario: &Scenario, network: &Network, seed: u64, hosting: Host
 /// Whether ADTFRC finds the rate of a flow.
 pub fn is_adtfrc(flow: &Flow) -> bool {
     matches!(flow.transport, Transport::Dccp(Dccp { congestion: Congestion::Adtfrc(_) }))
+}
+
+/// Octets that no write of a flow's application exceeds.
+pub fn largest_write(flow: &Flow) -> u32 {
+    flows::application(flow, FlowId::NONE, 0).largest_write()
 }
 
 fn is_elfn(flow: &Flow) -> bool {
@@ -386,213 +382,6 @@ fn forwarding_tables(
         }
     }
     Ok(tables)
-}
-
-/// Where a flow is listened to by a real host, or one from a real host is.
-///
-/// `from`: the node whose program sends to `to`.
-fn listener(hosts: &[Host], id: FlowId, from: u32, to: Endpoint, protocol: Protocol) -> Option<Listener> {
-    let Endpoint { node, port } = to;
-    let is_between = hosts[from as usize].is_real() || hosts[node.0 as usize].is_real();
-    is_between.then_some(Listener { flow: id, from: NodeId(from), to: node, protocol, port })
-}
-
-/// `stops`: the nodes whose programs handle the flow, source and sink included. Returns where it is listened to if one end is a real
-/// host.
-fn add_udp(
-    hosts: &mut [Host],
-    seed: u64,
-    id: FlowId,
-    flow: &Flow,
-    stops: &[u32],
-) -> Result<Vec<Listener>, TrafficError> {
-    let octets = largest_write(&flow.application) + if flow.fec.is_some() { FEC_HEADER } else { 0 };
-    if octets > MAX_UDP_PAYLOAD {
-        return Err(TrafficError::DatagramTooLarge { flow: flow.name.clone(), octets });
-    }
-    let mut listeners = Vec::new();
-    // From the sink back, so that each knows the port of the next.
-    let mut next: Option<Endpoint> = None;
-    for &node in stops.iter().rev() {
-        listeners.extend(next.and_then(|to| listener(hosts, id, node, to, Protocol::Udp)));
-        let host = &mut hosts[node as usize];
-        let port = match next {
-            None => host.add_udp_sink(id, flow.fec.as_ref()),
-            Some(_) if node == flow.from.0 && host.is_real() => break,
-            Some(remote) if node == flow.from.0 => {
-                host.add_udp_source(id, source(flow, id, seed), flow.stop, remote, flow.fec.as_ref());
-                break;
-            }
-            Some(remote) => host.add_udp_relay(id, remote),
-        };
-        next = Some(Endpoint { node: NodeId(node), port });
-    }
-    Ok(listeners)
-}
-
-/// As [`add_udp`].
-fn add_tcp(
-    hosts: &mut [Host],
-    groups: &[&Group],
-    seed: u64,
-    id: FlowId,
-    flow: &Flow,
-    tcp: &Tcp,
-    stops: &[u32],
-) -> Vec<Listener> {
-    let mut listeners = Vec::new();
-    let mut next: Option<Endpoint> = None;
-    let real: Vec<Option<NodeId>> =
-        stops.iter().map(|&node| hosts[node as usize].is_real().then_some(NodeId(node))).collect();
-    // The ends of leg k, from stop k to stop k + 1, are 2k and 2k + 1.
-    let options = |node: u32, end: usize| TcpOptions {
-        config: connection_config(tcp, groups[node as usize].socket_buffer),
-        initial_sequence: Stream::new(seed, Purpose::InitialSequence, u64::from(id.0), end as u64).next_u64() as u32,
-        congestion: tcp.congestion.clone(),
-        real: real[if end.is_multiple_of(2) { end / 2 + 1 } else { end / 2 }],
-    };
-    for (hop, &node) in stops.iter().enumerate().rev() {
-        listeners.extend(next.and_then(|to| listener(hosts, id, node, to, Protocol::Tcp)));
-        let host = &mut hosts[node as usize];
-        let port = match next {
-            None => host.add_tcp_sink(id, options(node, 2 * hop - 1)),
-            Some(_) if hop == 0 && host.is_real() => break,
-            Some(remote) if hop == 0 => {
-                let quantum = match flow.application {
-                    Application::Bulk { packet, .. } | Application::File { packet, .. } => packet,
-                    _ => tcp.segment,
-                };
-                let times = (flow.start, flow.stop);
-                host.add_tcp_source(id, source(flow, id, seed), times, quantum, remote, options(node, 0));
-                break;
-            }
-            Some(remote) => {
-                let ends = [options(node, 2 * hop - 1), options(node, 2 * hop)];
-                host.add_tcp_relay(id, flow.start, remote, ends)
-            }
-        };
-        next = Some(Endpoint { node: NodeId(node), port });
-    }
-    listeners
-}
-
-/// Buffers of a connection: with a window twice that, so that the window alone limits what is in flight; without one the
-/// socket's.
-fn connection_config(tcp: &Tcp, socket_buffer: u32) -> tcp::Config {
-    let buffer = match tcp.window {
-        Some(segments) => segments.saturating_mul(tcp.segment).saturating_mul(2),
-        None => socket_buffer,
-    };
-    tcp::Config {
-        segment: tcp.segment,
-        send_buffer: buffer,
-        receive_buffer: buffer,
-        window: tcp.window,
-        initial_window: tcp.initial_window,
-        min_rto: tcp.min_rto,
-        delayed_ack: tcp.delayed_ack,
-        variant: tcp.variant,
-        timestamps: tcp.timestamps,
-        elfn: tcp.elfn.then(tcp::Elfn::default),
-        ..tcp::Config::default()
-    }
-}
-
-fn add_dccp(hosts: &mut [Host], groups: &[&Group], seed: u64, id: FlowId, flow: &Flow, dccp: &Dccp, stops: &[u32]) {
-    let mut next: Option<Endpoint> = None;
-    let options = |node: u32, end: usize| DccpOptions {
-        config: dccp_config(dccp, &source(flow, id, seed), flow, groups[node as usize].socket_buffer),
-        // Far from where 48 bits end, so that numbers of one run compare without wrapping.
-        initial_sequence: Stream::new(seed, Purpose::InitialSequence, u64::from(id.0), end as u64).next_u64() >> 17,
-    };
-    for (hop, &node) in stops.iter().enumerate().rev() {
-        let host = &mut hosts[node as usize];
-        let port = match next {
-            None => host.add_dccp_sink(id, options(node, 2 * hop - 1), flow.fec.as_ref()),
-            Some(remote) if hop == 0 => {
-                let times = (flow.start, flow.stop);
-                host.add_dccp_source(id, source(flow, id, seed), times, remote, options(node, 0), flow.fec.as_ref());
-                break;
-            }
-            Some(remote) => {
-                let ends = [options(node, 2 * hop - 1), options(node, 2 * hop)];
-                host.add_dccp_relay(id, flow.start, remote, ends)
-            }
-        };
-        next = Some(Endpoint { node: NodeId(node), port });
-    }
-}
-
-/// The packet size that the congestion control begins with is that of the application, payload ID of FEC included. Who blocks waits with Linux's queue of
-/// five packets; who does not needs one that takes a whole picture, the socket's buffer.
-fn dccp_config(dccp: &Dccp, source: &Source, flow: &Flow, socket_buffer: u32) -> dccp::Config {
-    let default = dccp::Config::default();
-    let largest = largest_write(&flow.application) + if flow.fec.is_some() { FEC_SOURCE_TRAILER } else { 0 };
-    let mut congestion = dccp.congestion;
-    let (Congestion::Tfrc(tfrc) | Congestion::Adtfrc(adtfrc::Config { tfrc, .. })) = &mut congestion;
-    tfrc.segment = largest;
-    let queue = match source.is_blocking() {
-        true => default.queue,
-        false => default.queue.max((socket_buffer / largest.max(1)) as usize),
-    };
-    dccp::Config { congestion, queue, sequence_window: SEQUENCE_WINDOW, ..default }
-}
-
-/// In packets: five times those of a round trip (RFC 4340, section 7.5.2) on any path that a scenario can have. It takes no memory, and
-/// nobody guesses numbers here.
-const SEQUENCE_WINDOW: u64 = 1 << 20;
-
-/// Octets of the largest write of an application.
-pub fn largest_write(application: &Application) -> u32 {
-    match application {
-        Application::Bulk { packet, .. }
-        | Application::Cbr { packet, .. }
-        | Application::Audio { packet, .. }
-        | Application::File { packet, .. } => *packet,
-        Application::Adu { size, .. } => *size,
-        Application::Game { .. } => GameSource::MAX_SIZE,
-        Application::VideoTrace { packet, trace } => trace.frames.iter().copied().max().unwrap_or(0).min(*packet),
-    }
-}
-
-/// Of media, how far each write takes it.
-fn timeline(application: &Application) -> Option<Timeline> {
-    match application {
-        Application::Audio { rate, packet, .. } | Application::Cbr { rate, packet, .. } => {
-            Some(Timeline::even(*rate, *packet))
-        }
-        Application::VideoTrace { trace, packet } => Some(match &trace.times {
-            None => Timeline::film(&trace.frames, trace.interval, *packet),
-            Some(times) => Timeline::film_with_times(&trace.frames, times, trace.period(), *packet),
-        }),
-        Application::Bulk { .. } | Application::Adu { .. } | Application::File { .. } | Application::Game { .. } => {
-            None
-        }
-    }
-}
-
-fn source(flow: &Flow, id: FlowId, seed: u64) -> Source {
-    let start = flow.start;
-    match &flow.application {
-        Application::Bulk { bytes, packet } => Source::Adu(AduSource::new(start, *packet, Duration::ZERO, *bytes)),
-        Application::Adu { size, wait, bytes } => Source::Adu(AduSource::new(start, *size, *wait, *bytes)),
-        Application::Cbr { rate, packet, jitter } => {
-            let random = Stream::new(seed, Purpose::Application, u64::from(id.0), u64::from(flow.from.0));
-            Source::Cbr(CbrSource::new(start, *rate, *packet).with_jitter(*jitter, random))
-        }
-        Application::Audio { rate, packet, deadline } => {
-            Source::Audio(AudioSource::new(start, *rate, *packet, *deadline))
-        }
-        Application::Game { model, direction } => {
-            let random = Stream::new(seed, Purpose::Application, u64::from(id.0), u64::from(flow.from.0));
-            Source::Game(GameSource::new(start, *model, *direction, random))
-        }
-        Application::File { bytes, think, packet } => Source::File(FileSource::new(start, *bytes, *packet, *think)),
-        Application::VideoTrace { trace, packet } => Source::Media(match &trace.times {
-            None => MediaSource::new(start, trace.frames.clone(), trace.interval, *packet),
-            Some(times) => MediaSource::with_times(start, trace.frames.clone(), times.clone(), trace.period(), *packet),
-        }),
-    }
 }
 
 #[cfg(test)]

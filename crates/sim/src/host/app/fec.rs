@@ -1,10 +1,10 @@
-//! Forward error correction at the programs of a host: repair packets behind what a source writes, and what a sink makes of
-//! both.
+//! Forward error correction at programs: repair packets behind what a source writes, and what a sink makes of both.
 
-use crate::host::app::program::{Activity, Unit};
-use crate::host::packet::{Coded, Datagram, Packet, Tag};
-use crate::host::{Context, FlowId, Host};
-use hopcast_protocols::fec::{Adu, Config, Counting, Decoder, Encoder, Output};
+use crate::host::Context;
+use crate::host::packet::{Coded, Datagram};
+use crate::host::socket::Unit;
+use crate::id::FlowId;
+use hopcast_protocols::fec::{Adu, Config, Counting, Decoder, Encoder};
 use hopcast_protocols::time::Instant;
 use hopcast_wire::fec::{INFORMATION_LEN, PAYLOAD_ID_LEN};
 use std::sync::Arc;
@@ -70,40 +70,3 @@ impl Protection {
 
 /// The decoder of a sink.
 pub(in crate::host) type Correction = Decoder<Counting<Datagram>>;
-
-impl Unit {
-    /// What a packet brought, as the program at its end sees it.
-    pub(in crate::host) fn of(packet: &Packet, octets: u32) -> Self {
-        let Tag { seq, created, expires, .. } = packet.tag;
-        Self { seq, created, expires, octets, coded: packet.coded().cloned() }
-    }
-}
-
-impl Host {
-    /// The program of a sink reads what has come.
-    pub(in crate::host) fn read_unit(&mut self, program: u32, unit: Unit, cx: &mut Context<'_>) {
-        let program = &mut self.programs[program as usize];
-        let flow = &mut cx.flows[program.flow];
-        let (Activity::Sink { correction: Some(decoder) }, Some(coded)) = (&mut program.activity, unit.coded) else {
-            flow.handle_datagram_received(unit.seq, unit.octets, unit.created, cx.now);
-            return;
-        };
-        let is_source = matches!(*coded, Coded::Source(..));
-        let delivered = decoder.statistics().delivered;
-        decoder.handle_packet(Coded::clone(&coded), cx.now);
-        if !is_source {
-            flow.handle_repair_received();
-        } else if decoder.statistics().delivered == delivered {
-            flow.handle_datagram_refused(unit.seq);
-        }
-        while let Some(Output { adu: Adu { len, content }, recovered_after }) = decoder.poll_output() {
-            let Datagram { seq, created } = content;
-            match recovered_after {
-                None => {
-                    flow.handle_datagram_received(seq, len.into(), created, cx.now);
-                }
-                Some(_) => flow.handle_datagram_recovered(seq, len.into(), created, cx.now),
-            }
-        }
-    }
-}

@@ -1,4 +1,136 @@
-//! Programs, and what corrects errors for them.
+//! Programs: what writes to sockets, passes on, and reads.
+//!
+//! A program knows its sockets by their [`SocketId`], and none of the protocols behind them: it is told that there may be something
+//! to read or room to write, and does then what it can. Source, relay and sink are the programs of a flow; what a source writes, and
+//! when, is an [`Application`].
 
-pub(in crate::host) mod fec;
-pub(in crate::host) mod program;
+pub(super) mod fec;
+mod relay;
+mod sink;
+mod source;
+
+use super::socket::{Connect, Owner, SocketEvent, SocketId, SocketOptions};
+use super::{Context, Endpoint, Host, Slot, Stack};
+use crate::id::FlowId;
+use hopcast_protocols::application::Application;
+use hopcast_protocols::fec::Config as FecConfig;
+use hopcast_protocols::time::Instant;
+use relay::Relay;
+use sink::Sink;
+use source::Source;
+
+/// One program.
+#[derive(Debug)]
+pub(super) enum Program {
+    /// Writes data of its own.
+    Source(Source),
+    /// Passes on what comes.
+    Relay(Relay),
+    /// Reads at once whatever comes.
+    Sink(Sink),
+}
+
+/// What a source writes, and when.
+#[derive(Debug)]
+pub struct SourceOptions {
+    /// What it writes.
+    pub application: Box<dyn Application>,
+    /// From when on its connection is open, if it has one.
+    pub start: Instant,
+    /// When it stops; `None`: with the run.
+    pub stop: Option<Instant>,
+    /// A blocking write to a stream goes on when the send buffer has room for so many octets, or for what is left of it.
+    pub quantum: u32,
+    /// What protects its datagrams.
+    pub fec: Option<FecConfig>,
+}
+
+impl Program {
+    /// A socket of the program has something to tell.
+    pub(super) fn handle_event(
+        &mut self,
+        socket: SocketId,
+        event: SocketEvent,
+        stack: &mut Stack,
+        cx: &mut Context<'_>,
+    ) {
+        match self {
+            Self::Source(source) => source.handle_event(event, stack, cx),
+            Self::Relay(relay) => relay.handle_event(socket, event, stack, cx),
+            Self::Sink(sink) => sink.handle_event(socket, event, stack, cx),
+        }
+    }
+
+    /// The program's timer is due.
+    pub(super) fn handle_timeout(&mut self, stack: &mut Stack, cx: &mut Context<'_>) {
+        match self {
+            Self::Source(source) => source.handle_timeout(stack, cx),
+            Self::Relay(relay) => relay.handle_timeout(stack, cx),
+            Self::Sink(_) => {}
+        }
+    }
+
+    /// A socket of the program has its turn at the interface: it may write one datagram. Returns whether it has.
+    pub(super) fn handle_turn(&mut self, stack: &mut Stack, cx: &mut Context<'_>) -> bool {
+        match self {
+            Self::Source(source) => source.handle_turn(stack, cx),
+            Self::Relay(relay) => relay.handle_turn(stack, cx),
+            Self::Sink(_) => false,
+        }
+    }
+
+    /// The datagram that a relay has read and not yet sent.
+    pub(super) fn held_datagram(&self) -> Option<(FlowId, u64)> {
+        match self {
+            Self::Relay(relay) => relay.held_datagram(),
+            Self::Source(_) | Self::Sink(_) => None,
+        }
+    }
+}
+
+impl Host {
+    /// Adds a program that writes to `remote`.
+    pub fn add_source(&mut self, flow: FlowId, options: SourceOptions, transport: SocketOptions, remote: Endpoint) {
+        let owner = self.next_owner(flow);
+        let is_blocking = options.application.is_blocking();
+        let connect = Connect { remote, opens: options.start, is_blocking, is_first: true };
+        let socket = self.stack.connect(owner, transport, connect);
+        let wakes = options.application.poll_timeout();
+        self.add_program(Program::Source(Source::new(owner, socket, options)));
+        self.stack.set_program_timer(owner.program, wakes);
+    }
+
+    /// Adds a program that reads from one socket and writes what comes to `remote`, from `start` on if that needs a connection.
+    /// Returns the port that it listens on.
+    pub fn add_relay(
+        &mut self,
+        flow: FlowId,
+        start: Instant,
+        [input, output]: [SocketOptions; 2],
+        remote: Endpoint,
+    ) -> u16 {
+        let owner = self.next_owner(flow);
+        let (input, port) = self.stack.listen(owner, input, false);
+        let connect = Connect { remote, opens: start, is_blocking: true, is_first: false };
+        let output = self.stack.connect(owner, output, connect);
+        self.add_program(Program::Relay(Relay::new(flow, input, output)));
+        port
+    }
+
+    /// Adds a program that reads a flow, and recovers datagrams where FEC protects them. Returns the port that it listens on.
+    pub fn add_sink(&mut self, flow: FlowId, transport: SocketOptions, fec: Option<&FecConfig>) -> u16 {
+        let owner = self.next_owner(flow);
+        let (_, port) = self.stack.listen(owner, transport, true);
+        self.add_program(Program::Sink(Sink::new(flow, fec)));
+        port
+    }
+
+    fn next_owner(&self, flow: FlowId) -> Owner {
+        Owner { flow, program: self.programs.len() as u32 }
+    }
+
+    fn add_program(&mut self, program: Program) {
+        self.programs.push(program);
+        self.stack.timers.grow(Slot::Program(self.programs.len() as u32).index());
+    }
+}

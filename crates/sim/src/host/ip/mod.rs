@@ -5,48 +5,92 @@ pub(in crate::host) mod reassembly;
 pub(in crate::host) mod router;
 pub(in crate::host) mod routes;
 
-use crate::host::ip::fragment::Fragments;
-use crate::host::ip::reassembly::Outcome;
 use crate::host::packet::{Body, Coded, DEFAULT_TTL, IPV4_HEADER, Ipv4, Packet, Part, Tag};
-use crate::host::{Context, Endpoint, FIRST_PORT, Hop, Host, Neighbour, Slot, Socket, Transmit, count_host_drop};
+use crate::host::{Context, Hop, Neighbour, Slot, Stack, Transmit, count_host_drop};
 use crate::id::NodeId;
 use crate::metrics::DropCause;
+use fragment::Fragments;
 use hopcast_protocols::time::Instant;
 use hopcast_wire::icmpv4::Failure;
+use reassembly::Outcome;
 use std::sync::Arc;
 
-impl Host {
-    /// Sends a datagram of one of this host's sockets. Returns its identification, or `None` if there is no route.
+/// How a datagram is to leave. It is found out once: a socket asks how many packets there will be, and then sends them.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::host) struct Plan {
+    way: Way,
+    /// The largest packet in octets; `None`: any goes.
+    largest: Option<u32>,
+    /// How many packets it becomes.
+    pub(in crate::host) packets: u32,
+}
+
+/// Who knows where a datagram goes.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    /// The table has a next hop.
+    Hop(Hop),
+    /// The table has none.
+    Nowhere,
+    /// The routing protocol is asked about each packet.
+    Router,
+}
+
+impl Plan {
+    /// Whether there may be a route.
+    pub(in crate::host) fn has_way(&self) -> bool {
+        !matches!(self.way, Way::Nowhere)
+    }
+}
+
+impl Stack {
+    /// How a datagram of so many octets behind its IP header is to leave.
+    pub(in crate::host) fn plan(&mut self, destination: NodeId, octets: u32, now: Instant) -> Plan {
+        let way = match self.router {
+            Some(_) => Way::Router,
+            None => self.routes.get(destination).map_or(Way::Nowhere, |&hop| Way::Hop(hop)),
+        };
+        let largest = match way {
+            Way::Router => self.largest_routed_packet(destination, now),
+            Way::Hop(hop) => self.mtu(hop.interface),
+            Way::Nowhere => self.mtu(0),
+        };
+        Plan { way, largest, packets: fragment::count(octets, largest) }
+    }
+
+    /// Sends a datagram of one of this host's sockets; false if there is no route.
     pub(in crate::host) fn send(
         &mut self,
+        plan: Plan,
         destination: NodeId,
         body: Body,
         tag: Tag,
         coded: Option<Arc<Coded>>,
         cx: &mut Context<'_>,
-    ) -> Option<u16> {
+    ) -> bool {
         let id = self.next_id;
         self.next_id = id.wrapping_add(1);
         let payload = body.octets() as u16;
         let ip =
             Ipv4 { source: self.node, destination, id, offset: 0, payload, more_fragments: false, ttl: DEFAULT_TTL };
         let part = coded.map(|coded| Arc::new(Part { coded: Some(coded), ..Part::default() }));
-        self.send_datagram(Packet { ip, body, tag, part }, cx).then_some(id)
+        self.send_datagram(plan, Packet { ip, body, tag, part }, cx)
     }
 
     /// Sends a datagram of this host; false if there is no route.
-    pub(in crate::host) fn send_datagram(&mut self, datagram: Packet, cx: &mut Context<'_>) -> bool {
-        let destination = datagram.ip.destination;
-        if self.router.is_some() {
-            return self.send_routed(datagram, cx);
+    pub(in crate::host) fn send_datagram(&mut self, plan: Plan, datagram: Packet, cx: &mut Context<'_>) -> bool {
+        match plan.way {
+            Way::Hop(hop) => {
+                cx.counters.originated += self.give_in_pieces(hop, datagram, plan.largest, cx);
+                true
+            }
+            Way::Nowhere => {
+                cx.counters.originated += 1;
+                count_host_drop(&datagram, 1, self.unrouted, cx);
+                false
+            }
+            Way::Router => self.send_routed(datagram, plan.largest, cx),
         }
-        let Some(&hop) = self.routes.get(destination) else {
-            cx.counters.originated += 1;
-            count_host_drop(&datagram, 1, self.unrouted, cx);
-            return false;
-        };
-        cx.counters.originated += self.give_in_pieces(hop, datagram, cx);
-        true
     }
 
     /// A packet for another host.
@@ -66,7 +110,7 @@ impl Host {
             count_host_drop(&packet, 1, self.unrouted, cx);
             return self.tell(Failure::HostUnreachable, &packet, cx);
         };
-        if is_whole(&ip, self.mtu(hop)) {
+        if is_whole(&ip, self.mtu(hop.interface)) {
             let packet = cx.pool.share_with(ip, packet);
             return self.give(Transmit { hop, packet }, cx);
         }
@@ -76,12 +120,12 @@ impl Host {
     /// Gives a packet that may have come from another host to an interface, in pieces if that needs it.
     pub(in crate::host) fn push(&mut self, hop: Hop, packet: Packet, cx: &mut Context<'_>) {
         // If the packet becomes several, the host has made all but the first.
-        cx.counters.refragmented += self.give_in_pieces(hop, packet, cx) - 1;
+        let mtu = self.mtu(hop.interface);
+        cx.counters.refragmented += self.give_in_pieces(hop, packet, mtu, cx) - 1;
     }
 
-    /// Gives a packet to an interface, cut if it is longer than that takes. Returns how many it has become.
-    fn give_in_pieces(&mut self, hop: Hop, packet: Packet, cx: &mut Context<'_>) -> u64 {
-        let mtu = self.mtu(hop);
+    /// Gives a packet to an interface, cut if it is longer than `mtu`. Returns how many it has become.
+    fn give_in_pieces(&mut self, hop: Hop, packet: Packet, mtu: Option<u32>, cx: &mut Context<'_>) -> u64 {
         if is_whole(&packet.ip, mtu) {
             let packet = cx.pool.share(packet);
             self.give(Transmit { hop, packet }, cx);
@@ -96,9 +140,9 @@ impl Host {
         count
     }
 
-    /// The longest packet that the interface of a hop takes, in octets; `None`: it takes any.
-    fn mtu(&self, hop: Hop) -> Option<u32> {
-        self.config.interfaces[hop.interface as usize].mtu
+    /// The longest packet that an interface takes, in octets; `None`: it takes any.
+    fn mtu(&self, interface: u32) -> Option<u32> {
+        self.config.interfaces[interface as usize].mtu
     }
 
     /// A packet for this host.
@@ -131,42 +175,6 @@ impl Host {
             }
         });
         self.timers.set(Slot::Reassembly.index(), self.reassembly.poll_timeout());
-    }
-
-    /// The interface is done with `packet`: a socket of this host may write again.
-    pub(in crate::host) fn release(&mut self, packet: &Packet, now: Instant) {
-        if packet.ip.source != self.node {
-            return;
-        }
-        if let Some(Socket::Udp(socket)) = self.sockets.get_mut(packet.tag.socket as usize)
-            && socket.release(packet.ip.id)
-        {
-            let program = socket.program;
-            self.wake_writer(program, now);
-        }
-    }
-
-    /// The index of the socket that a datagram is for, if there is one with it.
-    pub(in crate::host) fn socket_of(&self, datagram: &Packet) -> u16 {
-        datagram.body.destination_port().wrapping_sub(FIRST_PORT)
-    }
-
-    /// Hands a whole datagram, which came in so many packets, to its socket.
-    fn deliver(&mut self, datagram: &Packet, packets: u32, cx: &mut Context<'_>) {
-        let socket = self.socket_of(datagram);
-        match (self.sockets.get(usize::from(socket)), &datagram.body) {
-            (Some(Socket::Udp(_)), &Body::Udp { length, .. }) => {
-                self.deliver_udp(u32::from(socket), datagram, u32::from(length), packets, cx);
-            }
-            (Some(Socket::Tcp(_)), Body::Tcp { segment, source_port, .. }) => {
-                cx.counters.delivered += u64::from(packets);
-                let from = Endpoint { node: datagram.ip.source, port: *source_port };
-                self.deliver_segment(u32::from(socket), segment, from, cx);
-            }
-            (Some(Socket::Dccp(_)), Body::Dccp(_)) => self.deliver_dccp(u32::from(socket), datagram, packets, cx),
-            (_, Body::Real { .. }) => self.deliver_real(datagram, packets, cx),
-            _ => count_host_drop(datagram, packets, DropCause::NoSocket, cx),
-        }
     }
 }
 

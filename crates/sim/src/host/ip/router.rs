@@ -9,7 +9,7 @@
 use crate::address::{ip_address, node_of};
 use crate::host::ip::fragment::Fragments;
 use crate::host::packet::{Body, Ipv4, MAX_IP_DATAGRAM, Packet, Part, RoutingPart, Tag};
-use crate::host::{Context, Hop, Host, Slot, Transmit, count_drop, count_host_drop};
+use crate::host::{Context, Hop, Slot, Stack, Transmit, count_drop, count_host_drop};
 use crate::id::{FlowId, NodeId};
 use crate::metrics::DropCause;
 use crate::network::Neighbours;
@@ -107,7 +107,7 @@ impl Router {
         })
     }
 
-    /// See [`Host::prefetch`].
+    /// See [`crate::host::Host::prefetch`].
     #[inline]
     pub(in crate::host) fn prefetch(&self) -> u64 {
         self.watches.len() as u64 ^ self.waiting.len() as u64
@@ -154,32 +154,28 @@ fn view(packet: &Packet, from: Option<NextHop>) -> routing::Packet<'_> {
     }
 }
 
-impl Host {
+impl Stack {
     /// Gives the host a routing protocol, in place of its table.
-    pub fn set_router(&mut self, mut router: Router) {
+    pub(in crate::host) fn set_router(&mut self, mut router: Router) {
         router.armed = router.poll_timeout();
         self.timers.set(Slot::Router.index(), router.armed);
         self.router = Some(Box::new(router));
     }
 
-    /// The routing protocol of the host, if it has one.
-    pub fn router(&self) -> Option<&Router> {
-        self.router.as_deref()
-    }
-
     /// The next neighbour, given as interface and station, for which nothing is to wait at the interface any more. What waits
     /// there comes back through [`Self::handle_purged`].
-    pub fn poll_purge(&mut self) -> Option<(u32, StationId)> {
+    pub(in crate::host) fn poll_purge(&mut self) -> Option<(u32, StationId)> {
         self.router.as_mut()?.purges.pop_front()
     }
 
-    /// The interface gives back `packet`, which waited for `to`.
-    pub fn handle_purged(&mut self, packet: &Packet, to: Neighbour, cx: &mut Context<'_>) {
-        self.handle_undelivered(packet, to, Undelivered::Purged, DropCause::NoRoute, cx);
-    }
-
     /// This host heard a packet on its way from one neighbour to another node.
-    pub fn handle_overheard(&mut self, packet: &Packet, from: Neighbour, to: NodeId, cx: &mut Context<'_>) {
+    pub(in crate::host) fn handle_overheard(
+        &mut self,
+        packet: &Packet,
+        from: Neighbour,
+        to: NodeId,
+        cx: &mut Context<'_>,
+    ) {
         if let Some(router) = &mut self.router
             && packet.is_ip()
         {
@@ -258,10 +254,16 @@ impl Host {
         self.settle_router(cx);
     }
 
-    /// Sends a datagram of one of this host's sockets the way that the protocol knows; false if there is none.
-    pub(in crate::host) fn send_routed(&mut self, datagram: Packet, cx: &mut Context<'_>) -> bool {
+    /// Sends a datagram of one of this host's sockets, in packets of up to `largest` octets, the way that the protocol knows; false
+    /// if there is none.
+    pub(in crate::host) fn send_routed(
+        &mut self,
+        datagram: Packet,
+        largest: Option<u32>,
+        cx: &mut Context<'_>,
+    ) -> bool {
         let mut is_routed = false;
-        for packet in Fragments::new(datagram.clone(), self.largest_packet(datagram.ip.destination, 0, cx.now)) {
+        for packet in Fragments::new(datagram, largest) {
             cx.counters.originated += 1;
             is_routed |= self.route(packet, None, cx);
         }
@@ -289,10 +291,10 @@ impl Host {
         self.settle_router(cx);
     }
 
-    /// The largest packet for `destination` that this host makes, in octets, if it goes to this interface. A routing protocol
-    /// may lead each packet to another one, and needs room for its header.
-    pub(in crate::host) fn largest_packet(&mut self, destination: NodeId, interface: u32, now: Instant) -> Option<u32> {
-        let Some(router) = &mut self.router else { return self.config.interfaces[interface as usize].mtu };
+    /// The largest packet for `destination` that this host makes, in octets: the routing protocol may lead each packet to another
+    /// interface, and needs room for its header.
+    pub(in crate::host) fn largest_routed_packet(&mut self, destination: NodeId, now: Instant) -> Option<u32> {
+        let router = self.router.as_mut()?;
         let least = self.config.interfaces.iter().filter_map(|interface| interface.mtu).min();
         // Where interfaces take any packet, what the protocol puts before the data still counts for the datagram.
         let least = least.unwrap_or(MAX_IP_DATAGRAM);

@@ -6,7 +6,7 @@
 use crate::address::{ip_address, mac_address, node_of, station_of};
 use crate::host::ip::router::Undelivered;
 use crate::host::packet::{Body, Ipv4, Packet, Tag};
-use crate::host::{Context, Hop, Host, Neighbour, Slot, Transmit, count_host_drop};
+use crate::host::{Context, Hop, Neighbour, Slot, Stack, Transmit, count_host_drop};
 use crate::id::{FlowId, NodeId};
 use crate::metrics::DropCause;
 use hopcast_protocols::arp::{self, Arp, Output, reply_to};
@@ -42,7 +42,7 @@ impl Resolution {
     }
 }
 
-impl Host {
+impl Stack {
     /// Gives a packet to its interface, as soon as the address of the neighbour's radio is known.
     #[inline]
     pub(in crate::host) fn give(&mut self, transmit: Transmit, cx: &mut Context<'_>) {

@@ -1,18 +1,16 @@
-//! DCCP sockets at a host: connections, and the programs that write datagrams to them, pass them on and read them.
+//! DCCP sockets: connections, and what they send.
 //!
 //! A datagram waits in its connection until the congestion control lets it go, and is then one packet. What a connection has
 //! not sent when it ends is lost.
 
-use crate::host::app::fec::{FEC_SOURCE_TRAILER, Protection};
-use crate::host::app::program::{Activity, Program, Unit};
+use super::{Connect, Owner, SocketEvent, SocketId, Unit};
 use crate::host::packet::{Body, Packet, Tag};
-use crate::host::{Context, Endpoint, FlowId, Host, Slot, Socket, count_host_drop};
+use crate::host::{Context, Endpoint, Slot, Stack, count_host_drop};
+use crate::id::FlowId;
 use crate::metrics::{DropCause, PathState, RateControl};
-use hopcast_protocols::application::Source;
-use hopcast_protocols::fec;
 use hopcast_protocols::time::Instant;
 use hopcast_protocols::transport::adtfrc;
-use hopcast_protocols::transport::dccp::{self, CloseReason, Config, Connection, Delivery, Output, Payload, State};
+use hopcast_protocols::transport::dccp::{self, CloseReason, Config, Connection, Output, Payload, State};
 use std::collections::VecDeque;
 
 /// Numbers of packets have 48 bits (RFC 4340, section 7.2); those of one run, begun low, do not wrap.
@@ -21,37 +19,26 @@ const SEQUENCE_MODULUS: u64 = 1 << 48;
 /// One end of a connection.
 #[derive(Debug)]
 pub(in crate::host) struct DccpSocket {
-    pub(in crate::host) flow: FlowId,
+    owner: Owner,
+    /// Its number among all sockets.
+    number: u32,
     connection: Connection,
     /// The machine at the other end; `None` until the first packet arrives at a listening socket.
     remote: Option<Endpoint>,
-    program: u32,
     /// When the connection is to be opened; `None` once it is, and for a listening socket.
     opens: Option<Instant>,
+    /// Whether it is written to: it was not made by listening.
+    is_written: bool,
     /// Whether rate and round-trip time of this connection are those of its flow.
     is_first: bool,
+    /// Whether what the receiver finds out about the path is what the flow shows.
+    is_last: bool,
+    /// Whether the connection is to be closed once it is established.
+    is_closing: bool,
     /// Datagrams that the connection has accepted and not sent.
     waiting: VecDeque<Unit>,
-}
-
-/// A source that writes datagrams into a connection.
-#[derive(Debug)]
-pub(in crate::host) struct UnitSource {
-    source: Source,
-    stop: Option<Instant>,
-    socket: u32,
-    /// The source has ended; the connection is closed as soon as it is established and has taken what FEC has to say.
-    ended: bool,
-    protection: Option<Box<Protection>>,
-}
-
-/// A program that reads from one connection and writes to another, never blocking.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::host) struct UnitRelay {
-    input: u32,
-    output: u32,
-    /// The input has ended.
-    ended: bool,
+    /// The datagram of the packet that has come last, until its program has read it: a connection keeps none.
+    arrived: Option<Unit>,
 }
 
 /// What a host needs to add one end of a connection.
@@ -64,22 +51,28 @@ pub struct DccpOptions {
 }
 
 impl DccpSocket {
+    pub(in crate::host) fn flow(&self) -> FlowId {
+        self.owner.flow
+    }
+
     /// Sequence numbers of the datagrams that wait in the connection.
     pub(in crate::host) fn waiting(&self) -> impl Iterator<Item = u64> + '_ {
         self.waiting.iter().map(|unit| unit.seq)
     }
 
-    /// Offers a datagram to the connection; false if it has no room.
-    fn write(&mut self, unit: Unit, now: Instant) -> bool {
-        let is_taken = self.connection.handle_write(Payload { unit: unit.seq, len: unit.octets }, now);
-        if is_taken {
-            self.waiting.push_back(unit);
-        }
-        is_taken
+    /// Whether the connection would take a datagram of `octets`.
+    pub(super) fn has_room(&mut self, octets: u32) -> bool {
+        self.connection.has_room(octets)
     }
 
-    /// Closes the connection, unless that would discard what is written because the handshake is not done.
-    fn close(&mut self, now: Instant) {
+    /// The datagram that has just come.
+    pub(super) fn read(&mut self) -> Option<Unit> {
+        self.arrived.take()
+    }
+
+    /// Closes the connection, once that discards nothing that is written because the handshake is not done.
+    pub(super) fn close(&mut self, now: Instant) {
+        self.is_closing = true;
         if !matches!(self.connection.state(), State::Listen | State::Request | State::Closed) {
             self.connection.handle_close(now);
         }
@@ -97,321 +90,192 @@ impl DccpSocket {
     }
 }
 
-impl Host {
-    /// Adds a program that connects to `remote` at `start`, writes until `stop`, protected by FEC or not, and closes after that,
-    /// or after its last datagram.
-    pub fn add_dccp_source(
-        &mut self,
-        flow: FlowId,
-        source: Source,
-        (start, stop): (Instant, Option<Instant>),
-        remote: Endpoint,
-        options: DccpOptions,
-        fec: Option<&fec::Config>,
-    ) {
-        let program = self.programs.len() as u32;
-        let socket = self.add_dccp_connection(flow, program, start, remote, options, true);
-        let wakes = source.poll_timeout();
-        let protection = fec.map(|config| Box::new(Protection::new(config)));
-        let source = UnitSource { source, stop, socket, ended: false, protection };
-        self.add_program(Program::new(flow, Activity::DccpSource(source)));
-        self.timers.set(Slot::Program(program).index(), wakes);
+impl Stack {
+    /// Makes a socket that connects.
+    pub(super) fn connect_dccp(&mut self, owner: Owner, options: DccpOptions, connect: Connect) -> SocketId {
+        let Connect { remote, opens, is_first, .. } = connect;
+        let config = Config { local_port: self.next_port(), remote_port: remote.port, ..options.config };
+        let connection = Connection::connect(config, options.initial_sequence);
+        let place = self.add_dccp(owner, connection);
+        let socket = &mut self.dccp[place as usize];
+        (socket.remote, socket.opens) = (Some(remote), Some(opens));
+        (socket.is_written, socket.is_first) = (true, is_first);
+        self.timers.set(Slot::Socket(socket.number).index(), Some(opens));
+        SocketId::Dccp(place)
     }
 
-    /// Adds a program that accepts a connection, connects to `remote` at `start`, and passes on what comes; what the second
-    /// connection has no room for is lost. Returns the port that it listens on.
-    pub fn add_dccp_relay(
-        &mut self,
-        flow: FlowId,
-        start: Instant,
-        remote: Endpoint,
-        [input, output]: [DccpOptions; 2],
-    ) -> u16 {
-        let program = self.programs.len() as u32;
-        let port = self.next_port();
-        let input = self.add_dccp_listener(flow, program, input);
-        let output = self.add_dccp_connection(flow, program, start, remote, output, false);
-        self.add_program(Program::new(flow, Activity::DccpRelay(UnitRelay { input, output, ended: false })));
-        port
+    /// Makes a socket that listens, the last one of its flow or not.
+    pub(super) fn listen_dccp(&mut self, owner: Owner, options: DccpOptions, is_last: bool) -> SocketId {
+        let config = Config { local_port: self.next_port(), ..options.config };
+        let place = self.add_dccp(owner, Connection::listen(config, options.initial_sequence));
+        self.dccp[place as usize].is_last = is_last;
+        SocketId::Dccp(place)
     }
 
-    /// Adds a program that accepts a connection and reads it, and recovers what is lost where FEC protects it. Returns the port
-    /// that it listens on.
-    pub fn add_dccp_sink(&mut self, flow: FlowId, options: DccpOptions, fec: Option<&fec::Config>) -> u16 {
-        let port = self.next_port();
-        self.add_dccp_listener(flow, self.programs.len() as u32, options);
-        self.add_program(Program::sink(flow, fec));
-        port
+    fn add_dccp(&mut self, owner: Owner, connection: Connection) -> u32 {
+        let place = self.dccp.len() as u32;
+        let number = self.add_socket(SocketId::Dccp(place));
+        self.dccp.push(DccpSocket {
+            owner,
+            number,
+            connection,
+            remote: None,
+            opens: None,
+            is_written: false,
+            is_first: false,
+            is_last: false,
+            is_closing: false,
+            waiting: VecDeque::new(),
+            arrived: None,
+        });
+        place
+    }
+
+    /// Writes a datagram into a connection; what that has no room for is lost.
+    pub(super) fn write_dccp(&mut self, place: u32, unit: Unit, cx: &mut Context<'_>) {
+        let socket = &mut self.dccp[place as usize];
+        if socket.connection.handle_write(Payload { unit: unit.seq, len: unit.octets }, cx.now) {
+            socket.waiting.push_back(unit);
+        } else {
+            cx.counters.originated += 1;
+            cx.counters.host_dropped += 1;
+            cx.counters[DropCause::SendBufferFull] += 1;
+            cx.flows[socket.owner.flow].handle_datagram_lost(unit.seq);
+        }
+        self.unsettle(place);
     }
 
     /// A packet for a socket of this host, which came in so many IP packets.
-    pub(in crate::host) fn deliver_dccp(&mut self, socket: u32, datagram: &Packet, packets: u32, cx: &mut Context<'_>) {
-        let Body::Dccp(packet) = &datagram.body else { return };
+    pub(in crate::host) fn deliver_dccp(
+        &mut self,
+        place: u32,
+        datagram: &Packet,
+        packet: &dccp::Packet,
+        packets: u32,
+        cx: &mut Context<'_>,
+    ) {
         let from = Endpoint { node: datagram.ip.source, port: datagram.body.source_port() };
-        let end = self.dccp(socket);
-        end.remote.get_or_insert(from);
-        let taken = end.connection.statistics().data_packets_received;
-        end.connection.handle_packet(packet, cx.now);
-        let flow = end.flow;
-        let receiver = end.connection.receiver();
+        let socket = &mut self.dccp[place as usize];
+        socket.remote.get_or_insert(from);
+        let taken = socket.connection.statistics().data_packets_received;
+        socket.connection.handle_packet(packet, cx.now);
+        let receiver = socket.connection.receiver();
         if let Some(signs) = receiver.adtfrc().and_then(adtfrc::Receiver::signs) {
             let identified = adtfrc::Identification::ALL.map(|by| PathState::of_receiver(signs.states(by)));
             for loss in receiver.tfrc().losses() {
                 let range = [loss.first, loss.last].map(|number| number % SEQUENCE_MODULUS);
-                cx.flows.handle_losses(flow, range, identified);
+                cx.flows.handle_losses(socket.owner.flow, range, identified);
             }
         }
-        if datagram.datagram().is_some() && end.connection.statistics().data_packets_received == taken {
+        let has_data = datagram.datagram().is_some();
+        socket.arrived = has_data.then(|| Unit::of(datagram, packet.payload.len));
+        if has_data && socket.connection.statistics().data_packets_received == taken {
             // The connection is gone, or has never been.
             count_host_drop(datagram, packets, DropCause::NoSocket, cx);
         } else {
             cx.counters.delivered += u64::from(packets);
         }
-        self.settle_dccp(socket, Some(datagram), cx);
+        self.unsettle(place);
     }
 
     /// A timer of a connection, or its opening, is due.
-    pub(in crate::host) fn expire_dccp(&mut self, socket: u32, cx: &mut Context<'_>) {
-        self.timers.set(Slot::Socket(socket).index(), None);
-        let end = self.dccp(socket);
-        if end.opens.take_if(|opens| *opens <= cx.now).is_none() {
-            end.connection.handle_timeout(cx.now);
+    pub(super) fn expire_dccp(&mut self, place: u32, cx: &Context<'_>) {
+        let socket = &mut self.dccp[place as usize];
+        if socket.opens.take_if(|opens| *opens <= cx.now).is_none() {
+            socket.connection.handle_timeout(cx.now);
         }
-        self.settle_dccp(socket, None, cx);
+        self.unsettle(place);
     }
 
-    /// Lets a source write what it can.
-    pub(in crate::host) fn run_unit_source(&mut self, program: u32, cx: &mut Context<'_>) {
-        let Activity::DccpSource(UnitSource { socket, .. }) = self.programs[program as usize].activity else { return };
-        self.write_units(program, cx);
-        self.settle_dccp(socket, None, cx);
+    /// A connection may have something to send, or to tell. The latest one comes first: what a relay passes on is sent before its
+    /// other connection goes on.
+    pub(super) fn unsettle(&mut self, place: u32) {
+        if self.unsettled.last() != Some(&place) {
+            self.unsettled.push(place);
+        }
     }
 
-    fn write_units(&mut self, program: u32, cx: &mut Context<'_>) {
-        let Activity::DccpSource(source) = &mut self.programs[program as usize].activity else { return };
-        let Socket::Dccp(end) = &mut self.sockets[source.socket as usize] else { return };
-        let flow = end.flow;
-        source.write(end, cx);
-        if source.ended && source.source.poll_timeout().is_none() {
-            cx.flows[flow].handle_source_finished();
-        }
-        let timer = if source.ended { None } else { source.poll_timeout(cx.now) };
-        self.timers.set(Slot::Program(program).index(), timer);
-    }
-
-    /// Does all that a connection wants done, and sets its timer. What it delivers came in `packet`: a connection keeps nothing.
-    fn settle_dccp(&mut self, socket: u32, packet: Option<&Packet>, cx: &mut Context<'_>) {
-        loop {
-            let end = self.dccp(socket);
-            let program = end.program;
-            let output = if end.opens.is_some() { None } else { end.connection.poll_output(cx.now) };
-            match output {
-                Some(Output::Transmit(packet)) => self.send_dccp(socket, packet, cx),
-                Some(Output::Deliver(delivery)) => self.take_unit(socket, delivery, packet, cx),
-                Some(Output::Connected | Output::Writable) => match self.programs[program as usize].activity {
-                    Activity::DccpSource(_) => self.write_units(program, cx),
-                    Activity::DccpRelay(UnitRelay { ended: true, .. }) => self.dccp(socket).close(cx.now),
-                    _ => {}
-                },
-                Some(Output::Closed(reason)) => self.handle_dccp_closed(socket, reason, cx),
-                None => break,
-            }
-        }
-        let end = self.dccp(socket);
-        let timer = end.opens.or_else(|| end.connection.poll_timeout());
-        if end.is_first {
-            cx.flows[end.flow].handle_rate_control(end.rate_control(), cx.now);
-        }
-        self.timers.set(Slot::Socket(socket).index(), timer);
-    }
-
-    /// A connection hands up a datagram, which came in `packet`.
-    fn take_unit(&mut self, socket: u32, delivery: Delivery, packet: Option<&Packet>, cx: &mut Context<'_>) {
-        let program = self.dccp(socket).program;
-        let packet = packet.expect("a connection delivers what has just come");
-        let unit = Unit::of(packet, delivery.payload.len);
-        debug_assert_eq!(unit.seq, delivery.payload.unit, "a packet's tag names the unit in it");
-        match self.programs[program as usize].activity {
-            Activity::DccpRelay(UnitRelay { output, .. }) => {
-                let (flow, seq) = (self.programs[program as usize].flow, unit.seq);
-                if !self.dccp(output).write(unit, cx.now) {
-                    refuse(flow, seq, cx);
+    /// Does what connections want done, up to the next event; false if there is none.
+    pub(super) fn poll_unsettled(&mut self, cx: &mut Context<'_>) -> bool {
+        while let Some(&place) = self.unsettled.last() {
+            let socket = &mut self.dccp[place as usize];
+            let output = if socket.opens.is_some() { None } else { socket.connection.poll_output(cx.now) };
+            let event = match output {
+                Some(Output::Transmit(packet)) => {
+                    self.send_dccp(place, packet, cx);
+                    continue;
                 }
-                self.settle_dccp(output, None, cx);
-            }
-            _ => {
-                self.read_unit(program, unit, cx);
-                let end = self.dccp(socket);
-                let receiver = end.connection.receiver().adtfrc();
-                if let Some(sample) = receiver.and_then(adtfrc::Receiver::sample) {
-                    cx.flows[end.flow].handle_path_sample(sample, cx.now);
+                Some(Output::Deliver(delivery)) => {
+                    let unit = socket.arrived.as_ref().map(|unit| (unit.seq, unit.octets));
+                    let payload = delivery.payload;
+                    debug_assert_eq!(unit, Some((payload.unit, payload.len)), "it delivers what has just come");
+                    let receiver = socket.connection.receiver().adtfrc().filter(|_| socket.is_last);
+                    if let Some(sample) = receiver.and_then(adtfrc::Receiver::sample) {
+                        cx.flows[socket.owner.flow].handle_path_sample(sample, cx.now);
+                    }
+                    SocketEvent::Readable
                 }
-            }
+                Some(Output::Connected | Output::Writable) => {
+                    if socket.is_closing {
+                        socket.close(cx.now);
+                    }
+                    if !socket.is_written {
+                        continue;
+                    }
+                    SocketEvent::Writable
+                }
+                Some(Output::Closed(reason)) => self.handle_dccp_closed(place, reason, cx),
+                None => {
+                    self.unsettled.pop();
+                    self.rest(place, cx);
+                    continue;
+                }
+            };
+            self.events.push_back((self.dccp[place as usize].owner.program, SocketId::Dccp(place), event));
+            return true;
         }
+        false
     }
 
-    /// A connection is gone, with all that waited in it. Unless it is by the wish of both sides, so is all that hangs on it.
-    fn handle_dccp_closed(&mut self, socket: u32, reason: CloseReason, cx: &mut Context<'_>) {
-        let end = self.dccp(socket);
-        let (flow, program) = (end.flow, end.program);
-        let left = std::mem::take(&mut end.waiting);
+    /// A connection has nothing more to do before its timer.
+    fn rest(&mut self, place: u32, cx: &mut Context<'_>) {
+        let socket = &self.dccp[place as usize];
+        let timer = socket.opens.or_else(|| socket.connection.poll_timeout());
+        if socket.is_first {
+            cx.flows[socket.owner.flow].handle_rate_control(socket.rate_control(), cx.now);
+        }
+        self.timers.set(Slot::Socket(socket.number).index(), timer);
+    }
+
+    /// A connection is gone, with all that waited in it.
+    fn handle_dccp_closed(&mut self, place: u32, reason: CloseReason, cx: &mut Context<'_>) -> SocketEvent {
+        let socket = &mut self.dccp[place as usize];
+        let flow = socket.owner.flow;
+        let left = std::mem::take(&mut socket.waiting);
         left.iter().for_each(|unit| cx.flows[flow].handle_datagram_lost(unit.seq));
-        match &mut self.programs[program as usize].activity {
-            Activity::DccpRelay(relay) if socket == relay.input => {
-                relay.ended = true;
-                let output = relay.output;
-                self.dccp(output).close(cx.now);
-                self.settle_dccp(output, None, cx);
-            }
-            Activity::DccpSource(UnitSource { source, .. }) if reason != CloseReason::Finished => {
-                if source.is_finite() {
-                    cx.flows[flow].handle_source_finished();
-                }
-                self.programs[program as usize].activity = Activity::Ended;
-                self.timers.set(Slot::Program(program).index(), None);
-            }
-            _ => {}
-        }
+        SocketEvent::Closed { has_failed: reason != CloseReason::Finished }
     }
 
-    fn send_dccp(&mut self, socket: u32, packet: dccp::Packet, cx: &mut Context<'_>) {
-        let end = self.dccp(socket);
-        let &mut DccpSocket { flow, remote, .. } = end;
-        let is_first = end.is_first;
+    fn send_dccp(&mut self, place: u32, packet: dccp::Packet, cx: &mut Context<'_>) {
+        let socket = &mut self.dccp[place as usize];
+        let flow = socket.owner.flow;
         let (mut seq, mut created, mut coded) = (Tag::NO_DATAGRAM, cx.now, None);
         if packet.payload.len > 0
-            && let Some(unit) = end.waiting.pop_front()
+            && let Some(unit) = socket.waiting.pop_front()
         {
             debug_assert_eq!(unit.seq, packet.payload.unit, "a connection sends in order");
             (seq, created, coded) = (unit.seq, unit.created, unit.coded);
-            if is_first {
+            if socket.is_first {
                 let number = hopcast_wire::dccp::Packet::new_unchecked(&packet.header[..]).sequence();
                 cx.flows[flow].handle_numbered(number, seq);
             }
         }
         // A socket that nobody has spoken to has nobody to answer.
-        let Some(remote) = remote else { return };
+        let Some(remote) = socket.remote else { return };
         let priority = cx.flows[flow].priority();
-        let tag = Tag { flow, seq, created, socket: socket as u16, priority, expires: None };
-        self.send(remote.node, Body::Dccp(packet), tag, coded, cx);
+        let tag = Tag { flow, seq, created, socket: socket.number as u16, priority, expires: None };
+        let body = Body::Dccp(packet);
+        let plan = self.plan(remote.node, body.octets(), cx.now);
+        self.send(plan, remote.node, body, tag, coded, cx);
     }
-
-    fn dccp(&mut self, socket: u32) -> &mut DccpSocket {
-        match &mut self.sockets[socket as usize] {
-            Socket::Dccp(socket) => socket,
-            Socket::Udp(_) | Socket::Tcp(_) => unreachable!("a program of DCCP was made with a socket of DCCP"),
-        }
-    }
-
-    fn add_dccp_connection(
-        &mut self,
-        flow: FlowId,
-        program: u32,
-        opens: Instant,
-        remote: Endpoint,
-        options: DccpOptions,
-        is_first: bool,
-    ) -> u32 {
-        let config = Config { local_port: self.next_port(), remote_port: remote.port, ..options.config };
-        let socket = self.add_socket(Socket::Dccp(Box::new(DccpSocket {
-            flow,
-            connection: Connection::connect(config, options.initial_sequence),
-            remote: Some(remote),
-            program,
-            opens: Some(opens),
-            is_first,
-            waiting: VecDeque::new(),
-        })));
-        self.timers.set(Slot::Socket(socket).index(), Some(opens));
-        socket
-    }
-
-    fn add_dccp_listener(&mut self, flow: FlowId, program: u32, options: DccpOptions) -> u32 {
-        let config = Config { local_port: self.next_port(), ..options.config };
-        self.add_socket(Socket::Dccp(Box::new(DccpSocket {
-            flow,
-            connection: Connection::listen(config, options.initial_sequence),
-            remote: None,
-            program,
-            opens: None,
-            is_first: false,
-            waiting: VecDeque::new(),
-        })))
-    }
-}
-
-impl UnitSource {
-    /// Writes what is due and has room, and closes the connection after the last datagram.
-    fn write(&mut self, end: &mut DccpSocket, cx: &mut Context<'_>) {
-        if self.stop.is_some_and(|stop| stop <= cx.now) {
-            self.ended = true;
-        }
-        while self.write_once(end, cx) {}
-        if self.ended && self.waiting(cx.now).is_none() {
-            end.close(cx.now);
-        }
-    }
-
-    /// One call of the source, or one repair packet; false if it blocks, or nothing is due.
-    fn write_once(&mut self, end: &mut DccpSocket, cx: &mut Context<'_>) -> bool {
-        if let Some(octets) = self.waiting(cx.now) {
-            if self.source.is_blocking() && !end.connection.has_room(octets) {
-                return false;
-            }
-            let repair = self.protection.as_mut().and_then(|protection| protection.take_repair(end.flow, cx));
-            repair.into_iter().for_each(|unit| offer(end, unit, cx));
-            return true;
-        }
-        if self.ended {
-            return false;
-        }
-        let Some(octets) = self.source.poll_write(cx.now) else {
-            self.ended = self.source.poll_timeout().is_none();
-            // FEC learns of the end.
-            return self.ended;
-        };
-        let overhead = if self.protection.is_some() { FEC_SOURCE_TRAILER } else { 0 };
-        if self.source.is_blocking() && !end.connection.has_room(octets + overhead) {
-            return false;
-        }
-        self.source.handle_written(cx.now);
-        let seq = cx.flows[end.flow].handle_datagram_sent(octets);
-        let unit = Unit { seq, created: cx.now, expires: None, octets, coded: None };
-        let unit = match &mut self.protection {
-            Some(protection) => protection.protect(unit, cx.now),
-            None => unit,
-        };
-        offer(end, unit, cx);
-        true
-    }
-
-    /// Octets of the repair packet that waits to leave.
-    fn waiting(&mut self, now: Instant) -> Option<u32> {
-        let protection = self.protection.as_mut()?;
-        protection.advance(self.ended, now);
-        protection.waiting()
-    }
-
-    /// When the source has to be run although nothing happened to its connection. One that blocks and is due waits for room.
-    fn poll_timeout(&self, now: Instant) -> Option<Instant> {
-        let due = self.source.poll_timeout().filter(|&due| due > now);
-        let block = self.protection.as_ref().and_then(|protection| protection.poll_timeout());
-        [due, block, self.stop].into_iter().flatten().min()
-    }
-}
-
-/// Writes a datagram into a connection, or loses it.
-fn offer(end: &mut DccpSocket, unit: Unit, cx: &mut Context<'_>) {
-    let (flow, seq) = (end.flow, unit.seq);
-    if !end.write(unit, cx.now) {
-        refuse(flow, seq, cx);
-    }
-}
-
-/// A connection has no room for a datagram.
-fn refuse(flow: FlowId, seq: u64, cx: &mut Context<'_>) {
-    cx.counters.originated += 1;
-    cx.counters.host_dropped += 1;
-    cx.counters[DropCause::SendBufferFull] += 1;
-    cx.flows[flow].handle_datagram_lost(seq);
 }

@@ -1,5 +1,316 @@
-//! Sockets: one end of a UDP association, or of a connection.
+//! Sockets: what programs write to and read from.
+//!
+//! A program opens a socket, or listens with one, and from then on knows it by a [`SocketId`] alone: which protocol is behind that
+//! is a matter of this room. A socket raises a [`SocketEvent`] when its program may go on. Each is used in one direction: one that
+//! connects is written to, one that listens is read.
+//!
+//! What is written and read is datagrams, or the octets of a stream. A blocking write of a datagram is admitted first
+//! ([`Stack::admit`]); one that does not block is sent, or lost ([`Stack::send_or_lose`]).
 
 pub(in crate::host) mod dccp;
 pub(in crate::host) mod tcp;
+pub(in crate::host) mod turns;
 pub(in crate::host) mod udp;
+
+use super::ip::Plan;
+use super::packet::{Body, Coded, Packet, Tag};
+use super::{Context, Endpoint, FIRST_PORT, MAX_SOCKETS, Slot, Stack, count_host_drop};
+use crate::id::FlowId;
+use crate::metrics::DropCause;
+use dccp::DccpOptions;
+use hopcast_protocols::time::Instant;
+use std::sync::Arc;
+use tcp::TcpOptions;
+
+/// A socket of a host, as its program holds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::host) enum SocketId {
+    /// By its place among those of UDP.
+    Udp(u32),
+    /// By its place among those of TCP.
+    Tcp(u32),
+    /// By its place among those of DCCP.
+    Dccp(u32),
+}
+
+impl SocketId {
+    /// Whether it carries a stream of octets: otherwise datagrams.
+    pub(in crate::host) fn is_stream(self) -> bool {
+        matches!(self, Self::Tcp(_))
+    }
+}
+
+/// What a socket tells its program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::host) enum SocketEvent {
+    /// There may be something to read.
+    Readable,
+    /// There may be room to write.
+    Writable,
+    /// The connection is gone; if it has failed, not by the wish of both sides.
+    Closed {
+        /// Whether it has failed.
+        has_failed: bool,
+    },
+}
+
+/// A datagram as a program sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::host) struct Unit {
+    /// Number of the application's datagram, or of the repair packet, as in [`Tag::seq`].
+    pub(in crate::host) seq: u64,
+    pub(in crate::host) created: Instant,
+    pub(in crate::host) expires: Option<Instant>,
+    /// Of the payload.
+    pub(in crate::host) octets: u32,
+    /// What it is to FEC, if that protects the flow.
+    pub(in crate::host) coded: Option<Arc<Coded>>,
+}
+
+impl Unit {
+    /// What a packet brought, of so many octets.
+    fn of(packet: &Packet, octets: u32) -> Self {
+        let Tag { seq, created, expires, .. } = packet.tag;
+        Self { seq, created, expires, octets, coded: packet.coded().cloned() }
+    }
+}
+
+/// What a program has read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::host) enum Read {
+    /// One datagram.
+    Datagram(Unit),
+    /// So many octets of a stream.
+    Octets(u32),
+    /// The end of a stream.
+    End,
+}
+
+/// A socket has room for the datagram that was asked about, and how that is to leave is known.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::host) enum Permit {
+    Udp(u32, Plan),
+    Dccp(u32),
+}
+
+/// How a blocking write of a datagram has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::host) enum Sent {
+    /// The datagram is on its way.
+    Accepted,
+    /// There is no route.
+    NoRoute {
+        /// Whether there may be one later.
+        may_come: bool,
+    },
+}
+
+/// The protocol of a socket, and what that is made with.
+#[derive(Clone, Debug)]
+pub enum SocketOptions {
+    /// UDP.
+    Udp,
+    /// TCP.
+    Tcp(TcpOptions),
+    /// DCCP.
+    Dccp(DccpOptions),
+}
+
+/// Whose a socket is.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::host) struct Owner {
+    pub(in crate::host) flow: FlowId,
+    pub(in crate::host) program: u32,
+}
+
+/// Where a socket leads that is written to.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::host) struct Connect {
+    pub(in crate::host) remote: Endpoint,
+    /// A connection is opened then.
+    pub(in crate::host) opens: Instant,
+    /// Whether its program writes with blocking calls.
+    pub(in crate::host) is_blocking: bool,
+    /// Whether it is the first socket of its flow, whose state is that of the flow.
+    pub(in crate::host) is_first: bool,
+}
+
+impl Stack {
+    /// Makes a socket that is written to.
+    pub(in crate::host) fn connect(&mut self, owner: Owner, options: SocketOptions, connect: Connect) -> SocketId {
+        match options {
+            SocketOptions::Udp => self.add_udp(owner, Some(connect)),
+            SocketOptions::Tcp(options) => self.connect_tcp(owner, options, connect),
+            SocketOptions::Dccp(options) => self.connect_dccp(owner, options, connect),
+        }
+    }
+
+    /// Makes a socket that is read, the last of its flow or not. Returns the port that it listens on.
+    pub(in crate::host) fn listen(&mut self, owner: Owner, options: SocketOptions, is_last: bool) -> (SocketId, u16) {
+        let port = self.next_port();
+        let socket = match options {
+            SocketOptions::Udp => self.add_udp(owner, None),
+            SocketOptions::Tcp(options) => self.listen_tcp(owner, options, is_last),
+            SocketOptions::Dccp(options) => self.listen_dccp(owner, options, is_last),
+        };
+        (socket, port)
+    }
+
+    /// Whether a write of a datagram of `octets` with a blocking call would return now. If not, the socket raises an event, or gets
+    /// its turn, when that may have changed.
+    pub(in crate::host) fn admit(&mut self, socket: SocketId, octets: u32, now: Instant) -> Option<Permit> {
+        match socket {
+            SocketId::Udp(place) => self.admit_udp(place, octets, now).map(|plan| Permit::Udp(place, plan)),
+            SocketId::Dccp(place) => self.dccp[place as usize].has_room(octets).then_some(Permit::Dccp(place)),
+            SocketId::Tcp(_) => None,
+        }
+    }
+
+    /// Writes a datagram that was admitted.
+    pub(in crate::host) fn send_admitted(&mut self, permit: Permit, unit: Unit, cx: &mut Context<'_>) -> Sent {
+        match permit {
+            Permit::Udp(place, plan) => self.send_udp(place, plan, unit, cx),
+            Permit::Dccp(place) => {
+                self.write_dccp(place, unit, cx);
+                Sent::Accepted
+            }
+        }
+    }
+
+    /// Writes a datagram without blocking: what the socket has no room for is lost.
+    pub(in crate::host) fn send_or_lose(&mut self, socket: SocketId, unit: Unit, cx: &mut Context<'_>) {
+        match socket {
+            SocketId::Udp(place) => self.send_udp_or_lose(place, unit, cx),
+            SocketId::Dccp(place) => self.write_dccp(place, unit, cx),
+            SocketId::Tcp(_) => {}
+        }
+    }
+
+    /// Octets of a stream that a socket has room for. Datagrams are no matter of octets.
+    pub(in crate::host) fn space(&self, socket: SocketId) -> u32 {
+        match socket {
+            SocketId::Tcp(place) => self.tcp[place as usize].space(),
+            SocketId::Udp(_) | SocketId::Dccp(_) => u32::MAX,
+        }
+    }
+
+    /// Writes octets of a stream. Returns how many the socket has taken.
+    pub(in crate::host) fn write(&mut self, socket: SocketId, octets: u32, now: Instant) -> u32 {
+        match socket {
+            SocketId::Tcp(place) => self.write_tcp(place, octets, now),
+            SocketId::Udp(_) | SocketId::Dccp(_) => 0,
+        }
+    }
+
+    /// Reads what has come: a datagram, or up to so many octets of a stream.
+    pub(in crate::host) fn read(&mut self, socket: SocketId, at_most: u32, now: Instant) -> Option<Read> {
+        match socket {
+            SocketId::Udp(place) => self.udp[place as usize].read().map(Read::Datagram),
+            SocketId::Tcp(place) => self.read_tcp(place, at_most, now),
+            SocketId::Dccp(place) => self.dccp[place as usize].read().map(Read::Datagram),
+        }
+    }
+
+    /// The program writes no more, or has read the end: the connection is closed as soon as it is established and has sent what was
+    /// written.
+    pub(in crate::host) fn close(&mut self, socket: SocketId, now: Instant) {
+        match socket {
+            SocketId::Udp(place) => self.udp[place as usize].close(),
+            SocketId::Tcp(place) => self.tcp[place as usize].close(now),
+            SocketId::Dccp(place) => self.dccp[place as usize].close(now),
+        }
+        self.settle(socket);
+    }
+
+    /// Gives a connection up.
+    pub(in crate::host) fn abort(&mut self, socket: SocketId, now: Instant) {
+        if let SocketId::Tcp(place) = socket {
+            self.tcp[place as usize].abort(now);
+            self.settle(socket);
+        }
+    }
+
+    /// The program has done what it could with a socket, whose connection may go on.
+    pub(in crate::host) fn settle(&mut self, socket: SocketId) {
+        match socket {
+            SocketId::Udp(_) => {}
+            SocketId::Tcp(place) => self.wake_talker(place),
+            SocketId::Dccp(place) => self.unsettle(place),
+        }
+    }
+
+    /// Whether the program writes only when the socket has its turn at the interface; if so, the socket waits for one from now on.
+    pub(in crate::host) fn awaits_turn(&mut self, socket: SocketId, now: Instant) -> bool {
+        let SocketId::Udp(place) = socket else { return false };
+        let is_blocking = self.udp[place as usize].is_blocking();
+        if is_blocking {
+            self.await_turn(place, now);
+        }
+        is_blocking
+    }
+
+    /// Wakes the program of a socket at `time`.
+    pub(in crate::host) fn set_program_timer(&mut self, program: u32, time: Option<Instant>) {
+        self.timers.set(Slot::Program(program).index(), time);
+    }
+
+    /// The next event, with the program that it is for, and the socket.
+    pub(in crate::host) fn poll_event(&mut self, cx: &mut Context<'_>) -> Option<(u32, SocketId, SocketEvent)> {
+        loop {
+            if let Some(event) = self.events.pop_front() {
+                return Some(event);
+            }
+            if !self.poll_unsettled(cx) {
+                return None;
+            }
+        }
+    }
+
+    /// The timer of a socket is due.
+    pub(in crate::host) fn expire_socket(&mut self, socket: u32, cx: &mut Context<'_>) {
+        self.timers.set(Slot::Socket(socket).index(), None);
+        match self.sockets[socket as usize] {
+            SocketId::Udp(_) => {}
+            SocketId::Tcp(place) => self.expire_tcp(place, cx),
+            SocketId::Dccp(place) => self.expire_dccp(place, cx),
+        }
+    }
+
+    /// The socket that a datagram is for, if there is one.
+    pub(in crate::host) fn socket_of(&self, datagram: &Packet) -> Option<SocketId> {
+        let number = datagram.body.destination_port().wrapping_sub(FIRST_PORT);
+        self.sockets.get(usize::from(number)).copied()
+    }
+
+    /// Hands a whole datagram, which came in so many packets, to its socket.
+    pub(in crate::host) fn deliver(&mut self, datagram: &Packet, packets: u32, cx: &mut Context<'_>) {
+        match (self.socket_of(datagram), &datagram.body) {
+            (Some(SocketId::Udp(place)), &Body::Udp { length, .. }) => {
+                self.deliver_udp(place, datagram, u32::from(length), packets, cx);
+            }
+            (Some(SocketId::Tcp(place)), Body::Tcp { segment, source_port, .. }) => {
+                cx.counters.delivered += u64::from(packets);
+                let from = Endpoint { node: datagram.ip.source, port: *source_port };
+                self.deliver_segment(place, segment, from, cx);
+            }
+            (Some(SocketId::Dccp(place)), Body::Dccp(packet)) => {
+                self.deliver_dccp(place, datagram, packet, packets, cx);
+            }
+            (_, Body::Real { .. }) => self.deliver_real(datagram, packets, cx),
+            _ => count_host_drop(datagram, packets, DropCause::NoSocket, cx),
+        }
+    }
+
+    /// Port of the next socket.
+    fn next_port(&self) -> u16 {
+        FIRST_PORT + self.sockets.len() as u16
+    }
+
+    /// Gives a socket the next number, by which its port is known. Returns the number.
+    fn add_socket(&mut self, socket: SocketId) -> u32 {
+        debug_assert!(self.sockets.len() < MAX_SOCKETS, "the builder counts sockets");
+        self.sockets.push(socket);
+        self.timers.grow(Slot::Socket(self.sockets.len() as u32).index());
+        self.sockets.len() as u32 - 1
+    }
+}

@@ -1,9 +1,13 @@
-//! UDP sockets (RFC 768) with buffers, and their reads and writes.
+//! UDP sockets (RFC 768) with buffers.
 
-use crate::host::app::program::{Activity, Unit};
-use crate::host::packet::{Body, Packet, Tag};
-use crate::host::{Context, Endpoint, FlowId, Host, Socket, count_host_drop};
+use super::turns::FAILED_WRITE_PAUSE;
+use super::{Connect, Owner, Sent, SocketEvent, SocketId, Unit};
+use crate::host::ip::Plan;
+use crate::host::packet::{Body, Packet, Tag, UDP_HEADER};
+use crate::host::{Context, Endpoint, FIRST_PORT, Stack, count_host_drop};
+use crate::id::FlowId;
 use crate::metrics::DropCause;
+use hopcast_protocols::time::Instant;
 use std::collections::VecDeque;
 
 /// A UDP socket, connected to one remote end.
@@ -12,12 +16,17 @@ use std::collections::VecDeque;
 /// with its last fragment. Into an empty buffer any datagram fits.
 #[derive(Clone, Debug)]
 pub(in crate::host) struct UdpSocket {
-    pub(in crate::host) flow: FlowId,
-    pub(in crate::host) local_port: u16,
+    pub(super) owner: Owner,
+    /// Its number among all sockets.
+    number: u32,
     /// Where this socket sends to; `None` for one that only receives.
-    pub(in crate::host) remote: Option<Endpoint>,
-    /// Whose socket this is.
-    pub(in crate::host) program: u32,
+    remote: Option<Endpoint>,
+    /// Whether its program writes with blocking calls, and has not ended.
+    is_blocking: bool,
+    /// Whether it waits for its turn at an interface.
+    pub(super) is_queued: bool,
+    /// Until then its program's call does not return.
+    pub(super) resumes: Instant,
     capacity: u32,
     unsent_octets: u32,
     unsent: VecDeque<Unsent>,
@@ -34,18 +43,14 @@ struct Unsent {
 }
 
 impl UdpSocket {
-    pub(in crate::host) fn new(
-        flow: FlowId,
-        local_port: u16,
-        remote: Option<Endpoint>,
-        program: u32,
-        capacity: u32,
-    ) -> Self {
+    fn new(owner: Owner, number: u32, connect: Option<Connect>, capacity: u32) -> Self {
         Self {
-            flow,
-            local_port,
-            remote,
-            program,
+            owner,
+            number,
+            remote: connect.map(|connect| connect.remote),
+            is_blocking: connect.is_some_and(|connect| connect.is_blocking),
+            is_queued: false,
+            resumes: Instant::START,
             capacity,
             unsent_octets: 0,
             unsent: VecDeque::with_capacity(8),
@@ -54,13 +59,28 @@ impl UdpSocket {
         }
     }
 
+    /// Whether its program writes with blocking calls, and has not ended.
+    pub(super) fn is_blocking(&self) -> bool {
+        self.is_blocking
+    }
+
+    /// Where it sends to.
+    pub(super) fn remote(&self) -> Endpoint {
+        self.remote.expect("a socket that a program writes to has a remote end")
+    }
+
+    /// The program writes no more.
+    pub(super) fn close(&mut self) {
+        self.is_blocking = false;
+    }
+
     /// Whether the send buffer has room for a datagram of `octets`.
-    pub(in crate::host) fn can_send(&self, octets: u32) -> bool {
+    fn can_send(&self, octets: u32) -> bool {
         self.unsent_octets == 0 || self.unsent_octets.saturating_add(octets) <= self.capacity
     }
 
     /// The interface is done with a fragment of datagram `id`; true if that made room.
-    pub(in crate::host) fn release(&mut self, id: u16) -> bool {
+    fn release(&mut self, id: u16) -> bool {
         let Some(index) = self.unsent.iter().position(|datagram| datagram.id == id) else { return false };
         let datagram = &mut self.unsent[index];
         datagram.packets -= 1;
@@ -72,13 +92,18 @@ impl UdpSocket {
         true
     }
 
+    /// Whose datagrams it carries.
+    pub(in crate::host) fn flow(&self) -> FlowId {
+        self.owner.flow
+    }
+
     /// Datagrams in the receive buffer.
     pub(in crate::host) fn unread(&self) -> impl Iterator<Item = &Unit> {
         self.unread.iter()
     }
 
     /// Takes the oldest datagram from the receive buffer.
-    pub(in crate::host) fn read(&mut self) -> Option<Unit> {
+    pub(super) fn read(&mut self) -> Option<Unit> {
         let unit = self.unread.pop_front()?;
         self.unread_octets -= unit.octets;
         Some(unit)
@@ -100,58 +125,105 @@ impl UdpSocket {
     }
 }
 
-impl Host {
-    /// The socket with this index, which is one of UDP.
-    pub(in crate::host) fn udp(&mut self, socket: u32) -> &mut UdpSocket {
-        match &mut self.sockets[socket as usize] {
-            Socket::Udp(socket) => socket,
-            Socket::Tcp(_) | Socket::Dccp(_) => unreachable!("a program of UDP was made with a socket of UDP"),
+impl Stack {
+    /// Makes a socket that sends, or one that only receives.
+    pub(super) fn add_udp(&mut self, owner: Owner, connect: Option<Connect>) -> SocketId {
+        let socket = SocketId::Udp(self.udp.len() as u32);
+        let number = self.add_socket(socket);
+        self.udp.push(UdpSocket::new(owner, number, connect, self.config.socket_buffer));
+        socket
+    }
+
+    /// How a datagram of `octets` is to leave, if the send buffer has room for it now, and, as the socket has its turn, the queue of
+    /// the interface.
+    pub(super) fn admit_udp(&mut self, place: u32, octets: u32, now: Instant) -> Option<Plan> {
+        let socket = &self.udp[place as usize];
+        if !socket.can_send(octets) {
+            return None;
+        }
+        let plan = self.plan(socket.remote().node, UDP_HEADER + octets, now);
+        self.has_room_in_turn(plan.packets).then_some(plan)
+    }
+
+    /// Sends a datagram that the socket has room for.
+    pub(super) fn send_udp(&mut self, place: u32, plan: Plan, unit: Unit, cx: &mut Context<'_>) -> Sent {
+        let destination = self.udp[place as usize].remote().node;
+        if !self.transmit_udp(place, plan, unit, cx) {
+            return Sent::NoRoute { may_come: self.may_get_route() };
+        }
+        if self.is_congested(destination, cx.now) {
+            self.stall(place, cx.now);
+        }
+        Sent::Accepted
+    }
+
+    /// Sends a datagram, if the socket has room for it.
+    pub(super) fn send_udp_or_lose(&mut self, place: u32, unit: Unit, cx: &mut Context<'_>) {
+        let socket = &self.udp[place as usize];
+        let (can_send, flow) = (socket.can_send(unit.octets), socket.owner.flow);
+        let plan = self.plan(socket.remote().node, UDP_HEADER + unit.octets, cx.now);
+        if can_send {
+            self.transmit_udp(place, plan, unit, cx);
+        } else {
+            let packets = u64::from(plan.packets);
+            cx.counters.originated += packets;
+            cx.counters.host_dropped += packets;
+            cx.counters[DropCause::SendBufferFull] += packets;
+            cx.flows[flow].handle_datagram_lost(unit.seq);
         }
     }
 
-    /// Sends `unit` from a socket that has room for it; false if there is no route.
-    pub(in crate::host) fn send_udp(&mut self, socket: u32, unit: Unit, cx: &mut Context<'_>) -> bool {
-        let &mut UdpSocket { flow, local_port, remote, .. } = self.udp(socket);
-        let remote = remote.expect("a socket that a program writes to has a remote end");
+    /// Returns false if there is no route.
+    fn transmit_udp(&mut self, place: u32, plan: Plan, unit: Unit, cx: &mut Context<'_>) -> bool {
+        let socket = &mut self.udp[place as usize];
+        let (remote, flow) = (socket.remote(), socket.owner.flow);
         let length = u16::try_from(unit.octets).expect("the builder refuses datagrams that UDP can't carry");
-        let body = Body::Udp { source_port: local_port, destination_port: remote.port, length };
+        let source_port = FIRST_PORT + socket.number as u16;
+        let body = Body::Udp { source_port, destination_port: remote.port, length };
+        let Unit { seq, created, expires, octets, coded } = unit;
         let priority = cx.flows[flow].priority();
-        let tag =
-            Tag { flow, seq: unit.seq, created: unit.created, socket: socket as u16, priority, expires: unit.expires };
-        let coded = unit.coded;
-        let interface = match &self.router {
-            Some(_) => Some(0),
-            None => self.routes.get(remote.node).map(|hop| hop.interface as usize),
-        };
-        if let Some(interface) = interface {
+        let tag = Tag { flow, seq, created, socket: socket.number as u16, priority, expires };
+        if plan.has_way() {
             // What is dropped on the way out leaves the buffer again, so that it must be there before.
-            let packets = self.packets_of(unit.octets, socket, interface, cx.now);
-            let id = self.next_id;
-            self.udp(socket).charge(id, unit.octets, packets);
+            socket.charge(self.next_id, octets, plan.packets);
         }
-        self.send(remote.node, body, tag, coded, cx).is_some()
+        self.send(plan, remote.node, body, tag, coded, cx)
     }
 
     /// A datagram for a socket of this host, of so many octets and in so many packets.
     pub(in crate::host) fn deliver_udp(
         &mut self,
-        socket: u32,
+        place: u32,
         datagram: &Packet,
         octets: u32,
         packets: u32,
         cx: &mut Context<'_>,
     ) {
-        let unit = Unit::of(datagram, octets);
-        let program = self.udp(socket).program;
-        if let Activity::Sink { .. } = self.programs[program as usize].activity {
-            // A sink reads at once.
+        let socket = &mut self.udp[place as usize];
+        if socket.keep(Unit::of(datagram, octets)) {
             cx.counters.delivered += u64::from(packets);
-            self.read_unit(program, unit, cx);
-        } else if self.udp(socket).keep(unit) {
-            cx.counters.delivered += u64::from(packets);
-            self.wake_writer(program, cx.now);
+            self.events.push_back((socket.owner.program, SocketId::Udp(place), SocketEvent::Readable));
         } else {
             count_host_drop(datagram, packets, DropCause::ReceiveBufferFull, cx);
+        }
+    }
+
+    /// The interface is done with `packet`: a socket of this host may write again.
+    pub(in crate::host) fn release(&mut self, packet: &Packet, now: Instant) {
+        if packet.ip.source != self.node {
+            return;
+        }
+        if let Some(&SocketId::Udp(place)) = self.sockets.get(packet.tag.socket as usize)
+            && self.udp[place as usize].release(packet.ip.id)
+        {
+            self.await_turn(place, now);
+        }
+    }
+
+    /// After a blocking write for which there was no route, but may be one later, the socket takes its time.
+    pub(in crate::host) fn pause(&mut self, socket: SocketId, now: Instant) {
+        if let SocketId::Udp(place) = socket {
+            self.udp[place as usize].resumes = now + FAILED_WRITE_PAUSE;
         }
     }
 }

@@ -6,14 +6,13 @@ use super::units::{adtfrc, tfrc};
 use super::*;
 use crate::metrics::FlowSummary;
 use crate::scenario::model::{Application, Relay, Transport};
-use hopcast_protocols::fec::Config;
 use hopcast_protocols::random::{Purpose, Stream};
 
 /// Blocks of three packets and one for repair, cut after 50 ms.
 const BLOCK: Config = Config { source: 3, repair: 1, block_timeout: Duration::from_millis(50), blocks: 16 };
 
 /// A protected source at the first host and a sink at the last.
-fn protected(count: u32, socket_buffer: u32, source: Source, stop: Option<Instant>) -> Bench {
+fn protected(count: u32, socket_buffer: u32, source: Box<dyn Writes>, stop: Option<Instant>) -> Bench {
     let mut bench = Bench::new(count, socket_buffer);
     bench.flows = FlowTable::new([FlowSpec {
         start: at(0),
@@ -30,8 +29,8 @@ fn protected(count: u32, socket_buffer: u32, source: Source, stop: Option<Instan
 }
 
 /// 100 octets each 10 ms.
-fn voice() -> Source {
-    Source::Cbr(CbrSource::new(at(0), 80_000.0, 100))
+fn voice() -> Box<dyn Writes> {
+    Box::new(CbrSource::new(at(0), 80_000.0, 100))
 }
 
 /// Octets of payload.
@@ -76,7 +75,7 @@ fn what_is_lost_comes_with_the_repair_packet_behind_its_block() {
 
 #[test]
 fn a_block_that_is_not_full_in_time_is_cut_short() {
-    let mut bench = protected(2, 100_000, Source::Cbr(CbrSource::new(at(0), 20_000.0, 100)), None);
+    let mut bench = protected(2, 100_000, Box::new(CbrSource::new(at(0), 20_000.0, 100)), None);
     // A packet each 40 ms: two are there at 50.
     for (millis, packets) in [(0, 1), (40, 1)] {
         bench.advance(millis * 1_000);

@@ -14,7 +14,8 @@ use crate::metrics::FlowSpec;
 use crate::network::Neighbours;
 use crate::scenario::model::{Application, Relay, Transport};
 use crate::scenario::{self, Scenario};
-use hopcast_protocols::application::{AduSource, AudioSource, CbrSource, Source};
+use hopcast_protocols::application::{AduSource, Application as Writes, AudioSource, CbrSource};
+use hopcast_protocols::fec::Config;
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::routing::aodv::{self, Aodv};
 use hopcast_protocols::routing::dsr::{self, Dsr};
@@ -110,6 +111,31 @@ impl Bench {
     }
 }
 
+impl Host {
+    /// Adds a program that writes to `remote` over UDP until `stop`, protected by FEC or not.
+    fn add_udp_source(
+        &mut self,
+        flow: FlowId,
+        application: Box<dyn Writes>,
+        stop: Option<Instant>,
+        remote: Endpoint,
+        fec: Option<&Config>,
+    ) {
+        let options = SourceOptions { application, start: at(0), stop, quantum: 1, fec: fec.cloned() };
+        self.add_source(flow, options, SocketOptions::Udp, remote);
+    }
+
+    /// Adds a program that passes datagrams on to `remote` over UDP. Returns the port that it receives on.
+    fn add_udp_relay(&mut self, flow: FlowId, remote: Endpoint) -> u16 {
+        self.add_relay(flow, at(0), [SocketOptions::Udp, SocketOptions::Udp], remote)
+    }
+
+    /// Adds a program that reads a flow's datagrams. Returns the port that it receives on.
+    fn add_udp_sink(&mut self, flow: FlowId, fec: Option<&Config>) -> u16 {
+        self.add_sink(flow, SocketOptions::Udp, fec)
+    }
+}
+
 /// Routes of a node in a line.
 fn line(node: u32, count: u32) -> Routes {
     let hop = |node| Hop { interface: 0, node: NodeId(node), station: None };
@@ -121,12 +147,12 @@ fn line(node: u32, count: u32) -> Routes {
     routes
 }
 
-fn units(size: u32, wait: u64, bytes: Option<u64>) -> Source {
-    Source::Adu(AduSource::new(at(0), size, Duration::from_micros(wait), bytes))
+fn units(size: u32, wait: u64, bytes: Option<u64>) -> Box<dyn Writes> {
+    Box::new(AduSource::new(at(0), size, Duration::from_micros(wait), bytes))
 }
 
 /// A source at the first host and a sink at the last, with datagrams going straight from one to the other.
-fn direct(count: u32, socket_buffer: u32, source: Source) -> Bench {
+fn direct(count: u32, socket_buffer: u32, source: Box<dyn Writes>) -> Bench {
     let mut bench = Bench::new(count, socket_buffer);
     let port = bench.hosts[count as usize - 1].add_udp_sink(FLOW, None);
     bench.hosts[0].add_udp_source(FLOW, source, None, Endpoint { node: NodeId(count - 1), port }, None);
@@ -212,7 +238,7 @@ fn a_blocking_write_waits_for_room_for_all_fragments() {
     assert_eq!(bench.take(0, 35).len(), 24);
     // A unit is more than half of this queue.
     let mut bench = direct(2, 100_000, units(16_384, 0, None));
-    bench.hosts[0].config.interfaces[0].queue_packets = 16;
+    bench.hosts[0].stack.config.interfaces[0].queue_packets = 16;
     bench.advance(0);
     assert_eq!(bench.take(0, 11), []);
     assert_eq!(bench.take(0, 12).len(), 12);
@@ -228,7 +254,7 @@ fn a_writer_that_found_the_queue_full_leaves_half_of_it_to_others() {
     assert_eq!(bench.take(0, 25).len(), 25);
     assert_eq!(bench.take(0, 24), []);
     // Of 3 places half are 2.
-    bench.hosts[0].config.interfaces[0].queue_packets = 3;
+    bench.hosts[0].stack.config.interfaces[0].queue_packets = 3;
     assert_eq!(bench.take(0, 25).len(), 25);
     assert_eq!((bench.take(0, 1), bench.take(0, 2).len()), (vec![], 2));
 }
@@ -247,7 +273,7 @@ fn a_blocking_write_waits_for_room_in_the_queue_of_its_category() {
         is_protected: false,
     };
     let mut bench = Bench::new(2, 100_000);
-    bench.hosts[0].config.interfaces[0].queue_packets = 12;
+    bench.hosts[0].stack.config.interfaces[0].queue_packets = 12;
     bench.flows = FlowTable::new([flow(0), flow(0), flow(6)]);
     for (size, number) in [(16_384, 0), (1_000, 1), (2_000, 2)] {
         let port = bench.hosts[1].add_udp_sink(FlowId(number), None);
@@ -268,7 +294,7 @@ fn a_blocking_write_waits_for_room_in_the_queue_of_its_category() {
 #[test]
 fn a_unit_that_no_queue_can_hold_goes_when_the_queue_is_empty() {
     let mut bench = direct(2, 8192, units(16_384, 0, None));
-    bench.hosts[0].config.interfaces[0].queue_packets = 5;
+    bench.hosts[0].stack.config.interfaces[0].queue_packets = 5;
     bench.advance(0);
     assert_eq!(bench.take(0, 4), []);
     assert_eq!(bench.take(0, 5).len(), 12);
@@ -302,7 +328,7 @@ fn writers_take_turns() {
 
 #[test]
 fn what_a_full_buffer_refuses_of_a_source_that_does_not_block_is_sent_and_lost() {
-    let mut bench = direct(2, 2_500, Source::Cbr(CbrSource::new(at(0), 8e6, 1000)));
+    let mut bench = direct(2, 2_500, Box::new(CbrSource::new(at(0), 8e6, 1000)));
     for millis in 0..4 {
         bench.advance(millis * 1_000);
     }
@@ -315,8 +341,8 @@ fn what_a_full_buffer_refuses_of_a_source_that_does_not_block_is_sent_and_lost()
 }
 
 /// 160 octets each 20 ms, each worth sending for 10 ms.
-fn audio() -> Source {
-    Source::Audio(AudioSource::new(at(0), 64_000.0, 160, Some(Duration::from_millis(10))))
+fn audio() -> Box<dyn Writes> {
+    Box::new(AudioSource::new(at(0), 64_000.0, 160, Some(Duration::from_millis(10))))
 }
 
 #[test]
@@ -375,7 +401,7 @@ fn a_relay_keeps_the_deadline_and_goes_on_after_what_expired() {
 fn a_stopped_source_is_silent() {
     let mut bench = Bench::new(2, 100_000);
     let port = bench.hosts[1].add_udp_sink(FLOW, None);
-    let source = Source::Cbr(CbrSource::new(at(0), 8e6, 1000));
+    let source = Box::new(CbrSource::new(at(0), 8e6, 1000));
     bench.hosts[0].add_udp_source(FLOW, source, Some(at(2_000)), Endpoint { node: NodeId(1), port }, None);
     for millis in 0..10 {
         bench.advance(millis * 1_000);
@@ -405,7 +431,7 @@ fn the_time_to_live_falls_with_each_hop_and_ends_the_way() {
 #[test]
 fn without_a_route_a_write_fails_and_the_program_ends() {
     let mut bench = direct(2, 100_000, units(1000, 0, None));
-    bench.hosts[0].routes = Routes::default();
+    bench.hosts[0].stack.routes = Routes::default();
     bench.advance(0);
     assert_eq!(bench.take(0, 50), []);
     let summary = bench.flows[FLOW].summary(bench.now);
@@ -487,7 +513,7 @@ fn a_port_without_a_socket_takes_nothing() {
 /// A source, a relay and a sink; the first host's packets, all given to the relay.
 fn relay(units_sent: u64) -> (Bench, Vec<Rc<Packet>>) {
     let mut bench = Bench::new(3, 3_000);
-    bench.hosts[0].config.socket_buffer = 100_000;
+    bench.hosts[0].stack.config.socket_buffer = 100_000;
     let port = bench.hosts[2].add_udp_sink(FLOW, None);
     let port = bench.hosts[1].add_udp_relay(FLOW, Endpoint { node: NodeId(2), port });
     let source = units(1000, 0, Some(1000 * units_sent));

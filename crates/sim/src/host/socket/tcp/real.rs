@@ -16,7 +16,8 @@ use hopcast_wire::{ipv4, tcp};
 use super::{Connection, Duration, Instant, TcpOptions, TcpSocket};
 use crate::address::ip_address;
 use crate::host::packet::{Body, Packet, Tag};
-use crate::host::{Context, Endpoint, Host, Listener, Socket, count_host_drop};
+use crate::host::socket::SocketId;
+use crate::host::{Context, Endpoint, Listener, Stack, count_host_drop};
 use crate::id::{FlowId, NodeId};
 use crate::metrics::{DropCause, FlowMetrics, TcpStatistics};
 
@@ -124,6 +125,7 @@ impl TcpSocket {
                 self.connection =
                     Connection::listen_with(options.config.clone(), initial_sequence, options.congestion_control());
                 self.remote = Some(from);
+                self.is_closing = false;
                 flow.handle_stream_renewed();
             }
             _ => {}
@@ -148,17 +150,17 @@ impl TcpSocket {
     }
 }
 
-impl Host {
+impl Stack {
     /// The real host at the other end of a connection of this host's sends `packet`, now: what it brings that is new enters the
     /// simulation here.
-    pub fn handle_entering(&mut self, listener: &Listener, packet: &Packet, cx: &mut Context<'_>) {
+    pub(in crate::host) fn handle_entering(&mut self, listener: &Listener, packet: &Packet, cx: &mut Context<'_>) {
         let Some(segment) = packet.real_segment() else { return };
         let flow = &mut cx.flows[listener.flow];
         if is_request(&segment) {
             return flow.handle_stream_opened(cx.now);
         }
-        let socket = usize::from(self.socket_of(packet));
-        let Some(Socket::Tcp(tcp)) = self.sockets.get_mut(socket) else { return };
+        let Some(SocketId::Tcp(place)) = self.socket_of(packet) else { return };
+        let tcp = &mut self.tcp[place as usize];
         if tcp.remote != Some(packet.sender()) || segment.payload_len == 0 {
             return;
         }
@@ -175,17 +177,17 @@ impl Host {
         let Some(segment) = datagram.real_segment() else {
             return count_host_drop(datagram, packets, DropCause::Corrupted, cx);
         };
-        let socket = u32::from(self.socket_of(datagram));
         let from = datagram.sender();
-        let Some(Socket::Tcp(tcp)) = self.sockets.get_mut(socket as usize) else {
+        let Some(SocketId::Tcp(place)) = self.socket_of(datagram) else {
             return self.refuse(&segment, datagram, packets, cx);
         };
-        let flow = &mut cx.flows[tcp.flow];
+        let tcp = &mut self.tcp[place as usize];
+        let flow = &mut cx.flows[tcp.owner.flow];
         if !tcp.admits(&segment, from, flow, cx.now) {
             // The reset with which a program has ended the connection that is in the way may have been lost.
             if is_request(&segment) && tcp.is_of(from.node) {
                 tcp.connection.handle_doubt(cx.now);
-                self.wake_talker(socket);
+                self.wake_talker(place);
             }
             return self.refuse(&segment, datagram, packets, cx);
         }
@@ -201,7 +203,7 @@ impl Host {
             // A source has no use for what a program answers.
             tcp.connection.handle_read(u32::MAX, cx.now);
         }
-        self.serve(socket, cx);
+        self.raise(place, cx);
     }
 
     /// Drops a segment of a real host that no socket takes, and resets what it belongs to.
@@ -220,7 +222,8 @@ impl Host {
         };
         let priority = UserPriority::BEST_EFFORT;
         let tag = Tag { flow: FlowId::NONE, seq: 0, created: cx.now, socket: u16::MAX, priority, expires: None };
-        self.send(datagram.ip.source, body, tag, None, cx);
+        let plan = self.plan(datagram.ip.source, body.octets(), cx.now);
+        self.send(plan, datagram.ip.source, body, tag, None, cx);
     }
 
     /// Counts what of a flow's stream is handed to the real host.
@@ -241,11 +244,9 @@ impl Host {
     }
 
     /// Flows whose connections real hosts have refused, and where those were to lead.
-    pub fn refused(&self) -> impl Iterator<Item = (FlowId, Endpoint)> + '_ {
-        self.sockets.iter().filter_map(|socket| match socket {
-            Socket::Tcp(tcp) if tcp.real.as_ref()?.is_refused => Some((tcp.flow, tcp.remote?)),
-            _ => None,
-        })
+    pub(in crate::host) fn refused(&self) -> impl Iterator<Item = (FlowId, Endpoint)> + '_ {
+        let is_refused = |tcp: &&TcpSocket| tcp.real.as_ref().is_some_and(|real| real.is_refused);
+        self.tcp.iter().filter(is_refused).filter_map(|tcp| Some((tcp.owner.flow, tcp.remote?)))
     }
 }
 

@@ -1,0 +1,218 @@
+//! A program that writes data of its own: an application, and what protects it.
+
+use super::SourceOptions;
+use super::fec::{FEC_SOURCE_TRAILER, Protection};
+use crate::host::socket::{Owner, Sent, SocketEvent, SocketId, Unit};
+use crate::host::{Context, Stack};
+use hopcast_protocols::application::Application;
+use hopcast_protocols::time::Instant;
+
+/// How an attempt to write has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Attempt {
+    /// Something was written, or lost.
+    Wrote,
+    /// Nothing is due.
+    Idle,
+    /// The socket has no room, or nothing is left to write.
+    Blocked,
+}
+
+/// What writes one flow.
+#[derive(Debug)]
+pub(in crate::host) struct Source {
+    owner: Owner,
+    socket: SocketId,
+    application: Box<dyn Application>,
+    is_blocking: bool,
+    stop: Option<Instant>,
+    protection: Option<Box<Protection>>,
+    /// A blocking write to a stream goes on when the send buffer has room for so much, or for what is left of it.
+    quantum: u32,
+    /// Octets of a blocking write that the stream has not accepted yet.
+    left: u32,
+    /// Whether the application has ended, or was stopped.
+    has_ended: bool,
+    /// Whether nothing is left to write, what FEC has to say included.
+    is_done: bool,
+}
+
+impl Source {
+    pub(super) fn new(owner: Owner, socket: SocketId, options: SourceOptions) -> Self {
+        let SourceOptions { application, stop, quantum, fec, .. } = options;
+        let protection = fec.map(|config| Box::new(Protection::new(&config)));
+        let is_blocking = application.is_blocking();
+        Self {
+            owner,
+            socket,
+            application,
+            is_blocking,
+            stop,
+            protection,
+            quantum,
+            left: 0,
+            has_ended: false,
+            is_done: false,
+        }
+    }
+
+    pub(super) fn handle_event(&mut self, event: SocketEvent, stack: &mut Stack, cx: &mut Context<'_>) {
+        match event {
+            SocketEvent::Writable => self.write_all(stack, cx),
+            SocketEvent::Closed { has_failed: true } => {
+                if self.application.is_finite() {
+                    cx.flows[self.owner.flow].handle_source_finished();
+                }
+                self.is_done = true;
+                stack.set_program_timer(self.owner.program, None);
+            }
+            SocketEvent::Closed { has_failed: false } | SocketEvent::Readable => {}
+        }
+    }
+
+    pub(super) fn handle_timeout(&mut self, stack: &mut Stack, cx: &mut Context<'_>) {
+        if !stack.awaits_turn(self.socket, cx.now) {
+            self.write_all(stack, cx);
+            stack.settle(self.socket);
+        }
+    }
+
+    pub(super) fn handle_turn(&mut self, stack: &mut Stack, cx: &mut Context<'_>) -> bool {
+        let attempt = if self.is_done { Attempt::Blocked } else { self.write_datagram(stack, cx) };
+        if attempt == Attempt::Idle {
+            let timer = self.poll_timeout(self.application.poll_timeout(), cx.now);
+            stack.set_program_timer(self.owner.program, timer);
+        }
+        attempt == Attempt::Wrote
+    }
+
+    /// Writes what is due, as far as the socket has room.
+    fn write_all(&mut self, stack: &mut Stack, cx: &mut Context<'_>) {
+        let write = if self.socket.is_stream() { Self::write_octets } else { Self::write_datagram };
+        while !self.is_done && write(self, stack, cx) == Attempt::Wrote {}
+        let due = self.application.poll_timeout();
+        if due.is_none() {
+            cx.flows[self.owner.flow].handle_source_finished();
+        }
+        let timer = if self.is_done { None } else { self.poll_timeout(due, cx.now) };
+        stack.set_program_timer(self.owner.program, timer);
+    }
+
+    /// Writes the datagram that is due, or the repair packet that waits to leave.
+    fn write_datagram(&mut self, stack: &mut Stack, cx: &mut Context<'_>) -> Attempt {
+        let now = cx.now;
+        self.note_end(now);
+        let repair = self.protection.as_mut().and_then(|protection| {
+            protection.advance(self.has_ended, now);
+            protection.waiting()
+        });
+        if self.has_ended && repair.is_none() {
+            self.finish(stack, now);
+            return Attempt::Blocked;
+        }
+        if stack.is_paused(self.socket, now) {
+            return Attempt::Blocked;
+        }
+        let due = || self.application.poll_write(now).map(|octets| (octets, self.overhead()));
+        let Some((octets, overhead)) = repair.map(|octets| (octets, 0)).or_else(due) else {
+            return Attempt::Idle;
+        };
+        if !self.is_blocking {
+            let unit = self.next_unit(octets, cx);
+            stack.send_or_lose(self.socket, unit, cx);
+            return Attempt::Wrote;
+        }
+        let Some(permit) = stack.admit(self.socket, octets + overhead, now) else { return Attempt::Blocked };
+        let unit = self.next_unit(octets, cx);
+        let sent = stack.send_admitted(permit, unit, cx);
+        let is_exhausted = self.application.poll_timeout().is_none();
+        if is_exhausted {
+            cx.flows[self.owner.flow].handle_source_finished();
+        }
+        if is_exhausted && self.protection.is_none() {
+            self.finish(stack, now);
+        } else if let Sent::NoRoute { may_come } = sent {
+            match may_come {
+                true => stack.pause(self.socket, now),
+                // A program that would try again at once would never stop.
+                false => self.finish(stack, now),
+            }
+        }
+        Attempt::Wrote
+    }
+
+    /// The datagram that the application writes, of so many octets; or, where one waits, the repair packet.
+    fn next_unit(&mut self, octets: u32, cx: &mut Context<'_>) -> Unit {
+        let flow = self.owner.flow;
+        let repair = self.protection.as_mut().and_then(|protection| protection.take_repair(flow, cx));
+        repair.unwrap_or_else(|| {
+            let expires = self.application.expires();
+            self.application.handle_written(cx.now);
+            let seq = cx.flows[flow].handle_datagram_sent(octets);
+            let unit = Unit { seq, created: cx.now, expires, octets, coded: None };
+            match &mut self.protection {
+                Some(protection) => protection.protect(unit, cx.now),
+                None => unit,
+            }
+        })
+    }
+
+    /// Writes octets of a stream: all that are due of an application that does not block, or none; of one that blocks, what there is
+    /// room for.
+    fn write_octets(&mut self, stack: &mut Stack, cx: &mut Context<'_>) -> Attempt {
+        self.note_end(cx.now);
+        if self.has_ended {
+            self.finish(stack, cx.now);
+            return Attempt::Blocked;
+        }
+        let flow = &mut cx.flows[self.owner.flow];
+        let space = stack.space(self.socket);
+        if self.left == 0 {
+            let Some(octets) = self.application.poll_write(cx.now) else { return Attempt::Idle };
+            if !self.is_blocking {
+                self.application.handle_written(cx.now);
+                if space >= octets {
+                    let taken = stack.write(self.socket, octets, cx.now);
+                    flow.handle_stream_written(taken, taken == octets, cx.now);
+                } else {
+                    flow.handle_stream_refused(octets);
+                }
+                return Attempt::Wrote;
+            }
+            self.left = octets;
+        }
+        if space < self.left.min(self.quantum) {
+            return Attempt::Blocked;
+        }
+        let taken = stack.write(self.socket, self.left, cx.now);
+        self.left -= taken;
+        flow.handle_stream_written(taken, self.left == 0, cx.now);
+        if self.left == 0 {
+            self.application.handle_written(cx.now);
+        }
+        if taken > 0 { Attempt::Wrote } else { Attempt::Blocked }
+    }
+
+    fn note_end(&mut self, now: Instant) {
+        self.has_ended |= self.stop.is_some_and(|stop| stop <= now) || self.application.poll_timeout().is_none();
+    }
+
+    /// Nothing is left to write.
+    fn finish(&mut self, stack: &mut Stack, now: Instant) {
+        self.is_done = true;
+        stack.close(self.socket, now);
+    }
+
+    /// Octets that FEC adds to a datagram.
+    fn overhead(&self) -> u32 {
+        if self.protection.is_some() { FEC_SOURCE_TRAILER } else { 0 }
+    }
+
+    /// When there may be something to write although nothing happens to the socket, given when the application is due. A write that is due and blocks waits for that.
+    /// At the stop FEC cuts its last block short, and a connection is closed.
+    fn poll_timeout(&self, due: Option<Instant>, now: Instant) -> Option<Instant> {
+        let due = due.filter(|&due| due > now);
+        let block = self.protection.as_ref().and_then(|protection| protection.poll_timeout());
+        [due, block, self.stop].into_iter().flatten().min()
+    }
+}

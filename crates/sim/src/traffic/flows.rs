@@ -1,0 +1,177 @@
+//! The programs of a flow at the nodes on its way, and the sockets between them.
+
+use super::TrafficError;
+use crate::host::packet::MAX_UDP_PAYLOAD;
+use crate::host::{
+    DccpOptions, Endpoint, FEC_HEADER, FEC_SOURCE_TRAILER, Host, Listener, SocketOptions, SourceOptions, TcpOptions,
+};
+use crate::id::{FlowId, NodeId};
+use crate::scenario::model::{self, Dccp, Flow, Tcp, Transport};
+use hopcast_protocols::application::{
+    AduSource, Application, AudioSource, CbrSource, FileSource, GameSource, MediaSource,
+};
+use hopcast_protocols::random::{Purpose, Stream};
+use hopcast_protocols::time::Duration;
+use hopcast_protocols::transport::dccp::Congestion;
+use hopcast_protocols::transport::{adtfrc, dccp, tcp};
+use hopcast_wire::ipv4::Protocol;
+
+/// One flow to be set up.
+pub(super) struct FlowSetup<'a> {
+    pub(super) id: FlowId,
+    pub(super) flow: &'a Flow,
+    pub(super) seed: u64,
+    /// The nodes whose programs handle the flow, source and sink included.
+    pub(super) stops: &'a [u32],
+    /// By stop: the socket buffers there.
+    pub(super) buffers: Vec<u32>,
+}
+
+impl FlowSetup<'_> {
+    /// Adds the programs. Returns where the flow is listened to between a real host and another one.
+    pub(super) fn add(&self, hosts: &mut [Host]) -> Result<Vec<Listener>, TrafficError> {
+        let Self { id, flow, seed, .. } = *self;
+        let application = application(flow, id, seed);
+        self.check(&*application)?;
+        let transports: Vec<SocketOptions> =
+            (0..2 * self.stops.len() - 2).map(|end| self.transport(end, &*application, hosts)).collect();
+        let mut listeners = Vec::new();
+        // From the sink back, so that each knows the port of the next.
+        let last = self.stops.len() - 1;
+        let port = hosts[self.stops[last] as usize].add_sink(id, transports[2 * last - 1].clone(), flow.fec.as_ref());
+        let mut remote = Endpoint { node: NodeId(self.stops[last]), port };
+        for hop in (1..last).rev() {
+            listeners.extend(self.listener(hosts, hop, remote));
+            let ends = [&transports[2 * hop - 1], &transports[2 * hop]].map(Clone::clone);
+            let port = hosts[self.stops[hop] as usize].add_relay(id, flow.start, ends, remote);
+            remote = Endpoint { node: NodeId(self.stops[hop]), port };
+        }
+        listeners.extend(self.listener(hosts, 0, remote));
+        let host = &mut hosts[self.stops[0] as usize];
+        if !host.is_real() {
+            let quantum = self.quantum();
+            let options =
+                SourceOptions { application, start: flow.start, stop: flow.stop, quantum, fec: flow.fec.clone() };
+            host.add_source(id, options, transports[0].clone(), remote);
+        }
+        Ok(listeners)
+    }
+
+    /// Refuses datagrams that UDP does not carry.
+    fn check(&self, application: &dyn Application) -> Result<(), TrafficError> {
+        let octets = application.largest_write() + if self.flow.fec.is_some() { FEC_HEADER } else { 0 };
+        if self.flow.transport == Transport::Udp && octets > MAX_UDP_PAYLOAD {
+            return Err(TrafficError::DatagramTooLarge { flow: self.flow.name.clone(), octets });
+        }
+        Ok(())
+    }
+
+    /// The ends of leg k, from stop k to stop k + 1, are 2k and 2k + 1.
+    fn transport(&self, end: usize, application: &dyn Application, hosts: &[Host]) -> SocketOptions {
+        let buffer = self.buffers[end.div_ceil(2)];
+        let mut sequences = Stream::new(self.seed, Purpose::InitialSequence, u64::from(self.id.0), end as u64);
+        match &self.flow.transport {
+            Transport::Udp => SocketOptions::Udp,
+            Transport::Tcp(tcp) => {
+                let other = self.stops[if end.is_multiple_of(2) { end / 2 + 1 } else { end / 2 }];
+                SocketOptions::Tcp(TcpOptions {
+                    config: connection_config(tcp, buffer),
+                    initial_sequence: sequences.next_u64() as u32,
+                    congestion: tcp.congestion.clone(),
+                    real: hosts[other as usize].is_real().then_some(NodeId(other)),
+                })
+            }
+            Transport::Dccp(dccp) => SocketOptions::Dccp(DccpOptions {
+                config: dccp_config(dccp, application, self.flow.fec.is_some(), buffer),
+                // Far from where 48 bits end, so that numbers of one run compare without wrapping.
+                initial_sequence: sequences.next_u64() >> 17,
+            }),
+        }
+    }
+
+    /// A blocking write to a stream goes on when there is room for so much.
+    fn quantum(&self) -> u32 {
+        let Transport::Tcp(tcp) = &self.flow.transport else { return 1 };
+        let quantum = match self.flow.application {
+            model::Application::Bulk { packet, .. } | model::Application::File { packet, .. } => packet,
+            _ => tcp.segment,
+        };
+        quantum.min(connection_config(tcp, self.buffers[0]).send_buffer).max(1)
+    }
+
+    /// Where the program behind leg `hop` listens, if there is a real host at one end of the leg.
+    fn listener(&self, hosts: &[Host], hop: usize, to: Endpoint) -> Option<Listener> {
+        let protocol = match self.flow.transport {
+            Transport::Udp => Protocol::Udp,
+            Transport::Tcp(_) => Protocol::Tcp,
+            Transport::Dccp(_) => return None,
+        };
+        let from = self.stops[hop];
+        let Endpoint { node, port } = to;
+        let is_between = hosts[from as usize].is_real() || hosts[node.0 as usize].is_real();
+        is_between.then_some(Listener { flow: self.id, from: NodeId(from), to: node, protocol, port })
+    }
+}
+
+/// Buffers of a connection: with a window twice that, so that the window alone limits what is in flight; without one the
+/// socket's.
+fn connection_config(tcp: &Tcp, socket_buffer: u32) -> tcp::Config {
+    let buffer = match tcp.window {
+        Some(segments) => segments.saturating_mul(tcp.segment).saturating_mul(2),
+        None => socket_buffer,
+    };
+    tcp::Config {
+        segment: tcp.segment,
+        send_buffer: buffer,
+        receive_buffer: buffer,
+        window: tcp.window,
+        initial_window: tcp.initial_window,
+        min_rto: tcp.min_rto,
+        delayed_ack: tcp.delayed_ack,
+        variant: tcp.variant,
+        timestamps: tcp.timestamps,
+        elfn: tcp.elfn.then(tcp::Elfn::default),
+        ..tcp::Config::default()
+    }
+}
+
+/// The packet size that the congestion control begins with is that of the application, payload ID of FEC included. Who blocks waits
+/// with Linux's queue of five packets; who does not needs one that takes a whole picture, the socket's buffer.
+fn dccp_config(dccp: &Dccp, application: &dyn Application, is_protected: bool, socket_buffer: u32) -> dccp::Config {
+    let default = dccp::Config::default();
+    let largest = application.largest_write() + if is_protected { FEC_SOURCE_TRAILER } else { 0 };
+    let mut congestion = dccp.congestion;
+    let (Congestion::Tfrc(tfrc) | Congestion::Adtfrc(adtfrc::Config { tfrc, .. })) = &mut congestion;
+    tfrc.segment = largest;
+    let queue = match application.is_blocking() {
+        true => default.queue,
+        false => default.queue.max((socket_buffer / largest.max(1)) as usize),
+    };
+    dccp::Config { congestion, queue, sequence_window: SEQUENCE_WINDOW, ..default }
+}
+
+/// In packets: five times those of a round trip (RFC 4340, section 7.5.2) on any path that a scenario can have. It takes no memory, and
+/// nobody guesses numbers here.
+const SEQUENCE_WINDOW: u64 = 1 << 20;
+
+/// What writes a flow.
+pub(super) fn application(flow: &Flow, id: FlowId, seed: u64) -> Box<dyn Application> {
+    let start = flow.start;
+    let random = || Stream::new(seed, Purpose::Application, u64::from(id.0), u64::from(flow.from.0));
+    match &flow.application {
+        model::Application::Bulk { bytes, packet } => Box::new(AduSource::new(start, *packet, Duration::ZERO, *bytes)),
+        model::Application::Adu { size, wait, bytes } => Box::new(AduSource::new(start, *size, *wait, *bytes)),
+        model::Application::Cbr { rate, packet, jitter } => {
+            Box::new(CbrSource::new(start, *rate, *packet).with_jitter(*jitter, random()))
+        }
+        model::Application::Audio { rate, packet, deadline } => {
+            Box::new(AudioSource::new(start, *rate, *packet, *deadline))
+        }
+        model::Application::Game { model, direction } => Box::new(GameSource::new(start, *model, *direction, random())),
+        model::Application::File { bytes, think, packet } => Box::new(FileSource::new(start, *bytes, *packet, *think)),
+        model::Application::VideoTrace { trace, packet } => Box::new(match &trace.times {
+            None => MediaSource::new(start, trace.frames.clone(), trace.interval, *packet),
+            Some(times) => MediaSource::with_times(start, trace.frames.clone(), times.clone(), trace.period(), *packet),
+        }),
+    }
+}
