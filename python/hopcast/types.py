@@ -33,7 +33,7 @@ class Application(TypedDict, total=False):
     """What is sent."""
 
     bytes: Quantity
-    kind: Literal["bulk", "adu", "cbr", "audio", "game", "file", "video-trace"]
+    kind: Literal["bulk", "adu", "cbr", "audio", "game", "file", "video-trace", "custom"]
     packet: Quantity
     size: Quantity
     wait: Quantity
@@ -45,6 +45,8 @@ class Application(TypedDict, total=False):
     model: Literal["faerber", "ngmn"]
     think: Quantity
     file: str
+    name: str
+    parameters: Mapping[str, Any]
 
 
 class FlowFec(TypedDict, total=False):
@@ -58,7 +60,9 @@ class FlowFec(TypedDict, total=False):
 
 
 class Player(TypedDict, total=False):
-    """A player at the receiving end that shows what comes, with a buffer; of `audio`, `cbr` and `video-trace`."""
+    """A player at the receiving end that shows what comes, with a buffer; of `audio`, `cbr`, `video-trace`, and
+    custom media.
+    """
 
     resume_delay: Quantity
     start_up_delay: Quantity

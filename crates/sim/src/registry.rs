@@ -1,12 +1,14 @@
-//! What users add to the vocabulary of scenarios: their routing protocols, congestion controls, propagation and mobility models,
-//! in crates of their own.
+//! What users add to the vocabulary of scenarios: their routing protocols, congestion controls, applications, propagation and mobility
+//! models, in crates of their own.
 
 use core::fmt;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use hopcast_protocols::application::Application;
 use hopcast_protocols::random::Stream;
 use hopcast_protocols::routing::{Node, Routing};
+use hopcast_protocols::time::Instant;
 use hopcast_protocols::transport::tcp::congestion::CongestionControl;
 use hopcast_radio::propagation::{Position, Propagation};
 use serde::de::DeserializeOwned;
@@ -19,6 +21,8 @@ use crate::scenario::model::{CongestionLaw, RoutingProtocol};
 pub type MakeRouting = Arc<dyn Fn(Node) -> Box<dyn Routing> + Send + Sync>;
 /// Makes the congestion control of one end of a connection.
 pub type MakeCongestionControl = Arc<dyn Fn() -> Box<dyn CongestionControl> + Send + Sync>;
+/// Makes the application of a flow from its start and a stream of random numbers for it.
+pub type MakeApplication = Arc<dyn Fn(Instant, Stream) -> Box<dyn Application> + Send + Sync>;
 /// Makes the propagation model of a run for a carrier frequency in hertz.
 pub type MakePropagation = Arc<dyn Fn(f64) -> Box<dyn Propagation> + Send + Sync>;
 /// Makes the mobility model of a node from where the node is placed and a stream of random numbers for it.
@@ -34,6 +38,7 @@ pub type MakeMobility = Arc<dyn Fn(Position, Stream) -> Box<dyn Mobility> + Send
 pub struct Registry {
     routing: Models<MakeRouting>,
     congestion_control: Models<MakeCongestionControl>,
+    application: Models<MakeApplication>,
     propagation: Models<MakePropagation>,
     mobility: Models<MakeMobility>,
 }
@@ -75,6 +80,25 @@ impl Registry {
     /// Adds a congestion control that reads its parameters.
     pub fn add_congestion_factory(&mut self, name: &str, read: impl Read<MakeCongestionControl>) {
         self.congestion_control.add(name, read);
+    }
+
+    /// Adds an application: `application = { kind = "custom", name = NAME, parameters = { … } }` of a flow uses it. `make` makes that of
+    /// one flow from when the flow starts and a stream of random numbers for it.
+    pub fn add_application<C, M>(&mut self, name: &str, make: impl Fn(Instant, Stream, &C) -> M + Send + Sync + 'static)
+    where
+        C: DeserializeOwned + Send + Sync + 'static,
+        M: Application + 'static,
+    {
+        let make = Arc::new(make);
+        self.add_application_factory(name, move |parameters| {
+            let (config, make) = (read::<C>(parameters)?, Arc::clone(&make));
+            Ok(Arc::new(move |start, random| -> Box<dyn Application> { Box::new(make(start, random, &config)) }))
+        });
+    }
+
+    /// Adds an application that reads its parameters.
+    pub fn add_application_factory(&mut self, name: &str, read: impl Read<MakeApplication>) {
+        self.application.add(name, read);
     }
 
     /// Adds a propagation model: `radio.propagation = { model = "custom", name = NAME, parameters = { … } }` uses it. `make` makes the
@@ -151,6 +175,23 @@ impl Registry {
         self.congestion_control.names()
     }
 
+    /// The application of this name with these parameters.
+    ///
+    /// # Errors
+    /// What is wrong with the parameters. `None`: there is no such application.
+    pub(crate) fn application(
+        &self,
+        name: &str,
+        parameters: Map<String, Value>,
+    ) -> Option<Result<MakeApplication, String>> {
+        self.application.get(name, parameters)
+    }
+
+    /// The names of all applications.
+    pub(crate) fn application_names(&self) -> impl Iterator<Item = &str> {
+        self.application.names()
+    }
+
     /// The propagation model of this name with these parameters.
     ///
     /// # Errors
@@ -187,6 +228,7 @@ impl fmt::Debug for Registry {
         let mut shown = f.debug_struct("Registry");
         shown.field("routing", &self.routing.0.keys());
         shown.field("congestion_control", &self.congestion_control.0.keys());
+        shown.field("application", &self.application.0.keys());
         shown.field("propagation", &self.propagation.0.keys());
         shown.field("mobility", &self.mobility.0.keys()).finish()
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hopcast_protocols::application::{GameDirection, GameModel, PlayerConfig};
+use hopcast_protocols::application::{self, GameDirection, GameModel, PlayerConfig};
 use hopcast_protocols::arp;
 use hopcast_protocols::fec;
 use hopcast_protocols::random::{Purpose, Stream};
@@ -18,7 +18,7 @@ use hopcast_radio::rate::Algorithm;
 
 use crate::host::card::CardConfig;
 use crate::id::NodeId;
-use crate::registry::{MakeCongestionControl, MakeRouting};
+use crate::registry::{MakeApplication, MakeCongestionControl, MakeRouting};
 use crate::traffic::video_trace::VideoTrace;
 
 /// One simulation: what to run, for how long.
@@ -575,4 +575,34 @@ pub enum Application {
         /// Largest payload of one packet in bytes.
         packet: u32,
     },
+    /// An application of the user's program.
+    Custom(CustomApplication),
+}
+
+/// An application that the user's program has added, with its parameters.
+#[derive(Clone)]
+pub struct CustomApplication {
+    /// As the scenario calls it.
+    pub name: String,
+    /// Makes that of a flow.
+    pub make: MakeApplication,
+}
+
+impl CustomApplication {
+    /// One to look at, which no run uses.
+    pub(crate) fn specimen(&self) -> Box<dyn application::Application> {
+        (self.make)(Instant::START, Stream::new(0, Purpose::Application, 0, 0))
+    }
+}
+
+impl core::fmt::Debug for CustomApplication {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("CustomApplication").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl PartialEq for CustomApplication {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && Arc::ptr_eq(&self.make, &other.make)
+    }
 }

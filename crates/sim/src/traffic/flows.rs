@@ -169,6 +169,7 @@ pub(super) fn application(flow: &Flow, id: FlowId, seed: u64) -> Box<dyn Applica
         }
         model::Application::Game { model, direction } => Box::new(GameSource::new(start, *model, *direction, random())),
         model::Application::File { bytes, think, packet } => Box::new(FileSource::new(start, *bytes, *packet, *think)),
+        model::Application::Custom(custom) => (custom.make)(start, random()),
         model::Application::VideoTrace { trace, packet } => Box::new(match &trace.times {
             None => MediaSource::new(start, trace.frames.clone(), trace.interval, *packet),
             Some(times) => MediaSource::with_times(start, trace.frames.clone(), times.clone(), trace.period(), *packet),

@@ -351,7 +351,9 @@ fn packets_follow_the_mtu_and_the_segment() {
         | Application::Audio { packet, .. }
         | Application::File { packet, .. }
         | Application::VideoTrace { packet, .. } => packet,
-        Application::Adu { .. } | Application::Game { .. } => panic!("the packets of these have other sizes"),
+        Application::Adu { .. } | Application::Game { .. } | Application::Custom(_) => {
+            panic!("the packets of these have other sizes")
+        }
     };
     assert_eq!(packet(&[BULK]), 1472);
     assert_eq!(packet(&[BULK, "radio.mtu=1000 B"]), 972);

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::super::Resolver;
+use super::super::custom::Custom;
 use super::Carrier;
 use super::transport::WITHOUT_MTU;
 use crate::scenario::declare::{computed, is, nothing};
@@ -101,6 +102,7 @@ pub(super) enum Application {
         #[schemars(extend("minimum" = 1, "maximum" = 65_507, "x-default" = computed(PACKET)))]
         packet: Option<Size>,
     },
+    Custom(Custom),
 }
 
 const PACKET: &str = "`radio.mtu` less 28 B, 1472 B if there is no MTU (UDP); the segment (others)";
@@ -154,9 +156,9 @@ impl From<GameDirection> for application::GameDirection {
 }
 
 impl Application {
-    /// Whether its packets have times at which they are shown.
+    /// Whether its packets have times at which they are shown, or may have.
     pub(super) fn is_media(&self) -> bool {
-        matches!(self, Self::Audio(_) | Self::Cbr { .. } | Self::VideoTrace { .. })
+        matches!(self, Self::Audio(_) | Self::Cbr { .. } | Self::VideoTrace { .. } | Self::Custom(_))
     }
 }
 
@@ -209,7 +211,23 @@ impl Resolver<'_> {
                     }
                 }
             }
+            Application::Custom(custom) => model::Application::Custom(self.custom_application(index, custom, carrier)?),
         })
+    }
+
+    fn custom_application(
+        &mut self,
+        index: &str,
+        custom: Custom,
+        carrier: Carrier<'_>,
+    ) -> Option<model::CustomApplication> {
+        let registry = &self.source.registry;
+        let found = registry.application(&custom.name, custom.parameters());
+        let known: Vec<&str> = registry.application_names().collect();
+        let make = self.custom(&["flows", index, "application"], "application", &custom, found, &known)?;
+        let application = model::CustomApplication { name: custom.name, make };
+        self.check_datagram(index, "parameters", f64::from(application.specimen().largest_write()), carrier);
+        Some(application)
     }
 
     fn audio(&mut self, index: &str, audio: Audio, carrier: Carrier<'_>) -> model::Application {

@@ -56,7 +56,7 @@ pub(super) struct Flow {
     fec: Option<Fec>,
     /// What is sent.
     application: Application,
-    /// A player at the receiving end that shows what comes, with a buffer; of `audio`, `cbr` and `video-trace`.
+    /// A player at the receiving end that shows what comes, with a buffer; of `audio`, `cbr`, `video-trace`, and custom media.
     #[schemars(extend("x-default" = nothing("none", "")))]
     player: Option<Player>,
 }
@@ -136,6 +136,12 @@ impl Resolver<'_> {
         let carrier = Carrier { transport: &transport, overhead: if fec.is_some() { FEC_HEADER } else { 0 }, mtu };
         let player = flow.player.map(|player| self.player(index, &player, &flow.application));
         let application = self.application(index, flow.application, carrier, traces);
+        if let (Some(_), Some(model::Application::Custom(custom))) = (&player, &application)
+            && custom.specimen().timeline().is_none()
+        {
+            let problem = format!("shows media only, which have times, and \"{}\" has no timeline", custom.name);
+            self.report(&["flows", index, "player"], problem, "an application of media");
+        }
         let (from, to, application) = (from?, to?, application?);
         Some(model::Flow {
             name: flow.name,
