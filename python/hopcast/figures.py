@@ -43,6 +43,10 @@ PAPER = "paper"
 """In legends."""
 HOLLOW: Any = {"linestyle": ":", "linewidth": 1.0, "markerfacecolor": "none", "markersize": 8.0}
 """Of what a paper says: around the mark of what is measured where both are alike."""
+PAGE_FONTS = "'DejaVu Sans', Verdana, sans-serif"
+"""On a page: the font by which places were computed, one of its widths, or whatever the reader has."""
+LONG = re.compile(r"-?\d+\.\d{3,}")
+"""Numbers with more than two decimals."""
 
 STYLE: Any = {
     "figure.facecolor": "none",
@@ -306,18 +310,38 @@ def _bars(axes: Axes, labels: Sequence[str], groups: Sequence[Group], y: str) ->
 def svg(figure: Figure, prefix: str = "") -> str:
     """The figure as an SVG element for a page: in the page's ink, the same bytes each time.
 
-    Its identifiers begin with `prefix`, so that several figures can stand on one page.
+    Its identifiers begin with `prefix`, so that several figures can stand on one page. It is small: text stays text, coordinates
+    have two decimals (a hundredth of a point), and marks of one style say it once.
     """
     buffer = io.StringIO()
-    with matplotlib.rc_context(STYLE):
+    with matplotlib.rc_context(STYLE | {"svg.fonttype": "none"}):
         figure.savefig(buffer, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     text = buffer.getvalue()
     text = text[text.index("<svg") :].replace(INK, "currentColor")
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r"'DejaVu Sans'[^;\"]*", PAGE_FONTS, text)
+    text = re.sub(
+        r'\b(?:d|x|y|width|height|transform)="[^"]*"', lambda attribute: LONG.sub(_rounded, attribute[0]), text
+    )
+    text = re.sub(r"<g( [^>]*)?>\n((?: *<use [^>]*/>\n){2,})", _styled_once, text)
     text = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}", text)
     # The page sets the size; the view box keeps the proportions.
     head, body = text.split(">", 1)
     return re.sub(r' (width|height)="[^"]*"', "", head) + ">" + body
+
+
+def _rounded(number: re.Match[str]) -> str:
+    """A number with two decimals at most."""
+    short = f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
+    return "0" if short == "-0" else short
+
+
+def _styled_once(group: re.Match[str]) -> str:
+    """The marks of a line, whose style stands at their group instead of at each."""
+    styles = set(re.findall(r' style="[^"]*"', group[2]))
+    if len(styles) > 1:
+        return group[0]
+    return f"<g{group[1] or ''}{''.join(styles)}>\n" + re.sub(r' style="[^"]*"', "", group[2])
 
 
 def save(figure: Figure, file: IO[bytes], kind: str, title: str | None = None) -> None:

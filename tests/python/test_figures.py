@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import Any
 
@@ -180,3 +181,11 @@ def test_a_step_begins_where_its_interval_does() -> None:
     line = axes.get_lines()[0]
     assert list(line.get_xdata()) == [0.0, 5.0, 5.0, 10.0, 10.0, 15.0]
     assert [str(value) for value in line.get_ydata()] == ["1.0", "1.0", "nan", "nan", "3.0", "3.0"]
+
+
+def test_a_figure_on_a_page_keeps_its_text_and_no_long_numbers() -> None:
+    drawn = svg(curves([Curve("a <b>", [0.0, 1 / 3, 1.0], [1 / 7, 2 / 7, 3 / 7], 0)], y="rate"))
+    assert "rate</text>" in drawn
+    assert "a &lt;b&gt;</text>" in drawn
+    assert "Verdana" in drawn
+    assert re.search(r' (?:d|x|y|transform)="[^"]*\.\d{3}', drawn) is None
