@@ -15,13 +15,27 @@ PUBLISHED = {6e6: 0.86, 12e6: 3.89, 18e6: 6.37, 24e6: 9.63, 36e6: 12.72, 48e6: 1
 @pytest.mark.parametrize("rate", PUBLISHED)
 def test_a_tenth_is_lost_where_it_was_published(rate: float) -> None:
     decibels = PUBLISHED[rate]
-    before, after = _core.frame_error_rates(rate, 1458, [decibels - 0.25, decibels + 0.25])
+    before, after = _core.frame_error_rates("802.11a", rate, 1458, [decibels - 0.25, decibels + 0.25])
     assert before > 0.1 > after
 
 
 def test_a_rate_that_does_not_exist_is_refused() -> None:
     with pytest.raises(ValueError, match="7000000"):
-        _core.frame_error_rates(7e6, 100, [10.0])
+        _core.frame_error_rates("802.11a", 7e6, 100, [10.0])
+    with pytest.raises(ValueError, match="802.11b has no rate of 54000000"):
+        _core.frame_error_rates("802.11b", 54e6, 100, [10.0])
+
+
+def test_a_standard_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(ValueError, match="802.11z"):
+        _core.frame_error_rates("802.11z", 6e6, 100, [10.0])
+
+
+def test_turbo_mode_needs_what_half_its_rate_needs() -> None:
+    decibels = [0.0, 2.0, 4.0]
+    turbo = _core.frame_error_rates("802.11a-turbo", 24e6, 100, decibels)
+    assert turbo == _core.frame_error_rates("802.11a", 12e6, 100, decibels)
+    assert turbo != _core.frame_error_rates("802.11a", 24e6, 100, decibels)
 
 
 def test_a_corridor_of_100_feet() -> None:

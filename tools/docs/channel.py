@@ -49,7 +49,7 @@ def frames(axes: Axes) -> None:
     decibels = np.arange(-2.0, 21.0, 0.05)
     for index, (rate, points) in enumerate(LINK_SIMULATIONS.items()):
         colour = COLOURS[index % len(COLOURS)]
-        lost = _core.frame_error_rates(rate * 1e6, 1458, list(decibels))
+        lost = _core.frame_error_rates("802.11a", rate * 1e6, 1458, list(decibels))
         axes.plot(decibels, lost, color=colour, label=f"{rate:g} Mb/s", linestyle="-" if index < len(COLOURS) else "--")
         axes.plot(*zip(*points, strict=True), "o", color=colour, markersize=3.5)
     axes.set_yscale("log")

@@ -149,7 +149,7 @@ def overlapped(rate: int, first: bool, ratios: Any) -> Any:
     """The same by a closed form: bits that meet the other frame see its power and the noise, and a frame that comes later needs
     the capture ratio of 10 dB to be looked at."""
     noisy = -10 * np.log10(10 ** (-ratios / 10) + 10 ** (-ALONE_DB / 10))
-    lost = np.array(_core.frame_error_rates(rate * 1e6, 1000, list(noisy)))
+    lost = np.array(_core.frame_error_rates("802.11a", rate * 1e6, 1000, list(noisy)))
     # Of the payload's symbols, all but those before the other frame begins, or after it has ended.
     payload = theory.airtime("802.11a", rate * 1e6, 1000) - 20e-6
     met = (payload + 20e-6 - OVERLAP[rate]) if first else (payload - OVERLAP[rate])
@@ -212,10 +212,10 @@ def fixed_goodput(rate: int, snr: float, fading: str) -> float:
 def frame_loss(rate: int, octets: int, snr: float, fading: str) -> float:
     """Chance that a frame is lost: its bits, or its preamble, which is found from 4 dB on."""
     if fading == "none":
-        return float(_core.frame_error_rates(rate * 1e6, octets, [snr])[0]) if snr >= 4.0 else 1.0
+        return float(_core.frame_error_rates("802.11a", rate * 1e6, octets, [snr])[0]) if snr >= 4.0 else 1.0
     # Of an exponential power, by quantiles.
     levels = snr + QUANTILES_DB
-    lost = np.array(_core.frame_error_rates(rate * 1e6, octets, list(levels)))
+    lost = np.array(_core.frame_error_rates("802.11a", rate * 1e6, octets, list(levels)))
     return float(np.where(levels >= 4.0, lost, 1.0).mean())
 
 

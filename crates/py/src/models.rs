@@ -3,19 +3,23 @@
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::errors::{GilbertElliott, States, SuccessCurve};
 use hopcast_radio::fading::{Distribution, Fading};
-use hopcast_radio::phy::{DataRate, Encoding};
+use hopcast_radio::phy::{DataRate, Standard};
 use hopcast_radio::propagation::{LinkShadowing, LogDistance, Polarization, Position, Propagation, TwoRayInterference};
 use hopcast_radio::units::Decibel;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// The probability that a frame of so many octets is lost at each signal-to-noise ratio in dB. Raises ValueError if no
-/// standard has the rate, which is in bit/s.
+/// The probability that a frame of so many octets, by a standard such as `802.11a`, is lost at each signal-to-noise ratio in dB.
+/// Raises ValueError if there is no such standard, or it does not have the rate, which is in bit/s.
 #[pyfunction]
-pub(crate) fn frame_error_rates(rate: f64, octets: u32, snr_db: Vec<f64>) -> PyResult<Vec<f64>> {
-    let encoding = Encoding::of(DataRate::from_kbps((rate / 1e3).round() as u32))
-        .ok_or_else(|| PyValueError::new_err(format!("no standard has a rate of {rate} bit/s")))?;
-    let curve = SuccessCurve::new(encoding);
+pub(crate) fn frame_error_rates(standard: &str, rate: f64, octets: u32, snr_db: Vec<f64>) -> PyResult<Vec<f64>> {
+    let phy = Standard::named(standard)
+        .ok_or_else(|| PyValueError::new_err(format!("there is no standard {standard:?}")))?
+        .phy(false);
+    let vector = phy
+        .vector(DataRate::from_kbps((rate / 1e3).round() as u32))
+        .ok_or_else(|| PyValueError::new_err(format!("{standard} has no rate of {rate} bit/s")))?;
+    let curve = SuccessCurve::new(vector.framing().encoding);
     let bits = 8.0 * f64::from(octets);
     Ok(snr_db.into_iter().map(|decibels| curve.frame_error_rate(Decibel(decibels).as_ratio(), bits)).collect())
 }

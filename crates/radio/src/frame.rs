@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use hopcast_protocols::time::{Duration, Instant};
 
-use crate::phy::DataRate;
+use crate::phy::TxVector;
 use crate::queue::Queued;
 
 /// A radio on the medium. Its MAC address is derived from this index.
@@ -160,8 +160,8 @@ pub struct Frame<P> {
     pub priority: Option<UserPriority>,
     /// Length of the MPDU with FCS, in bytes.
     pub octets: u32,
-    /// Rate of the PSDU.
-    pub rate: DataRate,
+    /// How it is put on the air.
+    pub vector: TxVector,
     /// From the first bit of the preamble to the last of the frame.
     pub airtime: Duration,
     /// Preamble and PLCP header; at their end a receiver's PHY reports the start of a frame.
@@ -186,7 +186,7 @@ impl<P> Frame<P> {
             retry,
             priority,
             octets,
-            rate,
+            vector,
             airtime,
             header,
             ..
@@ -200,7 +200,7 @@ impl<P> Frame<P> {
             retry,
             priority,
             octets,
-            rate,
+            vector,
             airtime,
             header,
             payload,

@@ -7,7 +7,7 @@ use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::edca::UserPriority;
 use hopcast_radio::mac::{Frame, FrameKind};
 use hopcast_radio::medium::Link;
-use hopcast_radio::phy::{DataRate, Modulation, Standard};
+use hopcast_radio::phy::{ModulationClass, Standard, TxVector};
 use hopcast_wire::ieee80211::{Addressing, DataSubtype, Flags, ManagementSubtype, SequenceControl, fcs, management};
 use hopcast_wire::radiotap::{Channel, ChannelFlags};
 use hopcast_wire::{MacAddress, arp, dccp, ethernet, ieee80211, ipv4, llc, radiotap, tcp, udp};
@@ -24,8 +24,6 @@ const MANAGEMENT_HEADER: u64 = 24;
 pub(crate) struct Encoder {
     /// By station: the centre of its channel in MHz, and what its node is.
     stations: Vec<(u16, Role)>,
-    short_preamble: bool,
-    is_turbo: bool,
     /// Whether received power means anything.
     has_power: bool,
     octets: Vec<u8>,
@@ -47,8 +45,6 @@ impl Encoder {
         };
         Self {
             stations: network::stations(scenario).iter().map(station).collect(),
-            short_preamble: radio.short_preamble && matches!(radio.standard, Standard::HrDsss | Standard::Erp),
-            is_turbo: radio.standard == Standard::OfdmTurbo,
             has_power: radio.propagation.frequency().is_some(),
             octets: Vec::new(),
             transport: Vec::new(),
@@ -83,21 +79,14 @@ impl Encoder {
         let (frequency, _) = self.stations[frame.transmitter.0 as usize];
         let repr = radiotap::Repr {
             tsft: Some((start + frame.header).as_nanos() / 1_000),
-            flags: Some(self.radiotap_flags(frame.rate)),
-            rate: u8::try_from(frame.rate.as_kbps() / 500).ok(),
-            channel: Some(Channel { frequency, flags: channel_flags(frequency, frame.rate, self.is_turbo) }),
+            flags: Some(radiotap_flags(frame.vector)),
+            rate: u8::try_from(frame.vector.data_rate().as_kbps() / 500).ok(),
+            channel: Some(Channel { frequency, flags: channel_flags(frequency, frame.vector) }),
             // A float to integer cast saturates.
             antenna_signal: received.filter(|_| self.has_power).map(|link| libm::round(link.power.as_dbm()) as i8),
         };
         let room = self.grow(repr.buffer_len());
         repr.emit(&mut radiotap::Packet::new_unchecked(room));
-    }
-
-    fn radiotap_flags(&self, rate: DataRate) -> radiotap::Flags {
-        // Frames at 1 Mb/s always have the long preamble (16.2.2.3).
-        let short = self.short_preamble && rate.modulation() == Modulation::Dsss && rate.as_kbps() > 1_000;
-        let preamble = if short { radiotap::Flags::SHORT_PREAMBLE } else { radiotap::Flags::default() };
-        radiotap::Flags::FCS_AT_END | preamble
     }
 
     fn push_header(&mut self, frame: &Frame<Rc<Packet>>) {
@@ -141,7 +130,7 @@ impl Encoder {
         let mut body = *body;
         if let management::Repr::Beacon(bss) | management::Repr::ProbeResponse(bss) = &mut body {
             let header_bits = 8 * MANAGEMENT_HEADER;
-            let header = Duration::from_nanos(header_bits * 1_000_000 / u64::from(frame.rate.as_kbps()));
+            let header = Duration::from_nanos(header_bits * 1_000_000 / u64::from(frame.vector.data_rate().as_kbps()));
             bss.timestamp += (sent + frame.header + header).saturating_since(created).as_nanos() / 1_000;
         }
         let room = self.grow(body.buffer_len());
@@ -304,7 +293,13 @@ fn subtype(frame: &Frame<Rc<Packet>>) -> ManagementSubtype {
     body.expect("a management frame has a body").subtype()
 }
 
-fn channel_flags(frequency: u16, rate: DataRate, is_turbo: bool) -> ChannelFlags {
+fn radiotap_flags(vector: TxVector) -> radiotap::Flags {
+    let is_short = vector.has_short_preamble();
+    let preamble = if is_short { radiotap::Flags::SHORT_PREAMBLE } else { radiotap::Flags::default() };
+    radiotap::Flags::FCS_AT_END | preamble
+}
+
+fn channel_flags(frequency: u16, vector: TxVector) -> ChannelFlags {
     let spectrum = match frequency {
         900..=930 => ChannelFlags::SPECTRUM_900_MHZ,
         2_400..=2_500 => ChannelFlags::SPECTRUM_2_GHZ,
@@ -312,10 +307,10 @@ fn channel_flags(frequency: u16, rate: DataRate, is_turbo: bool) -> ChannelFlags
         _ => ChannelFlags::default(),
     };
     spectrum
-        | match rate.modulation() {
-            Modulation::Dsss => ChannelFlags::CCK,
-            Modulation::Ofdm if is_turbo => ChannelFlags::OFDM | ChannelFlags::TURBO,
-            Modulation::Ofdm => ChannelFlags::OFDM,
+        | match vector.modulation_class() {
+            ModulationClass::Dsss => ChannelFlags::CCK,
+            _ if vector.format() == Standard::OfdmTurbo => ChannelFlags::OFDM | ChannelFlags::TURBO,
+            _ => ChannelFlags::OFDM,
         }
 }
 

@@ -86,7 +86,9 @@ def metres(loss: float, exponent: float) -> float:
     low, high = -5.0, 30.0
     for _ in range(60):
         middle = (low + high) / 2.0
-        low, high = (middle, high) if _core.frame_error_rates(RATE, MPDU, [middle])[0] > loss else (low, middle)
+        low, high = (
+            (middle, high) if _core.frame_error_rates("802.11b", RATE, MPDU, [middle])[0] > loss else (low, middle)
+        )
     (gain,) = _core.log_distance_gains(FREQUENCY, exponent, 1.0, [1.0])
     return math.exp((POWER_DBM + gain - NOISE_DBM - low) / (10.0 * exponent) * math.log(10.0))
 

@@ -80,11 +80,17 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::phy::{DataRate, Standard};
+    use crate::phy::{DataRate, Framing, Standard};
     use crate::units::Decibel;
 
+    /// Frames of 802.11g at this rate in Mb/s, which has those of 802.11b and, silence apart, of 802.11a.
+    fn at(mbps: f64) -> Framing {
+        let vector = Standard::Erp.phy(false).vector(DataRate::from_kbps((mbps * 1e3) as u32));
+        vector.expect("a rate of the standard").framing()
+    }
+
     fn curve(mbps: f64) -> SuccessCurve {
-        SuccessCurve::new(Encoding::of(DataRate::from_kbps((mbps * 1e3) as u32)).expect("a rate of the standard"))
+        SuccessCurve::new(at(mbps).encoding)
     }
 
     fn decibels_for(mbps: f64, rate: f64, octets: f64) -> f64 {
@@ -122,7 +128,7 @@ mod tests {
     fn dsss_agrees_with_cards_up_to_one_noise_figure() {
         let levels = [(1.0, -91.0), (2.0, -88.0), (5.5, -85.0), (11.0, -82.0)];
         let figures = levels.map(|(mbps, level)| {
-            let noise = super::super::thermal_noise(Encoding::Dbpsk.noise_bandwidth(), 0.0).as_dbm();
+            let noise = super::super::thermal_noise(at(mbps).noise_bandwidth, 0.0).as_dbm();
             level - noise - decibels_for(mbps, 0.08, 1_024.0)
         });
         let mean = figures.iter().sum::<f64>() / 4.0;
@@ -138,12 +144,12 @@ mod tests {
     fn the_standards_minimum_is_surpassed() {
         for standard in [Standard::HrDsss, Standard::Ofdm] {
             let phy = standard.phy(false);
-            for &rate in standard.rates() {
-                let encoding = Encoding::of(rate).expect("a rate of the standard");
-                let noise = super::super::thermal_noise(encoding.noise_bandwidth(), 15.0).as_dbm();
-                let needed = noise + decibels_for(f64::from(rate.as_kbps()) / 1e3, 0.1, 1_000.0);
-                let margin = phy.minimum_sensitivity(rate) - needed;
-                assert!((0.0..14.0).contains(&margin), "{rate}: {margin} dB");
+            for vector in phy.vectors() {
+                let Framing { encoding, noise_bandwidth, minimum_sensitivity, .. } = vector.framing();
+                let noise = super::super::thermal_noise(noise_bandwidth, 15.0).as_dbm();
+                let ratio = Decibel::from_ratio(SuccessCurve::new(encoding).ratio_for(0.1, 8_000.0));
+                let margin = minimum_sensitivity - (noise + ratio.0);
+                assert!((0.0..14.0).contains(&margin), "{vector}: {margin} dB");
             }
         }
     }
@@ -172,8 +178,7 @@ mod tests {
     proptest! {
         #[test]
         fn more_signal_never_hurts(decibels in -30.0f64..45.0, more in 0.0f64..3.0, at in 0usize..12) {
-            let rate = Standard::Erp.rates()[at];
-            let curve = curve(f64::from(rate.as_kbps()) / 1e3);
+            let curve = SuccessCurve::new(Standard::Erp.phy(false).vectors()[at].framing().encoding);
             let (low, high) = (Decibel(decibels).as_ratio(), Decibel(decibels + more).as_ratio());
             prop_assert!(curve.ln_success(low) <= curve.ln_success(high));
             prop_assert!(curve.ln_success(high) <= 0.0);

@@ -5,7 +5,7 @@
 //! so its probability is that of coherent detection. Where the phase of the last symbol is the only reference, DBPSK needs
 //! 0.8 dB more and DQPSK 2.4 dB more (ns-3 reckons so); cards are better than that, see the test in `curve.rs`.
 //!
-//! A ratio is that of powers over [`crate::phy::Encoding::noise_bandwidth`]; a chip's energy over the noise density is 3/2 of
+//! A ratio is that of powers over [`noise_bandwidth`](crate::phy::Framing::noise_bandwidth); a chip's energy over the noise density is 3/2 of
 //! it. Symbols are independent.
 
 use crate::phy::BANDWIDTH_IN_CHIP_RATES;

@@ -11,7 +11,7 @@ use super::edca::{AccessCategory, EdcaParameters, UserPriority};
 use super::outputs::Outputs;
 use super::{DropCause, Output};
 use crate::frame::{FrameKind, Payload, StationId};
-use crate::phy::DataRate;
+use crate::phy::TxVector;
 use crate::queue::InterfaceQueue;
 
 /// See the module. Laid out as it stands here, for the same reason as [`super::Dcf`].
@@ -51,7 +51,7 @@ pub(super) struct OutgoingMpdu<P> {
     /// Of a QoS frame.
     pub(super) priority: Option<UserPriority>,
     /// Of the present attempt.
-    pub(super) rate: DataRate,
+    pub(super) rate: TxVector,
     /// Attempts that were not acknowledged.
     pub(super) unacknowledged: u32,
     pub(super) short_retries: u32,

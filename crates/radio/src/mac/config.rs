@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::edca::EdcaParameters;
 use crate::frame::StationId;
-use crate::phy::{DataRate, Modulation, Phy};
+use crate::phy::{ModulationClass, Phy, TxVector};
 use crate::queue::Discipline;
 use crate::rate::Algorithm;
 
@@ -16,7 +16,7 @@ pub struct Config {
     /// How the rate of each unicast data frame is chosen.
     pub rate_control: Algorithm,
     /// The rates that rate control chooses from; none: all of the standard's. Of no meaning where the rate is fixed.
-    pub rates: Vec<DataRate>,
+    pub rates: Vec<TxVector>,
     /// Those that understand DSSS and HR/DSSS alone, in order: stations of 802.11b in an 802.11g network. Data go to them at such
     /// rates, the highest that does not exceed the fixed rate, or those among [`Self::rates`], all of the standard's if there are
     /// none among them.
@@ -25,9 +25,9 @@ pub struct Config {
     pub seed: u64,
     /// Rate of CTS-to-self and broadcast frames, and the highest one of RTS, CTS and ACK. With protection it must be one of DSSS
     /// or HR/DSSS, which every station understands.
-    pub basic_rate: DataRate,
+    pub basic_rate: TxVector,
     /// That of every station, by index, where not all have the same: each answers by its own.
-    pub basic_rates: Arc<[DataRate]>,
+    pub basic_rates: Arc<[TxVector]>,
     /// Whether stations answer: with an ACK to a unicast data frame, and with a CTS to an RTS
     /// ([`crate::phy::Standard::acknowledges`]). Without it nobody sends an RTS, and a frame is done once it has been sent,
     /// and is never repeated.
@@ -94,7 +94,7 @@ impl Config {
 
     /// DCF by the standard, without options: a fixed `data_rate`, the basic rate that goes with it, no RTS (dot11RTSThreshold
     /// beyond any frame), no protection, and a drop-tail queue.
-    pub fn new(phy: Phy, data_rate: DataRate) -> Self {
+    pub fn new(phy: Phy, data_rate: TxVector) -> Self {
         Self {
             phy,
             rate_control: Algorithm::Fixed(data_rate),
@@ -102,7 +102,7 @@ impl Config {
             dsss_receivers: Arc::default(),
             basic_rates: Arc::default(),
             seed: 1,
-            basic_rate: phy.standard().default_basic_rate(data_rate),
+            basic_rate: phy.default_basic_rate(data_rate),
             acknowledgements: phy.standard().acknowledges(),
             protection: Protection::None,
             edca: None,
@@ -116,17 +116,17 @@ impl Config {
     }
 
     /// Whether RTS and CTS protect data frames at `rate`.
-    pub(super) fn is_rts_protected(&self, rate: DataRate) -> bool {
-        self.protection == Protection::RtsCts && rate.modulation() == Modulation::Ofdm
+    pub(super) fn is_rts_protected(&self, rate: TxVector) -> bool {
+        self.protection == Protection::RtsCts && rate.modulation_class() > ModulationClass::Dsss
     }
 
     /// Whether what goes before data frames at `rate` protects them.
-    pub(super) fn is_protected(&self, rate: DataRate) -> bool {
+    pub(super) fn is_protected(&self, rate: TxVector) -> bool {
         self.is_rts_protected(rate) || self.is_cts_protected(rate)
     }
 
     /// Whether a CTS-to-self protects data frames at `rate`.
-    pub(super) fn is_cts_protected(&self, rate: DataRate) -> bool {
-        self.protection == Protection::CtsToSelf && rate.modulation() == Modulation::Ofdm
+    pub(super) fn is_cts_protected(&self, rate: TxVector) -> bool {
+        self.protection == Protection::CtsToSelf && rate.modulation_class() > ModulationClass::Dsss
     }
 }

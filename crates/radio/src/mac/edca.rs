@@ -4,7 +4,7 @@
 use hopcast_protocols::time::Duration;
 
 pub use crate::frame::UserPriority;
-use crate::phy::{Phy, PhyParameters, Standard};
+use crate::phy::{ModulationClass, Phy, PhyParameters};
 
 /// An access category, lowest priority first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -64,9 +64,9 @@ impl EdcaParameters {
     }
 
     /// The defaults for `category` on `phy`, for stations that no access point tells otherwise.
-    pub const fn defaults(category: AccessCategory, phy: &Phy, edition: Edition) -> Self {
+    pub fn defaults(category: AccessCategory, phy: &Phy, edition: Edition) -> Self {
         let PhyParameters { cw_min, cw_max, .. } = *phy.parameters();
-        let dsss = matches!(phy.standard(), Standard::Dsss | Standard::HrDsss | Standard::Wavelan);
+        let dsss = phy.fastest().modulation_class() == ModulationClass::Dsss;
         // Of a power of two less one: (aCWmin + 1)/2 − 1 and (aCWmin + 1)/4 − 1.
         let (half, quarter) = (cw_min >> 1, cw_min >> 2);
         let (cw_min, cw_max, aifsn) = match category {
@@ -98,6 +98,7 @@ impl EdcaParameters {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::phy::Standard;
 
     fn row(category: AccessCategory, standard: Standard, edition: Edition) -> (u32, u32, u8, u64, u64) {
         let phy = standard.phy(false);

@@ -30,7 +30,7 @@ use hopcast_protocols::random::Stream;
 use hopcast_protocols::time::{Duration, Instant};
 
 pub use crate::frame::{Frame, FrameKind, Header, Payload, StationId};
-use crate::phy::{DataRate, Phy};
+use crate::phy::{Phy, TxVector};
 use crate::queue::Reason;
 use access_function::{AccessFunction, OutgoingMpdu};
 pub use config::{AccessRules, Config, Protection};
@@ -344,7 +344,7 @@ impl<P: Payload> Dcf<P> {
             Some(receiver) if receiver == self.station => self.on_addressed(frame, now),
             Some(_) => {
                 let lapse = (frame.kind == FrameKind::Rts && self.rules == AccessRules::Standard)
-                    .then(|| self.nav_lapse.at(frame.rate, || nav_lapse(&self.config, frame.rate)));
+                    .then(|| self.nav_lapse.at(frame.vector, || nav_lapse(&self.config, frame.vector)));
                 self.update_nav(frame.duration, lapse, now);
                 if let (true, Some(payload), Some(receiver)) = (self.is_promiscuous, frame.payload, frame.receiver) {
                     self.put_out(Output::Overheard(payload, frame.transmitter, receiver));
@@ -363,7 +363,7 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// A frame at `rate`, which started at `start`, has ended and could not be received.
-    pub fn handle_error(&mut self, rate: DataRate, start: Instant, now: Instant) {
+    pub fn handle_error(&mut self, rate: TxVector, start: Instant, now: Instant) {
         self.errors += 1;
         let more = self.eifs_excess.at(rate, || eifs_excess(&self.config, rate));
         match self.rules {
@@ -378,7 +378,7 @@ impl<P: Payload> Dcf<P> {
 
     /// A frame at `rate`, which takes `airtime`, has begun and does no harm to the stronger one that is being received.
     #[cold]
-    pub fn handle_overcome(&mut self, rate: DataRate, airtime: Duration, now: Instant) {
+    pub fn handle_overcome(&mut self, rate: TxVector, airtime: Duration, now: Instant) {
         if self.rules == AccessRules::Ns2 {
             let eifs = self.eifs_excess.at(rate, || eifs_excess(&self.config, rate));
             self.update_nav(airtime + eifs, None, now);
@@ -489,7 +489,7 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// The rate that rate control has chosen last, for whichever receiver; `None` where the rate is fixed, or before the first frame.
-    pub fn chosen_rate(&self) -> Option<DataRate> {
+    pub fn chosen_rate(&self) -> Option<TxVector> {
         self.rates.chosen()
     }
 
@@ -753,7 +753,7 @@ impl<P: Payload> Dcf<P> {
         match kind {
             FrameKind::Rts => {
                 let rts = self.on_air.as_ref().expect("it has just been transmitted");
-                let (receiver, rate) = (rts.receiver, rts.rate);
+                let (receiver, rate) = (rts.receiver, rts.vector);
                 idle_from = self.await_response(FrameKind::Cts, receiver, rate, now);
             }
             // To the station itself: data follow.
@@ -779,7 +779,7 @@ impl<P: Payload> Dcf<P> {
         &mut self,
         kind: FrameKind,
         receiver: Option<StationId>,
-        rate: DataRate,
+        rate: TxVector,
         now: Instant,
     ) -> Instant {
         let response = self.response_to(receiver, rate);
@@ -945,9 +945,9 @@ impl<P: Payload> Dcf<P> {
             retry: outgoing.unacknowledged > 0,
             priority: outgoing.priority,
             octets,
-            rate,
+            vector: rate,
             airtime,
-            header: self.config.phy.header_duration(rate),
+            header: rate.header_duration(),
             payload: Some(()),
         }
     }
@@ -977,7 +977,7 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// What follows a data frame at `rate`: SIFS and the ACK, if there is one.
-    fn response_duration(&mut self, receiver: Option<StationId>, rate: DataRate) -> Duration {
+    fn response_duration(&mut self, receiver: Option<StationId>, rate: TxVector) -> Duration {
         if receiver.is_none() || !self.config.acknowledgements {
             return Duration::ZERO;
         }
@@ -986,7 +986,7 @@ impl<P: Payload> Dcf<P> {
 
     /// The answer of `receiver` to a frame at `rate`.
     #[inline]
-    fn response_to(&mut self, receiver: Option<StationId>, rate: DataRate) -> ControlResponse {
+    fn response_to(&mut self, receiver: Option<StationId>, rate: TxVector) -> ControlResponse {
         self.rates.response_to(receiver.unwrap_or(self.station), &self.config.phy, rate)
     }
 
@@ -1016,7 +1016,7 @@ impl<P: Payload> Dcf<P> {
 
     /// 9.3.1.3, 9.3.1.4: the request's duration less SIFS and this response.
     fn response(&mut self, kind: FrameKind, request: &Header) -> Header {
-        let response = self.rates.response(&self.config.phy, request.rate);
+        let response = self.rates.response(&self.config.phy, request.vector);
         let duration = request.duration.saturating_sub(self.sifs() + response.airtime);
         let receiver = Some(request.transmitter);
         let frame = self.frame(kind, receiver, FrameKind::RESPONSE_OCTETS, response.rate, response.airtime, duration);
@@ -1029,7 +1029,7 @@ impl<P: Payload> Dcf<P> {
         kind: FrameKind,
         receiver: Option<StationId>,
         octets: u32,
-        rate: DataRate,
+        rate: TxVector,
         airtime: Duration,
         duration: Duration,
     ) -> Header {
@@ -1042,9 +1042,9 @@ impl<P: Payload> Dcf<P> {
             retry: false,
             priority: None,
             octets,
-            rate,
+            vector: rate,
             airtime,
-            header: self.config.phy.header_duration(rate),
+            header: rate.header_duration(),
             payload: None,
         }
     }
@@ -1058,7 +1058,7 @@ impl<P: Payload> Dcf<P> {
 const NS2_PROPAGATION: Duration = Duration::from_micros(2);
 
 /// What [`Dcf::eifs_excess`] holds.
-fn eifs_excess(config: &Config, rate: DataRate) -> Duration {
+fn eifs_excess(config: &Config, rate: TxVector) -> Duration {
     let more = config.phy.eifs_without_difs(rate);
     match config.rules {
         AccessRules::Standard => more,
@@ -1069,18 +1069,18 @@ fn eifs_excess(config: &Config, rate: DataRate) -> Duration {
 /// A time that depends on the rate of a frame. That of the last one is kept: most come at one rate.
 #[derive(Clone, Copy, Debug)]
 struct ByRate {
-    rate: DataRate,
+    rate: TxVector,
     time: Duration,
 }
 
 impl ByRate {
-    const fn new(rate: DataRate, time: Duration) -> Self {
+    const fn new(rate: TxVector, time: Duration) -> Self {
         Self { rate, time }
     }
 
     /// That at `rate`, which `time` works out.
     #[inline]
-    fn at(&mut self, rate: DataRate, time: impl FnOnce() -> Duration) -> Duration {
+    fn at(&mut self, rate: TxVector, time: impl FnOnce() -> Duration) -> Duration {
         if self.rate != rate {
             *self = Self { rate, time: time() };
         }
@@ -1089,9 +1089,9 @@ impl ByRate {
 }
 
 /// 10.3.2.4: 2 SIFS + CTS + aRxPHYStartDelay + 2 slots after an RTS at `rate`.
-fn nav_lapse(config: &Config, rate: DataRate) -> Duration {
+fn nav_lapse(config: &Config, rate: TxVector) -> Duration {
     let phy = &config.phy;
     let parameters = phy.parameters();
     let cts = phy.airtime(rate, FrameKind::RESPONSE_OCTETS);
-    (parameters.sifs + parameters.slot) * 2 + cts + phy.rx_start_delay(rate)
+    (parameters.sifs + parameters.slot) * 2 + cts + rate.header_duration()
 }

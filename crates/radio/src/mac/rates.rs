@@ -6,7 +6,7 @@ use hopcast_protocols::time::{Duration, Instant};
 
 use super::Config;
 use crate::frame::{FrameKind, StationId};
-use crate::phy::{DataRate, Modulation, Phy, Standard};
+use crate::phy::{ModulationClass, Phy, TxVector};
 use crate::rate::{Algorithm, RateControl};
 
 /// Rates of data frames and of answers.
@@ -16,10 +16,10 @@ pub(super) struct Rates {
     /// To those that understand DSSS alone; none where all understand what this station sends.
     to_dsss: Option<Box<(Arc<[StationId]>, DataRates)>>,
     /// What rate control has chosen last.
-    chosen: Option<DataRate>,
-    basic: DataRate,
+    chosen: Option<TxVector>,
+    basic: TxVector,
     /// As in [`Config::basic_rates`].
-    basics: Arc<[DataRate]>,
+    basics: Arc<[TxVector]>,
     /// Of this station, and of all that have its basic rate: to an RTS at the basic rate, and to a frame at the rate that was asked for last: most frames have one of two rates.
     responses: [ControlResponse; 2],
 }
@@ -28,16 +28,16 @@ pub(super) struct Rates {
 #[derive(Clone, Debug)]
 struct DataRates {
     /// Without rate control: nothing else is asked then.
-    fixed: Option<DataRate>,
+    fixed: Option<TxVector>,
     control: RateControl,
 }
 
 /// The CTS or ACK that answers a frame at a rate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ControlResponse {
-    to: DataRate,
+    to: TxVector,
     /// Its own rate.
-    pub(super) rate: DataRate,
+    pub(super) rate: TxVector,
     /// Its time on the air.
     pub(super) airtime: Duration,
     /// From the end of the frame: without the start of an answer by then there is none.
@@ -50,15 +50,15 @@ impl Rates {
         let response = ControlResponse::new(phy, *basic_rate, *basic_rate);
         let data = DataRates::new(station, config.rate_control, rates, config);
         let to_dsss = (!dsss_receivers.is_empty()).then(|| {
-            let of_dsss = |rates: &[DataRate]| -> Vec<_> {
-                rates.iter().copied().filter(|rate| rate.modulation() == Modulation::Dsss).collect()
+            let of_dsss = |rates: &[TxVector]| -> Vec<_> {
+                rates.iter().copied().filter(|rate| rate.modulation_class() == ModulationClass::Dsss).collect()
             };
             let mut fitting = of_dsss(rates);
             if fitting.is_empty() {
-                fitting = of_dsss(phy.standard().rates());
+                fitting = of_dsss(phy.vectors());
             }
             let algorithm = match config.rate_control {
-                Algorithm::Fixed(rate) => Algorithm::Fixed(dsss_rate(phy.standard(), rate)),
+                Algorithm::Fixed(rate) => Algorithm::Fixed(dsss_rate(phy, rate)),
                 algorithm => algorithm,
             };
             Box::new((dsss_receivers.clone(), DataRates::new(station, algorithm, &fitting, config)))
@@ -74,7 +74,7 @@ impl Rates {
 
     /// The rate of the next attempt at a data frame to `receiver`; `retry` attempts at it were not acknowledged.
     #[inline]
-    pub(super) fn select(&mut self, receiver: StationId, now: Instant, retry: u32) -> DataRate {
+    pub(super) fn select(&mut self, receiver: StationId, now: Instant, retry: u32) -> TxVector {
         let rates = self.to(receiver);
         match rates.fixed {
             Some(rate) => rate,
@@ -95,13 +95,13 @@ impl Rates {
     }
 
     /// The rate that rate control has chosen last; `None` where there is none, or it has chosen none yet.
-    pub(super) fn chosen(&self) -> Option<DataRate> {
+    pub(super) fn chosen(&self) -> Option<TxVector> {
         self.chosen
     }
 
     /// Whether a data frame at `rate` was acknowledged.
     #[inline]
-    pub(super) fn on_report(&mut self, receiver: StationId, rate: DataRate, success: bool) {
+    pub(super) fn on_report(&mut self, receiver: StationId, rate: TxVector, success: bool) {
         let DataRates { fixed, control } = self.to(receiver);
         if fixed.is_some() {
             return;
@@ -111,7 +111,7 @@ impl Rates {
 
     /// The answer of another station to a frame at `rate`.
     #[inline]
-    pub(super) fn response_to(&mut self, station: StationId, phy: &Phy, rate: DataRate) -> ControlResponse {
+    pub(super) fn response_to(&mut self, station: StationId, phy: &Phy, rate: TxVector) -> ControlResponse {
         match self.basics.get(station.0 as usize) {
             Some(&basic) if basic != self.basic => ControlResponse::new(phy, basic, rate),
             _ => self.response(phy, rate),
@@ -120,7 +120,7 @@ impl Rates {
 
     /// This station's answer to a frame at `rate`.
     #[inline]
-    pub(super) fn response(&mut self, phy: &Phy, rate: DataRate) -> ControlResponse {
+    pub(super) fn response(&mut self, phy: &Phy, rate: TxVector) -> ControlResponse {
         if self.responses[0].to == rate {
             return self.responses[0];
         }
@@ -132,16 +132,16 @@ impl Rates {
 
     #[cold]
     #[inline(never)]
-    fn learn(&mut self, phy: &Phy, rate: DataRate) {
+    fn learn(&mut self, phy: &Phy, rate: TxVector) {
         self.responses[1] = ControlResponse::new(phy, self.basic, rate);
     }
 }
 
 /// The rate of the answer to a frame at `to` (10.6.6.5): the highest basic rate that is not above that of the frame and of its
 /// modulation. The basic rates are `basic` and the mandatory ones below it.
-pub fn control_response_rate(standard: Standard, basic: DataRate, to: DataRate) -> DataRate {
-    let fits = basic <= to && basic.modulation() == to.modulation();
-    if fits { basic } else { standard.default_basic_rate(to) }
+pub fn control_response_rate(phy: &Phy, basic: TxVector, to: TxVector) -> TxVector {
+    let fits = basic.data_rate() <= to.data_rate() && basic.modulation_class() == to.modulation_class();
+    if fits { basic } else { phy.default_basic_rate(to) }
 }
 
 /// The rate of an RTS before a frame at `rate`, of which `unanswered` went without a CTS: the basic rate if who understands the
@@ -149,31 +149,31 @@ pub fn control_response_rate(standard: Standard, basic: DataRate, to: DataRate) 
 ///
 /// Under rate control each that is not answered lowers it to the next mandatory rate: the rate of the data may be far too high
 /// for the link, and would stay so, as only data tell. What an RTS may go at is any of the basic rates (10.6.6.2).
-pub(super) fn rts_rate(config: &Config, rate: DataRate, unanswered: u32) -> DataRate {
-    let (standard, basic) = (config.phy.standard(), config.basic_rate);
-    let is_understood =
-        basic <= rate && (basic.modulation() == Modulation::Dsss || rate.modulation() == Modulation::Ofdm);
+pub(super) fn rts_rate(config: &Config, rate: TxVector, unanswered: u32) -> TxVector {
+    let (phy, basic) = (&config.phy, config.basic_rate);
+    let is_understood = basic.data_rate() <= rate.data_rate() && basic.modulation_class() <= rate.modulation_class();
     let first =
-        if is_understood || config.is_protected(rate) { basic } else { control_response_rate(standard, basic, rate) };
+        if is_understood || config.is_protected(rate) { basic } else { control_response_rate(phy, basic, rate) };
     if let Algorithm::Fixed(_) = config.rate_control {
         return first;
     }
-    let lower = |rate: &DataRate| {
-        let below = standard.rates().iter().rev().find(|known| *known < rate);
-        below.map(|&below| control_response_rate(standard, basic, below))
+    let lower = |rate: &TxVector| {
+        let below = phy.vectors().iter().rev().find(|known| known.data_rate() < rate.data_rate());
+        below.map(|&below| control_response_rate(phy, basic, below))
     };
     core::iter::successors(Some(first), lower).take(unanswered as usize + 1).last().unwrap_or(first)
 }
 
 /// The rate of data for a station that understands DSSS alone, of a sender whose own is `rate`: the highest that does not exceed
 /// that.
-pub fn dsss_rate(standard: Standard, rate: DataRate) -> DataRate {
-    let fits = |known: &DataRate| known.modulation() == Modulation::Dsss && *known <= rate;
-    standard.rates().iter().copied().filter(fits).max().unwrap_or(rate)
+pub fn dsss_rate(phy: &Phy, rate: TxVector) -> TxVector {
+    let fits =
+        |known: &TxVector| known.modulation_class() == ModulationClass::Dsss && known.data_rate() <= rate.data_rate();
+    phy.vectors().iter().copied().rev().find(fits).unwrap_or(rate)
 }
 
 impl DataRates {
-    fn new(station: StationId, algorithm: Algorithm, rates: &[DataRate], config: &Config) -> Self {
+    fn new(station: StationId, algorithm: Algorithm, rates: &[TxVector], config: &Config) -> Self {
         let control = RateControl::new(algorithm, config.phy, rates, config.seed, station);
         let fixed = if let Algorithm::Fixed(rate) = algorithm { Some(rate) } else { None };
         Self { fixed, control }
@@ -181,8 +181,8 @@ impl DataRates {
 }
 
 impl ControlResponse {
-    fn new(phy: &Phy, basic: DataRate, to: DataRate) -> Self {
-        let rate = control_response_rate(phy.standard(), basic, to);
+    fn new(phy: &Phy, basic: TxVector, to: TxVector) -> Self {
+        let rate = control_response_rate(phy, basic, to);
         let airtime = phy.airtime(rate, FrameKind::RESPONSE_OCTETS);
         Self { to, rate, airtime, timeout: phy.ack_timeout(rate) }
     }
@@ -191,12 +191,17 @@ impl ControlResponse {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::phy::{DataRate, Standard};
+
+    fn rate(phy: &Phy, kbps: u32) -> TxVector {
+        phy.vector(DataRate::from_kbps(kbps)).expect("a rate of the standard")
+    }
 
     #[test]
     fn who_understands_dsss_alone_gets_the_highest_such_rate_that_is_not_above_the_senders() {
-        let rate = DataRate::from_kbps;
+        let phy = Standard::Erp.phy(false);
+        let rate = |kbps| rate(&phy, kbps);
         for (own, expected) in [(54_000, 11_000), (12_000, 11_000), (9_000, 5_500), (6_000, 5_500), (2_000, 2_000)] {
-            let phy = Standard::Erp.phy(false);
             let config = Config { dsss_receivers: [StationId(2)].into(), ..Config::new(phy, rate(own)) };
             let mut rates = Rates::new(StationId(0), &config);
             let mut to = |receiver| rates.select(StationId(receiver), Instant::START, 0);
@@ -207,16 +212,17 @@ mod tests {
     /// Where rate control chooses among rates of OFDM alone.
     #[test]
     fn who_understands_dsss_alone_gets_rates_of_dsss_where_none_are_chosen_from() {
-        let rates = [6_000, 54_000].map(DataRate::from_kbps).to_vec();
+        let phy = Standard::Erp.phy(false);
+        let rates = [6_000, 54_000].map(|kbps| rate(&phy, kbps)).to_vec();
         let config = Config {
             rate_control: Algorithm::Arf,
             rates,
             dsss_receivers: [StationId(2)].into(),
-            ..Config::new(Standard::Erp.phy(false), DataRate::from_kbps(54_000))
+            ..Config::new(phy, phy.fastest())
         };
         let mut rates = Rates::new(StationId(0), &config);
-        let mut to = |receiver| rates.select(StationId(receiver), Instant::START, 0).as_kbps();
-        assert_eq!([to(1), to(2)], [54_000, 11_000]);
+        let mut to = |receiver| rates.select(StationId(receiver), Instant::START, 0);
+        assert_eq!([to(1), to(2)], [54_000, 11_000].map(|kbps| rate(&phy, kbps)));
     }
 
     #[test]
@@ -236,10 +242,11 @@ mod tests {
             (Standard::OfdmTurbo, 48_000, 108_000, 48_000),
             (Standard::OfdmTurbo, 48_000, 36_000, 24_000),
         ] {
-            let rate = DataRate::from_kbps;
-            let response = ControlResponse::new(&standard.phy(false), rate(basic), rate(to));
-            assert_eq!(response.rate, rate(expected), "{standard}: {to} kb/s, basic {basic}");
-            assert_eq!(response.airtime, standard.phy(false).airtime(rate(expected), 14));
+            let phy = standard.phy(false);
+            let [basic, to, expected] = [basic, to, expected].map(|kbps| rate(&phy, kbps));
+            let response = ControlResponse::new(&phy, basic, to);
+            assert_eq!(response.rate, expected, "{standard}: {to}, basic {basic}");
+            assert_eq!(response.airtime, expected.airtime(14));
         }
     }
 }

@@ -5,7 +5,7 @@ use hopcast_protocols::time::Instant;
 
 use crate::errors::{GilbertElliott, PacketErrors, survives};
 use crate::frame::{Header, StationId};
-use crate::phy::{Phy, ReedSolomon};
+use crate::phy::ReedSolomon;
 
 /// Why frames that could be received are lost all the same. All kinds of frame are: data, RTS, CTS and ACK.
 #[derive(Clone, Debug)]
@@ -18,8 +18,8 @@ pub enum Losses {
         chains: Vec<GilbertElliott>,
         /// What corrects errors.
         code: Option<ReedSolomon>,
-        /// Whose preambles and headers err as well, if they do.
-        headers: Option<Phy>,
+        /// Whether preambles and headers err as well.
+        headers: bool,
         /// Decides which frames are lost.
         seed: u64,
         /// Names the draws: not one by which reception draws for the same frames.
@@ -41,7 +41,7 @@ impl Losses {
             Self::Packet(errors) => errors.is_lost(key, receiver.0, end),
             Self::GilbertElliott { chains, code, headers, seed, purpose } => {
                 let chain = &mut chains[receiver.0 as usize];
-                let before = headers.map_or(0, |phy| phy.header_bits(frame.rate));
+                let before = if *headers { frame.vector.framing().header_bits } else { 0 };
                 let begin = if before == 0 { start } else { start.saturating_before(frame.header) };
                 let ln_success = match *code {
                     // The code spans the header's octets too.
@@ -64,10 +64,10 @@ mod tests {
     use super::*;
     use crate::errors::States;
     use crate::frame::FrameKind;
-    use crate::phy::{DataRate, Standard};
+    use crate::phy::{Standard, TxVector};
 
     /// The share of RTS frames, 20 octets at 1 Mb/s, that are lost where each hundredth bit errs.
-    fn lost(headers: Option<Phy>, code: Option<ReedSolomon>) -> f64 {
+    fn lost(headers: bool, code: Option<ReedSolomon>) -> f64 {
         const FRAMES: u64 = 20_000;
         let mean = Duration::from_secs(1);
         let states = States { good_ber: 1e-2, bad_ber: 1e-2, good_mean: mean, bad_mean: mean };
@@ -89,7 +89,7 @@ mod tests {
             retry: false,
             priority: None,
             octets: 20,
-            rate: DataRate::from_kbps(1_000),
+            vector: TxVector::new(Standard::Dsss, 0),
             airtime,
             header,
             payload: None,
@@ -105,12 +105,12 @@ mod tests {
     #[test]
     fn bits_of_the_header_err_where_they_are_to() {
         let of = |bits: f64| 1.0 - libm::pow(0.99, bits);
-        assert!((lost(None, None) - of(160.0)).abs() < 0.012);
-        assert!((lost(Some(Standard::Dsss.phy(false)), None) - of(352.0)).abs() < 0.006);
+        assert!((lost(false, None) - of(160.0)).abs() < 0.012);
+        assert!((lost(true, None) - of(352.0)).abs() < 0.006);
     }
 
     #[test]
     fn correction_spans_the_header() {
-        assert_eq!(lost(Some(Standard::Dsss.phy(false)), Some(ReedSolomon::with_rate(0.6))), 0.0);
+        assert_eq!(lost(true, Some(ReedSolomon::with_rate(0.6))), 0.0);
     }
 }

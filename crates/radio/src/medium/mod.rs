@@ -13,7 +13,7 @@ mod variation;
 use hopcast_protocols::time::{Duration, Instant};
 
 use crate::frame::{Header, StationId};
-use crate::phy::Modulations;
+use crate::phy::ModulationClasses;
 use crate::reception::{Arrival, LeadingEdge, Receivers, Reception, ReceptionOutcome};
 pub use crate::transmission::{Totals, Transmission, TransmissionId};
 use crate::units::Power;
@@ -32,7 +32,7 @@ pub struct Link {
     /// Received power.
     pub power: Power,
     /// Frames of what modulation the receiver understands: none that leak from another channel, which only interfere.
-    pub decodable: Modulations,
+    pub decodable: ModulationClasses,
 }
 
 impl Link {
@@ -144,7 +144,7 @@ impl<P> Medium<P> {
         // draw.
         let key = (transmitter as u64) << 32 | u64::from(self.sent[transmitter]);
         self.sent[transmitter] = self.sent[transmitter].wrapping_add(1);
-        let threshold = self.receivers.least_power(frame.rate);
+        let threshold = self.receivers.least_power(frame.vector);
         let (first_link, end_link) = self.paths.claim(frame.transmitter, now);
         let first = self.paths.links[first_link as usize..end_link as usize].first()?;
         let leading = now + first.delay;
@@ -232,8 +232,8 @@ impl<P> Medium<P> {
         let transmission = self.transmissions[id.index()].as_mut();
         let transmission = transmission.expect("edges exist only for what is on the air");
         let links = &self.paths.links[transmission.leading as usize..transmission.end_link as usize];
-        let Transmission { frame: Header { rate, header, airtime, .. }, start, threshold, .. } = *transmission;
-        let modulation = rate.modulation();
+        let Transmission { frame: Header { vector, header, airtime, .. }, start, threshold, .. } = *transmission;
+        let modulation = vector.modulation_class();
         for link in links {
             let now = start + link.delay;
             if now >= bound {
@@ -269,7 +269,7 @@ impl<P> Medium<P> {
         let factors = self.variation.as_ref().map(|variation| variation.of(*key, frame.transmitter));
         let powers = &mut self.powers[id.index()];
         let content = self.receivers.content(frame, *key);
-        let modulation = frame.rate.modulation();
+        let modulation = frame.vector.modulation_class();
         for link in links {
             let now = *start + link.delay;
             if now >= bound {

@@ -9,11 +9,11 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::frame::FrameKind;
-use crate::phy::{DataRate, Modulation};
+use crate::phy::{Standard, TxVector};
 use crate::reception::{Rules, Threshold};
 use crate::units::PowerRatio;
 
-const RATE: DataRate = DataRate::from_kbps(1_000);
+const MBPS_1: TxVector = TxVector::new(Standard::Dsss, 0);
 const HEADER: u64 = 192;
 const DECODED: u64 = 100;
 const SENSED: u64 = 10;
@@ -65,7 +65,7 @@ fn reception(rules: Rules) -> Threshold {
         carrier_sense_threshold: Power::from_attowatts(SENSED),
         capture: PowerRatio::from_ratio(CAPTURE),
         rules,
-        receive_thresholds: vec![(RATE, Power::from_attowatts(DECODED))],
+        receive_thresholds: vec![(MBPS_1, Power::from_attowatts(DECODED))],
     }
 }
 
@@ -80,7 +80,7 @@ fn frame(from: u32, length: u64) -> Header {
         retry: false,
         priority: None,
         octets: 100,
-        rate: RATE,
+        vector: MBPS_1,
         airtime: Duration::from_micros(length),
         header: Duration::from_micros(HEADER),
         payload: Some(()),
@@ -97,7 +97,7 @@ impl Air {
                     receiver: StationId(to),
                     delay,
                     power,
-                    decodable: Modulations::ALL,
+                    decodable: ModulationClasses::ALL,
                 })
             };
             (0..).zip(row.iter()).filter_map(link).collect()
@@ -273,14 +273,11 @@ fn what_is_not_understood_is_not_received() {
     ] {
         let mut air = Air::heard_by_first(rules, &[DECODED]);
         for link in &mut air.medium.paths.links {
-            link.decodable = Modulations::NONE;
+            link.decodable = ModulationClasses::NONE;
         }
         air.sends(1, 100, 600);
         assert_eq!(air.run(), expected);
     }
-    let [dsss, ofdm] = [Modulation::Dsss, Modulation::Ofdm];
-    assert!(Modulations::DSSS.has(dsss) && !Modulations::DSSS.has(ofdm));
-    assert!(Modulations::ALL.has(dsss) && Modulations::ALL.has(ofdm) && !Modulations::NONE.has(dsss));
 }
 
 /// Weak signals add up until the medium is busy; ns-2 looks at each by itself.
@@ -402,7 +399,7 @@ fn a_range_knows_no_capture() {
             carrier_sense_threshold: Power::from_attowatts(1),
             capture: PowerRatio::from_ratio(f64::INFINITY),
             rules: Rules::Cumulative,
-            receive_thresholds: vec![(RATE, Power::from_attowatts(2))],
+            receive_thresholds: vec![(MBPS_1, Power::from_attowatts(2))],
         };
         let mut air = Air::heard_by_first_under(reception, &powers);
         for (station, &(_, start, end)) in (1..).zip(signals) {
@@ -503,7 +500,7 @@ fn pairwise_a_collision_ends_with_its_last_frame() {
 
 fn link(to: u32, nanos: u64) -> Link {
     let (delay, power) = (Duration::from_nanos(nanos), Power::from_attowatts(500));
-    Link { receiver: StationId(to), delay, power, decodable: Modulations::ALL }
+    Link { receiver: StationId(to), delay, power, decodable: ModulationClasses::ALL }
 }
 
 /// Whom the leading edge of a transmission reaches before `bound`, and after how many nanoseconds since the start.

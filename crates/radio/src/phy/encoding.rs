@@ -1,7 +1,5 @@
 //! How the bits of a frame are put on the air: modulation and code, whatever noise does to them.
 
-use super::{DataRate, Modulation};
-
 /// How bits are put on the air.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
@@ -20,58 +18,6 @@ pub enum Encoding {
         /// Of the convolutional code.
         code: CodeRate,
     },
-}
-
-impl Encoding {
-    /// The encoding of a PSDU at a rate of 802.11, 802.11b, 802.11a or 802.11g; `None` if no such rate exists.
-    pub fn of(rate: DataRate) -> Option<Self> {
-        let ofdm = |constellation, code| Some(Self::Ofdm { constellation, code });
-        match rate.as_kbps() {
-            1_000 => Some(Self::Dbpsk),
-            2_000 => Some(Self::Dqpsk),
-            5_500 => Some(Self::Cck4),
-            11_000 => Some(Self::Cck8),
-            6_000 => ofdm(Constellation::Bpsk, CodeRate::Half),
-            9_000 => ofdm(Constellation::Bpsk, CodeRate::ThreeQuarters),
-            12_000 => ofdm(Constellation::Qpsk, CodeRate::Half),
-            18_000 => ofdm(Constellation::Qpsk, CodeRate::ThreeQuarters),
-            24_000 => ofdm(Constellation::Qam16, CodeRate::Half),
-            36_000 => ofdm(Constellation::Qam16, CodeRate::ThreeQuarters),
-            48_000 => ofdm(Constellation::Qam64, CodeRate::TwoThirds),
-            54_000 => ofdm(Constellation::Qam64, CodeRate::ThreeQuarters),
-            _ => None,
-        }
-    }
-
-    /// The encoding of a rate of 802.11a Turbo, 12 to 108 Mb/s: that of half the rate, with symbols of half the length in
-    /// a channel of 40 MHz. `None` if no such rate exists.
-    pub fn of_turbo(rate: DataRate) -> Option<Self> {
-        let half = DataRate::from_kbps(rate.as_kbps() / 2);
-        Self::of(half).filter(|encoding| matches!(encoding, Self::Ofdm { .. }))
-    }
-
-    /// The encoding of the header of a frame at `rate` ([`HEADER_BITS`] long for DSSS, [`SIGNAL_BITS`] for OFDM): DBPSK
-    /// after a long preamble, DQPSK after a short one (16.2.2.3), BPSK of rate 1/2 in SIGNAL (17.3.4.1).
-    pub fn of_header(rate: DataRate, short_preamble: bool) -> Self {
-        match rate.modulation() {
-            Modulation::Ofdm => Self::Ofdm { constellation: Constellation::Bpsk, code: CodeRate::Half },
-            Modulation::Dsss if short_preamble && rate.as_kbps() > 1_000 => Self::Dqpsk,
-            Modulation::Dsss => Self::Dbpsk,
-        }
-    }
-
-    /// Hertz over which noise counts, such that another signal of the same kind counts like noise of its power.
-    ///
-    /// OFDM: 52 subcarriers of 312.5 kHz, so that the ratio of powers is the ratio on each subcarrier; twice that for
-    /// Turbo. DSSS: 3/2 of the chip rate, 16.5 MHz. A chip's energy then stands over noise and over an asynchronous
-    /// interferer of the same chip rate as in M. B. Pursley, "Performance evaluation for phase-coded spread-spectrum
-    /// multiple-access communication, part I", IEEE Trans. Communications 25(8), 1977, equation 17, for rectangular chips.
-    pub const fn noise_bandwidth(self) -> f64 {
-        match self {
-            Self::Ofdm { .. } => 52.0 * 312.5e3,
-            _ => CHIP_RATE * BANDWIDTH_IN_CHIP_RATES,
-        }
-    }
 }
 
 /// Points of a subcarrier (17.3.5.8).
@@ -98,15 +44,6 @@ pub enum CodeRate {
     ThreeQuarters,
 }
 
-/// SIGNAL, SERVICE, LENGTH and CRC of a PLCP header of DSSS (15.2.3, 16.2.3).
-pub const HEADER_BITS: u32 = 48;
-/// Of the SIGNAL field of OFDM, tail included (17.3.4).
-pub const SIGNAL_BITS: u32 = 24;
-
-/// In hertz (IEEE 802.11-2020, 15.4, 16.3).
-pub(crate) const CHIP_RATE: f64 = 11e6;
-/// See [`Encoding::noise_bandwidth`].
-pub(crate) const BANDWIDTH_IN_CHIP_RATES: f64 = 1.5;
 /// A Reed–Solomon code over octets: n = 255, of which k carry data, and t = (n − k)/2 wrong octets are put right wherever
 /// they are (I. S. Reed and G. Solomon, "Polynomial codes over certain finite fields", J. SIAM 8(2), 1960).
 ///
@@ -149,30 +86,3 @@ impl ReedSolomon {
 
 /// n.
 const BLOCK: u32 = 255;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::phy::Standard;
-
-    #[test]
-    fn every_rate_has_an_encoding() {
-        for standard in [Standard::HrDsss, Standard::Ofdm, Standard::Erp] {
-            for &rate in standard.rates() {
-                assert!(Encoding::of(rate).is_some(), "{rate}");
-            }
-        }
-        assert_eq!(Encoding::of(DataRate::from_kbps(7_000)), None);
-        assert_eq!(Encoding::of_turbo(DataRate::from_kbps(108_000)), Encoding::of(DataRate::from_kbps(54_000)));
-        assert_eq!(Encoding::of_turbo(DataRate::from_kbps(11_000)), None);
-    }
-
-    #[test]
-    fn headers_are_encoded_as_the_preamble_says() {
-        let mbps = |rate: u32| DataRate::from_kbps(rate * 1_000);
-        assert_eq!(Encoding::of_header(mbps(11), false), Encoding::Dbpsk);
-        assert_eq!(Encoding::of_header(mbps(11), true), Encoding::Dqpsk);
-        assert_eq!(Encoding::of_header(mbps(1), true), Encoding::Dbpsk);
-        assert_eq!(Some(Encoding::of_header(mbps(54), false)), Encoding::of(mbps(6)));
-    }
-}

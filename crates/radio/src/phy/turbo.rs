@@ -8,29 +8,27 @@
 
 use hopcast_protocols::time::Duration;
 
-use super::{DataRate, PhyParameters, ofdm};
+use super::clause::{Clause, Framing, PhyParameters, Section};
+use super::ofdm::{self, Ofdm};
+use super::{ChannelWidth, Channels, DataRate, GuardInterval, Standard, TxVector};
 
-/// Twice those of clause 17.
-pub(super) const RATES: &[DataRate] = &[
-    RATE_12,
-    DataRate::from_kbps(18_000),
-    RATE_24,
-    DataRate::from_kbps(36_000),
-    RATE_48,
-    DataRate::from_kbps(72_000),
-    DataRate::from_kbps(96_000),
-    DataRate::from_kbps(108_000),
-];
+/// See the module.
+#[derive(Debug)]
+pub(super) struct OfdmTurbo;
 
-/// Twice the mandatory rates of clause 17.
-pub(super) const BASIC: &[DataRate] = &[RATE_12, RATE_24, RATE_48];
-
-pub(super) const RATE_12: DataRate = DataRate::from_kbps(12_000);
-const RATE_24: DataRate = DataRate::from_kbps(24_000);
-const RATE_48: DataRate = DataRate::from_kbps(48_000);
+/// Those of clause 17, each at twice the rate.
+const VECTORS: [TxVector; 8] = {
+    let mut vectors = ofdm::vectors(Standard::OfdmTurbo);
+    let mut mcs = 0;
+    while mcs < 8 {
+        vectors[mcs] = vectors[mcs].with_width(ChannelWidth::Mhz40).with_guard_interval(GuardInterval::Ns400);
+        mcs += 1;
+    }
+    vectors
+};
 
 /// Contention as in clause 17.
-pub(super) const PARAMETERS: PhyParameters = PhyParameters {
+const PARAMETERS: PhyParameters = PhyParameters {
     slot: Duration::from_micros(6),
     sifs: Duration::from_micros(8),
     // A microsecond: half of the 2 µs of clause 17.
@@ -38,20 +36,82 @@ pub(super) const PARAMETERS: PhyParameters = PhyParameters {
     ..ofdm::PARAMETERS
 };
 
-/// Training of 8 µs and one symbol of SIGNAL.
-pub(super) const HEADER: Duration = Duration::from_micros(8 + 2);
+impl Clause for OfdmTurbo {
+    fn name(&self) -> &'static str {
+        "802.11a-turbo"
+    }
 
-/// Data symbols of a PSDU: as many as at half the rate in clause 17, in half the time.
-pub(super) fn psdu(rate: DataRate, octets: u32) -> Duration {
-    ofdm::psdu(halved(rate), octets) / 2
+    fn summary(&self) -> &'static str {
+        "Atheros' turbo mode of 802.11a: OFDM at 12 to 108 Mb/s in 40 MHz, 5 GHz."
+    }
+
+    fn vectors(&self, _short_preamble: bool) -> &'static [TxVector] {
+        &VECTORS
+    }
+
+    fn parameters(&self) -> PhyParameters {
+        PARAMETERS
+    }
+
+    fn channels(&self) -> Channels {
+        Channels::OF_TURBO
+    }
+
+    #[inline]
+    fn framing(&self, vector: TxVector) -> Framing {
+        let plain = Ofdm.framing(vector);
+        Framing {
+            data_rate: DataRate::from_kbps(2 * plain.data_rate.as_kbps()),
+            header_duration: plain.header_duration / 2,
+            header: Section { duration: plain.header.duration / 2, ..plain.header },
+            cca_time: plain.cca_time / 2,
+            noise_bandwidth: 2.0 * plain.noise_bandwidth,
+            // Twice the band has twice the noise, 3 dB more than Table 17-18 has for 20 MHz at half the rate, as the same
+            // table has 3 dB between 20 MHz and 10 MHz and between 10 MHz and 5 MHz.
+            minimum_sensitivity: plain.minimum_sensitivity + 3.0,
+            ..plain
+        }
+    }
+
+    #[inline]
+    fn psdu_duration(&self, vector: TxVector, octets: u32) -> Duration {
+        Ofdm.psdu_duration(vector, octets) / 2
+    }
+
+    /// It is 802.11a at twice the clock, and announced as that: 108 Mb/s as 54.
+    fn supported_rate(&self, vector: TxVector) -> u8 {
+        Ofdm.supported_rate(vector)
+    }
 }
 
-/// In dBm: twice the band has twice the noise, 3 dB more than Table 17-18 has for 20 MHz at half the rate, as the same table
-/// has 3 dB between 20 MHz and 10 MHz and between 10 MHz and 5 MHz.
-pub(super) fn minimum_sensitivity(rate: DataRate) -> f64 {
-    ofdm::minimum_sensitivity(halved(rate)) + 3.0
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn halved(rate: DataRate) -> DataRate {
-    DataRate::from_kbps(rate.as_kbps() / 2)
+    #[test]
+    fn a_frame_is_one_of_clause_17_at_twice_the_clock() {
+        for (ours, theirs) in VECTORS.iter().zip(ofdm::vectors(Standard::Ofdm)) {
+            let (fast, plain) = (ours.framing(), theirs.framing());
+            assert_eq!(fast.data_rate.as_kbps(), 2 * plain.data_rate.as_kbps());
+            assert_eq!((fast.encoding, fast.is_basic), (plain.encoding, plain.is_basic));
+            assert_eq!((fast.header.encoding, fast.header.bits), (plain.header.encoding, plain.header.bits));
+            assert_eq!(fast.minimum_sensitivity, plain.minimum_sensitivity + 3.0);
+            assert_eq!(ours.airtime(1_536) * 2, theirs.airtime(1_536));
+            assert_eq!(OfdmTurbo.supported_rate(*ours), Ofdm.supported_rate(theirs));
+        }
+        let framing = VECTORS[7].framing();
+        let micros = Duration::from_micros;
+        assert_eq!(
+            (framing.header_duration, framing.header.duration, framing.cca_time),
+            (micros(10), micros(2), micros(2))
+        );
+        assert_eq!(framing.noise_bandwidth, 32.5e6);
+    }
+
+    /// Half of 248 and of 28: 57 symbols, and 2.
+    #[test]
+    fn airtimes_are_those_worked_out_by_hand() {
+        assert_eq!(VECTORS[7].airtime(1_536), Duration::from_micros(124));
+        assert_eq!(VECTORS[4].airtime(14), Duration::from_micros(14));
+    }
 }

@@ -18,7 +18,7 @@ use hopcast_protocols::random::Stream;
 use hopcast_protocols::time::{Duration, Instant};
 
 use crate::frame::FrameKind;
-use crate::phy::{DataRate, Phy};
+use crate::phy::{Phy, TxVector};
 
 /// Between two updates of the statistics.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -99,7 +99,7 @@ struct Rate {
 
 impl Minstrel {
     /// Over `rates` of `phy`, ascending. `random` draws the order of the samples.
-    pub(super) fn new(phy: &Phy, rates: &[DataRate], now: Instant, mut random: Stream) -> Self {
+    pub(super) fn new(phy: &Phy, rates: &[TxVector], now: Instant, mut random: Stream) -> Self {
         let count = rates.len();
         let mut minstrel = Self {
             rates: rates.iter().map(|&rate| Rate::new(phy, rate)).collect(),
@@ -231,7 +231,7 @@ impl Minstrel {
 }
 
 impl Rate {
-    fn new(phy: &Phy, rate: DataRate) -> Self {
+    fn new(phy: &Phy, rate: TxVector) -> Self {
         let airtime = phy.airtime(rate, OCTETS);
         let fitting = attempts_that_fit(phy, rate, airtime);
         Self {
@@ -272,9 +272,9 @@ impl Rate {
 }
 
 /// Attempts, with growing backoffs, that take up to a segment.
-fn attempts_that_fit(phy: &Phy, rate: DataRate, airtime: Duration) -> u32 {
+fn attempts_that_fit(phy: &Phy, rate: TxVector, airtime: Duration) -> u32 {
     let parameters = phy.parameters();
-    let response = phy.airtime(phy.standard().default_basic_rate(rate), FrameKind::RESPONSE_OCTETS);
+    let response = phy.airtime(phy.default_basic_rate(rate), FrameKind::RESPONSE_OCTETS);
     let attempt = airtime + parameters.sifs + response;
     let (mut attempts, mut window, mut time) = (1, parameters.cw_min, attempt);
     while attempts < MOST_ATTEMPTS {
@@ -305,7 +305,8 @@ mod tests {
 
     fn minstrel(standard: Standard, seed: u64) -> Minstrel {
         let random = Stream::new(seed, Purpose::RateSampling, 0, 0);
-        Minstrel::new(&standard.phy(false), standard.rates(), Instant::START, random)
+        let phy = standard.phy(false);
+        Minstrel::new(&phy, phy.vectors(), Instant::START, random)
     }
 
     /// An interval in which each rate had this many attempts and successes.

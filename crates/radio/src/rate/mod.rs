@@ -15,7 +15,7 @@ use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::Instant;
 
 use crate::frame::StationId;
-use crate::phy::{DataRate, Phy};
+use crate::phy::{Phy, TxVector};
 use arf::Arf;
 use minstrel::Minstrel;
 
@@ -23,7 +23,7 @@ use minstrel::Minstrel;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
     /// Always the same.
-    Fixed(DataRate),
+    Fixed(TxVector),
     /// Automatic rate fallback (Kamerman and Monteban, Bell Labs Technical Journal 2(3), 1997).
     Arf,
     /// Adaptive ARF (Lacage, Manshaei and Turletti, MSWiM 2004).
@@ -38,7 +38,7 @@ pub struct RateControl {
     algorithm: Algorithm,
     phy: Phy,
     /// What is chosen from, ascending.
-    rates: Vec<DataRate>,
+    rates: Vec<TxVector>,
     seed: u64,
     station: StationId,
     links: BTreeMap<StationId, Link>,
@@ -52,17 +52,17 @@ enum Link {
 }
 
 impl RateControl {
-    /// Chooses among `rates` (all of the standard's, if there are none). The run's `seed` and the `station` name the draws
+    /// Chooses among `rates` (all of `phy`, if there are none). The run's `seed` and the `station` name the draws
     /// of Minstrel.
-    pub fn new(algorithm: Algorithm, phy: Phy, rates: &[DataRate], seed: u64, station: StationId) -> Self {
-        let mut rates = if rates.is_empty() { phy.standard().rates() } else { rates }.to_vec();
-        rates.sort_unstable();
+    pub fn new(algorithm: Algorithm, phy: Phy, rates: &[TxVector], seed: u64, station: StationId) -> Self {
+        let mut rates = if rates.is_empty() { phy.vectors() } else { rates }.to_vec();
+        rates.sort_by_key(|rate| rate.data_rate());
         rates.dedup();
         Self { algorithm, phy, rates, seed, station, links: BTreeMap::new() }
     }
 
     /// The rate of the next attempt at the frame in hand, which goes to `receiver`; `retry` attempts have failed.
-    pub fn select(&mut self, receiver: StationId, now: Instant, retry: u32) -> DataRate {
+    pub fn select(&mut self, receiver: StationId, now: Instant, retry: u32) -> TxVector {
         if let Algorithm::Fixed(rate) = self.algorithm {
             return rate;
         }
@@ -82,16 +82,16 @@ impl RateControl {
     }
 
     /// The attempt at `rate` was acknowledged.
-    pub fn on_success(&mut self, receiver: StationId, rate: DataRate) {
+    pub fn on_success(&mut self, receiver: StationId, rate: TxVector) {
         self.on_report(receiver, rate, true);
     }
 
     /// The attempt at `rate` was not acknowledged.
-    pub fn on_failure(&mut self, receiver: StationId, rate: DataRate) {
+    pub fn on_failure(&mut self, receiver: StationId, rate: TxVector) {
         self.on_report(receiver, rate, false);
     }
 
-    fn on_report(&mut self, receiver: StationId, rate: DataRate, success: bool) {
+    fn on_report(&mut self, receiver: StationId, rate: TxVector, success: bool) {
         match self.links.get_mut(&receiver) {
             // Within a TXOP, of a rate that was chosen before the last report: it says nothing of the one that is tried now.
             Some(Link::Arf(arf)) if self.rates[arf.select()] != rate => {}
@@ -104,6 +104,6 @@ impl RateControl {
 }
 
 /// The place of a rate that [`RateControl::select`] has given.
-fn index_of(rates: &[DataRate], rate: DataRate) -> usize {
-    rates.binary_search(&rate).expect("a report names the rate that was selected")
+fn index_of(rates: &[TxVector], rate: TxVector) -> usize {
+    rates.iter().position(|known| *known == rate).expect("a report names the rate that was selected")
 }

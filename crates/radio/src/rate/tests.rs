@@ -5,7 +5,7 @@ use hopcast_protocols::time::{Duration, Instant};
 
 use super::{Algorithm, RateControl};
 use crate::frame::{FrameKind, StationId};
-use crate::phy::{DataRate, Standard};
+use crate::phy::{DataRate, Standard, TxVector};
 
 const ME: StationId = StationId(0);
 const PEER: StationId = StationId(1);
@@ -34,10 +34,10 @@ impl Link {
             let mut window = parameters.cw_min;
             for retry in 0..LIMIT {
                 let rate = control.select(PEER, now, retry);
-                let response = phy.airtime(self.standard.default_basic_rate(rate), FrameKind::RESPONSE_OCTETS);
+                let response = phy.airtime(phy.default_basic_rate(rate), FrameKind::RESPONSE_OCTETS);
                 now += phy.difs() + parameters.slot * u64::from(window) / 2;
                 now += phy.airtime(rate, 1_536) + parameters.sifs + response;
-                let index = self.standard.rates().iter().position(|&other| other == rate).expect("a rate");
+                let index = phy.vectors().iter().position(|&other| other == rate).expect("a rate");
                 if random.unit() < self.probabilities[index] {
                     control.on_success(PEER, rate);
                     delivered += 1_500.0;
@@ -58,7 +58,7 @@ impl Link {
             self.run(&mut control, &mut random, Instant::START, at(1));
             self.run(&mut control, &mut random, at(1), at(11))
         };
-        let fixed = self.standard.rates().iter().map(|&rate| throughput(Algorithm::Fixed(rate)));
+        let fixed = self.standard.phy(false).vectors().iter().map(|&rate| throughput(Algorithm::Fixed(rate)));
         throughput(algorithm) / fixed.fold(0.0, f64::max)
     }
 }
@@ -101,7 +101,7 @@ fn a_frame_at_the_rate_before_says_nothing_of_a_probe() {
     for (arf, probes) in [(Algorithm::Arf, vec![10; 8]), (Algorithm::Aarf, vec![10, 20, 40, 50, 50])] {
         let mut control = STEP.control(arf);
         let select = |control: &mut RateControl| control.select(PEER, Instant::START, 0);
-        while select(&mut control) > mbps(24) {
+        while select(&mut control).data_rate() > mbps(24).data_rate() {
             let rate = select(&mut control);
             control.on_failure(PEER, rate);
         }
@@ -136,8 +136,8 @@ fn a_link_that_changes_is_followed() {
     }
 }
 
-fn mbps(rate: u32) -> DataRate {
-    DataRate::from_kbps(rate * 1_000)
+fn mbps(rate: u32) -> TxVector {
+    Standard::Ofdm.phy(false).vector(DataRate::from_kbps(rate * 1_000)).expect("a rate of 802.11a")
 }
 
 #[test]

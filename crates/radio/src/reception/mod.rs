@@ -9,7 +9,7 @@ mod threshold;
 use hopcast_protocols::time::Instant;
 
 use crate::frame::{Header, StationId};
-use crate::phy::DataRate;
+use crate::phy::TxVector;
 use crate::transmission::{Totals, TransmissionId};
 use crate::units::Power;
 use sinr::Content;
@@ -75,11 +75,11 @@ impl Receivers {
         }
     }
 
-    /// The least power at which a receiver synchronises to a frame at `rate`.
-    pub(crate) fn least_power(&self, rate: DataRate) -> Power {
+    /// The least power at which a receiver synchronises to a frame that is sent so.
+    pub(crate) fn least_power(&self, vector: TxVector) -> Power {
         match self {
-            Self::Threshold(model, _) => model.receive_threshold(rate),
-            Self::Sinr(model, _) => model.least_power(rate),
+            Self::Threshold(model, _) => model.receive_threshold(vector),
+            Self::Sinr(model, _) => model.least_power(vector),
         }
     }
 
@@ -128,7 +128,7 @@ impl Receivers {
     pub(crate) fn content(&self, frame: &Header, key: u64) -> Content {
         let mode = match self {
             Self::Threshold(..) => 0,
-            Self::Sinr(model, _) => model.mode(frame.rate),
+            Self::Sinr(model, _) => model.mode(frame.vector),
         };
         Content { mode, octets: frame.octets, airtime: frame.airtime, key }
     }

@@ -26,7 +26,7 @@ use hopcast_protocols::time::{Duration, Instant};
 
 use super::{Arrival, ReceptionOutcome};
 use crate::errors::{SuccessCurve, survives, thermal_noise};
-use crate::phy::{DataRate, Modulation, Phy};
+use crate::phy::{ModulationClass, TxVector};
 use crate::transmission::{Totals, TransmissionId};
 use crate::units::{Decibel, Power, PowerRatio};
 
@@ -39,16 +39,16 @@ pub struct Sinr {
     pub receive_threshold: Power,
     /// Signal over all that was there before that a preamble needs to draw a receiver away from the frame that it receives.
     pub capture: PowerRatio,
-    /// For each rate in use.
+    /// For each vector in use.
     pub modes: Vec<Mode>,
     /// Decides which frames are lost.
     pub seed: u64,
 }
 
-/// How frames at one rate are received.
+/// How frames that are sent alike are received.
 #[derive(Clone, Debug)]
 pub struct Mode {
-    rate: DataRate,
+    vector: TxVector,
     noise: Power,
     detection: PowerRatio,
     separation: PowerRatio,
@@ -58,7 +58,7 @@ pub struct Mode {
     header_length: Duration,
     payload: SuccessCurve,
     /// Bits of the PSDU beside its octets.
-    framing: u32,
+    service_and_tail_bits: u32,
     /// Silence that counts as part of the frame.
     signal_extension: Duration,
     /// For so long a preamble must be heard to be found.
@@ -66,30 +66,29 @@ pub struct Mode {
 }
 
 impl Mode {
-    /// Frames of `phy` at `rate`, at receivers of this noise figure in dB, which find a preamble by this signal over noise and
+    /// Frames that are sent so, at receivers of this noise figure in dB, which find a preamble by this signal over noise and
     /// interference; `None`: by [`default_detection`].
-    pub fn new(phy: &Phy, rate: DataRate, noise_figure: f64, detection: Option<Decibel>) -> Self {
-        let encoding = phy.encoding(rate);
-        let header = phy.header_field(rate);
-        let detection = detection.unwrap_or_else(|| default_detection(rate.modulation()));
+    pub fn new(vector: TxVector, noise_figure: f64, detection: Option<Decibel>) -> Self {
+        let framing = vector.framing();
+        let detection = detection.unwrap_or_else(|| default_detection(framing.modulation_class));
         Self {
-            rate,
-            noise: thermal_noise(phy.noise_bandwidth(rate), noise_figure),
+            vector,
+            noise: thermal_noise(framing.noise_bandwidth, noise_figure),
             detection: detection.into(),
             separation: Decibel(detection.0.max(SEPARATION.0)).into(),
-            header: SuccessCurve::new(header.encoding),
-            header_bits: f64::from(header.bits),
-            header_length: header.duration,
-            payload: SuccessCurve::new(encoding),
-            framing: phy.payload_bits(rate, 0),
-            signal_extension: phy.signal_extension(rate),
-            cca_time: phy.cca_time(rate),
+            header: SuccessCurve::new(framing.header.encoding),
+            header_bits: f64::from(framing.header.bits),
+            header_length: framing.header.duration,
+            payload: SuccessCurve::new(framing.encoding),
+            service_and_tail_bits: framing.service_and_tail_bits,
+            signal_extension: framing.signal_extension,
+            cca_time: framing.cca_time,
         }
     }
 
-    /// The rate of the frames.
-    pub fn rate(&self) -> DataRate {
-        self.rate
+    /// How the frames are sent.
+    pub fn vector(&self) -> TxVector {
+        self.vector
     }
 
     /// The least power at which preambles are found, and at most this share of frames of so many bits is lost, in noise alone.
@@ -105,10 +104,10 @@ impl Mode {
 
 /// Signal over noise and interference that finds a preamble: 4 dB, as in ns-3 (`ThresholdPreambleDetectionModel`), and with DSSS
 /// less by 10.4 dB, what eleven chips gain.
-pub const fn default_detection(modulation: Modulation) -> Decibel {
+pub const fn default_detection(modulation: ModulationClass) -> Decibel {
     match modulation {
-        Modulation::Ofdm => Decibel(4.0),
-        Modulation::Dsss => Decibel(-6.4),
+        ModulationClass::Ofdm => Decibel(4.0),
+        ModulationClass::Dsss => Decibel(-6.4),
     }
 }
 
@@ -131,22 +130,21 @@ pub(crate) struct Content {
 }
 
 impl Sinr {
-    /// The index of the mode of frames at a rate.
-    pub(super) fn mode(&self, rate: DataRate) -> usize {
-        self.modes.iter().position(|mode| mode.rate == rate).expect("every rate in use has a mode")
+    /// The index of the mode of frames that are sent so.
+    pub(super) fn mode(&self, vector: TxVector) -> usize {
+        self.modes.iter().position(|mode| mode.vector == vector).expect("every vector in use has a mode")
     }
 
-    /// The share of frames of so many bits at `rate` that are received at `power` in noise alone; `None`: their preamble is
-    /// not found.
-    pub fn success(&self, rate: DataRate, power: Power, bits: u32) -> Option<f64> {
-        let mode = &self.modes[self.mode(rate)];
+    /// The share of frames of so many bits that are received at `power` in noise alone; `None`: their preamble is not found.
+    pub fn success(&self, vector: TxVector, power: Power, bits: u32) -> Option<f64> {
+        let mode = &self.modes[self.mode(vector)];
         let rate = || mode.payload.frame_error_rate(power.over(mode.noise), f64::from(bits));
-        (power >= self.least_power(mode.rate)).then(|| 1.0 - rate())
+        (power >= self.least_power(mode.vector)).then(|| 1.0 - rate())
     }
 
     /// The least power at which a preamble is found in noise alone, and which is not below [`Self::receive_threshold`].
-    pub(super) fn least_power(&self, rate: DataRate) -> Power {
-        self.modes[self.mode(rate)].least_found().max(self.receive_threshold)
+    pub(super) fn least_power(&self, vector: TxVector) -> Power {
+        self.modes[self.mode(vector)].least_found().max(self.receive_threshold)
     }
 }
 
@@ -307,7 +305,7 @@ impl Receiver {
         }
         let Arrival { transmission, power, now, header_end, .. } = arrival;
         let Content { mode, octets, airtime, key } = *content;
-        let Mode { noise, framing, signal_extension, cca_time, .. } = model.modes[mode];
+        let Mode { noise, service_and_tail_bits, signal_extension, cca_time, .. } = model.modes[mode];
         if now >= self.window.end {
             self.window = Window { end: now + cca_time, before: others, preambles: Power::ZERO };
         }
@@ -333,7 +331,7 @@ impl Receiver {
             key,
             header_end,
             payload_end: now + airtime.saturating_sub(signal_extension),
-            payload_bits: f64::from(8 * octets + framing),
+            payload_bits: f64::from(8 * octets + service_and_tail_bits),
             since: now,
             ln_header: 0.0,
             ln_payload: 0.0,
@@ -426,27 +424,26 @@ impl Lock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::phy::{Encoding, Standard};
+    use crate::phy::Standard;
     use crate::units::Decibel;
     use proptest::prelude::*;
 
-    const RATE: DataRate = DataRate::from_kbps(24_000);
+    const MBPS_24: TxVector = TxVector::new(Standard::Ofdm, 4);
     const OCTETS: u32 = 1_000;
 
     /// 802.11a at 24 Mb/s: 20 µs of preamble and header, then 336 µs.
     fn model() -> Sinr {
-        let phy = Standard::Ofdm.phy(false);
         Sinr {
             carrier_sense_threshold: Power::from_dbm(-82.0),
             receive_threshold: Power::ZERO,
             capture: Decibel(10.0).into(),
-            modes: vec![Mode::new(&phy, RATE, 7.0, None)],
+            modes: vec![Mode::new(MBPS_24, 7.0, None)],
             seed: 1,
         }
     }
 
     fn airtime() -> Duration {
-        Standard::Ofdm.phy(false).airtime(RATE, OCTETS)
+        MBPS_24.airtime(OCTETS)
     }
 
     fn us(micros: u64) -> Instant {
@@ -468,19 +465,19 @@ mod tests {
 
     impl Bench {
         fn new() -> Self {
-            Self::of(&Standard::Ofdm.phy(false), RATE)
+            Self::of(MBPS_24)
         }
 
         /// 802.11 at 1 Mb/s, with the default detection: 192 µs of preamble and header, then 8 ms.
         fn dsss() -> Self {
-            Self::of(&Standard::Dsss.phy(false), DataRate::from_kbps(1_000))
+            Self::of(TxVector::new(Standard::Dsss, 0))
         }
 
-        fn of(phy: &Phy, rate: DataRate) -> Self {
+        fn of(vector: TxVector) -> Self {
             Self {
-                model: Sinr { modes: vec![Mode::new(phy, rate, 7.0, None)], ..model() },
-                airtime: phy.airtime(rate, OCTETS),
-                header: phy.header_duration(rate),
+                model: Sinr { modes: vec![Mode::new(vector, 7.0, None)], ..model() },
+                airtime: vector.airtime(OCTETS),
+                header: vector.header_duration(),
                 receiver: Receiver::new(0),
                 totals: Totals::default(),
             }
@@ -509,7 +506,7 @@ mod tests {
             let arrival = Arrival {
                 transmission: TransmissionId::from_index(id),
                 power,
-                decodable: power >= self.model.least_power(self.model.modes[0].rate),
+                decodable: power >= self.model.least_power(self.model.modes[0].vector),
                 now: at,
                 header_end: at + self.header,
                 end: at + self.airtime,
@@ -584,7 +581,7 @@ mod tests {
             bench.ends(2, us(0) + airtime() + airtime(), interferer);
         }
         // By hand: half of the bits at 10 dB, half at 10 dB − 10·log₁₀(1 + 10^(−0.8)) = 9.36 dB.
-        let curve = SuccessCurve::new(Encoding::of(RATE).expect("a rate of OFDM"));
+        let curve = SuccessCurve::new(MBPS_24.framing().encoding);
         let bits = f64::from(8 * OCTETS + 22) / 2.0;
         let disturbed = Decibel(signal).as_ratio() / (1.0 + Decibel(interferer).as_ratio());
         let expected = libm::exp(bits * (curve.ln_success(Decibel(signal).as_ratio()) + curve.ln_success(disturbed)));

@@ -4,7 +4,7 @@
 use hopcast_protocols::time::Instant;
 
 use super::{Arrival, LeadingEdge, ReceptionOutcome};
-use crate::phy::DataRate;
+use crate::phy::TxVector;
 use crate::transmission::{Totals, TransmissionId};
 use crate::units::{Power, PowerRatio};
 
@@ -17,8 +17,8 @@ pub struct Threshold {
     pub capture: PowerRatio,
     /// Whose rules.
     pub rules: Rules,
-    /// Least power to decode a frame of each rate in use.
-    pub receive_thresholds: Vec<(DataRate, Power)>,
+    /// Least power to decode a frame of each vector in use.
+    pub receive_thresholds: Vec<(TxVector, Power)>,
 }
 
 /// What overlapping transmissions do to each other.
@@ -36,10 +36,10 @@ pub enum Rules {
 
 impl Threshold {
     /// # Panics
-    /// If the rate is not in use.
-    pub(super) fn receive_threshold(&self, rate: DataRate) -> Power {
-        let found = self.receive_thresholds.iter().find(|(known, _)| *known == rate);
-        found.expect("every rate in use has a threshold").1
+    /// If the vector is not in use.
+    pub(super) fn receive_threshold(&self, vector: TxVector) -> Power {
+        let found = self.receive_thresholds.iter().find(|(known, _)| *known == vector);
+        found.expect("every vector in use has a threshold").1
     }
 
     fn survives(&self, power: Power, interference: Power) -> bool {

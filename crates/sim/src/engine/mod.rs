@@ -387,7 +387,7 @@ impl<U: Upper> Engine<U> {
     /// no timer earlier, so that the bound stands.
     fn walk_leading(&mut self, after_end: Instant) {
         let id = self.leading.pop();
-        let Transmission { frame: Frame { rate, airtime, .. }, number, .. } = *self.medium.transmission(id);
+        let Transmission { frame: Frame { vector, airtime, .. }, number, .. } = *self.medium.transmission(id);
         let bound = self.leading_bound(number).min(after_end);
         let Self { medium, stations, station_timers, log, .. } = self;
         let (mut now, mut events) = (self.now, 0);
@@ -400,7 +400,7 @@ impl<U: Upper> Engine<U> {
             match onset {
                 LeadingEdge::Unnoticed => {}
                 LeadingEdge::Busy => turn_busy(stations, station_timers, receiver, time),
-                LeadingEdge::Overcome => stations[receiver.0 as usize].handle_overcome(rate, airtime, time),
+                LeadingEdge::Overcome => stations[receiver.0 as usize].handle_overcome(vector, airtime, time),
             }
         });
         self.now = now;
@@ -438,7 +438,7 @@ impl<U: Upper> Engine<U> {
                 match heard {
                     ReceptionOutcome::Noise if idle => {}
                     ReceptionOutcome::Noise => return Some(Instant::MAX),
-                    ReceptionOutcome::Error(header_end) => station.handle_error(frame.rate, header_end, time),
+                    ReceptionOutcome::Error(header_end) => station.handle_error(frame.vector, header_end, time),
                     ReceptionOutcome::Frame(header_end) => {
                         if let Some(tap) = tap {
                             let frame = frame.with_payload(transmission.packet.clone());

@@ -2,7 +2,7 @@
 
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::Dcf;
-use hopcast_radio::phy::DataRate;
+use hopcast_radio::phy::TxVector;
 
 use crate::id::NodeId;
 use crate::metrics::{FlowTable, Sample};
@@ -22,7 +22,7 @@ pub struct RunSeries {
     /// Rates that rate control had chosen and that were not the ones before, by time and node.
     pub rates: Vec<RateSample>,
     /// By node: the last of them.
-    known_rates: Vec<Option<DataRate>>,
+    known_rates: Vec<Option<TxVector>>,
 }
 
 /// Another rate of a node's data frames.
@@ -33,7 +33,7 @@ pub struct RateSample {
     /// Whose.
     pub node: NodeId,
     /// That of the last data frame; of a node with several radios, of the first one that has rate control.
-    pub rate: DataRate,
+    pub rate: TxVector,
 }
 
 /// An interface queue that was not empty.

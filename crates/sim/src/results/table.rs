@@ -200,7 +200,7 @@ fn samples_by_node(result: &RunResult) -> impl Iterator<Item = NodeSamples<'_>> 
         by_node[sample.node.0 as usize].0.push((sample.time, sample.packets));
     }
     for sample in &result.series.rates {
-        by_node[sample.node.0 as usize].1.push((sample.time, f64::from(sample.rate.as_kbps()) * 1e3));
+        by_node[sample.node.0 as usize].1.push((sample.time, f64::from(sample.rate.data_rate().as_kbps()) * 1e3));
     }
     let named = result.nodes.iter().map(|node| node.name.as_str()).zip(by_node);
     let some = named.filter(|(_, (queues, rates))| !queues.is_empty() || !rates.is_empty());

@@ -13,7 +13,7 @@ use hopcast_radio::mac::association::{
 };
 use hopcast_radio::mac::edca::{AccessCategory, EdcaParameters};
 use hopcast_radio::mac::{Protection, StationId};
-use hopcast_radio::phy::{Modulations, Phy, Standard};
+use hopcast_radio::phy::{ModulationClasses, Phy};
 use hopcast_radio::units::Power;
 use hopcast_wire::ieee80211::management::{AccessCategoryParameters, Capability, EdcaParameterSet, Repr, Ssid};
 
@@ -118,7 +118,7 @@ impl Associations {
                 purges: VecDeque::new(),
                 behaviour: None,
                 adaptation: Adaptation {
-                    is_erp: is_erp(scenario.radio.standard, radio.config),
+                    is_erp: is_erp(phy, radio.config),
                     protection: scenario.radio.protection,
                     phy: *phy,
                 },
@@ -290,8 +290,8 @@ impl Member {
 }
 
 /// Whether it is one of 802.11g, not of 802.11b.
-fn is_erp(standard: Standard, radio: &model::NodeRadio) -> bool {
-    standard == Standard::Erp && radio.understands(standard) == Modulations::ALL
+fn is_erp(phy: &Phy, radio: &model::NodeRadio) -> bool {
+    phy.is_mixed() && radio.understands(phy) == ModulationClasses::ALL
 }
 
 fn machine(
@@ -301,9 +301,8 @@ fn machine(
     phy: &Phy,
     seed: u64,
 ) -> Option<Machine> {
-    let standard = scenario.radio.standard;
-    let is_erp = is_erp(standard, radio.config);
-    let rates = rates(standard, radio.config.basic_rate, is_erp || standard != Standard::Erp);
+    let is_erp = is_erp(phy, radio.config);
+    let rates = rates(phy, radio.config.basic_rate, is_erp || !phy.is_mixed());
     let interval = TIME_UNIT * u64::from(association.beacon_interval);
     let mut random = Stream::new(seed, Purpose::Association, u64::from(radio.node.0), u64::from(radio.radio));
     // Networks and stations are switched on one after the other.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hopcast_protocols::random::{Purpose, Stream, hash};
 use hopcast_radio::mac::edca::EdcaParameters;
 use hopcast_radio::mac::{self, Dcf, Protection, StationId};
-use hopcast_radio::phy::{DataRate, Modulations, Phy, ReedSolomon};
+use hopcast_radio::phy::{ModulationClasses, Phy, ReedSolomon, TxVector};
 use hopcast_radio::queue::Discipline;
 
 use crate::host::card::Cards;
@@ -27,7 +27,7 @@ pub(super) struct Stations<'a> {
     code: Option<ReedSolomon>,
     dsss_receivers: Arc<[StationId]>,
     /// By station; empty where all have the same.
-    basic_rates: Arc<[DataRate]>,
+    basic_rates: Arc<[TxVector]>,
 }
 
 impl<'a> Stations<'a> {
@@ -49,8 +49,7 @@ impl<'a> Stations<'a> {
 
     /// The physical layer of a radio.
     pub(super) fn phy(&self, config: &NodeRadio) -> Phy {
-        let phy = self.radio.standard.phy(self.radio.short_preamble);
-        let phy = phy.for_data_rate(config.data_rate).with_code(self.code);
+        let phy = self.radio.phy().for_data_rate(config.data_rate).with_code(self.code);
         if self.protection == Protection::None { phy } else { phy.with_long_slot() }
     }
 
@@ -84,14 +83,15 @@ impl<'a> Stations<'a> {
 
 /// The stations that understand DSSS alone.
 fn dsss_receivers(radio: &Radio, stations: &[Station<'_>]) -> Arc<[StationId]> {
+    let phy = radio.phy();
     let understands_dsss_alone = |(station, index): (&Station<'_>, u32)| {
-        (station.config.understands(radio.standard) == Modulations::DSSS).then_some(StationId(index))
+        (station.config.understands(&phy) == ModulationClasses::DSSS).then_some(StationId(index))
     };
     stations.iter().zip(0..).filter_map(understands_dsss_alone).collect()
 }
 
-fn basic_rates(stations: &[Station<'_>]) -> Arc<[DataRate]> {
-    let rates: Vec<DataRate> = stations.iter().map(|station| station.config.basic_rate).collect();
+fn basic_rates(stations: &[Station<'_>]) -> Arc<[TxVector]> {
+    let rates: Vec<TxVector> = stations.iter().map(|station| station.config.basic_rate).collect();
     let are_equal = rates.windows(2).all(|pair| pair[0] == pair[1]);
     if are_equal { Arc::default() } else { rates.into() }
 }

@@ -12,7 +12,7 @@ use hopcast_radio::errors::States;
 use hopcast_radio::fading::Distribution;
 use hopcast_radio::mac::edca::{Edition, UserPriority};
 use hopcast_radio::mac::{self, Protection};
-use hopcast_radio::phy::{DataRate, Modulation, Modulations, ReedSolomon, Standard};
+use hopcast_radio::phy::{ModulationClasses, Phy, ReedSolomon, Standard, TxVector};
 use hopcast_radio::propagation::{Position, Range};
 use hopcast_radio::rate::Algorithm;
 
@@ -76,7 +76,7 @@ pub struct Radio {
     /// Centre of the channel in hertz; the carrier of the propagation may be another.
     pub channel: f64,
     /// Rate of unicast data frames; the highest that rate control may choose.
-    pub data_rate: DataRate,
+    pub data_rate: TxVector,
     /// How the rate of each unicast data frame is chosen.
     pub rate_control: Algorithm,
     /// The access categories' parameters; `None`: DCF.
@@ -86,7 +86,7 @@ pub struct Radio {
     /// How stations find and join their access points; `None`: they belong to them from the start.
     pub association: Option<Association>,
     /// Rate of broadcast frames, and the highest one of RTS, CTS and ACK; not above that of data.
-    pub basic_rate: DataRate,
+    pub basic_rate: TxVector,
     /// Medium access and the interface queue, as every station has them. Rates, protection and EDCA are above, since they differ between
     /// stations, or follow from who joins; a run adds its seed and what its stations know of each other.
     pub mac: mac::Config,
@@ -104,6 +104,13 @@ pub struct Radio {
     pub reception: Reception,
     /// Losses beside.
     pub errors: Errors,
+}
+
+impl Radio {
+    /// The physical layer of its stations.
+    pub fn phy(&self) -> Phy {
+        self.standard.phy(self.short_preamble)
+    }
 }
 
 /// Association over the air.
@@ -313,20 +320,22 @@ pub struct NodeRadio {
     /// Centre of its channel in hertz.
     pub frequency: f64,
     /// Rate of unicast data frames; the highest that rate control may choose.
-    pub data_rate: DataRate,
+    pub data_rate: TxVector,
     /// How the rate of each unicast data frame is chosen.
     pub rate_control: Algorithm,
     /// Rate of broadcast frames, and the highest one of RTS, CTS and ACK; not above that of data.
-    pub basic_rate: DataRate,
+    pub basic_rate: TxVector,
     /// Transmit power in dBm.
     pub tx_power: f64,
 }
 
 impl NodeRadio {
-    /// What it understands. One that sends all its frames at rates of 802.11b is of 802.11b in an 802.11g network.
-    pub fn understands(&self, standard: Standard) -> Modulations {
-        let sends_ofdm = [self.data_rate, self.basic_rate].iter().any(|rate| rate.modulation() == Modulation::Ofdm);
-        if standard == Standard::Erp && !sends_ofdm { Modulations::DSSS } else { Modulations::ALL }
+    /// What it understands, in a network of `phy`. One that sends all its frames at rates of 802.11b is of 802.11b in an 802.11g
+    /// network.
+    pub fn understands(&self, phy: &Phy) -> ModulationClasses {
+        let class = self.data_rate.modulation_class().max(self.basic_rate.modulation_class());
+        let is_older = class < phy.fastest().modulation_class();
+        if is_older { ModulationClasses::up_to(class) } else { ModulationClasses::ALL }
     }
 }
 

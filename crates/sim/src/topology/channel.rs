@@ -2,7 +2,7 @@
 
 use hopcast_radio::mac::StationId;
 use hopcast_radio::medium::Link;
-use hopcast_radio::phy::{Modulations, Standard};
+use hopcast_radio::phy::ModulationClasses;
 use hopcast_radio::propagation::{LinkShadowing, Position, Propagation, Range, Survey, propagation_delay};
 use hopcast_radio::units::{Decibel, Power};
 
@@ -31,7 +31,7 @@ struct End {
     /// In hertz.
     frequency: f64,
     sent: Power,
-    understands: Modulations,
+    understands: ModulationClasses,
 }
 
 /// What becomes of a signal on its way.
@@ -66,20 +66,16 @@ impl Channel {
         floor: Power,
         reach: f64,
     ) -> Self {
+        let phy = radio.phy();
         let end = |station: &Station<'_>| End {
             node: station.node.0,
             frequency: station.config.frequency,
             sent: Power::from_dbm(station.config.tx_power),
-            understands: station.config.understands(radio.standard),
+            understands: station.config.understands(&phy),
         };
-        // IEEE 802.11-2020, 17.3.8.4.2 and, in the band at 2.4 GHz, 15.4.4.3, 16.3.6.3: channels that don't overlap.
-        let spacing = match radio.standard {
-            Standard::Ofdm => 20e6,
-            Standard::OfdmTurbo => 40e6,
-            _ => 25e6,
-        };
+        let spacing = radio.standard.channels().spacing();
         let ends: Vec<End> = stations.iter().map(end).collect();
-        let understand_all = ends.iter().all(|end| end.understands == Modulations::ALL);
+        let understand_all = ends.iter().all(|end| end.understands == ModulationClasses::ALL);
         let is_one = understand_all && ends.windows(2).all(|pair| pair[0].frequency == pair[1].frequency);
         Self { ends, is_one, attenuation, adjacent_rejection: radio.adjacent_channel_rejection, spacing, floor, reach }
     }
@@ -188,10 +184,10 @@ impl Channel {
         }
         let delay = propagation_delay(libm::sqrt(distance_squared));
         let decodable = if self.is_one {
-            Modulations::ALL
+            ModulationClasses::ALL
         } else {
             let [from, to] = [from, to].map(|station| &self.ends[station as usize]);
-            if from.frequency == to.frequency { to.understands } else { Modulations::NONE }
+            if from.frequency == to.frequency { to.understands } else { ModulationClasses::NONE }
         };
         Some(Link { receiver: StationId(to), delay, power, decodable })
     }

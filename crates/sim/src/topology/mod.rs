@@ -13,7 +13,7 @@ use hopcast_radio::errors::{GilbertElliott, PacketErrors};
 use hopcast_radio::fading::Fading;
 use hopcast_radio::mac::{StationId, control_response_rate, dsss_rate};
 use hopcast_radio::medium::{Link, Losses, Medium, Variation};
-use hopcast_radio::phy::{DataRate, Modulations};
+use hopcast_radio::phy::{ModulationClasses, TxVector};
 use hopcast_radio::propagation::{FrameShadowing, LinkShadowing, Position};
 use hopcast_radio::rate::Algorithm;
 use hopcast_radio::reception::{Mode, Reception, Rules, Sinr, Threshold};
@@ -38,7 +38,7 @@ pub struct Topology {
     /// By transmitter: least power of a link over which its data frames pass.
     usable: Vec<ByReceiver<Power>>,
     /// By transmitter: the most robust rate of its data frames, and the bits of a full one.
-    robust: Vec<ByReceiver<(DataRate, u32)>>,
+    robust: Vec<ByReceiver<(TxVector, u32)>>,
     /// By station, at the start.
     places: Vec<Position>,
     variation: Option<Variation>,
@@ -64,8 +64,8 @@ impl<T: Copy> ByReceiver<T> {
     /// For the receiver of `link`, if it decodes anything.
     fn of(&self, link: &Link) -> Option<T> {
         match link.decodable {
-            Modulations::NONE => None,
-            Modulations::DSSS => Some(self.dsss),
+            ModulationClasses::NONE => None,
+            ModulationClasses::DSSS => Some(self.dsss),
             _ => Some(self.any),
         }
     }
@@ -106,8 +106,7 @@ impl Topology {
         let (reception, usable) = reception(radio, stations, seed);
         let channel = channel(radio, stations, seed);
         let is_kept = |from: usize, link: &Link| !motion.moves() || is_usable(link, &usable[from]);
-        let phy = radio.standard.phy(radio.short_preamble);
-        let bits = |rate| (rate, phy.payload_bits(rate, USABLE_OCTETS));
+        let bits = |rate: TxVector| (rate, rate.payload_bits(USABLE_OCTETS));
         let robust = robust_rates(radio, stations).into_iter().map(|rates| rates.map(bits)).collect();
         Some(Self {
             links: links(&channel, &places, is_kept, goes_on)?,
@@ -143,7 +142,7 @@ impl Topology {
     }
 
     fn find_lossy_links(&self) -> Vec<Vec<(u32, f64)>> {
-        let decodable = |_: usize, link: &Link| link.decodable != Modulations::NONE;
+        let decodable = |_: usize, link: &Link| link.decodable != ModulationClasses::NONE;
         let links = links(&self.channel, &self.places, decodable, &|| true).expect("nothing stops it");
         let success = |from: usize, link: &Link| {
             let success = self.success(from, link).filter(|&success| success >= LEAST_SUCCESS)?;
@@ -267,7 +266,6 @@ fn variation(radio: &Radio, seed: u64) -> Option<Variation> {
 
 /// How frames are received, and for each station the least power of a link over which its data frames pass.
 fn reception(radio: &Radio, stations: &[Station<'_>], seed: u64) -> (Reception, Vec<ByReceiver<Power>>) {
-    let phy = radio.standard.phy(radio.short_preamble);
     let model = &radio.reception;
     if let Propagation::Range(_) = radio.propagation {
         // What is decoded has two units, what is sensed one, and no ratio survives an overlap.
@@ -284,18 +282,19 @@ fn reception(radio: &Radio, stations: &[Station<'_>], seed: u64) -> (Reception, 
     if model.rules == model::Rules::Sinr {
         let receive_threshold = model.receive_threshold.map_or(Power::ZERO, Power::from_dbm);
         let detection = model.preamble_detection.map(Decibel);
-        let mode = |rate| Mode::new(&phy, rate, model.noise_figure, detection);
+        let mode = |rate| Mode::new(rate, model.noise_figure, detection);
         let modes: Vec<Mode> = rates(radio, stations).into_iter().map(mode).collect();
-        let needed = |rate| {
-            let mode = modes.iter().find(|mode| mode.rate() == rate).expect("every rate in use has a mode");
-            mode.least_power(USABLE_LOSS, phy.payload_bits(rate, USABLE_OCTETS)).max(receive_threshold)
+        let needed = |rate: TxVector| {
+            let mode = modes.iter().find(|mode| mode.vector() == rate).expect("every rate in use has a mode");
+            mode.least_power(USABLE_LOSS, rate.payload_bits(USABLE_OCTETS)).max(receive_threshold)
         };
         let usable = of_robust_rates(radio, stations, needed);
         let sinr =
             Sinr { carrier_sense_threshold, receive_threshold, capture: Decibel(model.capture).into(), modes, seed };
         return (Reception::Sinr(sinr), usable);
     }
-    let threshold = |rate| Power::from_dbm(model.receive_threshold.unwrap_or_else(|| phy.minimum_sensitivity(rate)));
+    let threshold =
+        |rate: TxVector| Power::from_dbm(model.receive_threshold.unwrap_or_else(|| rate.framing().minimum_sensitivity));
     let thresholds = Threshold {
         carrier_sense_threshold,
         capture: Decibel(model.capture).into(),
@@ -306,24 +305,25 @@ fn reception(radio: &Radio, stations: &[Station<'_>], seed: u64) -> (Reception, 
 }
 
 /// The rates of all frames: of data, of RTS and broadcasts, and of the answers to each of them; those of data first.
-fn rates(radio: &Radio, stations: &[Station<'_>]) -> Vec<DataRate> {
+fn rates(radio: &Radio, stations: &[Station<'_>]) -> Vec<TxVector> {
     let mut configs: Vec<&NodeRadio> = Vec::new();
     for station in stations {
         if !configs.iter().any(|known| has_equal_rates(known, station.config)) {
             configs.push(station.config);
         }
     }
+    let phy = &radio.phy();
     let to_dsss = rate_to_dsss(radio, stations);
     let sent = configs.iter().flat_map(|config| {
         let is_fixed = matches!(config.rate_control, Algorithm::Fixed(_));
-        let controlled = if is_fixed { &[] } else { radio.standard.rates() };
+        let controlled = if is_fixed { &[] } else { phy.vectors() };
         [config.data_rate, config.basic_rate, to_dsss(config.data_rate)].into_iter().chain(controlled.iter().copied())
     });
-    let sent: Vec<DataRate> = sent.collect();
+    let sent: Vec<TxVector> = sent.collect();
     // Any of the others may answer, by its own basic rate.
     let answers = sent.iter().flat_map(|&rate| {
         let basics = configs.iter().map(|config| config.basic_rate);
-        basics.map(move |basic| control_response_rate(radio.standard, basic, rate))
+        basics.map(move |basic| control_response_rate(phy, basic, rate))
     });
     let mut rates = Vec::new();
     for rate in sent.iter().copied().chain(answers) {
@@ -341,9 +341,9 @@ fn has_equal_rates(one: &NodeRadio, other: &NodeRadio) -> bool {
 
 /// What holds for the most robust rate of data frames of each station, which decides who is a neighbour; asked once for each
 /// rate.
-fn of_robust_rates(radio: &Radio, stations: &[Station<'_>], of: impl Fn(DataRate) -> Power) -> Vec<ByReceiver<Power>> {
-    let mut known: Vec<(ByReceiver<DataRate>, ByReceiver<Power>)> = Vec::new();
-    let power = |rates: ByReceiver<DataRate>| {
+fn of_robust_rates(radio: &Radio, stations: &[Station<'_>], of: impl Fn(TxVector) -> Power) -> Vec<ByReceiver<Power>> {
+    let mut known: Vec<(ByReceiver<TxVector>, ByReceiver<Power>)> = Vec::new();
+    let power = |rates: ByReceiver<TxVector>| {
         let found = known.iter().find(|(known, _)| *known == rates).map(|(_, powers)| *powers);
         found.unwrap_or_else(|| {
             known.push((rates, rates.map(&of)));
@@ -354,12 +354,12 @@ fn of_robust_rates(radio: &Radio, stations: &[Station<'_>], of: impl Fn(DataRate
 }
 
 /// The most robust rate of each station's data frames.
-fn robust_rates(radio: &Radio, stations: &[Station<'_>]) -> Vec<ByReceiver<DataRate>> {
+fn robust_rates(radio: &Radio, stations: &[Station<'_>]) -> Vec<ByReceiver<TxVector>> {
     let to_dsss = rate_to_dsss(radio, stations);
     let rates = |station: &Station<'_>| {
         let any = match station.config.rate_control {
             Algorithm::Fixed(rate) => rate,
-            _ => radio.standard.rates()[0],
+            _ => radio.phy().vectors()[0],
         };
         ByReceiver { any, dsss: to_dsss(any) }
     };
@@ -367,10 +367,10 @@ fn robust_rates(radio: &Radio, stations: &[Station<'_>]) -> Vec<ByReceiver<DataR
 }
 
 /// From the rate of data to the rate of data for stations that understand DSSS alone; the same if there are none.
-fn rate_to_dsss(radio: &Radio, stations: &[Station<'_>]) -> impl Fn(DataRate) -> DataRate {
-    let standard = radio.standard;
-    let has_dsss = stations.iter().any(|station| station.config.understands(standard) == Modulations::DSSS);
-    move |rate| if has_dsss { dsss_rate(standard, rate) } else { rate }
+fn rate_to_dsss(radio: &Radio, stations: &[Station<'_>]) -> impl Fn(TxVector) -> TxVector {
+    let phy = radio.phy();
+    let has_dsss = stations.iter().any(|station| station.config.understands(&phy) == ModulationClasses::DSSS);
+    move |rate| if has_dsss { dsss_rate(&phy, rate) } else { rate }
 }
 
 /// Those of a reception that has thresholds.
@@ -390,7 +390,7 @@ fn losses(radio: &Radio, stations: usize, seed: u64) -> Option<Losses> {
         Errors::GilbertElliott { states, fec, headers } => Some(Losses::GilbertElliott {
             chains: (0..stations as u32).map(|node| GilbertElliott::new(seed, node, *states)).collect(),
             code: *fec,
-            headers: headers.then(|| radio.standard.phy(radio.short_preamble)),
+            headers: *headers,
             seed,
             purpose: match radio.reception.rules {
                 model::Rules::Sinr => Purpose::ChannelError,

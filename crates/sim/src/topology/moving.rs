@@ -230,7 +230,7 @@ impl Epoch {
 mod tests {
     use std::sync::Arc;
 
-    use hopcast_radio::phy::Modulations;
+    use hopcast_radio::phy::ModulationClasses;
     use proptest::prelude::*;
 
     use super::*;
@@ -295,7 +295,7 @@ mod tests {
         links
     }
 
-    fn tell(links: &[Link]) -> Vec<(u32, Duration, u64, Modulations)> {
+    fn tell(links: &[Link]) -> Vec<(u32, Duration, u64, ModulationClasses)> {
         links.iter().map(|l| (l.receiver.0, l.delay, l.power.as_attowatts(), l.decodable)).collect()
     }
 
@@ -356,8 +356,10 @@ mod tests {
         ] {
             let now = Instant::from_nanos(nanos);
             for (from, to) in [(0, 1), (1, 0)] {
-                let expected: Vec<_> =
-                    units.into_iter().map(|units| (to, Duration::from_nanos(delay), units, Modulations::ALL)).collect();
+                let expected: Vec<_> = units
+                    .into_iter()
+                    .map(|units| (to, Duration::from_nanos(delay), units, ModulationClasses::ALL))
+                    .collect();
                 assert_eq!(tell(&heard(&mut surroundings, from, now)), expected, "{now}");
             }
         }

@@ -82,7 +82,7 @@ fn beacons_leave_every_hundred_time_units_and_take_their_share_of_the_air() {
     assert!(first < Instant::START + interval, "it was switched on during the first interval");
     for ((start, _, frame), nth) in beacons.iter().zip(0..) {
         assert_eq!(*start, first + interval * nth);
-        assert_eq!((frame.receiver, frame.rate.as_kbps(), frame.duration), (None, 1_000, Duration::ZERO));
+        assert_eq!((frame.receiver, frame.vector.data_rate().as_kbps(), frame.duration), (None, 1_000, Duration::ZERO));
     }
     // Header 24, fixed fields 12, SSID 2 + 7, rates 2 + 4, channel 2 + 1, TIM 2 + 4, FCS 4: 64 octets behind 192 µs.
     let frame = &beacons[0].2;

@@ -5,13 +5,13 @@ use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::edca::{AccessCategory, EdcaParameters, Edition, UserPriority};
 use hopcast_radio::mac::{Config, Dcf, Payload, QueueSpace, StationId};
 use hopcast_radio::medium::{Link, Medium};
-use hopcast_radio::phy::{DataRate, Modulations, Standard};
+use hopcast_radio::phy::{ModulationClasses, Standard, TxVector};
 use hopcast_radio::reception::{Reception, Rules, Threshold};
 use hopcast_radio::units::{Power, PowerRatio};
 use hopcast_sim::engine::{Engine, Loss, Outgoing, Port, Upper};
 
-const MBPS_24: DataRate = DataRate::from_kbps(24_000);
-const MBPS_54: DataRate = DataRate::from_kbps(54_000);
+const MBPS_24: TxVector = TxVector::new(Standard::Ofdm, 4);
+const MBPS_54: TxVector = TxVector::new(Standard::Ofdm, 7);
 /// UDP payload.
 const PAYLOAD: u32 = 1_472;
 
@@ -74,7 +74,7 @@ fn goodput(voice: u32, effort: u32, txop_limit: Duration, seconds: u64, seed: u6
             receiver: StationId(to),
             delay: Duration::from_nanos(3),
             power: Power::from_attowatts(1_000),
-            decodable: Modulations::ALL,
+            decodable: ModulationClasses::ALL,
         })
     };
     let decoded = Power::from_attowatts(100);

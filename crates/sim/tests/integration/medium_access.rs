@@ -7,13 +7,13 @@ use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::edca::UserPriority;
 use hopcast_radio::mac::{Config, Dcf, Frame, FrameKind, Payload, QueueSpace, StationId};
 use hopcast_radio::medium::{Link, Medium};
-use hopcast_radio::phy::{DataRate, Modulations, Standard};
+use hopcast_radio::phy::{ModulationClasses, Standard, TxVector};
 use hopcast_radio::reception::{Reception, Rules, Threshold};
 use hopcast_radio::units::{Power, PowerRatio};
 use hopcast_sim::engine::{Engine, Loss, Outgoing, Port, Tap, Upper};
 
-const MBPS_1: DataRate = DataRate::from_kbps(1_000);
-const MBPS_2: DataRate = DataRate::from_kbps(2_000);
+const MBPS_1: TxVector = TxVector::new(Standard::Dsss, 0);
+const MBPS_2: TxVector = TxVector::new(Standard::Dsss, 1);
 
 /// A packet of so many bytes.
 #[derive(Clone, Copy, Debug)]
@@ -107,7 +107,12 @@ fn engine(powers: &[Vec<u64>], sources: Vec<Source>, seed: u64) -> (Engine<Hosts
         let link = |(to, &power): (u32, &u64)| {
             let (delay, power) =
                 (Duration::from_nanos(u64::from(100 + 37 * (from + to))), Power::from_attowatts(power));
-            (power > Power::ZERO).then_some(Link { receiver: StationId(to), delay, power, decodable: Modulations::ALL })
+            (power > Power::ZERO).then_some(Link {
+                receiver: StationId(to),
+                delay,
+                power,
+                decodable: ModulationClasses::ALL,
+            })
         };
         (0..).zip(row).filter_map(link).collect()
     });

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use hopcast_protocols::time::Duration;
 use hopcast_radio::mac::{Frame, FrameKind, StationId};
-use hopcast_radio::phy::Modulation;
+use hopcast_radio::phy::ModulationClass;
 use hopcast_sim::host::packet::Packet;
 use hopcast_sim::metrics::FlowSummary;
 
@@ -48,7 +48,7 @@ fn rates(frames: &Frames, from: StationId, to: StationId) -> Vec<u32> {
     let data = |frame: &&Frame<Rc<Packet>>| {
         frame.kind == FrameKind::Data && (frame.transmitter, frame.receiver) == (from, Some(to))
     };
-    let mut rates: Vec<u32> = frames.iter().filter(data).map(|frame| frame.rate.as_kbps()).collect();
+    let mut rates: Vec<u32> = frames.iter().filter(data).map(|frame| frame.vector.data_rate().as_kbps()).collect();
     rates.sort_unstable();
     rates.dedup();
     rates
@@ -61,7 +61,7 @@ fn data_go_to_each_station_at_a_rate_that_it_understands() {
     assert!(flows.iter().all(|flow| flow.received_packets > 300 && flow.lost_packets == 0), "{flows:?}");
     assert_eq!((rates(&frames, FIRST, NEW), rates(&frames, FIRST, OLD)), (vec![54_000], vec![11_000]));
     let answers = frames.iter().filter(|frame| frame.kind == FrameKind::Ack && frame.transmitter == OLD);
-    assert!(answers.map(|frame| frame.rate.as_kbps()).all(|rate| rate == 2_000));
+    assert!(answers.map(|frame| frame.vector.data_rate().as_kbps()).all(|rate| rate == 2_000));
 }
 
 /// DIFS of 28 µs, 7.5 slots of 9, 192 µs and 1536 octets at 11 Mb/s, SIFS, 192 µs and 14 octets at 2 Mb/s.
@@ -94,7 +94,7 @@ fn an_rts_goes_to_each_station_at_a_rate_that_it_understands() {
         assert!(flows.iter().all(|flow| flow.received_packets > 300 && flow.lost_packets == 0), "{flows:?}");
         for (to, highest) in [(NEW, 24_000), (OLD, 2_000)] {
             let rts = |frame: &&Frame<Rc<Packet>>| frame.kind == FrameKind::Rts && frame.receiver == Some(to);
-            assert_eq!(frames.iter().filter(rts).map(|frame| frame.rate.as_kbps()).max(), Some(highest));
+            assert_eq!(frames.iter().filter(rts).map(|frame| frame.vector.data_rate().as_kbps()).max(), Some(highest));
         }
     }
 }
@@ -123,7 +123,9 @@ fn a_station_of_80211b_finds_routes_where_broadcasts_are_understood() {
     // Requests for a route go at the basic rate, which b does not understand.
     let (flows, frames) = run(&text("6 Mb/s"));
     assert_eq!(flows[0].received_packets, 0);
-    assert!(frames.iter().any(|frame| frame.receiver.is_none() && frame.rate.modulation() == Modulation::Ofdm));
+    assert!(
+        frames.iter().any(|frame| frame.receiver.is_none() && frame.vector.modulation_class() == ModulationClass::Ofdm)
+    );
 }
 
 /// A station that sends at 1 Mb/s answers at 1 Mb/s, with a long preamble: whoever sends to it waits for that.
@@ -152,6 +154,6 @@ fn an_answer_is_awaited_at_the_basic_rate_of_who_gives_it() {
         // What a data frame reserves is what its ACK takes.
         let data = frames.iter().find(|frame| frame.kind == FrameKind::Data).expect("data");
         let ack = frames.iter().find(|frame| frame.kind == FrameKind::Ack).expect("an answer");
-        assert_eq!((ack.rate.as_kbps(), data.duration), (1_000, Duration::from_micros(10) + ack.airtime));
+        assert_eq!((ack.vector.data_rate().as_kbps(), data.duration), (1_000, Duration::from_micros(10) + ack.airtime));
     }
 }

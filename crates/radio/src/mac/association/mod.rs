@@ -26,7 +26,7 @@ use hopcast_wire::ieee80211::management::{Rates, Repr};
 pub use access_point::{AccessPoint, AccessPointConfig};
 pub use station::{ACTIVE_DWELL, ANSWER_TIMEOUT, ATTEMPTS, BEACON_LOSS, Station, StationConfig};
 
-use crate::phy::{DataRate, Modulation, Standard};
+use crate::phy::{ModulationClass, Phy, TxVector};
 
 /// A time unit, TU (3.1).
 pub const TIME_UNIT: Duration = Duration::from_micros(1_024);
@@ -64,17 +64,15 @@ pub struct Coexistence {
     pub short_slot: bool,
 }
 
-/// The rates that a station of `standard` announces, with those of `basic` and below that are mandatory marked as basic ones; a
+/// The rates that a station with `phy` announces, with those of `basic` and below that are mandatory marked as basic ones; a
 /// station of 802.11b in an 802.11g network (`is_erp` false) has those of DSSS alone.
-pub fn rates(standard: Standard, basic: DataRate, is_erp: bool) -> Rates {
+pub fn rates(phy: &Phy, basic: TxVector, is_erp: bool) -> Rates {
     let mut rates = Rates::default();
-    for &rate in standard.rates() {
-        let is_basic = rate.modulation() == basic.modulation()
-            && (rate == basic || rate < basic && standard.default_basic_rate(rate) == rate);
-        if is_erp || rate.modulation() == Modulation::Dsss {
-            // Turbo mode is 802.11a at twice the clock, and announced as that: 108 Mb/s as 54.
-            let unit = if standard == Standard::OfdmTurbo { 1_000 } else { 500 };
-            rates.push((rate.as_kbps() / unit) as u8, is_basic);
+    for &rate in phy.vectors() {
+        let is_basic = rate.modulation_class() == basic.modulation_class()
+            && (rate == basic || rate.data_rate() < basic.data_rate() && rate.framing().is_basic);
+        if is_erp || rate.modulation_class() == ModulationClass::Dsss {
+            rates.push(phy.supported_rate(rate), is_basic);
         }
     }
     rates

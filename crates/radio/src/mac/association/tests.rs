@@ -4,6 +4,7 @@ use hopcast_wire::ieee80211::management::{Bss, Capability, Elements, Reason, Ssi
 use proptest::prelude::*;
 
 use super::*;
+use crate::phy::Standard;
 use crate::units::Power;
 
 const FIRST: MacAddress = MacAddress([2, 0, 0, 0, 0, 1]);
@@ -11,6 +12,13 @@ const SECOND: MacAddress = MacAddress([2, 0, 0, 0, 0, 2]);
 const STATION: MacAddress = MacAddress([2, 0, 0, 0, 0, 9]);
 const STRONG: Power = Power::from_attowatts(2_000_000);
 const WEAK: Power = Power::from_attowatts(1_000_000);
+
+const MBPS_2: TxVector = TxVector::new(Standard::Dsss, 1);
+const ERP_24: TxVector = TxVector::new(Standard::Erp, 4);
+
+fn erp() -> Phy {
+    Standard::Erp.phy(false)
+}
 
 fn at(micros: u64) -> Instant {
     Instant::START + Duration::from_micros(micros)
@@ -21,7 +29,7 @@ fn station_config(asks: bool, is_erp: bool) -> StationConfig {
     StationConfig {
         ssid: Ssid::new(b"net"),
         capability: Capability(Capability::ESS.0 | slot),
-        rates: rates(Standard::Erp, DataRate::from_kbps(2_000), is_erp),
+        rates: rates(&erp(), MBPS_2, is_erp),
         asks,
         dwell: if asks { ACTIVE_DWELL } else { Duration::from_micros(112_640) },
         start: at(1_000),
@@ -33,7 +41,7 @@ fn access_point_config(start: Instant) -> AccessPointConfig {
         ssid: Ssid::new(b"net"),
         capability: Capability::ESS | Capability::SHORT_SLOT_TIME,
         beacon_interval: 100,
-        rates: rates(Standard::Erp, DataRate::from_kbps(2_000), true),
+        rates: rates(&erp(), MBPS_2, true),
         channel: Some(1),
         edca: None,
         is_erp: true,
@@ -47,7 +55,7 @@ fn access_point(start: Instant) -> AccessPoint {
 
 /// That of a station of 802.11g, or of 802.11b in its network.
 fn association_request(capability: Capability, is_erp: bool) -> Repr {
-    let rates = rates(Standard::Erp, DataRate::from_kbps(2_000), is_erp);
+    let rates = rates(&erp(), MBPS_2, is_erp);
     let elements = Elements { rates, ..Elements::default() };
     Repr::AssociationRequest { capability, listen_interval: 1, current_access_point: None, elements }
 }
@@ -284,7 +292,7 @@ fn a_station_of_80211b_asks_for_protection_while_it_is_there() {
 
 #[test]
 fn who_lacks_a_basic_rate_is_not_chosen_and_would_be_refused() {
-    let ofdm = rates(Standard::Erp, DataRate::from_kbps(24_000), true);
+    let ofdm = rates(&erp(), ERP_24, true);
     let basic: Vec<u8> = ofdm.iter().filter(|&(_, is_basic)| is_basic).map(|(units, _)| units).collect();
     assert_eq!(basic, [12, 24, 48], "6, 12 and 24 Mb/s");
     let mut strict = AccessPoint::new(AccessPointConfig { rates: ofdm, ..access_point_config(at(0)) });

@@ -10,7 +10,7 @@ use hopcast_protocols::time::{Duration, Instant};
 
 use crate::mac::edca::{EdcaParameters, Edition, UserPriority};
 use crate::mac::{Config, Dcf, DropCause, Frame, FrameKind, Output, Payload, StationId};
-use crate::phy::{DataRate, Standard};
+use crate::phy::{Standard, TxVector};
 use crate::rate::Algorithm;
 
 /// The station on the bench.
@@ -24,10 +24,15 @@ pub(super) const FOURTH: StationId = StationId(3);
 /// The smallest step of time.
 pub(super) const NS: Duration = Duration::from_nanos(1);
 
-pub(super) const MBPS_1: DataRate = DataRate::from_kbps(1_000);
-pub(super) const MBPS_2: DataRate = DataRate::from_kbps(2_000);
-pub(super) const MBPS_24: DataRate = DataRate::from_kbps(24_000);
-pub(super) const MBPS_54: DataRate = DataRate::from_kbps(54_000);
+pub(super) const MBPS_1: TxVector = TxVector::new(Standard::Dsss, 0);
+pub(super) const MBPS_2: TxVector = TxVector::new(Standard::Dsss, 1);
+pub(super) const MBPS_24: TxVector = TxVector::new(Standard::Ofdm, 4);
+pub(super) const MBPS_54: TxVector = TxVector::new(Standard::Ofdm, 7);
+/// Those of 802.11g, whose frames at 1, 2 and 11 Mb/s are those of 802.11b.
+pub(super) const ERP_6: TxVector = TxVector::new(Standard::Erp, 0);
+pub(super) const ERP_24: TxVector = TxVector::new(Standard::Erp, 4);
+pub(super) const ERP_54: TxVector = TxVector::new(Standard::Erp, 7);
+pub(super) const MBPS_11: TxVector = TxVector::new(Standard::HrDsss, 2);
 
 /// A packet by its number, with a length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -147,7 +152,7 @@ enum Step {
 #[derive(Clone, Debug)]
 struct Reception {
     header_end: Instant,
-    rate: DataRate,
+    rate: TxVector,
     /// `None`: a frame in error.
     frame: Option<Frame<Packet>>,
 }
@@ -252,14 +257,14 @@ impl Bench {
     /// A frame arrives; returns when it ends.
     pub(super) fn hears(&mut self, start: Instant, frame: Frame<Packet>) -> Instant {
         let header_end = start + frame.header;
-        let reception = Reception { header_end, rate: frame.rate, frame: Some(frame) };
+        let reception = Reception { header_end, rate: frame.vector, frame: Some(frame) };
         self.signal(start, start + frame.airtime, Some(reception));
         start + frame.airtime
     }
 
     /// A frame at `rate` arrives in error.
-    pub(super) fn hears_error(&mut self, start: Instant, end: Instant, rate: DataRate) {
-        let header_end = start + self.config.phy.header_duration(rate);
+    pub(super) fn hears_error(&mut self, start: Instant, end: Instant, rate: TxVector) {
+        let header_end = start + rate.header_duration();
         self.signal(start, end, Some(Reception { header_end, rate, frame: None }));
     }
 
@@ -399,10 +404,10 @@ impl Bench {
     }
 
     /// The same frame at another rate.
-    pub(super) fn at_rate(&self, rate: DataRate, frame: Frame<Packet>) -> Frame<Packet> {
+    pub(super) fn at_rate(&self, rate: TxVector, frame: Frame<Packet>) -> Frame<Packet> {
         let phy = &self.config.phy;
-        let (airtime, header) = (phy.airtime(rate, frame.octets), phy.header_duration(rate));
-        Frame { rate, airtime, header, ..frame }
+        let (airtime, header) = (phy.airtime(rate, frame.octets), rate.header_duration());
+        Frame { vector: rate, airtime, header, ..frame }
     }
 
     fn frame(
@@ -411,11 +416,11 @@ impl Bench {
         transmitter: StationId,
         receiver: Option<StationId>,
         octets: u32,
-        rate: DataRate,
+        rate: TxVector,
         duration: Duration,
     ) -> Frame<Packet> {
         let phy = &self.config.phy;
-        let (airtime, header) = (phy.airtime(rate, octets), phy.header_duration(rate));
+        let (airtime, header) = (phy.airtime(rate, octets), rate.header_duration());
         let (sequence, retry, priority, payload) = (0, false, None, None);
         Frame {
             kind,
@@ -426,17 +431,17 @@ impl Bench {
             retry,
             priority,
             octets,
-            rate,
+            vector: rate,
             airtime,
             header,
             payload,
         }
     }
 
-    fn data_rate(&self) -> DataRate {
+    fn data_rate(&self) -> TxVector {
         match self.config.rate_control {
             Algorithm::Fixed(rate) => rate,
-            _ => self.config.phy.standard().default_data_rate(),
+            _ => self.config.phy.fastest(),
         }
     }
 

@@ -21,7 +21,7 @@ fn data_is_acknowledged_after_sifs() {
     let end = bench.hears(us(100), bench.data(7, false));
     bench.expect_delivered(7, end);
     let ack = bench.expect_transmit(Ack, us(702));
-    assert_eq!((ack.receiver, ack.octets, ack.rate, ack.airtime), (Some(PEER), 14, MBPS_1, micros(304)));
+    assert_eq!((ack.receiver, ack.octets, ack.vector, ack.airtime), (Some(PEER), 14, MBPS_1, micros(304)));
     assert_eq!((ack.duration, ack.retry, ack.payload), (Duration::ZERO, false, None));
     bench.expect_nothing_until(us(20_000));
     assert_eq!(bench.dcf().counters().ack_sent, 1);
@@ -62,7 +62,7 @@ fn an_rts_is_answered_after_sifs() {
     let mut bench = Bench::new(dsss());
     bench.hears(us(100), bench.control(Rts, PEER, ME, micros(1_230)));
     let cts = bench.expect_transmit(Cts, us(462));
-    assert_eq!((cts.receiver, cts.octets, cts.rate, cts.airtime), (Some(PEER), 14, MBPS_1, micros(304)));
+    assert_eq!((cts.receiver, cts.octets, cts.vector, cts.airtime), (Some(PEER), 14, MBPS_1, micros(304)));
     assert_eq!(cts.duration, micros(1_230 - 10 - 304));
     bench.expect_nothing_until(us(20_000));
 }
@@ -157,13 +157,13 @@ fn durations_reserve_the_rest_of_the_exchange() {
         bench.packet_of(us(1_000), 1, octets);
         let sent = bench.expect_transmit(Rts, us(1_000));
         assert_eq!(
-            (sent.octets, sent.rate, sent.airtime, sent.duration),
+            (sent.octets, sent.vector, sent.airtime, sent.duration),
             (20, rates.0, micros(rts_airtime), micros(rts))
         );
         assert_eq!((sent.transmitter, sent.receiver, sent.payload), (ME, Some(PEER), None));
         let end = bench.hears(us(1_000) + sent.airtime + bench.sifs(), bench.cts());
         let (sent, _) = bench.expect_acknowledged(1, end + bench.sifs());
-        assert_eq!((sent.octets, sent.rate, sent.airtime), (octets + 36, rates.1, micros(data_airtime)));
+        assert_eq!((sent.octets, sent.vector, sent.airtime), (octets + 36, rates.1, micros(data_airtime)));
         assert_eq!(sent.duration, micros(data));
 
         let mut bench = Bench::new(config);

@@ -3,9 +3,9 @@
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
 
-use super::bench::{MBPS_1, ME, PEER, dsss, edca, micros, us};
+use super::bench::{ERP_54, MBPS_1, MBPS_2, ME, PEER, dsss, edca, micros, us};
 use crate::mac::{Config, Dcf, Frame, FrameKind, Output, Payload, Protection};
-use crate::phy::{DataRate, Standard};
+use crate::phy::Standard;
 
 /// Its number and length; those from 100 on are bodies of management frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ fn management_frames_go_before_what_is_in_the_queue() {
             let is_management = id >= 100;
             let kind = if is_management { FrameKind::Management } else { FrameKind::Data };
             assert_eq!((frame.kind, frame.octets), (kind, 64 + if is_management { 28 } else { overhead }));
-            assert_eq!(frame.rate == basic, is_management);
+            assert_eq!(frame.vector == basic, is_management);
             assert!(frame.priority.is_none() || !is_management, "no QoS Control");
             if frame.receiver.is_some() {
                 acknowledge(&mut dcf, &frame, end, micros(sifs));
@@ -103,7 +103,7 @@ fn a_management_frame_is_acknowledged() {
         retry: false,
         priority: None,
         octets: 92,
-        rate: MBPS_1,
+        vector: MBPS_1,
         airtime: micros(928),
         header: micros(192),
         payload: Some(()),
@@ -120,11 +120,7 @@ fn a_management_frame_is_acknowledged() {
 /// 18.5.4: slots that have passed were short, the others are long.
 #[test]
 fn a_slot_that_becomes_longer_counts_from_the_one_that_has_begun() {
-    let erp = |protection| Config {
-        basic_rate: DataRate::from_kbps(2_000),
-        protection,
-        ..Config::new(Standard::Erp.phy(false), DataRate::from_kbps(54_000))
-    };
+    let erp = |protection| Config { basic_rate: MBPS_2, protection, ..Config::new(Standard::Erp.phy(false), ERP_54) };
     let long = Standard::Erp.phy(false).with_long_slot();
     let mut seen = 0;
     for seed in 0..20 {
@@ -152,7 +148,7 @@ fn a_slot_that_becomes_longer_counts_from_the_one_that_has_begun() {
 #[test]
 fn a_slot_that_becomes_shorter_ends_no_sooner_than_now() {
     let (long, short) = (Standard::Erp.phy(false).with_long_slot(), Standard::Erp.phy(false));
-    let config = Config { basic_rate: DataRate::from_kbps(2_000), ..Config::new(long, DataRate::from_kbps(54_000)) };
+    let config = Config { basic_rate: MBPS_2, ..Config::new(long, ERP_54) };
     let mut seen = 0;
     for seed in 0..20 {
         let mut dcf = seeded(config.clone(), seed);

@@ -92,7 +92,7 @@ fn script(bench: &mut Bench, actions: &[(u64, Action)]) -> (u32, Instant) {
                 packets += 1;
             }
             Action::Noise(length) => bench.noise(at, at + Duration::from_nanos(*length)),
-            Action::Error(length) => bench.hears_error(at, at + Duration::from_nanos(*length), bench.ack().rate),
+            Action::Error(length) => bench.hears_error(at, at + Duration::from_nanos(*length), bench.ack().vector),
             Action::Hear { kind, to_me, retry, sequence, duration } => {
                 let to: StationId = if *to_me { ME } else { FOURTH };
                 let duration = Duration::from_micros(*duration);

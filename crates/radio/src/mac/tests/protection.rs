@@ -1,16 +1,16 @@
 //! OFDM frames in a network with stations of 802.11b (10.27). 802.11g: data at 54 Mb/s, all else at 2 Mb/s, so that everyone
 //! understands it; the long slot. SIFS 10, slot 20, DIFS 50. 100 octets at 54 Mb/s: 36 µs and 6 of silence; the ACK at 24 Mb/s 34 µs.
 
-use super::bench::{Bench, MBPS_2, MBPS_24, MBPS_54, ME, micros, us, with_rts};
+use super::bench::{Bench, ERP_6, ERP_24, ERP_54, MBPS_2, MBPS_11, ME, micros, us, with_rts};
 use crate::mac::FrameKind::{Ack, Cts, Data, Rts};
 use crate::mac::edca::{EdcaParameters, Edition};
 use crate::mac::{Config, DropCause, Output, Protection};
-use crate::phy::{DataRate, Standard};
+use crate::phy::Standard;
 use crate::rate::Algorithm;
 
 pub(super) fn mixed(protection: Protection) -> Config {
     let phy = Standard::Erp.phy(false).with_long_slot();
-    Config { basic_rate: MBPS_2, protection, ..Config::new(phy, MBPS_54) }
+    Config { basic_rate: MBPS_2, protection, ..Config::new(phy, ERP_54) }
 }
 
 /// ```text
@@ -23,11 +23,11 @@ fn a_cts_to_self_reserves_the_exchange() {
     let mut bench = Bench::new(mixed(Protection::CtsToSelf));
     bench.packet(us(1_000), 1);
     let cts = bench.expect_transmit(Cts, us(1_000));
-    assert_eq!((cts.receiver, cts.rate, cts.airtime), (Some(ME), MBPS_2, micros(248)));
+    assert_eq!((cts.receiver, cts.vector, cts.airtime), (Some(ME), MBPS_2, micros(248)));
     assert_eq!(cts.duration, micros(10 + 42 + 10 + 34));
     let data = bench.expect_transmit(Data, us(1_258));
-    assert_eq!((data.rate, data.airtime, data.duration), (MBPS_54, micros(42), micros(44)));
-    let ack = bench.at_rate(MBPS_24, bench.ack());
+    assert_eq!((data.vector, data.airtime, data.duration), (ERP_54, micros(42), micros(44)));
+    let ack = bench.at_rate(ERP_24, bench.ack());
     let end = bench.hears(us(1_310), ack);
     bench.expect_sent(1, end);
     assert_eq!(end, us(1_344));
@@ -70,7 +70,7 @@ fn rts_and_cts_protect_at_the_basic_rate() {
     let mut bench = Bench::new(mixed(Protection::RtsCts));
     bench.packet(us(1_000), 1);
     let rts = bench.expect_transmit(Rts, us(1_000));
-    assert_eq!((rts.rate, rts.airtime, rts.duration), (MBPS_2, micros(272), micros(30 + 248 + 42 + 34)));
+    assert_eq!((rts.vector, rts.airtime, rts.duration), (MBPS_2, micros(272), micros(30 + 248 + 42 + 34)));
     bench.hears(us(1_282), bench.cts());
     bench.expect_transmit(Data, us(1_540));
 }
@@ -78,20 +78,19 @@ fn rts_and_cts_protect_at_the_basic_rate() {
 /// Also where that is above the rate of the data, and where the RTS is due to the length of the frame.
 #[test]
 fn an_rts_that_protects_is_understood_by_all() {
-    let (mbps_6, mbps_11) = (DataRate::from_kbps(6_000), DataRate::from_kbps(11_000));
     for (protection, expected) in
-        [(Protection::None, mbps_6), (Protection::CtsToSelf, mbps_11), (Protection::RtsCts, mbps_11)]
+        [(Protection::None, ERP_6), (Protection::CtsToSelf, MBPS_11), (Protection::RtsCts, MBPS_11)]
     {
         let config =
-            Config { rate_control: Algorithm::Fixed(mbps_6), basic_rate: mbps_11, ..with_rts(mixed(protection)) };
+            Config { rate_control: Algorithm::Fixed(ERP_6), basic_rate: MBPS_11, ..with_rts(mixed(protection)) };
         let mut bench = Bench::new(config);
         bench.packet(us(1_000), 1);
-        assert_eq!(bench.expect_transmit(Rts, us(1_000)).rate, expected);
+        assert_eq!(bench.expect_transmit(Rts, us(1_000)).vector, expected);
     }
     // It is the basic rate, too, where nobody needs protection: who understands OFDM understands that.
     let mut bench = Bench::new(with_rts(mixed(Protection::None)));
     bench.packet(us(1_000), 1);
-    assert_eq!(bench.expect_transmit(Rts, us(1_000)).rate, MBPS_2);
+    assert_eq!(bench.expect_transmit(Rts, us(1_000)).vector, MBPS_2);
 }
 
 /// Short data behind an RTS count against the long limit, or each CTS would give them another chance.
@@ -127,7 +126,7 @@ fn each_frame_that_must_be_protected_has_a_reservation_of_its_own() {
             }
             let (second, answered) = sends(&mut bench);
             assert_eq!([first, second], [if protection == Protection::RtsCts { Rts } else { Cts }, Data]);
-            let end = bench.hears(answered, bench.at_rate(MBPS_24, bench.ack()));
+            let end = bench.hears(answered, bench.at_rate(ERP_24, bench.ack()));
             bench.expect_sent(id, end);
         }
     }
@@ -137,7 +136,7 @@ fn each_frame_that_must_be_protected_has_a_reservation_of_its_own() {
 #[test]
 fn only_ofdm_is_protected() {
     for protection in [Protection::CtsToSelf, Protection::RtsCts] {
-        let config = Config { rate_control: Algorithm::Fixed(DataRate::from_kbps(11_000)), ..mixed(protection) };
+        let config = Config { rate_control: Algorithm::Fixed(MBPS_11), ..mixed(protection) };
         let mut bench = Bench::new(config);
         bench.packet(us(1_000), 1);
         bench.expect_transmit(Data, us(1_000));
@@ -155,5 +154,5 @@ fn an_ofdm_frame_is_acknowledged_in_ofdm() {
     let end = bench.hears(us(1_000), bench.data(7, false));
     bench.expect_delivered(7, end);
     let ack = bench.expect_transmit(Ack, end + micros(10));
-    assert_eq!((ack.rate, ack.airtime), (MBPS_24, micros(34)));
+    assert_eq!((ack.vector, ack.airtime), (ERP_24, micros(34)));
 }

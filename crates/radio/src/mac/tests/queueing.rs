@@ -77,7 +77,7 @@ fn a_broadcast_frame_is_sent_once() {
     bench.broadcast(us(1_000), 1);
     bench.broadcast(us(1_100), 2);
     let frame = bench.expect_transmit(Data, us(1_000));
-    assert_eq!((frame.receiver, frame.rate, frame.airtime, frame.octets), (None, MBPS_1, micros(992), 100));
+    assert_eq!((frame.receiver, frame.vector, frame.airtime, frame.octets), (None, MBPS_1, micros(992), 100));
     assert_eq!((frame.duration, frame.retry), (micros(0), false));
     bench.expect_sent(1, us(1_992));
     let frame = bench.expect_transmit(Data, us(2_122));

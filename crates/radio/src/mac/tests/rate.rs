@@ -2,19 +2,21 @@
 
 use hopcast_protocols::time::{Duration, Instant};
 
-use super::bench::{Bench, MBPS_2, MBPS_24, MBPS_54, ME, OTHER, PEER, Packet, dsss, micros, ofdm, us, with_rts};
+use super::bench::{
+    Bench, ERP_24, ERP_54, MBPS_2, MBPS_11, MBPS_24, MBPS_54, ME, OTHER, PEER, Packet, dsss, micros, ofdm, us, with_rts,
+};
 use crate::mac::FrameKind::{Ack, Cts, Data, Rts};
 use crate::mac::{Config, DropCause, Frame, Output};
-use crate::phy::{DataRate, Standard};
+use crate::phy::{Standard, TxVector};
 use crate::rate::Algorithm;
 
-const MBPS_6: DataRate = DataRate::from_kbps(6_000);
-const MBPS_9: DataRate = DataRate::from_kbps(9_000);
-const MBPS_12: DataRate = DataRate::from_kbps(12_000);
-const MBPS_18: DataRate = DataRate::from_kbps(18_000);
-const MBPS_48: DataRate = DataRate::from_kbps(48_000);
+const MBPS_6: TxVector = TxVector::new(Standard::Ofdm, 0);
+const MBPS_9: TxVector = TxVector::new(Standard::Ofdm, 1);
+const MBPS_12: TxVector = TxVector::new(Standard::Ofdm, 2);
+const MBPS_18: TxVector = TxVector::new(Standard::Ofdm, 3);
+const MBPS_48: TxVector = TxVector::new(Standard::Ofdm, 6);
 
-fn arf(rates: &[DataRate]) -> Config {
+fn arf(rates: &[TxVector]) -> Config {
     Config { rate_control: Algorithm::Arf, rates: rates.to_vec(), ..ofdm() }
 }
 
@@ -28,7 +30,7 @@ fn missing_acknowledgments_lower_the_rate() {
     let mut rates = Vec::new();
     while let Some((_, output)) = bench.next_output(us(20_000)) {
         if let Output::Transmit(frame) = output {
-            rates.push(frame.rate);
+            rates.push(frame.vector);
         }
     }
     assert_eq!(rates, [MBPS_54, MBPS_54, MBPS_48, MBPS_48]);
@@ -45,7 +47,7 @@ fn missing_cts_leave_the_rate() {
         if let Output::Transmit(frame) = output
             && frame.kind == Data
         {
-            data.push(frame.rate);
+            data.push(frame.vector);
         }
     }
     assert_eq!((data, bench.dcf().counters().cts_timeouts), (vec![MBPS_54], 3));
@@ -61,11 +63,11 @@ fn reservations_follow_the_rate_of_the_data() {
         let mut bench = Bench::new(with_rts(arf(&[rate])));
         bench.packet(us(1_000), 1);
         let rts = bench.expect_transmit(Rts, us(1_000));
-        assert_eq!((rts.rate, rts.airtime), (basic, micros(rts_airtime)));
+        assert_eq!((rts.vector, rts.airtime), (basic, micros(rts_airtime)));
         assert_eq!(rts.duration, micros(3 * 16 + ack + airtime + ack), "{rate}");
         let end = bench.hears(us(1_000 + rts_airtime + 16), bench.at_rate(basic, bench.cts()));
         let data = bench.expect_transmit(Data, end + micros(16));
-        assert_eq!((data.rate, data.airtime, data.duration), (rate, micros(airtime), micros(16 + ack)));
+        assert_eq!((data.vector, data.airtime, data.duration), (rate, micros(airtime), micros(16 + ack)));
     }
 }
 
@@ -86,12 +88,12 @@ fn an_rts_goes_no_faster_than_its_data() {
     bench.packet(us(1_000), 1);
     for _ in 0..2 {
         let (_, rts) = next_rts(&mut bench);
-        assert_eq!((rts.rate, rts.duration), (MBPS_24, micros(3 * 16 + 28 + 36 + 28)));
+        assert_eq!((rts.vector, rts.duration), (MBPS_24, micros(3 * 16 + 28 + 36 + 28)));
     }
     let (at, rts) = next_rts(&mut bench);
-    assert_eq!((rts.rate, rts.airtime, rts.duration), (MBPS_6, micros(52), micros(3 * 16 + 44 + 160 + 44)));
+    assert_eq!((rts.vector, rts.airtime, rts.duration), (MBPS_6, micros(52), micros(3 * 16 + 44 + 160 + 44)));
     let end = bench.hears(at + micros(52 + 16), bench.at_rate(MBPS_6, bench.cts()));
-    assert_eq!(bench.expect_transmit(Data, end + micros(16)).rate, MBPS_6);
+    assert_eq!(bench.expect_transmit(Data, end + micros(16)).vector, MBPS_6);
 }
 
 /// Where rate control begins too high, nobody hears the RTS either: without an answer the next one is slower, down to the lowest
@@ -102,7 +104,7 @@ fn under_rate_control_an_rts_that_is_not_answered_is_repeated_at_a_lower_rate() 
         let mut bench = Bench::new(with_rts(config));
         bench.answer(answers.iter().copied());
         bench.packet(us(1_000), 1);
-        (0..5).map(|_| next_rts(&mut bench).1.rate).collect::<Vec<_>>()
+        (0..5).map(|_| next_rts(&mut bench).1.vector).collect::<Vec<_>>()
     };
     assert_eq!(rates(arf(&[]), &[]), [MBPS_24, MBPS_12, MBPS_6, MBPS_6, MBPS_6]);
     assert_eq!(rates(arf(&[]), &[false, true]), [MBPS_24, MBPS_12, MBPS_24, MBPS_12, MBPS_6]);
@@ -119,20 +121,20 @@ fn under_rate_control_an_rts_that_is_not_answered_is_repeated_at_a_lower_rate() 
 /// ```
 #[test]
 fn an_rts_is_understood_by_who_it_is_for() {
-    let erp = Config { dsss_receivers: [PEER].into(), ..Config::new(Standard::Erp.phy(false), MBPS_54) };
+    let erp = Config { dsss_receivers: [PEER].into(), ..Config::new(Standard::Erp.phy(false), ERP_54) };
     let mut bench = Bench::with_draws(with_rts(erp.clone()), &[(31, 0)]);
     bench.packet(us(1_000), 1);
     let rts = bench.expect_transmit(Rts, us(1_000));
-    assert_eq!((rts.rate, rts.airtime, rts.duration), (MBPS_2, micros(272), micros(30 + 248 + 265 + 248)));
+    assert_eq!((rts.vector, rts.airtime, rts.duration), (MBPS_2, micros(272), micros(30 + 248 + 265 + 248)));
     // After the timeout the next boundary of slots, which count from DIFS after the RTS.
     let at = us(1_272 + 28 + 21 * 9);
     bench.expect_transmit(Rts, at);
     let end = bench.hears(at + micros(272 + 10), bench.at_rate(MBPS_2, bench.cts()));
-    assert_eq!(bench.expect_transmit(Data, end + micros(10)).rate, DataRate::from_kbps(11_000));
+    assert_eq!(bench.expect_transmit(Data, end + micros(10)).vector, MBPS_11);
 
     let mut bench = Bench::new(with_rts(erp));
     bench.packet_to(us(1_000), Some(OTHER), Packet { id: 1, octets: 64, ..Packet::default() });
-    assert_eq!(bench.expect_transmit(Rts, us(1_000)).rate, MBPS_24);
+    assert_eq!(bench.expect_transmit(Rts, us(1_000)).vector, ERP_24);
 }
 
 /// 10.6.6.5: the highest basic rate that is not above that of the frame.
@@ -142,11 +144,11 @@ fn answers_follow_the_rate_of_the_frame() {
         let mut bench = Bench::new(ofdm());
         let end = bench.hears(us(1_000), bench.at_rate(rate, bench.data(7, false)));
         bench.expect_delivered(7, end);
-        assert_eq!(bench.expect_transmit(Ack, end + micros(16)).rate, expected);
+        assert_eq!(bench.expect_transmit(Ack, end + micros(16)).vector, expected);
         let rts = bench.at_rate(rate, bench.control(Rts, PEER, ME, micros(500)));
         let end = bench.hears(us(2_000), rts);
         let cts = bench.expect_transmit(Cts, end + micros(16));
-        assert_eq!((cts.rate, cts.duration), (expected, micros(500 - 16) - cts.airtime));
+        assert_eq!((cts.vector, cts.duration), (expected, micros(500 - 16) - cts.airtime));
     }
 }
 
@@ -193,8 +195,7 @@ fn what_has_expired_is_not_sent() {
 #[test]
 fn without_acknowledgements_a_frame_is_done_when_sent() {
     let phy = Standard::Wavelan.phy(false);
-    let config =
-        Config { phy, rate_control: Algorithm::Fixed(MBPS_2), basic_rate: MBPS_2, acknowledgements: false, ..dsss() };
+    let config = Config { acknowledgements: false, ..Config::new(phy, phy.fastest()) };
     let mut bench = Bench::with_draws(config, &[(31, 3)]);
     bench.packet(us(1_000), 1);
     bench.packet(us(1_001), 2);

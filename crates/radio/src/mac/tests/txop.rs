@@ -86,7 +86,7 @@ fn a_failure_ends_the_txop() {
 fn an_rts_opens_the_txop() {
     let mut bench = bench_with(2, with_rts(edca()), &[]);
     let rts = bench.expect_transmit(Rts, us(534));
-    assert_eq!((rts.rate, rts.duration), (MBPS_24, micros(3 * 16 + 28 + 252 + 28)));
+    assert_eq!((rts.vector, rts.duration), (MBPS_24, micros(3 * 16 + 28 + 252 + 28)));
     let end = bench.hears(us(534 + 28 + 16), bench.cts());
     let (first, end) = bench.expect_acknowledged(1, end + micros(16));
     assert_eq!(first.duration, micros(356));

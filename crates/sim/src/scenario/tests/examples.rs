@@ -2,7 +2,7 @@
 
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::{adtfrc, dccp, tcp, tfrc};
-use hopcast_radio::phy::{DataRate, Standard};
+use hopcast_radio::phy::{DataRate, Standard, TxVector};
 use hopcast_radio::propagation::{Range, TwoRayGround};
 
 use super::model::*;
@@ -18,7 +18,8 @@ fn the_string_loads_with_static_routes() {
     assert_eq!(scenario.mtu, Some(1500));
     let radio = &scenario.radio;
     assert_eq!(radio.standard, Standard::Dsss);
-    assert_eq!((radio.data_rate, radio.basic_rate), (DataRate::from_kbps(2000), DataRate::from_kbps(1000)));
+    let [mbps_1, mbps_2] = *Standard::Dsss.phy(false).vectors() else { panic!("802.11 has two rates") };
+    assert_eq!((radio.data_rate, radio.basic_rate), (mbps_2, mbps_1));
     assert_eq!(radio.mac.rts_threshold, None);
     assert_eq!((radio.mac.short_retry_limit, radio.mac.long_retry_limit, radio.mac.queue_packets), (7, 4, 50));
     assert_eq!(radio.tx_power, 24.5);
@@ -139,9 +140,9 @@ fn radios_differ_from_the_common_one_where_they_say_so() {
     let radios = r#"nodes.a.radios=[{ channel = 6 }, { network = "b", channel = 11, data_rate = "1 Mb/s" }]"#;
     let scenario = load(SMALL, &[radios, "radio.channel=1"]).scenario;
     let [first, second] = scenario.groups[0].radios.as_slice() else { panic!("two radios") };
-    assert_eq!((first.network, first.frequency, first.data_rate), (0, 2.437e9, DataRate::from_kbps(2_000)));
+    assert_eq!((first.network, first.frequency, first.data_rate.data_rate()), (0, 2.437e9, DataRate::from_kbps(2_000)));
     assert_eq!((second.network, second.frequency), (1, 2.462e9));
-    assert_eq!((second.data_rate, second.basic_rate), (DataRate::from_kbps(1_000), DataRate::from_kbps(1_000)));
+    assert_eq!([second.data_rate, second.basic_rate].map(TxVector::data_rate), [DataRate::from_kbps(1_000); 2]);
     let plain = &scenario.groups[1].radios[0];
     assert_eq!((plain.network, plain.frequency), (0, 2.412e9));
 }

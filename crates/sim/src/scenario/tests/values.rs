@@ -6,7 +6,7 @@ use hopcast_protocols::application::{GameDirection, GameModel, PlayerConfig};
 use hopcast_protocols::time::Duration;
 use hopcast_radio::errors::thermal_noise;
 use hopcast_radio::mac::AccessRules;
-use hopcast_radio::phy::{DataRate, Standard};
+use hopcast_radio::phy::{DataRate, Standard, TxVector};
 use hopcast_radio::propagation::{FreeSpace, TwoRayGround};
 use hopcast_radio::queue::{CoDelConfig, Discipline, FqCoDelConfig};
 
@@ -53,7 +53,7 @@ fn the_standard_profile_follows_the_standard() {
     let loaded_with_threshold = load(SMALL, &["radio.reception=threshold", TCP, BULK]);
     let reception = Reception {
         preamble_detection: None,
-        interference_floor: phy.minimum_sensitivity(DataRate::from_kbps(1_000)) - 30.0,
+        interference_floor: phy.vectors()[0].framing().minimum_sensitivity - 30.0,
         rules: Rules::Cumulative,
         ..reception
     };
@@ -65,8 +65,9 @@ fn the_standard_profile_follows_the_standard() {
     assert_eq!((value, source), ("1 s", "default: RFC 6298, section 2.4"));
 }
 
-fn rates(standard: Standard, data: u32, basic: u32) -> (Standard, DataRate, DataRate) {
-    (standard, DataRate::from_kbps(data), DataRate::from_kbps(basic))
+fn rates(standard: Standard, data: u32, basic: u32) -> (Standard, TxVector, TxVector) {
+    let rate = |kbps| standard.phy(false).vector(DataRate::from_kbps(kbps)).expect("a rate of the standard");
+    (standard, rate(data), rate(basic))
 }
 
 #[test]
@@ -103,7 +104,7 @@ fn the_ns_2_profile_sets_what_ns_2_does() {
 fn a_key_beside_the_profile_wins() {
     let loaded = load(STRING, &[STATIC, "radio.profile=ns-2"]);
     assert_eq!(loaded.scenario.radio.mac.rts_threshold, None);
-    assert_eq!(loaded.scenario.radio.basic_rate, DataRate::from_kbps(1_000));
+    assert_eq!(loaded.scenario.radio.basic_rate, Standard::Dsss.phy(false).vectors()[0]);
     assert_eq!(in_force(&loaded, "radio.rts_threshold"), ("off", "scenario"));
     assert_eq!(in_force(&loaded, "radio.profile"), ("ns-2", "--set"));
     let loaded = load(SMALL, &["radio.profile=ns-2", "radio.standard=802.11a"]);
@@ -123,7 +124,7 @@ fn the_default_floor_is_not_above_carrier_sense() {
 #[test]
 fn every_standard_and_rate_has_defaults_that_agree() {
     for standard in [Standard::Dsss, Standard::HrDsss, Standard::Ofdm, Standard::Erp] {
-        for rate in standard.rates() {
+        for rate in standard.phy(false).vectors() {
             for profile in ["standard", "ns-2"] {
                 let set = [
                     format!("radio.standard={standard}"),
@@ -133,7 +134,7 @@ fn every_standard_and_rate_has_defaults_that_agree() {
                 let loaded = load(SMALL, &set.each_ref().map(String::as_str));
                 let radio = &loaded.scenario.radio;
                 assert_eq!((radio.standard, radio.data_rate), (standard, *rate));
-                assert!(radio.basic_rate <= *rate);
+                assert!(radio.basic_rate.data_rate() <= rate.data_rate());
                 let reception = &radio.reception;
                 assert!(reception.interference_floor <= reception.carrier_sense_threshold);
             }
@@ -146,9 +147,9 @@ fn every_standard_and_rate_has_defaults_that_agree() {
 fn a_basic_rate_does_not_exceed_the_data_rate() {
     let source = "default: the highest mandatory rate up to the data rate (IEEE 802.11-2020, 10.6.6.5.2)";
     let instead = format!("24 Mb/s exceeds data_rate; {source}");
-    let in_the_first_radio = |loaded: &Loaded| loaded.scenario.groups[0].radios[0].basic_rate.as_kbps();
+    let in_the_first_radio = |loaded: &Loaded| loaded.scenario.groups[0].radios[0].basic_rate.data_rate().as_kbps();
     let loaded = load(SMALL, &["radio.standard=802.11a", "radio.data_rate=9 Mb/s", "radio.basic_rate=24 Mb/s"]);
-    assert_eq!((loaded.scenario.radio.basic_rate.as_kbps(), in_the_first_radio(&loaded)), (6_000, 6_000));
+    assert_eq!((loaded.scenario.radio.basic_rate.data_rate().as_kbps(), in_the_first_radio(&loaded)), (6_000, 6_000));
     assert_eq!(in_force(&loaded, "radio.basic_rate"), ("6 Mb/s", instead.as_str()));
     let loaded = load(
         SMALL,
@@ -166,9 +167,9 @@ fn a_basic_rate_does_not_exceed_the_data_rate() {
     // What protects must be understood by all.
     let protected = ["radio.standard=802.11g", "radio.protection=rts-cts", "radio.basic_rate=11 Mb/s"];
     let loaded = load(SMALL, &[&protected[..], &["radio.data_rate=9 Mb/s"]].concat());
-    assert_eq!(loaded.scenario.radio.basic_rate.as_kbps(), 2_000);
+    assert_eq!(loaded.scenario.radio.basic_rate.data_rate().as_kbps(), 2_000);
     let loaded = load(SMALL, &[&protected[..], &[r#"nodes.a.radios=[{ data_rate = "9 Mb/s" }]"#]].concat());
-    assert_eq!((loaded.scenario.radio.basic_rate.as_kbps(), in_the_first_radio(&loaded)), (11_000, 2_000));
+    assert_eq!((loaded.scenario.radio.basic_rate.data_rate().as_kbps(), in_the_first_radio(&loaded)), (11_000, 2_000));
 }
 
 /// Whatever decides what is received.

@@ -36,8 +36,8 @@ impl Resolver<'_> {
             }
             return None;
         }
-        if standard == Standard::Wavelan {
-            self.report(&path, "wavelan has no access points", "\"implicit\", or another standard");
+        if !standard.acknowledges() {
+            self.report(&path, format!("{standard} has no access points"), "\"implicit\", or another standard");
         }
         let interval: Time = self.ledger.read(&interval_path);
         let units = libm::round(interval.0 / TIME_UNIT);

@@ -196,11 +196,12 @@ impl Resolver<'_> {
     /// The radio and the MTU.
     pub(super) fn radio(&mut self, radio: &Later<Radio>) -> (model::Radio, Option<u32>) {
         let radio = &radio.read(&mut self.ledger, &["radio"]);
-        let standard = radio.standard.into();
+        let standard = Standard::from(radio.standard);
         let short_preamble = self.short_preamble(radio, standard);
-        let (data_rate, rate_control, basic_rate) = self.rates(radio, standard);
+        let phy = &standard.phy(short_preamble);
+        let (data_rate, rate_control, basic_rate) = self.rates(radio, phy);
         let association = self.association(radio, standard);
-        let protection = self.protection(radio, standard, basic_rate, association.is_some());
+        let protection = self.protection(radio, phy, basic_rate, association.is_some());
         let rts_threshold = self.rts_threshold(radio, standard);
         let mtu = radio.mtu.0.map(bytes);
         let queue_discipline = self.queue_discipline(&radio.queue, mtu);
@@ -209,10 +210,10 @@ impl Resolver<'_> {
             self.propagation(&radio.propagation, standard, channel);
         let used = match rate_control {
             Algorithm::Fixed(_) => &[data_rate, basic_rate],
-            _ => standard.rates(),
+            _ => phy.vectors(),
         };
         let by_range = matches!(propagation, model::Propagation::Range(_));
-        let around = Surroundings { standard, short_preamble, used, by_range };
+        let around = Surroundings { phy, used, by_range };
         let (tx_power, reception) = self.reception(radio, around);
         let mac = Config {
             rts_threshold,
@@ -225,7 +226,7 @@ impl Resolver<'_> {
         };
         let radio = model::Radio {
             standard,
-            channel: channel.unwrap_or_else(|| standard.default_frequency()),
+            channel: channel.unwrap_or_else(|| standard.default_channel().frequency),
             adjacent_channel_rejection: radio.adjacent_channel_rejection.0.map(|level| level.0),
             short_preamble,
             data_rate,
@@ -247,7 +248,7 @@ impl Resolver<'_> {
 
     fn short_preamble(&mut self, radio: &Radio, standard: Standard) -> bool {
         let is_short = radio.preamble == Preamble::Short;
-        if is_short && !matches!(standard, Standard::HrDsss | Standard::Erp) {
+        if is_short && !standard.has_short_preamble() {
             self.report(&["radio", "preamble"], format!("{standard} has no short preamble"), "\"long\", or 802.11b");
         }
         is_short

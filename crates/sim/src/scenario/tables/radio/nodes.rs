@@ -5,7 +5,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::super::Resolver;
-use super::channel::channel_frequency;
 use crate::scenario::declare::computed;
 use crate::scenario::model;
 use crate::scenario::quantity::{Power, Rate};
@@ -49,11 +48,13 @@ impl Resolver<'_> {
                 self.ledger.note_given(&at(key));
             }
             let standard = radio.standard;
-            let frequency = given.channel.map(|channel| channel_frequency(channel, standard));
-            if let Some(Err(known)) = frequency {
-                self.report(&at("channel"), format!("{standard} has no such channel"), known);
+            let channels = standard.channels();
+            let channel = given.channel.map(|number| channels.channel(number));
+            if channel == Some(None) {
+                self.report(&at("channel"), format!("{standard} has no such channel"), channels.described());
             }
-            let mut rate = |key, rate: Option<Rate>| rate.and_then(|rate| self.rate_at(&at(key), rate, standard));
+            let phy = radio.phy();
+            let mut rate = |key, rate: Option<Rate>| rate.and_then(|rate| self.rate_at(&at(key), rate, &phy));
             let data_rate = rate("data_rate", given.data_rate);
             let basic_rate = rate("basic_rate", given.basic_rate);
             let basic_rate = self.node_basic_rate(&at("basic_rate"), data_rate, basic_rate, radio);
@@ -72,7 +73,7 @@ impl Resolver<'_> {
                 network,
                 // Those without a name of their own are one network.
                 ssid: given.network.as_deref().unwrap_or("hopcast").into(),
-                frequency: frequency.and_then(Result::ok).unwrap_or(radio.channel),
+                frequency: channel.flatten().map_or(radio.channel, |channel| channel.frequency),
                 data_rate: data_rate.unwrap_or(radio.data_rate),
                 rate_control: data_rate.map_or(radio.rate_control, Algorithm::Fixed),
                 basic_rate,

@@ -1,7 +1,7 @@
 //! Rates of frames, and what protects those that not all stations understand.
 
 use hopcast_radio::mac::{self, dsss_rate};
-use hopcast_radio::phy::{DataRate, Modulation, Standard};
+use hopcast_radio::phy::{ModulationClass, Phy, TxVector};
 use hopcast_radio::rate::Algorithm;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,14 +31,14 @@ const BASIC_RATE_SOURCE: &str =
 
 impl Resolver<'_> {
     /// The rate of data frames or the highest of them, what chooses it, and the basic rate.
-    pub(super) fn rates(&mut self, radio: &Radio, standard: Standard) -> (DataRate, Algorithm, DataRate) {
+    pub(super) fn rates(&mut self, radio: &Radio, phy: &Phy) -> (TxVector, Algorithm, TxVector) {
         // Those of the profile hold where the standard has them.
         let [profile_data_rate, profile_basic_rate] = ["data_rate", "basic_rate"].map(|key| {
             let (rate, source) = self.ledger.of_profile(&["radio", key])?;
-            Some((rate_of(standard, rate)?, source))
+            Some((rate_of(phy, rate)?, source))
         });
         let given = match radio.data_rate {
-            Some(RateChoice::Fixed(rate)) => self.rate("data_rate", rate, standard),
+            Some(RateChoice::Fixed(rate)) => self.rate("data_rate", rate, phy),
             _ => None,
         };
         let adaptive = match radio.data_rate {
@@ -50,28 +50,27 @@ impl Resolver<'_> {
         let (data_rate, rate_control) = match adaptive {
             Some(algorithm) => {
                 self.ledger.note_given(&["radio", "data_rate"]);
-                (standard.default_data_rate(), algorithm)
+                (phy.fastest(), algorithm)
             }
             None => {
-                let rate = self.ledger.pick_shown(&["radio", "data_rate"], given, DataRate::to_string, || {
-                    profile_data_rate.unwrap_or_else(|| {
-                        (standard.default_data_rate(), format!("default: the highest rate of {standard}"))
-                    })
+                let rate = self.ledger.pick_shown(&["radio", "data_rate"], given, TxVector::to_string, || {
+                    profile_data_rate
+                        .unwrap_or_else(|| (phy.fastest(), format!("default: the highest rate of {}", phy.standard())))
                 });
                 (rate, Algorithm::Fixed(rate))
             }
         };
-        let given = radio.basic_rate.and_then(|rate| self.rate("basic_rate", rate, standard));
+        let given = radio.basic_rate.and_then(|rate| self.rate("basic_rate", rate, phy));
         let protected = matches!(radio.protection, Some(Protection::CtsToSelf | Protection::RtsCts));
         let (fitting, exceeding) = split(given, data_rate);
-        let basic_rate = self.ledger.pick_shown(&["radio", "basic_rate"], fitting, DataRate::to_string, || {
-            let of_profile = profile_basic_rate.filter(|(rate, _)| *rate <= data_rate);
+        let basic_rate = self.ledger.pick_shown(&["radio", "basic_rate"], fitting, TxVector::to_string, || {
+            let of_profile = profile_basic_rate.filter(|(rate, _)| rate.data_rate() <= data_rate.data_rate());
             let (rate, source) = of_profile.unwrap_or_else(|| {
-                let source = match protected && standard == Standard::Erp {
+                let source = match protected && phy.is_mixed() {
                     true => "default with protection: what 802.11b has",
                     false => BASIC_RATE_SOURCE,
                 };
-                (default_basic_rate(standard, protected, data_rate), source.into())
+                (default_basic_rate(phy, protected, data_rate), source.into())
             });
             (rate, in_place_of(exceeding, source))
         });
@@ -81,13 +80,13 @@ impl Resolver<'_> {
     pub(super) fn protection(
         &mut self,
         radio: &Radio,
-        standard: Standard,
-        basic_rate: DataRate,
+        phy: &Phy,
+        basic_rate: TxVector,
         is_over_the_air: bool,
     ) -> mac::Protection {
         let path = ["radio", "protection"];
         let protection = self.ledger.pick(&path, radio.protection, || {
-            if is_over_the_air && standard == Standard::Erp && basic_rate.modulation() == Modulation::Dsss {
+            if is_over_the_air && phy.is_mixed() && basic_rate.modulation_class() == ModulationClass::Dsss {
                 let source = "default over the air: while a station of 802.11b belongs to the network";
                 return (Protection::CtsToSelf, source.into());
             }
@@ -96,10 +95,10 @@ impl Resolver<'_> {
         if protection == Protection::None {
             return mac::Protection::None;
         }
-        if standard != Standard::Erp {
+        if !phy.is_mixed() {
             self.report(
                 &path,
-                format!("{standard} needs none: only 802.11g mixes OFDM with what came before"),
+                format!("{} needs none: only 802.11g mixes OFDM with what came before", phy.standard()),
                 "\"none\"",
             );
         } else {
@@ -109,24 +108,24 @@ impl Resolver<'_> {
     }
 
     /// What protects others is at the basic rate, which these must understand.
-    pub(super) fn check_protects(&mut self, path: &[&str], basic_rate: DataRate) {
-        if basic_rate.modulation() == Modulation::Ofdm {
+    pub(super) fn check_protects(&mut self, path: &[&str], basic_rate: TxVector) {
+        if basic_rate.modulation_class() > ModulationClass::Dsss {
             let problem =
                 format!("protects nothing at a basic rate of {basic_rate}, which 802.11b does not understand");
             self.report(path, problem, "a basic_rate of 1, 2, 5.5 or 11 Mb/s");
         }
     }
 
-    fn rate(&mut self, key: &str, rate: Rate, standard: Standard) -> Option<DataRate> {
-        self.rate_at(&["radio", key], rate, standard)
+    fn rate(&mut self, key: &str, rate: Rate, phy: &Phy) -> Option<TxVector> {
+        self.rate_at(&["radio", key], rate, phy)
     }
 
     /// The rate of the standard that is `rate`; another is reported.
-    pub(super) fn rate_at(&mut self, path: &[&str], rate: Rate, standard: Standard) -> Option<DataRate> {
-        let found = rate_of(standard, rate);
+    pub(super) fn rate_at(&mut self, path: &[&str], rate: Rate, phy: &Phy) -> Option<TxVector> {
+        let found = rate_of(phy, rate);
         if found.is_none() {
-            let known: Vec<String> = standard.rates().iter().map(|rate| format!("\"{rate}\"")).collect();
-            self.report(path, format!("{standard} has no such rate"), format!("one of {}", known.join(", ")));
+            let known: Vec<String> = phy.vectors().iter().map(|rate| format!("\"{rate}\"")).collect();
+            self.report(path, format!("{} has no such rate", phy.standard()), format!("one of {}", known.join(", ")));
         }
         found
     }
@@ -135,24 +134,24 @@ impl Resolver<'_> {
     pub(super) fn node_basic_rate(
         &mut self,
         path: &[&str],
-        data_rate: Option<DataRate>,
-        given: Option<DataRate>,
+        data_rate: Option<TxVector>,
+        given: Option<TxVector>,
         radio: &model::Radio,
-    ) -> DataRate {
-        let standard = radio.standard;
+    ) -> TxVector {
+        let phy = &radio.phy();
         let (fitting, exceeding) = split(given, data_rate.unwrap_or(radio.data_rate));
         if let Some(rate) = fitting {
             self.ledger.note_given(path);
             // What protects by default is left to the other radios.
-            let is_asked = standard == Standard::Erp && self.ledger.is_given(&["radio", "protection"]);
+            let is_asked = phy.is_mixed() && self.ledger.is_given(&["radio", "protection"]);
             if is_asked && radio.protection != mac::Protection::None {
                 self.check_protects(path, rate);
             }
             return rate;
         }
         let (rate, source) = match data_rate {
-            Some(rate) if !has_rate(standard, rate, radio.basic_rate) => {
-                (default_basic_rate(standard, radio.protection != mac::Protection::None, rate), BASIC_RATE_SOURCE)
+            Some(rate) if !has_rate(rate, radio.basic_rate) => {
+                (default_basic_rate(phy, radio.protection != mac::Protection::None, rate), BASIC_RATE_SOURCE)
             }
             // The network's, as what goes at it is for all stations.
             _ => (radio.basic_rate, "radio.basic_rate"),
@@ -164,18 +163,19 @@ impl Resolver<'_> {
     }
 }
 
-/// The rate of the standard that is `rate`.
-fn rate_of(standard: Standard, rate: Rate) -> Option<DataRate> {
-    standard.rates().iter().find(|known| f64::from(known.as_kbps()) * 1e3 == rate.0).copied()
+/// The vector of the standard that has this rate.
+fn rate_of(phy: &Phy, rate: Rate) -> Option<TxVector> {
+    phy.vectors().iter().find(|known| f64::from(known.data_rate().as_kbps()) * 1e3 == rate.0).copied()
 }
 
 /// A basic rate that is given, if it does not exceed that of data, and if it does.
-fn split(given: Option<DataRate>, data_rate: DataRate) -> (Option<DataRate>, Option<DataRate>) {
-    (given.filter(|&rate| rate <= data_rate), given.filter(|&rate| rate > data_rate))
+fn split(given: Option<TxVector>, data_rate: TxVector) -> (Option<TxVector>, Option<TxVector>) {
+    let fits = |rate: &TxVector| rate.data_rate() <= data_rate.data_rate();
+    (given.filter(fits), given.filter(|rate| !fits(rate)))
 }
 
 /// The source of what is in force in place of a basic rate that exceeds that of data, if there is one.
-fn in_place_of(exceeding: Option<DataRate>, source: String) -> String {
+fn in_place_of(exceeding: Option<TxVector>, source: String) -> String {
     match exceeding {
         Some(rate) => format!("{rate} exceeds data_rate; {source}"),
         None => source,
@@ -183,13 +183,12 @@ fn in_place_of(exceeding: Option<DataRate>, source: String) -> String {
 }
 
 /// The highest mandatory rate that does not exceed that of data; where that is protected, of 802.11b.
-fn default_basic_rate(standard: Standard, protected: bool, data_rate: DataRate) -> DataRate {
-    let highest = if protected && standard == Standard::Erp { dsss_rate(standard, data_rate) } else { data_rate };
-    standard.default_basic_rate(highest)
+fn default_basic_rate(phy: &Phy, protected: bool, data_rate: TxVector) -> TxVector {
+    let highest = if protected && phy.is_mixed() { dsss_rate(phy, data_rate) } else { data_rate };
+    phy.default_basic_rate(highest)
 }
 
 /// Whether a radio that sends its data at `highest` has this rate: none above it, and under 802.11b none of OFDM.
-fn has_rate(standard: Standard, highest: DataRate, rate: DataRate) -> bool {
-    let is_dsss = standard == Standard::Erp && highest.modulation() == Modulation::Dsss;
-    rate <= highest && !(is_dsss && rate.modulation() == Modulation::Ofdm)
+fn has_rate(highest: TxVector, rate: TxVector) -> bool {
+    rate.data_rate() <= highest.data_rate() && rate.modulation_class() <= highest.modulation_class()
 }

@@ -1,7 +1,7 @@
 //! When a frame is received: transmit power, thresholds, noise and the interference floor.
 
 use hopcast_radio::errors::{DEFAULT_NOISE_FIGURE, thermal_noise};
-use hopcast_radio::phy::{DataRate, Modulation, Standard};
+use hopcast_radio::phy::{ModulationClass, Phy, Standard, TxVector};
 use hopcast_radio::reception::default_detection;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,10 +25,9 @@ pub(super) enum Reception {
 /// What reception depends on outside its own keys.
 #[derive(Clone, Copy)]
 pub(super) struct Surroundings<'a> {
-    pub(super) standard: Standard,
-    pub(super) short_preamble: bool,
+    pub(super) phy: &'a Phy,
     /// The rates of frames.
-    pub(super) used: &'a [DataRate],
+    pub(super) used: &'a [TxVector],
     /// Whether the propagation knows no power.
     pub(super) by_range: bool,
 }
@@ -41,9 +40,9 @@ impl Resolver<'_> {
     pub(super) fn reception(
         &mut self,
         radio: &Radio,
-        Surroundings { standard, short_preamble, used, by_range }: Surroundings<'_>,
+        Surroundings { phy, used, by_range }: Surroundings<'_>,
     ) -> (f64, model::Reception) {
-        let phy = standard.phy(short_preamble);
+        let standard = phy.standard();
         let by_sinr = self.is_by_sinr(radio, by_range);
         let rules = self.reception_rules(by_sinr);
         let first_row_of_powers = self.ledger.rows.len();
@@ -52,10 +51,11 @@ impl Resolver<'_> {
         let carrier_sense = self.carrier_sense(radio, standard, phy.cca_threshold(), receive);
         let capture: Level = self.ledger.read(&["radio", "capture"]);
         let (noise_figure, detection, noise) =
-            if by_sinr { self.noise(radio, standard) } else { (DEFAULT_NOISE_FIGURE, None, 0.0) };
-        let most_sensitive =
-            |rates: &[DataRate]| rates.iter().map(|rate| phy.minimum_sensitivity(*rate)).fold(f64::INFINITY, f64::min);
-        let weakest = receive.map_or_else(|| most_sensitive(standard.rates()), |power| power.0);
+            if by_sinr { self.noise(radio, phy) } else { (DEFAULT_NOISE_FIGURE, None, 0.0) };
+        let most_sensitive = |rates: &[TxVector]| {
+            rates.iter().map(|rate| rate.framing().minimum_sensitivity).fold(f64::INFINITY, f64::min)
+        };
+        let weakest = receive.map_or_else(|| phy.cca_threshold(), |power| power.0);
         let noise = by_sinr.then_some(noise);
         let floor = self.interference_floor(radio, noise, weakest - capture.0, carrier_sense);
         if by_range {
@@ -178,27 +178,25 @@ impl Resolver<'_> {
     }
 
     /// Noise figure and least ratio of a preamble in dB, the latter if it is given, and thermal noise in dBm.
-    fn noise(&mut self, radio: &Radio, standard: Standard) -> (f64, Option<f64>, f64) {
+    fn noise(&mut self, radio: &Radio, phy: &Phy) -> (f64, Option<f64>, f64) {
         let figure: Level = self.ledger.read(&["radio", "noise_figure"]);
         let of = |modulation| Level(default_detection(modulation).0);
         let gain = "10.4 dB, the gain of eleven chips";
-        let (by_default, source) = match (standard, standard.default_data_rate().modulation()) {
-            (Standard::Erp, _) => (
-                format!("{}, {} for DSSS", of(Modulation::Ofdm), of(Modulation::Dsss)),
+        let fastest = phy.fastest().framing();
+        let (by_default, source) = match fastest.modulation_class {
+            class if phy.is_mixed() => (
+                format!("{}, {} for DSSS", of(class), of(ModulationClass::Dsss)),
                 format!("default: as in ns-3 (ThresholdPreambleDetectionModel), less {gain}"),
             ),
-            (_, Modulation::Ofdm) => {
-                (of(Modulation::Ofdm).to_string(), "default: as in ns-3 (ThresholdPreambleDetectionModel)".into())
-            }
-            (_, Modulation::Dsss) => (of(Modulation::Dsss).to_string(), format!("default: 4 dB less {gain}")),
+            ModulationClass::Dsss => (of(ModulationClass::Dsss).to_string(), format!("default: 4 dB less {gain}")),
+            class => (of(class).to_string(), "default: as in ns-3 (ThresholdPreambleDetectionModel)".into()),
         };
         let path = ["radio", "preamble_detection"];
         match radio.preamble_detection {
             Some(_) => self.ledger.note_given(&path),
             None => self.ledger.note(&path, &by_default, &source),
         }
-        let bandwidth = standard.phy(false).noise_bandwidth(standard.default_data_rate());
-        let noise = thermal_noise(bandwidth, figure.0).as_dbm();
+        let noise = thermal_noise(fastest.noise_bandwidth, figure.0).as_dbm();
         (figure.0, radio.preamble_detection.map(|level| level.0), noise)
     }
 

@@ -151,7 +151,7 @@ impl Resolver<'_> {
         let frequency = self.ledger.pick(&path, given, || match channel {
             Some(frequency) => (Frequency(frequency), "default: that of radio.channel".into()),
             None => of_profile.unwrap_or_else(|| {
-                (Frequency(standard.default_frequency()), format!("default: the first channel of {standard}"))
+                (Frequency(standard.default_channel().frequency), format!("default: the first channel of {standard}"))
             }),
         });
         frequency.0

@@ -1,0 +1,150 @@
+//! Which physical layers there are: the place where a clause is entered.
+
+use core::fmt;
+
+use super::clause::Clause;
+use super::{Channel, Channels, Phy, dsss, erp, hr_dsss, ofdm, turbo, wavelan};
+
+/// A physical layer of IEEE 802.11, or one near it: what the stations of a network have, and what forms a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Standard {
+    /// `802.11`: DSSS at 1 and 2 Mb/s (IEEE 802.11-2020, clause 15).
+    Dsss,
+    /// `802.11b`: HR/DSSS at 1, 2, 5.5 and 11 Mb/s (clause 16).
+    HrDsss,
+    /// `802.11a`: OFDM at 6 to 54 Mb/s in 20 MHz (clause 17).
+    Ofdm,
+    /// `802.11g`: ERP-OFDM at 6 to 54 Mb/s, and the rates of 802.11b (clause 18).
+    Erp,
+    /// `802.11a-turbo`: OFDM at 12 to 108 Mb/s in 40 MHz, a mode of Atheros' cards.
+    OfdmTurbo,
+    /// `wavelan`: 2 Mb/s as before 802.11, without acknowledgements.
+    Wavelan,
+}
+
+impl Standard {
+    /// All of them, in the order of their variants.
+    pub const ALL: &[Self] = &[Self::Dsss, Self::HrDsss, Self::Ofdm, Self::Erp, Self::OfdmTurbo, Self::Wavelan];
+
+    /// What describes it.
+    #[inline]
+    pub(super) const fn clause(self) -> &'static dyn Clause {
+        match self {
+            Self::Dsss => &dsss::Dsss,
+            Self::HrDsss => &hr_dsss::HrDsss,
+            Self::Ofdm => &ofdm::Ofdm,
+            Self::Erp => &erp::Erp,
+            Self::OfdmTurbo => &turbo::OfdmTurbo,
+            Self::Wavelan => &wavelan::Wavelan,
+        }
+    }
+
+    /// That at a place of [`Self::ALL`].
+    #[inline]
+    pub(super) const fn at(place: usize) -> Self {
+        Self::ALL[place]
+    }
+
+    /// The one of this name in scenarios.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|standard| standard.name() == name)
+    }
+
+    /// Its name in scenarios.
+    pub fn name(self) -> &'static str {
+        self.clause().name()
+    }
+
+    /// What it is, in a sentence.
+    pub fn summary(self) -> &'static str {
+        self.clause().summary()
+    }
+
+    /// Whether stations answer: with an ACK to each data frame for them, and with a CTS to an RTS.
+    pub fn acknowledges(self) -> bool {
+        self.clause().acknowledges()
+    }
+
+    /// Whether any of its frames may have a short preamble.
+    pub fn has_short_preamble(self) -> bool {
+        self.clause().has_short_preamble()
+    }
+
+    /// Its channels.
+    pub fn channels(self) -> Channels {
+        self.clause().channels()
+    }
+
+    /// The channel of a network that names none.
+    pub fn default_channel(self) -> Channel {
+        self.channels().default_channel()
+    }
+
+    /// The physical layer of a network that sends its data at the highest rate; see [`Phy::for_data_rate`]. A short
+    /// preamble is used where the standard has one (802.11b, 802.11g), for frames at 2 Mb/s and more.
+    pub fn phy(self, short_preamble: bool) -> Phy {
+        Phy::new(self, short_preamble)
+    }
+}
+
+impl fmt::Display for Standard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A modulation class (IEEE 802.11-2020, 10.6): what decides who understands a frame. A station understands the classes before
+/// its own, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ModulationClass {
+    /// DSSS and HR/DSSS: 1, 2, 5.5 and 11 Mb/s.
+    Dsss,
+    /// OFDM and ERP-OFDM.
+    Ofdm,
+}
+
+/// Modulation classes that a receiver understands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ModulationClasses(u8);
+
+impl ModulationClasses {
+    /// None.
+    pub const NONE: Self = Self(0);
+    /// DSSS and HR/DSSS alone: those of a station of 802.11b in an 802.11g network.
+    pub const DSSS: Self = Self::up_to(ModulationClass::Dsss);
+    /// All.
+    pub const ALL: Self = Self(u8::MAX);
+
+    /// A class and those before it.
+    pub const fn up_to(class: ModulationClass) -> Self {
+        Self((2 << class as u8) - 1)
+    }
+
+    /// Whether this is one of them.
+    #[inline]
+    pub const fn has(self, class: ModulationClass) -> bool {
+        self.0 & 1 << class as u8 != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_those_of_the_variants() {
+        for (place, &standard) in Standard::ALL.iter().enumerate() {
+            assert_eq!((standard as usize, Standard::at(place)), (place, standard));
+            assert_eq!(Standard::named(standard.name()), Some(standard));
+        }
+        assert_eq!(Standard::named("802.11z"), None);
+    }
+
+    #[test]
+    fn who_understands_a_class_understands_those_before_it() {
+        let [dsss, ofdm] = [ModulationClass::Dsss, ModulationClass::Ofdm];
+        assert!(ModulationClasses::DSSS.has(dsss) && !ModulationClasses::DSSS.has(ofdm));
+        assert!(ModulationClasses::up_to(ofdm).has(dsss) && ModulationClasses::up_to(ofdm).has(ofdm));
+        assert!(ModulationClasses::ALL.has(ofdm) && !ModulationClasses::NONE.has(dsss));
+    }
+}
