@@ -16,18 +16,20 @@ pub struct Channel {
 /// The channels of a physical layer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Channels {
-    /// Ascending, each with its centre in MHz.
-    numbers: &'static [(u32, u32)],
-    described: &'static str,
-    default: u32,
-    width: ChannelWidth,
-    spacing: f64,
+    /// Ascending, each with its centre in MHz. The first is that of a network that names none.
+    pub(super) numbers: &'static [(u32, u32)],
+    /// The numbers, for a message.
+    pub(super) described: &'static str,
+    /// Of each.
+    pub(super) width: ChannelWidth,
+    /// From one to the next that does not overlap it, in hertz.
+    pub(super) spacing: f64,
 }
 
 impl Channels {
     /// 15.4.4.3, 16.3.6.3: those at 2.4 GHz that DSSS has, of which channel 14 is one of Japan's.
     pub(super) const AT_2_4_GHZ: Self =
-        Self { numbers: &LOW, described: "1 to 14", default: 1, width: ChannelWidth::Mhz20, spacing: 25e6 };
+        Self { numbers: &LOW, described: "1 to 14", width: ChannelWidth::Mhz20, spacing: 25e6 };
 
     /// The same for OFDM, which channel 14 does not admit.
     pub(super) const AT_2_4_GHZ_FOR_OFDM: Self =
@@ -37,18 +39,8 @@ impl Channels {
     pub(super) const AT_5_GHZ: Self = Self {
         numbers: &HIGH,
         described: "36, 40 … 64, 100, 104 … 144, or 149, 153 … 177",
-        default: 36,
         width: ChannelWidth::Mhz20,
         spacing: 20e6,
-    };
-
-    /// Those that Atheros' turbo mode puts over two of 20 MHz.
-    pub(super) const OF_TURBO: Self = Self {
-        numbers: &TURBO,
-        described: "42, 50, 58, 152 or 160",
-        default: 42,
-        width: ChannelWidth::Mhz40,
-        spacing: 40e6,
     };
 
     /// The channel of this number; `None`: there is none.
@@ -59,7 +51,7 @@ impl Channels {
 
     /// The channel of a network that names none.
     pub fn default_channel(&self) -> Channel {
-        self.channel(self.default).expect("the default is one of the channels")
+        self.channel(self.numbers[0].0).expect("it is the first of them")
     }
 
     /// Their numbers, for a message.
@@ -88,10 +80,8 @@ const HIGH: [(u32, u32); 28] = centred(
     ],
 );
 
-const TURBO: [(u32, u32); 5] = centred(5_000, [42, 50, 58, 152, 160]);
-
 /// 17.3.8.4.2: the centre of a channel is 5 MHz times its number above a start.
-const fn centred<const N: usize>(start: u32, numbers: [u32; N]) -> [(u32, u32); N] {
+pub(super) const fn centred<const N: usize>(start: u32, numbers: [u32; N]) -> [(u32, u32); N] {
     let mut channels = [(0, 0); N];
     let mut place = 0;
     while place < N {
@@ -119,7 +109,6 @@ mod tests {
             [36, 64, 144, 149].map(|number| frequency(high, number)),
             [5180.0, 5320.0, 5720.0, 5745.0].map(Some)
         );
-        assert_eq!(frequency(Channels::OF_TURBO, 42), Some(5210.0));
     }
 
     #[test]
@@ -127,13 +116,11 @@ mod tests {
         assert_eq!([0, 15].map(|number| frequency(Channels::AT_2_4_GHZ, number)), [None; 2]);
         assert_eq!(frequency(Channels::AT_2_4_GHZ_FOR_OFDM, 14), None);
         assert_eq!([34, 38, 68, 96, 148, 181].map(|number| frequency(Channels::AT_5_GHZ, number)), [None; 6]);
-        assert_eq!(frequency(Channels::OF_TURBO, 36), None);
     }
 
     #[test]
-    fn the_default_is_the_first() {
-        for channels in [Channels::AT_2_4_GHZ, Channels::AT_2_4_GHZ_FOR_OFDM, Channels::AT_5_GHZ, Channels::OF_TURBO] {
-            assert_eq!(channels.default_channel().number, channels.numbers[0].0);
-        }
+    fn the_first_is_the_default() {
+        let all = [Channels::AT_2_4_GHZ, Channels::AT_2_4_GHZ_FOR_OFDM, Channels::AT_5_GHZ];
+        assert_eq!(all.map(|channels| channels.default_channel().number), [1, 1, 36]);
     }
 }

@@ -8,6 +8,7 @@
 
 use hopcast_protocols::time::Duration;
 
+use super::channel::centred;
 use super::clause::{Clause, Framing, PhyParameters, Section};
 use super::ofdm::{self, Ofdm};
 use super::{ChannelWidth, Channels, DataRate, GuardInterval, Standard, TxVector};
@@ -54,7 +55,10 @@ impl Clause for OfdmTurbo {
     }
 
     fn channels(&self) -> Channels {
-        Channels::OF_TURBO
+        // Each lies over two of 20 MHz.
+        const NUMBERS: [(u32, u32); 5] = centred(5_000, [42, 50, 58, 152, 160]);
+        let described = "42, 50, 58, 152 or 160";
+        Channels { numbers: &NUMBERS, described, width: ChannelWidth::Mhz40, spacing: 40e6 }
     }
 
     #[inline]
@@ -106,6 +110,13 @@ mod tests {
             (micros(10), micros(2), micros(2))
         );
         assert_eq!(framing.noise_bandwidth, 32.5e6);
+    }
+
+    #[test]
+    fn a_channel_lies_over_two_of_20_megahertz() {
+        let channel = |number| OfdmTurbo.channels().channel(number);
+        assert_eq!(channel(42).map(|channel| channel.frequency), Some(5.210e9));
+        assert_eq!((channel(36), OfdmTurbo.channels().default_channel().number), (None, 42));
     }
 
     /// Half of 248 and of 28: 57 symbols, and 2.

@@ -8,6 +8,7 @@ mod propagation;
 mod queue;
 mod rates;
 mod reception;
+mod standard;
 
 use hopcast_radio::errors::DEFAULT_NOISE_FIGURE;
 use hopcast_radio::mac::edca::Edition;
@@ -29,6 +30,7 @@ pub(super) use nodes::NodeRadio;
 use queue::Queue;
 use rates::Protection;
 use reception::{Reception, Surroundings};
+use standard::StandardName;
 
 /// The radio and its medium access.
 #[derive(Deserialize, JsonSchema)]
@@ -121,29 +123,6 @@ pub(super) struct Radio {
     errors: Later<Errors>,
 }
 
-/// A physical layer.
-#[derive(Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-enum StandardName {
-    /// DSSS at 1 and 2 Mb/s, 2.4 GHz.
-    #[serde(rename = "802.11")]
-    Dsss,
-    /// HR/DSSS at 1, 2, 5.5 and 11 Mb/s, 2.4 GHz.
-    #[serde(rename = "802.11b")]
-    HrDsss,
-    /// OFDM at 6 to 54 Mb/s, 5 GHz.
-    #[serde(rename = "802.11a")]
-    Ofdm,
-    /// ERP-OFDM at 6 to 54 Mb/s and the rates of 802.11b, 2.4 GHz.
-    #[serde(rename = "802.11g")]
-    Erp,
-    /// Atheros' turbo mode of 802.11a: OFDM at 12 to 108 Mb/s in 40 MHz, 5 GHz.
-    #[serde(rename = "802.11a-turbo")]
-    OfdmTurbo,
-    /// WaveLAN as it was before 802.11: 2 Mb/s, 2.4 GHz.
-    #[serde(rename = "wavelan")]
-    Wavelan,
-}
-
 /// Whose default parameters of EDCA.
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 enum Edca {
@@ -180,8 +159,6 @@ struct RetryLimit {
     long: u32,
 }
 
-alike!(StandardName, Standard: Dsss, HrDsss, Ofdm, Erp, OfdmTurbo, Wavelan);
-
 impl From<Edca> for Option<Edition> {
     fn from(edca: Edca) -> Self {
         match edca {
@@ -196,7 +173,7 @@ impl Resolver<'_> {
     /// The radio and the MTU.
     pub(super) fn radio(&mut self, radio: &Later<Radio>) -> (model::Radio, Option<u32>) {
         let radio = &radio.read(&mut self.ledger, &["radio"]);
-        let standard = Standard::from(radio.standard);
+        let StandardName(standard) = radio.standard;
         let short_preamble = self.short_preamble(radio, standard);
         let phy = &standard.phy(short_preamble);
         let (data_rate, rate_control, basic_rate) = self.rates(radio, phy);
