@@ -1,8 +1,8 @@
 //! The 802.11 physical layers, by clause of IEEE 802.11-2020, and two kin that no clause describes.
 //!
 //! A frame carries a [`TxVector`], which says all of how it is put on the air; a [`Phy`] is what a station is set up with. Either
-//! asks the clause that it belongs to, one file each behind one trait. To add a clause takes its file and an entry in
-//! `standard.rs`.
+//! asks the clause that it belongs to, one file each behind one trait. To add a clause takes its file, its module here, and
+//! a variant of [`Standard`].
 
 mod channel;
 mod clause;
@@ -12,12 +12,12 @@ mod encoding;
 mod erp;
 mod hr_dsss;
 mod ofdm;
-mod standard;
+mod station;
 mod turbo;
 mod tx_vector;
 mod wavelan;
 
-use hopcast_protocols::time::Duration;
+use core::fmt;
 
 pub use channel::{Channel, Channels};
 use clause::Clause;
@@ -25,316 +25,149 @@ pub use clause::{Framing, PhyParameters, Section};
 pub use data_rate::DataRate;
 pub(crate) use dsss::BANDWIDTH_IN_CHIP_RATES;
 pub use encoding::{CodeRate, Constellation, Encoding, ReedSolomon};
-pub use standard::{ModulationClass, ModulationClasses, Standard};
+pub use station::Phy;
 pub use tx_vector::{ChannelWidth, Coding, GuardInterval, TxVector};
 
-/// The physical layer of a station: its spaces and windows, and the vectors of its frames.
-///
-/// Vectors given to it must be among [`Self::vectors`] (checked in debug builds).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Phy {
-    standard: Standard,
-    short_preamble: bool,
-    parameters: PhyParameters,
-    code: Option<ReedSolomon>,
+/// A physical layer of IEEE 802.11, or one near it: what the stations of a network have, and what forms a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Standard {
+    /// `802.11`: DSSS at 1 and 2 Mb/s (IEEE 802.11-2020, clause 15).
+    Dsss,
+    /// `802.11b`: HR/DSSS at 1, 2, 5.5 and 11 Mb/s (clause 16).
+    HrDsss,
+    /// `802.11a`: OFDM at 6 to 54 Mb/s in 20 MHz (clause 17).
+    Ofdm,
+    /// `802.11g`: ERP-OFDM at 6 to 54 Mb/s, and the rates of 802.11b (clause 18).
+    Erp,
+    /// `802.11a-turbo`: OFDM at 12 to 108 Mb/s in 40 MHz, a mode of Atheros' cards.
+    OfdmTurbo,
+    /// `wavelan`: 2 Mb/s as before 802.11, without acknowledgements.
+    Wavelan,
 }
 
-impl Phy {
-    fn new(standard: Standard, short_preamble: bool) -> Self {
-        let short_preamble = short_preamble && standard.has_short_preamble();
-        Self { standard, short_preamble, parameters: standard.clause().parameters(), code: None }
-    }
+impl Standard {
+    /// All of them, in the order of their variants.
+    pub const ALL: &[Self] = &[Self::Dsss, Self::HrDsss, Self::Ofdm, Self::Erp, Self::OfdmTurbo, Self::Wavelan];
 
-    /// The same with the PSDU of every frame coded: it lasts longer.
-    pub const fn with_code(self, code: Option<ReedSolomon>) -> Self {
-        Self { code, ..self }
-    }
-
-    /// The same for a network that sends its data so: an 802.11g network that keeps to the rates of 802.11b also keeps its
-    /// long slot and CWmin of 31 (18.5.4). Nothing else differs.
-    pub fn for_data_rate(self, data_rate: TxVector) -> Self {
-        Self { parameters: self.clause().parameters_for(data_rate), ..self }
-    }
-
-    /// The same where a station that is not an ERP one (802.11b) belongs to the network: with the long slot (18.5.4). CWmin
-    /// stays, as it is that of a station's own rates.
-    pub fn with_long_slot(self) -> Self {
-        let slot = self.clause().long_slot();
-        Self { parameters: PhyParameters { slot, ..self.parameters }, ..self }
-    }
-
-    /// The standard.
-    pub const fn standard(&self) -> Standard {
-        self.standard
-    }
-
-    /// Slot, SIFS, contention window.
-    pub const fn parameters(&self) -> &PhyParameters {
-        &self.parameters
-    }
-
-    /// The vectors of all frames that stations send, by ascending rate.
-    pub fn vectors(&self) -> &'static [TxVector] {
-        self.clause().vectors(self.short_preamble)
-    }
-
-    /// That of the highest rate.
-    pub fn fastest(&self) -> TxVector {
-        *self.vectors().last().expect("every standard has rates")
-    }
-
-    /// That of a rate that a file names; `None`: the standard has no such rate.
-    pub fn vector(&self, rate: DataRate) -> Option<TxVector> {
-        self.vectors().iter().copied().find(|vector| vector.data_rate() == rate)
-    }
-
-    /// Whether networks mix stations that understand all its frames with older ones that do not: 802.11g with 802.11b.
-    pub fn is_mixed(&self) -> bool {
-        self.vectors().iter().any(|vector| vector.modulation_class() != self.fastest().modulation_class())
-    }
-
-    /// How control responses to data at `to` are sent: at the highest rate of the basic set that is of the same modulation class
-    /// and not above it (10.6.6.5). The basic set is 1 and 2 Mb/s for DSSS and CCK, and 6, 12 and 24 Mb/s for OFDM, twice that
-    /// in turbo mode.
-    pub fn default_basic_rate(&self, to: TxVector) -> TxVector {
-        let rate = to.data_rate();
-        let basic = self.basic_set(to.modulation_class());
-        basic.clone().rev().find(|vector| vector.data_rate() <= rate).unwrap_or_else(|| self.lowest_basic(to))
-    }
-
-    /// PIFS = SIFS + slot (10.3.2.3.4).
-    pub fn pifs(&self) -> Duration {
-        self.parameters.sifs + self.parameters.slot
-    }
-
-    /// DIFS = SIFS + 2 slots (10.3.2.3.5).
-    pub fn difs(&self) -> Duration {
-        self.parameters.sifs + self.parameters.slot * 2
-    }
-
-    /// EIFS − DIFS = SIFS + the time of an ACK at the lowest mandatory rate (10.3.2.3.7), where that ACK has the modulation
-    /// of the frame that was not understood, `failed`: 1 Mb/s after DSSS, 6 Mb/s after OFDM. In 802.11g this is the
-    /// value of dot11DynamicEIFSActivated; elsewhere the two are one. DCF adds DIFS to it, EDCA the AIFS of an access
-    /// category. Zero where nobody answers.
-    pub fn eifs_without_difs(&self, failed: TxVector) -> Duration {
-        if !self.standard.acknowledges() {
-            return Duration::ZERO;
+    /// What describes it.
+    #[inline]
+    const fn clause(self) -> &'static dyn Clause {
+        match self {
+            Self::Dsss => &dsss::Dsss,
+            Self::HrDsss => &hr_dsss::HrDsss,
+            Self::Ofdm => &ofdm::Ofdm,
+            Self::Erp => &erp::Erp,
+            Self::OfdmTurbo => &turbo::OfdmTurbo,
+            Self::Wavelan => &wavelan::Wavelan,
         }
-        self.parameters.sifs + self.airtime(self.lowest_basic(failed), ACK_OCTETS)
     }
 
-    /// [`TxVector::airtime`] of a frame whose PSDU is coded, if this physical layer codes it.
+    /// That at a place of [`Self::ALL`].
     #[inline]
-    pub fn airtime(&self, vector: TxVector, octets: u32) -> Duration {
-        debug_assert!(self.vectors().contains(&vector), "{} has no {vector:?}", self.standard);
-        vector.airtime(self.code.map_or(octets, |code| code.coded_octets(octets)))
+    const fn at(place: usize) -> Self {
+        Self::ALL[place]
     }
 
-    /// AckTimeout interval for an ACK sent so, from the end of the data frame: SIFS + slot + aRxPHYStartDelay (10.3.2.11).
-    /// Without PHY-RXSTART.indication by then the attempt has failed.
-    pub fn ack_timeout(&self, response: TxVector) -> Duration {
-        self.parameters.sifs + self.parameters.slot + response.header_duration()
+    /// The one of this name in scenarios.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|standard| standard.name() == name)
     }
 
-    /// CTSTimeout interval for a CTS sent so, from the end of the RTS: the same sum (10.3.2.9).
-    pub fn cts_timeout(&self, response: TxVector) -> Duration {
-        self.ack_timeout(response)
+    /// Its name in scenarios.
+    pub fn name(self) -> &'static str {
+        self.clause().name()
     }
 
-    /// The level in dBm at which a frame makes the medium busy: the sensitivity of the most robust rate, since a
-    /// receiver that decodes a header holds the medium busy for the length that it names (15.4.6, 16.3.8.5,
-    /// 17.3.10.6, 18.4.6). For OFDM this is the level that 17.3.10.6 itself names, −82 dBm.
-    pub fn cca_threshold(&self) -> f64 {
-        let levels = self.vectors().iter().map(|vector| vector.framing().minimum_sensitivity);
-        levels.fold(f64::INFINITY, f64::min)
+    /// What it is, in a sentence.
+    pub fn summary(self) -> &'static str {
+        self.clause().summary()
     }
 
-    /// The rate of `vector` in the Supported Rates element, in units of 500 kb/s (9.4.2.3).
-    pub fn supported_rate(&self, vector: TxVector) -> u8 {
-        vector.format().clause().supported_rate(vector)
+    /// Whether stations answer: with an ACK to each data frame for them, and with a CTS to an RTS.
+    pub fn acknowledges(self) -> bool {
+        self.clause().acknowledges()
     }
 
-    #[inline]
-    fn clause(&self) -> &'static dyn Clause {
-        self.standard.clause()
+    /// Whether any of its frames may have a short preamble.
+    pub fn has_short_preamble(self) -> bool {
+        self.clause().has_short_preamble()
     }
 
-    /// The basic set of a modulation class, ascending.
-    fn basic_set(&self, class: ModulationClass) -> impl DoubleEndedIterator<Item = TxVector> + Clone {
-        let vectors = self.vectors().iter().copied();
-        vectors.filter(move |vector| vector.modulation_class() == class && vector.framing().is_basic)
+    /// Its channels.
+    pub fn channels(self) -> Channels {
+        self.clause().channels()
     }
 
-    /// The lowest rate of the basic set that is of the modulation class of `vector`.
-    fn lowest_basic(&self, vector: TxVector) -> TxVector {
-        self.basic_set(vector.modulation_class()).next().expect("every modulation class has a basic set")
+    /// The channel of a network that names none.
+    pub fn default_channel(self) -> Channel {
+        self.channels().default_channel()
+    }
+
+    /// The physical layer of a network that sends its data at the highest rate; see [`Phy::for_data_rate`]. A short
+    /// preamble is used where the standard has one (802.11b, 802.11g), for frames at 2 Mb/s and more.
+    pub fn phy(self, short_preamble: bool) -> Phy {
+        Phy::new(self, short_preamble)
     }
 }
 
-/// Frame Control, Duration, RA and FCS (9.3.1.4).
-const ACK_OCTETS: u32 = 14;
+impl fmt::Display for Standard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A modulation class (IEEE 802.11-2020, 10.6): what decides who understands a frame. A station understands the classes before
+/// its own, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ModulationClass {
+    /// DSSS and HR/DSSS: 1, 2, 5.5 and 11 Mb/s.
+    Dsss,
+    /// OFDM and ERP-OFDM.
+    Ofdm,
+}
+
+/// Modulation classes that a receiver understands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ModulationClasses(u8);
+
+impl ModulationClasses {
+    /// None.
+    pub const NONE: Self = Self(0);
+    /// DSSS and HR/DSSS alone: those of a station of 802.11b in an 802.11g network.
+    pub const DSSS: Self = Self::up_to(ModulationClass::Dsss);
+    /// All.
+    pub const ALL: Self = Self(u8::MAX);
+
+    /// A class and those before it.
+    pub const fn up_to(class: ModulationClass) -> Self {
+        Self((2 << class as u8) - 1)
+    }
+
+    /// Whether this is one of them.
+    #[inline]
+    pub const fn has(self, class: ModulationClass) -> bool {
+        self.0 & 1 << class as u8 != 0
+    }
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
-
-    /// The vector of `phy` at `rate` Mb/s.
-    fn at(phy: &Phy, rate: f64) -> TxVector {
-        phy.vector(DataRate::from_kbps((rate * 1e3) as u32)).expect("a rate of the standard")
-    }
-
-    fn micros(duration: Duration) -> f64 {
-        duration.as_nanos() as f64 / 1e3
-    }
-
-    /// After a frame at this rate.
-    fn eifs(phy: &Phy, rate: f64) -> Duration {
-        phy.eifs_without_difs(at(phy, rate)) + phy.difs()
-    }
 
     #[test]
-    fn interframe_spaces_are_those_of_the_tables() {
-        for (standard, data_rate, sifs, pifs, difs, after_error, cw_min) in [
-            (Standard::Dsss, 2.0, 10.0, 30.0, 50.0, 364.0, 31),
-            (Standard::HrDsss, 11.0, 10.0, 30.0, 50.0, 364.0, 31),
-            (Standard::Ofdm, 54.0, 16.0, 25.0, 34.0, 94.0, 15),
-            // ACK at 6 Mb/s: 44 µs and the signal extension of 6 µs.
-            (Standard::Erp, 54.0, 10.0, 19.0, 28.0, 88.0, 15),
-            (Standard::Erp, 11.0, 10.0, 30.0, 50.0, 364.0, 31),
-            // ACK at 12 Mb/s: half of 44 µs.
-            (Standard::OfdmTurbo, 108.0, 8.0, 14.0, 20.0, 50.0, 15),
-            (Standard::Wavelan, 2.0, 10.0, 30.0, 50.0, 50.0, 31),
-        ] {
-            let phy = standard.phy(false);
-            let phy = phy.for_data_rate(at(&phy, data_rate));
-            let spaces = [phy.parameters().sifs, phy.pifs(), phy.difs(), eifs(&phy, data_rate)].map(micros);
-            assert_eq!(spaces, [sifs, pifs, difs, after_error], "{standard} at {data_rate} Mb/s");
-            assert_eq!((phy.parameters().cw_min, phy.parameters().cw_max), (cw_min, 1_023), "{standard}");
+    fn places_are_those_of_the_variants() {
+        for (place, &standard) in Standard::ALL.iter().enumerate() {
+            assert_eq!((standard as usize, Standard::at(place)), (place, standard));
+            assert_eq!(Standard::named(standard.name()), Some(standard));
         }
+        assert_eq!(Standard::named("802.11z"), None);
     }
 
     #[test]
-    fn eifs_follows_the_frame_that_failed() {
-        let phy = Standard::Erp.phy(false);
-        assert_eq!(micros(eifs(&phy, 54.0)), 10.0 + 50.0 + 28.0);
-        assert_eq!(micros(eifs(&phy, 11.0)), 10.0 + 304.0 + 28.0);
-    }
-
-    /// Table 18-5: the slot of 20 µs and what follows from it; nothing else, and nowhere else.
-    #[test]
-    fn the_long_slot_lengthens_the_spaces() {
-        let (short, long) = (Standard::Erp.phy(false), Standard::Erp.phy(false).with_long_slot());
-        assert_eq!([long.parameters().slot, long.pifs(), long.difs()].map(micros), [20.0, 30.0, 50.0]);
-        assert_eq!((long.parameters().sifs, long.parameters().cw_min), (short.parameters().sifs, 15));
-        assert_eq!(Standard::Ofdm.phy(false).with_long_slot(), Standard::Ofdm.phy(false));
-    }
-
-    #[test]
-    fn timeouts_leave_time_for_a_header() {
-        for (standard, short_preamble, rate, expected) in [
-            (Standard::Dsss, false, 1.0, 222.0),
-            (Standard::HrDsss, true, 2.0, 126.0),
-            (Standard::Ofdm, false, 24.0, 45.0),
-            (Standard::Erp, false, 24.0, 39.0),
-        ] {
-            let phy = standard.phy(short_preamble);
-            assert_eq!(micros(phy.ack_timeout(at(&phy, rate))), expected, "{standard}");
-            assert_eq!(micros(phy.cts_timeout(at(&phy, rate))), expected, "{standard}");
-        }
-    }
-
-    #[test]
-    fn responses_use_the_highest_basic_rate_of_their_modulation() {
-        for (standard, data_rate, expected) in [
-            (Standard::Dsss, 1.0, 1.0),
-            (Standard::Dsss, 2.0, 2.0),
-            (Standard::HrDsss, 1.0, 1.0),
-            (Standard::HrDsss, 11.0, 2.0),
-            (Standard::Ofdm, 6.0, 6.0),
-            (Standard::Ofdm, 9.0, 6.0),
-            (Standard::Ofdm, 18.0, 12.0),
-            (Standard::Ofdm, 54.0, 24.0),
-            (Standard::Erp, 11.0, 2.0),
-            (Standard::Erp, 48.0, 24.0),
-            (Standard::OfdmTurbo, 12.0, 12.0),
-            (Standard::OfdmTurbo, 36.0, 24.0),
-            (Standard::OfdmTurbo, 108.0, 48.0),
-            (Standard::Wavelan, 2.0, 2.0),
-        ] {
-            let phy = standard.phy(false);
-            let response = phy.default_basic_rate(at(&phy, data_rate));
-            assert_eq!(response, at(&phy, expected), "{standard}, {data_rate} Mb/s");
-        }
-    }
-
-    #[test]
-    fn rates_ascend_and_end_with_the_default() {
-        for (standard, count, highest) in [
-            (Standard::Dsss, 2, 2.0),
-            (Standard::HrDsss, 4, 11.0),
-            (Standard::Ofdm, 8, 54.0),
-            (Standard::Erp, 12, 54.0),
-            (Standard::OfdmTurbo, 8, 108.0),
-            (Standard::Wavelan, 1, 2.0),
-        ] {
-            for phy in [false, true].map(|short_preamble| standard.phy(short_preamble)) {
-                assert!(phy.vectors().is_sorted_by_key(|vector| vector.data_rate()));
-                assert_eq!(phy.vectors().len(), count);
-                assert_eq!(phy.fastest(), at(&phy, highest));
-            }
-        }
-    }
-
-    #[test]
-    fn what_can_be_decoded_is_sensed() {
-        for standard in Standard::ALL {
-            let phy = standard.phy(false);
-            for vector in phy.vectors() {
-                assert!(phy.cca_threshold() <= vector.framing().minimum_sensitivity, "{standard} at {vector}");
-            }
-        }
-        let thresholds = Standard::ALL.iter().map(|standard| standard.phy(false).cca_threshold());
-        assert!(thresholds.eq([-80.0, -80.0, -82.0, -82.0, -79.0, -80.0]));
-    }
-
-    /// A Reed–Solomon code of rate 0.6 makes 255 octets of 153.
-    #[test]
-    fn a_code_lengthens_a_frame() {
-        let plain = Standard::Dsss.phy(false);
-        let coded = plain.with_code(Some(ReedSolomon::with_rate(0.6)));
-        assert_eq!(coded.airtime(at(&plain, 1.0), 153), plain.airtime(at(&plain, 1.0), 255));
-    }
-
-    #[test]
-    fn only_802_11g_mixes_modulation_classes() {
-        let mixed = Standard::ALL.iter().filter(|standard| standard.phy(false).is_mixed());
-        assert!(mixed.eq(&[Standard::Erp]));
-    }
-
-    proptest! {
-        #[test]
-        fn airtime_grows_with_length_and_keeps_to_the_rate(
-            standard in prop::sample::select(Standard::ALL), pick in any::<prop::sample::Index>(),
-            short_preamble: bool, octets in 0u32..4_096, more in 1u32..64,
-        ) {
-            let phy = standard.phy(short_preamble);
-            let rate = *pick.get(phy.vectors());
-            let (short, long) = (phy.airtime(rate, octets), phy.airtime(rate, octets + more));
-            prop_assert!(short <= long);
-            // Beyond its header no frame is faster than its rate, nor slower by more than 22 bits and one symbol.
-            let data = micros(short - rate.header_duration());
-            let bits = f64::from(octets) * 8.0;
-            let mbps = f64::from(rate.data_rate().as_kbps()) / 1e3;
-            prop_assert!(data >= bits / mbps);
-            prop_assert!(data < (bits + 22.0) / mbps + 4.0 + 6.0);
-        }
-
-        #[test]
-        fn no_length_overflows(octets: u32) {
-            for standard in [Standard::HrDsss, Standard::Ofdm] {
-                prop_assert!(standard.phy(false).vectors()[0].airtime(octets) > Duration::ZERO);
-            }
-        }
+    fn who_understands_a_class_understands_those_before_it() {
+        let [dsss, ofdm] = [ModulationClass::Dsss, ModulationClass::Ofdm];
+        assert!(ModulationClasses::DSSS.has(dsss) && !ModulationClasses::DSSS.has(ofdm));
+        assert!(ModulationClasses::up_to(ofdm).has(dsss) && ModulationClasses::up_to(ofdm).has(ofdm));
+        assert!(ModulationClasses::ALL.has(ofdm) && !ModulationClasses::NONE.has(dsss));
     }
 }

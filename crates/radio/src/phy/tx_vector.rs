@@ -4,8 +4,7 @@ use core::fmt;
 
 use hopcast_protocols::time::Duration;
 
-use super::standard::ModulationClass;
-use super::{Clause, DataRate, Framing, Standard};
+use super::{Clause, DataRate, Framing, ModulationClass, Standard};
 
 /// What a PHY is told of a frame besides its octets: TXVECTOR (IEEE 802.11-2020, 17.2.2, 19.2.2, 21.2.2).
 ///
