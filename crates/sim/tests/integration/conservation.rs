@@ -206,3 +206,18 @@ fn nothing_vanishes_over_ways_that_are_longer_than_acknowledgements_are_waited_f
     }
     assert!(taken > 100, "late ACKs are taken for others: {taken}");
 }
+
+/// What is left to write at the stop waits for room in the connection, and for no instant that is over.
+#[test]
+fn a_source_that_is_stopped_while_it_waits_for_room_lets_time_go_on() {
+    let text = r#"
+        duration = "1 s"
+        nodes = [{ name = "n", count = 2, placement = { shape = "line", spacing = "5 m" } }]
+        flows = [{ name = "f", from = "n0", to = "n1", stop = "500 ms", transport = { protocol = "tfrc" },
+                   application = { kind = "bulk" }, fec = { source = 5, repair = 2, block_timeout = "20 ms" } }]
+    "#;
+    let mut simulation = Simulation::new(&scenario(text), 1).expect("the nodes are connected");
+    simulation.run_until(simulation.end());
+    assert_eq!(simulation.check(), Ok(()));
+    assert!(simulation.events() < 100_000, "{} events in a second", simulation.events());
+}

@@ -208,11 +208,12 @@ impl Source {
         if self.protection.is_some() { FEC_SOURCE_TRAILER } else { 0 }
     }
 
-    /// When there may be something to write although nothing happens to the socket, given when the application is due. A write that is due and blocks waits for that.
-    /// At the stop FEC cuts its last block short, and a connection is closed.
+    /// When there may be something to write although nothing happens to the socket, given when the application is due. A write that is
+    /// due and blocks waits for the socket, after the stop too. At the stop FEC cuts its last block short, and a connection is closed.
     fn poll_timeout(&self, due: Option<Instant>, now: Instant) -> Option<Instant> {
         let due = due.filter(|&due| due > now);
         let block = self.protection.as_ref().and_then(|protection| protection.poll_timeout());
-        [due, block, self.stop].into_iter().flatten().min()
+        let stop = self.stop.filter(|_| !self.has_ended);
+        [due, block, stop].into_iter().flatten().min()
     }
 }
