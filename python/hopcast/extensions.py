@@ -1,7 +1,8 @@
 """Models written in Python, by kind and by the names that scenarios use.
 
 Each kind has a base class that says what a model is told and what it says: `hopcast.congestion.CongestionControl`,
-`hopcast.mobility.Mobility`, `hopcast.propagation.Propagation`. What it does must follow from what it is told, so that a run can be
+`hopcast.mobility.Mobility`, `hopcast.propagation.Propagation`,
+`hopcast.routing.Routing`. What it does must follow from what it is told, so that a run can be
 repeated: no clock, no random numbers but those of the stream that it is handed, nothing that objects share. To check the parameters
 of a scenario, one object is made when the scenario is, which no run uses. Replications that run side by side take turns in Python.
 """
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from hopcast.congestion import CongestionControl
     from hopcast.mobility import Mobility
     from hopcast.propagation import Propagation
+    from hopcast.routing import Routing
 
 Entry = tuple[str, str, Callable[..., Any]]
 """The kind of a class of models, the name that scenarios use, and the class."""
@@ -34,6 +36,8 @@ class Extensions:
     """`nodes.mobility = { model = "custom", name = NAME, parameters = { … } }`"""
     propagation: Mapping[str, Callable[..., Propagation]] = field(default_factory=dict)
     """`radio.propagation = { model = "custom", name = NAME, parameters = { … } }`"""
+    routing: Mapping[str, Callable[..., Routing]] = field(default_factory=dict)
+    """`nodes.routing = { protocol = "custom", name = NAME, parameters = { … } }`"""
 
     def entries(self) -> tuple[Entry, ...]:
         """All classes, with their kinds and names."""

@@ -6,6 +6,7 @@ mod object;
 mod position;
 mod propagation;
 mod random;
+mod routing;
 mod time;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -49,6 +50,7 @@ pub(crate) fn registry(extensions: Vec<Extension>, raised: &Raised) -> PyResult<
             "congestion" => congestion::add(&mut registry, &name, class("congestion control")),
             "mobility" => mobility::add(&mut registry, &name, class("mobility model")),
             "propagation" => propagation::add(&mut registry, &name, class("propagation model")),
+            "routing" => routing::add(&mut registry, &name, class("routing protocol")),
             _ => return Err(PyValueError::new_err(format!("there is no kind of models {kind:?}"))),
         }
     }
