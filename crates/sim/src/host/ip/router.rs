@@ -163,7 +163,7 @@ impl Stack {
     }
 
     /// The next neighbour, given as interface and station, for which nothing is to wait at the interface any more. What waits
-    /// there comes back through [`Self::handle_purged`].
+    /// there comes back through [`Host::handle_purged`](super::super::Host::handle_purged).
     pub(in crate::host) fn poll_purge(&mut self) -> Option<(u32, StationId)> {
         self.router.as_mut()?.purges.pop_front()
     }
