@@ -31,6 +31,7 @@ ARROWS = {
     "aimd": {"hopcast-protocols", "hopcast-sim"},
     "walls": {"hopcast-radio", "hopcast-sim"},
     "collection-tree": {"hopcast-protocols", "hopcast-sim"},
+    "talkspurts": {"hopcast-protocols", "hopcast-sim"},
 }
 CORE = ["hopcast-wire", "hopcast-protocols", "hopcast-radio", "hopcast-sim"]
 
