@@ -9,7 +9,7 @@ use hopcast_radio::units::Decibel;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// The probability that a frame of so many octets, by a standard such as `802.11a`, is lost at each signal-to-noise ratio in dB.
+/// The probability that a frame of `octets`, by a standard such as `802.11a`, is lost at each signal-to-noise ratio in dB.
 /// Raises ValueError if there is no such standard, or it does not have the rate, which is in bit/s.
 #[pyfunction]
 pub(crate) fn frame_error_rates(standard: &str, rate: f64, octets: u32, snr_db: Vec<f64>) -> PyResult<Vec<f64>> {

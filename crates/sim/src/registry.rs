@@ -15,7 +15,6 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::mobility::Mobility;
-use crate::scenario::model::{CongestionLaw, RoutingProtocol};
 
 /// Makes the routing protocol of a node.
 pub type MakeRouting = Arc<dyn Fn(Node) -> Box<dyn Routing> + Send + Sync>;
@@ -36,11 +35,11 @@ pub type MakeMobility = Arc<dyn Fn(Position, Stream) -> Box<dyn Mobility> + Send
 /// earlier one of the same kind and name.
 #[derive(Clone, Default)]
 pub struct Registry {
-    routing: Models<MakeRouting>,
-    congestion_control: Models<MakeCongestionControl>,
-    application: Models<MakeApplication>,
-    propagation: Models<MakePropagation>,
-    mobility: Models<MakeMobility>,
+    pub(crate) routing: Models<MakeRouting>,
+    pub(crate) congestion_control: Models<MakeCongestionControl>,
+    pub(crate) application: Models<MakeApplication>,
+    pub(crate) propagation: Models<MakePropagation>,
+    pub(crate) mobility: Models<MakeMobility>,
 }
 
 impl Registry {
@@ -71,14 +70,14 @@ impl Registry {
         M: CongestionControl + 'static,
     {
         let make = Arc::new(make);
-        self.add_congestion_factory(name, move |parameters| {
+        self.add_congestion_control_factory(name, move |parameters| {
             let (config, make) = (read::<C>(parameters)?, Arc::clone(&make));
             Ok(Arc::new(move || -> Box<dyn CongestionControl> { Box::new(make(&config)) }))
         });
     }
 
     /// Adds a congestion control that reads its parameters.
-    pub fn add_congestion_factory(&mut self, name: &str, read: impl Read<MakeCongestionControl>) {
+    pub fn add_congestion_control_factory(&mut self, name: &str, read: impl Read<MakeCongestionControl>) {
         self.congestion_control.add(name, read);
     }
 
@@ -138,89 +137,6 @@ impl Registry {
     pub fn add_mobility_factory(&mut self, name: &str, read: impl Read<MakeMobility>) {
         self.mobility.add(name, read);
     }
-
-    /// The routing protocol of this name with these parameters.
-    ///
-    /// # Errors
-    /// What is wrong with the parameters. `None`: there is no such protocol.
-    pub(crate) fn routing(
-        &self,
-        name: &str,
-        parameters: Map<String, Value>,
-    ) -> Option<Result<RoutingProtocol, String>> {
-        let made = self.routing.get(name, parameters)?;
-        Some(made.map(|make| RoutingProtocol { name: name.to_owned(), make }))
-    }
-
-    /// The names of all routing protocols.
-    pub(crate) fn routing_names(&self) -> impl Iterator<Item = &str> {
-        self.routing.names()
-    }
-
-    /// The congestion control of this name with these parameters.
-    ///
-    /// # Errors
-    /// What is wrong with the parameters. `None`: there is no such congestion control.
-    pub(crate) fn congestion_control(
-        &self,
-        name: &str,
-        parameters: Map<String, Value>,
-    ) -> Option<Result<CongestionLaw, String>> {
-        let made = self.congestion_control.get(name, parameters)?;
-        Some(made.map(|make| CongestionLaw { name: name.to_owned(), make }))
-    }
-
-    /// The names of all congestion controls.
-    pub(crate) fn congestion_control_names(&self) -> impl Iterator<Item = &str> {
-        self.congestion_control.names()
-    }
-
-    /// The application of this name with these parameters.
-    ///
-    /// # Errors
-    /// What is wrong with the parameters. `None`: there is no such application.
-    pub(crate) fn application(
-        &self,
-        name: &str,
-        parameters: Map<String, Value>,
-    ) -> Option<Result<MakeApplication, String>> {
-        self.application.get(name, parameters)
-    }
-
-    /// The names of all applications.
-    pub(crate) fn application_names(&self) -> impl Iterator<Item = &str> {
-        self.application.names()
-    }
-
-    /// The propagation model of this name with these parameters.
-    ///
-    /// # Errors
-    /// What is wrong with the parameters. `None`: there is no such model.
-    pub(crate) fn propagation(
-        &self,
-        name: &str,
-        parameters: Map<String, Value>,
-    ) -> Option<Result<MakePropagation, String>> {
-        self.propagation.get(name, parameters)
-    }
-
-    /// The names of all propagation models.
-    pub(crate) fn propagation_names(&self) -> impl Iterator<Item = &str> {
-        self.propagation.names()
-    }
-
-    /// The mobility model of this name with these parameters.
-    ///
-    /// # Errors
-    /// What is wrong with the parameters. `None`: there is no such model.
-    pub(crate) fn mobility(&self, name: &str, parameters: Map<String, Value>) -> Option<Result<MakeMobility, String>> {
-        self.mobility.get(name, parameters)
-    }
-
-    /// The names of all mobility models.
-    pub(crate) fn mobility_names(&self) -> impl Iterator<Item = &str> {
-        self.mobility.names()
-    }
 }
 
 impl fmt::Debug for Registry {
@@ -240,18 +156,20 @@ pub trait Read<M>: Fn(Map<String, Value>) -> Result<M, String> + Send + Sync + '
 impl<M, F: Fn(Map<String, Value>) -> Result<M, String> + Send + Sync + 'static> Read<M> for F {}
 
 /// The models of one kind, by name.
-struct Models<M>(BTreeMap<String, Arc<dyn Read<M>>>);
+pub(crate) struct Models<M>(BTreeMap<String, Arc<dyn Read<M>>>);
 
 impl<M> Models<M> {
     fn add(&mut self, name: &str, read: impl Read<M>) {
         self.0.insert(name.to_owned(), Arc::new(read));
     }
 
-    fn get(&self, name: &str, parameters: Map<String, Value>) -> Option<Result<M, String>> {
+    /// What makes the model of this name with these parameters, or what is wrong with them. `None`: there is no such model.
+    pub(crate) fn get(&self, name: &str, parameters: Map<String, Value>) -> Option<Result<M, String>> {
         self.0.get(name).map(|read| read(parameters))
     }
 
-    fn names(&self) -> impl Iterator<Item = &str> {
+    /// The names of all models.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
 }

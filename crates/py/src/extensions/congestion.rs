@@ -14,7 +14,7 @@ use super::object::{Class, Object};
 use super::time::seconds;
 
 pub(super) fn add(registry: &mut Registry, name: &str, class: Class) {
-    registry.add_congestion_factory(name, move |parameters| {
+    registry.add_congestion_control_factory(name, move |parameters| {
         let model = class.clone().with(parameters, ())?;
         Ok(Arc::new(move || -> Box<dyn CongestionControl> {
             let object = model.object(());
@@ -54,6 +54,7 @@ fn octets(object: &Bound<'_, PyAny>, name: &Bound<'_, PyString>, least: i128) ->
         _ => Ok(u32::try_from(value).unwrap_or(u32::MAX)),
     }
 }
+
 impl CongestionControl for Window {
     fn on_established(&mut self, segment: u32, initial_window: u32) {
         self.call("on_established", |py| (segment, initial_window).into_pyobject(py));

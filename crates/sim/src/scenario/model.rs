@@ -494,8 +494,8 @@ pub struct Tcp {
     pub delayed_ack: Option<Duration>,
     /// How losses are repaired, and the congestion control.
     pub variant: tcp::Variant,
-    /// That law, if it is a user's own.
-    pub congestion: Option<CongestionLaw>,
+    /// That congestion control, if a user has added it.
+    pub congestion: Option<CustomCongestionControl>,
     /// Whether segments carry timestamps.
     pub timestamps: bool,
     /// Whether the routing protocol of the sender tells of broken routes.
@@ -504,20 +504,20 @@ pub struct Tcp {
 
 /// A congestion control of TCP that a user has added, with its parameters.
 #[derive(Clone)]
-pub struct CongestionLaw {
+pub struct CustomCongestionControl {
     /// As the scenario calls it.
     pub name: String,
     /// Makes that of one end of a connection.
     pub make: MakeCongestionControl,
 }
 
-impl core::fmt::Debug for CongestionLaw {
+impl core::fmt::Debug for CustomCongestionControl {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("CongestionLaw").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("CustomCongestionControl").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
-impl PartialEq for CongestionLaw {
+impl PartialEq for CustomCongestionControl {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name && Arc::ptr_eq(&self.make, &other.make)
     }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::super::declare::computed;
 use super::super::nearest;
 use super::Resolver;
+use crate::registry::Models;
 
 /// A model that a program has added to hopcast.
 #[derive(Deserialize, JsonSchema)]
@@ -19,32 +20,26 @@ pub(super) struct Custom {
 }
 
 impl Custom {
-    pub(super) fn parameters(&self) -> Map<String, Value> {
+    fn parameters(&self) -> Map<String, Value> {
         self.parameters.clone().unwrap_or_default()
     }
 }
 
 impl Resolver<'_> {
-    /// What was `found` for the table at `path`: a model of this kind, or what is wrong with its parameters. Where nothing was, that is
-    /// reported, with the names that are `known`.
-    pub(super) fn custom<M>(
-        &mut self,
-        path: &[&str],
-        kind: &str,
-        custom: &Custom,
-        found: Option<Result<M, String>>,
-        known: &[&str],
-    ) -> Option<M> {
+    /// What makes the model that the table at `path` names, of those of this kind. Reports a name that none of them has, and parameters
+    /// that are wrong.
+    pub(super) fn custom<M>(&mut self, path: &[&str], kind: &str, custom: &Custom, models: &Models<M>) -> Option<M> {
         let at = |key| [path, &[key]].concat();
-        match found {
+        match models.get(&custom.name, custom.parameters()) {
             Some(Ok(model)) => return Some(model),
             Some(Err(problem)) => self.report(&at("parameters"), problem, ""),
             None => {
-                let expected = match known {
+                let known: Vec<&str> = models.names().collect();
+                let expected = match known[..] {
                     [] => "one that this program was built with or given: it has none".to_owned(),
                     _ => format!("one of {}", known.join(", ")),
                 };
-                let hint = nearest::hint(&custom.name, known);
+                let hint = nearest::hint(&custom.name, &known);
                 self.report(&at("name"), format!("there is no {kind} of this name{hint}"), expected);
             }
         }

@@ -221,10 +221,8 @@ impl Resolver<'_> {
         custom: Custom,
         carrier: Carrier<'_>,
     ) -> Option<model::CustomApplication> {
-        let registry = &self.source.registry;
-        let found = registry.application(&custom.name, custom.parameters());
-        let known: Vec<&str> = registry.application_names().collect();
-        let make = self.custom(&["flows", index, "application"], "application", &custom, found, &known)?;
+        let models = &self.source.registry.application;
+        let make = self.custom(&["flows", index, "application"], "application", &custom, models)?;
         let application = model::CustomApplication { name: custom.name, make };
         self.check_datagram(index, "parameters", f64::from(application.specimen().largest_write()), carrier);
         Some(application)

@@ -201,17 +201,16 @@ impl Resolver<'_> {
             min_rto: keys.min_rto.into(),
             delayed_ack: keys.delayed_ack.into(),
             variant: keys.variant.into(),
-            congestion: keys.congestion.and_then(|custom| self.congestion(index, &custom)),
+            congestion: keys.congestion.and_then(|custom| self.congestion_control(index, custom)),
             timestamps: keys.timestamps,
             elfn: keys.elfn,
         }
     }
 
     /// A congestion control that a program has added.
-    fn congestion(&mut self, index: &str, custom: &Custom) -> Option<model::CongestionLaw> {
-        let registry = &self.source.registry;
-        let found = registry.congestion_control(&custom.name, custom.parameters());
-        let known: Vec<&str> = registry.congestion_control_names().collect();
-        self.custom(&["flows", index, "transport", "congestion"], "congestion control", custom, found, &known)
+    fn congestion_control(&mut self, index: &str, custom: Custom) -> Option<model::CustomCongestionControl> {
+        let models = &self.source.registry.congestion_control;
+        let make = self.custom(&["flows", index, "transport", "congestion"], "congestion control", &custom, models)?;
+        Some(model::CustomCongestionControl { name: custom.name, make })
     }
 }

@@ -75,10 +75,8 @@ impl Resolver<'_> {
 
 impl Model for Custom {
     fn resolve(self, resolver: &mut Resolver<'_>, group: &Group<'_>) -> Option<model::MakeMoving> {
-        let registry = &resolver.source.registry;
-        let found = registry.mobility(&self.name, self.parameters());
-        let known: Vec<&str> = registry.mobility_names().collect();
-        let make = resolver.custom(&["nodes", group.index, "mobility"], "mobility model", &self, found, &known)?;
+        let models = &resolver.source.registry.mobility;
+        let make = resolver.custom(&["nodes", group.index, "mobility"], "mobility model", &self, models)?;
         Some(Arc::new(move |_, placed, stream| make(placed, stream)))
     }
 }

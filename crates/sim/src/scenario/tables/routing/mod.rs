@@ -63,11 +63,11 @@ impl Resolver<'_> {
             Routing::Dsr(keys) => self.dsr(index, keys),
             Routing::Olsr(keys) => keys.protocol(),
             Routing::Custom(custom) => {
-                let registry = &self.source.registry;
-                let found = registry.routing(&custom.name, custom.parameters());
-                let known: Vec<&str> = registry.routing_names().collect();
-                let protocol = self.custom(&["nodes", index, "routing"], "protocol", &custom, found, &known);
-                protocol.map_or(model::Routing::Static, model::Routing::Protocol)
+                let models = &self.source.registry.routing;
+                match self.custom(&["nodes", index, "routing"], "protocol", &custom, models) {
+                    Some(make) => model::Routing::Protocol(model::RoutingProtocol { name: custom.name, make }),
+                    None => model::Routing::Static,
+                }
             }
         }
     }

@@ -115,11 +115,8 @@ impl Resolver<'_> {
             Kinds::TwoRayInterference(keys) => self.path_loss(keys, standard, channel),
             Kinds::LogDistance(keys) => self.path_loss(keys, standard, channel),
             Kinds::Custom(WithPower(custom, power)) => {
-                let registry = &self.source.registry;
-                let found = registry.propagation(&custom.name, custom.parameters());
-                let known: Vec<&str> = registry.propagation_names().collect();
-                let path = ["radio", "propagation"];
-                match self.custom(&path, "propagation model", &custom, found, &known) {
+                let models = &self.source.registry.propagation;
+                match self.custom(&["radio", "propagation"], "propagation model", &custom, models) {
                     Some(make) => self.path_loss(WithPower(make, power), standard, channel),
                     // Stands for what is wrong, which is reported.
                     None => self.path_loss(WithPower(free_space::Keys {}, power), standard, channel),
