@@ -1,4 +1,4 @@
-//! An emulation without root: the same command once more, in user, mount, process and network namespaces of its own.
+//! An emulation without root: hopcast runs the same command again, in new user, mount, process and network namespaces.
 //!
 //! `unshare` (util-linux) makes them, with the user as root inside. A `/run` in memory stands in for the system's, which an
 //! ordinary user can't write. Inside, the command sets hosts up as root does, and when it ends the kernel removes everything,
@@ -7,7 +7,7 @@
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind};
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output};
 use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
@@ -24,12 +24,12 @@ pub(super) const OPTION: &str = "--rootless";
 const SET_UP: &str = "mount -t tmpfs -o mode=755 tmpfs /run && exec \"$0\" \"$@\"";
 /// User and mount namespaces come first: without them an ordinary user may have none of the others.
 const NAMESPACES: [&str; 4] = ["--user", "--map-root-user", "--mount", "--net"];
-/// The command is the first process of its process namespace: when it ends, the kernel ends every program that it has started.
+/// The command becomes the first process of a process namespace: when it ends, the kernel ends all programs in it.
 const PROCESSES: [&str; 4] = ["--pid", "--mount-proc", "--fork", "--kill-child"];
 /// Between two looks at whether the command has ended.
 const TICK: Duration = Duration::from_millis(20);
 
-/// Runs this process's own command without [`OPTION`], in namespaces of its own, until it ends.
+/// Runs this process's command again, without [`OPTION`] and in new namespaces, until it ends.
 ///
 /// # Errors
 /// [`Failure::Input`] where the system does not permit it, and why; [`Failure::Told`] as the command ends.
@@ -76,17 +76,16 @@ fn check_namespaces() -> Result<(), Failure> {
 /// Starts the command with these arguments, the program's own name first.
 fn start(arguments: impl Iterator<Item = OsString>) -> io::Result<Child> {
     Command::new("setpriv")
-        // It ends with us, whatever ends us.
+        // The kernel kills it when this process ends, for whatever reason.
         .args(["--pdeathsig", "KILL", "unshare"])
         .args(NAMESPACES)
         .args(PROCESSES)
         .args(["sh", "-c", SET_UP])
         .args(arguments.filter(|argument| argument != OPTION))
-        .stdin(Stdio::inherit())
         .spawn()
 }
 
-/// Waits for the command, and passes on to it the signal that ends it.
+/// Waits for the command, and passes the first signal on to it.
 fn supervise(child: &mut Child, signals: &Signals) -> io::Result<ExitStatus> {
     let mut told = false;
     let mut passed_on = false;
@@ -97,7 +96,7 @@ fn supervise(child: &mut Child, signals: &Signals) -> io::Result<ExitStatus> {
         let inside = first_child(child.id());
         if let Some(inside) = inside.filter(|_| !told) {
             told = true;
-            // Whoever reads no further needs no way in.
+            // A closed standard error must not end the emulation.
             let _ = say(&format!(
                 "enter a namespace NAME from another terminal with: nsenter -t {inside} -U -m -p --preserve-credentials \
                  ip netns exec NAME sh"
