@@ -373,8 +373,8 @@ impl Router {
         self.heard.insert(from, now);
     }
 
-    /// Does what the protocol says, and tells it for which destinations no packet waits any more. Without that, whoever sends to
-    /// each address of a network would have the protocol look for all of them, long after.
+    /// Does what the protocol says, and tells it for which destinations no packet waits any more. Otherwise a program that sends to
+    /// each address of a network would make the protocol search for all of them, long after.
     fn settle(&mut self, now: Instant) {
         self.drain(now);
         while let Some(destination) = self.abandoned.pop_first() {

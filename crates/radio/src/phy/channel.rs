@@ -43,7 +43,7 @@ impl Channels {
         spacing: 20e6,
     };
 
-    /// The channel of this number; `None`: there is none.
+    /// The channel with this number; `None` if no channel has it.
     pub fn channel(&self, number: u32) -> Option<Channel> {
         let &(_, megahertz) = self.numbers.iter().find(|&&(known, _)| known == number)?;
         Some(Channel { number, frequency: f64::from(megahertz) * 1e6, width: self.width })

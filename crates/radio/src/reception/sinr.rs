@@ -91,7 +91,7 @@ impl Mode {
         self.vector
     }
 
-    /// The least power at which preambles are found, and at most this share of frames of so many bits is lost, in noise alone.
+    /// The least power at which preambles are found, and at most this share of frames of `bits` is lost, in noise alone.
     pub fn least_power(&self, loss: f64, bits: u32) -> Power {
         self.noise.scaled(self.payload.ratio_for(loss, f64::from(bits))).max(self.least_found())
     }
@@ -135,7 +135,7 @@ impl Sinr {
         self.modes.iter().position(|mode| mode.vector == vector).expect("every vector in use has a mode")
     }
 
-    /// The share of frames of so many bits that are received at `power` in noise alone; `None`: their preamble is not found.
+    /// The share of frames of `bits` that are received at `power` in noise alone; `None` if their preamble is not found.
     pub fn success(&self, vector: TxVector, power: Power, bits: u32) -> Option<f64> {
         let mode = &self.modes[self.mode(vector)];
         let rate = || mode.payload.frame_error_rate(power.over(mode.noise), f64::from(bits));

@@ -93,7 +93,7 @@ impl<R: Read> Reader<R> {
         Ok(Some(kind))
     }
 
-    /// Adds so many octets to `body`, which takes no more memory than there are.
+    /// Adds `count` octets to `body`, which takes no more memory than the file has octets.
     fn read_octets(&mut self, count: usize) -> io::Result<()> {
         let read = self.source.by_ref().take(count as u64).read_to_end(&mut self.body)?;
         if read < count { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) }

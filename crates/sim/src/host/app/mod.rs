@@ -39,7 +39,7 @@ pub struct SourceOptions {
     pub start: Instant,
     /// When it stops; `None`: with the run.
     pub stop: Option<Instant>,
-    /// A blocking write to a stream goes on when the send buffer has room for so many octets, or for what is left of it.
+    /// Room in the send buffer, in octets, at which a blocking write to a stream goes on; less if less is left to write.
     pub quantum: u32,
     /// What protects its datagrams.
     pub fec: Option<FecConfig>,

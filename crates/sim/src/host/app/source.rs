@@ -27,7 +27,7 @@ pub(in crate::host) struct Source {
     is_blocking: bool,
     stop: Option<Instant>,
     protection: Option<Box<Protection>>,
-    /// A blocking write to a stream goes on when the send buffer has room for so much, or for what is left of it.
+    /// Room in the send buffer, in octets, at which a blocking write to a stream goes on; less if less is left to write.
     quantum: u32,
     /// Octets of a blocking write that the stream has not accepted yet.
     left: u32,
@@ -141,7 +141,7 @@ impl Source {
         Attempt::Wrote
     }
 
-    /// The datagram that the application writes, of so many octets; or, where one waits, the repair packet.
+    /// The datagram of `octets` that the application writes; or, where one waits, the repair packet.
     fn next_unit(&mut self, octets: u32, cx: &mut Context<'_>) -> Unit {
         let flow = self.owner.flow;
         let repair = self.protection.as_mut().and_then(|protection| protection.take_repair(flow, cx));

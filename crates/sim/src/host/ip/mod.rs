@@ -44,7 +44,7 @@ impl Plan {
 }
 
 impl Stack {
-    /// How a datagram of so many octets behind its IP header is to leave.
+    /// How a datagram with `octets` behind its IP header is to leave.
     pub(in crate::host) fn plan(&mut self, destination: NodeId, octets: u32, now: Instant) -> Plan {
         let way = match self.router {
             Some(_) => Way::Router,

@@ -145,7 +145,7 @@ impl Stack {
         self.unsettle(place);
     }
 
-    /// A packet for a socket of this host, which came in so many IP packets.
+    /// A packet for a socket of this host; it came in this number of IP `packets`.
     pub(in crate::host) fn deliver_dccp(
         &mut self,
         place: u32,
@@ -195,7 +195,7 @@ impl Stack {
         }
     }
 
-    /// Does what connections want done, up to the next event; false if there is none.
+    /// Does what connections want done, up to the next event; false if there is no event.
     pub(super) fn poll_unsettled(&mut self, cx: &mut Context<'_>) -> bool {
         while let Some(&place) = self.unsettled.last() {
             let socket = &mut self.dccp[place as usize];
@@ -270,7 +270,7 @@ impl Stack {
                 cx.flows[flow].handle_numbered(number, seq);
             }
         }
-        // A socket that nobody has spoken to has nobody to answer.
+        // A listening socket knows no address until the first packet arrives.
         let Some(remote) = socket.remote else { return };
         let priority = cx.flows[flow].priority();
         let tag = Tag { flow, seq, created, socket: socket.number as u16, priority, expires: None };

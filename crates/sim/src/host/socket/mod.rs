@@ -68,7 +68,7 @@ pub(in crate::host) struct Unit {
 }
 
 impl Unit {
-    /// What a packet brought, of so many octets.
+    /// What a packet brought: a datagram of `octets`.
     fn of(packet: &Packet, octets: u32) -> Self {
         let Tag { seq, created, expires, .. } = packet.tag;
         Self { seq, created, expires, octets, coded: packet.coded().cloned() }
@@ -80,7 +80,7 @@ impl Unit {
 pub(in crate::host) enum Read {
     /// One datagram.
     Datagram(Unit),
-    /// So many octets of a stream.
+    /// A number of octets of a stream.
     Octets(u32),
     /// The end of a stream.
     End,
@@ -202,7 +202,7 @@ impl Stack {
         }
     }
 
-    /// Reads what has come: a datagram, or up to so many octets of a stream.
+    /// Reads what has come: a datagram, or up to `at_most` octets of a stream.
     pub(in crate::host) fn read(&mut self, socket: SocketId, at_most: u32, now: Instant) -> Option<Read> {
         match socket {
             SocketId::Udp(place) => self.udp[place as usize].read().map(Read::Datagram),
@@ -282,7 +282,7 @@ impl Stack {
         self.sockets.get(usize::from(number)).copied()
     }
 
-    /// Hands a whole datagram, which came in so many packets, to its socket.
+    /// Hands a whole datagram, which came in this number of `packets`, to its socket.
     pub(in crate::host) fn deliver(&mut self, datagram: &Packet, packets: u32, cx: &mut Context<'_>) {
         match (self.socket_of(datagram), &datagram.body) {
             (Some(SocketId::Udp(place)), &Body::Udp { length, .. }) => {

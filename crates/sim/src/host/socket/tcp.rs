@@ -8,7 +8,7 @@ use crate::host::packet::{Body, Tag};
 use crate::host::{Context, Endpoint, FIRST_PORT, Slot, Stack};
 use crate::id::{FlowId, NodeId};
 use crate::metrics::TcpStatistics;
-use crate::scenario::model::CongestionLaw;
+use crate::scenario::model::CustomCongestionControl;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::tcp::congestion::CongestionControl;
 use hopcast_protocols::transport::tcp::{CloseReason, Config, Connection, Output, Segment, State};
@@ -81,7 +81,7 @@ pub struct TcpOptions {
     /// Its initial sequence number.
     pub initial_sequence: u32,
     /// The congestion control; `None`: that of the configuration's variant.
-    pub congestion: Option<CongestionLaw>,
+    pub congestion: Option<CustomCongestionControl>,
     /// The real host at its other end, if one is there.
     pub real: Option<NodeId>,
 }
@@ -227,7 +227,7 @@ impl Stack {
         taken
     }
 
-    /// Reads up to so many octets of a connection.
+    /// Reads `at_most` octets of a connection.
     pub(super) fn read_tcp(&mut self, place: u32, at_most: u32, now: Instant) -> Option<Read> {
         let connection = &mut self.tcp[place as usize].connection;
         let octets = connection.handle_read(at_most, now);
@@ -254,7 +254,7 @@ impl Stack {
     fn send_segment(&mut self, place: u32, segment: Segment, cx: &mut Context<'_>) {
         let socket = &self.tcp[place as usize];
         let flow = socket.owner.flow;
-        // A socket that nobody has spoken to has nobody to answer.
+        // A listening socket knows no address until the first segment arrives.
         let Some(remote) = socket.remote else { return };
         let body = Body::Tcp { source_port: socket.port(), destination_port: remote.port, segment };
         let priority = cx.flows[flow].priority();

@@ -46,7 +46,7 @@ pub(in crate::host) struct Turn {
     needed: Option<usize>,
 }
 
-/// Who is next.
+/// What the search for the next turn finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::host) enum Next {
     /// A program, which may write once.

@@ -190,7 +190,7 @@ impl Stack {
         self.send(plan, remote.node, body, tag, coded, cx)
     }
 
-    /// A datagram for a socket of this host, of so many octets and in so many packets.
+    /// A datagram of `octets` for a socket of this host; it came in this number of `packets`.
     pub(in crate::host) fn deliver_udp(
         &mut self,
         place: u32,

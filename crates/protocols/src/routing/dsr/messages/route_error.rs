@@ -11,7 +11,7 @@ use super::TTL;
 use crate::routing::{NextHop, Packet};
 use crate::time::Instant;
 
-/// So many Route Errors fit into a packet of ns-2 (MAX_ROUTE_ERRORS of `dsr/hdr_sr.h`).
+/// The most Route Errors in a packet of ns-2 (MAX_ROUTE_ERRORS of `dsr/hdr_sr.h`).
 const NS_2_MAX_ROUTE_ERRORS: usize = 3;
 
 /// A Route Error that this node was told, and that its next search for a route tells others (3.4.4).
@@ -59,7 +59,7 @@ impl Dsr {
         let mut options = vec![DsrOption::RouteError(error)];
         let mut total = usize::from(error.salvage) + 1;
         if is_ns_2 || !is_salvaged {
-            // Whoever has sent them sends them once more.
+            // Their senders repeat them.
             for option in &failed.options {
                 match option {
                     DsrOption::RouteError(error) => {
@@ -157,7 +157,7 @@ impl Dsr {
             Some(DsrOption::Ack(ack)) => (ack.source, ack.destination),
             _ => return false,
         };
-        // ns-2 lets whoever is told take them from there.
+        // In ns-2 the node that is told takes them from there.
         let is_sender = source == self.address || self.config.rules == Rules::Ns2;
         if !is_sender || destination == self.address {
             return false;

@@ -56,7 +56,7 @@ impl Connection {
         self.handle_content(kind, sequence, acknowledged, payload, view.ccval(), &read, now);
     }
 
-    /// Steps 2 to 4: whether the packet is the first of the peer, in a state that takes one. `None`: it is none of this connection.
+    /// Steps 2 to 4: whether the packet is the first of the peer, in a state that takes one. `None`: it belongs to another connection.
     fn admit(&mut self, view: &dccp::Packet<&[u8]>, now: Instant) -> Option<bool> {
         let kind = view.packet_type();
         match self.state {

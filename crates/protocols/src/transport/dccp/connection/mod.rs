@@ -66,7 +66,7 @@ pub struct Connection {
     acknowledge: bool,
     /// A packet that is to be sent besides data and acknowledgements.
     reply: Option<Reply>,
-    /// For a packet that is none of this connection's.
+    /// For a packet that belongs to no connection.
     stray_reset: Option<Packet>,
     /// The user has asked for the end.
     closing: bool,
@@ -292,7 +292,7 @@ impl Connection {
     }
 
     /// Octets of the peer have arrived, header and payload; the host has judged the checksum. Data is delivered as unit 0:
-    /// who has the octets knows it.
+    /// the host has the octets, and knows it.
     ///
     /// # Errors
     ///
@@ -341,7 +341,7 @@ impl Connection {
             return;
         }
         self.receiver.handle_timeout(now);
-        // Who has no more to send need not know whether the path is there: the Close finds out.
+        // An end that has nothing more to send need not know whether the path is there: the Close finds out.
         if self.sends_data() && self.sender.poll_timeout().is_some_and(|due| due <= now) {
             match self.sender.handle_timeout(now) {
                 Expired::Nothing => {}

@@ -7,7 +7,7 @@ use super::departure::octets;
 use super::{Connection, Reply, State};
 use crate::time::{Duration, Instant};
 
-/// At most so many Syncs and Resets in answer to packets that prove nothing in a second (sections 7.5.4 and 8.1.3).
+/// The most Syncs and Resets in a second in answer to packets that prove nothing (sections 7.5.4 and 8.1.3).
 const ANSWERS: u32 = 8;
 const ANSWERS_INTERVAL: Duration = Duration::from_secs(1);
 

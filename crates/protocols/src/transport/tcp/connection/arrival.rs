@@ -7,7 +7,7 @@ use super::departure::reset_for;
 use super::{CloseReason, Connection, State};
 use crate::time::{Duration, Instant};
 
-/// Answers to segments that prove nothing: at most so many in each interval (RFC 5961, section 7).
+/// The most answers in an interval to segments that prove nothing (RFC 5961, section 7).
 const CHALLENGES: u32 = 10;
 const CHALLENGE_INTERVAL: Duration = Duration::from_secs(5);
 
