@@ -1,6 +1,6 @@
-"""Holds what the papers say of the classical scene against the runs of `classical.json`, and writes the tables of the page.
+"""Compares the papers' claims about the classical scene with the runs of `classical.json`, and writes the tables of the page.
 
-What has not been measured is left out: a claim on every pause is one on every pause that has.
+A claim about every pause covers the pauses that were measured.
 """
 
 from __future__ import annotations
@@ -168,14 +168,14 @@ def broch(runs: Runs) -> Iterator[tuple[str, str, str]]:
         yield (
             f"{protocol} delivers over {low} % at every pause",
             HOLDS if worst > low else DIFFERS,
-            f"{worst:.1f} % at least",
+            f"at least {worst:.1f} %",
         )
     behind = [(Case("DSDV", pause), Case(other, pause)) for pause in moving for other in ("DSR", "AODV")]
     most = max(runs.mean(Case("DSDV", pause), delivered) for pause in moving)
     yield (
         "DSDV delivers less than DSR and AODV at pauses below 300 s",
         runs.order(behind, delivered),
-        f"DSDV {most:.1f} % at most",
+        f"DSDV at most {most:.1f} %",
     )
     for pause in (pause for pause in (0.0, CONVERGES) if pause in pauses):
         point = published("broch-1998", "delivered_percent", protocol="DSDV", pause=int(pause))
@@ -183,9 +183,9 @@ def broch(runs: Runs) -> Iterator[tuple[str, str, str]]:
         yield f"DSDV delivers {point['value']} % (± {point['within']}) at a pause of {pause:g} s", verdict, f"{found} %"
     share = 100.0 * runs.mean(Case("DSDV", 0.0), to_nobody)
     yield (
-        "nearly all that DSDV loses went over a broken link (over 90 %)",
+        "nearly all of DSDV's losses went over a broken link (over 90 %)",
         HOLDS if share > 90.0 else DIFFERS,
-        f"{share:.1f} % of it at a pause of 0",
+        f"{share:.1f} % of them at a pause of 0",
     )
     fewest = [(Case("DSR", pause), Case(other, pause)) for pause in pauses for other in ("AODV", "DSDV")]
     fewer = sum(runs.sign(low, high, messages) < 0 for low, high in fewest)
@@ -204,7 +204,7 @@ def broch(runs: Runs) -> Iterator[tuple[str, str, str]]:
     point = published("broch-1998", "routing_packets", protocol="DSDV")
     curve = runs.curve("DSDV", 64, messages)
     yield (
-        f"DSDV sends {point['value']} messages (± {point['within']}) whatever the pause",
+        f"DSDV sends {point['value']} messages (± {point['within']}) at every pause",
         HOLDS if all(abs(found - point["value"]) <= point["within"] for found in curve) else DIFFERS,
         f"{min(curve):.0f} to {max(curve):.0f}",
     )
@@ -212,14 +212,14 @@ def broch(runs: Runs) -> Iterator[tuple[str, str, str]]:
         curve = runs.curve(protocol, 64, messages)
         falls = [(Case(protocol, longer), Case(protocol, shorter)) for shorter, longer in pairwise(pauses)]
         yield (
-            f"{protocol}'s messages become fewer with every longer pause, to a tenth at the end",
+            f"{protocol}'s messages decrease with every longer pause, to a tenth at the end",
             runs.order(falls, messages) if curve[-1] < 0.1 * curve[0] else DIFFERS,
             f"{curve[0]:.0f} to {curve[-1]:.0f}",
         )
     for pause, low, high in ((0.0, "DSR", "AODV"), (pauses[-1], "AODV", "DSR")):
         small, large = Case(low, pause), Case(high, pause)
         yield (
-            f"in octets, source routes included, {high} costs more than {low} at a pause of {pause:g} s",
+            f"in bytes, including source routes, {high} costs more than {low} at a pause of {pause:g} s",
             runs.order([(small, large)], octets),
             runs.both(large, small, lambda run: octets(run) / 1e6, 2) + " MB",
         )
@@ -239,13 +239,13 @@ def perkins(runs: Runs) -> Iterator[tuple[str, str, str]]:
     yield (
         "20 sources: AODV and DSR deliver nearly the same (within 5 points)",
         HOLDS if gap <= 5.0 else DIFFERS,
-        f"{gap:.1f} points apart at most",
+        f"at most {gap:.1f} points apart",
     )
     unlike = sum(runs.sign(dsr, aodv, delay) != 0 for dsr, aodv in pairs)
     yield (
         "20 sources: AODV and DSR have the same delay",
         HOLDS if unlike == 0 else DIFFERS,
-        f"unlike at {unlike} of {len(pauses)} pauses; at 0 {runs.both(*pairs[0], delay, 0)} ms",
+        f"different at {unlike} of {len(pauses)} pauses; at 0 {runs.both(*pairs[0], delay, 0)} ms",
     )
     yield (
         "20 sources: DSR has the lower routing load at every pause",
@@ -333,7 +333,7 @@ def changed(measured: dict[Case, list[Run]], suspected: dict[str, Changes], scen
 def repaired(measured: dict[Case, list[Run]]) -> str:
     """AODV in each scene that has local repair as a suspect: what it has of AODV with RFC 3561's rule, and of DSR."""
     lines = [
-        "| scene | delivered | delay | routing messages | delivered, of DSR's | delay, of DSR's | routing messages, of DSR's |",
+        "| scene | delivered | delay | routing messages | delivered / DSR's | delay / DSR's | routing messages / DSR's |",
         "|---|---|---|---|---|---|---|",
     ]
     for title, (scene, suspected) in CAUSES.items():

@@ -39,15 +39,15 @@ Runs = dict[Case, list[Run]]
 
 NAMES = {
     "tfrc.variant": "TFRC",
-    "tcp.min_rto": "TCP's least timeout",
+    "tcp.min_rto": "TCP's minimum RTO",
     "tcp.delayed_ack": "delayed acknowledgements",
-    "tfrc_min_rto": "least t_RTO",
+    "tfrc_min_rto": "minimum t_RTO",
     "tfrc_reordering": "higher numbers before a loss",
     "tfrc_weight": "weight of past round trips",
-    "tfrc_discount": "least discount",
+    "tfrc_discount": "minimum discount",
     "delack": "delayed acknowledgements",
-    "tfrc_overhead": "times between packets drawn, ±",
-    "tcp_overhead": "before segments up to",
+    "tfrc_overhead": "random time between packets, ±",
+    "tcp_overhead": "random delay before segments, up to",
 }
 UNITS = {"tfrc_min_rto": " s", "delack": " s", "tcp_overhead": " s"}
 
@@ -122,7 +122,7 @@ NARROW_HEADS = ["its share", "lowest and highest", "TCP", "lost"]
 
 def adaptive_tables(runs: Runs) -> dict[str, str]:
     """Those of ADTFRC's page."""
-    heads = ["queue", "told by", *NARROW_HEADS, "taken for congestion"]
+    heads = ["queue", "metric", *NARROW_HEADS, "identified as congestion"]
     return {"narrow": table(heads, narrow(runs, adaptive=True))}
 
 
