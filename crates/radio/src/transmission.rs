@@ -3,6 +3,7 @@
 use hopcast_protocols::time::Instant;
 
 use crate::frame::Header;
+use crate::phy::ModulationClass;
 use crate::units::Power;
 
 /// Index of a transmission that is on the air.
@@ -38,6 +39,8 @@ pub struct Transmission<P> {
     pub number: u64,
     /// Names it among all of its run, whatever other stations send: for draws.
     pub(crate) key: u64,
+    /// Its modulation class.
+    pub(crate) modulation: ModulationClass,
     /// Least power at which a receiver synchronises to the frame.
     pub(crate) threshold: Power,
     /// Index of its first link.

@@ -144,7 +144,7 @@ impl<P> Medium<P> {
         // draw.
         let key = (transmitter as u64) << 32 | u64::from(self.sent[transmitter]);
         self.sent[transmitter] = self.sent[transmitter].wrapping_add(1);
-        let threshold = self.receivers.least_power(frame.vector);
+        let (modulation, threshold) = (frame.vector.modulation_class(), self.receivers.least_power(frame.vector));
         let (first_link, end_link) = self.paths.claim(frame.transmitter, now);
         let first = self.paths.links[first_link as usize..end_link as usize].first()?;
         let leading = now + first.delay;
@@ -161,6 +161,7 @@ impl<P> Medium<P> {
             start: now,
             number,
             key,
+            modulation,
             threshold,
             first_link,
             end_link,
@@ -232,8 +233,7 @@ impl<P> Medium<P> {
         let transmission = self.transmissions[id.index()].as_mut();
         let transmission = transmission.expect("edges exist only for what is on the air");
         let links = &self.paths.links[transmission.leading as usize..transmission.end_link as usize];
-        let Transmission { frame: Header { vector, header, airtime, .. }, start, threshold, .. } = *transmission;
-        let modulation = vector.modulation_class();
+        let Transmission { frame: Header { header, airtime, .. }, start, modulation, threshold, .. } = *transmission;
         for link in links {
             let now = start + link.delay;
             if now >= bound {
@@ -263,13 +263,12 @@ impl<P> Medium<P> {
         mut on_arrival: impl FnMut(StationId, Instant, LeadingEdge),
     ) -> Option<Instant> {
         let transmission = self.transmissions[id.index()].as_mut();
-        let Transmission { frame, start, key, threshold, end_link, leading, .. } =
+        let Transmission { frame, start, key, modulation, threshold, end_link, leading, .. } =
             transmission.expect("edges exist only for what is on the air");
         let links = &self.paths.links[*leading as usize..*end_link as usize];
         let factors = self.variation.as_ref().map(|variation| variation.of(*key, frame.transmitter));
         let powers = &mut self.powers[id.index()];
         let content = self.receivers.content(frame, *key);
-        let modulation = frame.vector.modulation_class();
         for link in links {
             let now = *start + link.delay;
             if now >= bound {
@@ -284,7 +283,7 @@ impl<P> Medium<P> {
             let arrival = Arrival {
                 transmission: id,
                 power,
-                decodable: link.decodable.has(modulation) & (power >= *threshold),
+                decodable: link.decodable.has(*modulation) & (power >= *threshold),
                 now,
                 header_end: now + frame.header,
                 end: now + frame.airtime,

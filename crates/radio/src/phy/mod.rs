@@ -63,7 +63,6 @@ impl Standard {
     }
 
     /// That at a place of [`Self::ALL`].
-    #[inline]
     const fn at(place: usize) -> Self {
         Self::ALL[place]
     }

@@ -129,7 +129,7 @@ impl TxVector {
 
     #[inline]
     fn clause(self) -> &'static dyn Clause {
-        self.format().clause()
+        CLAUSES[self.get(Self::FORMAT) as usize]
     }
 
     const fn with(self, field: Field, value: u32) -> Self {
@@ -162,6 +162,19 @@ impl fmt::Display for TxVector {
         self.data_rate().fmt(f)
     }
 }
+
+/// The clause of each format, by its number: one for every number that the field may hold, so that no bound is checked. It is looked up
+/// several times a frame.
+static CLAUSES: [&dyn Clause; 1 << TxVector::FORMAT.bits] = {
+    let mut clauses: [&dyn Clause; 1 << TxVector::FORMAT.bits] =
+        [Standard::ALL[0].clause(); 1 << TxVector::FORMAT.bits];
+    let mut format = 0;
+    while format < Standard::ALL.len() {
+        clauses[format] = Standard::ALL[format].clause();
+        format += 1;
+    }
+    clauses
+};
 
 /// Bits of a [`TxVector`].
 #[derive(Clone, Copy)]

@@ -247,6 +247,7 @@ impl Receiver {
     }
 
     /// A signal arrives. Returns whether the medium turns busy.
+    #[inline]
     pub(super) fn on_leading(
         &mut self,
         model: &Sinr,
@@ -355,7 +356,15 @@ impl Receiver {
 
     /// Reckons the piece of the frame that has passed since the last change; lets go of one whose preamble was not found or
     /// whose header was not read.
+    #[inline]
     fn advance(&mut self, model: &Sinr, now: Instant, totals: &mut Totals) {
+        if self.lock.is_some() {
+            self.advance_lock(model, now, totals);
+        }
+    }
+
+    #[inline(never)]
+    fn advance_lock(&mut self, model: &Sinr, now: Instant, totals: &mut Totals) {
         let Some(lock) = &mut self.lock else { return };
         if lock.stage != Stage::Synchronised && now >= self.window.end {
             if lock.stage == Stage::Drowned {
@@ -399,13 +408,17 @@ impl Lock {
                 passed.as_nanos() as f64 / whole.as_nanos() as f64
             }
         };
-        let in_header = share(header_start, self.header_end);
-        if in_header > 0.0 {
-            self.ln_header += in_header * mode.header_bits * mode.header.ln_success(ratio);
+        if self.since < self.header_end {
+            let in_header = share(header_start, self.header_end);
+            if in_header > 0.0 {
+                self.ln_header += in_header * mode.header_bits * mode.header.ln_success(ratio);
+            }
         }
-        let in_payload = share(self.header_end, self.payload_end);
-        if in_payload > 0.0 {
-            self.ln_payload += in_payload * self.payload_bits * mode.payload.ln_success(ratio);
+        if now > self.header_end {
+            let in_payload = share(self.header_end, self.payload_end);
+            if in_payload > 0.0 {
+                self.ln_payload += in_payload * self.payload_bits * mode.payload.ln_success(ratio);
+            }
         }
         self.since = now;
     }

@@ -52,6 +52,12 @@ impl Attenuation {
     /// What a signal has where it is no more than sensed, and where it is decoded.
     pub(super) const SENSED: Power = Power::from_attowatts(1);
     pub(super) const DECODED: Power = Power::from_attowatts(2);
+
+    #[inline]
+    fn power_in_range(range: &Range, here: Position, there: Position) -> Power {
+        let distance = here.distance_squared(there);
+        Power::from_attowatts(u64::from(range.is_sensed(distance)) + u64::from(range.is_received(distance)))
+    }
 }
 
 /// In dB: by so much more an OFDM receiver rejects a channel beyond the adjacent one (IEEE 802.11-2020, Table 17-18).
@@ -159,6 +165,10 @@ impl Channel {
         powers.clear();
         let ends = to.iter().zip(there);
         match &self.attenuation {
+            // Asked once, not in the loop: so a processor reckons several at a time.
+            Attenuation::Range(range) if self.is_one => {
+                powers.extend(there.iter().map(|&there| Attenuation::power_in_range(range, here, there)));
+            }
             Attenuation::Range(range) => {
                 powers.extend(ends.map(|(&to, &there)| self.power_in_range(range, from, to, here, there)));
             }
@@ -196,8 +206,7 @@ impl Channel {
         if self.rejection(from, to) != Some(0.0) {
             return Power::ZERO;
         }
-        let distance = here.distance_squared(there);
-        Power::from_attowatts(u64::from(range.is_sensed(distance)) + u64::from(range.is_received(distance)))
+        Attenuation::power_in_range(range, here, there)
     }
 
     /// What is left of a power behind obstacles, which leave what is `shadowed` of it, and for a receiver on another channel.

@@ -72,7 +72,7 @@ struct List {
     stations: Vec<u32>,
 }
 
-/// QueueSpace that is used again.
+/// Memory that is used again.
 #[derive(Debug, Default)]
 struct Scratch {
     /// With the square of their distance.
@@ -213,7 +213,7 @@ impl Epoch {
     /// Those that may hear a station before the end of the epoch, the nearest first.
     fn find(&self, from: u32, channel: &Channel, found: &mut Vec<(f64, u32)>) {
         let own = self.discs[from as usize];
-        // QueueSpace for what rounding does to places and radii.
+        // Room for what rounding does to places and radii.
         let reach = (channel.reach() + own.radius) * (1.0 + 1e-9) + 1e-6;
         let candidate = |to: u32| {
             let other = self.discs[to as usize];

@@ -187,10 +187,11 @@ impl Source {
         let taken = stack.write(self.socket, self.left, cx.now);
         self.left -= taken;
         flow.handle_stream_written(taken, self.left == 0, cx.now);
-        if self.left == 0 {
-            self.application.handle_written(cx.now);
+        if self.left > 0 {
+            return Attempt::Blocked;
         }
-        if taken > 0 { Attempt::Wrote } else { Attempt::Blocked }
+        self.application.handle_written(cx.now);
+        Attempt::Wrote
     }
 
     fn note_end(&mut self, now: Instant) {

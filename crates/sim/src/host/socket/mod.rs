@@ -255,12 +255,13 @@ impl Stack {
     }
 
     /// The next event, with the program that it is for, and the socket.
+    #[inline]
     pub(in crate::host) fn poll_event(&mut self, cx: &mut Context<'_>) -> Option<(u32, SocketId, SocketEvent)> {
         loop {
             if let Some(event) = self.events.pop_front() {
                 return Some(event);
             }
-            if !self.poll_unsettled(cx) {
+            if self.unsettled.is_empty() || !self.poll_unsettled(cx) {
                 return None;
             }
         }

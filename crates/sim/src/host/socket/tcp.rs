@@ -230,12 +230,14 @@ impl Stack {
     /// Reads `at_most` octets of a connection.
     pub(super) fn read_tcp(&mut self, place: u32, at_most: u32, now: Instant) -> Option<Read> {
         let connection = &mut self.tcp[place as usize].connection;
-        let octets = connection.handle_read(at_most, now);
-        if octets > 0 {
-            self.wake_talker(place);
-            return Some(Read::Octets(octets));
+        if connection.readable() == 0 {
+            return connection.is_finished().then_some(Read::End);
         }
-        (connection.is_finished() && connection.readable() == 0).then_some(Read::End)
+        let octets = connection.handle_read(at_most, now);
+        (octets > 0).then(|| {
+            self.wake_talker(place);
+            Read::Octets(octets)
+        })
     }
 
     /// A connection is gone: what was written and not read is lost unless that is by the wish of both sides.

@@ -209,10 +209,14 @@ impl Stack {
     }
 
     /// The interface is done with `packet`: a socket of this host may write again.
+    #[inline]
     pub(in crate::host) fn release(&mut self, packet: &Packet, now: Instant) {
-        if packet.ip.source != self.node {
-            return;
+        if packet.ip.source == self.node {
+            self.release_own(packet, now);
         }
+    }
+
+    fn release_own(&mut self, packet: &Packet, now: Instant) {
         if let Some(&SocketId::Udp(place)) = self.sockets.get(packet.tag.socket as usize)
             && self.udp[place as usize].release(packet.ip.id)
         {

@@ -24,7 +24,7 @@ fn a_finite_transfer_arrives_and_ends_whoever_relays() {
         for (relay, nodes) in [(Relay::Os, 2), (Relay::Os, 4), (Relay::Application, 3)] {
             let application = Application::Bulk { bytes: Some(100_500), packet: 1000 };
             let mut scenario = scenario(nodes, relay, transport.clone(), application);
-            // QueueSpace for what slow start goes beyond the wire.
+            // Room for what slow start goes beyond the wire.
             scenario.radio.mac.queue_packets = 1000;
             let mut net = Net::new(&scenario, PER_OCTET, |_| Fate::Arrives);
             net.run(at(60));
