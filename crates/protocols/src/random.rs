@@ -48,6 +48,8 @@ pub enum Purpose {
     ChannelError = 23,
     /// Jitter of address resolution; for: node, radio.
     AddressResolution = 24,
+    /// The states of an error model that was added to hopcast; for: 0, what the model names.
+    ErrorModel = 25,
 }
 
 /// A stream of random numbers: xoshiro256++ (Blackman and Vigna, ACM TOMS 47(4), 2021), seeded through SplitMix64.

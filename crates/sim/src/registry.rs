@@ -1,15 +1,16 @@
-//! What users add to the vocabulary of scenarios: their routing protocols, congestion controls, applications, propagation and mobility
-//! models, in crates of their own.
+//! What users add to the vocabulary of scenarios: their routing protocols, congestion controls, applications, propagation, error
+//! and mobility models, in crates of their own.
 
 use core::fmt;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hopcast_protocols::application::Application;
-use hopcast_protocols::random::Stream;
+use hopcast_protocols::random::{Stream, Streams};
 use hopcast_protocols::routing::{Node, Routing};
 use hopcast_protocols::time::Instant;
 use hopcast_protocols::transport::tcp::congestion::CongestionControl;
+use hopcast_radio::errors::ErrorModel;
 use hopcast_radio::propagation::{Position, Propagation};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -24,6 +25,8 @@ pub type MakeCongestionControl = Arc<dyn Fn() -> Box<dyn CongestionControl> + Se
 pub type MakeApplication = Arc<dyn Fn(Instant, Stream) -> Box<dyn Application> + Send + Sync>;
 /// Makes the propagation model of a run for a carrier frequency in hertz.
 pub type MakePropagation = Arc<dyn Fn(f64) -> Box<dyn Propagation> + Send + Sync>;
+/// Makes the error model of a run from streams of random numbers for it: one for each thing that has a state of its own.
+pub type MakeErrorModel = Arc<dyn Fn(Streams) -> Box<dyn ErrorModel> + Send + Sync>;
 /// Makes the mobility model of a node from where the node is placed and a stream of random numbers for it.
 pub type MakeMobility = Arc<dyn Fn(Position, Stream) -> Box<dyn Mobility> + Send + Sync>;
 
@@ -39,6 +42,7 @@ pub struct Registry {
     pub(crate) congestion_control: Models<MakeCongestionControl>,
     pub(crate) application: Models<MakeApplication>,
     pub(crate) propagation: Models<MakePropagation>,
+    pub(crate) error_model: Models<MakeErrorModel>,
     pub(crate) mobility: Models<MakeMobility>,
 }
 
@@ -119,6 +123,26 @@ impl Registry {
         self.propagation.add(name, read);
     }
 
+    /// Adds an error model: `radio.errors = { model = "custom", name = NAME, parameters = { … } }` uses it. `make` makes the model of a
+    /// run from streams of random numbers for it; [`Streams::stream`] takes the number of what a stream is for, such as a station or a
+    /// pair of them.
+    pub fn add_error_model<C, M>(&mut self, name: &str, make: impl Fn(Streams, &C) -> M + Send + Sync + 'static)
+    where
+        C: DeserializeOwned + Send + Sync + 'static,
+        M: ErrorModel + 'static,
+    {
+        let make = Arc::new(make);
+        self.add_error_model_factory(name, move |parameters| {
+            let (config, make) = (read::<C>(parameters)?, Arc::clone(&make));
+            Ok(Arc::new(move |streams| -> Box<dyn ErrorModel> { Box::new(make(streams, &config)) }))
+        });
+    }
+
+    /// Adds an error model that reads its parameters.
+    pub fn add_error_model_factory(&mut self, name: &str, read: impl Read<MakeErrorModel>) {
+        self.error_model.add(name, read);
+    }
+
     /// Adds a mobility model: `mobility = { model = "custom", name = NAME, parameters = { … } }` uses it. `make` makes the model of a
     /// node from where the node is placed and a stream of random numbers for it.
     pub fn add_mobility<C, M>(&mut self, name: &str, make: impl Fn(Position, Stream, &C) -> M + Send + Sync + 'static)
@@ -146,6 +170,7 @@ impl fmt::Debug for Registry {
         shown.field("congestion_control", &self.congestion_control.0.keys());
         shown.field("application", &self.application.0.keys());
         shown.field("propagation", &self.propagation.0.keys());
+        shown.field("error_model", &self.error_model.0.keys());
         shown.field("mobility", &self.mobility.0.keys()).finish()
     }
 }

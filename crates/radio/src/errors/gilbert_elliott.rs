@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
 
+use super::{ErrorModel, ReceivedFrame};
 use crate::phy::ReedSolomon;
 use crate::variate;
 
@@ -124,11 +125,58 @@ impl GilbertElliott {
     }
 }
 
+/// Errors by the state of the receiver's channel: each station has a [`GilbertElliott`] of its own.
+#[derive(Clone, Debug)]
+pub struct GilbertElliottErrors {
+    seed: u64,
+    states: States,
+    /// What corrects errors.
+    code: Option<ReedSolomon>,
+    /// Whether preambles and headers err as well.
+    headers: bool,
+    /// By station, of those asked about so far.
+    chains: Vec<GilbertElliott>,
+}
+
+impl GilbertElliottErrors {
+    /// The channels of a run with `seed`. `code` corrects errors in all frames; bits of preambles and PLCP headers err only with
+    /// `headers`.
+    pub fn new(seed: u64, states: States, code: Option<ReedSolomon>, headers: bool) -> Self {
+        Self { seed, states, code, headers, chains: Vec::new() }
+    }
+
+    fn chain(&mut self, station: u32) -> &mut GilbertElliott {
+        let known = self.chains.len() as u32;
+        self.chains.extend((known..=station).map(|station| GilbertElliott::new(self.seed, station, self.states)));
+        &mut self.chains[station as usize]
+    }
+}
+
+impl ErrorModel for GilbertElliottErrors {
+    fn loss(&mut self, &ReceivedFrame { frame, receiver, start, end, .. }: &ReceivedFrame<'_>) -> f64 {
+        let before = if self.headers { frame.vector.framing().header_bits } else { 0 };
+        let begin = if before == 0 { start } else { start.saturating_before(frame.header) };
+        let code = self.code;
+        let chain = self.chain(receiver.0);
+        match code {
+            // The code spans the header's octets too.
+            Some(code) => 1.0 - chain.coded_success(code, begin, end, frame.octets + before / 8),
+            None => {
+                let header = if before == 0 { 0.0 } else { chain.ln_success(begin, start, f64::from(before)) };
+                1.0 - libm::exp(header + chain.ln_success(start, end, 8.0 * f64::from(frame.octets)))
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::frame::{FrameKind, Header, StationId};
+    use crate::phy::{Standard, TxVector};
+    use crate::units::Power;
     use crate::variate::tests::{CRITICAL, kolmogorov_smirnov};
 
     /// Of Petrovic and Aboelaze.
@@ -251,6 +299,44 @@ mod tests {
         let expected = (1.0 - PAPER.bad_share()) * libm::exp(-0.043) * 0.992;
         assert!((plain - expected).abs() < 0.02, "{plain} for {expected}");
         assert!(coded / frames as f64 > 0.999_999, "{coded} of {frames}");
+    }
+
+    /// How likely an RTS frame, 20 octets at 1 Mb/s, is lost where each hundredth bit errs.
+    fn lost(headers: bool, code: Option<ReedSolomon>) -> f64 {
+        let mean = Duration::from_secs(1);
+        let states = States { good_ber: 1e-2, bad_ber: 1e-2, good_mean: mean, bad_mean: mean };
+        let header = Duration::from_micros(192);
+        let airtime = header + Duration::from_micros(160);
+        let frame = Header {
+            kind: FrameKind::Rts,
+            transmitter: StationId(1),
+            receiver: Some(StationId(0)),
+            duration: Duration::ZERO,
+            sequence: 0,
+            retry: false,
+            priority: None,
+            octets: 20,
+            vector: TxVector::new(Standard::Dsss, 0),
+            airtime,
+            header,
+            payload: None,
+        };
+        let (start, end) = (Instant::START + header, Instant::START + airtime);
+        let received = ReceivedFrame { frame: &frame, receiver: StationId(0), power: Power::MAX, start, end };
+        GilbertElliottErrors::new(1, states, code, headers).loss(&received)
+    }
+
+    /// 0.99 to the power of 160 bits, and of 192 more.
+    #[test]
+    fn bits_of_the_header_err_where_they_are_to() {
+        let of = |bits: f64| 1.0 - libm::pow(0.99, bits);
+        assert!((lost(false, None) - of(160.0)).abs() < 1e-12);
+        assert!((lost(true, None) - of(352.0)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn correction_spans_the_header() {
+        assert!(lost(true, Some(ReedSolomon::with_rate(0.6))) < 1e-12);
     }
 
     proptest! {

@@ -1,9 +1,9 @@
 //! Packets lost at a given rate.
 
-use hopcast_protocols::random::{Purpose, hash};
+use hopcast_protocols::random::Purpose;
 use hopcast_protocols::time::Instant;
 
-use super::unit;
+use super::happens;
 
 /// Losses that are independent of each other and of the signal, at a rate that is constant or changes in steps.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +29,7 @@ impl PacketErrors {
 
     /// Whether a packet, by its number in the run, is lost at a receiver: one draw for each.
     pub fn is_lost(&self, packet: u64, receiver: u32, now: Instant) -> bool {
-        unit(hash(self.seed, Purpose::PacketError, packet, u64::from(receiver))) < self.rate(now)
+        happens(self.seed, Purpose::PacketError, packet, receiver, self.rate(now))
     }
 }
 

@@ -1,25 +1,18 @@
-//! Frames that are lost whatever their power: errors on top of what reception decides.
+//! Frames that are lost although they were received: errors on top of what reception decides.
 
 use hopcast_protocols::random::Purpose;
-use hopcast_protocols::time::Instant;
 
-use crate::errors::{GilbertElliott, PacketErrors, survives};
-use crate::frame::{Header, StationId};
-use crate::phy::ReedSolomon;
+use crate::errors::{ErrorModel, PacketErrors, ReceivedFrame, happens};
 
 /// Why frames that could be received are lost all the same. All kinds of frame are: data, RTS, CTS and ACK.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub enum Losses {
     /// At a given rate.
     Packet(PacketErrors),
-    /// By the state of the receiver's channel.
-    GilbertElliott {
-        /// By station.
-        chains: Vec<GilbertElliott>,
-        /// What corrects errors.
-        code: Option<ReedSolomon>,
-        /// Whether preambles and headers err as well.
-        headers: bool,
+    /// As likely as a model says.
+    Model {
+        /// The model.
+        model: Box<dyn ErrorModel>,
         /// Decides which frames are lost.
         seed: u64,
         /// Names the draws: not one by which reception draws for the same frames.
@@ -28,30 +21,13 @@ pub enum Losses {
 }
 
 impl Losses {
-    /// Whether a frame that `key` names, whose octets arrived from `start` to `end`, is lost at `receiver`.
-    pub(super) fn is_lost(
-        &mut self,
-        key: u64,
-        receiver: StationId,
-        start: Instant,
-        end: Instant,
-        frame: &Header,
-    ) -> bool {
+    /// Whether a frame that `key` names is lost at its receiver.
+    pub(super) fn is_lost(&mut self, key: u64, frame: &ReceivedFrame<'_>) -> bool {
         match self {
-            Self::Packet(errors) => errors.is_lost(key, receiver.0, end),
-            Self::GilbertElliott { chains, code, headers, seed, purpose } => {
-                let chain = &mut chains[receiver.0 as usize];
-                let before = if *headers { frame.vector.framing().header_bits } else { 0 };
-                let begin = if before == 0 { start } else { start.saturating_before(frame.header) };
-                let ln_success = match *code {
-                    // The code spans the header's octets too.
-                    Some(code) => libm::log(chain.coded_success(code, begin, end, frame.octets + before / 8)),
-                    None => {
-                        let header = if before == 0 { 0.0 } else { chain.ln_success(begin, start, f64::from(before)) };
-                        header + chain.ln_success(start, end, 8.0 * f64::from(frame.octets))
-                    }
-                };
-                !survives(*seed, *purpose, key, receiver.0, ln_success)
+            Self::Packet(errors) => errors.is_lost(key, frame.receiver.0, frame.end),
+            Self::Model { model, seed, purpose } => {
+                let success = 1.0 - model.loss(frame);
+                !happens(*seed, *purpose, key, frame.receiver.0, success)
             }
         }
     }
@@ -59,58 +35,65 @@ impl Losses {
 
 #[cfg(test)]
 mod tests {
-    use hopcast_protocols::time::Duration;
+    use hopcast_protocols::time::{Duration, Instant};
 
     use super::*;
-    use crate::errors::States;
-    use crate::frame::FrameKind;
+    use crate::frame::{FrameKind, Header, StationId};
     use crate::phy::{Standard, TxVector};
+    use crate::units::Power;
 
-    /// The share of RTS frames, 20 octets at 1 Mb/s, that are lost where each hundredth bit errs.
-    fn lost(headers: bool, code: Option<ReedSolomon>) -> f64 {
-        const FRAMES: u64 = 20_000;
-        let mean = Duration::from_secs(1);
-        let states = States { good_ber: 1e-2, bad_ber: 1e-2, good_mean: mean, bad_mean: mean };
-        let mut losses = Losses::GilbertElliott {
-            chains: vec![GilbertElliott::new(1, 0, states)],
-            code,
-            headers,
-            seed: 1,
-            purpose: Purpose::ChannelError,
-        };
-        let header = Duration::from_micros(192);
-        let airtime = header + Duration::from_micros(160);
+    /// Loses a share of its frames that rises with their length.
+    #[derive(Debug)]
+    struct ByLength;
+
+    impl ErrorModel for ByLength {
+        fn loss(&mut self, received: &ReceivedFrame<'_>) -> f64 {
+            f64::from(received.frame.octets) / 1_000.0
+        }
+    }
+
+    /// By number: which of so many frames of a length the station loses, asked about in this order.
+    fn lost(station: u32, octets: u32, keys: impl Iterator<Item = u64>) -> Vec<u64> {
+        let mut losses = Losses::Model { model: Box::new(ByLength), seed: 1, purpose: Purpose::ChannelError };
         let frame = Header {
-            kind: FrameKind::Rts,
-            transmitter: StationId(1),
-            receiver: Some(StationId(0)),
+            kind: FrameKind::Data,
+            transmitter: StationId(9),
+            receiver: None,
             duration: Duration::ZERO,
             sequence: 0,
             retry: false,
             priority: None,
-            octets: 20,
+            octets,
             vector: TxVector::new(Standard::Dsss, 0),
-            airtime,
-            header,
+            airtime: Duration::ZERO,
+            header: Duration::ZERO,
             payload: None,
         };
-        let lost = (0..FRAMES).filter(|&key| {
-            let begin = Instant::START + Duration::from_millis(key);
-            losses.is_lost(key, StationId(0), begin + header, begin + airtime, &frame)
-        });
-        lost.count() as f64 / FRAMES as f64
-    }
-
-    /// 0.99 to the power of 160 bits, and of 192 more; 1 % is four standard deviations.
-    #[test]
-    fn bits_of_the_header_err_where_they_are_to() {
-        let of = |bits: f64| 1.0 - libm::pow(0.99, bits);
-        assert!((lost(false, None) - of(160.0)).abs() < 0.012);
-        assert!((lost(true, None) - of(352.0)).abs() < 0.006);
+        let received = ReceivedFrame {
+            frame: &frame,
+            receiver: StationId(station),
+            power: Power::MAX,
+            start: Instant::START,
+            end: Instant::START,
+        };
+        let mut lost: Vec<u64> = keys.filter(|&key| losses.is_lost(key, &received)).collect();
+        lost.sort_unstable();
+        lost
     }
 
     #[test]
-    fn correction_spans_the_header() {
-        assert_eq!(lost(true, Some(ReedSolomon::with_rate(0.6))), 0.0);
+    fn as_many_are_lost_as_the_model_says() {
+        for (octets, share) in [(0, 0.0), (300, 0.3), (1_000, 1.0)] {
+            let lost = lost(0, octets, 0..20_000).len() as f64;
+            let spread = 3.5 * libm::sqrt(20_000.0 * share * (1.0 - share));
+            assert!((lost - 20_000.0 * share).abs() <= spread, "{lost} at {share}");
+        }
+    }
+
+    #[test]
+    fn each_frame_and_station_has_a_draw_of_its_own_in_any_order() {
+        let forwards = lost(0, 500, 0..1_000);
+        assert_eq!(forwards, lost(0, 500, (0..1_000).rev()));
+        assert_ne!(forwards, lost(1, 500, 0..1_000));
     }
 }

@@ -12,6 +12,7 @@ mod variation;
 
 use hopcast_protocols::time::{Duration, Instant};
 
+use crate::errors::ReceivedFrame;
 use crate::frame::{Header, StationId};
 use crate::phy::ModulationClasses;
 use crate::reception::{Arrival, LeadingEdge, Receivers, Reception, ReceptionOutcome};
@@ -324,7 +325,7 @@ impl<P> Medium<P> {
                         link.power = powers[id.index()][(front.next - transmission.first_link) as usize];
                     }
                     let end = receivers.on_trailing(link.receiver, id, link.power, now, totals);
-                    losses.as_mut().map_or(end, |losses| lose(losses, transmission, link.receiver, end, now))
+                    losses.as_mut().map_or(end, |losses| lose(losses, transmission, &link, end, now))
                 }
             };
             front.next += 1;
@@ -370,14 +371,11 @@ impl<P> Medium<P> {
 fn lose<P>(
     losses: &mut Losses,
     Transmission { frame, key, .. }: &Transmission<P>,
-    receiver: StationId,
+    link: &Link,
     end: (ReceptionOutcome, bool),
     now: Instant,
 ) -> (ReceptionOutcome, bool) {
-    match end {
-        (ReceptionOutcome::Frame(header_end), idle) if losses.is_lost(*key, receiver, header_end, now, frame) => {
-            (ReceptionOutcome::Error(header_end), idle)
-        }
-        end => end,
-    }
+    let (ReceptionOutcome::Frame(start), idle) = end else { return end };
+    let received = ReceivedFrame { frame, receiver: link.receiver, power: link.power, start, end: now };
+    if losses.is_lost(*key, &received) { (ReceptionOutcome::Error(start), idle) } else { end }
 }

@@ -12,7 +12,7 @@ use hopcast_radio::queue::Discipline;
 use crate::host::card::Cards;
 use crate::host::packet::Packet;
 use crate::network::Station;
-use crate::scenario::model::{Errors, NodeRadio, Radio};
+use crate::scenario::model::{NodeRadio, Radio};
 
 // At a large power of two, the parts of all stations that an event looks at would share a few sets of the processor's cache.
 const _: () = assert!(!size_of::<Dcf<Rc<Packet>>>().is_multiple_of(512), "the stations' stride is no power of two");
@@ -38,10 +38,7 @@ impl<'a> Stations<'a> {
             seed,
             // Over the air a network finds out whom it must protect.
             protection: if radio.association.is_some() { Protection::None } else { radio.protection },
-            code: match radio.errors {
-                Errors::GilbertElliott { fec, .. } => fec,
-                Errors::None | Errors::Packet { .. } => None,
-            },
+            code: radio.errors.code(),
             dsss_receivers: dsss_receivers(radio, stations),
             basic_rates: basic_rates(stations),
         }

@@ -8,7 +8,7 @@ use hopcast_protocols::fec;
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::{dccp, tcp};
-use hopcast_radio::errors::States;
+use hopcast_radio::errors;
 use hopcast_radio::fading::Distribution;
 use hopcast_radio::mac::edca::{Edition, UserPriority};
 use hopcast_radio::mac::{self, Protection};
@@ -209,7 +209,7 @@ pub enum Rules {
 }
 
 /// Losses on top of what reception decides.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Errors {
     /// None.
     None,
@@ -220,15 +220,34 @@ pub enum Errors {
         /// What is lost.
         level: LossLevel,
     },
-    /// A channel of two states at each node.
-    GilbertElliott {
-        /// The states.
-        states: States,
-        /// What corrects errors in all frames.
-        fec: Option<ReedSolomon>,
-        /// Whether the preamble and header of the physical layer err, too.
-        headers: bool,
-    },
+    /// As likely as a model says.
+    Model(ErrorModel),
+}
+
+impl Errors {
+    /// What corrects errors in all frames, which are longer by that.
+    pub fn code(&self) -> Option<ReedSolomon> {
+        match self {
+            Self::Model(model) => model.code,
+            Self::None | Self::Packet { .. } => None,
+        }
+    }
+}
+
+/// A model of how likely frames are lost, with its parameters.
+#[derive(Clone)]
+pub struct ErrorModel {
+    /// What corrects errors in all frames, which are longer by that.
+    pub code: Option<ReedSolomon>,
+    /// Makes the model of a run from the run's seed.
+    pub make: Arc<dyn Fn(u64) -> Box<dyn errors::ErrorModel> + Send + Sync>,
+}
+
+impl core::fmt::Debug for ErrorModel {
+    /// With the parameters of the model.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("ErrorModel").field("code", &self.code).field("model", &(self.make)(0)).finish()
+    }
 }
 
 /// What an error model loses.

@@ -9,7 +9,7 @@ use std::cell::OnceCell;
 
 use hopcast_protocols::random::Purpose;
 use hopcast_protocols::time::{Duration, Instant};
-use hopcast_radio::errors::{GilbertElliott, PacketErrors};
+use hopcast_radio::errors::PacketErrors;
 use hopcast_radio::fading::Fading;
 use hopcast_radio::mac::{StationId, control_response_rate, dsss_rate};
 use hopcast_radio::medium::{Link, Losses, Medium, Variation};
@@ -115,7 +115,7 @@ impl Topology {
             robust,
             places,
             variation: variation(radio, seed),
-            losses: losses(radio, stations.len(), seed),
+            losses: losses(radio, seed),
             channel,
             lossy: OnceCell::new(),
             nodes: stations.iter().map(|station| station.node).collect(),
@@ -382,15 +382,13 @@ fn threshold_rules(rules: model::Rules) -> Rules {
 }
 
 /// Frames that the medium loses beside.
-fn losses(radio: &Radio, stations: usize, seed: u64) -> Option<Losses> {
+fn losses(radio: &Radio, seed: u64) -> Option<Losses> {
     match &radio.errors {
         Errors::Packet { steps, level: LossLevel::Frame } => {
             Some(Losses::Packet(PacketErrors::stepped(seed, steps.clone())))
         }
-        Errors::GilbertElliott { states, fec, headers } => Some(Losses::GilbertElliott {
-            chains: (0..stations as u32).map(|node| GilbertElliott::new(seed, node, *states)).collect(),
-            code: *fec,
-            headers: *headers,
+        Errors::Model(model) => Some(Losses::Model {
+            model: (model.make)(seed),
             seed,
             purpose: match radio.reception.rules {
                 model::Rules::Sinr => Purpose::ChannelError,

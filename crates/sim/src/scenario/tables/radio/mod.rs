@@ -25,7 +25,6 @@ use super::super::quantity::{Level, LevelOrOff, Power, Rate, RateChoice, Size, S
 use super::super::read::Later;
 use super::Resolver;
 use association::Association;
-use errors::Errors;
 pub(super) use nodes::NodeRadio;
 use queue::Queue;
 use rates::Protection;
@@ -120,7 +119,7 @@ pub(super) struct Radio {
     propagation: Later<propagation::Kinds>,
     /// Losses on top of what `reception` decides.
     #[schemars(extend("x-default" = is("none", "")))]
-    errors: Later<Errors>,
+    errors: Later<errors::Kinds>,
 }
 
 /// Whose default parameters of EDCA.
