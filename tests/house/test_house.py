@@ -32,6 +32,7 @@ ARROWS = {
     "walls": {"hopcast-radio", "hopcast-sim"},
     "collection-tree": {"hopcast-protocols", "hopcast-sim"},
     "talkspurts": {"hopcast-protocols", "hopcast-sim"},
+    "bursts": {"hopcast-protocols", "hopcast-radio", "hopcast-sim"},
 }
 CORE = ["hopcast-wire", "hopcast-protocols", "hopcast-radio", "hopcast-sim"]
 

@@ -9,6 +9,7 @@ mod determinism;
 mod detours;
 mod difference;
 mod edca;
+mod errors;
 mod fairness;
 mod fec;
 mod interfaces;
