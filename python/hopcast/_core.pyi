@@ -10,6 +10,7 @@ __all__ = [
     "Stream",
     "StreamReceiver",
     "StreamSender",
+    "Streams",
     "__version__",
     "frame_error_rates",
     "frame_fading",
@@ -67,6 +68,14 @@ class Stream:
         """Uniform in 0 ≤ x < `bound`, which is below 2³². A bound of zero gives zero."""
     def unit(self) -> float:
         """Uniform in 0 ≤ x < 1, a multiple of 2⁻⁵³."""
+
+@final
+class Streams:
+    """Streams of random numbers, one for each thing that draws. `Streams(seed)` are some that no run uses, for tests by hand."""
+
+    def __new__(cls, seed: int) -> Self: ...
+    def stream(self, number: int) -> Stream:
+        """The stream of the thing with this number, which is below 2⁶⁴; from its beginning at each call."""
 
 @final
 class ArrowTable:

@@ -1,10 +1,10 @@
 """Models written in Python, by kind and by the names that scenarios use.
 
 Each kind has a base class that says what a model is told and what it says: `hopcast.congestion.CongestionControl`,
-`hopcast.mobility.Mobility`, `hopcast.propagation.Propagation`,
-`hopcast.routing.Routing`. What it does must follow from what it is told, so that a run can be
-repeated: no clock, no random numbers but those of the stream that it is handed, nothing that objects share. To check the parameters
-of a scenario, one object is made when the scenario is, which no run uses. Replications that run side by side take turns in Python.
+`hopcast.error_model.ErrorModel`, `hopcast.mobility.Mobility`, `hopcast.propagation.Propagation`, `hopcast.routing.Routing`. What it
+does must follow from what it is told, so that a run can be repeated: no clock, no random numbers but those of the streams that it is
+handed, nothing that objects share. To check the parameters of a scenario, one object is made when the scenario is, which no run uses.
+Replications that run side by side take turns in Python.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from hopcast.files import PythonFileError, execute
 
 if TYPE_CHECKING:
     from hopcast.congestion import CongestionControl
+    from hopcast.error_model import ErrorModel
     from hopcast.mobility import Mobility
     from hopcast.propagation import Propagation
     from hopcast.routing import Routing
@@ -32,6 +33,8 @@ class Extensions:
 
     congestion: Mapping[str, Callable[..., CongestionControl]] = field(default_factory=dict)
     """`flows.transport.congestion = { name = NAME, parameters = { … } }`"""
+    errors: Mapping[str, Callable[..., ErrorModel]] = field(default_factory=dict)
+    """`radio.errors = { model = "custom", name = NAME, parameters = { … } }`"""
     mobility: Mapping[str, Callable[..., Mobility]] = field(default_factory=dict)
     """`nodes.mobility = { model = "custom", name = NAME, parameters = { … } }`"""
     propagation: Mapping[str, Callable[..., Propagation]] = field(default_factory=dict)

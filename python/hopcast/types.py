@@ -275,7 +275,7 @@ class Nodes(TypedDict, total=False):
 class Errors(TypedDict, total=False):
     """Losses on top of what `reception` decides."""
 
-    model: Literal["none", "packet", "gilbert-elliott"]
+    model: Literal["none", "packet", "gilbert-elliott", "custom"]
     level: Literal["frame", "network"]
     rate: float | Sequence[tuple[Quantity, float]]
     bad_ber: float
@@ -284,6 +284,8 @@ class Errors(TypedDict, total=False):
     good_ber: float
     good_mean: Quantity
     headers: bool
+    name: str
+    parameters: Mapping[str, Any]
 
 
 class Propagation(TypedDict, total=False):

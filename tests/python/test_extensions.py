@@ -1,4 +1,4 @@
-"""Models written in Python: mobility and propagation, and what all kinds have in common."""
+"""Models written in Python: mobility, propagation and errors, and what all kinds have in common."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ import pytest
 import hopcast
 from conftest import Hopcast
 from hopcast.congestion import CongestionControl
+from hopcast.error_model import ErrorModel, ReceivedFrame
 from hopcast.extensions import Extensions
 from hopcast.mobility import Leg, Mobility, Position
 from hopcast.propagation import Propagation
-from hopcast.random import Stream
+from hopcast.random import Stream, Streams
 
 TOML = """
 duration = "20 s"
@@ -113,6 +114,74 @@ def test_free_space_in_python_is_free_space(mobility: str) -> None:
     assert ours.flows["received_packets"].min() > 50  # type: ignore[operator]
 
 
+class Bits(ErrorModel):
+    """Bits that err independently: the built-in Gilbert-Elliott channel where both states are alike."""
+
+    def __init__(self, streams: Streams, *, ber: float) -> None:
+        self.ber = ber
+
+    def loss(self, frame: ReceivedFrame) -> float:
+        return -math.expm1(8 * frame.length * math.log1p(-self.ber))
+
+
+def erring(model: type[ErrorModel], **parameters: object) -> hopcast.Scenario:
+    scenario = hopcast.Scenario.from_toml(TOML, extensions=Extensions(errors={"mine": model}))
+    return scenario.set("radio.errors", custom("mine", **parameters))
+
+
+@pytest.mark.parametrize("reception", ["sinr", "threshold"])
+def test_bit_errors_in_python_are_bit_errors(reception: str) -> None:
+    channel = hopcast.Scenario.from_toml(TOML).set("radio.reception", reception)
+    built_in = {"model": "gilbert-elliott", "good_ber": 1e-5, "bad_ber": 1e-5, "good_mean": "1 s", "bad_mean": "1 s"}
+    ours = hopcast.run(channel.set("radio.errors", built_in), replications=2)
+    theirs = hopcast.run(erring(Bits, ber=1e-5).set("radio.reception", reception), replications=2, threads=2)
+    assert measured(theirs) == measured(ours)
+    assert measured(hopcast.run(channel, replications=2)) != measured(ours)
+    assert ours.flows["received_packets"].min() > 50  # type: ignore[operator]
+
+
+def test_an_error_model_is_told_of_each_frame_that_arrives() -> None:
+    told: list[ReceivedFrame] = []
+
+    class Told(ErrorModel):
+        def __init__(self, streams: Streams) -> None:
+            self.stream = streams.stream(3)
+
+        def loss(self, frame: ReceivedFrame) -> float:
+            told.append(frame)
+            return 0.0
+
+    place = {"shape": "points", "at": [[0.0, 0.0], [100.0, 0.0]]}
+    text = TOML.replace("count = 6", "count = 2").replace('"n5"', '"n1"')
+    scenario = hopcast.Scenario.from_toml(text, extensions=Extensions(errors={"mine": Told}))
+    still = scenario.set("nodes.n.mobility", {"model": "static"}).set("nodes.n.placement", place)
+    result = hopcast.run(still.set("nodes.n.routing", {"protocol": "static"}).set("radio.errors", custom("mine")))
+    data = [frame for frame in told if frame.kind == "data"]
+    assert len(data) == result.flows["received_packets"].item()
+    # By hand: 20 dBm less 4 dB, and 80.1 dB of free space; 564 bytes at 11 Mb/s.
+    first = data[0]
+    assert first[:5] == ("data", 0, 1, 564, 11e6)
+    assert first.power == pytest.approx(-64.07, abs=0.01)
+    assert first.end - first.start == pytest.approx(564 * 8 / 11e6, abs=1e-6)
+    acknowledgement = next(frame for frame in told if frame.kind == "ack")
+    assert acknowledgement[:4] == ("ack", 1, 0, 14)
+
+
+@pytest.mark.parametrize("loss", [-0.1, 1.1, math.nan, "often", ArithmeticError("never")])
+def test_a_loss_that_is_none_ends_the_run(loss: Any) -> None:
+    class Wrong(Bits):
+        def loss(self, frame: ReceivedFrame) -> float:
+            if isinstance(loss, Exception):
+                raise loss
+            result: float = loss
+            return result
+
+    with pytest.raises(hopcast.RunError, match=r"an error model raised (Value|Type|Arithmetic)Error") as failed:
+        hopcast.run(erring(Wrong, ber=0.0))
+    if isinstance(loss, float):
+        assert "should be from 0 to 1" in str(failed.value.__cause__)
+
+
 class Still(Mobility):
     """Goes nowhere, or does something wrong after a while."""
 
@@ -185,6 +254,15 @@ def test_parameters_are_checked_and_names_are_known() -> None:
         moving(Still).set("nodes.n.mobility", custom("mime"))
     assert 'did you mean "mine"' in str(unknown.value)
 
+    with pytest.raises(hopcast.ScenarioError) as refused:
+        erring(Bits, bar=0.1)
+    assert refused.value.field == "radio.errors.parameters"
+    assert "bar" in str(refused.value)
+    with pytest.raises(hopcast.ScenarioError) as unknown:
+        erring(Bits, ber=0.1).set("radio.errors", custom("mime"))
+    assert unknown.value.field == "radio.errors.name"
+    assert 'there is no error model of this name; did you mean "mine"' in str(unknown.value)
+
     # A class without what the kind needs is found before anything runs.
     class Lazy(Mobility):
         def __init__(self, place: Position, random: Stream) -> None:
@@ -222,11 +300,22 @@ def test_a_stream_by_hand_gives_the_same_numbers_each_time() -> None:
         one.below(-1)
 
 
+def test_streams_by_hand_give_each_thing_its_own_numbers() -> None:
+    def drawn(seed: int, number: int) -> list[float]:
+        stream = Streams(seed).stream(number)
+        return [stream.unit() for _ in range(3)]
+
+    assert drawn(7, 1) == drawn(7, 1)
+    assert len({drawn(seed, number)[0] for seed in (7, 8) for number in (0, 1, 2**64 - 1)}) == 6
+    with pytest.raises(OverflowError):
+        Streams(7).stream(-1)
+
+
 PACKAGE = Path(hopcast.__file__).parent
 EXAMPLE = re.compile(r"::\n\n((?:    .*\n|\n)+)")
 
 
-@pytest.mark.parametrize("module", ["mobility", "propagation"])
+@pytest.mark.parametrize("module", ["error_model", "mobility", "propagation"])
 def test_the_example_of_a_module_runs(module: str, tmp_path: Path) -> None:
     found = EXAMPLE.search((PACKAGE / f"{module}.py").read_text(encoding="utf-8"))
     assert found

@@ -15,7 +15,7 @@ mod stream;
 #[pyo3::pymodule]
 mod _core {
     #[pymodule_export]
-    use super::extensions::PyStream;
+    use super::extensions::{PyStream, PyStreams};
     #[pymodule_export]
     use super::live::live;
     #[pymodule_export]

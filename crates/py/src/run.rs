@@ -81,7 +81,7 @@ pub(crate) fn run(
     let finished: Vec<_> = finished.into_iter().map(|result| PyRunResult(Arc::new(result))).collect();
     // A signal since the last tick would reach the interpreter when the results are on their way to it, and lose them.
     if let Some((kind, raised)) = scenario.raised.take() {
-        let message = format!("a {kind} raised {}", raised.get_type(py).name()?);
+        let message = format!("{kind} raised {}", raised.get_type(py).name()?);
         let error = run_error(py, message, finished, wanted);
         error.set_cause(py, Some(raised));
         return Err(error);

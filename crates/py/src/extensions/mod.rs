@@ -1,6 +1,7 @@
 //! Models that are written in Python: classes that a scenario names, each of a kind.
 
 mod congestion;
+mod errors;
 mod mobility;
 mod object;
 mod position;
@@ -16,12 +17,12 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use object::Class;
-pub(crate) use random::PyStream;
+pub(crate) use random::{PyStream, PyStreams};
 
 /// A class of models: its kind, the name that scenarios use, and what makes an object of it.
 pub(crate) type Extension = (String, String, Py<PyAny>);
 
-/// The first exception that a model raised during a run, and the kind of the model.
+/// The first exception that a model raised during a run, and what raised it: the kind of the model with its article.
 #[derive(Clone, Default)]
 pub(crate) struct Raised(Arc<Mutex<Option<(&'static str, PyErr)>>>);
 
@@ -47,10 +48,11 @@ pub(crate) fn registry(extensions: Vec<Extension>, raised: &Raised) -> PyResult<
     for (kind, name, class) in extensions {
         let class = |kind| Class::new(kind, class, raised.clone());
         match kind.as_str() {
-            "congestion" => congestion::add(&mut registry, &name, class("congestion control")),
-            "mobility" => mobility::add(&mut registry, &name, class("mobility model")),
-            "propagation" => propagation::add(&mut registry, &name, class("propagation model")),
-            "routing" => routing::add(&mut registry, &name, class("routing protocol")),
+            "congestion" => congestion::add(&mut registry, &name, class("a congestion control")),
+            "errors" => errors::add(&mut registry, &name, class("an error model")),
+            "mobility" => mobility::add(&mut registry, &name, class("a mobility model")),
+            "propagation" => propagation::add(&mut registry, &name, class("a propagation model")),
+            "routing" => routing::add(&mut registry, &name, class("a routing protocol")),
             _ => return Err(PyValueError::new_err(format!("there is no kind of models {kind:?}"))),
         }
     }
