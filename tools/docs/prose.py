@@ -1,0 +1,219 @@
+"""Check the style of the pages: words to avoid, and sentences that are too long.
+
+`python tools/docs/prose.py` checks every page of the project, `python tools/docs/prose.py FILE…` those files. Each finding is
+a line with file, line, what was found and what is better; with findings the exit status is 1. `words.toml` has the words.
+Code and the targets of links are left out. Of tables, only the words are checked.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+WORDS = Path(__file__).with_name("words.toml")
+LONGEST = 35
+"""Words of the longest sentence."""
+
+PAGES = ("*.md", "docs/**/*.md", "benches/*/README.md", "packaging/**/*.md", "traces/*.md")
+"""What is checked without arguments."""
+
+NOT_YET: tuple[str, ...] = (
+    "ARCHITECTURE.md",
+    "README.md",
+    "benches/peers/README.md",
+    "docs/adding-a-congestion-control.md",
+    "docs/adding-a-mobility-model.md",
+    "docs/adding-a-propagation-model.md",
+    "docs/adding-a-protocol.md",
+    "docs/adding-an-application.md",
+    "docs/benchmarks.md",
+    "docs/determinism.md",
+    "docs/emulation.md",
+    "docs/models/adtfrc.md",
+    "docs/models/aodv.md",
+    "docs/models/applications.md",
+    "docs/models/dsdv.md",
+    "docs/models/dsr.md",
+    "docs/models/edca.md",
+    "docs/models/fec.md",
+    "docs/models/infrastructure.md",
+    "docs/models/ip-and-sockets.md",
+    "docs/models/medium-access.md",
+    "docs/models/mobility.md",
+    "docs/models/olsr.md",
+    "docs/models/reception.md",
+    "docs/models/routing.md",
+    "docs/models/tcp.md",
+    "docs/models/tfrc.md",
+    "docs/node.md",
+    "docs/notes/ns2.md",
+    "docs/probe.md",
+    "docs/python.md",
+    "docs/scenario.md",
+    "docs/stream.md",
+    "docs/studies.md",
+    "docs/traces.md",
+    "docs/validation.md",
+    "docs/your-own-study.md",
+    "traces/README.md",
+)
+"""Pages that don't pass yet. A page that passes has to be taken off this list."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something to write otherwise."""
+
+    line: int
+    found: str
+    better: str
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Prose that belongs together: a paragraph, an item of a list, a heading, or a row of a table."""
+
+    text: str
+    lines: tuple[int, ...]
+    """The line of each character of the text."""
+    in_table: bool
+
+    def line(self, position: int) -> int:
+        """The line of the file in which a character of the text stands."""
+        return self.lines[min(position, len(self.lines) - 1)]
+
+
+def check(text: str, words: dict[str, str]) -> list[Finding]:
+    """What a page in Markdown should say otherwise, from top to bottom."""
+    found = []
+    for piece in pieces(text):
+        found += avoided(piece, words)
+        if not piece.in_table:
+            found += too_long(piece)
+    return sorted(found, key=lambda finding: finding.line)
+
+
+def avoided(piece: Piece, words: dict[str, str]) -> Iterator[Finding]:
+    """Words of the list."""
+    for word, better in words.items():
+        for match in re.finditer(pattern(word), piece.text, re.IGNORECASE):
+            yield Finding(piece.line(match.start()), f'"{match[0]}"', f"say: {better}")
+
+
+def pattern(word: str) -> str:
+    """A regular expression for an entry of the list."""
+    return r"(?<![\w'’-])" + re.escape(word).replace("…", r"(?:[\w'’-]+ ){0,1}[\w'’-]+") + r"(?![\w'’-])"
+
+
+def too_long(piece: Piece) -> Iterator[Finding]:
+    """Sentences with too many words."""
+    for start, sentence in sentences(piece.text):
+        count = len(re.findall(r"\w[\w.,:/+−%'’-]*", sentence))
+        if count > LONGEST:
+            begin = " ".join(sentence.split()[:6])
+            yield Finding(
+                piece.line(start), f'"{begin} …"', f"{count} words in a sentence: split it, at most {LONGEST}"
+            )
+
+
+ENDS = re.compile(r"[.!?][)\"”’*_]*\s+(?=[\"“‘(*_A-Z0-9`])")
+SHORT = re.compile(r"(?:\b[A-Za-z]|\b(?:e\.g|i\.e|cf|vs|al|Fig|Eq|Sec|No))\.\s+$")
+
+
+def sentences(text: str) -> Iterator[tuple[int, str]]:
+    """The sentences of a piece, each with where it starts. An initial or an abbreviation ends none."""
+    start = 0
+    for end in ENDS.finditer(text):
+        if not SHORT.search(text[: end.end()]):
+            yield start, text[start : end.end()]
+            start = end.end()
+    yield start, text[start:]
+
+
+ITEM = re.compile(r"\s*(?:[-*+]|\d+\.)\s+|#+\s+|>\s*")
+
+
+def pieces(text: str) -> Iterator[Piece]:
+    """The prose of a page. Fenced blocks, comments and rules of tables are left out."""
+    held: list[tuple[int, str]] = []
+    for number, line in visible(text):
+        row = line.lstrip().startswith("|")
+        if held and (row or not line.strip() or ITEM.match(line)):
+            yield piece(held, in_table=False)
+            held = []
+        if row:
+            yield piece([(number, line)], in_table=True)
+        elif line.strip():
+            held.append((number, ITEM.sub("", line, count=1)))
+    if held:
+        yield piece(held, in_table=False)
+
+
+def visible(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of a page, numbered from 1; those of code and comments are blank."""
+    fence = ""
+    text = re.sub(r"<!--.*?-->", lambda comment: "\n" * comment[0].count("\n"), text, flags=re.DOTALL)
+    for number, line in enumerate(text.splitlines(), 1):
+        mark = re.match(r"\s*(```+|~~~+)", line)
+        if mark and not fence:
+            fence = mark[1]
+        elif mark and mark[1].startswith(fence):
+            fence = ""
+        elif not fence:
+            yield number, line
+            continue
+        yield number, ""
+
+
+def piece(lines: Iterable[tuple[int, str]], *, in_table: bool) -> Piece:
+    """Lines as one text: a span of code counts as one word, a link as its text."""
+    raw = ""
+    at: list[int] = []
+    for number, line in lines:
+        raw += line.strip() + " "
+        at += [number] * (len(raw) - len(at))
+    text, where, end = "", list[int](), 0
+    for match in re.finditer(r"`[^`]*`|\]\([^)]*\)|!?\[|https?:\S+", raw):
+        code = "`" if match[0][0] in "`h" else ""
+        text += raw[end : match.start()] + code
+        where += at[end : match.start()] + [at[match.start()]] * len(code)
+        end = match.end()
+    return Piece(text + raw[end:], (*where, *at[end:]), in_table)
+
+
+def pages() -> list[Path]:
+    """The pages of the project, without those under `NOT_YET`."""
+    found = sorted({path for glob in PAGES for path in ROOT.glob(glob)})
+    return [path for path in found if name(path) not in NOT_YET]
+
+
+def name(path: Path) -> str:
+    """The path as seen from the project's folder, where it is below that."""
+    path = path.resolve()
+    return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else str(path)
+
+
+def report(path: Path, words: dict[str, str]) -> list[str]:
+    """The findings of a file, one a line."""
+    findings = check(path.read_text(encoding="utf-8"), words)
+    return [f"{name(path)}:{finding.line}: {finding.found} ({finding.better})" for finding in findings]
+
+
+def main(arguments: list[str]) -> int:
+    """Check the files named, or all pages. Returns the exit status."""
+    words = tomllib.loads(WORDS.read_text(encoding="utf-8"))
+    lines = [line for path in (map(Path, arguments) if arguments else pages()) for line in report(path, words)]
+    if not arguments:
+        lines += [f"{page}: passes, so take it off NOT_YET" for page in NOT_YET if not report(ROOT / page, words)]
+    if lines:
+        print("\n".join(lines))
+    return 1 if lines else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
