@@ -24,7 +24,6 @@ PAGES = ("*.md", "docs/**/*.md", "benches/*/README.md", "packaging/**/*.md", "tr
 
 NOT_YET: tuple[str, ...] = (
     "ARCHITECTURE.md",
-    "README.md",
     "benches/peers/README.md",
     "docs/adding-a-congestion-control.md",
     "docs/adding-a-mobility-model.md",
