@@ -32,7 +32,6 @@ NOT_YET: tuple[str, ...] = (
     "docs/adding-an-application.md",
     "docs/benchmarks.md",
     "docs/determinism.md",
-    "docs/emulation.md",
     "docs/models/adtfrc.md",
     "docs/models/aodv.md",
     "docs/models/applications.md",
