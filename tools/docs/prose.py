@@ -51,7 +51,6 @@ NOT_YET: tuple[str, ...] = (
     "docs/notes/ns2.md",
     "docs/python.md",
     "docs/scenario.md",
-    "docs/stream.md",
     "docs/studies.md",
     "docs/traces.md",
     "docs/validation.md",
