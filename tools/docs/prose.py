@@ -51,7 +51,6 @@ NOT_YET: tuple[str, ...] = (
     "docs/notes/ns2.md",
     "docs/python.md",
     "docs/scenario.md",
-    "docs/studies.md",
     "docs/traces.md",
     "docs/validation.md",
     "docs/your-own-study.md",
@@ -117,11 +116,11 @@ def too_long(piece: Piece) -> Iterator[Finding]:
 
 
 ENDS = re.compile(r"[.!?][)\"”’*_]*\s+(?=[\"“‘(*_A-Z0-9`])")
-SHORT = re.compile(r"(?:\b[A-Za-z]|\b(?:e\.g|i\.e|cf|vs|al|Fig|Eq|Sec|No))\.\s+$")
+SHORT = re.compile(r"(?:(?<!\d )\b[A-Z]|\b(?:e\.g|i\.e|cf|vs|al|Fig|Eq|Sec|No))\.\s+$")
 
 
 def sentences(text: str) -> Iterator[tuple[int, str]]:
-    """The sentences of a piece, each with where it starts. An initial or an abbreviation ends none."""
+    """The sentences of a piece, each with where it starts. An initial or an abbreviation ends none; a unit does."""
     start = 0
     for end in ENDS.finditer(text):
         if not SHORT.search(text[: end.end()]):
