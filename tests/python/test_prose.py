@@ -55,6 +55,7 @@ def test_finds_a_word_and_a_long_sentence_with_its_line(tmp_path: Path, text: st
         LONG.replace("word ", "", 1) + " See Fig. 3 of A. Author.\n",
         "* " + "word " * 20 + "\n* " + "word " * 20 + "\n",
         "word " * 30 + "`a b c d e f g h`.\n",
+        "**" + "Word " * 20 + "end.** " + "Word " * 20 + "end. hopcast " + "word " * 20 + "\n",
         "Word " * 20 + "of 2 s. " + "Word " * 20 + "of 300 B. " + "Word " * 20 + "\n",
     ],
 )
