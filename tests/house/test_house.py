@@ -190,7 +190,7 @@ def test_every_ban_bites(tmp_path: Path) -> None:
 
 def test_a_crate_of_a_user_s_own_needs_no_workspace_of_hopcast(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "adding-a-protocol.md").read_text()
-    manifest = page.split("## In a workspace of your own")[1].split("```toml\n")[1].split("```")[0]
+    manifest = page.split("## In your own workspace")[1].split("```toml\n")[1].split("```")[0]
     crate = tmp_path / "collection-tree"
     shutil.copytree(ROOT / "examples" / "adding-a-protocol", crate)
     (crate / "Cargo.toml").write_text(manifest.replace("../hopcast", str(ROOT)))
