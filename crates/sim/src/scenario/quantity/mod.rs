@@ -1,0 +1,97 @@
+//! Quantities: a number with its unit, as scenario files spell them.
+//!
+//! No units library fits: a value here is text such as `"24.5 dBm"` or `"2 Mb/s"` whose kind is known from its key, and
+//! what is wrong with it must be said in terms of that key. [`Dimension::units`] is the whole table.
+
+mod dimension;
+mod or_word;
+mod range;
+mod rate_choice;
+mod schema;
+mod shares;
+mod text;
+
+use core::fmt;
+
+use hopcast_protocols::time::Duration;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+pub use dimension::{Dimension, Unit};
+pub use or_word::{LevelOrOff, SizeOrNone, SizeOrOff, TimeOrOff};
+pub use range::{SpeedRange, TimeRange};
+pub use rate_choice::RateChoice;
+pub(super) use schema::{DIMENSION_KEY, RANGE_KEY, STEPS_KEY, dimension_of, words_of};
+use schema::{inline_schema, schema_of};
+pub use shares::Shares;
+
+/// Defines the type of one dimension's values as they stand in a scenario.
+macro_rules! quantity {
+    ($name:ident, $doc:literal) => {
+        #[doc = $doc]
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub struct $name(pub f64);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&Dimension::$name.display(self.0))
+            }
+        }
+
+        impl Serialize for $name {
+            /// In the kept unit, so that two spellings of one value are written alike.
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                // Adding zero turns -0 into 0.
+                serializer.collect_str(&format_args!("{} {}", self.0 + 0.0, Dimension::$name.units()[0].symbol))
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserialize(Dimension::$name, deserializer).map(Self)
+            }
+        }
+
+        inline_schema!($name, schema_of(Dimension::$name));
+    };
+}
+
+quantity!(Frequency, "A frequency in hertz.");
+quantity!(Length, "A length in metres.");
+quantity!(Level, "A ratio of powers in decibels.");
+quantity!(Power, "A power in dBm.");
+quantity!(Rate, "A data rate in bits per second.");
+quantity!(Size, "An amount of data in bytes.");
+quantity!(Speed, "A speed in metres per second.");
+quantity!(Time, "A time in seconds.");
+
+impl From<Time> for Duration {
+    fn from(time: Time) -> Self {
+        Self::from_secs_f64(time.0)
+    }
+}
+
+impl From<Duration> for Time {
+    fn from(duration: Duration) -> Self {
+        // Divided, so that whole seconds stay whole.
+        Self(duration.as_nanos() as f64 / 1e9)
+    }
+}
+
+impl From<u32> for Size {
+    fn from(bytes: u32) -> Self {
+        Self(f64::from(bytes))
+    }
+}
+
+fn deserialize<'de, D: Deserializer<'de>>(dimension: Dimension, deserializer: D) -> Result<f64, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Spelling {
+        Number(f64),
+        Text(String),
+    }
+    match Spelling::deserialize(deserializer)? {
+        Spelling::Number(number) => Ok(dimension.from_bare(number)),
+        Spelling::Text(text) => dimension.parse(&text).map_err(serde::de::Error::custom),
+    }
+}
