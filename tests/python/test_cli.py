@@ -25,6 +25,15 @@ def test_version(hopcast: Hopcast) -> None:
     assert (done.returncode, done.stdout) == (0, f"hopcast {package.__version__}\n")
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"), [("hopcast ru", "plain,run\n"), ("hopcast run --repl", "plain,--replications\n")]
+)
+def test_a_shell_gets_completions_and_nothing_else(hopcast: Hopcast, words: str, expected: str) -> None:
+    asked = {"_HOPCAST_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    done = hopcast(env=environment(**asked))
+    assert (done.returncode, done.stdout, done.stderr) == (0, expected, "")
+
+
 def test_help_lists_the_commands(hopcast: Hopcast) -> None:
     done = hopcast("--help")
     assert done.returncode == 0

@@ -15,6 +15,9 @@ from hopcast.errors import HopcastError, OutputError, ScenarioError
 
 DONE, FAILED, WRONG_INPUT = 0, 1, 2
 
+COMPLETION = "_HOPCAST_COMPLETE"
+"""The environment variable with which a shell asks click for completions."""
+
 
 class Commands(click.Group):
     """The commands by name, each in a module of its own that is loaded when it is called."""
@@ -108,6 +111,9 @@ def _invoke(arguments: Sequence[str] | None) -> int:
         # Without its standalone mode, click returns the status of --help and --version.
         return outcome if isinstance(outcome, int) else DONE
     except SystemExit as error:
+        if COMPLETION in os.environ:
+            # click has answered the shell.
+            return FAILED if error.code else DONE
         if sys.stdout is not stdout or isinstance(error.__context__, BrokenPipeError):
             # What click, and Rich, make of a broken pipe: whoever read our output has seen enough.
             return DONE
