@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hopcast_protocols::application::{self, GameDirection, GameModel, PlayerConfig};
+use hopcast_protocols::application::{self, PlayerConfig};
 use hopcast_protocols::arp;
 use hopcast_protocols::fec;
 use hopcast_protocols::random::{Purpose, Stream};
@@ -19,7 +19,6 @@ use hopcast_radio::rate::Algorithm;
 use crate::host::card::CardConfig;
 use crate::id::NodeId;
 use crate::registry::{MakeApplication, MakeCongestionControl, MakeRouting};
-use crate::traffic::video_trace::VideoTrace;
 
 /// One simulation: what to run, for how long.
 #[derive(Clone, Debug)]
@@ -543,94 +542,46 @@ impl PartialEq for CustomCongestionControl {
 }
 
 /// What a flow sends.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Application {
-    /// As fast as the transport takes it, in segments (TCP) or datagrams of `packet` bytes (UDP).
-    Bulk {
-        /// In all; `None`: until stopped.
-        bytes: Option<u64>,
-        /// Payload of one UDP datagram, or one write to TCP, in bytes.
-        packet: u32,
-    },
-    /// Application data units with an optional wait between two.
-    Adu {
-        /// Of one unit, in bytes.
-        size: u32,
-        /// Between the return of one blocking send and the next.
-        wait: Duration,
-        /// In all; `None`: until stopped. The last unit is cut short.
-        bytes: Option<u64>,
-    },
-    /// One packet at a time, evenly but for jitter, never blocking.
-    Cbr {
-        /// Payload rate in bit/s.
-        rate: f64,
-        /// Payload of one packet in bytes.
-        packet: u32,
-        /// By up to how much each is later than its even instant.
-        jitter: Duration,
-    },
-    /// As [`Self::Cbr`], of packets that expire.
-    Audio {
-        /// Payload rate in bit/s.
-        rate: f64,
-        /// Payload of one packet in bytes.
-        packet: u32,
-        /// So long after its write a packet is not worth sending any more; `None`: it always is.
-        deadline: Option<Duration>,
-    },
-    /// One direction of a networked game, never blocking.
-    Game {
-        /// Whose parameters.
-        model: GameModel,
-        /// Who sends.
-        direction: GameDirection,
-    },
-    /// Files, as fast as the transport takes them.
-    File {
-        /// Of one file, in bytes.
-        bytes: u64,
-        /// Between the return of a file's last write and the next file; `None`: there is no next.
-        think: Option<Duration>,
-        /// Payload of one UDP datagram, or one write to TCP, in bytes.
-        packet: u32,
-    },
-    /// The frames of a film at their times, repeated without end, never blocking; a frame larger than `packet` is several
-    /// packets.
-    VideoTrace {
-        /// The film.
-        trace: VideoTrace,
-        /// Largest payload of one packet in bytes.
-        packet: u32,
-    },
-    /// An application of the user's program.
-    Custom(CustomApplication),
-}
-
-/// An application that the user's program has added, with its parameters.
 #[derive(Clone)]
-pub struct CustomApplication {
-    /// As the scenario calls it.
-    pub name: String,
-    /// Makes that of a flow.
+pub struct Application {
+    /// Makes it.
     pub make: MakeApplication,
+    /// Whether a blocking write to a stream waits until there is room for all of it; if not, it goes on segment by segment.
+    pub writes_whole: bool,
 }
 
-impl CustomApplication {
+impl Application {
+    /// The application that `make` makes from the start of a flow and a stream of random numbers for it.
+    pub fn new<A: application::Application + 'static>(
+        make: impl Fn(Instant, Stream) -> A + Send + Sync + 'static,
+    ) -> Self {
+        Self::from(
+            Arc::new(move |start, random| -> Box<dyn application::Application> { Box::new(make(start, random)) })
+                as MakeApplication,
+        )
+    }
+
+    /// The same, whose blocking writes to a stream wait until there is room for all of them.
+    #[must_use]
+    pub fn with_whole_writes(self) -> Self {
+        Self { writes_whole: true, ..self }
+    }
+
     /// One to look at, which no run uses.
     pub(crate) fn specimen(&self) -> Box<dyn application::Application> {
         (self.make)(Instant::START, Stream::new(0, Purpose::Application, 0, 0))
     }
 }
 
-impl core::fmt::Debug for CustomApplication {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("CustomApplication").field("name", &self.name).finish_non_exhaustive()
+impl From<MakeApplication> for Application {
+    fn from(make: MakeApplication) -> Self {
+        Self { make, writes_whole: false }
     }
 }
 
-impl PartialEq for CustomApplication {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name && Arc::ptr_eq(&self.make, &other.make)
+impl core::fmt::Debug for Application {
+    /// As a flow from the start of the run gets it, with the parameters.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_tuple("Application").field(&self.specimen()).finish()
     }
 }

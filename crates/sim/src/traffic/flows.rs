@@ -6,12 +6,9 @@ use crate::host::{
     DccpOptions, Endpoint, FEC_HEADER, FEC_SOURCE_TRAILER, Host, Listener, SocketOptions, SourceOptions, TcpOptions,
 };
 use crate::id::{FlowId, NodeId};
-use crate::scenario::model::{self, Dccp, Flow, Tcp, Transport};
-use hopcast_protocols::application::{
-    AduSource, Application, AudioSource, CbrSource, FileSource, GameSource, MediaSource,
-};
+use crate::scenario::model::{Dccp, Flow, Tcp, Transport};
+use hopcast_protocols::application::Application;
 use hopcast_protocols::random::{Purpose, Stream};
-use hopcast_protocols::time::Duration;
 use hopcast_protocols::transport::dccp::Congestion;
 use hopcast_protocols::transport::{adtfrc, dccp, tcp};
 use hopcast_wire::ipv4::Protocol;
@@ -49,7 +46,7 @@ impl FlowSetup<'_> {
         listeners.extend(self.listener(hosts, 0, remote));
         let host = &mut hosts[self.stops[0] as usize];
         if !host.is_real() {
-            let quantum = self.quantum();
+            let quantum = self.quantum(&*application);
             let options =
                 SourceOptions { application, start: flow.start, stop: flow.stop, quantum, fec: flow.fec.clone() };
             host.add_source(id, options, transports[0].clone(), remote);
@@ -90,11 +87,11 @@ impl FlowSetup<'_> {
     }
 
     /// A blocking write to a stream goes on when there is room for so much.
-    fn quantum(&self) -> u32 {
+    fn quantum(&self, application: &dyn Application) -> u32 {
         let Transport::Tcp(tcp) = &self.flow.transport else { return 1 };
-        let quantum = match self.flow.application {
-            model::Application::Bulk { packet, .. } | model::Application::File { packet, .. } => packet,
-            _ => tcp.segment,
+        let quantum = match self.flow.application.writes_whole {
+            true => application.largest_write(),
+            false => tcp.segment,
         };
         quantum.min(connection_config(tcp, self.buffers[0]).send_buffer).max(1)
     }
@@ -156,23 +153,6 @@ const SEQUENCE_WINDOW: u64 = 1 << 20;
 
 /// What writes a flow.
 pub(super) fn application(flow: &Flow, id: FlowId, seed: u64) -> Box<dyn Application> {
-    let start = flow.start;
-    let random = || Stream::new(seed, Purpose::Application, u64::from(id.0), u64::from(flow.from.0));
-    match &flow.application {
-        model::Application::Bulk { bytes, packet } => Box::new(AduSource::new(start, *packet, Duration::ZERO, *bytes)),
-        model::Application::Adu { size, wait, bytes } => Box::new(AduSource::new(start, *size, *wait, *bytes)),
-        model::Application::Cbr { rate, packet, jitter } => {
-            Box::new(CbrSource::new(start, *rate, *packet).with_jitter(*jitter, random()))
-        }
-        model::Application::Audio { rate, packet, deadline } => {
-            Box::new(AudioSource::new(start, *rate, *packet, *deadline))
-        }
-        model::Application::Game { model, direction } => Box::new(GameSource::new(start, *model, *direction, random())),
-        model::Application::File { bytes, think, packet } => Box::new(FileSource::new(start, *bytes, *packet, *think)),
-        model::Application::Custom(custom) => (custom.make)(start, random()),
-        model::Application::VideoTrace { trace, packet } => Box::new(match &trace.times {
-            None => MediaSource::new(start, trace.frames.clone(), trace.interval, *packet),
-            Some(times) => MediaSource::with_times(start, trace.frames.clone(), times.clone(), trace.period(), *packet),
-        }),
-    }
+    let random = Stream::new(seed, Purpose::Application, u64::from(id.0), u64::from(flow.from.0));
+    (flow.application.make)(flow.start, random)
 }

@@ -10,7 +10,8 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
-use hopcast_protocols::time::Duration;
+use hopcast_protocols::application::MediaSource;
+use hopcast_protocols::time::{Duration, Instant};
 
 /// A parsed trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,6 +102,15 @@ const BUNDLED: [(&str, &str); 2] = [
 ];
 
 impl VideoTrace {
+    /// What writes the film from `start`, repeated without end, in packets of at most `packet` bytes.
+    pub fn source(&self, start: Instant, packet: u32) -> MediaSource {
+        let frames = Arc::clone(&self.frames);
+        match &self.times {
+            None => MediaSource::new(start, frames, self.interval, packet),
+            Some(times) => MediaSource::with_times(start, frames, Arc::clone(times), self.period(), packet),
+        }
+    }
+
     /// Largest size of a frame that is believed, in bytes: 16 MiB is more than an 8K frame at 3 Gb/s.
     pub const MAX_FRAME_BYTES: u32 = 16 << 20;
 

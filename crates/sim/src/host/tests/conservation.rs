@@ -1,38 +1,34 @@
 //! Nothing gets lost without a cause, whatever the wire does.
 
 use super::net::{Fate, Net};
-use super::streams::{PER_OCTET, scenario, tcp};
+use super::streams::{PER_OCTET, adu, bulk, cbr, scenario, tcp};
 use super::units::{adtfrc, tfrc};
 use super::*;
 use crate::scenario::model::{Application, Relay, Transport};
 use crate::traffic::video_trace::VideoTrace;
-use hopcast_protocols::application::{GameDirection, GameModel};
+use hopcast_protocols::application::{FileSource, GameDirection, GameModel, GameSource};
 use hopcast_protocols::fec::Config;
 use proptest::prelude::*;
 
 fn applications() -> impl Strategy<Value = Application> {
     prop_oneof![
-        (100_u32..20_000).prop_map(|packet| Application::Bulk { bytes: Some(400_000), packet }),
-        (1_u32..40_000, 0_u64..3_000).prop_map(|(size, wait)| Application::Adu {
-            size,
-            wait: Duration::from_micros(wait),
-            bytes: Some(300_000)
-        }),
-        (1_u32..9_000, 1e5..3e7).prop_map(|(packet, rate)| Application::Cbr { rate, packet, jitter: Duration::ZERO }),
+        (100_u32..20_000).prop_map(|packet| bulk(Some(400_000), packet)),
+        (1_u32..40_000, 0_u64..3_000).prop_map(|(size, wait)| adu(size, Duration::from_micros(wait), Some(300_000))),
+        (1_u32..9_000, 1e5..3e7).prop_map(|(packet, rate)| cbr(rate, packet)),
         (prop::collection::vec(0_u32..20_000, 1..20), 100_u32..3_000).prop_map(|(frames, packet)| {
             let trace = VideoTrace { frames: frames.into(), interval: Duration::from_millis(7), times: None };
-            Application::VideoTrace { trace, packet }
+            Application::new(move |start, _| trace.source(start, packet))
         }),
-        (1_u32..3_000, 1e5..3e7, 0_u64..30_000).prop_map(|(packet, rate, deadline)| Application::Audio {
-            rate,
-            packet,
-            deadline: Some(Duration::from_micros(deadline))
+        (1_u32..3_000, 1e5..3e7, 0_u64..30_000).prop_map(|(packet, rate, deadline)| {
+            let deadline = Some(Duration::from_micros(deadline));
+            Application::new(move |start, _| AudioSource::new(start, rate, packet, deadline))
         }),
-        Just(Application::Game { model: GameModel::Faerber, direction: GameDirection::ToClient }),
-        (1_u64..200_000, 1_u32..9_000, 0_u64..100).prop_map(|(bytes, packet, think)| Application::File {
-            bytes,
-            think: Some(Duration::from_millis(think)),
-            packet
+        Just(Application::new(|start, random| {
+            GameSource::new(start, GameModel::Faerber, GameDirection::ToClient, random)
+        })),
+        (1_u64..200_000, 1_u32..9_000, 0_u64..100).prop_map(|(bytes, packet, think)| {
+            let think = Some(Duration::from_millis(think));
+            Application::new(move |start, _| FileSource::new(start, bytes, packet, think)).with_whole_writes()
         }),
     ]
 }

@@ -1,11 +1,11 @@
 //! Flows with forward error correction: by hand, at exact instants, and against the closed form.
 
 use super::net::{Fate, Net};
-use super::streams::{PER_OCTET, scenario};
+use super::streams::{PER_OCTET, cbr, scenario};
 use super::units::{adtfrc, tfrc};
 use super::*;
 use crate::metrics::FlowSummary;
-use crate::scenario::model::{Application, Relay, Transport};
+use crate::scenario::model::{Relay, Transport};
 use hopcast_protocols::random::{Purpose, Stream};
 
 /// Blocks of three packets and one for repair, cut after 50 ms.
@@ -181,7 +181,7 @@ fn residual(source: u32, repair: u32, loss: f64) -> f64 {
 /// What is left of a loss of `loss` by packet, over so many packets of 100 octets at 20 kb/s, end to end over `nodes`.
 fn lossy(nodes: u32, relay: Relay, transport: Transport, loss: f64, config: Config, packets: u64) -> FlowSummary {
     let seconds = packets / 25;
-    let application = Application::Cbr { rate: 20_000.0, packet: 100, jitter: Duration::ZERO };
+    let application = cbr(20_000.0, 100);
     let mut scenario = scenario(nodes, relay, transport, application);
     scenario.duration = Duration::from_secs(seconds + 30);
     scenario.flows[0].fec = Some(config);

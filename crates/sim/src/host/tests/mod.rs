@@ -12,7 +12,7 @@ use super::*;
 use crate::address::ip_address;
 use crate::metrics::FlowSpec;
 use crate::network::Neighbours;
-use crate::scenario::model::{Application, Relay, Transport};
+use crate::scenario::model::{Relay, Transport};
 use crate::scenario::{self, Scenario};
 use hopcast_protocols::application::{AduSource, Application as Writes, AudioSource, CbrSource};
 use hopcast_protocols::fec::Config;
@@ -448,7 +448,7 @@ fn a_packet_that_the_routing_protocol_refuses_is_dropped_and_counted() {
     let packets = bench.take(0, 50);
     let random = Stream::new(1, Purpose::Routing, 1, 0);
     let dsr = Dsr::new(Node { address: ip_address(NodeId(1)), interfaces: 1, random }, dsr::Config::RFC_4728);
-    let scenario = streams::scenario(2, Relay::Os, Transport::Udp, Application::Bulk { bytes: None, packet: 1000 });
+    let scenario = streams::scenario(2, Relay::Os, Transport::Udp, streams::bulk(None, 1000));
     let neighbours = Arc::new(Neighbours::new(&scenario));
     bench.hosts[1].set_router(Router::new(Box::new(dsr), neighbours, ROUTE_QUEUE_PACKETS));
     for (packet, kind) in packets.iter().zip([0x1f, 0x7f]) {

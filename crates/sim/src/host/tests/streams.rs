@@ -35,6 +35,21 @@ pub(super) fn scenario(count: u32, relay: Relay, transport: Transport, applicati
     scenario
 }
 
+/// A bulk transfer of so many octets, or without end, in writes of `packet`.
+pub(super) fn bulk(bytes: Option<u64>, packet: u32) -> Application {
+    Application::new(move |start, _| AduSource::new(start, packet, Duration::ZERO, bytes)).with_whole_writes()
+}
+
+/// Application data units of `size` octets.
+pub(super) fn adu(size: u32, wait: Duration, bytes: Option<u64>) -> Application {
+    Application::new(move |start, _| AduSource::new(start, size, wait, bytes))
+}
+
+/// Packets of `packet` octets at `rate` bit/s.
+pub(super) fn cbr(rate: f64, packet: u32) -> Application {
+    Application::new(move |start, _| CbrSource::new(start, rate, packet))
+}
+
 pub(super) fn tcp(window: Option<u32>) -> Transport {
     Transport::Tcp(Tcp {
         segment: 1000,
@@ -61,7 +76,7 @@ fn a_finite_transfer_arrives_whole_whoever_relays() {
     for relay in [Relay::Os, Relay::Application] {
         for window in [None, Some(1), Some(8)] {
             for nodes in [2, 3, 5] {
-                let application = Application::Bulk { bytes: Some(1_000_500), packet: 1000 };
+                let application = bulk(Some(1_000_500), 1000);
                 let mut net = Net::new(&scenario(nodes, relay, tcp(window), application), PER_OCTET, |_| Fate::Arrives);
                 net.run(end());
                 let summary = &net.audit()[0];
@@ -76,7 +91,7 @@ fn a_finite_transfer_arrives_whole_whoever_relays() {
 
 #[test]
 fn goodput_on_a_wire_of_its_own_is_the_wires_less_headers() {
-    let application = Application::Bulk { bytes: None, packet: 1000 };
+    let application = bulk(None, 1000);
     let mut net = Net::new(&scenario(2, Relay::Os, tcp(Some(32)), application), PER_OCTET, |_| Fate::Arrives);
     net.run(end());
     let goodput = net.audit()[0].goodput_bps;
@@ -87,7 +102,7 @@ fn goodput_on_a_wire_of_its_own_is_the_wires_less_headers() {
 #[test]
 fn a_transfer_survives_loss_over_relays() {
     for relay in [Relay::Os, Relay::Application] {
-        let application = Application::Adu { size: 16_384, wait: Duration::ZERO, bytes: Some(1_000_000) };
+        let application = adu(16_384, Duration::ZERO, Some(1_000_000));
         let mut count = 0;
         let lose = move |_: &Packet| {
             count += 1;
@@ -105,7 +120,7 @@ fn a_transfer_survives_loss_over_relays() {
 #[test]
 fn a_constant_rate_over_a_slow_stream_loses_whole_packets_at_its_source() {
     // 20 Mb/s into 10 Mb/s.
-    let application = Application::Cbr { rate: 20e6, packet: 1000, jitter: Duration::ZERO };
+    let application = cbr(20e6, 1000);
     let mut net = Net::new(&scenario(2, Relay::Os, tcp(None), application), PER_OCTET, |_| Fate::Arrives);
     net.run(end());
     let summary = &net.audit()[0];
@@ -116,7 +131,7 @@ fn a_constant_rate_over_a_slow_stream_loses_whole_packets_at_its_source() {
 
 #[test]
 fn a_connection_that_nobody_answers_is_given_up_and_its_packets_are_lost() {
-    let application = Application::Bulk { bytes: Some(3_000), packet: 1000 };
+    let application = bulk(Some(3_000), 1000);
     let mut net = Net::new(&scenario(2, Relay::Os, tcp(None), application), PER_OCTET, |_| Fate::Lost);
     net.run(Instant::START + Duration::from_secs(2_000));
     let summary = &net.audit()[0];
@@ -138,7 +153,7 @@ fn goodput_of_a_finite_transfer_ends_with_the_last_arrival_though_its_connection
     for (relay, nodes) in [(Relay::Os, 2), (Relay::Application, 3)] {
         // All of it is in the send buffer when the wire breaks, or a part of it has yet to be written.
         for bytes in [12_000, 1_000_000] {
-            let application = Application::Bulk { bytes: Some(bytes), packet: 1000 };
+            let application = bulk(Some(bytes), 1000);
             let mut net = Net::new(&scenario(nodes, relay, tcp(None), application), PER_OCTET, breaks());
             net.run(Instant::START + Duration::from_secs(2_000));
             let summary = &net.audit()[0];
@@ -149,7 +164,7 @@ fn goodput_of_a_finite_transfer_ends_with_the_last_arrival_though_its_connection
         }
     }
     // One without end would have gone on.
-    let application = Application::Bulk { bytes: None, packet: 1000 };
+    let application = bulk(None, 1000);
     let mut net = Net::new(&scenario(2, Relay::Os, tcp(None), application), PER_OCTET, breaks());
     net.run(Instant::START + Duration::from_secs(2_000));
     let summary = &net.audit()[0];
@@ -160,7 +175,7 @@ fn goodput_of_a_finite_transfer_ends_with_the_last_arrival_though_its_connection
 #[test]
 fn a_stopped_transfer_closes_its_connection() {
     for relay in [Relay::Os, Relay::Application] {
-        let application = Application::Bulk { bytes: None, packet: 1000 };
+        let application = bulk(None, 1000);
         let mut scenario = scenario(3, relay, tcp(None), application);
         scenario.flows[0].stop = Some(Instant::START + Duration::from_secs(2));
         let mut net = Net::new(&scenario, PER_OCTET, |_| Fate::Arrives);
@@ -175,7 +190,7 @@ fn a_stopped_transfer_closes_its_connection() {
 
 #[test]
 fn the_window_is_recorded_over_time() {
-    let application = Application::Bulk { bytes: None, packet: 1000 };
+    let application = bulk(None, 1000);
     let mut net = Net::new(&scenario(2, Relay::Os, tcp(Some(32)), application), PER_OCTET, |_| Fate::Arrives);
     net.run(end());
     net.flows.finish(net.now);

@@ -1,9 +1,9 @@
 //! DCCP flows, end to end and over relays, on wires without and with loss.
 
 use super::net::{Fate, Net};
-use super::streams::{PER_OCTET, scenario};
+use super::streams::{PER_OCTET, adu, bulk, cbr, scenario};
 use super::*;
-use crate::scenario::model::{Application, Dccp, Relay, Transport};
+use crate::scenario::model::{Dccp, Relay, Transport};
 use hopcast_protocols::transport::{adtfrc, dccp, tfrc};
 
 pub(super) fn tfrc() -> Transport {
@@ -22,7 +22,7 @@ fn at(seconds: u64) -> Instant {
 fn a_finite_transfer_arrives_and_ends_whoever_relays() {
     for transport in [tfrc(), adtfrc()] {
         for (relay, nodes) in [(Relay::Os, 2), (Relay::Os, 4), (Relay::Application, 3)] {
-            let application = Application::Bulk { bytes: Some(100_500), packet: 1000 };
+            let application = bulk(Some(100_500), 1000);
             let mut scenario = scenario(nodes, relay, transport.clone(), application);
             // Room for what slow start goes beyond the wire.
             scenario.radio.mac.queue_packets = 1000;
@@ -43,7 +43,7 @@ fn a_finite_transfer_arrives_and_ends_whoever_relays() {
 #[test]
 fn a_source_that_never_blocks_loses_what_its_socket_refuses() {
     // 8 Mb/s over a wire of 4 Mb/s, with buffers for eight packets.
-    let application = Application::Cbr { rate: 8e6, packet: 1000, jitter: Duration::ZERO };
+    let application = cbr(8e6, 1000);
     let wire = Duration::from_nanos(2000);
     let mut net = Net::new(&scenario(2, Relay::Os, tfrc(), application), wire, |_| Fate::Arrives);
     net.run(at(30));
@@ -57,7 +57,7 @@ fn a_source_that_never_blocks_loses_what_its_socket_refuses() {
 
 #[test]
 fn a_source_slower_than_the_path_loses_nothing() {
-    let application = Application::Cbr { rate: 64e3, packet: 160, jitter: Duration::ZERO };
+    let application = cbr(64e3, 160);
     let mut net = Net::new(&scenario(3, Relay::Os, adtfrc(), application), PER_OCTET, |_| Fate::Arrives);
     net.run(at(60));
     let summary = &net.audit()[0];
@@ -67,7 +67,7 @@ fn a_source_slower_than_the_path_loses_nothing() {
 
 #[test]
 fn what_waits_for_a_connection_that_never_opens_is_lost_with_it() {
-    let application = Application::Bulk { bytes: None, packet: 1000 };
+    let application = bulk(None, 1000);
     let mut net = Net::new(&scenario(2, Relay::Os, tfrc(), application), PER_OCTET, |_| Fate::Lost);
     net.run(at(60));
     assert_eq!((net.audit()[0].in_flight_packets, net.audit()[0].lost_packets), (5, 0), "Linux's queue");
@@ -77,7 +77,7 @@ fn what_waits_for_a_connection_that_never_opens_is_lost_with_it() {
 
 #[test]
 fn goodput_of_a_finite_transfer_ends_with_the_last_arrival_though_its_connection_is_given_up() {
-    let application = Application::Adu { size: 1000, wait: Duration::from_secs(1), bytes: Some(1_000_000) };
+    let application = adu(1000, Duration::from_secs(1), Some(1_000_000));
     let mut scenario = scenario(2, Relay::Os, tfrc(), application);
     scenario.duration = Duration::from_secs(600);
     // Of what the sink says, the Response alone arrives: the source stays in PARTOPEN, and gives up after 8 min.
@@ -97,7 +97,7 @@ fn goodput_of_a_finite_transfer_ends_with_the_last_arrival_though_its_connection
 
 #[test]
 fn the_series_shows_rate_round_trip_and_state() {
-    let application = Application::Bulk { bytes: None, packet: 1000 };
+    let application = bulk(None, 1000);
     let mut net = Net::new(&scenario(2, Relay::Os, adtfrc(), application), PER_OCTET, |_| Fate::Arrives);
     net.run(at(30));
     let flow = net.flows.iter().next().expect("one flow");

@@ -54,7 +54,7 @@ fn the_string_loads_with_static_routes() {
         elfn: false,
     };
     assert_eq!(flow.transport, Transport::Tcp(tcp));
-    assert_eq!(flow.application, Application::Bulk { bytes: None, packet: 1000 });
+    assert_eq!(super::values::application(flow), super::values::bulk(flow.start, 1000));
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn the_roaming_nodes_load() {
     // The default segment of the machine is that of the file.
     let adtfrc = dccp::Congestion::Adtfrc(adtfrc::Config::default());
     assert_eq!(stream.transport, Transport::Dccp(Dccp { congestion: adtfrc }));
-    assert_eq!(stream.application, Application::Bulk { bytes: None, packet: 1000 });
+    assert_eq!(super::values::application(stream), super::values::bulk(stream.start, 1000));
     assert_eq!(burst.transport, Transport::Udp);
 }
 

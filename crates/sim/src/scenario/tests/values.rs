@@ -2,8 +2,11 @@
 
 use std::fs;
 
-use hopcast_protocols::application::{GameDirection, GameModel, PlayerConfig};
-use hopcast_protocols::time::Duration;
+use hopcast_protocols::application::{
+    AduSource, Application as Writes, FileSource, GameDirection, GameModel, GameSource, PlayerConfig,
+};
+use hopcast_protocols::random::{Purpose, Stream};
+use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::errors::thermal_noise;
 use hopcast_radio::mac::AccessRules;
 use hopcast_radio::phy::{DataRate, Standard, TxVector};
@@ -23,6 +26,24 @@ pub(super) fn propagation(radio: &Radio) -> String {
         Propagation::Range(range) => format!("{range:?}"),
         Propagation::Path(path) => format!("{:?}", (path.make)()),
     }
+}
+
+/// What a flow sends, with its parameters.
+pub(super) fn application(flow: &Flow) -> String {
+    format!("{:?}", (flow.application.make)(flow.start, random()))
+}
+
+/// A transfer without end.
+pub(super) fn bulk(start: Instant, packet: u32) -> String {
+    format!("{:?}", AduSource::new(start, packet, Duration::ZERO, None))
+}
+
+fn random() -> Stream {
+    Stream::new(1, Purpose::Application, 0, 0)
+}
+
+fn specimen(loaded: &Loaded) -> Box<dyn Writes> {
+    loaded.scenario.flows[0].application.specimen()
 }
 
 #[test]
@@ -346,16 +367,7 @@ fn every_shape_is_placed() {
 
 #[test]
 fn packets_follow_the_mtu_and_the_segment() {
-    let packet = |overrides: &[&str]| match load(SMALL, overrides).scenario.flows[0].application {
-        Application::Bulk { packet, .. }
-        | Application::Cbr { packet, .. }
-        | Application::Audio { packet, .. }
-        | Application::File { packet, .. }
-        | Application::VideoTrace { packet, .. } => packet,
-        Application::Adu { .. } | Application::Game { .. } | Application::Custom(_) => {
-            panic!("the packets of these have other sizes")
-        }
-    };
+    let packet = |overrides: &[&str]| specimen(&load(SMALL, overrides)).largest_write();
     assert_eq!(packet(&[BULK]), 1472);
     assert_eq!(packet(&[BULK, "radio.mtu=1000 B"]), 972);
     assert_eq!(packet(&[BULK, "radio.mtu=none"]), 1472);
@@ -378,12 +390,11 @@ fn two_of_rate_packet_and_interval_make_audio() {
         (r#", packet = "20 B", interval = "20 ms", rate = "8 kb/s""#, 8_000.0, 20),
     ] {
         let set = format!(r#"flows.f.application={{ kind = "audio"{given} }}"#);
-        let Application::Audio { rate: found, packet: octets, deadline } =
-            load(SMALL, &[&set]).scenario.flows[0].application
-        else {
-            panic!("audio")
-        };
-        assert!((found - rate).abs() < 1e-6 && octets == packet && deadline.is_none(), "{given}: {found} {octets}");
+        let mut audio = specimen(&load(SMALL, &[&set]));
+        assert_eq!((audio.largest_write(), audio.expires()), (packet, None), "{given}");
+        audio.handle_written(Instant::START);
+        let interval = audio.poll_timeout().expect("it has no end").as_secs_f64();
+        assert!((f64::from(packet) * 8.0 / interval / rate - 1.0).abs() < 1e-6, "{given}: {interval}");
     }
     let loaded = load(SMALL, &[r#"flows.f.application={ kind = "audio", packet = "40 B", deadline = "0.1 s" }"#]);
     assert_eq!(in_force(&loaded, "flows.f.application.interval"), ("5 ms", "default: packet / rate"));
@@ -396,24 +407,24 @@ fn two_of_rate_packet_and_interval_make_audio() {
         let problem = refused(SMALL, &[&set]);
         assert!(problem.contains("flows.f.application.rate") && problem.contains("65507 B each 1000 s"), "{problem}");
     }
-    let Application::Audio { deadline, .. } = loaded.scenario.flows[0].application else { panic!("audio") };
-    assert_eq!(deadline, Some(Duration::from_millis(100)));
+    assert_eq!(specimen(&loaded).expires(), Some(Instant::START + Duration::from_millis(100)));
 }
 
 #[test]
 fn games_files_and_players_are_read() {
-    let application = |set: &str| load(SMALL, &[set]).scenario.flows[0].application.clone();
-    let plain = Application::Game { model: GameModel::Faerber, direction: GameDirection::ToClient };
+    let application = |set: &str| application(&load(SMALL, &[set]).scenario.flows[0]);
+    let game = |model, direction| format!("{:?}", GameSource::new(Instant::START, model, direction, random()));
+    let plain = game(GameModel::Faerber, GameDirection::ToClient);
     assert_eq!(application("flows.f.application={ kind = \"game\" }"), plain);
     for (name, model) in [("faerber", GameModel::Faerber), ("ngmn", GameModel::Ngmn)] {
         for (who, direction) in [("server", GameDirection::ToClient), ("client", GameDirection::ToServer)] {
             let set = format!(r#"flows.f.application={{ kind = "game", model = "{name}", direction = "{who}" }}"#);
-            assert_eq!(application(&set), Application::Game { model, direction });
+            assert_eq!(application(&set), game(model, direction));
         }
     }
     let file = r#"flows.f.application={ kind = "file", bytes = "3 MB", think = "2 s" }"#;
-    let expected = Application::File { bytes: 3_000_000, think: Some(Duration::from_secs(2)), packet: 1472 };
-    assert_eq!(application(file), expected);
+    let expected = FileSource::new(Instant::START, 3_000_000, 1472, Some(Duration::from_secs(2)));
+    assert_eq!(application(file), format!("{expected:?}"));
     let player = |set: &[&str]| load(SMALL, set).scenario.flows[0].player;
     let second = Duration::from_secs(1);
     assert_eq!(player(&[]), None);
@@ -432,10 +443,7 @@ fn forward_error_correction_is_read() {
     let config = Config { source: 8, repair: 2, block_timeout, ..Config::default() };
     assert_eq!(fec(&[r#"flows.f.fec={ source = 8, repair = 2, block_timeout = "50 ms" }"#]), Some(config));
     // What it adds has room in the default packet.
-    let packet = |set: &[&str]| match load(SMALL, set).scenario.flows[0].application {
-        Application::Bulk { packet, .. } => packet,
-        _ => panic!("bulk"),
-    };
+    let packet = |set: &[&str]| specimen(&load(SMALL, set)).largest_write();
     assert_eq!([packet(&[BULK]), packet(&[BULK, "flows.f.fec={}"])], [1472, 1463]);
     let tfrc = r#"flows.f.transport={ protocol = "tfrc" }"#;
     assert_eq!([packet(&[BULK, tfrc]), packet(&[BULK, tfrc, "flows.f.fec={}"])], [1448, 1439]);
@@ -461,8 +469,8 @@ fn queues_are_read() {
 #[test]
 fn adus_are_read() {
     let adu = r#"flows.f.application={ kind = "adu", size = "16 KiB", wait = "1 ms", bytes = "1 GB" }"#;
-    let expected = Application::Adu { size: 16_384, wait: Duration::from_millis(1), bytes: Some(1_000_000_000) };
-    assert_eq!(load(SMALL, &[adu]).scenario.flows[0].application, expected);
+    let expected = AduSource::new(Instant::START, 16_384, Duration::from_millis(1), Some(1_000_000_000));
+    assert_eq!(application(&load(SMALL, &[adu]).scenario.flows[0]), format!("{expected:?}"));
 }
 
 #[test]
@@ -476,20 +484,18 @@ fn traces_are_looked_for_beside_the_scenario_then_bundled_then_in_the_directorie
     source.trace_dirs = vec![root.join("missing"), library.clone()];
     let first_frame = |name: &str| {
         let set = format!(r#"flows.f.application={{ kind = "video-trace", file = "{name}" }}"#);
-        match Scenario::parse(&source, &[set]).map(|loaded| loaded.scenario.flows[0].application.clone()) {
-            Ok(Application::VideoTrace { trace, .. }) => Ok(trace.frames[0]),
-            Ok(other) => panic!("{other:?}"),
-            Err(errors) => Err(errors.to_string()),
-        }
+        Scenario::parse(&source, &[set])
+            .map(|loaded| specimen(&loaded).poll_write(Instant::START))
+            .map_err(|errors| errors.to_string())
     };
     let trace = |size: u32| format!("1 I 0 {size}\n2 P 40 10\n");
     let bundled = first_frame("big-buck-bunny").expect("bundled");
     fs::write(library.join("big-buck-bunny.dat"), trace(7)).expect("writable");
     assert_eq!(first_frame("big-buck-bunny"), Ok(bundled));
     fs::write(beside.join("big-buck-bunny"), trace(8)).expect("writable");
-    assert_eq!(first_frame("big-buck-bunny"), Ok(8));
+    assert_eq!(first_frame("big-buck-bunny"), Ok(Some(8)));
     fs::write(library.join("film.dat"), trace(9)).expect("writable");
-    assert_eq!((first_frame("film"), first_frame("film.dat")), (Ok(9), Ok(9)));
+    assert_eq!((first_frame("film"), first_frame("film.dat")), (Ok(Some(9)), Ok(Some(9))));
     let missing = first_frame("other").expect_err("there is none");
     for place in [beside.join("other"), root.join("missing"), library.clone()] {
         assert!(missing.contains(&place.display().to_string()), "{missing}");

@@ -21,7 +21,6 @@ use super::directory::Directory;
 use super::{Resolver, instant};
 use crate::host::FEC_HEADER;
 use crate::id::NodeId;
-use application::Application;
 use fec::Fec;
 use player::Player;
 use transport::Transport;
@@ -55,7 +54,7 @@ pub(super) struct Flow {
     #[schemars(extend("x-default" = nothing("none", "")))]
     fec: Option<Fec>,
     /// What is sent.
-    application: Application,
+    application: application::Kinds,
     /// A player at the receiving end that shows what comes, with a buffer; of `audio`, `cbr`, `video-trace`, and custom media.
     #[schemars(extend("x-default" = nothing("none", "")))]
     player: Option<Player>,
@@ -134,14 +133,8 @@ impl Resolver<'_> {
         let transport = self.transport(index, flow.transport, mtu);
         let fec = flow.fec.map(|fec| self.fec(index, &fec, &transport));
         let carrier = Carrier { transport: &transport, overhead: if fec.is_some() { FEC_HEADER } else { 0 }, mtu };
-        let player = flow.player.map(|player| self.player(index, &player, &flow.application));
         let application = self.application(index, flow.application, carrier, traces);
-        if let (Some(_), Some(model::Application::Custom(custom))) = (&player, &application)
-            && custom.specimen().timeline().is_none()
-        {
-            let problem = format!("shows media only, which have times, and \"{}\" has no timeline", custom.name);
-            self.report(&["flows", index, "player"], problem, "an application of media");
-        }
+        let player = flow.player.map(|player| self.player(index, &player, application.as_ref()));
         let (from, to, application) = (from?, to?, application?);
         Some(model::Flow {
             name: flow.name,

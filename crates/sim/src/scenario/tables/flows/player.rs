@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::super::Resolver;
-use super::application::Application;
 use crate::scenario::declare::{computed, is};
+use crate::scenario::model::Application;
 use crate::scenario::quantity::Time;
 
 /// A player of media.
@@ -22,10 +22,10 @@ pub(super) struct Player {
 }
 
 impl Resolver<'_> {
-    pub(super) fn player(&mut self, index: &str, player: &Player, application: &Application) -> PlayerConfig {
-        if !application.is_media() {
-            let expected = "application.kind = \"audio\", \"cbr\" or \"video-trace\"";
-            self.report(&["flows", index, "player"], "shows media only, which have times", expected);
+    pub(super) fn player(&mut self, index: &str, player: &Player, application: Option<&Application>) -> PlayerConfig {
+        if application.is_some_and(|application| application.specimen().timeline().is_none()) {
+            let problem = "shows media only, which have times, and the application has no timeline";
+            self.report(&["flows", index, "player"], problem, "one of media, such as application.kind = \"audio\"");
         }
         let path = ["flows", index, "player", "resume_delay"];
         let start_up = player.start_up_delay;

@@ -1,0 +1,33 @@
+//! `kind = "adu"`.
+
+use hopcast_protocols::application::AduSource;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::super::super::Resolver;
+use super::{Application, Flow};
+use crate::scenario::declare::{is, nothing};
+use crate::scenario::model;
+use crate::scenario::quantity::{Size, Time};
+
+/// Application data units, each sent with a blocking call.
+#[derive(Deserialize, JsonSchema)]
+pub(in super::super) struct Keys {
+    /// Of one unit; one datagram where it is not TCP, so at most 65507 B over UDP and 64495 B over DCCP.
+    #[schemars(extend("minimum" = 1, "maximum" = 1_073_741_824))]
+    size: Size,
+    /// Between the return of one call and the next.
+    #[schemars(extend("minimum" = 0, "maximum" = 315_576_000, "x-default" = is("0 s", "none")))]
+    wait: Time,
+    /// In all; the last unit is cut short.
+    #[schemars(extend("minimum" = 1, "maximum" = 1e15, "x-default" = nothing("until stopped", "")))]
+    bytes: Option<Size>,
+}
+
+impl Application for Keys {
+    fn resolve(self, resolver: &mut Resolver<'_>, flow: &mut Flow<'_, '_>) -> Option<model::Application> {
+        resolver.check_datagram(flow, "size", self.size.0);
+        let (size, wait, bytes) = (self.size.0 as u32, self.wait.into(), self.bytes.map(|size| size.0 as u64));
+        Some(model::Application::new(move |start, _| AduSource::new(start, size, wait, bytes)))
+    }
+}

@@ -1,0 +1,34 @@
+//! `kind = "cbr"`.
+
+use hopcast_protocols::application::CbrSource;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::super::super::Resolver;
+use super::{Application, Flow, PACKET};
+use crate::scenario::declare::{computed, is};
+use crate::scenario::model;
+use crate::scenario::quantity::{Rate, Size, Time};
+
+/// One packet at a time, evenly but for jitter, never blocking.
+#[derive(Deserialize, JsonSchema)]
+pub(in super::super) struct Keys {
+    /// Payload rate.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12))]
+    rate: Rate,
+    /// Payload of one packet.
+    #[schemars(extend("minimum" = 1, "maximum" = 65_507, "x-default" = computed(PACKET)))]
+    packet: Option<Size>,
+    /// Each packet is written later than at its even instant by up to this time, drawn evenly for each.
+    #[schemars(extend("minimum" = 0, "maximum" = 3600, "x-default" = is("0 s", "none")))]
+    jitter: Time,
+}
+
+impl Application for Keys {
+    fn resolve(self, resolver: &mut Resolver<'_>, flow: &mut Flow<'_, '_>) -> Option<model::Application> {
+        let (rate, packet, jitter) = (self.rate.0, resolver.packet(flow, self.packet), self.jitter.into());
+        resolver.check_packet_rate(flow, rate / (8.0 * f64::from(packet)), packet);
+        let make = move |start, random| CbrSource::new(start, rate, packet).with_jitter(jitter, random);
+        Some(model::Application::new(make))
+    }
+}
