@@ -21,7 +21,9 @@ pub(super) struct Channel {
     /// From one channel to the next that does not overlap it, in hertz.
     spacing: f64,
     floor: Power,
+    /// Of the longest link, in metres, and of the longest for which obstacles leave so many whole dB more than none, from 0 dB on.
     reach: f64,
+    reaches: Vec<f64>,
 }
 
 /// A station as a transmitter and a receiver.
@@ -64,13 +66,15 @@ impl Attenuation {
 const NONADJACENT: f64 = 16.0;
 
 impl Channel {
-    /// Between `stations`, of which none hears less than `floor`, nor anything farther away than `reach` metres.
+    /// Between `stations`, of which none hears less than `floor`, nor anything farther away than `reach` metres; nor farther than
+    /// `reaches` has it where obstacles leave no more than so many whole dB above nothing.
     pub(super) fn new(
         radio: &Radio,
         stations: &[Station<'_>],
         attenuation: Attenuation,
         floor: Power,
         reach: f64,
+        reaches: Vec<f64>,
     ) -> Self {
         let phy = radio.phy();
         let end = |station: &Station<'_>| End {
@@ -83,7 +87,16 @@ impl Channel {
         let ends: Vec<End> = stations.iter().map(end).collect();
         let understand_all = ends.iter().all(|end| end.understands == ModulationClasses::ALL);
         let is_one = understand_all && ends.windows(2).all(|pair| pair[0].frequency == pair[1].frequency);
-        Self { ends, is_one, attenuation, adjacent_rejection: radio.adjacent_channel_rejection, spacing, floor, reach }
+        Self {
+            ends,
+            is_one,
+            attenuation,
+            adjacent_rejection: radio.adjacent_channel_rejection,
+            spacing,
+            floor,
+            reach,
+            reaches,
+        }
     }
 
     /// The longest link in metres; may be infinite.
@@ -130,10 +143,21 @@ impl Channel {
         let (here, there) = (places[from as usize], places[to as usize]);
         match survey {
             Some(survey) => {
-                self.link_behind(from, to, here, there, |_, power| survey.shadowed(power, from as usize, to as usize))
+                let [sender, receiver] = [from, to].map(|station| station as usize);
+                if self.is_too_far(here.distance_squared(there), survey.greatest_decibels(sender, receiver)) {
+                    return None;
+                }
+                self.link_behind(from, to, here, there, |_, power| survey.shadowed(power, sender, receiver))
             }
             None => self.link_between(from, to, here, there),
         }
+    }
+
+    /// Whether no link over a squared distance in m² is heard, if obstacles leave no more than so many `decibels`.
+    fn is_too_far(&self, distance_squared: f64, decibels: f64) -> bool {
+        // A little longer, so that rounding can't lose a link at the very edge.
+        let reach = self.reaches.get(libm::ceil(decibels) as usize).map(|reach| reach * (1.0 + 1e-9));
+        reach.is_some_and(|reach| distance_squared > reach * reach)
     }
 
     fn link_behind(

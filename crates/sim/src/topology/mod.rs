@@ -231,7 +231,7 @@ fn channel(radio: &Radio, stations: &[Station<'_>], seed: u64) -> Channel {
     let model = match &radio.propagation {
         Propagation::Range(range) => {
             let attenuation = Attenuation::Range(*range);
-            return Channel::new(radio, stations, attenuation, Attenuation::SENSED, range.carrier_sense);
+            return Channel::new(radio, stations, attenuation, Attenuation::SENSED, range.carrier_sense, Vec::new());
         }
         Propagation::Path(path) => (path.make)(),
     };
@@ -242,9 +242,11 @@ fn channel(radio: &Radio, stations: &[Station<'_>], seed: u64) -> Channel {
     let link_margin = shadowing(radio, false).map_or(0.0, |s| SHADOWING_DEVIATIONS * s.deviation);
     let floor = radio.reception.interference_floor - frame_margin;
     let strongest = stations.iter().map(|station| station.config.tx_power).fold(f64::NEG_INFINITY, f64::max);
-    let reach = model.reach(Decibel(floor - link_margin - strongest).as_ratio());
+    let reach = |margin: f64| model.reach(Decibel(floor - margin - strongest).as_ratio());
+    let reaches = (0..=link_margin as u32).map(|decibels| reach(f64::from(decibels))).collect();
+    let reach = reach(link_margin);
     let floor = Power::from_dbm(floor).max(Power::from_attowatts(1));
-    Channel::new(radio, stations, Attenuation::Path { model, obstacles }, floor, reach)
+    Channel::new(radio, stations, Attenuation::Path { model, obstacles }, floor, reach, reaches)
 }
 
 /// Shadowing that is drawn for each frame, or that belongs to places.
