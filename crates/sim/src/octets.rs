@@ -14,6 +14,7 @@ use hopcast_wire::{MacAddress, arp, dccp, ethernet, ieee80211, ipv4, llc, radiot
 
 use crate::address::{BSSID, ip_address, mac_address};
 use crate::host::packet::{Body, IPV4_HEADER, MAX_IP_PAYLOAD, Packet, RealPart, RoutingPart};
+use crate::host::{Management, Raw, Sdu};
 use crate::network::{self, Station};
 use crate::scenario::model::{Role, Scenario};
 
@@ -53,21 +54,19 @@ impl Encoder {
     }
 
     /// The octets of `frame`, whose first bit left or arrived at `start`.
-    pub(crate) fn encode(&mut self, frame: &Frame<Rc<Packet>>, start: Instant, received: Option<&Link>) -> &[u8] {
+    pub(crate) fn encode(&mut self, frame: &Frame<Rc<Sdu>>, start: Instant, received: Option<&Link>) -> &[u8] {
         self.octets.clear();
         self.push_radiotap(frame, start, received);
         let frame_start = self.octets.len();
         self.push_header(frame);
-        if let Some(packet) = &frame.payload {
-            if let Some(body) = packet.management() {
+        match frame.payload.as_deref() {
+            Some(Sdu::Management(management)) => {
                 let travelled = received.map_or(Duration::ZERO, |link| link.delay);
                 let sent = Instant::START + start.saturating_since(Instant::START + travelled);
-                self.push_management(body, frame, sent, packet.tag.created);
-            } else if let Some(message) = arp_message(packet, frame).filter(|_| packet.real().is_none()) {
-                self.push_arp(&message, packet);
-            } else {
-                self.push_packet(packet);
+                self.push_management(management, frame, sent);
             }
+            Some(sdu) => self.push_sdu(sdu, frame),
+            None => {}
         }
         self.octets.extend([0; fcs::LEN]);
         fcs::fill(&mut self.octets[frame_start..]);
@@ -75,7 +74,7 @@ impl Encoder {
         &self.octets
     }
 
-    fn push_radiotap(&mut self, frame: &Frame<Rc<Packet>>, start: Instant, received: Option<&Link>) {
+    fn push_radiotap(&mut self, frame: &Frame<Rc<Sdu>>, start: Instant, received: Option<&Link>) {
         let (frequency, _) = self.stations[frame.transmitter.0 as usize];
         let repr = radiotap::Repr {
             tsft: Some((start + frame.header).as_nanos() / 1_000),
@@ -89,7 +88,7 @@ impl Encoder {
         repr.emit(&mut radiotap::Packet::new_unchecked(room));
     }
 
-    fn push_header(&mut self, frame: &Frame<Rc<Packet>>) {
+    fn push_header(&mut self, frame: &Frame<Rc<Sdu>>) {
         // The field holds whole microseconds, 15 bits of them (9.2.4.2).
         let duration = (frame.duration.as_nanos() / 1_000).min(32_767) as u16;
         let receiver = destination(frame);
@@ -124,21 +123,21 @@ impl Encoder {
         repr.emit(&mut ieee80211::Packet::new_unchecked(room));
     }
 
-    /// The body of a management frame that was made at `created`, and whose first bit is `sent` now. The time in it is that at
-    /// which its own first bit leaves (11.1.3.1).
-    fn push_management(&mut self, body: &management::Repr, frame: &Frame<Rc<Packet>>, sent: Instant, created: Instant) {
-        let mut body = *body;
+    /// The body of a management frame whose first bit is `sent` now. The time in it is that at which its own first bit leaves
+    /// (11.1.3.1).
+    fn push_management(&mut self, management: &Management, frame: &Frame<Rc<Sdu>>, sent: Instant) {
+        let mut body = management.body;
         if let management::Repr::Beacon(bss) | management::Repr::ProbeResponse(bss) = &mut body {
             let header_bits = 8 * MANAGEMENT_HEADER;
             let header = Duration::from_nanos(header_bits * 1_000_000 / u64::from(frame.vector.data_rate().as_kbps()));
-            bss.timestamp += (sent + frame.header + header).saturating_since(created).as_nanos() / 1_000;
+            bss.timestamp += (sent + frame.header + header).saturating_since(management.created).as_nanos() / 1_000;
         }
         let room = self.grow(body.buffer_len());
         body.emit(room);
     }
 
     /// The network of a management frame: that of the access point, or of any.
-    fn bssid(&self, frame: &Frame<Rc<Packet>>) -> MacAddress {
+    fn bssid(&self, frame: &Frame<Rc<Sdu>>) -> MacAddress {
         match self.stations[frame.transmitter.0 as usize].1 {
             Role::AccessPoint => mac_address(frame.transmitter),
             _ => frame.receiver.map_or(MacAddress::BROADCAST, mac_address),
@@ -146,7 +145,7 @@ impl Encoder {
     }
 
     /// Access points forward by IP: a data frame goes to the access point itself, or comes from it.
-    fn addressing(&self, frame: &Frame<Rc<Packet>>) -> Addressing {
+    fn addressing(&self, frame: &Frame<Rc<Sdu>>) -> Addressing {
         let destination = destination(frame);
         let source = mac_address(frame.transmitter);
         match self.stations[frame.transmitter.0 as usize].1 {
@@ -157,59 +156,50 @@ impl Encoder {
     }
 
     /// The octets of a packet on a wire: no header before that of IP.
-    pub(crate) fn encode_packet(&mut self, packet: &Packet) -> &[u8] {
+    pub(crate) fn encode_packet(&mut self, sdu: &Sdu) -> &[u8] {
         self.octets.clear();
-        self.push_ip(packet);
+        if let Some(packet) = sdu.packet() {
+            self.push_ip(packet);
+        }
         &self.octets
     }
 
-    /// LLC/SNAP, then ARP, and the routing protocol's message behind it if that is what the packet is.
-    fn push_arp(&mut self, message: &arp::Repr, packet: &Packet) {
-        self.push_snap(llc::EtherType::Arp);
-        let room = self.grow(message.buffer_len());
-        message.emit(&mut arp::Packet::new_unchecked(room));
-        if let Some(part) = packet.routing() {
-            self.octets.extend_from_slice(&part.octets);
-        }
-    }
-
-    /// LLC/SNAP, then IP, or what else a real host sends.
-    fn push_packet(&mut self, packet: &Packet) {
-        self.push_snap(packet.real().map_or(llc::EtherType::Ipv4, |part| part.ether_type));
-        self.push_ip(packet);
-    }
-
-    /// The Ethernet frame that brings a packet to a real host; `None` for what such a host has no use for.
-    pub(crate) fn encode_ethernet(
-        &mut self,
-        packet: &Packet,
-        destination: MacAddress,
-        source: MacAddress,
-    ) -> Option<&[u8]> {
-        self.octets.clear();
-        let ether_type = match (&packet.body, packet.real()) {
-            (_, Some(part)) => part.ether_type,
-            (Body::Arp(_), None) => llc::EtherType::Arp,
-            (_, None) if packet.is_ip() => llc::EtherType::Ipv4,
-            _ => return None,
-        };
-        let header = ethernet::Repr { destination, source, ether_type };
-        let room = self.grow(header.buffer_len());
-        header.emit(&mut ethernet::Packet::new_unchecked(room));
-        match &packet.body {
-            Body::Arp(message) => {
-                let room = self.grow(message.buffer_len());
-                message.emit(&mut arp::Packet::new_unchecked(room));
-            }
-            _ => self.push_ip(packet),
-        }
-        Some(&self.octets)
-    }
-
-    fn push_snap(&mut self, kind: llc::EtherType) {
-        let snap = llc::Repr::new(kind);
+    /// LLC/SNAP, and what is in a data frame behind it.
+    fn push_sdu(&mut self, sdu: &Sdu, frame: &Frame<Rc<Sdu>>) {
+        let Some(ether_type) = ether_type(sdu) else { return };
+        let snap = llc::Repr::new(ether_type);
         let room = self.grow(snap.buffer_len());
         snap.emit(&mut llc::Packet::new_unchecked(room));
+        match sdu {
+            Sdu::Ip(packet) => self.push_ip(packet),
+            Sdu::Arp(packet) => self.push_arp(&packet.message),
+            Sdu::MessageInArp(packet) => {
+                self.push_arp(&shown_addresses(packet, frame));
+                self.octets.extend(packet.routing().into_iter().flat_map(|part| part.octets.iter()));
+            }
+            Sdu::Raw(Raw { part, .. }) => self.octets.extend_from_slice(&part.octets),
+            Sdu::Management(_) => {}
+        }
+    }
+
+    fn push_arp(&mut self, message: &arp::Repr) {
+        let room = self.grow(message.buffer_len());
+        message.emit(&mut arp::Packet::new_unchecked(room));
+    }
+
+    /// The Ethernet frame that brings `sdu` to a real host; `None` for what such a host has no use for.
+    pub(crate) fn encode_ethernet(&mut self, sdu: &Sdu, destination: MacAddress, source: MacAddress) -> Option<&[u8]> {
+        self.octets.clear();
+        let header = ethernet::Repr { destination, source, ether_type: ether_type(sdu)? };
+        let room = self.grow(header.buffer_len());
+        header.emit(&mut ethernet::Packet::new_unchecked(room));
+        match sdu {
+            Sdu::Ip(packet) => self.push_ip(packet),
+            Sdu::Arp(packet) => self.push_arp(&packet.message),
+            Sdu::Raw(Raw { part, .. }) => self.octets.extend_from_slice(&part.octets),
+            Sdu::MessageInArp(_) | Sdu::Management(_) => return None,
+        }
+        Some(&self.octets)
     }
 
     /// The IP header, and the part of the datagram that this packet carries.
@@ -234,9 +224,9 @@ impl Encoder {
         self.octets.resize(end_of_headers + payload, 0);
     }
 
-    /// What a real host sent; an IPv4 packet with the header as it has become.
+    /// The packet of a real host, with the header as it has become.
     fn push_real(&mut self, part: &RealPart, packet: &Packet) {
-        let Some(ip) = packet.is_ip().then(|| part.header(&packet.ip)).flatten() else {
+        let Some(ip) = part.header(&packet.ip) else {
             return self.octets.extend_from_slice(&part.octets);
         };
         let room = self.grow(ip.buffer_len());
@@ -263,34 +253,42 @@ impl Encoder {
 }
 
 /// Whom a frame is for: a station, or all, or the group that a real host has named.
-fn destination(frame: &Frame<Rc<Packet>>) -> MacAddress {
-    match (frame.receiver, frame.payload.as_ref().and_then(|packet| packet.real())) {
+fn destination(frame: &Frame<Rc<Sdu>>) -> MacAddress {
+    match (frame.receiver, frame.payload.as_ref().and_then(|sdu| sdu.real())) {
         (Some(receiver), _) => mac_address(receiver),
         (None, Some(part)) if part.destination.is_group() => part.destination,
         (None, _) => MacAddress::BROADCAST,
     }
 }
 
-/// What a packet says in ARP, if that is how it travels. A message of a routing protocol shows the addresses of its sender: to all
-/// it is a request, to one neighbour a reply.
-fn arp_message(packet: &Packet, frame: &Frame<Rc<Packet>>) -> Option<arp::Repr> {
-    match (&packet.body, packet.is_ip()) {
-        (_, true) => None,
-        (Body::Arp(message), _) => Some(*message),
-        _ => Some(arp::Repr {
-            operation: if frame.receiver.is_none() { arp::Operation::Request } else { arp::Operation::Reply },
-            sender_hardware: mac_address(frame.transmitter),
-            sender_protocol: ip_address(packet.ip.source),
-            target_hardware: frame.receiver.map_or(MacAddress([0; 6]), mac_address),
-            target_protocol: ip_address(packet.ip.destination),
-        }),
+/// What is behind LLC/SNAP, or in an Ethernet frame; `None` in a management frame, which has neither.
+fn ether_type(sdu: &Sdu) -> Option<llc::EtherType> {
+    match sdu {
+        Sdu::Ip(_) => Some(llc::EtherType::Ipv4),
+        Sdu::Arp(_) | Sdu::MessageInArp(_) => Some(llc::EtherType::Arp),
+        Sdu::Raw(raw) => Some(raw.ether_type),
+        Sdu::Management(_) => None,
+    }
+}
+
+/// The ARP packet before a message of a routing protocol. It shows the addresses of the sender: to all it is a request, to one
+/// neighbour a reply.
+fn shown_addresses(packet: &Packet, frame: &Frame<Rc<Sdu>>) -> arp::Repr {
+    arp::Repr {
+        operation: if frame.receiver.is_none() { arp::Operation::Request } else { arp::Operation::Reply },
+        sender_hardware: mac_address(frame.transmitter),
+        sender_protocol: ip_address(packet.ip.source),
+        target_hardware: frame.receiver.map_or(MacAddress([0; 6]), mac_address),
+        target_protocol: ip_address(packet.ip.destination),
     }
 }
 
 /// What a management frame is for.
-fn subtype(frame: &Frame<Rc<Packet>>) -> ManagementSubtype {
-    let body = frame.payload.as_ref().and_then(|packet| packet.management());
-    body.expect("a management frame has a body").subtype()
+fn subtype(frame: &Frame<Rc<Sdu>>) -> ManagementSubtype {
+    match frame.payload.as_deref() {
+        Some(Sdu::Management(management)) => management.body.subtype(),
+        other => unreachable!("a management frame has a body, and not {other:?}"),
+    }
 }
 
 fn radiotap_flags(vector: TxVector) -> radiotap::Flags {
@@ -357,7 +355,7 @@ fn emit_transport_header(body: &Body, payload: &[u8], ip: &ipv4::Repr, octets: &
             let payload_len = packet.payload.len as u16;
             dccp::Packet::new_unchecked(octets).fill_checksum(ip.source, ip.destination, payload, payload_len);
         }
-        Body::Message | Body::Arp(_) | Body::Real { .. } => {}
+        Body::Message | Body::Real { .. } => {}
     }
 }
 

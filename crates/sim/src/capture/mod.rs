@@ -18,7 +18,7 @@ use hopcast_radio::medium::Link;
 use hopcast_wire::pcapng::{self, LinkType};
 
 use crate::engine::{Attachment, Port, Ports, Tap};
-use crate::host::packet::Packet;
+use crate::host::Sdu;
 use crate::network;
 use crate::octets::Encoder;
 use crate::results::OutputError;
@@ -49,7 +49,7 @@ impl Capture {
     }
 
     /// What writes into these files; for [`crate::run::Simulation::set_tap`].
-    pub fn tap(&self) -> impl Tap<Rc<Packet>> + 'static {
+    pub fn tap(&self) -> impl Tap<Rc<Sdu>> + 'static {
         CaptureTap { files: Arc::clone(&self.files) }
     }
 
@@ -82,15 +82,15 @@ struct CaptureTap {
     files: Arc<Mutex<Files>>,
 }
 
-impl Tap<Rc<Packet>> for CaptureTap {
-    fn on_frame(&mut self, station: StationId, frame: &Frame<Rc<Packet>>, start: Instant, received: Option<&Link>) {
+impl Tap<Rc<Sdu>> for CaptureTap {
+    fn on_frame(&mut self, station: StationId, frame: &Frame<Rc<Sdu>>, start: Instant, received: Option<&Link>) {
         let mut files = self.files.lock().expect("a panic while a frame is written ends the run");
         files.write(station, frame, start, received);
     }
 
-    fn on_packet(&mut self, port: Port, packet: &Rc<Packet>, now: Instant) {
+    fn on_packet(&mut self, port: Port, sdu: &Rc<Sdu>, now: Instant) {
         let mut files = self.files.lock().expect("a panic while a frame is written ends the run");
-        files.write_packet(port, packet, now);
+        files.write_packet(port, sdu, now);
     }
 }
 
@@ -103,7 +103,7 @@ struct Files {
 }
 
 impl Files {
-    fn write(&mut self, station: StationId, frame: &Frame<Rc<Packet>>, start: Instant, received: Option<&Link>) {
+    fn write(&mut self, station: StationId, frame: &Frame<Rc<Sdu>>, start: Instant, received: Option<&Link>) {
         let port = self.ports.of_station(station);
         let Some(node) = self.nodes.get_mut(port.host as usize).filter(|_| self.error.is_none()) else { return };
         let octets = self.encoder.encode(frame, start, received);
@@ -112,9 +112,9 @@ impl Files {
         self.error = node.write(port.interface, at, octets).err();
     }
 
-    fn write_packet(&mut self, port: Port, packet: &Packet, now: Instant) {
+    fn write_packet(&mut self, port: Port, sdu: &Sdu, now: Instant) {
         let Some(node) = self.nodes.get_mut(port.host as usize).filter(|_| self.error.is_none()) else { return };
-        self.error = node.write(port.interface, now.as_nanos(), self.encoder.encode_packet(packet)).err();
+        self.error = node.write(port.interface, now.as_nanos(), self.encoder.encode_packet(sdu)).err();
     }
 }
 

@@ -36,7 +36,8 @@ pub use ip::reassembly::{REASSEMBLY_MEMORY, REASSEMBLY_TIMEOUT};
 pub use ip::router::{Neighbour, ROUTE_QUEUE_PACKETS, ROUTE_QUEUE_TIMEOUT, Router};
 pub use ip::routes::{Destinations, Hop, Routes};
 pub use link::card;
-pub use pool::PacketPool;
+pub use link::sdu::{Arp, Ends, Management, Raw, Sdu};
+pub use pool::SduPool;
 pub use real::{Arrival, BegunDatagrams, Listener, RealFrame};
 pub use socket::SocketOptions;
 pub use socket::dccp::DccpOptions;
@@ -49,11 +50,11 @@ use app::Program;
 use hopcast_protocols::arp::Config as ArpConfig;
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::edca::UserPriority;
-use hopcast_radio::mac::{Payload, QueueSpace, StationId};
+use hopcast_radio::mac::{QueueSpace, StationId};
 use ip::reassembly::Reassembly;
 use ip::router::Undelivered;
 use link::arp::Resolution;
-use packet::{Body, Packet};
+use packet::Packet;
 use real::{ErrorLimit, Real};
 use socket::dccp::DccpSocket;
 use socket::tcp::TcpSocket;
@@ -85,7 +86,7 @@ struct Stack {
     real: Option<Box<Real>>,
     /// Where addresses of neighbours' radios are not known beforehand.
     resolution: Option<Box<Resolution>>,
-    /// Packets for the interfaces, in order.
+    /// What is for the interfaces, in order.
     ready: VecDeque<Transmit>,
     /// TCP sockets that may have a segment to send, or something to tell.
     talkers: VecDeque<u32>,
@@ -145,17 +146,17 @@ pub struct Context<'a> {
     pub flows: &'a mut FlowTable,
     /// The counters of this node.
     pub counters: &'a mut Counters,
-    /// The packets of all nodes.
-    pub pool: &'a mut PacketPool,
+    /// What all nodes give to interfaces.
+    pub pool: &'a mut SduPool,
 }
 
-/// A packet for an interface.
+/// What is for an interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transmit {
     /// The interface, and the neighbour that is to receive it.
     pub hop: Hop,
     /// What it receives.
-    pub packet: Rc<Packet>,
+    pub sdu: Rc<Sdu>,
 }
 
 /// One end of a UDP association or of a connection.
@@ -203,8 +204,8 @@ impl Host {
     /// have changed of what [`Self::poll_output`], [`Self::poll_purge`] and [`Self::poll_timeout`] tell: with most messages of a routing
     /// protocol that goes by flooding nothing has.
     #[inline]
-    pub fn handle_packet(&mut self, packet: &Packet, from: Neighbour, cx: &mut Context<'_>) -> bool {
-        let has_changed = self.stack.handle_packet(packet, from, cx);
+    pub fn handle_packet(&mut self, sdu: &Sdu, from: Neighbour, cx: &mut Context<'_>) -> bool {
+        let has_changed = self.stack.handle_sdu(sdu, from, cx);
         if has_changed {
             self.run_programs(cx);
         }
@@ -212,9 +213,9 @@ impl Host {
     }
 
     /// A packet for this host was lost on its way from the interface.
-    pub fn handle_lost(&mut self, packet: &Packet, cause: DropCause, cx: &mut Context<'_>) {
+    pub fn handle_lost(&mut self, sdu: &Sdu, cause: DropCause, cx: &mut Context<'_>) {
         cx.counters.received += 1;
-        count_host_drop(packet, 1, cause, cx);
+        count_host_drop(sdu.packet(), 1, cause, cx);
     }
 
     /// This host heard a packet on its way from one neighbour to another node.
@@ -222,23 +223,23 @@ impl Host {
         self.stack.handle_overheard(packet, from, to, cx);
     }
 
-    /// The interface has sent `packet`: its frame was acknowledged, or needed no acknowledgement.
-    pub fn handle_sent(&mut self, packet: Rc<Packet>, cx: &mut Context<'_>) {
+    /// The interface has sent `sdu`: its frame was acknowledged, or needed no acknowledgement.
+    pub fn handle_sent(&mut self, sdu: Rc<Sdu>, cx: &mut Context<'_>) {
         cx.counters.sent += 1;
-        self.stack.release(&packet, cx.now);
-        cx.pool.take_back(packet);
+        self.stack.release(sdu.packet(), cx.now);
+        cx.pool.take_back(sdu);
     }
 
-    /// `packet`, which the interface has sent without acknowledgement, did not arrive.
-    pub fn handle_unheard(&mut self, packet: &Packet, cx: &mut Context<'_>) {
-        count_drop(packet, 1, DropCause::Unheard, None, cx);
+    /// `sdu`, which the interface has sent without acknowledgement, did not arrive.
+    pub fn handle_unheard(&mut self, sdu: &Sdu, cx: &mut Context<'_>) {
+        count_drop(sdu.packet(), 1, DropCause::Unheard, None, cx);
     }
 
-    /// The interface dropped `packet`, which was for `to`, on its queue or after its last attempt. A routing protocol hears of
-    /// the latter, and may take the packet back.
-    pub fn handle_drop(&mut self, packet: Rc<Packet>, to: Neighbour, cause: DropCause, cx: &mut Context<'_>) {
-        self.stack.handle_drop(&packet, to, cause, cx);
-        cx.pool.take_back(packet);
+    /// The interface dropped `sdu`, which was for `to`, on its queue or after its last attempt. A routing protocol hears of
+    /// the latter, and may take a packet back.
+    pub fn handle_drop(&mut self, sdu: Rc<Sdu>, to: Neighbour, cause: DropCause, cx: &mut Context<'_>) {
+        self.stack.handle_drop(&sdu, to, cause, cx);
+        cx.pool.take_back(sdu);
     }
 
     /// The next neighbour, given as interface and station, for which nothing is to wait at the interface any more. What waits
@@ -247,9 +248,9 @@ impl Host {
         self.stack.poll_purge()
     }
 
-    /// The interface gives back `packet`, which waited for `to`.
-    pub fn handle_purged(&mut self, packet: &Packet, to: Neighbour, cx: &mut Context<'_>) {
-        self.stack.handle_undelivered(packet, to, Undelivered::Purged, DropCause::NoRoute, cx);
+    /// The interface gives back `sdu`, which waited for `to`.
+    pub fn handle_purged(&mut self, sdu: &Sdu, to: Neighbour, cx: &mut Context<'_>) {
+        self.stack.handle_undelivered(sdu, to, Undelivered::Purged, DropCause::NoRoute, cx);
     }
 
     /// It is [`Self::poll_timeout`], or later.
@@ -381,7 +382,7 @@ impl Host {
     /// Enters the datagrams that this host holds, whole or in part, in `census`. Those in the interface are not among them.
     pub fn count_in_flight(&self, census: &mut Census) {
         let Stack { ready, reassembly, router, resolution, udp, dccp, .. } = &self.stack;
-        let packets = ready.iter().map(|transmit| &*transmit.packet).chain(reassembly.datagrams());
+        let packets = ready.iter().filter_map(|transmit| transmit.sdu.packet()).chain(reassembly.datagrams());
         let packets = packets.chain(router.iter().flat_map(|router| router.waiting()));
         let packets = packets.chain(resolution.iter().flat_map(|resolution| resolution.waiting()));
         packets.for_each(|packet| census.insert(packet.tag.flow, packet.tag.seq));
@@ -426,9 +427,9 @@ impl Host {
         self.stack.poll_arrival()
     }
 
-    /// The real host has sent `packet` to the neighbour behind `hop`.
-    pub fn handle_sent_by_real(&mut self, hop: Hop, packet: Packet, cx: &mut Context<'_>) {
-        self.stack.handle_sent_by_real(hop, packet, cx);
+    /// The real host has sent `sdu` to the neighbour behind `hop`.
+    pub fn handle_sent_by_real(&mut self, hop: Hop, sdu: Sdu, cx: &mut Context<'_>) {
+        self.stack.handle_sent_by_real(hop, sdu, cx);
     }
 
     /// The real host at the other end of a connection of this host's sends `packet`, now: what it brings that is new enters the
@@ -469,49 +470,6 @@ impl Stack {
             reassembly: Reassembly::new(),
             timers: Timers::new(3),
             next_id: 0,
-        }
-    }
-
-    /// See [`Host::handle_packet`].
-    #[inline]
-    fn handle_packet(&mut self, packet: &Packet, from: Neighbour, cx: &mut Context<'_>) -> bool {
-        cx.counters.received += 1;
-        match &packet.body {
-            _ if self.router.is_none() && self.real.is_some() => self.hand_out(packet, from, cx),
-            Body::Arp(message) => self.handle_arp(message, from, cx),
-            Body::Real { .. } => self.handle_real(packet, from, cx),
-            _ if self.router.is_some() => return self.handle_routed(packet, from, cx),
-            _ if packet.ip.destination == self.node => self.receive(packet, cx),
-            _ => self.forward(packet, from, cx),
-        }
-        true
-    }
-
-    /// See [`Host::handle_drop`].
-    fn handle_drop(&mut self, packet: &Packet, to: Neighbour, cause: DropCause, cx: &mut Context<'_>) {
-        let is_link_lost = matches!(cause, DropCause::RetryLimitShort | DropCause::RetryLimitLong);
-        if is_link_lost && self.router.is_some() {
-            self.handle_undelivered(packet, to, Undelivered::Dropped, cause, cx);
-        } else {
-            cx.counters.interface_dropped += 1;
-            count_drop(packet, 1, cause, Some((self.node, to.node)), cx);
-            self.release(packet, cx.now);
-        }
-    }
-
-    /// The next packet for an interface that needs no room.
-    #[inline]
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Option<Transmit> {
-        loop {
-            let transmit = self.ready.pop_front()?;
-            if transmit.packet.is_expired(cx.now) {
-                count_host_drop(&transmit.packet, 1, DropCause::Expired, cx);
-                self.release(&transmit.packet, cx.now);
-                continue;
-            }
-            cx.counters.transmitted += 1;
-            cx.counters.forwarded += u64::from(transmit.packet.ip.source != self.node);
-            return Some(transmit);
         }
     }
 }
@@ -560,17 +518,25 @@ impl Slot {
     }
 }
 
-/// Counts `packets` packets of one datagram as dropped. Unless it is TCP's the datagram can't arrive any more by this copy.
-/// `link`: whose frame the interface gave up, and for whom.
-fn count_drop(packet: &Packet, packets: u32, cause: DropCause, link: Option<(NodeId, NodeId)>, cx: &mut Context<'_>) {
+/// Counts `packets` packets of one datagram as dropped, or one SDU that is no packet. Unless it is TCP's the datagram can't arrive
+/// any more by this copy. `link`: whose frame the interface gave up, and for whom.
+fn count_drop<'a>(
+    packet: impl Into<Option<&'a Packet>>,
+    packets: u32,
+    cause: DropCause,
+    link: Option<(NodeId, NodeId)>,
+    cx: &mut Context<'_>,
+) {
     cx.counters[cause] += u64::from(packets);
-    if let Some(seq) = packet.datagram() {
+    if let Some(packet) = packet.into()
+        && let Some(seq) = packet.datagram()
+    {
         cx.flows.handle_datagram_dropped(packet.tag.flow, seq, cause, link);
     }
 }
 
 /// Counts packets that this host itself dropped.
-fn count_host_drop(packet: &Packet, packets: u32, cause: DropCause, cx: &mut Context<'_>) {
+fn count_host_drop<'a>(packet: impl Into<Option<&'a Packet>>, packets: u32, cause: DropCause, cx: &mut Context<'_>) {
     cx.counters.host_dropped += u64::from(packets);
     count_drop(packet, packets, cause, None, cx);
 }

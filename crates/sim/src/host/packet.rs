@@ -1,4 +1,4 @@
-//! An IP datagram, or a fragment of one, as a small value: what its headers say, and whose data it carries. And an ARP packet.
+//! An IP datagram, or a fragment of one, as a small value: what its headers say, and whose data it carries.
 
 use crate::id::{FlowId, NodeId};
 use hopcast_protocols::fec;
@@ -7,10 +7,7 @@ use hopcast_protocols::routing::Encapsulation;
 use hopcast_protocols::time::Instant;
 use hopcast_protocols::transport::dccp;
 use hopcast_protocols::transport::tcp::Segment;
-use hopcast_radio::mac::Payload;
 use hopcast_radio::mac::edca::UserPriority;
-use hopcast_wire::ieee80211::management;
-use hopcast_wire::llc::EtherType;
 use hopcast_wire::{MacAddress, arp};
 use std::sync::Arc;
 
@@ -31,8 +28,7 @@ pub const MAX_UDP_PAYLOAD: u32 = MAX_IP_PAYLOAD - UDP_HEADER;
 /// Time to live of a new datagram (RFC 1700, "Assigned numbers", IP time to live parameter).
 pub const DEFAULT_TTL: u8 = 64;
 
-/// One IPv4 packet, or an ARP packet, of whose `ip` no octet is on the air. Octets of applications are not carried, but those of
-/// real hosts; a capture fills them in.
+/// One IPv4 packet. Octets of applications are not carried, but those of real hosts; a capture fills them in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {
     /// The IP header.
@@ -52,8 +48,6 @@ pub struct Part {
     pub routing: Option<RoutingPart>,
     /// What the payload is to FEC.
     pub coded: Option<Arc<Coded>>,
-    /// It is no packet but the body of a management frame, and the IP header says no more than between whom it passes.
-    pub management: Option<management::Repr>,
     /// It is what a real host sent.
     pub real: Option<RealPart>,
 }
@@ -63,8 +57,6 @@ pub struct Part {
 pub struct RealPart {
     /// Whom the host's interface addressed: of a group, who is meant by a frame to all.
     pub destination: MacAddress,
-    /// What they are.
-    pub ether_type: EtherType,
     /// What follows the Ethernet header. Fields of an IPv4 header that change on the way are those of [`Packet::ip`].
     pub octets: Arc<[u8]>,
 }
@@ -146,8 +138,8 @@ pub enum Body {
     Dccp(dccp::Packet),
     /// Of a real host: [`Part::real`] has the octets.
     Real {
-        /// The protocol number of an IPv4 datagram; `None`: it is no IPv4 that hosts of the simulation understand.
-        protocol: Option<u8>,
+        /// The protocol number.
+        protocol: u8,
         /// Source port; zero without one, and of a fragment.
         source_port: u16,
         /// Destination port, the same.
@@ -155,8 +147,6 @@ pub enum Body {
     },
     /// No data: the packet is a message of a routing protocol.
     Message,
-    /// No data and no IP: RFC 826.
-    Arp(arp::Repr),
 }
 
 /// What the measurement and the source's socket know of a packet; no octets of it are on the air.
@@ -192,7 +182,7 @@ impl Packet {
         match self.body {
             Body::Udp { .. } => Some(self.tag.seq),
             Body::Dccp(_) | Body::Real { .. } => Some(self.tag.seq).filter(|&seq| seq != Tag::NO_DATAGRAM),
-            Body::Tcp { .. } | Body::Message | Body::Arp(_) => None,
+            Body::Tcp { .. } | Body::Message => None,
         }
     }
 
@@ -203,34 +193,7 @@ impl Packet {
             true => 0,
             false => u64::from(self.body.source_port()) << 16 | u64::from(self.body.destination_port()),
         };
-        let addresses = u64::from(self.ip.source.0) << 32 | u64::from(self.ip.destination.0);
-        random::hash(0, Purpose::FlowQueue, addresses, u64::from(self.body.protocol()) << 32 | ports)
-    }
-
-    /// The body of a management frame, made at `now`, from a node to another one, or to all.
-    pub fn of_management(
-        body: management::Repr,
-        ends: (NodeId, NodeId),
-        expires: Option<Instant>,
-        now: Instant,
-    ) -> Self {
-        let (source, destination) = ends;
-        // No body is longer than some hundred octets.
-        let payload = body.buffer_len() as u16;
-        Self {
-            ip: Ipv4 { source, destination, id: 0, offset: 0, payload, more_fragments: false, ttl: 0 },
-            body: Body::Message,
-            tag: Tag {
-                flow: FlowId::NONE,
-                seq: 0,
-                created: now,
-                socket: u16::MAX,
-                // 10.2.3.2: under EDCA management frames are of the category voice.
-                priority: UserPriority::NETWORK_CONTROL,
-                expires,
-            },
-            part: Some(Arc::new(Part { management: Some(body), ..Part::default() })),
-        }
+        flow_between(self.ip.source, self.ip.destination, u64::from(self.body.protocol()) << 32 | ports)
     }
 
     /// Puts a routing protocol's part behind the IP header, in place of the one that is there.
@@ -240,7 +203,7 @@ impl Packet {
         }
         let (coded, real) = (self.coded().cloned(), self.real().cloned());
         let is_needed = routing.is_some() || coded.is_some() || real.is_some();
-        self.part = is_needed.then(|| Arc::new(Part { routing, coded, management: None, real }));
+        self.part = is_needed.then(|| Arc::new(Part { routing, coded, real }));
     }
 
     /// What the payload is to FEC, if that protects the flow.
@@ -248,28 +211,9 @@ impl Packet {
         self.part.as_deref()?.coded.as_ref()
     }
 
-    /// Octets of this packet, its IP header included; of the body of a management frame, its own.
+    /// Octets of this packet, its IP header included.
     pub fn octets(&self) -> u32 {
-        match &self.body {
-            _ if self.management().is_some() => u32::from(self.ip.payload),
-            Body::Real { protocol: None, .. } => u32::from(self.ip.payload),
-            Body::Arp(_) if self.part.is_none() => ARP_PACKET,
-            _ => {
-                let ip = if self.is_ip() { IPV4_HEADER + u32::from(self.ip.payload) } else { 0 };
-                ip + self.routing().map_or(0, RoutingPart::octets_on_air)
-            }
-        }
-    }
-
-    /// Whether it has an IP header on the air.
-    pub fn is_ip(&self) -> bool {
-        match &self.body {
-            Body::Udp { .. } | Body::Tcp { .. } | Body::Dccp(_) => true,
-            Body::Real { protocol, .. } => protocol.is_some(),
-            Body::Message if self.management().is_some() => false,
-            Body::Message => self.routing().is_none_or(|part| part.encapsulation != Encapsulation::Arp),
-            Body::Arp(_) => false,
-        }
+        IPV4_HEADER + u32::from(self.ip.payload) + self.routing().map_or(0, RoutingPart::octets_on_air)
     }
 
     /// What a routing protocol has put behind the IP header.
@@ -280,11 +224,6 @@ impl Packet {
     /// The octets of the real host that sent it.
     pub fn real(&self) -> Option<&RealPart> {
         self.part.as_deref()?.real.as_ref()
-    }
-
-    /// The body of the management frame that this is.
-    pub fn management(&self) -> Option<&management::Repr> {
-        self.part.as_deref()?.management.as_ref()
     }
 
     /// The protocol field of the IP header ("Assigned internet protocol numbers", IANA).
@@ -303,21 +242,20 @@ impl Packet {
 
 impl Body {
     /// The protocol number of the datagram ("Assigned internet protocol numbers", IANA); of a message that of UDP, in which
-    /// it travels unless it has a number of its own; 0 of an ARP packet.
+    /// it travels unless it has a number of its own.
     pub const fn protocol(&self) -> u8 {
         match self {
             Self::Tcp { .. } => 6,
             Self::Dccp(_) => 33,
             Self::Udp { .. } | Self::Message => 17,
-            Self::Real { protocol: Some(protocol), .. } => *protocol,
-            Self::Real { protocol: None, .. } | Self::Arp(_) => 0,
+            Self::Real { protocol, .. } => *protocol,
         }
     }
 
     /// Source port; zero without data.
     pub fn source_port(&self) -> u16 {
         match *self {
-            Self::Message | Self::Arp(_) => 0,
+            Self::Message => 0,
             Self::Udp { source_port, .. } | Self::Tcp { source_port, .. } | Self::Real { source_port, .. } => {
                 source_port
             }
@@ -328,7 +266,7 @@ impl Body {
     /// Destination port; zero without data.
     pub fn destination_port(&self) -> u16 {
         match *self {
-            Self::Message | Self::Arp(_) => 0,
+            Self::Message => 0,
             Self::Udp { destination_port, .. }
             | Self::Tcp { destination_port, .. }
             | Self::Real { destination_port, .. } => destination_port,
@@ -342,39 +280,23 @@ impl Body {
             Self::Udp { length, .. } => UDP_HEADER + u32::from(*length),
             Self::Tcp { segment, .. } => TCP_HEADER + segment.options_len() + u32::from(segment.payload_len),
             Self::Dccp(packet) => packet.header.len() as u32 + packet.payload.len,
-            Self::Message | Self::Arp(_) | Self::Real { .. } => 0,
+            Self::Message | Self::Real { .. } => 0,
         }
     }
 
     /// Whether it carries data of a transport protocol.
     pub const fn has_data(&self) -> bool {
-        matches!(self, Self::Udp { .. } | Self::Tcp { .. } | Self::Dccp(_) | Self::Real { protocol: Some(_), .. })
+        !matches!(self, Self::Message)
     }
 }
 
 // A packet is copied at each hop that changes it.
 const _: () = assert!(size_of::<Packet>() <= 128);
 
-impl Payload for Packet {
-    fn priority(&self) -> UserPriority {
-        self.tag.priority
-    }
-
-    fn octets(&self) -> u32 {
-        Packet::octets(self)
-    }
-
-    fn flow(&self) -> u64 {
-        Packet::flow(self)
-    }
-
-    fn expires(&self) -> Option<Instant> {
-        self.tag.expires
-    }
-
-    fn is_management(&self) -> bool {
-        self.management().is_some()
-    }
+/// Names a flow between two nodes, with protocol and ports.
+pub(in crate::host) fn flow_between(source: NodeId, destination: NodeId, protocol_and_ports: u64) -> u64 {
+    let addresses = u64::from(source.0) << 32 | u64::from(destination.0);
+    random::hash(0, Purpose::FlowQueue, addresses, protocol_and_ports)
 }
 
 #[cfg(test)]

@@ -1,37 +1,38 @@
-//! Packets that are shared by all that hold them, and whose memory is used again.
+//! What crosses links, shared by all that hold it, in memory that is used again.
 
 use std::rc::Rc;
 
+use super::link::sdu::Sdu;
 use super::packet::{Ipv4, Packet};
 
-/// The memory of packets that nobody holds any more: that a packet is made, or changed on its way, allocates nothing once as many
-/// have been on their way at a time.
+/// The memory of what nobody holds any more: that a packet is made, or changed on its way, allocates nothing once as many have been
+/// on their way at a time.
 #[derive(Debug, Default)]
-pub struct PacketPool {
-    free: Vec<Rc<Packet>>,
+pub struct SduPool {
+    free: Vec<Rc<Sdu>>,
 }
 
-impl PacketPool {
-    /// Makes a packet one that several can hold: the interfaces of its sender, the medium, and whoever receives it.
+impl SduPool {
+    /// Makes of `sdu` one that several can hold: the interfaces of its sender, the medium, and whoever receives it.
     #[inline]
-    pub fn share(&mut self, packet: Packet) -> Rc<Packet> {
-        let Some(mut shared) = self.free.pop() else { return Rc::new(packet) };
+    pub fn share(&mut self, sdu: Sdu) -> Rc<Sdu> {
+        let Some(mut shared) = self.free.pop() else { return Rc::new(sdu) };
         match Rc::get_mut(&mut shared) {
             Some(place) => {
-                *place = packet;
+                *place = sdu;
                 shared
             }
-            None => Rc::new(packet),
+            None => Rc::new(sdu),
         }
     }
 
     /// A packet like `packet`, which several can hold, with another IP header. It is made where it stays.
     #[inline]
-    pub fn share_with(&mut self, ip: Ipv4, packet: &Packet) -> Rc<Packet> {
+    pub fn share_with(&mut self, ip: Ipv4, packet: &Packet) -> Rc<Sdu> {
         let Packet { ip: _, body, tag, part } = packet;
         let mut shared = self.free.pop();
-        let Some(place) = shared.as_mut().and_then(Rc::get_mut) else {
-            return Rc::new(Packet { ip, ..packet.clone() });
+        let Some(Sdu::Ip(place)) = shared.as_mut().and_then(Rc::get_mut) else {
+            return Rc::new(Sdu::Ip(Packet { ip, ..packet.clone() }));
         };
         place.ip = ip;
         place.body.clone_from(body);
@@ -40,11 +41,11 @@ impl PacketPool {
         shared.expect("its place has been written")
     }
 
-    /// Takes a packet back from its last holder; where there is another one, it is that one's.
+    /// Takes back what its last holder has done with; where there is another one, it is that one's.
     #[inline]
-    pub fn take_back(&mut self, packet: Rc<Packet>) {
-        if Rc::strong_count(&packet) == 1 {
-            self.free.push(packet);
+    pub fn take_back(&mut self, sdu: Rc<Sdu>) {
+        if Rc::strong_count(&sdu) == 1 {
+            self.free.push(sdu);
         }
     }
 }
@@ -52,38 +53,47 @@ impl PacketPool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::ip::fragment::tests::datagram;
+    use crate::host::ip::fragment::tests;
+
+    fn datagram(length: u16, id: u16, seq: u64) -> Sdu {
+        Sdu::Ip(tests::datagram(length, id, seq))
+    }
+
+    fn packet(sdu: &Sdu) -> &Packet {
+        sdu.packet().expect("all are packets")
+    }
 
     #[test]
     fn memory_that_nobody_holds_is_used_again() {
-        let mut pool = PacketPool::default();
+        let mut pool = SduPool::default();
         let first = pool.share(datagram(100, 1, 0));
         let place = Rc::as_ptr(&first);
         pool.take_back(first);
         let second = pool.share(datagram(200, 2, 1));
-        assert_eq!((Rc::as_ptr(&second), second.ip.id), (place, 2));
+        assert_eq!((Rc::as_ptr(&second), packet(&second).ip.id), (place, 2));
     }
 
     #[test]
     fn a_packet_with_another_header_is_otherwise_the_same() {
-        let mut pool = PacketPool::default();
+        let mut pool = SduPool::default();
         let old = pool.share(datagram(100, 1, 0));
-        let fresh = pool.share_with(Ipv4 { ttl: 7, ..old.ip }, &old);
-        assert_eq!(*fresh, Packet { ip: Ipv4 { ttl: 7, ..old.ip }, ..(*old).clone() });
-        let other = datagram(200, 2, 1);
+        let ip = Ipv4 { ttl: 7, ..packet(&old).ip };
+        let fresh = pool.share_with(ip, packet(&old));
+        assert_eq!(*fresh, Sdu::Ip(Packet { ip, ..packet(&old).clone() }));
+        let other = tests::datagram(200, 2, 1);
         pool.take_back(fresh);
-        let place = pool.share_with(Ipv4 { ttl: 9, ..other.ip }, &other);
-        assert_eq!(*place, Packet { ip: Ipv4 { ttl: 9, ..other.ip }, ..other });
-        assert_eq!(old.ip.id, 1);
+        let ip = Ipv4 { ttl: 9, ..other.ip };
+        assert_eq!(*pool.share_with(ip, &other), Sdu::Ip(Packet { ip, ..other }));
+        assert_eq!(packet(&old).ip.id, 1);
     }
 
     #[test]
     fn a_packet_that_another_holds_stays_as_it_is() {
-        let mut pool = PacketPool::default();
+        let mut pool = SduPool::default();
         let first = pool.share(datagram(100, 1, 0));
         let held = Rc::clone(&first);
         pool.take_back(first);
         let second = pool.share(datagram(200, 2, 1));
-        assert_eq!((held.ip.id, second.ip.id), (1, 2));
+        assert_eq!((packet(&held).ip.id, packet(&second).ip.id), (1, 2));
     }
 }

@@ -17,6 +17,7 @@ use hopcast_wire::checksum::Policy;
 use hopcast_wire::llc::EtherType;
 use hopcast_wire::{MacAddress, arp, icmpv4, ipv4, udp};
 
+use super::link::sdu::{Arp, Ends, Raw, Sdu};
 use super::packet::{Body, DEFAULT_TTL, IPV4_HEADER, Ipv4, Packet, Part, RealPart, Tag, UDP_HEADER};
 use super::socket::SocketId;
 use super::socket::tcp::Handed;
@@ -63,18 +64,18 @@ pub(super) struct Real {
     pub(super) streams: BTreeMap<FlowId, Handed>,
 }
 
-/// A packet for a real host.
+/// What is for a real host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrival {
     /// When it came.
     pub at: Instant,
     /// The neighbour that it came from, and the interface that it came to.
     pub from: Neighbour,
-    /// The packet.
-    pub packet: Packet,
+    /// The packet, or what else it is.
+    pub sdu: Sdu,
 }
 
-/// What a packet of a real host is made of.
+/// A frame of a real host.
 #[derive(Clone, Copy, Debug)]
 pub struct RealFrame<'a> {
     /// Whom it is for.
@@ -91,7 +92,7 @@ pub struct RealFrame<'a> {
 const HEADER: usize = IPV4_HEADER as usize;
 
 impl RealPart {
-    /// The header of the IPv4 packet that it holds. That it has one was seen when it came; panics if it is of another protocol.
+    /// The header of the IPv4 packet that it holds. That it has one was seen when it came; panics if it is none.
     pub fn ip(&self) -> ipv4::Packet<&[u8]> {
         ipv4::Packet::new_unchecked(&self.octets[..HEADER])
     }
@@ -124,72 +125,81 @@ impl RealPart {
     }
 }
 
-impl Packet {
+impl Sdu {
     /// What a real host sends at `now`, from one node to another, or to all.
     ///
     /// Address resolution becomes what simulated hosts make of it themselves, if it shows the address that the frame comes from:
     /// behind another one there need be no station. What does not, and IPv4 with options, is carried, but nothing that a simulated
     /// host could act on.
-    pub fn of_real(frame: &RealFrame<'_>, (source, destination): (NodeId, NodeId), now: Instant) -> Self {
-        let RealFrame { destination: address, source: sender, ether_type, octets } = *frame;
-        let mut tag = Tag {
-            flow: FlowId::NONE,
-            seq: Tag::NO_DATAGRAM,
-            created: now,
-            socket: u16::MAX,
-            priority: priority(ether_type, octets),
-            expires: None,
-        };
-        // An interface has an MTU, which is below 65536.
-        let payload = octets.len() as u16;
-        let mut ip = Ipv4 { source, destination, id: 0, offset: 0, payload, more_fragments: false, ttl: 0 };
+    pub fn of_real(frame: &RealFrame<'_>, ends: Ends, now: Instant) -> Self {
+        let RealFrame { destination, source, ether_type, octets } = *frame;
         if ether_type == EtherType::Arp
             && let Ok(message) = arp::Packet::new_checked(octets).and_then(|packet| arp::Repr::parse(&packet))
-            && message.sender_hardware == sender
+            && message.sender_hardware == source
         {
-            (ip.payload, tag.seq) = (0, 0);
-            return Self { ip, body: Body::Arp(message), tag, part: None };
+            return Self::Arp(Arp { ends, message });
         }
-        let mut body = Body::Real { protocol: None, source_port: 0, destination_port: 0 };
-        let mut octets = octets;
         if ether_type == EtherType::Ipv4
-            && let Ok(packet) = ipv4::Packet::new_checked(octets)
-            && packet.header_len() == HEADER
-            && let Ok(header) = ipv4::Repr::parse(&packet, Policy::Verify)
+            && let Some(packet) = Packet::of_real(destination, octets, now)
         {
-            ip = Ipv4 {
-                source: node_of(header.source),
-                destination: node_of(header.destination),
-                id: header.identification,
-                offset: header.fragment_offset,
-                payload: header.payload_len,
-                more_fragments: header.more_fragments,
-                ttl: header.time_to_live,
-            };
-            // What a link pads is no part of the packet.
-            octets = &octets[..HEADER + usize::from(header.payload_len)];
-            let is_fragment = header.more_fragments || header.fragment_offset > 0;
-            let [source_port, destination_port] = ports(header.protocol.into(), &octets[HEADER..], is_fragment);
-            body = Body::Real { protocol: Some(header.protocol.into()), source_port, destination_port };
+            return Self::Ip(packet);
         }
-        let part = RealPart { destination: address, ether_type, octets: octets.into() };
-        Self { ip, body, tag, part: Some(Arc::new(Part { real: Some(part), ..Part::default() })) }
-    }
-
-    /// Whether it is for no host alone, or nothing that a simulated host understands.
-    fn is_for_group(&self) -> bool {
-        let address = ip_address(self.ip.destination);
-        matches!(self.body, Body::Real { protocol: None, .. }) || address.is_multicast() || address.is_broadcast()
+        let part = RealPart { destination, octets: octets.into() };
+        Self::Raw(Raw { ends, ether_type, part, priority: priority(ether_type, octets) })
     }
 
     /// Whether the frame that brought it was one to a group.
     pub(crate) fn is_group_addressed(&self) -> bool {
-        self.ip.destination == NodeId::ALL || self.is_for_group()
+        match self {
+            Self::Ip(packet) => packet.ip.destination == NodeId::ALL || packet.is_for_group(),
+            Self::Raw(_) => true,
+            Self::Arp(_) | Self::MessageInArp(_) | Self::Management(_) => self.ends().destination == NodeId::ALL,
+        }
+    }
+}
+
+impl Packet {
+    /// The IPv4 packet that a real host sends at `now` in a frame to `destination`; `None` if `octets` are none that simulated hosts
+    /// understand.
+    fn of_real(destination: MacAddress, octets: &[u8], now: Instant) -> Option<Self> {
+        let packet = ipv4::Packet::new_checked(octets).ok().filter(|packet| packet.header_len() == HEADER)?;
+        let header = ipv4::Repr::parse(&packet, Policy::Verify).ok()?;
+        let ip = Ipv4 {
+            source: node_of(header.source),
+            destination: node_of(header.destination),
+            id: header.identification,
+            offset: header.fragment_offset,
+            payload: header.payload_len,
+            more_fragments: header.more_fragments,
+            ttl: header.time_to_live,
+        };
+        // What a link pads is no part of the packet.
+        let octets = &octets[..HEADER + usize::from(header.payload_len)];
+        let is_fragment = header.more_fragments || header.fragment_offset > 0;
+        let protocol = header.protocol.into();
+        let [source_port, destination_port] = ports(protocol, &octets[HEADER..], is_fragment);
+        let body = Body::Real { protocol, source_port, destination_port };
+        let tag = Tag {
+            flow: FlowId::NONE,
+            seq: Tag::NO_DATAGRAM,
+            created: now,
+            socket: u16::MAX,
+            priority: priority(EtherType::Ipv4, octets),
+            expires: None,
+        };
+        let real = Some(RealPart { destination, octets: octets.into() });
+        Some(Self { ip, body, tag, part: Some(Arc::new(Part { real, ..Part::default() })) })
+    }
+
+    /// Whether it is for no host alone.
+    pub(super) fn is_for_group(&self) -> bool {
+        let address = ip_address(self.ip.destination);
+        address.is_multicast() || address.is_broadcast()
     }
 
     /// Octets that a real host's program wrote into this UDP datagram; `None` if it is a fragment, or nothing of the kind.
     fn real_datagram(&self) -> Option<u32> {
-        let Body::Real { protocol: Some(UDP), .. } = self.body else { return None };
+        let Body::Real { protocol: UDP, .. } = self.body else { return None };
         let length = u32::from(self.ip.payload).checked_sub(UDP_HEADER)?;
         (!self.is_fragment()).then_some(length)
     }
@@ -197,7 +207,7 @@ impl Packet {
     /// Of a UDP datagram of a real host that this packet holds whole, or begins: its destination port, and how many octets the
     /// program wrote.
     fn begun_datagram(&self) -> Option<(u16, u32)> {
-        let Body::Real { protocol: Some(UDP), destination_port, .. } = self.body else { return None };
+        let Body::Real { protocol: UDP, destination_port, .. } = self.body else { return None };
         if !self.is_fragment() {
             return Some((destination_port, self.real_datagram()?));
         }
@@ -225,11 +235,10 @@ impl Packet {
         let payload = u16::try_from(octets.len() - HEADER).ok()?;
         let ip = Ipv4 { offset: 0, payload, more_fragments: false, ..first.ip };
         let mut body = first.body.clone();
-        if let Body::Real { protocol: Some(protocol), source_port, destination_port } = &mut body {
+        if let Body::Real { protocol, source_port, destination_port } = &mut body {
             [*source_port, *destination_port] = ports(*protocol, &octets[HEADER..], false);
         }
-        let RealPart { destination, ether_type, .. } = *first.real()?;
-        let part = RealPart { destination, ether_type, octets: octets.into() };
+        let part = RealPart { destination: first.real()?.destination, octets: octets.into() };
         Some(Self { ip, body, tag: first.tag, part: Some(Arc::new(Part { real: Some(part), ..Part::default() })) })
     }
 }
@@ -282,51 +291,46 @@ impl Stack {
         self.real.as_mut()?.arrivals.pop_front()
     }
 
-    /// The real host has sent `packet` to the neighbour behind `hop`.
-    pub(super) fn handle_sent_by_real(&mut self, hop: Hop, packet: Packet, cx: &mut Context<'_>) {
-        if self.router.is_some() && packet.is_ip() && !packet.is_for_group() {
-            self.send_made(packet, cx);
-            return;
-        }
-        cx.counters.originated += 1;
-        self.ready.push_back(Transmit { hop, packet: cx.pool.share(packet) });
-    }
-
-    /// Hands a packet to the real host. Its part in flows ends here.
-    #[cold]
-    pub(super) fn hand_out(&mut self, packet: &Packet, from: Neighbour, cx: &mut Context<'_>) {
-        cx.counters.delivered += 1;
-        let datagram = match packet.body {
-            Body::Udp { length, .. } if !packet.is_fragment() => Some(u32::from(length)),
-            _ => packet.real_datagram().filter(|_| packet.tag.flow != FlowId::NONE),
-        };
-        if let Some(octets) = datagram.filter(|_| packet.ip.destination == self.node) {
-            let Tag { flow, seq, created, .. } = packet.tag;
-            cx.flows[flow].handle_datagram_received(seq, octets, created, cx.now);
-        }
-        self.count_handed_out(packet, cx);
-        if let Some(real) = &mut self.real {
-            let mut packet = packet.clone();
-            packet.set_routing(None);
-            real.arrivals.push_back(Arrival { at: cx.now, from, packet });
-        }
-    }
-
-    /// A packet of a real host has come to this host.
-    #[cold]
-    pub(super) fn handle_real(&mut self, packet: &Packet, from: Neighbour, cx: &mut Context<'_>) {
-        if packet.is_for_group() {
-            match self.real {
-                Some(_) => self.hand_out(packet, from, cx),
-                // Nobody here listens to a group.
-                None => cx.counters.delivered += 1,
+    /// The real host has sent `sdu` to the neighbour behind `hop`.
+    pub(super) fn handle_sent_by_real(&mut self, hop: Hop, sdu: Sdu, cx: &mut Context<'_>) {
+        match sdu {
+            Sdu::Ip(packet) if self.router.is_some() && !packet.is_for_group() => self.send_made(packet, cx),
+            sdu => {
+                cx.counters.originated += 1;
+                self.ready.push_back(Transmit { hop, sdu: cx.pool.share(sdu) });
             }
-        } else if self.router.is_some() {
-            self.handle_routed(packet, from, cx);
-        } else if packet.ip.destination == self.node {
-            self.receive(packet, cx);
-        } else {
-            self.forward(packet, from, cx);
+        }
+    }
+
+    /// Hands what has come from a neighbour to the real host. Its part in flows ends here.
+    #[cold]
+    pub(super) fn hand_out<T: Clone + Into<Sdu>>(&mut self, arrived: &T, from: Neighbour, cx: &mut Context<'_>) {
+        cx.counters.delivered += 1;
+        let mut sdu = arrived.clone().into();
+        if let Sdu::Ip(packet) = &mut sdu {
+            let datagram = match packet.body {
+                Body::Udp { length, .. } if !packet.is_fragment() => Some(u32::from(length)),
+                _ => packet.real_datagram().filter(|_| packet.tag.flow != FlowId::NONE),
+            };
+            if let Some(octets) = datagram.filter(|_| packet.ip.destination == self.node) {
+                let Tag { flow, seq, created, .. } = packet.tag;
+                cx.flows[flow].handle_datagram_received(seq, octets, created, cx.now);
+            }
+            self.count_handed_out(packet, cx);
+            packet.set_routing(None);
+        }
+        if let Some(real) = &mut self.real {
+            real.arrivals.push_back(Arrival { at: cx.now, from, sdu });
+        }
+    }
+
+    /// Something of a real host has come that is for no host alone, or that simulated hosts do not understand.
+    #[cold]
+    pub(super) fn handle_group<T: Clone + Into<Sdu>>(&mut self, arrived: &T, from: Neighbour, cx: &mut Context<'_>) {
+        match self.real {
+            Some(_) => self.hand_out(arrived, from, cx),
+            // Nobody here listens to a group.
+            None => cx.counters.delivered += 1,
         }
     }
 
@@ -334,7 +338,7 @@ impl Stack {
     #[cold]
     pub(super) fn deliver_real(&mut self, datagram: &Packet, packets: u32, cx: &mut Context<'_>) {
         let socket = self.socket_of(datagram);
-        if let Body::Real { protocol: Some(icmpv4::PROTOCOL), .. } = datagram.body
+        if let Body::Real { protocol: icmpv4::PROTOCOL, .. } = datagram.body
             && self.echo(datagram, cx)
         {
             cx.counters.delivered += u64::from(packets);
@@ -343,14 +347,14 @@ impl Stack {
             && self.udp[place as usize].flow() == datagram.tag.flow
         {
             self.deliver_udp(place, datagram, octets, packets, cx);
-        } else if let Body::Real { protocol: Some(TCP), .. } = datagram.body {
+        } else if let Body::Real { protocol: TCP, .. } = datagram.body {
             self.deliver_real_segment(datagram, packets, cx);
         } else {
             count_host_drop(datagram, packets, DropCause::NoSocket, cx);
             let failure = match datagram.body {
-                Body::Real { protocol: Some(UDP), .. } => icmpv4::Failure::PortUnreachable,
+                Body::Real { protocol: UDP, .. } => icmpv4::Failure::PortUnreachable,
                 // Unknown messages of ICMP are silently discarded (RFC 1122, section 3.2.2).
-                Body::Real { protocol: Some(icmpv4::PROTOCOL), .. } => return,
+                Body::Real { protocol: icmpv4::PROTOCOL, .. } => return,
                 _ => icmpv4::Failure::ProtocolUnreachable,
             };
             self.tell(failure, datagram, cx);
@@ -362,7 +366,7 @@ impl Stack {
     pub(super) fn tell(&mut self, failure: icmpv4::Failure, packet: &Packet, cx: &mut Context<'_>) {
         // Internetwork control (RFC 1812, section 4.3.2.5).
         const CONTROL: u8 = 0xc0;
-        let Body::Real { protocol: Some(_), .. } = packet.body else { return };
+        let Body::Real { .. } = packet.body else { return };
         let about = packet.real().and_then(|part| part.packet(&packet.ip));
         if let Some(message) = about.and_then(|about| icmpv4::error(failure, &about))
             && self.errors.take(cx.now)
@@ -408,9 +412,7 @@ impl Stack {
         let mut octets = vec![0; HEADER];
         header.emit(&mut ipv4::Packet::new_unchecked(&mut octets));
         octets.extend_from_slice(message);
-        let (destination, source) = (MacAddress::BROADCAST, MacAddress::BROADCAST);
-        let frame = RealFrame { destination, source, ether_type: EtherType::Ipv4, octets: &octets };
-        let datagram = Packet::of_real(&frame, (self.node, to), cx.now);
+        let datagram = Packet::of_real(MacAddress::BROADCAST, &octets, cx.now).expect("its header has just been made");
         if to == self.node {
             cx.counters.originated += 1;
             self.receive(&datagram, cx);
@@ -440,7 +442,7 @@ impl Listener {
     /// Whether a packet that the real host at `node` sends is one of this flow; of a UDP datagram in fragments the first one, which
     /// alone has the ports.
     pub fn hears(&self, packet: &Packet, node: NodeId) -> bool {
-        let Body::Real { protocol: Some(protocol), destination_port, .. } = packet.body else { return false };
+        let Body::Real { protocol, destination_port, .. } = packet.body else { return false };
         let port = packet.begun_datagram().map_or(destination_port, |(port, _)| port);
         let is_its = (node, packet.ip.destination, port) == (self.from, self.to, self.port);
         is_its && self.protocol == protocol.into()
@@ -467,7 +469,7 @@ impl BegunDatagrams {
 
     /// Takes note of a first fragment that the real host at `node` sends, once it has its number, and gives that to further ones.
     pub fn handle_sent(&mut self, packet: &mut Packet, node: NodeId) {
-        let Body::Real { protocol: Some(UDP), .. } = packet.body else { return };
+        let Body::Real { protocol: UDP, .. } = packet.body else { return };
         if !packet.is_fragment() {
             return;
         }

@@ -5,8 +5,8 @@ use hopcast_radio::mac::Dcf;
 use super::Simulation;
 use super::association::Counts;
 use super::hosts::Hosts;
-use crate::host::ConservationError;
 use crate::host::card::Cards;
+use crate::host::{ConservationError, Sdu};
 use crate::id::{FlowId, NodeId};
 use crate::metrics::Census;
 use crate::wired::Wire;
@@ -72,15 +72,15 @@ impl Simulation {
             let cards = cards.get(node.0 as usize).into_iter().flatten();
             let in_stations = self.stations_of(node).flat_map(Dcf::held);
             let in_wires = self.wires_of(node).flat_map(Wire::held);
-            let in_interfaces = in_stations.chain(in_wires).map(|packet| &**packet);
+            let in_interfaces = in_stations.chain(in_wires).map(|sdu| &**sdu);
             let mut management = 0;
-            for packet in in_interfaces.chain(cards.clone().flat_map(Cards::outgoing)) {
-                if packet.management().is_some() {
+            for sdu in in_interfaces.chain(cards.clone().flat_map(Cards::outgoing)) {
+                if let Sdu::Management(_) = sdu {
                     management += 1;
                     continue;
                 }
                 held += 1;
-                census.insert(packet.tag.flow, packet.tag.seq);
+                find(sdu, &mut census);
             }
             let expected = counters.in_interface();
             if expected != held as i128 {
@@ -91,7 +91,7 @@ impl Simulation {
             if expected != management as i128 {
                 return Err(ImbalanceError::Management { node, expected, held: management });
             }
-            cards.flat_map(Cards::incoming).for_each(|packet| census.insert(packet.tag.flow, packet.tag.seq));
+            cards.flat_map(Cards::incoming).for_each(|sdu| find(sdu, &mut census));
             host.count_in_flight(&mut census);
         }
         for (wire, number) in self.engine.wires().iter().zip(0..) {
@@ -99,16 +99,21 @@ impl Simulation {
             if expected != held {
                 return Err(ImbalanceError::Wire { number, expected, held });
             }
-            wire.in_flight().for_each(|packet| census.insert(packet.tag.flow, packet.tag.seq));
+            wire.in_flight().for_each(|sdu| find(sdu, &mut census));
         }
         // Who expects no acknowledgement lets go of a packet before its frame has arrived.
         let on_air = self.engine.medium().on_air().filter_map(|transmission| transmission.packet.as_ref());
-        for packet in on_air.filter(|packet| packet.management().is_none()) {
-            census.insert(packet.tag.flow, packet.tag.seq);
-        }
+        on_air.for_each(|sdu| find(sdu, &mut census));
         match flows.missing(&census).next() {
             Some((flow, seq)) => Err(ImbalanceError::Datagram { flow, seq }),
             None => Ok(()),
         }
+    }
+}
+
+/// Enters in `census` what of a datagram is in `sdu`.
+fn find(sdu: &Sdu, census: &mut Census) {
+    if let Some(packet) = sdu.packet() {
+        census.insert(packet.tag.flow, packet.tag.seq);
     }
 }

@@ -11,7 +11,7 @@ use super::hosts::{Hosts, Observer};
 use super::real::RealHosts;
 use super::stations::Stations;
 use crate::engine::Engine;
-use crate::host::PacketPool;
+use crate::host::SduPool;
 use crate::id::NodeId;
 use crate::metrics::Counters;
 use crate::mobility::Motion;
@@ -82,7 +82,7 @@ fn hosts(scenario: &Scenario, seed: u64, hosting: Hosting, machines: Machines, p
         counters: vec![Counters::default(); hosts.len()],
         hosts,
         flows,
-        pool: PacketPool::default(),
+        pool: SduPool::default(),
         errors,
         ports,
         cards: network::cards(scenario),

@@ -18,8 +18,8 @@ use hopcast_radio::mac::Dcf;
 use hopcast_radio::propagation::Position;
 
 use crate::engine::{Attachment, Engine, Event, Port, Tap};
+use crate::host::Sdu;
 use crate::host::card::Cards;
-use crate::host::packet::Packet;
 use crate::host::{Endpoint, Hop, Host, Listener};
 use crate::id::{FlowId, NodeId};
 use crate::metrics::{Counters, FlowTable};
@@ -78,7 +78,7 @@ impl Simulation {
     }
 
     /// Shows every frame to `tap`.
-    pub fn set_tap(&mut self, tap: impl Tap<Rc<Packet>> + 'static) {
+    pub fn set_tap(&mut self, tap: impl Tap<Rc<Sdu>> + 'static) {
         self.engine.set_tap(tap);
     }
 
@@ -117,8 +117,8 @@ impl Simulation {
     pub fn handle_frame(&mut self, node: NodeId, interface: u32, octets: &[u8]) -> Result<(), Refusal> {
         let (port, now) = (Port { host: node.0, interface }, self.engine.now());
         let is_routed = self.engine.upper().hosts[node.0 as usize].router().is_some();
-        let (hop, packet) = read_frame(octets, port, self.engine.ports(), is_routed, now)?;
-        self.engine.intervene(node.0, |hosts, now| hosts.handle_sent_by_real(node, hop, packet, now));
+        let (hop, sdu) = read_frame(octets, port, self.engine.ports(), is_routed, now)?;
+        self.engine.intervene(node.0, |hosts, now| hosts.handle_sent_by_real(node, hop, sdu, now));
         Ok(())
     }
 
@@ -190,12 +190,12 @@ impl Simulation {
     }
 
     /// The radios of all nodes, node by node.
-    pub fn stations(&self) -> &[Dcf<Rc<Packet>>] {
+    pub fn stations(&self) -> &[Dcf<Rc<Sdu>>] {
         self.engine.stations()
     }
 
     /// The radios of a node.
-    pub fn stations_of(&self, node: NodeId) -> impl Iterator<Item = &Dcf<Rc<Packet>>> {
+    pub fn stations_of(&self, node: NodeId) -> impl Iterator<Item = &Dcf<Rc<Sdu>>> {
         self.engine.ports().attachments(node.0 as usize).iter().filter_map(|attachment| match *attachment {
             Attachment::Station(station) => Some(&self.engine.stations()[station.0 as usize]),
             Attachment::Wire(_) => None,
@@ -203,7 +203,7 @@ impl Simulation {
     }
 
     /// The wires that lead away from a node.
-    pub fn wires_of(&self, node: NodeId) -> impl Iterator<Item = &Wire<Rc<Packet>>> {
+    pub fn wires_of(&self, node: NodeId) -> impl Iterator<Item = &Wire<Rc<Sdu>>> {
         self.engine.ports().attachments(node.0 as usize).iter().filter_map(|attachment| match *attachment {
             Attachment::Wire(wire) => Some(&self.engine.wires()[wire as usize]),
             Attachment::Station(_) => None,

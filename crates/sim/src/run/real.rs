@@ -6,8 +6,7 @@ use hopcast_wire::{MacAddress, ethernet};
 
 use crate::address::{mac_address, station_of};
 use crate::engine::{Attachment, Port, Ports};
-use crate::host::packet::Packet;
-use crate::host::{Arrival, BegunDatagrams, Hop, Host, Listener, Neighbour, RealFrame};
+use crate::host::{Arrival, BegunDatagrams, Ends, Hop, Host, Listener, Neighbour, RealFrame, Sdu};
 use crate::id::NodeId;
 use crate::network::Neighbours;
 use crate::octets::Encoder;
@@ -68,16 +67,16 @@ impl RealHosts {
         loop {
             let next = |&node: &NodeId| Some((hosts[node.0 as usize].next_arrival()?, node));
             let (_, node) = self.nodes.iter().filter_map(next).min()?;
-            let Arrival { at, from, packet } = hosts[node.0 as usize].poll_arrival()?;
+            let Arrival { at, from, sdu } = hosts[node.0 as usize].poll_arrival()?;
             let own = self.neighbours.radios(node).nth(from.interface as usize).map(mac_address);
             let own = own.unwrap_or(MacAddress::BROADCAST);
-            let destination = match packet.real().map(|part| part.destination) {
-                Some(group) if group.is_group() && packet.is_group_addressed() => group,
-                _ if packet.ip.destination == NodeId::ALL => MacAddress::BROADCAST,
+            let destination = match sdu.real().map(|part| part.destination) {
+                Some(group) if group.is_group() && sdu.is_group_addressed() => group,
+                _ if sdu.ends().destination == NodeId::ALL => MacAddress::BROADCAST,
                 _ => own,
             };
             let source = self.source(node, from).map_or(own, mac_address);
-            if let Some(octets) = self.encoder.encode_ethernet(&packet, destination, source) {
+            if let Some(octets) = self.encoder.encode_ethernet(&sdu, destination, source) {
                 return Some(Delivery { at, node, interface: from.interface, octets: octets.to_vec() });
             }
         }
@@ -97,7 +96,7 @@ pub(super) fn read_frame(
     ports: &Ports,
     is_routed: bool,
     now: Instant,
-) -> Result<(Hop, Packet), Refusal> {
+) -> Result<(Hop, Sdu), Refusal> {
     let packet = ethernet::Packet::new_checked(octets)?;
     let header = ethernet::Repr::parse(&packet)?;
     let own = match ports.attachment(port.host as usize, port.interface) {
@@ -119,6 +118,6 @@ pub(super) fn read_frame(
     let to = station.map_or(NodeId::ALL, |station| NodeId(ports.of_station(station).host));
     let ethernet::Repr { source, ether_type, .. } = header;
     let frame = RealFrame { destination, source, ether_type, octets: packet.payload() };
-    let packet = Packet::of_real(&frame, (NodeId(port.host), to), now);
-    Ok((Hop { interface: port.interface, node: to, station }, packet))
+    let sdu = Sdu::of_real(&frame, Ends { source: NodeId(port.host), destination: to }, now);
+    Ok((Hop { interface: port.interface, node: to, station }, sdu))
 }

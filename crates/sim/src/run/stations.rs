@@ -9,13 +9,13 @@ use hopcast_radio::mac::{self, Dcf, Protection, StationId};
 use hopcast_radio::phy::{ModulationClasses, Phy, ReedSolomon, TxVector};
 use hopcast_radio::queue::Discipline;
 
+use crate::host::Sdu;
 use crate::host::card::Cards;
-use crate::host::packet::Packet;
 use crate::network::Station;
 use crate::scenario::model::{NodeRadio, Radio};
 
 // At a large power of two, the parts of all stations that an event looks at would share a few sets of the processor's cache.
-const _: () = assert!(!size_of::<Dcf<Rc<Packet>>>().is_multiple_of(512), "the stations' stride is no power of two");
+const _: () = assert!(!size_of::<Dcf<Rc<Sdu>>>().is_multiple_of(512), "the stations' stride is no power of two");
 
 /// What the MACs of a run have in common.
 pub(super) struct Stations<'a> {
@@ -51,7 +51,7 @@ impl<'a> Stations<'a> {
     }
 
     /// The MAC of the radio `station`, whose node may have `cards`.
-    pub(super) fn mac(&self, id: StationId, station: &Station<'_>, cards: Option<&Cards>) -> Dcf<Rc<Packet>> {
+    pub(super) fn mac(&self, id: StationId, station: &Station<'_>, cards: Option<&Cards>) -> Dcf<Rc<Sdu>> {
         // What a card holds has a place in the interface queue, whose own places are those before the card.
         let mut config = self.config(station.config, cards.map_or(0, Cards::transmit_buffers));
         let (node, place) = (u64::from(station.node.0), u64::from(station.radio));

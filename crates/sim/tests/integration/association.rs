@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::{Frame, FrameKind, StationId};
-use hopcast_sim::host::packet::Packet;
+use hopcast_sim::host::Sdu;
 use hopcast_sim::id::NodeId;
 use hopcast_sim::metrics::DropCause;
 use hopcast_sim::run::Simulation;
@@ -56,8 +56,11 @@ application = {{ kind = "cbr", rate = "80 kb/s", packet = "100 B" }}
 
 const STANDING: &str = r#"placement = { shape = "points", at = [["10 m", "0 m"]] }"#;
 
-fn body(frame: &Frame<Rc<Packet>>) -> Option<Repr> {
-    frame.payload.as_ref()?.management().copied()
+fn body(frame: &Frame<Rc<Sdu>>) -> Option<Repr> {
+    match frame.payload.as_deref()? {
+        Sdu::Management(management) => Some(management.body),
+        _ => None,
+    }
 }
 
 /// 11.1.3.2: on an idle medium each beacon leaves at its target time, 102.4 ms after the one before, at the basic rate.
@@ -154,7 +157,7 @@ fn a_station_that_walks_away_comes_back_at_the_next_access_point() {
         let moved = frames.iter().find(|(_, _, frame)| body(frame).and_then(again).is_some());
         let (moved, by, frame) = moved.expect("it asks for reassociation");
         assert_eq!((*by, frame.receiver), (StationId(2), Some(StationId(1))), "{kind}");
-        let is_beacon = |frame: &Frame<Rc<Packet>>| matches!(body(frame), Some(Repr::Beacon(_)));
+        let is_beacon = |frame: &Frame<Rc<Sdu>>| matches!(body(frame), Some(Repr::Beacon(_)));
         // At 120 m, after 5.5 s, the station hears the last beacon but the one after it.
         let out = Instant::START + Duration::from_millis(5_500);
         let last =
@@ -240,7 +243,7 @@ fn protection_begins_when_a_station_of_80211b_joins() {
     for (rate, is_old) in [("", false), (r#"radios = [{ data_rate = "11 Mb/s" }]"#, true)] {
         let (simulation, frames) = run(&scenario(&text.replace("RATE", rate)));
         assert!((1..3).all(|station| simulation.associations(NodeId(station)).associations == 1), "both join");
-        let to_self = |(_, by, frame): &&(Instant, StationId, Frame<Rc<Packet>>)| {
+        let to_self = |(_, by, frame): &&(Instant, StationId, Frame<Rc<Sdu>>)| {
             frame.kind == FrameKind::Cts && *by == StationId(1) && frame.receiver == Some(*by)
         };
         let data = frames.iter().filter(|(_, by, frame)| *by == StationId(1) && frame.kind == FrameKind::Data).count();

@@ -5,12 +5,12 @@ use std::rc::Rc;
 use hopcast_protocols::time::Duration;
 use hopcast_radio::mac::{Frame, FrameKind, StationId};
 use hopcast_radio::phy::ModulationClass;
-use hopcast_sim::host::packet::Packet;
+use hopcast_sim::host::Sdu;
 use hopcast_sim::metrics::FlowSummary;
 
 use crate::scenarios::{run_logged, scenario};
 
-type Frames = Vec<Frame<Rc<Packet>>>;
+type Frames = Vec<Frame<Rc<Sdu>>>;
 
 fn run(text: &str) -> (Vec<FlowSummary>, Frames) {
     let (simulation, sent) = run_logged(&scenario(text));
@@ -45,7 +45,7 @@ fn cell(radio: &str, to_new: &str, to_old: &str) -> String {
 
 /// Of data from one station to another.
 fn rates(frames: &Frames, from: StationId, to: StationId) -> Vec<u32> {
-    let data = |frame: &&Frame<Rc<Packet>>| {
+    let data = |frame: &&Frame<Rc<Sdu>>| {
         frame.kind == FrameKind::Data && (frame.transmitter, frame.receiver) == (from, Some(to))
     };
     let mut rates: Vec<u32> = frames.iter().filter(data).map(|frame| frame.vector.data_rate().as_kbps()).collect();
@@ -93,7 +93,7 @@ fn an_rts_goes_to_each_station_at_a_rate_that_it_understands() {
             run(&cell(&format!(r#"data_rate = "{rate}", rts_threshold = "500 B""#), "1 Mb/s", "1 Mb/s"));
         assert!(flows.iter().all(|flow| flow.received_packets > 300 && flow.lost_packets == 0), "{flows:?}");
         for (to, highest) in [(NEW, 24_000), (OLD, 2_000)] {
-            let rts = |frame: &&Frame<Rc<Packet>>| frame.kind == FrameKind::Rts && frame.receiver == Some(to);
+            let rts = |frame: &&Frame<Rc<Sdu>>| frame.kind == FrameKind::Rts && frame.receiver == Some(to);
             assert_eq!(frames.iter().filter(rts).map(|frame| frame.vector.data_rate().as_kbps()).max(), Some(highest));
         }
     }

@@ -9,7 +9,7 @@ use hopcast_radio::medium::Link;
 use hopcast_radio::propagation::{FreeSpace, Position, Propagation};
 use hopcast_radio::units::Power;
 use hopcast_sim::engine::Tap;
-use hopcast_sim::host::packet::Packet;
+use hopcast_sim::host::Sdu;
 use hopcast_sim::id::NodeId;
 use hopcast_sim::mobility::Motion;
 use hopcast_sim::run::Simulation;
@@ -148,8 +148,8 @@ type ReceptionOutcome = (Instant, Option<Power>);
 /// Data frames that n0 sends and n1 receives.
 struct Ears(Rc<RefCell<Vec<ReceptionOutcome>>>);
 
-impl Tap<Rc<Packet>> for Ears {
-    fn on_frame(&mut self, station: StationId, frame: &Frame<Rc<Packet>>, start: Instant, received: Option<&Link>) {
+impl Tap<Rc<Sdu>> for Ears {
+    fn on_frame(&mut self, station: StationId, frame: &Frame<Rc<Sdu>>, start: Instant, received: Option<&Link>) {
         if frame.transmitter == StationId(0) && frame.payload.is_some() {
             let sent = match received {
                 Some(link) if station == StationId(1) => Instant::from_nanos(start.as_nanos() - link.delay.as_nanos()),

@@ -9,7 +9,7 @@ use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::{Frame, StationId};
 use hopcast_radio::medium::Link;
 use hopcast_sim::engine::Tap;
-use hopcast_sim::host::packet::Packet;
+use hopcast_sim::host::Sdu;
 use hopcast_sim::run::Simulation;
 use hopcast_sim::scenario::{Scenario, Source};
 
@@ -20,14 +20,14 @@ pub(crate) fn scenario(text: &str) -> Scenario {
 }
 
 /// When the first bit of a frame leaves, and whose it is.
-pub(crate) type Sent = (Instant, StationId, Frame<Rc<Packet>>);
+pub(crate) type Sent = (Instant, StationId, Frame<Rc<Sdu>>);
 
 /// All that is sent.
 #[derive(Clone, Default)]
 struct Log(Rc<RefCell<Vec<Sent>>>);
 
-impl Tap<Rc<Packet>> for Log {
-    fn on_frame(&mut self, station: StationId, frame: &Frame<Rc<Packet>>, start: Instant, received: Option<&Link>) {
+impl Tap<Rc<Sdu>> for Log {
+    fn on_frame(&mut self, station: StationId, frame: &Frame<Rc<Sdu>>, start: Instant, received: Option<&Link>) {
         if received.is_none() {
             self.0.borrow_mut().push((start, station, frame.clone()));
         }

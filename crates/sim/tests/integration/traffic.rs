@@ -8,7 +8,7 @@ use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::{Frame, FrameKind, StationId};
 use hopcast_radio::medium::Link;
 use hopcast_sim::engine::Tap;
-use hopcast_sim::host::packet::Packet;
+use hopcast_sim::host::Sdu;
 use hopcast_sim::metrics::{DropCause, FlowSummary};
 use hopcast_sim::run::Simulation;
 use hopcast_sim::scenario::{Scenario, Source};
@@ -58,8 +58,8 @@ struct Sent(Rc<RefCell<Vec<(Instant, u32)>>>);
 /// MAC header, LLC and FCS; IPv4 and UDP.
 const HEADERS: u32 = FrameKind::DATA_OVERHEAD_OCTETS + 28;
 
-impl Tap<Rc<Packet>> for Sent {
-    fn on_frame(&mut self, station: StationId, frame: &Frame<Rc<Packet>>, start: Instant, received: Option<&Link>) {
+impl Tap<Rc<Sdu>> for Sent {
+    fn on_frame(&mut self, station: StationId, frame: &Frame<Rc<Sdu>>, start: Instant, received: Option<&Link>) {
         if frame.kind == FrameKind::Data && station == StationId(0) && received.is_none() && !frame.retry {
             self.0.borrow_mut().push((start, frame.octets - HEADERS));
         }

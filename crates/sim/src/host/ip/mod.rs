@@ -6,7 +6,7 @@ pub(in crate::host) mod router;
 pub(in crate::host) mod routes;
 
 use crate::host::packet::{Body, Coded, DEFAULT_TTL, IPV4_HEADER, Ipv4, Packet, Part, Tag};
-use crate::host::{Context, Hop, Neighbour, Slot, Stack, Transmit, count_host_drop};
+use crate::host::{Context, Hop, Neighbour, Sdu, Slot, Stack, Transmit, count_host_drop};
 use crate::id::NodeId;
 use crate::metrics::DropCause;
 use fragment::Fragments;
@@ -93,6 +93,18 @@ impl Stack {
         }
     }
 
+    /// A packet has come to this host. Returns as [`Host::handle_packet`](super::Host::handle_packet) does.
+    #[inline]
+    pub(in crate::host) fn handle_ip(&mut self, packet: &Packet, from: Neighbour, cx: &mut Context<'_>) -> bool {
+        match packet.body {
+            Body::Real { .. } if packet.is_for_group() => self.handle_group(packet, from, cx),
+            _ if self.router.is_some() => return self.handle_routed(packet, from, cx),
+            _ if packet.ip.destination == self.node => self.receive(packet, cx),
+            _ => self.forward(packet, from, cx),
+        }
+        true
+    }
+
     /// A packet for another host.
     pub(in crate::host) fn forward(&mut self, packet: &Packet, from: Neighbour, cx: &mut Context<'_>) {
         // RFC 1812, section 5.3.1: a router that would send a packet on with a time to live of zero discards it.
@@ -111,8 +123,8 @@ impl Stack {
             return self.tell(Failure::HostUnreachable, &packet, cx);
         };
         if is_whole(&ip, self.mtu(hop.interface)) {
-            let packet = cx.pool.share_with(ip, packet);
-            return self.give(Transmit { hop, packet }, cx);
+            let sdu = cx.pool.share_with(ip, packet);
+            return self.give(Transmit { hop, sdu }, cx);
         }
         self.push(hop, Packet { ip, ..packet.clone() }, cx);
     }
@@ -127,14 +139,14 @@ impl Stack {
     /// Gives a packet to an interface, cut if it is longer than `mtu`. Returns how many it has become.
     fn give_in_pieces(&mut self, hop: Hop, packet: Packet, mtu: Option<u32>, cx: &mut Context<'_>) -> u64 {
         if is_whole(&packet.ip, mtu) {
-            let packet = cx.pool.share(packet);
-            self.give(Transmit { hop, packet }, cx);
+            let sdu = cx.pool.share(Sdu::Ip(packet));
+            self.give(Transmit { hop, sdu }, cx);
             return 1;
         }
         let mut count = 0;
         for packet in Fragments::new(packet, mtu) {
-            let packet = cx.pool.share(packet);
-            self.give(Transmit { hop, packet }, cx);
+            let sdu = cx.pool.share(Sdu::Ip(packet));
+            self.give(Transmit { hop, sdu }, cx);
             count += 1;
         }
         count

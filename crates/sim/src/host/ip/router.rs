@@ -9,7 +9,7 @@
 use crate::address::{ip_address, node_of};
 use crate::host::ip::fragment::Fragments;
 use crate::host::packet::{Body, Ipv4, MAX_IP_DATAGRAM, Packet, Part, RoutingPart, Tag};
-use crate::host::{Context, Hop, Slot, Stack, Transmit, count_drop, count_host_drop};
+use crate::host::{Context, Ends, Hop, Sdu, Slot, Stack, Transmit, count_drop, count_host_drop};
 use crate::id::{FlowId, NodeId};
 use crate::metrics::DropCause;
 use crate::network::Neighbours;
@@ -132,6 +132,12 @@ impl Router {
         self.protocol.poll_timeout().into_iter().chain(self.waiting.poll_timeout()).min()
     }
 
+    /// The neighbour from which a message behind an ARP packet has come, if the protocol's messages travel so.
+    pub(in crate::host) fn shown_by_arp(&self, node: NodeId, from: Neighbour) -> Option<Hop> {
+        let is_known = self.encapsulation == Encapsulation::Arp;
+        is_known.then(|| self.hop(node, from.as_next_hop())).flatten()
+    }
+
     /// The way to a neighbour; `None` if that interface leads to no such node.
     fn hop(&self, node: NodeId, NextHop { interface, address }: NextHop) -> Option<Hop> {
         self.neighbours.hop(node, interface, node_of(address))
@@ -151,6 +157,27 @@ fn view(packet: &Packet, from: Option<NextHop>) -> routing::Packet<'_> {
         octets: packet.routing().map_or(&[], |part| &part.octets),
         has_data,
         protocol: if has_data { packet.body.protocol() } else { 0 },
+    }
+}
+
+/// What a routing protocol is shown of what an interface gives back.
+fn view_of(sdu: &Sdu) -> routing::Packet<'_> {
+    match sdu {
+        Sdu::Ip(packet) | Sdu::MessageInArp(packet) => view(packet, None),
+        Sdu::Arp(_) | Sdu::Management(_) | Sdu::Raw(_) => {
+            let Ends { source, destination } = sdu.ends();
+            routing::Packet {
+                source: ip_address(source),
+                destination: ip_address(destination),
+                ttl: 0,
+                identification: 0,
+                fragment_offset: 0,
+                from: None,
+                octets: &[],
+                has_data: false,
+                protocol: 0,
+            }
+        }
     }
 }
 
@@ -176,9 +203,7 @@ impl Stack {
         to: NodeId,
         cx: &mut Context<'_>,
     ) {
-        if let Some(router) = &mut self.router
-            && packet.is_ip()
-        {
+        if let Some(router) = &mut self.router {
             router.protocol.handle_overheard(&view(packet, Some(from.as_next_hop())), ip_address(to), cx.now);
             self.settle_router(cx);
         }
@@ -222,15 +247,10 @@ impl Stack {
                 if !known {
                     return false;
                 }
-                let shown = if packet.is_ip() { None } else { router.hop(self.node, from.as_next_hop()) };
-                if let Some(hop) = shown {
-                    self.handle_shown(hop, cx);
-                }
-                let router = self.router.as_mut().expect("the caller has looked");
                 router.protocol.handle_message(&view(packet, Some(from.as_next_hop())), cx.now);
                 let output = router.protocol.poll_output();
                 let is_unchanged = output.is_none() && router.poll_timeout() == router.armed;
-                if is_unchanged && shown.is_none() && router.watches.is_empty() {
+                if is_unchanged && router.watches.is_empty() {
                     return false;
                 }
                 self.settle_router_from(output, cx);
@@ -301,24 +321,26 @@ impl Stack {
         Some(least.saturating_sub(router.protocol.header_len(ip_address(destination), now) as u32))
     }
 
-    /// The interface has not delivered `packet`, which was for `to`; unless the protocol takes it back, it is dropped for
-    /// `cause`.
+    /// The interface has not delivered `sdu`, which was for `to`; unless the protocol takes it back, it is dropped for `cause`.
     pub(in crate::host) fn handle_undelivered(
         &mut self,
-        packet: &Packet,
+        sdu: &Sdu,
         to: Neighbour,
         how: Undelivered,
         cause: DropCause,
         cx: &mut Context<'_>,
     ) {
-        let verdict = self.report_undelivered(packet, to, how, cx.now);
-        if !packet.body.has_data() || verdict == Verdict::Drop {
-            cx.counters.interface_dropped += 1;
-            count_drop(packet, 1, cause, Some((self.node, to.node)), cx);
-            self.release(packet, cx.now);
-        } else {
-            cx.counters.returned += 1;
-            self.carry_out(verdict, packet.clone(), None, cx);
+        let verdict = self.report_undelivered(view_of(sdu), to, how, cx.now);
+        match sdu.packet() {
+            Some(packet) if packet.body.has_data() && verdict != Verdict::Drop => {
+                cx.counters.returned += 1;
+                self.carry_out(verdict, packet.clone(), None, cx);
+            }
+            packet => {
+                cx.counters.interface_dropped += 1;
+                count_drop(packet, 1, cause, Some((self.node, to.node)), cx);
+                self.release(packet, cx.now);
+            }
         }
         self.settle_router(cx);
     }
@@ -333,7 +355,7 @@ impl Stack {
         cx: &mut Context<'_>,
     ) {
         let verdict = match self.router {
-            Some(_) => self.report_undelivered(packet, to, how, cx.now),
+            Some(_) => self.report_undelivered(view(packet, None), to, how, cx.now),
             None => Verdict::Drop,
         };
         if !packet.body.has_data() || verdict == Verdict::Drop {
@@ -344,8 +366,14 @@ impl Stack {
     }
 
     /// Tells the protocol of a packet that was not delivered; what is to become of it.
-    fn report_undelivered(&mut self, packet: &Packet, to: Neighbour, how: Undelivered, now: Instant) -> Verdict {
-        let (hop, packet) = (to.as_next_hop(), view(packet, None));
+    fn report_undelivered(
+        &mut self,
+        packet: routing::Packet<'_>,
+        to: Neighbour,
+        how: Undelivered,
+        now: Instant,
+    ) -> Verdict {
+        let hop = to.as_next_hop();
         let event = match how {
             Undelivered::Dropped => LinkEvent::FrameDropped { hop, packet },
             Undelivered::Purged => LinkEvent::QueuePurged { hop, packet },
@@ -390,11 +418,15 @@ impl Stack {
         }
     }
 
-    /// Gives a packet to an interface, in pieces if that needs it.
+    /// Gives a packet to an interface, in pieces if that needs it, or behind an ARP packet.
     fn put(&mut self, hop: Hop, packet: Packet, cx: &mut Context<'_>) {
         if let Some(part) = packet.routing() {
             cx.counters.routing_packets += u64::from(packet.body == Body::Message);
             cx.counters.routing_bytes += u64::from(part.octets_on_air());
+            if part.encapsulation == Encapsulation::Arp {
+                let sdu = cx.pool.share(Sdu::MessageInArp(packet));
+                return self.ready.push_back(Transmit { hop, sdu });
+            }
         }
         self.push(hop, packet, cx);
     }
@@ -423,9 +455,14 @@ impl Stack {
                     }
                 }
                 Output::Purge(hop) => {
-                    for Transmit { hop, packet } in self.purge_resolution(hop, cx.now) {
-                        let to = Neighbour { interface: hop.interface, node: hop.node };
-                        self.handle_unsent(&packet, to, Undelivered::Purged, DropCause::NoRoute, cx);
+                    for transmit in self.purge_resolution(hop, cx.now) {
+                        self.handle_unsent(
+                            transmit.waiting_packet(),
+                            transmit.to(),
+                            Undelivered::Purged,
+                            DropCause::NoRoute,
+                            cx,
+                        );
                     }
                     self.wake_stalled(cx.now);
                     let router = self.router.as_mut().expect("it has spoken");
@@ -465,7 +502,7 @@ impl Stack {
 
     /// A copy has not arrived: unlike a packet that the interface gave up, it is counted nowhere yet.
     fn recall(&mut self, packet: &Packet, to: Neighbour, cx: &mut Context<'_>) {
-        let verdict = self.report_undelivered(packet, to, Undelivered::Dropped, cx.now);
+        let verdict = self.report_undelivered(view(packet, None), to, Undelivered::Dropped, cx.now);
         if verdict != Verdict::Drop {
             cx.counters.repeated += 1;
             self.carry_out(verdict, packet.clone(), None, cx);
@@ -513,9 +550,9 @@ impl Stack {
             None => {
                 let neighbours = Arc::clone(&router.neighbours);
                 // A wire has no ARP.
-                let interfaces = match packet.is_ip() {
-                    true => self.config.interfaces.len(),
-                    false => self.config.radios.len(),
+                let interfaces = match router.encapsulation {
+                    Encapsulation::Arp => self.config.radios.len(),
+                    Encapsulation::Udp { .. } | Encapsulation::Ip { .. } => self.config.interfaces.len(),
                 };
                 for interface in 0..interfaces as u32 {
                     cx.counters.originated += 1;

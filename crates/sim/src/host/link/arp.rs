@@ -5,16 +5,16 @@
 
 use crate::address::{ip_address, mac_address, node_of, station_of};
 use crate::host::ip::router::Undelivered;
-use crate::host::packet::{Body, Ipv4, Packet, Tag};
+use crate::host::link::sdu::{self, Ends, Sdu};
+use crate::host::packet::Packet;
 use crate::host::{Context, Hop, Neighbour, Slot, Stack, Transmit, count_host_drop};
-use crate::id::{FlowId, NodeId};
+use crate::id::NodeId;
 use crate::metrics::DropCause;
 use hopcast_protocols::arp::{self, Arp, Output, reply_to};
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::routing::NextHop;
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::StationId;
-use hopcast_radio::mac::edca::UserPriority;
 use hopcast_wire::MacAddress;
 use hopcast_wire::arp::{Operation, Repr};
 use hopcast_wire::icmpv4::Failure;
@@ -34,7 +34,7 @@ impl Resolution {
 
     /// The packets that wait for an address.
     pub(in crate::host) fn waiting(&self) -> impl Iterator<Item = &Packet> {
-        self.0.iter().flat_map(Arp::waiting).map(|transmit| &*transmit.packet)
+        self.0.iter().flat_map(Arp::waiting).map(Transmit::waiting_packet)
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
@@ -43,10 +43,10 @@ impl Resolution {
 }
 
 impl Stack {
-    /// Gives a packet to its interface, as soon as the address of the neighbour's radio is known.
+    /// Gives an IP packet to its interface, as soon as the address of the neighbour's radio is known.
     #[inline]
     pub(in crate::host) fn give(&mut self, transmit: Transmit, cx: &mut Context<'_>) {
-        if self.resolution.is_none() || transmit.hop.station.is_none() || !transmit.packet.is_ip() {
+        if self.resolution.is_none() || transmit.hop.station.is_none() {
             return self.ready.push_back(transmit);
         }
         self.resolve(transmit, cx);
@@ -79,13 +79,19 @@ impl Stack {
         }
     }
 
-    /// A message of a routing protocol has shown the addresses of a neighbour.
-    pub(in crate::host) fn handle_shown(&mut self, hop: Hop, cx: &mut Context<'_>) {
-        let Some(radio) = hop.station else { return };
-        if let Some(cache) = self.cache(hop.interface) {
+    /// A message of a routing protocol has come behind an ARP packet, which shows the addresses of a neighbour. Returns as
+    /// [`Host::handle_packet`](super::super::Host::handle_packet) does.
+    #[cold]
+    pub(super) fn handle_message_in_arp(&mut self, packet: &Packet, from: Neighbour, cx: &mut Context<'_>) -> bool {
+        let hop = self.router.as_ref().and_then(|router| router.shown_by_arp(self.node, from));
+        if let Some(hop) = hop
+            && let Some(radio) = hop.station
+            && let Some(cache) = self.cache(hop.interface)
+        {
             cache.handle_neighbour(ip_address(hop.node), mac_address(radio), cx.now);
             self.settle_resolution(hop.interface, cx);
         }
+        self.handle_ip(packet, from, cx) || hop.is_some()
     }
 
     /// The timer of a cache is due.
@@ -128,12 +134,12 @@ impl Stack {
                     self.wake_stalled(cx.now);
                 }
                 Output::Message { to, message } => self.send_arp(interface, to, message, cx),
-                Output::Dropped { packet: Transmit { packet, .. }, cause: arp::DropCause::QueueFull } => {
-                    self.drop_own(&packet, DropCause::ArpQueueFull, cx);
+                Output::Dropped { packet: transmit, cause: arp::DropCause::QueueFull } => {
+                    self.drop_own(transmit.waiting_packet(), DropCause::ArpQueueFull, cx);
                 }
-                Output::Dropped { packet: Transmit { hop, packet }, cause: arp::DropCause::Unresolved } => {
-                    let to = Neighbour { interface: hop.interface, node: hop.node };
-                    self.handle_unsent(&packet, to, Undelivered::Dropped, DropCause::ArpTimeout, cx);
+                Output::Dropped { packet: transmit, cause: arp::DropCause::Unresolved } => {
+                    let packet = transmit.waiting_packet();
+                    self.handle_unsent(packet, transmit.to(), Undelivered::Dropped, DropCause::ArpTimeout, cx);
                     self.wake_stalled(cx.now);
                 }
             }
@@ -159,24 +165,15 @@ impl Stack {
         let is_broadcast = to == MacAddress::BROADCAST;
         let node = if is_broadcast { NodeId::ALL } else { node_of(message.target_protocol) };
         let hop = Hop { interface, node, station: station_of(to) };
-        let ip =
-            Ipv4 { source: self.node, destination: node, id: 0, offset: 0, payload: 0, more_fragments: false, ttl: 0 };
-        let tag = Tag {
-            flow: FlowId::NONE,
-            seq: 0,
-            created: cx.now,
-            socket: u16::MAX,
-            priority: UserPriority::BEST_EFFORT,
-            expires: None,
-        };
         cx.counters.originated += 1;
         match message.operation {
             Operation::Request => cx.counters.arp_requests += 1,
             Operation::Reply => cx.counters.arp_replies += 1,
             Operation::Unknown(_) => {}
         }
-        let packet = cx.pool.share(Packet { ip, body: Body::Arp(message), tag, part: None });
-        self.ready.push_back(Transmit { hop, packet });
+        let ends = Ends { source: self.node, destination: node };
+        let sdu = cx.pool.share(Sdu::Arp(sdu::Arp { ends, message }));
+        self.ready.push_back(Transmit { hop, sdu });
     }
 }
 
@@ -185,5 +182,18 @@ impl Transmit {
     fn bound_for(mut self, hardware: MacAddress) -> Self {
         self.hop.station = station_of(hardware);
         self
+    }
+
+    /// The packet that waits for an address.
+    pub(in crate::host) fn waiting_packet(&self) -> &Packet {
+        match &*self.sdu {
+            Sdu::Ip(packet) => packet,
+            other => unreachable!("only IP packets wait for an address, and this is {other:?}"),
+        }
+    }
+
+    /// The neighbour that is to receive it.
+    pub(in crate::host) fn to(&self) -> Neighbour {
+        Neighbour { interface: self.hop.interface, node: self.hop.node }
     }
 }

@@ -13,8 +13,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::host::packet::Packet;
-use crate::host::{Neighbour, Transmit};
+use crate::host::{Neighbour, Sdu, Transmit};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::{Payload, StationId};
 use std::collections::VecDeque;
@@ -73,8 +72,8 @@ enum Copy {
 pub struct Copied {
     /// The neighbour that it comes from, and the radio.
     pub from: Neighbour,
-    /// The packet.
-    pub packet: Rc<Packet>,
+    /// The packet, or what else it is.
+    pub sdu: Rc<Sdu>,
 }
 
 impl Cards {
@@ -113,13 +112,13 @@ impl Cards {
 
     /// A packet has come from the air; gives it back if all receive buffers are taken.
     #[must_use]
-    pub fn handle_received(&mut self, from: Neighbour, packet: Rc<Packet>, now: Instant) -> Option<Rc<Packet>> {
+    pub fn handle_received(&mut self, from: Neighbour, sdu: Rc<Sdu>, now: Instant) -> Option<Rc<Sdu>> {
         let card = &mut self.cards[from.interface as usize];
         if card.receiving >= self.config.receive_buffers {
-            return Some(packet);
+            return Some(sdu);
         }
         card.receiving += 1;
-        card.received.push_back(Copied { from, packet });
+        card.received.push_back(Copied { from, sdu });
         self.start(now);
         None
     }
@@ -131,12 +130,12 @@ impl Cards {
     }
 
     /// Takes all packets for a station out of the queue before a card, the oldest first.
-    pub fn purge(&mut self, interface: u32, station: StationId) -> Vec<Rc<Packet>> {
+    pub fn purge(&mut self, interface: u32, station: StationId) -> Vec<Rc<Sdu>> {
         let queue = &mut self.cards[interface as usize].queue;
         let (purged, kept): (Vec<_>, Vec<_>) =
             queue.drain(..).partition(|transmit| transmit.hop.station == Some(station));
         queue.extend(kept);
-        purged.into_iter().map(|transmit| transmit.packet).collect()
+        purged.into_iter().map(|transmit| transmit.sdu).collect()
     }
 
     /// Ends the copy that is done by now, and begins the next one. Returns the packet if it is for the host.
@@ -177,23 +176,23 @@ impl Cards {
     }
 
     /// Packets that the host has given away, and that no radio has yet.
-    pub fn outgoing(&self) -> impl Iterator<Item = &Packet> {
+    pub fn outgoing(&self) -> impl Iterator<Item = &Sdu> {
         let copied = self.copying.iter().filter_map(|(copy, _)| match copy {
-            Copy::Out(transmit) => Some(&*transmit.packet),
+            Copy::Out(transmit) => Some(&*transmit.sdu),
             Copy::In(..) => None,
         });
         let queued = self.cards.iter().flat_map(|card| &card.queue);
         let waiting = self.copied.iter().chain(&self.expired).chain(queued);
-        copied.chain(waiting.map(|transmit| &*transmit.packet))
+        copied.chain(waiting.map(|transmit| &*transmit.sdu))
     }
 
     /// Packets that have come from the air, and that the host has not yet.
-    pub fn incoming(&self) -> impl Iterator<Item = &Packet> {
+    pub fn incoming(&self) -> impl Iterator<Item = &Sdu> {
         let copied = self.copying.iter().filter_map(|(copy, _)| match copy {
-            Copy::In(copied) => Some(&*copied.packet),
+            Copy::In(copied) => Some(&*copied.sdu),
             Copy::Out(_) => None,
         });
-        copied.chain(self.cards.iter().flat_map(|card| &card.received).map(|copied| &*copied.packet))
+        copied.chain(self.cards.iter().flat_map(|card| &card.received).map(|copied| &*copied.sdu))
     }
 
     /// Packets in the queues before the cards.
@@ -215,7 +214,7 @@ impl Cards {
         let config = &self.config;
         for card in &mut self.cards {
             if let Some(copied) = card.received.pop_front() {
-                let end = now + copy_time(&copied.packet, config.copy_in);
+                let end = now + copy_time(&copied.sdu, config.copy_in);
                 self.copying = Some((Copy::In(copied), end));
                 return;
             }
@@ -225,12 +224,12 @@ impl Cards {
                 continue;
             }
             while let Some(transmit) = card.queue.pop_front() {
-                if transmit.packet.is_expired(now) {
+                if transmit.sdu.is_expired(now) {
                     self.expired.push_back(transmit);
                     continue;
                 }
                 card.sending += 1;
-                let end = now + copy_time(&transmit.packet, config.copy_out);
+                let end = now + copy_time(&transmit.sdu, config.copy_out);
                 self.copying = Some((Copy::Out(transmit), end));
                 return;
             }
@@ -238,6 +237,6 @@ impl Cards {
     }
 }
 
-fn copy_time(packet: &Packet, nanos_per_octet: f64) -> Duration {
-    Duration::from_nanos(libm::round(f64::from(packet.octets()) * nanos_per_octet) as u64)
+fn copy_time(sdu: &Sdu, nanos_per_octet: f64) -> Duration {
+    Duration::from_nanos(libm::round(f64::from(sdu.octets()) * nanos_per_octet) as u64)
 }

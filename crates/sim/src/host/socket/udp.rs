@@ -208,10 +208,10 @@ impl Stack {
         }
     }
 
-    /// The interface is done with `packet`: a socket of this host may write again.
+    /// The interface is done with `packet`, if it was one: a socket of this host may write again.
     #[inline]
-    pub(in crate::host) fn release(&mut self, packet: &Packet, now: Instant) {
-        if packet.ip.source == self.node {
+    pub(in crate::host) fn release<'a>(&mut self, packet: impl Into<Option<&'a Packet>>, now: Instant) {
+        if let Some(packet) = packet.into().filter(|packet| packet.ip.source == self.node) {
             self.release_own(packet, now);
         }
     }

@@ -34,7 +34,7 @@ fn voice() -> Box<dyn Writes> {
 }
 
 /// Octets of payload.
-fn lengths(packets: &[Rc<Packet>]) -> Vec<u32> {
+fn lengths(packets: &[Rc<Sdu>]) -> Vec<u32> {
     packets.iter().map(|packet| packet.octets() - packet::IPV4_HEADER - packet::UDP_HEADER).collect()
 }
 

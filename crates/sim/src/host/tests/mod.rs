@@ -7,7 +7,7 @@ mod set_up;
 mod streams;
 mod units;
 
-use super::packet::{Packet, RoutingPart};
+use super::packet::RoutingPart;
 use super::*;
 use crate::address::ip_address;
 use crate::metrics::FlowSpec;
@@ -21,6 +21,7 @@ use hopcast_protocols::routing::aodv::{self, Aodv};
 use hopcast_protocols::routing::dsr::{self, Dsr};
 use hopcast_protocols::routing::{Encapsulation, Node};
 use hopcast_protocols::time::Duration;
+use hopcast_radio::mac::Payload;
 use hopcast_radio::mac::edca::{AccessCategory, UserPriority};
 use std::sync::Arc;
 
@@ -32,12 +33,18 @@ fn at(micros: u64) -> Instant {
     Instant::from_nanos(micros * 1_000)
 }
 
+/// The packet that hosts on a wire, which ask for no addresses, send each other.
+fn ip(sdu: &Sdu) -> &Packet {
+    let Sdu::Ip(packet) = sdu else { panic!("{sdu:?} on a wire") };
+    packet
+}
+
 /// One flow over a line of hosts, driven by hand.
 struct Bench {
     hosts: Vec<Host>,
     counters: Vec<Counters>,
     flows: FlowTable,
-    pool: PacketPool,
+    pool: SduPool,
     now: Instant,
 }
 
@@ -57,7 +64,7 @@ impl Bench {
                 is_monitored: false,
                 is_protected: false,
             }]),
-            pool: PacketPool::default(),
+            pool: SduPool::default(),
             now: at(0),
         }
     }
@@ -68,17 +75,17 @@ impl Bench {
     }
 
     /// All packets that come out while the interface has `room` places.
-    fn take(&mut self, node: usize, room: usize) -> Vec<Rc<Packet>> {
+    fn take(&mut self, node: usize, room: usize) -> Vec<Rc<Sdu>> {
         self.take_by(node, |_, taken| QueueSpace::shared(room.saturating_sub(taken.len())))
     }
 
     /// The same where the room is that for a priority after what was taken.
-    fn take_by(&mut self, node: usize, room: impl Fn(UserPriority, &[Rc<Packet>]) -> QueueSpace) -> Vec<Rc<Packet>> {
+    fn take_by(&mut self, node: usize, room: impl Fn(UserPriority, &[Rc<Sdu>]) -> QueueSpace) -> Vec<Rc<Sdu>> {
         let mut packets = Vec::new();
         while let Some(transmit) =
             self.with(node, |host, cx| host.poll_output(|_, priority| room(priority, &packets), cx))
         {
-            packets.push(transmit.packet);
+            packets.push(transmit.sdu);
         }
         packets
     }
@@ -92,15 +99,15 @@ impl Bench {
         }
     }
 
-    fn give(&mut self, node: usize, packet: &Packet) {
+    fn give(&mut self, node: usize, packet: &Sdu) {
         self.with(node, |host, cx| host.handle_packet(packet, NEIGHBOUR, cx));
     }
 
-    fn sent(&mut self, node: usize, packet: &Rc<Packet>) {
+    fn sent(&mut self, node: usize, packet: &Rc<Sdu>) {
         self.with(node, |host, cx| host.handle_sent(Rc::clone(packet), cx));
     }
 
-    fn dropped(&mut self, node: usize, packet: &Rc<Packet>, cause: DropCause) {
+    fn dropped(&mut self, node: usize, packet: &Rc<Sdu>, cause: DropCause) {
         self.with(node, |host, cx| host.handle_drop(Rc::clone(packet), NEIGHBOUR, cause, cx));
     }
 
@@ -282,11 +289,11 @@ fn a_blocking_write_waits_for_room_in_the_queue_of_its_category() {
     }
     bench.advance(0);
     assert_eq!(bench.take(0, 5), [], "the large unit keeps its turn in the only queue");
-    let by_category = |priority, taken: &[Rc<Packet>]| {
-        let queued = taken.iter().filter(|packet| packet.tag.priority == priority).count();
+    let by_category = |priority, taken: &[Rc<Sdu>]| {
+        let queued = taken.iter().filter(|packet| ip(packet).tag.priority == priority).count();
         QueueSpace { places: 5 - queued, category: Some(AccessCategory::of_user_priority(priority)) }
     };
-    let flows: Vec<FlowId> = bench.take_by(0, by_category).iter().map(|packet| packet.tag.flow).collect();
+    let flows: Vec<FlowId> = bench.take_by(0, by_category).iter().map(|packet| ip(packet).tag.flow).collect();
     assert_eq!(flows, [FlowId(2); 4], "it holds up its category, and voice goes while a whole unit fits");
     assert_eq!(bench.take(0, 12).len(), 12, "its turn is still the first");
 }
@@ -322,7 +329,7 @@ fn writers_take_turns() {
     let port = bench.hosts[1].add_udp_sink(FLOW, None);
     bench.hosts[0].add_udp_source(FLOW, units(1000, 0, None), None, Endpoint { node: NodeId(1), port }, None);
     bench.advance(0);
-    let sockets: Vec<u16> = bench.take(0, 6).iter().map(|packet| packet.tag.socket).collect();
+    let sockets: Vec<u16> = bench.take(0, 6).iter().map(|packet| ip(packet).tag.socket).collect();
     assert_eq!(sockets, [0, 1, 0, 1, 0, 1]);
 }
 
@@ -350,13 +357,13 @@ fn what_expired_on_its_way_is_not_passed_on() {
     let mut bench = direct(3, 100_000, audio());
     bench.advance(0);
     let first = bench.take(0, 50).swap_remove(0);
-    assert_eq!(first.tag.expires, Some(at(10_000)));
+    assert_eq!(ip(&first).tag.expires, Some(at(10_000)));
     bench.advance(20_000);
     let second = bench.take(0, 50).swap_remove(0);
     bench.now = at(29_999);
     bench.give(1, &first);
     bench.give(1, &second);
-    assert_eq!(bench.take(1, 50).iter().map(|packet| packet.tag.seq).collect::<Vec<_>>(), [1]);
+    assert_eq!(bench.take(1, 50).iter().map(|packet| ip(packet).tag.seq).collect::<Vec<_>>(), [1]);
     assert_eq!(bench.counters[1][DropCause::Expired], 1);
     bench.now = at(30_000);
     bench.give(1, &second);
@@ -379,7 +386,7 @@ fn a_relay_keeps_the_deadline_and_goes_on_after_what_expired() {
     bench.sent(0, &first);
     bench.give(1, &first);
     let passed = bench.take(1, 50);
-    assert_eq!(passed[0].tag.expires, Some(at(10_000)));
+    assert_eq!(ip(&passed[0]).tag.expires, Some(at(10_000)));
     bench.advance(20_000);
     let second = bench.take(0, 50).swap_remove(0);
     bench.sent(0, &second);
@@ -417,11 +424,11 @@ fn the_time_to_live_falls_with_each_hop_and_ends_the_way() {
     let packets = bench.take(0, 50);
     bench.give(1, &packets[0]);
     let forwarded = bench.take(1, 50);
-    assert_eq!(forwarded[0].ip.ttl, packets[0].ip.ttl - 1);
+    assert_eq!(ip(&forwarded[0]).ip.ttl, ip(&packets[0]).ip.ttl - 1);
     assert_eq!(bench.counters[1].forwarded, 1);
-    let mut dying = (*packets[1]).clone();
+    let mut dying = ip(&packets[1]).clone();
     dying.ip.ttl = 1;
-    bench.give(1, &dying);
+    bench.give(1, &Sdu::Ip(dying));
     assert_eq!(bench.take(1, 50), []);
     assert_eq!(bench.counters[1][DropCause::TtlExpired], 1);
     assert_eq!(bench.flows[FLOW].summary(bench.now).lost_packets, 1);
@@ -452,11 +459,11 @@ fn a_packet_that_the_routing_protocol_refuses_is_dropped_and_counted() {
     let neighbours = Arc::new(Neighbours::new(&scenario));
     bench.hosts[1].set_router(Router::new(Box::new(dsr), neighbours, ROUTE_QUEUE_PACKETS));
     for (packet, kind) in packets.iter().zip([0x1f, 0x7f]) {
-        let mut packet = (**packet).clone();
+        let mut packet = ip(packet).clone();
         // Next header UDP, four octets of options: this one, and two of data.
         let octets = Arc::new([17, 0, 0, 4, kind, 2, 0, 0]);
         packet.set_routing(Some(RoutingPart { encapsulation: Encapsulation::Ip { protocol: 48 }, octets }));
-        bench.give(1, &packet);
+        bench.give(1, &Sdu::Ip(packet));
     }
     assert_eq!((bench.counters[1].delivered, bench.counters[1][DropCause::NoRoute]), (1, 1));
     let summary = bench.flows[FLOW].summary(bench.now);
@@ -502,16 +509,16 @@ fn a_message_that_changes_nothing_is_told_apart() {
 fn a_port_without_a_socket_takes_nothing() {
     let mut bench = direct(2, 100_000, units(1000, 0, Some(1000)));
     bench.advance(0);
-    let mut packet = (*bench.take(0, 50)[0]).clone();
+    let mut packet = ip(&bench.take(0, 50)[0]).clone();
     let packet::Body::Udp { destination_port, .. } = &mut packet.body else { unreachable!("the source is one of UDP") };
     *destination_port = 80;
-    bench.give(1, &packet);
+    bench.give(1, &Sdu::Ip(packet));
     assert_eq!(bench.counters[1][DropCause::NoSocket], 1);
     bench.check();
 }
 
 /// A source, a relay and a sink; the first host's packets, all given to the relay.
-fn relay(units_sent: u64) -> (Bench, Vec<Rc<Packet>>) {
+fn relay(units_sent: u64) -> (Bench, Vec<Rc<Sdu>>) {
     let mut bench = Bench::new(3, 3_000);
     bench.hosts[0].stack.config.socket_buffer = 100_000;
     let port = bench.hosts[2].add_udp_sink(FLOW, None);
@@ -530,8 +537,8 @@ fn a_relay_passes_units_on_and_the_delay_runs_from_the_source() {
     bench.advance(1_000);
     bench.give(1, &packets[0]);
     let passed = bench.take(1, 50);
-    assert_eq!((passed[0].ip.source, passed[0].ip.destination), (NodeId(1), NodeId(2)));
-    assert_eq!(passed[0].ip.ttl, packet::DEFAULT_TTL, "a datagram of the relay's own");
+    assert_eq!((ip(&passed[0]).ip.source, ip(&passed[0]).ip.destination), (NodeId(1), NodeId(2)));
+    assert_eq!(ip(&passed[0]).ip.ttl, packet::DEFAULT_TTL, "a datagram of the relay's own");
     bench.advance(3_000);
     bench.give(2, &passed[0]);
     let summary = bench.flows[FLOW].summary(bench.now);
@@ -566,9 +573,9 @@ fn a_relay_goes_on_when_the_interface_has_sent() {
         bench.give(1, packet);
         passed.extend(bench.take(1, 50));
     }
-    assert_eq!(passed.iter().map(|packet| packet.tag.seq).collect::<Vec<_>>(), [0, 1, 2]);
+    assert_eq!(passed.iter().map(|packet| ip(packet).tag.seq).collect::<Vec<_>>(), [0, 1, 2]);
     bench.sent(1, &passed[0]);
-    assert_eq!(bench.take(1, 50)[0].tag.seq, 3);
+    assert_eq!(ip(&bench.take(1, 50)[0]).tag.seq, 3);
     assert_eq!(bench.counters[1][DropCause::ReceiveBufferFull], 0);
 }
 

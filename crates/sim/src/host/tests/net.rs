@@ -24,7 +24,7 @@ pub(super) struct Net<F> {
     pub(super) hosts: Vec<Host>,
     pub(super) counters: Vec<Counters>,
     pub(super) flows: FlowTable,
-    pool: PacketPool,
+    pool: SduPool,
     pub(super) now: Instant,
     queues: Vec<VecDeque<Transmit>>,
     capacity: usize,
@@ -52,7 +52,7 @@ impl<F: FnMut(&Packet) -> Fate> Net<F> {
             now: Instant::START,
             hosts,
             flows,
-            pool: PacketPool::default(),
+            pool: SduPool::default(),
             per_octet,
             fate,
         }
@@ -86,7 +86,8 @@ impl<F: FnMut(&Packet) -> Fate> Net<F> {
             assert_eq!(host_causes, counters.host_dropped + counters.interface_dropped, "each drop has one cause");
             host.count_in_flight(&mut census);
             for transmit in &self.queues[node] {
-                census.insert(transmit.packet.tag.flow, transmit.packet.tag.seq);
+                let packet = ip(&transmit.sdu);
+                census.insert(packet.tag.flow, packet.tag.seq);
             }
         }
         assert_eq!(self.flows.missing(&census).collect::<Vec<_>>(), []);
@@ -106,7 +107,7 @@ impl<F: FnMut(&Packet) -> Fate> Net<F> {
         let idle = queue.is_empty();
         while let Some(transmit) = host.poll_output(|_, _| QueueSpace::shared(self.capacity - queue.len()), &mut cx) {
             if queue.len() == self.capacity {
-                host.handle_drop(transmit.packet, NEIGHBOUR, DropCause::QueueFull, &mut cx);
+                host.handle_drop(transmit.sdu, NEIGHBOUR, DropCause::QueueFull, &mut cx);
             } else {
                 queue.push_back(transmit);
             }
@@ -118,18 +119,18 @@ impl<F: FnMut(&Packet) -> Fate> Net<F> {
 
     fn start(&mut self, node: usize) {
         if let Some(head) = self.queues[node].front() {
-            self.wires.insert((self.now + self.per_octet * u64::from(head.packet.octets()), node), ());
+            self.wires.insert((self.now + self.per_octet * u64::from(head.sdu.octets()), node), ());
         }
     }
 
     fn arrive(&mut self, key: (Instant, usize)) {
         self.wires.remove(&key);
         let node = key.1;
-        let Transmit { hop, packet } = self.queues[node].pop_front().expect("a wire runs for a packet");
-        let fate = (self.fate)(&packet);
+        let Transmit { hop, sdu } = self.queues[node].pop_front().expect("a wire runs for a packet");
+        let fate = (self.fate)(ip(&sdu));
         // The wire goes on first, so that what the host puts into an empty queue starts it only once.
         self.start(node);
-        let sent = Rc::clone(&packet);
+        let sent = Rc::clone(&sdu);
         self.with(node, |host, cx| match fate {
             Fate::Arrives | Fate::ArrivesTwice => host.handle_sent(sent, cx),
             Fate::Lost | Fate::ArrivesUnknown => host.handle_drop(sent, NEIGHBOUR, DropCause::RetryLimitShort, cx),
@@ -141,7 +142,7 @@ impl<F: FnMut(&Packet) -> Fate> Net<F> {
         };
         for _ in 0..copies {
             self.with(hop.node.0 as usize, |host, cx| {
-                host.handle_packet(&packet, NEIGHBOUR, cx);
+                host.handle_packet(&sdu, NEIGHBOUR, cx);
             });
         }
     }

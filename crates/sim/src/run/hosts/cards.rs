@@ -9,8 +9,7 @@ use hopcast_radio::mac::edca::UserPriority;
 use super::Hosts;
 use crate::engine::Port;
 use crate::host::card::Cards;
-use crate::host::packet::Packet;
-use crate::host::{Context, Host, Neighbour, Transmit};
+use crate::host::{Context, Host, Neighbour, Sdu, Transmit};
 use crate::id::NodeId;
 use crate::metrics::DropCause;
 
@@ -28,14 +27,14 @@ impl Hosts {
     }
 
     #[cold]
-    pub(super) fn handle_packet_at_card(&mut self, port: Port, packet: &Rc<Packet>, from: Neighbour, now: Instant) {
+    pub(super) fn handle_packet_at_card(&mut self, port: Port, sdu: &Rc<Sdu>, from: Neighbour, now: Instant) {
         let Some(cards) = self.cards_of(port) else {
-            self.deliver(port.host, packet, from, now);
+            self.deliver(port.host, sdu, from, now);
             return;
         };
-        if let Some(packet) = cards.handle_received(from, Rc::clone(packet), now) {
+        if let Some(sdu) = cards.handle_received(from, Rc::clone(sdu), now) {
             let (host, mut context) = self.at(port.host, now);
-            host.handle_lost(&packet, DropCause::ReceiveBuffersFull, &mut context);
+            host.handle_lost(&sdu, DropCause::ReceiveBuffersFull, &mut context);
         }
     }
 
@@ -80,5 +79,5 @@ pub(super) fn poll_output_through(
 /// The queue before a card drops a packet, which has taken no transmit buffer.
 fn drop_before_card(host: &mut Host, transmit: Transmit, cause: DropCause, context: &mut Context<'_>) {
     let to = Neighbour { interface: transmit.hop.interface, node: transmit.hop.node };
-    host.handle_drop(transmit.packet, to, cause, context);
+    host.handle_drop(transmit.sdu, to, cause, context);
 }

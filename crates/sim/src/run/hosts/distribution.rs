@@ -4,27 +4,27 @@ use std::rc::Rc;
 
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::StationId;
+use hopcast_radio::mac::association::Message;
 
 use super::Hosts;
 use crate::engine::{Attachment, Outgoing, Port};
-use crate::host::Hop;
-use crate::host::packet::Packet;
+use crate::host::{Ends, Hop, Management, Sdu};
 use crate::id::NodeId;
 use crate::metrics::DropCause;
 use crate::run::association::Change;
 
 impl Hosts {
-    /// A frame from `from` has come to the radio at `port`. Returns whether the packet is for the host.
+    /// A frame from `from` has come to the radio at `port`. Returns whether what it brings is for the host.
     #[cold]
-    pub(super) fn handle_associated(&mut self, port: Port, packet: &Packet, from: StationId, now: Instant) -> bool {
+    pub(super) fn handle_associated(&mut self, port: Port, sdu: &Sdu, from: StationId, now: Instant) -> bool {
         let mut is_passed = false;
-        if let Some(body) = packet.management() {
-            self.associations.handle_frame(port, from, body, now);
+        if let Sdu::Management(management) = sdu {
+            self.associations.handle_frame(port, from, &management.body, now);
         } else if self.associations.handle_data(port, from) {
             is_passed = true;
         } else {
             let (host, mut context) = self.at(port.host, now);
-            host.handle_lost(packet, DropCause::NotAssociated, &mut context);
+            host.handle_lost(sdu, DropCause::NotAssociated, &mut context);
         }
         self.settle_associations();
         is_passed
@@ -32,25 +32,26 @@ impl Hosts {
 
     /// The next management frame of a host.
     #[cold]
-    pub(super) fn poll_management(&mut self, host: u32, now: Instant) -> Option<Outgoing<Rc<Packet>>> {
+    pub(super) fn poll_management(&mut self, host: u32, now: Instant) -> Option<Outgoing<Rc<Sdu>>> {
         let (interface, receiver, message) = self.associations.poll_output(host)?;
         let to = receiver.map_or(NodeId::ALL, |station| NodeId(self.ports.of_station(station).host));
-        let packet = Packet::of_management(message.body, (NodeId(host), to), message.expires, now);
-        Some(Outgoing { interface, receiver, packet: self.pool.share(packet) })
+        let Message { body, expires, .. } = message;
+        let ends = Ends { source: NodeId(host), destination: to };
+        let sdu = Sdu::Management(Box::new(Management { ends, body, created: now, expires }));
+        Some(Outgoing { interface, receiver, packet: self.pool.share(sdu) })
     }
 
     /// A radio is done with a management frame.
     #[cold]
-    pub(super) fn handle_management_done(&mut self, port: Port, packet: &Packet, is_sent: bool) {
-        let Some(body) = packet.management() else { return };
+    pub(super) fn handle_management_done(&mut self, port: Port, management: &Management, is_sent: bool) {
         // Only access points and stations send any, and of those one that is addressed has one radio, or has sent first.
-        let to = packet.ip.destination;
+        let to = management.ends.destination;
         let receiver = (to != NodeId::ALL).then(|| self.ports.attachments(to.0 as usize).first().copied()).flatten();
         let receiver = receiver.and_then(|attachment| match attachment {
             Attachment::Station(station) => Some(station),
             Attachment::Wire(_) => None,
         });
-        self.associations.handle_done(port, receiver, body, is_sent);
+        self.associations.handle_done(port, receiver, &management.body, is_sent);
         self.settle_associations();
     }
 

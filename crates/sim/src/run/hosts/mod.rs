@@ -20,7 +20,7 @@ use super::real::RealHosts;
 use crate::engine::{Attachment, Loss, Outgoing, Port, Ports, Upper};
 use crate::host::card::{Cards, Copied};
 use crate::host::packet::Packet;
-use crate::host::{Context, Hop, Host, Listener, Neighbour, PacketPool, Transmit};
+use crate::host::{Context, Hop, Host, Listener, Neighbour, Sdu, SduPool, Transmit};
 use crate::id::NodeId;
 use crate::metrics::{Counters, DropCause, FlowTable};
 use cards::poll_output_through;
@@ -33,7 +33,7 @@ pub(super) struct Hosts {
     pub(super) hosts: Vec<Host>,
     pub(super) counters: Vec<Counters>,
     pub(super) flows: FlowTable,
-    pub(super) pool: PacketPool,
+    pub(super) pool: SduPool,
     /// Losses of packets that radios hand up.
     pub(super) errors: Option<PacketErrors>,
     pub(super) ports: Ports,
@@ -55,41 +55,48 @@ impl Hosts {
         (&mut hosts[index], context)
     }
 
-    /// Hands a packet to its host, unless the error model loses it. Returns whether the host may act on it.
+    /// Hands what has come to its host, unless the error model loses it. Returns whether the host may act on it.
     #[inline]
-    fn deliver(&mut self, host: u32, packet: &Packet, from: Neighbour, now: Instant) -> bool {
+    fn deliver(&mut self, host: u32, sdu: &Sdu, from: Neighbour, now: Instant) -> bool {
         let by_radio = || matches!(self.ports.attachment(host as usize, from.interface), Attachment::Station(_));
         // The draw is the receiver's own: its number among the packets that it has received.
         let number = || self.counters[host as usize].received;
         let is_lost = self.errors.as_ref().is_some_and(|errors| by_radio() && errors.is_lost(number(), host, now));
         let (receiver, mut context) = self.at(host, now);
         if is_lost {
-            receiver.handle_lost(packet, DropCause::Corrupted, &mut context);
+            receiver.handle_lost(sdu, DropCause::Corrupted, &mut context);
             return true;
         }
-        receiver.handle_packet(packet, from, &mut context)
+        receiver.handle_packet(sdu, from, &mut context)
     }
 
-    /// The real host at `node` sends `packet` to the neighbour behind `hop`.
-    pub(super) fn handle_sent_by_real(&mut self, node: NodeId, hop: Hop, mut packet: Packet, now: Instant) {
+    /// The real host at `node` sends `sdu` to the neighbour behind `hop`.
+    pub(super) fn handle_sent_by_real(&mut self, node: NodeId, hop: Hop, mut sdu: Sdu, now: Instant) {
+        if let Sdu::Ip(packet) = &mut sdu {
+            self.enter_flow(node, packet, now);
+        }
+        let (host, mut context) = self.at(node.0, now);
+        host.handle_sent_by_real(hop, sdu, &mut context);
+        self.observe(now);
+    }
+
+    /// The flow that a packet of the real host at `node` is one of, if any, hears of it.
+    fn enter_flow(&mut self, node: NodeId, packet: &mut Packet, now: Instant) {
         let listeners = self.real.iter().flat_map(|real| &real.listeners);
-        let listener = listeners.copied().find(|listener| listener.hears(&packet, node));
+        let listener = listeners.copied().find(|listener| listener.hears(packet, node));
         match listener {
             Some(Listener { flow, protocol: Protocol::Udp, .. }) => {
-                Host::number_datagram(&mut packet, flow, &mut self.at(node.0, now).1);
+                Host::number_datagram(packet, flow, &mut self.at(node.0, now).1);
             }
             Some(listener) => {
                 let (host, mut context) = self.at(listener.to.0, now);
-                host.handle_entering(&listener, &packet, &mut context);
+                host.handle_entering(&listener, packet, &mut context);
             }
             None => {}
         }
         if let Some(real) = &mut self.real {
-            real.begun.handle_sent(&mut packet, node);
+            real.begun.handle_sent(packet, node);
         }
-        let (host, mut context) = self.at(node.0, now);
-        host.handle_sent_by_real(hop, packet, &mut context);
-        self.observe(now);
     }
 
     /// The neighbour behind an interface: the one with this station, or the other end of a wire.
@@ -105,30 +112,30 @@ impl Hosts {
 }
 
 impl Upper for Hosts {
-    type Packet = Rc<Packet>;
+    type Packet = Rc<Sdu>;
 
     #[inline]
-    fn handle_packet(&mut self, port: Port, packet: &Rc<Packet>, from: Option<StationId>, now: Instant) -> bool {
+    fn handle_packet(&mut self, port: Port, sdu: &Rc<Sdu>, from: Option<StationId>, now: Instant) -> bool {
         let is_plain = self.cards.is_empty() && self.associations.is_empty();
         if !is_plain
             && let Some(station) = from
-            && !self.handle_associated(port, packet, station, now)
+            && !self.handle_associated(port, sdu, station, now)
         {
             return true;
         }
         let from = self.neighbour(port, from);
         let acts = if self.cards.is_empty() {
-            self.deliver(port.host, packet, from, now)
+            self.deliver(port.host, sdu, from, now)
         } else {
-            self.handle_packet_at_card(port, packet, from, now);
+            self.handle_packet_at_card(port, sdu, from, now);
             true
         };
         self.observe(now);
         acts || !is_plain
     }
 
-    fn take_back(&mut self, packet: Rc<Packet>) {
-        self.pool.take_back(packet);
+    fn take_back(&mut self, sdu: Rc<Sdu>) {
+        self.pool.take_back(sdu);
     }
 
     fn prefetch(&self, hosts: &[u32]) -> u64 {
@@ -146,34 +153,32 @@ impl Upper for Hosts {
         self.associations.poll_coexistence(host)
     }
 
-    fn handle_overheard(&mut self, port: Port, packet: &Rc<Packet>, from: StationId, to: StationId, now: Instant) {
-        if packet.management().is_some() {
-            return;
-        }
+    fn handle_overheard(&mut self, port: Port, sdu: &Rc<Sdu>, from: StationId, to: StationId, now: Instant) {
+        let Sdu::Ip(packet) = &**sdu else { return };
         let from = self.neighbour(port, Some(from));
         let to = NodeId(self.ports.of_station(to).host);
         let (host, mut context) = self.at(port.host, now);
         host.handle_overheard(packet, from, to, &mut context);
     }
 
-    fn handle_sent(&mut self, port: Port, packet: Rc<Packet>, now: Instant) -> bool {
-        if packet.management().is_some() {
-            self.handle_management_done(port, &packet, true);
+    fn handle_sent(&mut self, port: Port, sdu: Rc<Sdu>, now: Instant) -> bool {
+        if let Sdu::Management(management) = &*sdu {
+            self.handle_management_done(port, management, true);
             return true;
         }
-        self.observe_queue(port, &packet, Occupancy::handle_done);
+        self.observe_queue(port, &sdu, Occupancy::handle_done);
         self.empty_buffer(port, now);
         let is_plain = self.cards.is_empty() && self.associations.is_empty();
         let (host, mut context) = self.at(port.host, now);
-        host.handle_sent(packet, &mut context);
+        host.handle_sent(sdu, &mut context);
         !is_plain || host.has_writers()
     }
 
-    fn handle_drop(&mut self, port: Port, packet: Rc<Packet>, to: Option<StationId>, cause: Loss, now: Instant) {
-        if packet.management().is_some() {
-            return self.handle_management_done(port, &packet, false);
+    fn handle_drop(&mut self, port: Port, sdu: Rc<Sdu>, to: Option<StationId>, cause: Loss, now: Instant) {
+        if let Sdu::Management(management) = &*sdu {
+            return self.handle_management_done(port, management, false);
         }
-        self.observe_queue(port, &packet, Occupancy::handle_done);
+        self.observe_queue(port, &sdu, Occupancy::handle_done);
         self.empty_buffer(port, now);
         let to = self.neighbour(port, to);
         let cause = match cause {
@@ -185,13 +190,13 @@ impl Upper for Hosts {
             Loss::Link => DropCause::LinkLoss,
         };
         let (host, mut context) = self.at(port.host, now);
-        host.handle_drop(packet, to, cause, &mut context);
+        host.handle_drop(sdu, to, cause, &mut context);
         self.observe(now);
     }
 
-    fn handle_unheard(&mut self, port: Port, packet: &Rc<Packet>, now: Instant) {
+    fn handle_unheard(&mut self, port: Port, sdu: &Rc<Sdu>, now: Instant) {
         let (host, mut context) = self.at(port.host, now);
-        host.handle_unheard(packet, &mut context);
+        host.handle_unheard(sdu, &mut context);
         self.observe(now);
     }
 
@@ -200,20 +205,20 @@ impl Upper for Hosts {
         let (interface, station) = purge?;
         let port = Port { host, interface };
         let before_card = self.cards_of(port).map(|cards| cards.purge(interface, station));
-        for packet in before_card.into_iter().flatten() {
+        for sdu in before_card.into_iter().flatten() {
             let to = self.neighbour(port, Some(station));
             let (host, mut context) = self.at(host, now);
-            hand_back(host, packet, to, &mut context);
+            hand_back(host, sdu, to, &mut context);
         }
         Some((interface, station))
     }
 
-    fn handle_purged(&mut self, port: Port, packet: Rc<Packet>, to: StationId, now: Instant) {
-        self.observe_queue(port, &packet, Occupancy::handle_done);
+    fn handle_purged(&mut self, port: Port, sdu: Rc<Sdu>, to: StationId, now: Instant) {
+        self.observe_queue(port, &sdu, Occupancy::handle_done);
         self.empty_buffer(port, now);
         let to = self.neighbour(port, Some(to));
         let (host, mut context) = self.at(port.host, now);
-        hand_back(host, packet, to, &mut context);
+        hand_back(host, sdu, to, &mut context);
         self.observe(now);
     }
 
@@ -223,8 +228,8 @@ impl Upper for Hosts {
             self.settle_associations();
         }
         let copied = self.cards.get_mut(host as usize).and_then(|cards| cards.as_mut()?.poll_copied(now));
-        if let Some(Copied { from, packet }) = copied {
-            self.deliver(host, &packet, from, now);
+        if let Some(Copied { from, sdu }) = copied {
+            self.deliver(host, &sdu, from, now);
         }
         let (host, mut context) = self.at(host, now);
         host.handle_timeout(&mut context);
@@ -247,7 +252,7 @@ impl Upper for Hosts {
         host: u32,
         room: impl Fn(u32, UserPriority) -> QueueSpace,
         now: Instant,
-    ) -> Option<Outgoing<Rc<Packet>>> {
+    ) -> Option<Outgoing<Rc<Sdu>>> {
         if !self.associations.is_empty()
             && let Some(outgoing) = self.poll_management(host, now)
         {
@@ -261,19 +266,19 @@ impl Upper for Hosts {
             Some(Some(cards)) => poll_output_through(cards, host, room, &mut context)?,
             _ => host.poll_output(room, &mut context)?,
         };
-        let Transmit { hop, packet } = transmit;
+        let Transmit { hop, sdu } = transmit;
         let port = Port { host: index as u32, interface: hop.interface };
-        self.observe_queue(port, &packet, Occupancy::handle_given);
-        Some(Outgoing { interface: hop.interface, receiver: hop.station, packet })
+        self.observe_queue(port, &sdu, Occupancy::handle_given);
+        Some(Outgoing { interface: hop.interface, receiver: hop.station, packet: sdu })
     }
 }
 
 /// An interface gives a packet back to a host: its routing protocol decides, or without one it is dropped, since the neighbour
 /// has no association any more.
-fn hand_back(host: &mut Host, packet: Rc<Packet>, to: Neighbour, context: &mut Context<'_>) {
+fn hand_back(host: &mut Host, sdu: Rc<Sdu>, to: Neighbour, context: &mut Context<'_>) {
     if host.router().is_some() {
-        host.handle_purged(&packet, to, context);
+        host.handle_purged(&sdu, to, context);
     } else {
-        host.handle_drop(packet, to, DropCause::NotAssociated, context);
+        host.handle_drop(sdu, to, DropCause::NotAssociated, context);
     }
 }

@@ -7,9 +7,8 @@ use hopcast_radio::mac::edca::UserPriority;
 use super::Hosts;
 use super::occupancy::Occupancy;
 use crate::engine::{Port, Ports};
-use crate::host::Host;
 use crate::host::card::Cards;
-use crate::host::packet::Packet;
+use crate::host::{Host, Sdu};
 use crate::id::NodeId;
 use crate::metrics::{DropCause, Loss, PathState, Truth, Unjudged};
 use crate::scenario::model::Scenario;
@@ -98,17 +97,12 @@ impl Hosts {
     /// An interface is given a packet, or is done with it: `change` tells the observer, if there is one, unless a card stands before
     /// the interface.
     #[inline]
-    pub(super) fn observe_queue(
-        &mut self,
-        port: Port,
-        packet: &Packet,
-        change: fn(&mut Occupancy, Port, UserPriority),
-    ) {
+    pub(super) fn observe_queue(&mut self, port: Port, sdu: &Sdu, change: fn(&mut Occupancy, Port, UserPriority)) {
         if self.observer.is_none() || self.cards_of(port).is_some() {
             return;
         }
         if let Some(observer) = &mut self.observer {
-            change(&mut observer.occupancy, port, packet.priority());
+            change(&mut observer.occupancy, port, sdu.priority());
         }
     }
 }

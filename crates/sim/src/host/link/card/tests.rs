@@ -1,7 +1,7 @@
 //! Cards by hand, at exact instants, and the arithmetic of the paper.
 
 use super::*;
-use crate::host::packet::{Body, Ipv4, Tag};
+use crate::host::packet::{Body, Ipv4, Packet, Tag};
 use crate::host::{FlowId, Hop, NodeId};
 use hopcast_radio::mac::edca::UserPriority;
 
@@ -19,9 +19,9 @@ fn config(transmit_buffers: u32, (out, into, _): (f64, f64, u64)) -> CardConfig 
     }
 }
 
-fn packet(id: u16) -> Rc<Packet> {
+fn packet(id: u16, expires: Option<Instant>) -> Rc<Sdu> {
     let (source, destination) = (NodeId(0), NodeId(1));
-    Rc::new(Packet {
+    Rc::new(Sdu::Ip(Packet {
         ip: Ipv4 { source, destination, id, offset: 0, payload: 1480, more_fragments: false, ttl: 64 },
         body: Body::Udp { source_port: 1, destination_port: 2, length: 1472 },
         tag: Tag {
@@ -30,24 +30,22 @@ fn packet(id: u16) -> Rc<Packet> {
             created: Instant::START,
             socket: 0,
             priority: UserPriority::BEST_EFFORT,
-            expires: None,
+            expires,
         },
         part: None,
-    })
+    }))
 }
 
 fn transmit(id: u16) -> Transmit {
-    Transmit { hop: Hop { interface: 0, node: NodeId(1), station: None }, packet: packet(id) }
+    Transmit { hop: Hop { interface: 0, node: NodeId(1), station: None }, sdu: packet(id, None) }
 }
 
 fn expiring(id: u16, expires: Instant) -> Transmit {
-    let Transmit { hop, packet } = transmit(id);
-    let tag = Tag { expires: Some(expires), ..packet.tag };
-    Transmit { hop, packet: Rc::new(Packet { tag, ..(*packet).clone() }) }
+    Transmit { sdu: packet(id, Some(expires)), ..transmit(id) }
 }
 
 fn arrived(interface: u32, id: u16) -> Option<Copied> {
-    Some(Copied { from: from(interface), packet: packet(id) })
+    Some(Copied { from: from(interface), sdu: packet(id, None) })
 }
 
 fn from(interface: u32) -> Neighbour {
@@ -115,7 +113,7 @@ fn what_has_arrived_is_copied_before_what_is_to_be_sent_but_not_in_the_middle_of
     let mut cards = Cards::new(config(10, PCMCIA), 1);
     assert_eq!(cards.handle_transmit(transmit(1), ns(0)), None);
     assert_eq!(cards.handle_transmit(transmit(2), ns(0)), None);
-    assert_eq!(cards.handle_received(from(0), packet(7), ns(1_000)), None);
+    assert_eq!(cards.handle_received(from(0), packet(7, None), ns(1_000)), None);
     assert_eq!((cards.poll_copied(ns(3_460_000)), cards.poll_output()), (None, Some(transmit(1))));
     assert_eq!(cards.poll_timeout(), Some(ns(3_460_000 + 2_057_000)));
     assert_eq!(cards.poll_copied(ns(5_517_000)), arrived(0, 7));
@@ -149,19 +147,19 @@ fn what_has_expired_by_its_turn_is_not_copied() {
 #[test]
 fn receive_buffers_are_taken_until_their_packets_are_copied() {
     let mut cards = Cards::new(config(1, PCMCIA), 1);
-    let taken: Vec<bool> = (0..7).map(|id| cards.handle_received(from(0), packet(id), ns(0)).is_none()).collect();
+    let taken: Vec<bool> = (0..7).map(|id| cards.handle_received(from(0), packet(id, None), ns(0)).is_none()).collect();
     assert_eq!(taken, [true, true, true, true, true, false, false]);
     assert_eq!(cards.incoming().count(), 5);
     assert_eq!(cards.poll_copied(ns(2_057_000)), arrived(0, 0));
-    assert!(cards.handle_received(from(0), packet(9), ns(2_057_000)).is_none());
-    assert!(cards.handle_received(from(0), packet(10), ns(2_057_000)).is_some());
+    assert!(cards.handle_received(from(0), packet(9, None), ns(2_057_000)).is_none());
+    assert!(cards.handle_received(from(0), packet(10, None), ns(2_057_000)).is_some());
 }
 
 #[test]
 fn a_host_of_two_cards_has_one_processor() {
     let mut cards = Cards::new(config(1, ISA), 2);
-    assert_eq!(cards.handle_received(from(0), packet(1), ns(0)), None);
-    assert_eq!(cards.handle_received(from(1), packet(2), ns(0)), None);
+    assert_eq!(cards.handle_received(from(0), packet(1, None), ns(0)), None);
+    assert_eq!(cards.handle_received(from(1), packet(2, None), ns(0)), None);
     assert_eq!(cards.poll_copied(ns(955_000)), arrived(0, 1));
     assert_eq!(cards.poll_timeout(), Some(ns(1_910_000)));
 }

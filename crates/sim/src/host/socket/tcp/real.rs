@@ -87,7 +87,7 @@ impl Packet {
     /// The TCP segment that a real host sent; `None` if this is none, not all of it, or nothing that TCP allows.
     fn real_segment(&self) -> Option<Segment> {
         let Body::Real { protocol, .. } = self.body else { return None };
-        if protocol.map(ipv4::Protocol::from) != Some(ipv4::Protocol::Tcp) || self.is_fragment() {
+        if ipv4::Protocol::from(protocol) != ipv4::Protocol::Tcp || self.is_fragment() {
             return None;
         }
         let packet = tcp::Packet::new_checked(self.real()?.payload(&self.ip)).ok()?;

@@ -1,0 +1,164 @@
+//! What crosses a link, by what it is.
+
+use hopcast_protocols::time::Instant;
+use hopcast_radio::mac::Payload;
+use hopcast_radio::mac::edca::UserPriority;
+use hopcast_wire::arp;
+use hopcast_wire::ieee80211::management;
+use hopcast_wire::llc::EtherType;
+
+use crate::host::packet::{ARP_PACKET, Packet, RealPart, RoutingPart, flow_between};
+use crate::id::NodeId;
+
+/// A service data unit of the link: what a host and an interface give each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sdu {
+    /// An IPv4 packet.
+    Ip(Packet),
+    /// An ARP packet.
+    Arp(Arp),
+    /// A message of a routing protocol behind an ARP packet that shows its sender's addresses
+    /// ([`Encapsulation::Arp`](hopcast_protocols::routing::Encapsulation::Arp)). Its IP header is not on the air.
+    MessageInArp(Packet),
+    /// The body of a management frame.
+    Management(Box<Management>),
+    /// What a real host sends beside IPv4 and ARP.
+    Raw(Raw),
+}
+
+/// Between which nodes something passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ends {
+    /// The node that sends it.
+    pub source: NodeId,
+    /// The node that it is for, or all.
+    pub destination: NodeId,
+}
+
+/// An ARP packet (RFC 826).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arp {
+    /// Between which nodes it passes.
+    pub ends: Ends,
+    /// What it says.
+    pub message: arp::Repr,
+}
+
+/// The body of a management frame (IEEE 802.11-2020, 9.3.3).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Management {
+    /// Between which nodes it passes.
+    pub ends: Ends,
+    /// What it says.
+    pub body: management::Repr,
+    /// When it was made.
+    pub created: Instant,
+    /// From then on it is not worth sending; `None`: it always is.
+    pub expires: Option<Instant>,
+}
+
+/// A frame of a real host that carries no IPv4 packet that simulated hosts understand, and no ARP packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Raw {
+    /// Between which nodes it passes.
+    pub ends: Ends,
+    /// What the octets are.
+    pub ether_type: EtherType,
+    /// The octets.
+    pub part: RealPart,
+    /// User priority at interfaces.
+    pub priority: UserPriority,
+}
+
+// Of these there are as many as of packets.
+const _: () = assert!(size_of::<Sdu>() <= 136);
+
+impl From<Packet> for Sdu {
+    fn from(packet: Packet) -> Self {
+        Self::Ip(packet)
+    }
+}
+
+impl Sdu {
+    /// The packet, if it is one of IPv4, or a message that has only lost its IP header.
+    #[inline]
+    pub fn packet(&self) -> Option<&Packet> {
+        match self {
+            Self::Ip(packet) | Self::MessageInArp(packet) => Some(packet),
+            Self::Arp(_) | Self::Management(_) | Self::Raw(_) => None,
+        }
+    }
+
+    /// The octets of the real host that sent it.
+    pub fn real(&self) -> Option<&RealPart> {
+        match self {
+            Self::Ip(packet) => packet.real(),
+            Self::Raw(raw) => Some(&raw.part),
+            Self::Arp(_) | Self::MessageInArp(_) | Self::Management(_) => None,
+        }
+    }
+
+    /// Between which nodes it passes: of a packet, the ends of its whole way.
+    #[inline]
+    pub fn ends(&self) -> Ends {
+        match self {
+            Self::Ip(packet) | Self::MessageInArp(packet) => {
+                Ends { source: packet.ip.source, destination: packet.ip.destination }
+            }
+            Self::Arp(arp) => arp.ends,
+            Self::Management(management) => management.ends,
+            Self::Raw(raw) => raw.ends,
+        }
+    }
+}
+
+impl Payload for Sdu {
+    /// Of an IP packet its header included; of the body of a management frame, its own.
+    #[inline]
+    fn octets(&self) -> u32 {
+        match self {
+            Self::Ip(packet) => packet.octets(),
+            Self::Arp(_) => ARP_PACKET,
+            Self::MessageInArp(packet) => packet.routing().map_or(0, RoutingPart::octets_on_air),
+            // No body is longer than some hundred octets.
+            Self::Management(management) => management.body.buffer_len() as u32,
+            // An interface has an MTU.
+            Self::Raw(raw) => raw.part.octets.len() as u32,
+        }
+    }
+
+    fn flow(&self) -> u64 {
+        match self {
+            Self::Ip(packet) | Self::MessageInArp(packet) => packet.flow(),
+            Self::Arp(_) | Self::Management(_) | Self::Raw(_) => {
+                let Ends { source, destination } = self.ends();
+                flow_between(source, destination, 0)
+            }
+        }
+    }
+
+    #[inline]
+    fn expires(&self) -> Option<Instant> {
+        match self {
+            Self::Ip(packet) => packet.tag.expires,
+            Self::Management(management) => management.expires,
+            Self::Arp(_) | Self::MessageInArp(_) | Self::Raw(_) => None,
+        }
+    }
+
+    #[inline]
+    fn is_management(&self) -> bool {
+        matches!(self, Self::Management(_))
+    }
+
+    #[inline]
+    fn priority(&self) -> UserPriority {
+        match self {
+            Self::Ip(packet) | Self::MessageInArp(packet) => packet.tag.priority,
+            Self::Arp(_) => UserPriority::BEST_EFFORT,
+            // 10.2.3.2: under EDCA management frames are of the category voice.
+            Self::Management(_) => UserPriority::NETWORK_CONTROL,
+            Self::Raw(raw) => raw.priority,
+        }
+    }
+}
