@@ -7,7 +7,7 @@ use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::mac::edca::UserPriority;
 use hopcast_radio::mac::{Frame, FrameKind};
 use hopcast_radio::medium::Link;
-use hopcast_radio::phy::{ModulationClass, Standard, TxVector};
+use hopcast_radio::phy::{ChannelWidth, ModulationClass, TxVector};
 use hopcast_wire::ieee80211::{Addressing, DataSubtype, Flags, ManagementSubtype, SequenceControl, fcs, management};
 use hopcast_wire::radiotap::{Channel, ChannelFlags};
 use hopcast_wire::{MacAddress, arp, dccp, ethernet, ieee80211, ipv4, llc, radiotap, tcp, udp};
@@ -307,8 +307,9 @@ fn channel_flags(frequency: u16, vector: TxVector) -> ChannelFlags {
     spectrum
         | match vector.modulation_class() {
             ModulationClass::Dsss => ChannelFlags::CCK,
-            _ if vector.format() == Standard::OfdmTurbo => ChannelFlags::OFDM | ChannelFlags::TURBO,
-            _ => ChannelFlags::OFDM,
+            // OFDM of clause 17 in 40 MHz is what radiotap calls turbo.
+            ModulationClass::Ofdm if vector.width() == ChannelWidth::Mhz40 => ChannelFlags::OFDM | ChannelFlags::TURBO,
+            ModulationClass::Ofdm => ChannelFlags::OFDM,
         }
 }
 

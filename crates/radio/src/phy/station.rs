@@ -271,8 +271,16 @@ mod tests {
                 assert!(phy.cca_threshold() <= vector.framing().minimum_sensitivity, "{standard} at {vector}");
             }
         }
-        let thresholds = Standard::ALL.iter().map(|standard| standard.phy(false).cca_threshold());
-        assert!(thresholds.eq([-80.0, -80.0, -82.0, -82.0, -79.0, -80.0]));
+        for (standard, threshold) in [
+            (Standard::Dsss, -80.0),
+            (Standard::HrDsss, -80.0),
+            (Standard::Ofdm, -82.0),
+            (Standard::Erp, -82.0),
+            (Standard::OfdmTurbo, -79.0),
+            (Standard::Wavelan, -80.0),
+        ] {
+            assert_eq!(standard.phy(false).cca_threshold(), threshold, "{standard}");
+        }
     }
 
     /// A Reed–Solomon code of rate 0.6 makes 255 octets of 153.

@@ -46,7 +46,7 @@ pub(super) struct Radio {
     #[schemars(extend("x-default" = is("long", "the one that every station of IEEE 802.11-2020, clause 16, understands")))]
     preamble: Preamble,
     /// Channel number of the standard's band: the default of the propagation's frequency.
-    #[schemars(extend("minimum" = 1, "maximum" = 200, "x-default" = computed("1 (802.11, 802.11b, 802.11g, WaveLAN), 36 (802.11a), 42 (802.11a-turbo)")))]
+    #[schemars(extend("minimum" = 1, "maximum" = 200, "x-default" = computed(&standard::default_channels())))]
     channel: Option<u32>,
     /// Rate of unicast data frames, or what chooses it for each receiver.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12, "x-default" = computed("the highest of the standard; under profile `ns-2` the 2 Mb/s of its `bandwidth_` where the standard has that")))]
