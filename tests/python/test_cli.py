@@ -46,7 +46,7 @@ def test_help_describes_each_command_in_a_whole_sentence(hopcast: Hopcast, colum
     assert max(map(len, told.splitlines())) <= columns
     descriptions = re.findall(r"^  (\w+) +(.*(?:\n {4,}.*)*)", told, re.MULTILINE)
     sentences = {name: " ".join(description.split()) for name, description in descriptions}
-    assert sentences["study"] == "Run experiments of the papers, and set what is measured beside what they say."
+    assert sentences["study"] == "Run experiments of papers, and compare the results with those published."
     assert sentences.keys() == set(Commands.names)
     assert [sentence for sentence in sentences.values() if not re.fullmatch(r".*\w\.", sentence)] == []
 

@@ -29,10 +29,10 @@ FORMATS = (".svg", ".png", ".pdf")
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(first: str, second: str, out: str | None, as_json: bool) -> None:
-    """Set two runs side by side, such as a measured and a simulated one.
+    """Compare two runs, such as a measured and a simulated one.
 
-    A and B are folders of `run --out` or `probe send --out`, or files with what `--json` printed. Flows belong together
-    by their names. The last column is A by B.
+    A and B are folders of `run --out` or `probe send --out`, or files with the output of `--json`. Flows are matched by name.
+    The last column is the ratio A/B.
     """
     from hopcast.compare import NotComparable, compare
 

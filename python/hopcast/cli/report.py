@@ -9,11 +9,11 @@ from hopcast.cli import traces as traces_of
 
 @click.command("report")
 @click.argument("folder", metavar="DIR", type=click.Path())
-@click.option("--study", metavar="FILE.py", type=click.Path(), help="The file of a study of your own.")
+@click.option("--study", metavar="FILE.py", type=click.Path(), help="The file of your own study.")
 @traces_of.OPTION
 @click.option("--figures", is_flag=True, help="Write the figures of a study to DIR/figures too, as SVG and PDF.")
 def command(folder: str, study: str | None, traces: tuple[str, ...], figures: bool) -> None:
-    """Write report.html for what `run --out DIR` or `study --out DIR` left there."""
+    """Write report.html from the results of `run --out DIR` or `study --out DIR`."""
     from hopcast.cli.study import own_experiments
     from hopcast.report import NothingToReport, write_figures, write_report
 

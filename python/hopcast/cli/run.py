@@ -23,24 +23,26 @@ if TYPE_CHECKING:
 
 
 OUT = (
-    "Write tables, and what --pcap asks for, to this folder. What hopcast wrote there in an earlier run is replaced; "
-    "nothing else is touched."
+    "Write tables, and the captures of --pcap, to this folder. hopcast replaces what it wrote there in an earlier run, and "
+    "leaves other files alone."
 )
 
 
 @click.command("run")
 @click.argument("scenario", metavar="SCENARIO.toml", type=click.Path(allow_dash=False))
-@click.option("--set", "overrides", metavar="KEY=VALUE", multiple=True, help="Change one value; may be repeated.")
+@click.option("--set", "overrides", metavar="KEY=VALUE", multiple=True, help="Change one value; can be repeated.")
 @click.option(
     "--extension",
     "extensions",
     metavar="FILE.py|MODULE",
     multiple=True,
-    help="Models of yours in Python: what defines EXTENSIONS, a hopcast.Extensions; may be repeated.",
+    help="Your models in Python: a file or module that defines EXTENSIONS, a hopcast.Extensions; can be repeated.",
 )
 @click.option("--seed", type=WholeNumber(0, 2**64 - 1), help="Seed of the first replication.")
-@click.option("--replications", type=WholeNumber(1, 1_000_000), default=1, show_default=True, help="Runs, a seed each.")
-@click.option("--threads", type=WholeNumber(1, 4096), help="Replications side by side.  [default: one a core]")
+@click.option(
+    "--replications", type=WholeNumber(1, 1_000_000), default=1, show_default=True, help="Runs, each with its own seed."
+)
+@click.option("--threads", type=WholeNumber(1, 4096), help="Replications at a time.  [default: one per core]")
 @click.option("--traces", metavar="DIR", multiple=True, type=click.Path(), help="Where to look for traces.")
 @click.option("--out", metavar="DIR", type=click.Path(), help=OUT)
 @click.option("--pcap", is_flag=True, help="Capture every frame, in a file for each node. Needs --out.")

@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 
 
 SENSITIVITY = "sensitivity"
-"""Names what the papers leave unsaid."""
+"""Names the parameters that the papers do not state."""
 
 
 @click.command("study")
 @click.argument("which", metavar="[ID|LETTER|all|sensitivity|FILE.py]", default="all")
 @click.option("--quick", "amount", flag_value="quick", default=True, help="Less data, fewer seeds.  [default]")
 @click.option("--full", "amount", flag_value="full", help="As much data as the papers used.")
-@click.option("--threads", type=WholeNumber(1, 4096), help="Runs side by side.  [default: one a core]")
+@click.option("--threads", type=WholeNumber(1, 4096), help="Runs at a time.  [default: one per core]")
 @traces_of.OPTION
 @click.option(
     "--out",
     metavar="DIR",
     type=click.Path(),
-    help="Write rows and a report to this folder, and keep each run there that has finished: it is not repeated.",
+    help="Write rows and a report to this folder, and keep each finished run there, so that it is not repeated.",
 )
-@click.option("--fresh", is_flag=True, help="Repeat also the runs that are kept in the folder.")
+@click.option("--fresh", is_flag=True, help="Repeat the runs that the folder keeps, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
     which: str,
@@ -48,11 +48,11 @@ def command(
     fresh: bool,
     as_json: bool,
 ) -> None:
-    """Run experiments of the papers, and set what is measured beside what they say.
+    """Run experiments of papers, and compare the results with those published.
 
-    An experiment is named by its id (H2), a paper by its letter (H). Letter R are measurements of others: an experiment
-    whose data are not at hand is skipped. `sensitivity` tries other values of what the papers leave unsaid; it is a part of `all`.
-    FILE.py is a study of your own. Without an argument `all` is run.
+    Name an experiment by its id (H2), or a paper by its letter (H). Letter R has measurements of others; an experiment without
+    its data is skipped. `sensitivity` tries other values of parameters that the papers do not state; it is a part of `all`.
+    FILE.py is your own study. The default is `all`.
     """
     from hopcast.studies import AMOUNTS, EXPERIMENTS, StudyFailed, StudyInterrupted, run_experiments, trials
     from hopcast.studies.experiment import lacking
