@@ -20,7 +20,7 @@ use hopcast_protocols::routing::{
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::StationId;
 use hopcast_radio::mac::edca::UserPriority;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
@@ -43,6 +43,8 @@ pub struct Router {
     held: BTreeMap<Token, (Hop, Packet)>,
     /// Neighbours of whose packets the interfaces are to be freed.
     purges: VecDeque<(u32, StationId)>,
+    /// Destinations for which a packet waits no more, although there is no route: the protocol is told once it is drained.
+    abandoned: BTreeSet<Ipv4Addr>,
 }
 
 /// A connection that is told of its route.
@@ -90,6 +92,7 @@ impl Router {
             held: BTreeMap::new(),
             purges: VecDeque::new(),
             watches: Vec::new(),
+            abandoned: BTreeSet::new(),
         }
     }
 
@@ -111,6 +114,12 @@ impl Router {
     #[inline]
     pub(in crate::host) fn prefetch(&self) -> u64 {
         self.watches.len() as u64 ^ self.waiting.len() as u64
+    }
+
+    /// The next destination for which no packet waits any more, as all have left the queue without a route.
+    fn poll_abandoned(&mut self) -> Option<Ipv4Addr> {
+        let Self { abandoned, waiting, .. } = self;
+        core::iter::from_fn(|| abandoned.pop_first()).find(|&destination| !waiting.waits_for(destination))
     }
 
     /// Packets that wait for a route.
@@ -305,7 +314,7 @@ impl Stack {
             router.protocol.handle_timeout(cx.now);
         }
         while let Some(waiting) = self.router.as_mut().and_then(|router| router.waiting.poll_expired(cx.now)) {
-            self.drop_own(&waiting.packet, DropCause::RouteTimeout, cx);
+            self.abandon(&waiting, DropCause::RouteTimeout, cx);
             self.wake_stalled(cx.now);
         }
         self.settle_router(cx);
@@ -407,7 +416,7 @@ impl Stack {
             Verdict::Wait => {
                 let destination = ip_address(packet.ip.destination);
                 if let Some(oldest) = router.waiting.push(packet, destination, from, cx.now) {
-                    self.drop_own(&oldest.packet, DropCause::RouteQueueFull, cx);
+                    self.abandon(&oldest, DropCause::RouteQueueFull, cx);
                 }
                 true
             }
@@ -416,6 +425,13 @@ impl Stack {
                 false
             }
         }
+    }
+
+    /// A packet has left the queue without a route.
+    fn abandon(&mut self, waiting: &Waiting<Packet>, cause: DropCause, cx: &mut Context<'_>) {
+        let router = self.router.as_mut().expect("it has the queue");
+        router.abandoned.insert(waiting.destination);
+        self.drop_own(&waiting.packet, cause, cx);
     }
 
     /// Gives a packet to an interface, in pieces if that needs it, or behind an ARP packet.
@@ -437,7 +453,29 @@ impl Stack {
     }
 
     /// The same, where the first thing that the protocol wants done is already out.
-    fn settle_router_from(&mut self, mut first: Option<Output>, cx: &mut Context<'_>) {
+    fn settle_router_from(&mut self, first: Option<Output>, cx: &mut Context<'_>) {
+        self.drain_router(first, cx);
+        while let Some(router) = &mut self.router
+            && let Some(destination) = router.poll_abandoned()
+        {
+            router.protocol.handle_abandoned(destination, cx.now);
+            self.drain_router(None, cx);
+        }
+        // A time that has passed is due now: no clock goes back to it.
+        let Some(router) = &mut self.router else { return };
+        let timeout = router.poll_timeout().map(|due| due.max(cx.now));
+        if timeout != router.armed {
+            router.armed = timeout;
+            self.timers.set(Slot::Router.index(), timeout);
+        }
+        // Each change is one event, so that this ends.
+        while let Some((socket, event)) = self.router.as_mut().and_then(|router| router.poll_route_event(cx.now)) {
+            self.handle_route_event(socket, event, cx.now);
+        }
+    }
+
+    /// Does all that the protocol wants done, from `first` on.
+    fn drain_router(&mut self, mut first: Option<Output>, cx: &mut Context<'_>) {
         let mut next = |host: &mut Self| {
             first.take().or_else(|| host.router.as_mut().and_then(|router| router.protocol.poll_output()))
         };
@@ -486,17 +524,6 @@ impl Stack {
                     }
                 }
             }
-        }
-        // A time that has passed is due now: no clock goes back to it.
-        let Some(router) = &mut self.router else { return };
-        let timeout = router.poll_timeout().map(|due| due.max(cx.now));
-        if timeout != router.armed {
-            router.armed = timeout;
-            self.timers.set(Slot::Router.index(), timeout);
-        }
-        // Each change is one event, so that this ends.
-        while let Some((socket, event)) = self.router.as_mut().and_then(|router| router.poll_route_event(cx.now)) {
-            self.handle_route_event(socket, event, cx.now);
         }
     }
 

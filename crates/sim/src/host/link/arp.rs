@@ -90,6 +90,7 @@ impl Stack {
         {
             cache.handle_neighbour(ip_address(hop.node), mac_address(radio), cx.now);
             self.settle_resolution(hop.interface, cx);
+            self.settle_router(cx);
         }
         self.handle_ip(packet, from, cx) || hop.is_some()
     }

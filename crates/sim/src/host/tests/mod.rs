@@ -19,11 +19,12 @@ use hopcast_protocols::fec::Config;
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::routing::aodv::{self, Aodv};
 use hopcast_protocols::routing::dsr::{self, Dsr};
-use hopcast_protocols::routing::{Encapsulation, Node};
+use hopcast_protocols::routing::{self, Encapsulation, LinkEvent, NextHop, Node, Output, Routing, Verdict};
 use hopcast_protocols::time::Duration;
 use hopcast_radio::mac::Payload;
 use hopcast_radio::mac::edca::{AccessCategory, UserPriority};
-use std::sync::Arc;
+use std::net::Ipv4Addr;
+use std::sync::{Arc, Mutex};
 
 const FLOW: FlowId = FlowId(0);
 /// Whoever is at the other end: a host with a table does not care.
@@ -502,6 +503,61 @@ fn a_message_that_changes_nothing_is_told_apart() {
     bench.now = before.2.expect("it waits for its jitter");
     assert!(bench.with(1, |host, cx| host.handle_packet(request, NEIGHBOUR, cx)));
     assert_eq!(bench.take(1, 50).len(), 1, "it is passed on");
+    bench.check();
+}
+
+/// Knows no route, and remembers for which destinations no packet waits any more.
+#[derive(Clone, Debug, Default)]
+struct Patient(Arc<Mutex<Vec<Ipv4Addr>>>);
+
+impl Routing for Patient {
+    fn encapsulation(&self) -> Encapsulation {
+        Encapsulation::Udp { port: 1 }
+    }
+    fn handle_packet(&mut self, _: &routing::Packet<'_>, _: Instant) -> Verdict {
+        Verdict::Wait
+    }
+    fn handle_abandoned(&mut self, destination: Ipv4Addr, _: Instant) {
+        self.0.lock().expect("one thread").push(destination);
+    }
+    fn handle_message(&mut self, _: &routing::Packet<'_>, _: Instant) {}
+    fn handle_link_event(&mut self, _: &LinkEvent<'_>, _: Instant) -> Verdict {
+        Verdict::Drop
+    }
+    fn handle_timeout(&mut self, _: Instant) {}
+    fn poll_timeout(&self) -> Option<Instant> {
+        None
+    }
+    fn poll_output(&mut self) -> Option<Output> {
+        None
+    }
+    fn next_hop(&self, _: Ipv4Addr, _: Instant) -> Option<NextHop> {
+        None
+    }
+}
+
+#[test]
+fn a_protocol_is_told_once_when_no_packet_waits_for_a_destination_any_more() {
+    let mut bench = direct(3, 100_000, units(1000, 0, Some(1000)));
+    bench.advance(0);
+    let sent = ip(&bench.take(0, 50)[0]).clone();
+    let protocol = Patient::default();
+    let abandoned = || protocol.0.lock().expect("one thread").clone();
+    let scenario = streams::scenario(3, Relay::Os, Transport::Udp, streams::bulk(None, 1000));
+    let neighbours = Arc::new(Neighbours::new(&scenario));
+    bench.hosts[1].set_router(Router::new(Box::new(protocol.clone()), neighbours, 3));
+    let [first, second] = [NodeId(0), NodeId(2)];
+    for (destination, told) in [(first, 0), (second, 0), (first, 0), (first, 0), (first, 1)] {
+        let packet = Packet { ip: packet::Ipv4 { destination, ..sent.ip }, ..sent.clone() };
+        bench.give(1, &Sdu::Ip(packet));
+        assert_eq!(abandoned().len(), told, "of those that had to make room others wait");
+    }
+    assert_eq!(abandoned(), [ip_address(second)]);
+    bench.advance(29_999_999);
+    assert_eq!(abandoned().len(), 1);
+    bench.advance(30_000_000);
+    assert_eq!(abandoned(), [second, first].map(ip_address));
+    assert_eq!((bench.counters[1][DropCause::RouteQueueFull], bench.counters[1][DropCause::RouteTimeout]), (2, 3));
     bench.check();
 }
 
