@@ -97,6 +97,7 @@ Flow = TypedDict(
         "application": Application,
         "fec": FlowFec,
         "from": str,
+        "listens_to": str,
         "name": str,
         "player": Player,
         "priority": Literal["background", "best-effort", "video", "voice"],

@@ -2,7 +2,8 @@
 //!
 //! An [`Application`] says how much it wants to write now ([`Application::poll_write`]); the driver hands that to the transport
 //! and reports when the call has returned ([`Application::handle_written`]), which for a blocking one may be later. What has a
-//! deadline is written with the instant when it expires ([`Application::expires`]), which goes with the packet.
+//! deadline is written with the instant when it expires ([`Application::expires`]), which goes with the packet. An application that
+//! answers another one is told of what has come from it ([`Application::handle_received`]).
 //!
 //! At the other end, a [`Player`] turns the arrival of media into a display, and counts where that had to stop.
 
@@ -46,8 +47,14 @@ pub trait Application: fmt::Debug {
     /// The write that [`Self::poll_write`] named has returned at `now`, accepted or, for an application that never blocks, refused.
     fn handle_written(&mut self, now: Instant);
 
-    /// When the application next wants to write; `None` after its end. May be in the past while a write is blocked.
+    /// When the application next wants to write; `None` after its end; [`Instant::MAX`] if it waits for what it may receive. May be in
+    /// the past while a write is blocked.
     fn poll_timeout(&self) -> Option<Instant>;
+
+    /// `octets` have arrived at `now` of the flow that this application listens to, if it listens to one: a datagram, or, of a stream,
+    /// what could be read at once. Told from the start of the application to its end or stop. May change when the next write is due and
+    /// what it is, unless that is due already.
+    fn handle_received(&mut self, _octets: u32, _now: Instant) {}
 
     /// Octets that no write exceeds: a transport of datagrams must be able to carry them.
     fn largest_write(&self) -> u32;

@@ -463,6 +463,8 @@ pub struct Flow {
     pub fec: Option<fec::Config>,
     /// What shows it at the sink, if it is media.
     pub player: Option<PlayerConfig>,
+    /// The flow, by its place among all, of whose arrivals its application is told. It ends where this one starts.
+    pub listens_to: Option<usize>,
 }
 
 impl Flow {

@@ -205,6 +205,11 @@ pub fn machines(scenario: &Scenario, network: &Network, seed: u64, hosting: Host
         let buffers: Vec<u32> = stops.iter().map(|&node| nodes.groups[node as usize].socket_buffer).collect();
         listeners.extend(FlowSetup { id: FlowId(id), flow, seed, stops: &stops, buffers }.add(&mut hosts)?);
     }
+    for (flow, id) in scenario.flows.iter().zip(0_u32..) {
+        if let Some(heard) = flow.listens_to {
+            hosts[flow.from.0 as usize].set_listening(FlowId(id), FlowId(heard as u32));
+        }
+    }
     let end = Instant::START + scenario.duration;
     let spec = |((flow, path), id): ((&Flow, &Path), u32)| FlowSpec {
         priority: flow.priority,

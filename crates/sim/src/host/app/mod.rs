@@ -125,6 +125,20 @@ impl Host {
         port
     }
 
+    /// From now on the application of `flow` is told of what arrives here of the flow `heard`. Without effect where a real host writes
+    /// and reads.
+    pub fn set_listening(&mut self, flow: FlowId, heard: FlowId) {
+        let is_source = |program: &Program| matches!(program, Program::Source(source) if source.flow() == flow);
+        let Some(listener) = self.programs.iter().position(is_source) else { return };
+        for program in &mut self.programs {
+            if let Program::Sink(sink) = program
+                && sink.flow() == heard
+            {
+                sink.add_listener(listener as u32);
+            }
+        }
+    }
+
     fn next_owner(&self, flow: FlowId) -> Owner {
         Owner { flow, program: self.programs.len() as u32 }
     }

@@ -12,11 +12,24 @@ use hopcast_protocols::fec::{Adu, Config, Counting, Output};
 pub(in crate::host) struct Sink {
     flow: FlowId,
     correction: Option<Box<Correction>>,
+    /// Programs of this host whose applications listen to the flow.
+    listeners: Vec<u32>,
 }
 
 impl Sink {
     pub(super) fn new(flow: FlowId, fec: Option<&Config>) -> Self {
-        Self { flow, correction: fec.map(|config| Box::new(Correction::new(config, Counting::new()))) }
+        let correction = fec.map(|config| Box::new(Correction::new(config, Counting::new())));
+        Self { flow, correction, listeners: Vec::new() }
+    }
+
+    /// The flow that it reads.
+    pub(super) fn flow(&self) -> FlowId {
+        self.flow
+    }
+
+    /// From now on the program of this host with that number is told of what is read.
+    pub(super) fn add_listener(&mut self, program: u32) {
+        self.listeners.push(program);
     }
 
     pub(super) fn handle_event(
@@ -31,17 +44,21 @@ impl Sink {
         }
         while let Some(read) = stack.read(socket, u32::MAX, cx.now) {
             match read {
-                Read::Datagram(unit) => self.handle_datagram(unit, cx),
-                Read::Octets(octets) => cx.flows[self.flow].handle_stream_read(octets, cx.now),
+                Read::Datagram(unit) => self.handle_datagram(unit, socket, stack, cx),
+                Read::Octets(octets) => {
+                    cx.flows[self.flow].handle_stream_read(octets, cx.now);
+                    tell(&self.listeners, octets, socket, stack);
+                }
                 Read::End => return stack.close(socket, cx.now),
             }
         }
     }
 
-    fn handle_datagram(&mut self, unit: Unit, cx: &mut Context<'_>) {
+    fn handle_datagram(&mut self, unit: Unit, socket: SocketId, stack: &mut Stack, cx: &mut Context<'_>) {
         let flow = &mut cx.flows[self.flow];
         let (Some(decoder), Some(coded)) = (&mut self.correction, unit.coded) else {
             flow.handle_datagram_received(unit.seq, unit.octets, unit.created, cx.now);
+            tell(&self.listeners, unit.octets, socket, stack);
             return;
         };
         let is_source = matches!(*coded, Coded::Source(..));
@@ -60,6 +77,14 @@ impl Sink {
                 }
                 Some(_) => flow.handle_datagram_recovered(seq, len.into(), created, cx.now),
             }
+            tell(&self.listeners, len.into(), socket, stack);
         }
+    }
+}
+
+/// Tells these programs that `octets` of the flow have come.
+fn tell(listeners: &[u32], octets: u32, socket: SocketId, stack: &mut Stack) {
+    for &program in listeners {
+        stack.events.push_back((program, socket, SocketEvent::Heard { octets }));
     }
 }

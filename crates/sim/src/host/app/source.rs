@@ -4,6 +4,7 @@ use super::SourceOptions;
 use super::fec::{FEC_SOURCE_TRAILER, Protection};
 use crate::host::socket::{Owner, Sent, SocketEvent, SocketId, Unit};
 use crate::host::{Context, Stack};
+use crate::id::FlowId;
 use hopcast_protocols::application::Application;
 use hopcast_protocols::time::Instant;
 
@@ -25,6 +26,7 @@ pub(in crate::host) struct Source {
     socket: SocketId,
     application: Box<dyn Application>,
     is_blocking: bool,
+    start: Instant,
     stop: Option<Instant>,
     protection: Option<Box<Protection>>,
     /// Room in the send buffer, in octets, at which a blocking write to a stream goes on; less if less is left to write.
@@ -39,7 +41,7 @@ pub(in crate::host) struct Source {
 
 impl Source {
     pub(super) fn new(owner: Owner, socket: SocketId, options: SourceOptions) -> Self {
-        let SourceOptions { application, stop, quantum, fec, .. } = options;
+        let SourceOptions { application, start, stop, quantum, fec } = options;
         let protection = fec.map(|config| Box::new(Protection::new(&config)));
         let is_blocking = application.is_blocking();
         Self {
@@ -47,6 +49,7 @@ impl Source {
             socket,
             application,
             is_blocking,
+            start,
             stop,
             protection,
             quantum,
@@ -54,6 +57,11 @@ impl Source {
             has_ended: false,
             is_done: false,
         }
+    }
+
+    /// The flow that it writes.
+    pub(super) fn flow(&self) -> FlowId {
+        self.owner.flow
     }
 
     pub(super) fn handle_event(&mut self, event: SocketEvent, stack: &mut Stack, cx: &mut Context<'_>) {
@@ -66,7 +74,17 @@ impl Source {
                 self.is_done = true;
                 stack.set_program_timer(self.owner.program, None);
             }
+            SocketEvent::Heard { octets } => self.handle_heard(octets, stack, cx),
             SocketEvent::Closed { has_failed: false } | SocketEvent::Readable => {}
+        }
+    }
+
+    /// The flow that the application listens to has brought `octets`: there may be something to write now, or later than before.
+    fn handle_heard(&mut self, octets: u32, stack: &mut Stack, cx: &mut Context<'_>) {
+        let is_running = self.start <= cx.now && self.stop.is_none_or(|stop| cx.now < stop);
+        if is_running && !self.is_done && self.application.poll_timeout().is_some() {
+            self.application.handle_received(octets, cx.now);
+            self.handle_timeout(stack, cx);
         }
     }
 

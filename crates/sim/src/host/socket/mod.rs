@@ -47,6 +47,11 @@ pub(in crate::host) enum SocketEvent {
     Readable,
     /// There may be room to write.
     Writable,
+    /// Not of the socket itself: the sink that reads it has so many octets more of the flow that the program listens to.
+    Heard {
+        /// A datagram's, or what was read of a stream.
+        octets: u32,
+    },
     /// The connection is gone; if it has failed, not by the wish of both sides.
     Closed {
         /// Whether it has failed.

@@ -1,6 +1,7 @@
 //! Hosts on a wire: each behaviour by hand, at exact instants, and conservation whatever the wire does.
 
 mod conservation;
+mod conversation;
 mod fec;
 mod net;
 mod set_up;

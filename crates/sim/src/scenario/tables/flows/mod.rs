@@ -14,6 +14,7 @@ use serde::Deserialize;
 
 use super::super::declare::{is, nothing};
 use super::super::model;
+use super::super::nearest;
 use super::super::quantity::Time;
 use super::super::read::Later;
 use super::super::traces::Traces;
@@ -58,6 +59,10 @@ pub(super) struct Flow {
     /// A player at the receiving end that shows what comes, with a buffer; of `audio`, `cbr`, `video-trace`, and custom media.
     #[schemars(extend("x-default" = nothing("none", "")))]
     player: Option<Player>,
+    /// Name of a flow that ends where this one starts: the application is told of what arrives of it, and may answer. Of `custom`
+    /// applications.
+    #[schemars(extend("x-default" = nothing("none", "")))]
+    listens_to: Option<String>,
 }
 
 /// An access category (IEEE 802.11-2020, Table 10-1), with the user priority that its packets get.
@@ -105,13 +110,49 @@ impl Resolver<'_> {
         let nodes = Directory::new(groups);
         let mut names = BTreeSet::new();
         let mut traces = Traces::new(self.source);
-        self.each(flows, &["flows"], |resolver, index, flow| {
+        let mut listeners = Vec::new();
+        let mut resolved = self.each(flows, &["flows"], |resolver, index, flow| {
             if !names.insert(flow.name.clone()) {
                 let problem = "there is already a flow of this name";
                 resolver.report(&["flows", index, "name"], problem, "a name of its own for each flow");
             }
-            resolver.flow(index, flow, &nodes, &mut traces, mtu)
-        })
+            let listens_to = resolver.listens_to(index, &flow);
+            let flow = resolver.flow(index, flow, &nodes, &mut traces, mtu)?;
+            listeners.extend(listens_to.map(|heard| (flow.name.clone(), index.to_owned(), heard)));
+            Some(flow)
+        });
+        for (name, index, heard) in listeners {
+            if names.contains(&heard) {
+                self.listen(&mut resolved, &name, &index, &heard);
+            } else {
+                let known: Vec<&str> = names.iter().map(String::as_str).collect();
+                let problem = format!("there is no flow of this name{}", nearest::hint(&heard, &known));
+                self.report(&["flows", &index, "listens_to"], problem, "the name of a flow");
+            }
+        }
+        resolved
+    }
+
+    /// The name of the flow that the application listens to, if it can.
+    fn listens_to(&mut self, index: &str, flow: &Flow) -> Option<String> {
+        let heard = flow.listens_to.clone()?;
+        if !matches!(flow.application, application::Kinds::Custom(_)) {
+            let problem = "says nothing: an application of this kind does not answer";
+            self.report(&["flows", index, "listens_to"], problem, "application.kind = \"custom\"");
+        }
+        Some(heard)
+    }
+
+    /// Lets the application of the flow `name` listen to the flow `heard`.
+    fn listen(&mut self, flows: &mut [model::Flow], name: &str, index: &str, heard: &str) {
+        let place = |name: &str| flows.iter().position(|flow| flow.name == name);
+        // One of them may be unknown for what is wrong with it, which is reported.
+        let (Some(listener), Some(source)) = (place(name), place(heard)) else { return };
+        if flows[source].to != flows[listener].from {
+            let problem = "is a flow that does not end where this one starts";
+            return self.report(&["flows", index, "listens_to"], problem, "a flow in the other direction");
+        }
+        flows[listener].listens_to = Some(source);
     }
 
     /// `None` where its ends or its application are unknown, which is reported.
@@ -148,6 +189,7 @@ impl Resolver<'_> {
             application,
             fec,
             player,
+            listens_to: None,
         })
     }
 
