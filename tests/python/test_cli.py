@@ -54,7 +54,7 @@ def test_help_describes_each_command_in_a_whole_sentence(hopcast: Hopcast, colum
 def test_help_of_study_says_what_is_run_without_an_argument(hopcast: Hopcast) -> None:
     (which,) = (argument for argument in study.params if argument.name == "which")
     help_text = " ".join(hopcast("study", "--help").stdout.split())
-    assert f"Without an argument `{which.default}` is run." in help_text
+    assert f"Without an argument, hopcast runs `{which.default}`." in help_text
     assert which.default == "all"
 
 

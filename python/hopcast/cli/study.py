@@ -52,7 +52,7 @@ def command(
 
     Name an experiment by its id (H2), or a paper by its letter (H). Letter R has measurements of others; an experiment without
     its data is skipped. `sensitivity` tries other values of parameters that the papers do not state; it is a part of `all`.
-    FILE.py is your own study. The default is `all`.
+    FILE.py is your own study. Without an argument, hopcast runs `all`.
     """
     from hopcast.studies import AMOUNTS, EXPERIMENTS, StudyFailed, StudyInterrupted, run_experiments, trials
     from hopcast.studies.experiment import lacking
