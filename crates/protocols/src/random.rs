@@ -8,6 +8,7 @@ use crate::time::Duration;
 /// What a draw is for. The numbers are part of the results: never reorder, only append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
+#[non_exhaustive]
 pub enum Purpose {
     /// Backoff slots of a station's MAC; for: node, radio.
     Backoff = 1,
@@ -126,7 +127,7 @@ impl Stream {
     }
 
     /// Uniform in 0 ≤ x < `bound`. A bound of zero gives zero.
-    pub fn duration_below(&mut self, bound: Duration) -> Duration {
+    pub(crate) fn duration_below(&mut self, bound: Duration) -> Duration {
         let product = u128::from(self.next_u64()) * u128::from(bound.as_nanos());
         // The upper half of the product is below the bound.
         Duration::from_nanos((product >> 64) as u64)

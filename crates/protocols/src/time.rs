@@ -31,16 +31,19 @@ impl Instant {
     }
 
     /// The time from `earlier` to `self`, zero if `earlier` is later.
+    #[must_use]
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
 
     /// The instant `duration` later, or the end of time.
+    #[must_use]
     pub const fn saturating_add(self, duration: Duration) -> Self {
         Self(self.0.saturating_add(duration.0))
     }
 
     /// The instant `duration` before, or the start.
+    #[must_use]
     pub const fn saturating_before(self, duration: Duration) -> Self {
         Self(self.0.saturating_sub(duration.0))
     }
@@ -92,11 +95,13 @@ impl Duration {
     }
 
     /// The sum, or [`Duration::MAX`].
+    #[must_use]
     pub const fn saturating_add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 
     /// The difference, or zero.
+    #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }

@@ -34,14 +34,14 @@ impl Timeline {
     }
 
     /// Of a film as in [`super::MediaSource::new`].
-    pub fn film(frames: &[u32], interval: Duration, packet: u32) -> Self {
+    pub(crate) fn film(frames: &[u32], interval: Duration, packet: u32) -> Self {
         let interval = interval.max(Duration::from_nanos(1));
         let starts = (0..frames.len() as u64).map(|frame| interval * frame);
         Self::of_frames(frames, starts, interval * frames.len() as u64, packet)
     }
 
     /// Of a film as in [`super::MediaSource::with_times`].
-    pub fn film_with_times(frames: &[u32], times: &[Duration], period: Duration, packet: u32) -> Self {
+    pub(crate) fn film_with_times(frames: &[u32], times: &[Duration], period: Duration, packet: u32) -> Self {
         let starts = times.iter().copied().chain(core::iter::repeat(period));
         Self::of_frames(frames, starts, period.max(Duration::from_nanos(1)), packet)
     }

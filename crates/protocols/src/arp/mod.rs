@@ -21,7 +21,7 @@ use crate::random::Stream;
 use crate::time::{Duration, Instant};
 
 /// The most addresses that are kept or looked for, at one interface. Of known ones the one that expires first makes room.
-pub const MAX_ENTRIES: usize = 1 << 14;
+pub(crate) const MAX_ENTRIES: usize = 1 << 14;
 
 /// Address resolution at one interface. Whatever its neighbours send, it keeps at most [`MAX_ENTRIES`] addresses, and of packets
 /// what [`Config::queue_packets`] allows for each.
@@ -202,6 +202,7 @@ impl<P> Arp<P> {
     }
 
     /// The next thing to be done.
+    #[must_use = "an output that is not carried out is lost"]
     pub fn poll_output(&mut self) -> Option<Output<P>> {
         self.outputs.pop_front()
     }
@@ -315,6 +316,7 @@ impl<P> Arp<P> {
 }
 
 /// The answer of a node with these addresses to an ARP packet; `None` if it is no request for them.
+#[must_use = "the reply is to be sent"]
 pub fn reply_to(message: &Repr, hardware: MacAddress, protocol: Ipv4Addr) -> Option<Repr> {
     let asks = message.operation == Operation::Request && message.target_protocol == protocol;
     // Nobody could be told at the address of a group, and a node does not ask itself.

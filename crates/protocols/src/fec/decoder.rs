@@ -116,6 +116,7 @@ impl<C: Code> Decoder<C> {
     }
 
     /// The next ADU for the user.
+    #[must_use = "an output that is not carried out is lost"]
     pub fn poll_output(&mut self) -> Option<Output<C::Adu>> {
         self.outputs.pop_front()
     }

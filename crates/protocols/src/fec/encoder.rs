@@ -91,6 +91,7 @@ impl<C: Code> Encoder<C> {
     }
 
     /// The next packet to send.
+    #[must_use = "an output that is not carried out is lost"]
     pub fn poll_output(&mut self) -> Option<Packet<C>> {
         self.outputs.pop_front()
     }

@@ -91,6 +91,7 @@ pub trait Routing: Any + fmt::Debug + Send {
     fn poll_timeout(&self) -> Option<Instant>;
 
     /// The next thing to be done.
+    #[must_use = "an output that is not carried out is lost"]
     fn poll_output(&mut self) -> Option<Output>;
 
     /// The neighbour to which this node would send a packet for `destination` now, for whoever inspects the routes. It changes

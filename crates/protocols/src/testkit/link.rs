@@ -104,6 +104,7 @@ pub struct Bottleneck {
 
 /// What became of the datagrams that one end has sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LinkStatistics {
     /// Datagrams that the end has sent.
     pub sent: u64,
@@ -197,6 +198,7 @@ impl<D: Datagram> Link<D> {
     }
 
     /// Takes out one datagram that arrives now, and the end where it does.
+    #[must_use = "what arrives is taken out"]
     pub fn poll_output(&mut self, now: Instant) -> Option<(Side, D)> {
         self.under_way.pop(now)
     }

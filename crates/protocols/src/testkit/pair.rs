@@ -24,6 +24,7 @@ pub trait Peer {
     fn handle_timeout(&mut self, now: Instant);
 
     /// Takes out one thing; `None` when nothing is left.
+    #[must_use = "an output that is not carried out is lost"]
     fn poll_output(&mut self, now: Instant) -> Option<Output<Self::Datagram, Self::Event>>;
 
     /// When [`handle_timeout`](Self::handle_timeout) is to be called next.

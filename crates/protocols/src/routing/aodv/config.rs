@@ -214,7 +214,7 @@ impl Config {
 
     /// BLACKLIST_TIMEOUT: how long requests of a neighbour that did not receive a reply are ignored. The formula is that of
     /// the note on expanding ring searches.
-    pub fn blacklist_timeout(&self) -> Duration {
+    pub(crate) fn blacklist_timeout(&self) -> Duration {
         let rings = self.ttl_threshold.checked_sub(self.ttl_start).map_or(0, |span| span / self.ttl_increment + 1);
         self.net_traversal_time() * (u64::from(rings) + u64::from(self.rreq_retries))
     }
@@ -227,38 +227,38 @@ impl Config {
     }
 
     /// MAX_REPAIR_TTL: a route is repaired locally if the destination was no farther than this, in hops.
-    pub fn max_repair_ttl(&self) -> u8 {
+    pub(crate) fn max_repair_ttl(&self) -> u8 {
         // A third of an octet is an octet.
         (u16::from(self.net_diameter) * 3 / 10) as u8
     }
 
     /// MY_ROUTE_TIMEOUT: lifetime of a route to this node.
-    pub fn my_route_timeout(&self) -> Duration {
+    pub(crate) fn my_route_timeout(&self) -> Duration {
         self.rules.constants().map_or(self.active_route_timeout * 2, |constants| constants.my_route_timeout)
     }
 
     /// NET_TRAVERSAL_TIME: time through the network and back.
-    pub fn net_traversal_time(&self) -> Duration {
+    pub(crate) fn net_traversal_time(&self) -> Duration {
         self.node_traversal_time * 2 * u64::from(self.net_diameter)
     }
 
     /// NEXT_HOP_WAIT: time in which a neighbour shows that it has received something.
-    pub fn next_hop_wait(&self) -> Duration {
+    pub(crate) fn next_hop_wait(&self) -> Duration {
         self.node_traversal_time + Duration::from_millis(10)
     }
 
     /// PATH_DISCOVERY_TIME: how long a request is known again.
-    pub fn path_discovery_time(&self) -> Duration {
+    pub(crate) fn path_discovery_time(&self) -> Duration {
         self.rules.constants().map_or(self.net_traversal_time() * 2, |constants| constants.bcast_id_save)
     }
 
     /// RING_TRAVERSAL_TIME: wait for a reply to a request with this time to live.
-    pub fn ring_traversal_time(&self, ttl: u8) -> Duration {
+    pub(crate) fn ring_traversal_time(&self, ttl: u8) -> Duration {
         self.node_traversal_time * 2 * (u64::from(ttl) + u64::from(self.timeout_buffer))
     }
 
     /// MinimalLifetime of section 6.5: how long a route back to an originator `hops` away is needed.
-    pub fn reverse_route_lifetime(&self, hops: u8) -> Duration {
+    pub(crate) fn reverse_route_lifetime(&self, hops: u8) -> Duration {
         let derived = (self.net_traversal_time() * 2).saturating_sub(self.node_traversal_time * 2 * u64::from(hops));
         self.rules.constants().map_or(derived, |constants| constants.rev_route_life)
     }

@@ -55,12 +55,12 @@ impl Default for Config {
 
 impl Config {
     /// How long a neighbour may be silent.
-    pub fn silence(&self) -> Duration {
+    pub(crate) fn silence(&self) -> Duration {
         self.period * self.allowed_loss.into()
     }
 
     /// How many entries an update can have, the sender's own one included: at least 2.
-    pub fn entries(&self) -> usize {
+    pub(crate) fn entries(&self) -> usize {
         const HEADERS: u32 = 28 + hopcast_wire::dsdv::HEADER_LEN as u32;
         let room = self.mtu.min(65535).saturating_sub(HEADERS) as usize;
         (room / hopcast_wire::dsdv::ENTRY_LEN).max(2)

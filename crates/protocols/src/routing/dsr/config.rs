@@ -204,7 +204,7 @@ impl Config {
     };
 
     /// Time after the propagating request with this number, counted from zero, during which there is no other for its target.
-    pub fn request_timeout(&self, number: u32) -> Duration {
+    pub(crate) fn request_timeout(&self, number: u32) -> Duration {
         let factor = self.request_backoff.saturating_pow(number);
         let nanos = self.request_period.as_nanos().saturating_mul(factor);
         Duration::from_nanos(nanos).min(self.max_request_period)

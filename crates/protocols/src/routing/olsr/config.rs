@@ -70,17 +70,17 @@ impl Default for Config {
 
 impl Config {
     /// NEIGHB_HOLD_TIME (18.3).
-    pub fn neighbour_hold(&self) -> Duration {
+    pub(crate) fn neighbour_hold(&self) -> Duration {
         self.hello_interval * 3
     }
 
     /// TOP_HOLD_TIME (18.3).
-    pub fn topology_hold(&self) -> Duration {
+    pub(crate) fn topology_hold(&self) -> Duration {
         self.tc_interval * 3
     }
 
     /// MAXJITTER (18.9).
-    pub fn max_jitter(&self) -> Duration {
+    pub(crate) fn max_jitter(&self) -> Duration {
         self.hello_interval / 4
     }
 

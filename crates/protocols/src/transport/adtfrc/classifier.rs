@@ -18,7 +18,7 @@ const BLOCK: usize = 64;
 
 /// Where a sample stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub(crate) enum Class {
     /// At most 30 % of the samples are as high.
     High,
     /// Neither.
@@ -32,7 +32,7 @@ pub enum Class {
 /// Values are kept in steps of 1/64, so that a sample costs some two hundred additions of small numbers, however many
 /// there are; memory is 30 kB. Values of one step count as equal.
 #[derive(Clone)]
-pub struct Classifier {
+pub(crate) struct Classifier {
     /// The level of each sample, the oldest first.
     samples: VecDeque<u16>,
     /// How many of them have each level.
@@ -55,12 +55,12 @@ impl Default for Classifier {
 
 impl Classifier {
     /// No sample yet.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { samples: VecDeque::new(), counts: vec![0; 2 * LEVELS].into_boxed_slice(), blocks: [0; BLOCKS] }
     }
 
     /// Takes in a sample, and says where it stands among all, itself included.
-    pub fn classify(&mut self, value: i64) -> Class {
+    pub(crate) fn classify(&mut self, value: i64) -> Class {
         let level = level(value);
         if self.samples.len() == WINDOW
             && let Some(oldest) = self.samples.pop_front()

@@ -40,7 +40,7 @@ impl Signs {
 
 /// Finds what is extreme at each packet.
 #[derive(Clone, Debug, Default)]
-pub struct Detector {
+pub(crate) struct Detector {
     delay_difference: Classifier,
     throughput: Classifier,
     reordered: Classifier,
@@ -49,12 +49,12 @@ pub struct Detector {
 
 impl Detector {
     /// A detector without a sample.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
     /// What is extreme in a sample, among those before.
-    pub fn classify(&mut self, sample: &Sample) -> Signs {
+    pub(crate) fn classify(&mut self, sample: &Sample) -> Signs {
         // Thousandths of a packet per second, and millionths: fine enough for any rate.
         let scaled = |value: f64, scale: f64| libm::round(value * scale) as i64;
         Signs {

@@ -21,7 +21,7 @@ pub struct Sample {
 
 /// Takes the samples of a flow.
 #[derive(Clone, Debug, Default)]
-pub struct Metrics {
+pub(crate) struct Metrics {
     arrived: Receipts,
     reordered: Receipts,
     lost: Receipts,
@@ -36,13 +36,13 @@ const SHORTEST: Duration = Duration::from_micros(1);
 
 impl Metrics {
     /// Nothing arrived yet.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
     /// A packet that left at `timestamp` (in units of 10 µs) arrives; `lost` packets were found lost since the last one.
     /// `rtt` is the round-trip time.
-    pub fn on_packet(&mut self, timestamp: u32, lost: u64, rtt: Duration, now: Instant) -> Sample {
+    pub(crate) fn on_packet(&mut self, timestamp: u32, lost: u64, rtt: Duration, now: Instant) -> Sample {
         let rtt = rtt.max(SHORTEST);
         let delay_difference = self.last.replace((timestamp, now)).map(|(before, at)| {
             // Clocks wrap; an arrival never lies before the last.

@@ -45,9 +45,13 @@ mod sender;
 #[cfg(test)]
 mod tests;
 
-pub use classifier::{Class, Classifier};
+use classifier::{Class, Classifier};
 pub use config::{Config, Identification};
-pub use detector::{Detector, Signs, States};
-pub use metrics::{Metrics, Sample};
-pub use receiver::{Notice, Receiver};
-pub use sender::{Expired, Sender};
+use detector::Detector;
+pub use detector::{Signs, States};
+use metrics::Metrics;
+pub use metrics::Sample;
+pub(super) use receiver::Notice;
+pub use receiver::Receiver;
+pub(super) use sender::Expired;
+pub use sender::Sender;

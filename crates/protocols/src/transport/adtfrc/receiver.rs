@@ -6,7 +6,7 @@ use crate::time::{Duration, Instant};
 
 /// What goes with a report to a sender that knows of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Notice {
+pub(crate) struct Notice {
     /// The state of the network.
     pub states: States,
     /// The report was sent at once, for a loss in congestion.
@@ -32,7 +32,7 @@ pub struct Receiver {
 
 impl Receiver {
     /// A receiver to which nothing has come yet.
-    pub fn new(config: Config) -> Self {
+    pub(crate) fn new(config: Config) -> Self {
         Self {
             tfrc: tfrc::Receiver::new(config.tfrc),
             granularity: config.tfrc.granularity,
@@ -48,7 +48,7 @@ impl Receiver {
 
     /// A data packet arrives that left at `timestamp` by its sender's clock, in units of 10 µs; one without a timestamp comes
     /// from a sender of plain TFRC, and is treated as it expects.
-    pub fn on_packet(&mut self, data: &Data, timestamp: Option<u32>, now: Instant) {
+    pub(crate) fn on_packet(&mut self, data: &Data, timestamp: Option<u32>, now: Instant) {
         let arrival = self.tfrc.on_packet(data, now);
         let Some(timestamp) = timestamp else {
             self.signs = None;
@@ -72,26 +72,26 @@ impl Receiver {
 
     /// A packet without data arrives, with `without_data` more of its kind immediately before it. What it shows to be lost is
     /// judged by the state of the last data.
-    pub fn on_other(&mut self, number: u64, without_data: u64, now: Instant) {
+    pub(crate) fn on_other(&mut self, number: u64, without_data: u64, now: Instant) {
         self.tfrc.on_other(number, without_data, now);
         self.lost += self.tfrc.losses().iter().map(tfrc::Loss::count).sum::<u64>();
         self.tfrc.count_losses(self.states().is_none_or(|states| states.congestion), now);
     }
 
     /// Time has come to `now`: the feedback timer may be due.
-    pub fn handle_timeout(&mut self, now: Instant) {
+    pub(crate) fn handle_timeout(&mut self, now: Instant) {
         self.tfrc.handle_timeout(now);
     }
 
     /// Takes out the feedback that is to be sent, if any; without a notice to a sender of plain TFRC, or where nobody is to react.
-    pub fn poll_report(&mut self, now: Instant) -> Option<(Report, Option<Notice>)> {
+    pub(crate) fn poll_report(&mut self, now: Instant) -> Option<(Report, Option<Notice>)> {
         let report = self.tfrc.poll_report(now)?;
         let urgent = core::mem::take(&mut self.urgent);
         Some((report, self.states().map(|states| Notice { states, urgent })))
     }
 
     /// The receiver of TFRC inside.
-    pub fn tfrc(&self) -> &tfrc::Receiver {
+    pub(crate) fn tfrc(&self) -> &tfrc::Receiver {
         &self.tfrc
     }
 

@@ -6,7 +6,7 @@ use crate::time::{Duration, Instant};
 
 /// What is to be done when a timer has expired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Expired {
+pub(crate) enum Expired {
     /// Nothing; the rate may have changed.
     Nothing,
     /// One packet is to leave at once: a probe.
@@ -38,28 +38,28 @@ pub struct Sender {
 
 impl Sender {
     /// A sender that knows nothing of the path.
-    pub fn new(config: Config) -> Self {
+    pub(crate) fn new(config: Config) -> Self {
         let config = Config { probe_limit: config.probe_limit.max(1), ..config };
         Self { tfrc: tfrc::Sender::new(config.tfrc), states: None, probing: None, returning: false, config }
     }
 
     /// The handshake took `rtt`.
-    pub fn on_handshake(&mut self, rtt: Duration) {
+    pub(crate) fn on_handshake(&mut self, rtt: Duration) {
         self.tfrc.on_handshake(rtt);
     }
 
     /// When a packet may leave that was offered at `offered`; `None` while probing: then only probes leave.
-    pub fn departure(&self, offered: Instant) -> Option<Instant> {
+    pub(crate) fn departure(&self, offered: Instant) -> Option<Instant> {
         self.probing.is_none().then(|| self.tfrc.departure(offered))
     }
 
     /// A packet of `len` octets leaves, offered at `offered`; `more` wait behind it.
-    pub fn on_sent(&mut self, len: u32, offered: Instant, more: bool, now: Instant) {
+    pub(crate) fn on_sent(&mut self, len: u32, offered: Instant, more: bool, now: Instant) {
         self.tfrc.on_sent(len, offered, more, now);
     }
 
     /// Algorithm 1: feedback of the receiver, with the states of the network if it told any.
-    pub fn handle_feedback(&mut self, feedback: &Feedback, states: Option<States>, now: Instant) {
+    pub(crate) fn handle_feedback(&mut self, feedback: &Feedback, states: Option<States>, now: Instant) {
         self.states = states;
         self.leave_probing(now);
         let response = match states {
@@ -72,7 +72,7 @@ impl Sender {
     }
 
     /// The peer answered a probe without data: the path is back.
-    pub fn handle_probe_reply(&mut self, now: Instant) {
+    pub(crate) fn handle_probe_reply(&mut self, now: Instant) {
         self.leave_probing(now);
     }
 
@@ -84,7 +84,7 @@ impl Sender {
     }
 
     /// Algorithm 2: time has come to `now`; a timer may have expired.
-    pub fn handle_timeout(&mut self, now: Instant) -> Expired {
+    pub(crate) fn handle_timeout(&mut self, now: Instant) -> Expired {
         if let Some(probing) = &mut self.probing {
             if probing.due > now {
                 return Expired::Nothing;
@@ -114,7 +114,7 @@ impl Sender {
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is to be called next.
-    pub fn poll_timeout(&self) -> Option<Instant> {
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         self.probing.map(|probing| probing.due).or(self.tfrc.poll_timeout())
     }
 
@@ -129,7 +129,7 @@ impl Sender {
     }
 
     /// The sender of TFRC inside.
-    pub fn tfrc(&self) -> &tfrc::Sender {
+    pub(crate) fn tfrc(&self) -> &tfrc::Sender {
         &self.tfrc
     }
 }

@@ -5,6 +5,7 @@ use crate::time::Duration;
 
 /// A family member: what repairs losses, and the congestion control.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Variant {
     /// Fast retransmit and fast recovery, which ends with the first new acknowledgement (RFC 5681).
     Reno,
@@ -19,7 +20,7 @@ pub enum Variant {
 
 impl Variant {
     /// What finds and repairs losses.
-    pub fn loss_recovery(self) -> LossRecovery {
+    pub(crate) fn loss_recovery(self) -> LossRecovery {
         match self {
             Self::Reno => LossRecovery::Reno,
             Self::NewReno => LossRecovery::NewReno,
@@ -38,7 +39,7 @@ impl Variant {
 
 /// What finds and repairs losses before the retransmission timer runs out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LossRecovery {
+pub(crate) enum LossRecovery {
     /// RFC 5681, section 3.2.
     Reno,
     /// RFC 6582, section 3.2.

@@ -89,10 +89,10 @@ mod timestamps;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Config, Elfn, LossRecovery, Variant};
+use config::LossRecovery;
+pub use config::{Config, Elfn, Variant};
 pub use connection::{CloseReason, Connection, Output, State, Statistics, reset_for};
 pub use hopcast_wire::tcp::{Flags, SackBlock, Timestamps};
 pub use options::Options;
 pub use ranges::MAX_RANGES;
-pub use rtt::RttEstimator;
 pub use segment::Segment;

@@ -46,6 +46,7 @@ impl Options {
     }
 
     /// The same with a maximum segment size in bytes, for a SYN.
+    #[must_use]
     pub fn with_mss(mut self, mss: u16) -> Self {
         self.drop_blocks();
         self.kinds |= MSS;
@@ -54,6 +55,7 @@ impl Options {
     }
 
     /// The same with a window scale, for a SYN.
+    #[must_use]
     pub fn with_window_scale(mut self, shift: u8) -> Self {
         self.drop_blocks();
         self.kinds |= WINDOW_SCALE;
@@ -62,6 +64,7 @@ impl Options {
     }
 
     /// The same with the word that SACK is understood, for a SYN.
+    #[must_use]
     pub fn with_sack_permitted(mut self) -> Self {
         self.drop_blocks();
         self.kinds |= SACK_PERMITTED;
@@ -69,7 +72,7 @@ impl Options {
     }
 
     /// The same with one more SACK block behind the others, if there is room for it and this is no SYN's.
-    pub fn with_block(mut self, block: SackBlock) -> Self {
+    pub(crate) fn with_block(mut self, block: SackBlock) -> Self {
         let at = self.first_block() + 2 * usize::from(self.blocks);
         if at < WORDS && self.kinds & !TIMESTAMPS == 0 {
             self.words[at] = split(block.left);
@@ -108,7 +111,7 @@ impl Options {
     }
 
     /// Bytes in a header, padded as [`hopcast_wire::tcp`] pads them.
-    pub fn octets(&self) -> u32 {
+    pub(crate) fn octets(&self) -> u32 {
         let in_pairs = match (self.has(SACK_PERMITTED), self.has(TIMESTAMPS)) {
             // They share the padding.
             (_, true) => 12,

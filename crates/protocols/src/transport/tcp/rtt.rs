@@ -13,7 +13,7 @@ const GRANULARITY: Duration = Duration::from_nanos(1);
 
 /// Smoothed round-trip time, its variation, and the timeout that follows from them.
 #[derive(Clone, Debug)]
-pub struct RttEstimator {
+pub(crate) struct RttEstimator {
     min_rto: Duration,
     max_rto: Duration,
     /// SRTT and RTTVAR, once measured.
@@ -25,7 +25,7 @@ pub struct RttEstimator {
 
 impl RttEstimator {
     /// An estimator without a measurement: RTO 1 s, or `min_rto` if that is more.
-    pub fn new(min_rto: Duration) -> Self {
+    pub(crate) fn new(min_rto: Duration) -> Self {
         Self {
             min_rto,
             max_rto: MAX_RTO.max(min_rto),
@@ -36,14 +36,14 @@ impl RttEstimator {
     }
 
     /// Round trips are measured by a clock that ticks every `granularity`.
-    pub fn set_granularity(&mut self, granularity: Duration) {
+    pub(crate) fn set_granularity(&mut self, granularity: Duration) {
         self.granularity = granularity;
     }
 
     /// Takes in a round trip of a segment that was sent once (Karn's algorithm, section 3), or one measured by timestamps,
     /// which also ends backoff. It is one of `samples` in this round trip, each of which counts for as much less (RFC 7323,
     /// appendix G).
-    pub fn on_sample(&mut self, rtt: Duration, samples: u64) {
+    pub(crate) fn on_sample(&mut self, rtt: Duration, samples: u64) {
         let (srtt, rttvar) = match self.measured {
             None => (rtt, rtt / 2),
             Some((srtt, rttvar)) => {
@@ -58,32 +58,33 @@ impl RttEstimator {
     }
 
     /// Doubles the timeout (section 5.5), up to 60 s.
-    pub fn on_timeout(&mut self) {
+    pub(crate) fn on_timeout(&mut self) {
         self.rto = self.rto.saturating_add(self.rto).min(self.max_rto);
     }
 
     /// Data begins after a SYN that had to be retransmitted: starts over from 3 s (section 5.7).
-    pub fn on_lost_syn(&mut self) {
+    pub(crate) fn on_lost_syn(&mut self) {
         self.rto = RTO_AFTER_LOST_SYN.clamp(self.min_rto, self.max_rto);
     }
 
     /// The retransmission timeout in force, backoff included.
-    pub fn rto(&self) -> Duration {
+    pub(crate) fn rto(&self) -> Duration {
         self.rto
     }
 
     /// Upper bound of the timeout, and of the interval between two window probes.
-    pub fn max_rto(&self) -> Duration {
+    pub(crate) fn max_rto(&self) -> Duration {
         self.max_rto
     }
 
     /// SRTT, `None` before the first measurement.
-    pub fn smoothed(&self) -> Option<Duration> {
+    pub(crate) fn smoothed(&self) -> Option<Duration> {
         self.measured.map(|(srtt, _)| srtt)
     }
 
     /// RTTVAR, `None` before the first measurement.
-    pub fn variation(&self) -> Option<Duration> {
+    #[cfg(test)]
+    pub(crate) fn variation(&self) -> Option<Duration> {
         self.measured.map(|(_, rttvar)| rttvar)
     }
 }

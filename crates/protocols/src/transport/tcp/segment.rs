@@ -30,7 +30,7 @@ const _: () = assert!(size_of::<Segment>() <= 56);
 
 impl Segment {
     /// The amount of sequence space that this occupies (SEG.LEN of RFC 9293): payload, SYN and FIN.
-    pub fn sequence_len(&self) -> u64 {
+    pub(crate) fn sequence_len(&self) -> u64 {
         u64::from(self.payload_len)
             + u64::from(self.flags.contains(Flags::SYN))
             + u64::from(self.flags.contains(Flags::FIN))

@@ -19,7 +19,7 @@ pub fn throughput(segment: f64, rtt: f64, timeout: f64, loss: f64) -> f64 {
 }
 
 /// The loss event rate with which [`throughput`] is `rate` octets per second; 1 if it is more at any loss event rate.
-pub fn loss_event_rate(segment: f64, rtt: f64, timeout: f64, rate: f64) -> f64 {
+pub(crate) fn loss_event_rate(segment: f64, rtt: f64, timeout: f64, rate: f64) -> f64 {
     // The throughput falls as losses rise. Sixty geometric halvings take the twelve decades below the precision of f64.
     let (mut low, mut high) = (1e-12_f64, 1.0_f64);
     for _ in 0..60 {

@@ -47,7 +47,7 @@ struct Interval {
 
 /// The last nine loss intervals.
 #[derive(Clone, Debug, Default)]
-pub struct LossHistory {
+pub(crate) struct LossHistory {
     /// The event that began the interval which is still open.
     newest: Option<Event>,
     /// The intervals before, the most recent first; at most 8.
@@ -59,7 +59,7 @@ pub struct LossHistory {
 impl LossHistory {
     /// No loss yet. With `short_intervals` those of at most two round trips count the losses in them (RFC 4828, section
     /// 4.4).
-    pub fn new(short_intervals: bool) -> Self {
+    pub(crate) fn new(short_intervals: bool) -> Self {
         Self { newest: None, closed: VecDeque::with_capacity(WEIGHTS.len() + 1), short_intervals }
     }
 
@@ -67,7 +67,7 @@ impl LossHistory {
     ///
     /// `rtt` is the round-trip time; `first_interval` gives the length in packets of the interval before the first event,
     /// which is not what was counted (RFC 5348, section 6.3.1).
-    pub fn on_loss(&mut self, loss: &Loss, rtt: Duration, first_interval: impl FnOnce() -> f64) -> bool {
+    pub(crate) fn on_loss(&mut self, loss: &Loss, rtt: Duration, first_interval: impl FnOnce() -> f64) -> bool {
         let mut next = loss.first;
         let mut began = false;
         let mut first_interval = Some(first_interval);
@@ -124,7 +124,7 @@ impl LossHistory {
     }
 
     /// The packet `number` arrives after it was counted as lost: an event of which nothing is lost any more never was.
-    pub fn on_revival(&mut self, number: u64) {
+    pub(crate) fn on_revival(&mut self, number: u64) {
         match &mut self.newest {
             // What lies behind the lossy part was lost, but not counted.
             Some(event) if number > event.last => {}
@@ -167,7 +167,7 @@ impl LossHistory {
     }
 
     /// The loss event rate p, given the highest number that arrived: 0 without loss, at most 1.
-    pub fn loss_event_rate(&self, highest: u64) -> f64 {
+    pub(crate) fn loss_event_rate(&self, highest: u64) -> f64 {
         if self.newest.is_none() {
             return 0.0;
         }
@@ -188,7 +188,8 @@ impl LossHistory {
     }
 
     /// Whether an event was counted.
-    pub fn is_empty(&self) -> bool {
+    #[cfg(test)]
+    pub(crate) fn is_empty(&self) -> bool {
         self.newest.is_none()
     }
 
@@ -213,7 +214,7 @@ impl LossHistory {
 
     /// The intervals as CCID 3 reports them, the one that is still open first (RFC 4342, section 8.6); it ends below the
     /// packet `end`.
-    pub fn intervals(&self, end: u64) -> impl ExactSizeIterator<Item = LossInterval> + '_ {
+    pub(crate) fn intervals(&self, end: u64) -> impl ExactSizeIterator<Item = LossInterval> + '_ {
         let report = |event: Option<Event>, length: u64| {
             let lossy = event.map_or(0, |event| event.last + 1 - event.first).min(length);
             LossInterval { lossy, lossless: length - lossy }

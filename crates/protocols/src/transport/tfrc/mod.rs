@@ -52,10 +52,12 @@ mod sender;
 mod tests;
 
 pub use config::{Config, Edition};
-pub use loss_history::{LossHistory, LossInterval};
-pub use receipts::Receipts;
+use loss_history::LossHistory;
+pub use loss_history::LossInterval;
+pub(super) use receipts::Receipts;
 pub use receiver::{Arrival, Data, Receiver, Report};
-pub use reception::{Loss, Reception, Timing};
+use reception::Reception;
+pub use reception::{Loss, Timing};
 pub use sender::{Feedback, Response, Sender};
 
 /// The longest time between two packets, in seconds: t_mbi (RFC 5348, section 4.3).

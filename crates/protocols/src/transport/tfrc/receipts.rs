@@ -12,7 +12,7 @@ const CAPACITY: usize = 1024;
 /// Packets and octets over a span of time that moves along. Instants are exact to 1/256 of the span, so that memory is
 /// bounded whatever the rate.
 #[derive(Clone, Debug, Default)]
-pub struct Receipts {
+pub(crate) struct Receipts {
     entries: VecDeque<Entry>,
     packets: u64,
     octets: u64,
@@ -27,12 +27,12 @@ struct Entry {
 
 impl Receipts {
     /// Nothing arrived yet.
-    pub const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self { entries: VecDeque::new(), packets: 0, octets: 0 }
     }
 
     /// `packets` with `octets` together arrive; the latest `span` counts from now on.
-    pub fn add(&mut self, packets: u64, octets: u64, span: Duration, now: Instant) {
+    pub(crate) fn add(&mut self, packets: u64, octets: u64, span: Duration, now: Instant) {
         self.forget(span, now);
         self.packets += packets;
         self.octets += octets;
@@ -47,7 +47,7 @@ impl Receipts {
     }
 
     /// Forgets what arrived `span` ago or earlier.
-    pub fn forget(&mut self, span: Duration, now: Instant) {
+    pub(crate) fn forget(&mut self, span: Duration, now: Instant) {
         while let Some(first) = self.entries.front().filter(|first| now.saturating_since(first.at) >= span) {
             self.packets -= first.packets;
             self.octets -= first.octets;
@@ -56,12 +56,12 @@ impl Receipts {
     }
 
     /// Packets within the span.
-    pub fn packets(&self) -> u64 {
+    pub(crate) fn packets(&self) -> u64 {
         self.packets
     }
 
     /// Octets within the span.
-    pub fn octets(&self) -> u64 {
+    pub(crate) fn octets(&self) -> u64 {
         self.octets
     }
 }

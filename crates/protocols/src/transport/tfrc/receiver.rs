@@ -173,6 +173,7 @@ impl Receiver {
     }
 
     /// Takes out the feedback that is to be sent, if any.
+    #[must_use = "a report that is not sent leaves the sender without feedback"]
     pub fn poll_report(&mut self, now: Instant) -> Option<Report> {
         if !core::mem::take(&mut self.pending) {
             return None;
@@ -198,12 +199,13 @@ impl Receiver {
     }
 
     /// Whether any loss counted so far.
-    pub fn has_lost(&self) -> bool {
+    #[cfg(test)]
+    pub(crate) fn has_lost(&self) -> bool {
         !self.history.is_empty()
     }
 
     /// The loss intervals, the most recent first, and how many packets up to the highest are in none of them yet.
-    pub fn intervals(&self) -> (u64, impl ExactSizeIterator<Item = LossInterval> + '_) {
+    pub(crate) fn intervals(&self) -> (u64, impl ExactSizeIterator<Item = LossInterval> + '_) {
         let end = self.reception.undecided().unwrap_or(0);
         let next = self.reception.highest().map_or(0, |highest| highest + 1);
         (next - end, self.history.intervals(end))

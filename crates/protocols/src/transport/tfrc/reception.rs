@@ -22,12 +22,12 @@ pub struct Loss {
 
 impl Loss {
     /// How many packets are lost; at least 1.
-    pub fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.last - self.first + 1
     }
 
     /// When the packet `number` of them would have arrived: on the line between those around it (RFC 5348, section 5.2).
-    pub fn arrival(&self, number: u64) -> Instant {
+    pub(crate) fn arrival(&self, number: u64) -> Instant {
         let ((low, start), (high, end)) = (self.before, self.after);
         let time = u128::from(end.saturating_since(start).as_nanos());
         let part = time * u128::from(number - low) / u128::from(high - low);
@@ -51,7 +51,7 @@ pub enum Timing {
 
 /// The record of the numbers that arrived.
 #[derive(Clone, Debug)]
-pub struct Reception {
+pub(crate) struct Reception {
     /// The highest number, and when it arrived.
     highest: Option<(u64, Instant)>,
     /// Missing numbers that may still come, lowest first, each with how many higher ones arrived since. There are never
@@ -71,7 +71,7 @@ impl Default for Reception {
 
 impl Reception {
     /// Nothing arrived yet.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { highest: None, gaps: Vec::new(), arrived: [0; (MEMORY / 64) as usize], lost: Vec::new() }
     }
 
@@ -79,7 +79,7 @@ impl Reception {
     ///
     /// `without_data` packets immediately below it carried none (the NDP count of RFC 4340, section 7.7): if they are
     /// missing, nothing is lost with them.
-    pub fn on_packet(&mut self, number: u64, without_data: u64, now: Instant) -> Timing {
+    pub(crate) fn on_packet(&mut self, number: u64, without_data: u64, now: Instant) -> Timing {
         self.lost.clear();
         let Some((highest, at)) = self.highest else {
             self.highest = Some((number, now));
@@ -144,17 +144,17 @@ impl Reception {
     }
 
     /// What the last arrival showed to be lost, lowest first.
-    pub fn lost(&self) -> &[Loss] {
+    pub(crate) fn lost(&self) -> &[Loss] {
         &self.lost
     }
 
     /// The highest number that arrived.
-    pub fn highest(&self) -> Option<u64> {
+    pub(crate) fn highest(&self) -> Option<u64> {
         self.highest.map(|(number, _)| number)
     }
 
     /// The lowest number that is missing and may still come; the one above the highest if none is.
-    pub fn undecided(&self) -> Option<u64> {
+    pub(crate) fn undecided(&self) -> Option<u64> {
         self.gaps.first().map(|(gap, _)| gap.first).or(self.highest().map(|number| number + 1))
     }
 

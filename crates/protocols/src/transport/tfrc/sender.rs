@@ -212,13 +212,13 @@ impl Sender {
     }
 
     /// Whether nothing was sent since the nofeedback timer was set.
-    pub fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         self.unanswered.is_none()
     }
 
     /// Puts the nofeedback timer off, if what was sent since it was set may still be answered: that takes a round trip, and
     /// another one for which the receiver may wait (RFC 5348, section 6.2). Returns whether it is put off.
-    pub fn wait_for_answer(&mut self, now: Instant) -> bool {
+    pub(crate) fn wait_for_answer(&mut self, now: Instant) -> bool {
         let rtt = self.rtt().unwrap_or(Duration::ZERO).max(self.config.granularity);
         let answered = self.unanswered.map(|left| left + rtt + rtt);
         let waits = answered.is_some_and(|at| at > now);
@@ -256,7 +256,11 @@ impl Sender {
     /// What `intervals` of a receiver that sends no loss event rate make of it (RFC 4342, section 8.6): their lengths in
     /// packets, the open one first. One that is `None`, before the first loss, has the length that goes with
     /// `receive_rate`.
-    pub fn loss_event_rate_of(&self, intervals: impl IntoIterator<Item = Option<f64>>, receive_rate: f64) -> f64 {
+    pub(crate) fn loss_event_rate_of(
+        &self,
+        intervals: impl IntoIterator<Item = Option<f64>>,
+        receive_rate: f64,
+    ) -> f64 {
         let rtt = self.rtt.unwrap_or(1.0);
         let segment = self.config.equation_segment(self.segment);
         let receive_rate = self.config.with_headers(receive_rate, self.segment);

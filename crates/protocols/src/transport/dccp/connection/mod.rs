@@ -195,6 +195,7 @@ pub enum CloseReason {
 
 /// Counters since the start of the connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Statistics {
     /// Packets sent, of every kind.
     pub packets_sent: u64,
@@ -414,6 +415,7 @@ impl Connection {
     }
 
     /// Takes out one thing: what is to be sent, or an event for the user. `None` when nothing is left.
+    #[must_use = "an output that is not carried out is lost"]
     pub fn poll_output(&mut self, now: Instant) -> Option<Output> {
         if core::mem::take(&mut self.events.connected) {
             return Some(Output::Connected);

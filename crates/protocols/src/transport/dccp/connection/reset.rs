@@ -40,6 +40,7 @@ impl Connection {
 
 /// The Reset that answers a packet for which there is no connection; none for a Reset, nor for what is no packet (RFC 4340,
 /// section 8.3.1).
+#[must_use = "the reset is to be sent"]
 pub fn reset_for(packet: &Packet) -> Option<Packet> {
     let view = dccp::Packet::new_checked(&packet.header[..]).ok()?;
     (view.packet_type() != PacketType::Reset).then(|| reset_of(&view))

@@ -20,7 +20,7 @@ const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 ///   otherwise (sections 4.2 and 5.8).
 /// * Neither HyStart++ (section 4.10 leaves it open) nor the undoing of section 4.9 is there.
 #[derive(Clone, Debug)]
-pub struct Cubic {
+pub(crate) struct Cubic {
     /// SMSS in bytes.
     segment: f64,
     /// In segments.
@@ -62,7 +62,7 @@ impl Stage {
 
 impl Cubic {
     /// A window of one segment of one byte until the connection is established.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             segment: 1.0,
             initial_window: 1.0,

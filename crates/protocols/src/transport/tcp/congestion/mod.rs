@@ -7,8 +7,8 @@
 mod cubic;
 mod reno;
 
-pub use cubic::Cubic;
-pub use reno::Reno;
+pub(super) use cubic::Cubic;
+pub(super) use reno::Reno;
 
 use core::fmt;
 

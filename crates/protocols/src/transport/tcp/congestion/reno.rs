@@ -9,7 +9,7 @@ use crate::time::Instant;
 /// acknowledgements do not slow it. The window also grows while the application or the receiver limits the sender, which
 /// RFC 5681 does not forbid; a loss reduces it by what was really in flight.
 #[derive(Clone, Debug)]
-pub struct Reno {
+pub(crate) struct Reno {
     /// SMSS.
     segment: u32,
     /// RW of RFC 5681, section 4.1, is min(IW, cwnd).
@@ -22,7 +22,7 @@ pub struct Reno {
 
 impl Reno {
     /// A window of one byte until the connection is established.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         // "ssthresh SHOULD be set arbitrarily high" (RFC 5681, section 3.1).
         Self { segment: 1, initial_window: 1, window: 1, slow_start_threshold: u32::MAX, acked: 0 }
     }

@@ -115,6 +115,7 @@ impl Connection {
 }
 
 /// The reset that answers a segment for which there is no connection; none for a reset (RFC 9293, section 3.10.7.1).
+#[must_use = "the reset is to be sent"]
 pub fn reset_for(segment: &Segment) -> Option<Segment> {
     if segment.flags.contains(Flags::RST) {
         return None;

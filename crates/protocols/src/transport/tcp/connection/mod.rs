@@ -135,6 +135,7 @@ pub enum CloseReason {
 
 /// Counters since the start of the connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Statistics {
     /// Segments sent, of every kind.
     pub segments_sent: u64,
@@ -333,6 +334,7 @@ impl Connection {
     }
 
     /// Takes out one thing: what is to be sent, or an event for the user. `None` when nothing is left.
+    #[must_use = "an output that is not carried out is lost"]
     pub fn poll_output(&mut self, now: Instant) -> Option<Output> {
         if let Some(segment) = self.reply.take() {
             self.statistics.segments_sent += 1;

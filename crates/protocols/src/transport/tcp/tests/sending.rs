@@ -9,7 +9,7 @@ fn rfc_5681_section_3_1_the_initial_window_by_segment_size() {
     for (segment, segments) in [(536, 4), (1095, 4), (1096, 3), (1460, 3), (2190, 3), (2191, 2), (8960, 2)] {
         let mut bench = super::super::Connection::connect(Config { segment, initial_window: None, ..config() }, OWN);
         let now = crate::time::Instant::START;
-        bench.poll_output(now);
+        let _ = bench.poll_output(now);
         bench.handle_segment(&super::super::Segment { options: Options::NONE.with_mss(u16::MAX), ..syn_ack() }, now);
         assert_eq!(bench.congestion_window(), segments * segment, "SMSS {segment}");
     }
