@@ -5,6 +5,8 @@ use std::io::{self, ErrorKind, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::time::Duration;
 
+use hopcast_sim::results::cause;
+
 use crate::failure::Failure;
 #[cfg(target_os = "linux")]
 use crate::platform::wait;
@@ -24,7 +26,7 @@ pub fn print(text: &str) -> Result<(), Failure> {
     let mut output = io::stdout().lock();
     match output.write_all(shown(text).as_bytes()).and_then(|()| output.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Failure::Run(format!("can't write the output: {error}")))
+            Err(Failure::Run(format!("can't write the output: {}", cause(&error))))
         }
         _ => Ok(()),
     }

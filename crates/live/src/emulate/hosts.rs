@@ -7,6 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use hopcast_sim::results::cause;
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use tun_rs::SyncDevice;
@@ -262,7 +263,7 @@ pub(super) fn because(error: &io::Error, what: &str) -> String {
         io::ErrorKind::NotFound => "; is there a device /dev/net/tun? (modprobe tun)",
         _ => "",
     };
-    format!("{what}: {error}{hint}")
+    format!("{what}: {}{hint}", cause(error))
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@ use hopcast_protocols::time::{Duration, Instant};
 use hopcast_sim::address::ip_address;
 use hopcast_sim::capture::{Capture, Names};
 use hopcast_sim::host::Listener;
+use hopcast_sim::results::cause;
 use hopcast_sim::results::{self, Replication, RunResult, Spent};
 use hopcast_sim::scenario::{Scenario, Source};
 use hopcast_wire::ipv4::Protocol;
@@ -129,8 +130,8 @@ impl Command {
 
     fn load(&self, path: &Path) -> Result<Scenario, Failure> {
         let name = path.display().to_string();
-        let text =
-            fs::read_to_string(path).map_err(|error| Failure::Input(format!("{name}: can't be read: {error}")))?;
+        let text = fs::read_to_string(path)
+            .map_err(|error| Failure::Input(format!("{name}: can't be read: {}", cause(&error))))?;
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let mut trace_dirs = self.traces.clone();
         trace_dirs.extend(std::env::var_os("HOPCAST_TRACES").iter().flat_map(std::env::split_paths));
@@ -142,7 +143,7 @@ impl Command {
     fn prepare_folder(&self, folder: &Path, scenario: &Scenario) -> Result<(), Failure> {
         let problem = |error: String| Failure::Input(error);
         fs::create_dir_all(folder)
-            .map_err(|error| problem(format!("{}: can't be written: {error}", folder.display())))?;
+            .map_err(|error| problem(format!("{}: can't be written: {}", folder.display(), cause(&error))))?;
         let names = self.captures(scenario);
         results::check_folder(folder, |name| names.contains(name)).map_err(|error| problem(error.to_string()))
     }
@@ -162,7 +163,8 @@ impl Command {
             Header { hopcast: env!("CARGO_PKG_VERSION").into(), scenario_sha256: scenario.sha256.clone(), seed };
         let capture = self.capture(scenario, &mut session.replication)?;
         // From here on, whatever happens, things are put in order.
-        let signals = Signals::listen().map_err(|error| Failure::Run(format!("signals can't be caught: {error}")))?;
+        let signals =
+            Signals::listen().map_err(|error| Failure::Run(format!("signals can't be caught: {}", cause(&error))))?;
         let hosts = Hosts::create(&plans)?;
         let recorder = self.record.as_deref().map(|file| {
             if file.metadata().is_ok_and(|known| known.is_file() && known.len() > 0) {
@@ -172,7 +174,7 @@ impl Command {
                 })?;
             }
             Recorder::create(file, &header)
-                .map_err(|error| Failure::Input(format!("{}: can't be written: {error}", file.display())))
+                .map_err(|error| Failure::Input(format!("{}: can't be written: {}", file.display(), cause(&error))))
         });
         let mut recorder = recorder.transpose()?;
         announce(&hosts, &session, scenario)?;
@@ -182,7 +184,7 @@ impl Command {
         }
         let mut programs = Programs::new(wanted, output);
         let clock = Clock::new();
-        let stopped = |error: io::Error| Failure::Run(format!("the emulation failed: {error}"));
+        let stopped = |error: io::Error| Failure::Run(format!("the emulation failed: {}", cause(&error)));
         let mut driver = Driver::new(&mut session, &hosts.hosts, recorder.as_mut()).map_err(stopped)?;
         let driven = driver.run(&mut programs, &signals);
         let lag = driver.lag().clone();
@@ -194,7 +196,7 @@ impl Command {
         let recorded = match (recorder, &self.record) {
             (Some(recorder), Some(file)) => recorder
                 .finish(session.now(), &outputs)
-                .map_err(|error| Failure::Run(format!("{}: can't be written: {error}", file.display()))),
+                .map_err(|error| Failure::Run(format!("{}: can't be written: {}", file.display(), cause(&error)))),
             _ => Ok(()),
         };
         let mut record = EmulationRecord::new((session.accepted, session.refused), &outputs, left);
@@ -393,5 +395,6 @@ fn announce(hosts: &Hosts, session: &Session<'_>, scenario: &Scenario) -> Result
 
 /// Tells people something beside the results.
 fn say(text: &str) -> Result<(), Failure> {
-    writeln!(io::stderr(), "{text}").map_err(|error| Failure::Run(format!("standard error can't be written: {error}")))
+    writeln!(io::stderr(), "{text}")
+        .map_err(|error| Failure::Run(format!("standard error can't be written: {}", cause(&error))))
 }

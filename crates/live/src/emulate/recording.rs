@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use hopcast_protocols::time::Instant;
 use hopcast_sim::id::NodeId;
+use hopcast_sim::results::cause;
 use nix::fcntl::Flock;
 use serde::{Deserialize, Serialize};
 
@@ -109,7 +110,7 @@ impl Recording {
     pub(super) fn read(path: &Path) -> Result<Self, String> {
         let (first, reader) = Self::open(path)?;
         let lines = std::iter::once(Ok(first)).chain(reader.lines()).collect::<Result<Vec<_>, _>>();
-        let lines = lines.map_err(|error| format!("{}: can't be read: {error}", path.display()))?;
+        let lines = lines.map_err(|error| format!("{}: can't be read: {}", path.display(), cause(&error)))?;
         Self::parse(&lines).map_err(|error| format!("{}: {error}", path.display()))
     }
 
@@ -120,7 +121,7 @@ impl Recording {
 
     /// The first line of a recording, and the rest: what is none is read no further.
     fn open(path: &Path) -> Result<(String, BufReader<File>), String> {
-        let unread = |error: io::Error| format!("{}: can't be read: {error}", path.display());
+        let unread = |error: io::Error| format!("{}: can't be read: {}", path.display(), cause(&error));
         let mut reader = BufReader::new(File::open(path).map_err(unread)?);
         let mut first = Vec::new();
         reader.by_ref().take(HEADER_OCTETS).read_until(b'\n', &mut first).map_err(unread)?;

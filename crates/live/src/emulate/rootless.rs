@@ -10,6 +10,7 @@ use std::io::{self, ErrorKind};
 use std::process::{Child, Command, ExitStatus, Output};
 use std::time::Duration;
 
+use hopcast_sim::results::cause;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -36,10 +37,11 @@ const TICK: Duration = Duration::from_millis(20);
 pub(super) fn run() -> Result<(), Failure> {
     check_device()?;
     check_namespaces()?;
-    let signals = Signals::listen().map_err(|error| Failure::Run(format!("signals can't be caught: {error}")))?;
-    let mut child = start(std::env::args_os()).map_err(|error| Failure::Run(format!("unshare: {error}")))?;
+    let signals =
+        Signals::listen().map_err(|error| Failure::Run(format!("signals can't be caught: {}", cause(&error))))?;
+    let mut child = start(std::env::args_os()).map_err(|error| Failure::Run(format!("unshare: {}", cause(&error))))?;
     let status = supervise(&mut child, &signals)
-        .map_err(|error| Failure::Run(format!("the emulation can't be waited for: {error}")))?;
+        .map_err(|error| Failure::Run(format!("the emulation can't be waited for: {}", cause(&error))))?;
     match status.code().and_then(|code| u8::try_from(code).ok()) {
         Some(0) => Ok(()),
         Some(status) => Err(Failure::Told { status }),
@@ -54,7 +56,7 @@ fn check_device() -> Result<(), Failure> {
             ErrorKind::PermissionDenied => format!("root permits it to everybody with `chmod 666 {}`", tap::DEVICE),
             _ => "root makes it with `modprobe tun`".into(),
         };
-        Failure::Input(format!("{}: {error}; {remedy}", tap::DEVICE))
+        Failure::Input(format!("{}: {}; {remedy}", tap::DEVICE, cause(&error)))
     })
 }
 
@@ -65,7 +67,7 @@ fn check_namespaces() -> Result<(), Failure> {
         Ok(Output { status, .. }) if status.success() => return Ok(()),
         Ok(Output { stderr, .. }) => String::from_utf8_lossy(&stderr).trim().to_owned(),
         Err(error) if error.kind() == ErrorKind::NotFound => "unshare is not installed (package util-linux)".into(),
-        Err(error) => format!("unshare: {error}"),
+        Err(error) => format!("unshare: {}", cause(&error)),
     };
     Err(Failure::Input(format!(
         "{problem}; {OPTION} needs user namespaces, which the system or its container forbids here (sysctl \

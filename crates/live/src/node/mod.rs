@@ -28,6 +28,7 @@ use self::serve::Server;
 use crate::failure::Failure;
 use crate::output;
 use crate::platform::netlink::Netlink;
+use hopcast_sim::results::cause;
 
 /// Route on real interfaces.
 ///
@@ -72,7 +73,7 @@ impl Command {
 }
 
 fn status(json: bool) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| Failure::Run(format!("the router does not answer: {error}"));
+    let failed = |error: std::io::Error| Failure::Run(format!("the router does not answer: {}", cause(&error)));
     let Some(status) = status::ask().map_err(failed)? else {
         return Err(Failure::Run("no hopcast node runs in this network namespace".into()));
     };
@@ -106,5 +107,5 @@ fn failure(what: &str, error: &std::io::Error) -> Failure {
         }
         _ => "",
     };
-    Failure::Run(format!("can't {what}: {error}{hint}"))
+    Failure::Run(format!("can't {what}: {}{hint}", cause(error)))
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use hopcast_protocols::time::{Duration, Instant};
+use hopcast_sim::results::cause;
 
 use super::SILENCE;
 use super::clock_offset::{ClockOffset, Exchange};
@@ -87,16 +88,16 @@ impl<'a> Flow<'a> {
             socket_buffer: plan.socket_buffer,
             path: rest.iter().map(|host| host.address.clone()).collect(),
         };
-        control.send(&Message::Open(open)).map_err(|error| format!("{next}: {error}"))?;
+        control.send(&Message::Open(open)).map_err(|error| format!("{next}: {}", cause(&error)))?;
         let Message::Opened { port } = control.answer(next, rest.len())? else {
             return Err(format!("{next}: does not answer as hopcast probe does"));
         };
-        let data = with_port(control.peer().map_err(|error| format!("{next}: {error}"))?, port);
+        let data = with_port(control.peer().map_err(|error| format!("{next}: {}", cause(&error)))?, port);
         Ok(Self { plan, next, session, control, data, clock, clocks: ClockOffset::default() })
     }
 
     fn say(&mut self, message: &Message) -> Result<(), String> {
-        self.control.send(message).map_err(|error| format!("{}: {error}", self.next))
+        self.control.send(message).map_err(|error| format!("{}: {}", self.next, cause(&error)))
     }
 
     fn hear(&mut self) -> Result<Message, String> {
@@ -127,9 +128,9 @@ impl<'a> Flow<'a> {
 
     /// Says when the flow begins.
     fn start(&mut self) -> Result<(Instant, Output), String> {
-        let local = self.control.local().map_err(|error| error.to_string())?;
+        let local = self.control.local().map_err(|error| cause(&error))?;
         let output = Output::connect(self.plan.protocol, local, self.data, self.plan.socket_buffer)
-            .map_err(|error| format!("{}: {error}", self.next))?;
+            .map_err(|error| format!("{}: {}", self.next, cause(&error)))?;
         let now = self.clock.now();
         // Half a round trip is what is not known of the clocks.
         let half = self.clocks.estimate(now).map_or(Duration::ZERO, |estimate| estimate.uncertainty);

@@ -38,6 +38,7 @@ pub mod units;
 use std::net::SocketAddr;
 
 use hopcast_protocols::time::Duration;
+use hopcast_sim::results::cause;
 
 use self::daemon::{Daemon, Role};
 use crate::failure::Failure;
@@ -101,7 +102,7 @@ impl Command {
 }
 
 fn serve(listen: SocketAddr, role: Role) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| Failure::Run(error.to_string());
+    let failed = |error: std::io::Error| Failure::Run(cause(&error));
     let signals = Signals::listen().map_err(failed)?;
     let daemon = Daemon::bind(listen, role, say)?;
     say(&format!("listening at {}", daemon.address().map_err(failed)?));

@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use hopcast_protocols::time::{Duration, Instant};
+use hopcast_sim::results::cause;
 use nix::errno::Errno;
 
 use super::SILENCE;
@@ -35,12 +36,12 @@ const LOOK_AT_END: std::time::Duration = std::time::Duration::from_millis(5);
 /// Why it can't be served, in a clause.
 pub fn serve(control: &mut Control, open: &Open, clock: Clock, stop: &AtomicBool) -> Result<(), String> {
     let sink = Mutex::new(Sink::new(open));
-    let local = control.local().map_err(|error| error.to_string())?;
-    let source = control.peer().map_err(|error| error.to_string())?.ip();
-    let input = Input::bind(open.protocol, local, open.socket_buffer).map_err(|error| error.to_string())?;
-    let port = input.port().map_err(|error| error.to_string())?;
-    let overflow = input.overflow().map_err(|error| error.to_string())?;
-    control.send(&Message::Opened { port }).map_err(|error| error.to_string())?;
+    let local = control.local().map_err(|error| cause(&error))?;
+    let source = control.peer().map_err(|error| cause(&error))?.ip();
+    let input = Input::bind(open.protocol, local, open.socket_buffer).map_err(|error| cause(&error))?;
+    let port = input.port().map_err(|error| cause(&error))?;
+    let overflow = input.overflow().map_err(|error| cause(&error))?;
+    control.send(&Message::Opened { port }).map_err(|error| cause(&error))?;
     let ended = AtomicBool::new(false);
     thread::scope(|scope| {
         let (sink, ended) = (&sink, &ended);

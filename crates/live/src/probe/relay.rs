@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use hopcast_protocols::application::Relay;
+use hopcast_sim::results::cause;
 use hopcast_wire::probe::Packet;
 
 use super::SILENCE;
@@ -44,9 +45,9 @@ fn count(counter: &AtomicU64) {
 pub fn serve(up: &mut Control, open: &Open, next: &str, clock: Clock, stop: &AtomicBool) -> Result<(), String> {
     let path = open.path.get(1..).unwrap_or_default().to_vec();
     let mut down = Control::connect(next)?;
-    let local = |error: io::Error| error.to_string();
+    let local = |error: io::Error| cause(&error);
     let hops = path.len();
-    down.send(&Message::Open(Open { path, ..open.clone() })).map_err(|error| format!("{next}: {error}"))?;
+    down.send(&Message::Open(Open { path, ..open.clone() })).map_err(|error| format!("{next}: {}", cause(&error)))?;
     let Message::Opened { port } = down.answer(next, hops)? else {
         return Err(format!("{next}: does not answer as hopcast probe does"));
     };
@@ -56,7 +57,7 @@ pub fn serve(up: &mut Control, open: &Open, next: &str, clock: Clock, stop: &Ato
     let remote = with_port(down.peer().map_err(local)?, port);
     let address = down.local().map_err(local)?;
     let output = Output::connect(open.protocol, address, remote, open.socket_buffer)
-        .map_err(|error| format!("{next}: {error}"))?;
+        .map_err(|error| format!("{next}: {}", cause(&error)))?;
     up.send(&Message::Opened { port: input.port().map_err(local)? }).map_err(local)?;
     let mut upwards = up.writer().map_err(local)?;
     let mut downwards = down.writer().map_err(local)?;

@@ -4,6 +4,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use hopcast_sim::results::cause;
+
 use super::SILENCE;
 use super::control::{Control, Event, Message, START_TIME};
 use super::flow::{self, Desk, KEEP_INTERVAL, Outcome};
@@ -45,7 +47,7 @@ fn run_flow(plan: &FlowPlan, clock: Clock, desk: &mut dyn Desk) -> Result<Outcom
 fn run_elsewhere(plan: &FlowPlan, clock: Clock, desk: &mut dyn Desk) -> Result<Outcome, String> {
     let host = plan.source.address.as_str();
     let mut control = Control::connect(host)?;
-    let broken = |error: std::io::Error| format!("{host}: {error}");
+    let broken = |error: std::io::Error| format!("{host}: {}", cause(&error));
     control.send(&Message::Source(Box::new(plan.clone()))).map_err(broken)?;
     match control.answer(host, plan.path.len() + 1)? {
         Message::Ready => {}

@@ -82,7 +82,7 @@ fn quantity(text: &str, dimension: Dimension) -> Result<f64, String> {
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let plan = plan(arguments)?;
     let folders = folders(arguments, &plan)?;
-    let signals = Signals::listen().map_err(|error| Failure::Run(error.to_string()))?;
+    let signals = Signals::listen().map_err(|error| Failure::Run(cause(&error)))?;
     let is_stopped = || signals.received().is_some();
     let mut measured: Vec<Measured<'_>> =
         plan.cases.iter().map(|case| Measured { case, repetitions: Vec::new() }).collect();

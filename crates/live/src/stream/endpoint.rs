@@ -13,6 +13,7 @@ use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
+use hopcast_sim::results::cause;
 use hopcast_sim::scenario::quantity::Dimension;
 use hopcast_wire::mpegts::{PACKET_LEN, SYNC};
 use nix::errno::Errno;
@@ -113,7 +114,7 @@ impl Input {
             match self.file.read(buffer) {
                 Ok(count) => break count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(Failure::Run(format!("{}: {error}", self.name))),
+                Err(error) => return Err(Failure::Run(format!("{}: {}", self.name, cause(&error)))),
             }
         };
         if std::mem::take(&mut self.is_fresh) && count > 0 && buffer[0] != SYNC {

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::dccp::CloseReason;
+use hopcast_sim::results::cause;
 use hopcast_wire::{rtcp, rtp};
 
 use super::endpoint::{Endpoint, Output, parse_time, resolve};
@@ -71,7 +72,8 @@ impl Receive {
     ///
     /// See [`Failure`].
     pub fn run(self) -> Result<(), Failure> {
-        let signals = Signals::listen().map_err(|error| Failure::Run(format!("can't listen to signals: {error}")))?;
+        let signals =
+            Signals::listen().map_err(|error| Failure::Run(format!("can't listen to signals: {}", cause(&error))))?;
         let listen =
             resolve(&self.listen, Some(UDP_PORT)).map_err(|wrong| Failure::Input(format!("--listen: {wrong}")))?;
         let wrong = |wrong| Failure::Input(format!("--playout {}: {wrong}", self.playout));
@@ -83,17 +85,21 @@ impl Receive {
             ));
         }
         let config = ReceiverConfig { variant: self.variant, playout, sealing: read_sealing(self.key.as_deref())? };
-        let socket = UdpSocket::bind(listen).map_err(|error| Failure::Input(format!("--listen {listen}: {error}")))?;
+        let socket =
+            UdpSocket::bind(listen).map_err(|error| Failure::Input(format!("--listen {listen}: {}", cause(&error))))?;
         let sink = match endpoint {
             Endpoint::Rtp(address) => {
                 let socket = UdpSocket::bind_for(address);
-                Sink::Rtp(socket.map_err(|error| Failure::Run(format!("can't open a UDP socket: {error}")))?, address)
+                Sink::Rtp(
+                    socket.map_err(|error| Failure::Run(format!("can't open a UDP socket: {}", cause(&error))))?,
+                    address,
+                )
             }
             endpoint => {
                 let output = Output::open(&endpoint, &signals);
                 Sink::Output(output.map_err(|error| match signals.received() {
                     Some(signal) => Failure::Interrupted { signal },
-                    None => Failure::Input(format!("--output {}: {error}", self.output)),
+                    None => Failure::Input(format!("--output {}: {}", self.output, cause(&error))),
                 })?)
             }
         };
@@ -103,7 +109,8 @@ impl Receive {
         if config.sealing.is_none() {
             display.warn("no --key: whoever is on the way can read and change what comes");
         }
-        let here = socket.local_addr().map_err(|error| Failure::Run(format!("--listen {listen}: {error}")))?;
+        let here =
+            socket.local_addr().map_err(|error| Failure::Run(format!("--listen {listen}: {}", cause(&error))))?;
         display.tell("listening", here, None, &format!("listening at {here}"), now);
         let receiver = Receiver::new(config, draw_seed()?, now);
         let driver = Driver {
@@ -279,7 +286,7 @@ impl Driver {
             self.display.warn(&format!("{name} was closed"));
             return Some(Ok(()));
         }
-        Some(Err(Failure::Run(format!("{name}: {error}"))))
+        Some(Err(Failure::Run(format!("{name}: {}", cause(&error)))))
     }
 
     fn show_end(&self, signals: &Signals, now: Instant) {
@@ -304,7 +311,7 @@ impl Driver {
                 Err(Failure::Interrupted { signal })
             }
             (Err(error), _) if error.kind() != io::ErrorKind::BrokenPipe => {
-                Err(Failure::Run(format!("{}: {error}", output.name)))
+                Err(Failure::Run(format!("{}: {}", output.name, cause(&error))))
             }
             _ => Ok(()),
         }

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use hopcast_protocols::fec;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::dccp::CloseReason;
+use hopcast_sim::results::cause;
 
 use super::endpoint::{Endpoint, Input, parse_rung, parse_time};
 use super::feed::Feed;
@@ -96,7 +97,8 @@ impl Send {
     ///
     /// See [`Failure`].
     pub fn run(self) -> Result<(), Failure> {
-        let signals = Signals::listen().map_err(|error| Failure::Run(format!("can't listen to signals: {error}")))?;
+        let signals =
+            Signals::listen().map_err(|error| Failure::Run(format!("can't listen to signals: {}", cause(&error))))?;
         let peers = address::resolve(&self.to, Some(UDP_PORT));
         let peers = peers.map_err(|wrong| Failure::Input(format!("--to: {wrong}")))?;
         if peers.iter().any(|peer| peer.port() == 0) {
@@ -115,7 +117,8 @@ impl Send {
         };
         let feedback = self.rate_feedback.as_deref().map(|path| RateFeedback::listen(path, now)).transpose();
         let feedback = feedback.map_err(|error| Failure::Input(format!("--rate-feedback: {error}")))?;
-        let opened = peers.open(now).map_err(|error| Failure::Run(format!("can't open a UDP socket: {error}")))?;
+        let opened =
+            peers.open(now).map_err(|error| Failure::Run(format!("can't open a UDP socket: {}", cause(&error))))?;
         let (peer, mut socket) = opened;
         // Without a route yet, the address can be set later.
         let connected = socket.connect(peer).is_ok();
@@ -146,7 +149,7 @@ impl Send {
     }
 
     fn open_supply(&self, seed: u64) -> Result<Supply, Failure> {
-        let named = |path: &str, error: io::Error| Failure::Input(format!("--input {path}: {error}"));
+        let named = |path: &str, error: io::Error| Failure::Input(format!("--input {path}: {}", cause(&error)));
         if self.ladder.is_empty()
             && let Endpoint::Rtp(address) =
                 Endpoint::parse(&self.input).map_err(|wrong| Failure::Input(format!("--input: {wrong}")))?
@@ -446,7 +449,7 @@ impl Driver {
     /// The network refuses: it is told once, and may pass.
     fn complain(&mut self, error: &io::Error) {
         if self.complaint.replace(error.kind()) != Some(error.kind()) {
-            self.display.warn(&format!("{}: {error}; trying again", self.peer));
+            self.display.warn(&format!("{}: {}; trying again", self.peer, cause(error)));
         }
         let now = self.clock.now();
         if self.peers.handle_error(error, now) {

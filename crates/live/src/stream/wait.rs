@@ -3,6 +3,7 @@
 use std::os::fd::BorrowedFd;
 
 use hopcast_protocols::time::Instant;
+use hopcast_sim::results::cause;
 use nix::poll::{PollFd, PollFlags};
 use nix::sys::prctl;
 
@@ -24,6 +25,7 @@ pub(super) fn wait(
 ) -> Result<Vec<bool>, Failure> {
     let polled = |&descriptor| PollFd::new(descriptor, PollFlags::POLLIN);
     let mut polled: Vec<PollFd<'_>> = descriptors.iter().map(polled).collect();
-    wait::any(&mut polled, clock.wait(until)).map_err(|error| Failure::Run(format!("can't wait: {error}")))?;
+    wait::any(&mut polled, clock.wait(until))
+        .map_err(|error| Failure::Run(format!("can't wait: {}", cause(&error))))?;
     Ok(polled.iter().map(|polled| polled.any().unwrap_or(true)).collect())
 }
