@@ -171,22 +171,20 @@ fn view(packet: &Packet, from: Option<NextHop>) -> routing::Packet<'_> {
 
 /// What a routing protocol is shown of what an interface gives back.
 fn view_of(sdu: &Sdu) -> routing::Packet<'_> {
-    match sdu {
-        Sdu::Ip(packet) | Sdu::MessageInArp(packet) => view(packet, None),
-        Sdu::Arp(_) | Sdu::Management(_) | Sdu::Raw(_) => {
-            let Ends { source, destination } = sdu.ends();
-            routing::Packet {
-                source: ip_address(source),
-                destination: ip_address(destination),
-                ttl: 0,
-                identification: 0,
-                fragment_offset: 0,
-                from: None,
-                octets: &[],
-                has_data: false,
-                protocol: 0,
-            }
-        }
+    if let Some(packet) = sdu.packet() {
+        return view(packet, None);
+    }
+    let Ends { source, destination } = sdu.ends();
+    routing::Packet {
+        source: ip_address(source),
+        destination: ip_address(destination),
+        ttl: 0,
+        identification: 0,
+        fragment_offset: 0,
+        from: None,
+        octets: &[],
+        has_data: false,
+        protocol: 0,
     }
 }
 
@@ -440,7 +438,7 @@ impl Stack {
             cx.counters.routing_packets += u64::from(packet.body == Body::Message);
             cx.counters.routing_bytes += u64::from(part.octets_on_air());
             if part.encapsulation == Encapsulation::Arp {
-                let sdu = cx.pool.share(Sdu::MessageInArp(packet));
+                let sdu = cx.pool.share(Sdu::MessageInArp(Box::new(packet)));
                 return self.ready.push_back(Transmit { hop, sdu });
             }
         }

@@ -7,7 +7,7 @@ use hopcast_wire::arp;
 use hopcast_wire::ieee80211::management;
 use hopcast_wire::llc::EtherType;
 
-use crate::host::packet::{ARP_PACKET, Packet, RealPart, RoutingPart, flow_between};
+use crate::host::packet::{ARP_PACKET, Ipv4, Packet, RealPart, RoutingPart, flow_between};
 use crate::id::NodeId;
 
 /// A service data unit of the link: what a host and an interface give each other.
@@ -19,7 +19,7 @@ pub enum Sdu {
     Arp(Arp),
     /// A message of a routing protocol behind an ARP packet that shows its sender's addresses
     /// ([`Encapsulation::Arp`](hopcast_protocols::routing::Encapsulation::Arp)). Its IP header is not on the air.
-    MessageInArp(Packet),
+    MessageInArp(Box<Packet>),
     /// The body of a management frame.
     Management(Box<Management>),
     /// What a real host sends beside IPv4 and ARP.
@@ -33,6 +33,13 @@ pub struct Ends {
     pub source: NodeId,
     /// The node that it is for, or all.
     pub destination: NodeId,
+}
+
+impl Ends {
+    /// The two ends of a packet's whole way.
+    fn of(ip: &Ipv4) -> Self {
+        Self { source: ip.source, destination: ip.destination }
+    }
 }
 
 /// An ARP packet (RFC 826).
@@ -70,8 +77,8 @@ pub struct Raw {
     pub priority: UserPriority,
 }
 
-// Of these there are as many as of packets.
-const _: () = assert!(size_of::<Sdu>() <= 136);
+// As small as a packet, of which it is mostly one.
+const _: () = assert!(size_of::<Sdu>() <= 128);
 
 impl From<Packet> for Sdu {
     fn from(packet: Packet) -> Self {
@@ -84,7 +91,8 @@ impl Sdu {
     #[inline]
     pub fn packet(&self) -> Option<&Packet> {
         match self {
-            Self::Ip(packet) | Self::MessageInArp(packet) => Some(packet),
+            Self::Ip(packet) => Some(packet),
+            Self::MessageInArp(packet) => Some(packet),
             Self::Arp(_) | Self::Management(_) | Self::Raw(_) => None,
         }
     }
@@ -102,9 +110,8 @@ impl Sdu {
     #[inline]
     pub fn ends(&self) -> Ends {
         match self {
-            Self::Ip(packet) | Self::MessageInArp(packet) => {
-                Ends { source: packet.ip.source, destination: packet.ip.destination }
-            }
+            Self::Ip(packet) => Ends::of(&packet.ip),
+            Self::MessageInArp(packet) => Ends::of(&packet.ip),
             Self::Arp(arp) => arp.ends,
             Self::Management(management) => management.ends,
             Self::Raw(raw) => raw.ends,
@@ -129,7 +136,8 @@ impl Payload for Sdu {
 
     fn flow(&self) -> u64 {
         match self {
-            Self::Ip(packet) | Self::MessageInArp(packet) => packet.flow(),
+            Self::Ip(packet) => packet.flow(),
+            Self::MessageInArp(packet) => packet.flow(),
             Self::Arp(_) | Self::Management(_) | Self::Raw(_) => {
                 let Ends { source, destination } = self.ends();
                 flow_between(source, destination, 0)
@@ -154,7 +162,8 @@ impl Payload for Sdu {
     #[inline]
     fn priority(&self) -> UserPriority {
         match self {
-            Self::Ip(packet) | Self::MessageInArp(packet) => packet.tag.priority,
+            Self::Ip(packet) => packet.tag.priority,
+            Self::MessageInArp(packet) => packet.tag.priority,
             Self::Arp(_) => UserPriority::BEST_EFFORT,
             // 10.2.3.2: under EDCA management frames are of the category voice.
             Self::Management(_) => UserPriority::NETWORK_CONTROL,
