@@ -57,12 +57,46 @@ impl Report<'_> {
     }
 }
 
-/// A line for each flow, and the sums.
+/// Conversations of which lines tell: those with the most octets. All are in the object.
+const LINES: usize = 20;
+
+impl Report<'_> {
+    /// A line for each conversation between real nodes, in the order of their first packets.
+    fn conversations(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(records) = &self.run.conversations else { return Ok(()) };
+        let all = &records.conversations;
+        let mut largest: Vec<usize> = (0..all.len()).collect();
+        largest.sort_by_key(|&index| std::cmp::Reverse(all[index].sent_bytes));
+        largest.truncate(LINES);
+        largest.sort_unstable();
+        for conversation in largest.into_iter().map(|index| &all[index]) {
+            let rate = conversation.rate_bps.map_or("-".to_owned(), |rate| format!("{:.3} Mb/s", rate * 1e-6));
+            writeln!(
+                f,
+                "{}: {} packets, {rate}, {:.2} % lost, delay {}",
+                conversation.name,
+                conversation.sent_packets,
+                conversation.loss_ratio * 1e2,
+                milliseconds(conversation.delay_mean_s),
+            )?;
+        }
+        match all.len().saturating_sub(LINES) {
+            0 => Ok(()),
+            more => writeln!(f, "{more} further conversations with fewer bytes; --json and --out have them"),
+        }
+    }
+}
+
+fn milliseconds(seconds: Option<f64>) -> String {
+    seconds.map_or("-".to_owned(), |seconds| format!("{:.3} ms", seconds * 1e3))
+}
+
+/// A line for each flow and each conversation, and the sums.
 impl fmt::Display for Report<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for flow in &self.run.flows {
             let summary = &flow.summary;
-            let delay = summary.delay_mean_s.map_or("-".to_owned(), |delay| format!("{:.3} ms", delay * 1e3));
+            let delay = milliseconds(summary.delay_mean_s);
             writeln!(
                 f,
                 "flow {}, {} to {}, {}: {:.3} Mb/s, {:.2} % lost, delay {delay}",
@@ -74,6 +108,7 @@ impl fmt::Display for Report<'_> {
                 summary.loss_ratio * 1e2,
             )?;
         }
+        self.conversations(f)?;
         let EmulationRecord { frames_taken, frames_delivered, lag, .. } = &self.emulation;
         let (time, totals) = (self.run.cost.simulated_s, &self.run.totals);
         writeln!(

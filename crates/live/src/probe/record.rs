@@ -119,6 +119,7 @@ impl Measured<'_> {
             flows: reports().map(|(flow, report)| record(flow, report.summary.clone())).collect(),
             nodes: Vec::new(),
             totals: Totals::default(),
+            conversations: None,
             warnings: Vec::new(),
             cost: Cost::default(),
             provenance: Provenance {

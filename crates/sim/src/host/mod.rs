@@ -381,10 +381,11 @@ impl Host {
 
     /// Enters the datagrams that this host holds, whole or in part, in `census`. Those in the interface are not among them.
     pub fn count_in_flight(&self, census: &mut Census) {
-        let Stack { ready, reassembly, router, resolution, udp, dccp, .. } = &self.stack;
+        let Stack { ready, reassembly, router, resolution, udp, dccp, real, .. } = &self.stack;
         let packets = ready.iter().filter_map(|transmit| transmit.sdu.packet()).chain(reassembly.datagrams());
         let packets = packets.chain(router.iter().flat_map(|router| router.waiting()));
         let packets = packets.chain(resolution.iter().flat_map(|resolution| resolution.waiting()));
+        let packets = packets.chain(real.iter().flat_map(|real| real.waiting()));
         packets.for_each(|packet| census.insert(packet.tag.flow, packet.tag.seq));
         for program in &self.programs {
             if let Some((flow, seq)) = program.held_datagram() {

@@ -64,6 +64,13 @@ pub(super) struct Real {
     pub(super) streams: BTreeMap<FlowId, Handed>,
 }
 
+impl Real {
+    /// Packets that the real host has not taken yet.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = &Packet> {
+        self.arrivals.iter().filter_map(|arrival| arrival.sdu.packet())
+    }
+}
+
 /// What is for a real host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrival {
@@ -204,6 +211,28 @@ impl Packet {
         (!self.is_fragment()).then_some(length)
     }
 
+    /// What a packet of a real host carries behind the header of UDP or TCP; behind that of IP, if its protocol is another one or it is a
+    /// fragment that does not begin its datagram.
+    pub fn real_payload(&self) -> &[u8] {
+        let Body::Real { protocol, .. } = self.body else { return &[] };
+        let octets = self.real().map_or(&[][..], |part| part.payload(&self.ip));
+        let header = match (protocol, octets) {
+            _ if self.ip.offset > 0 => 0,
+            (UDP, _) => UDP_HEADER as usize,
+            // RFC 9293, section 3.1: the data offset counts words of 4 octets.
+            (TCP, [_, _, _, _, _, _, _, _, _, _, _, _, offset, ..]) => usize::from(offset >> 4) * 4,
+            _ => 0,
+        };
+        octets.get(header..).unwrap_or_default()
+    }
+
+    /// Source and destination port of a packet of a real host, if its protocol has them and it is no fragment but the first.
+    pub fn real_ports(&self) -> Option<[u16; 2]> {
+        let Body::Real { protocol, .. } = self.body else { return None };
+        let is_known = self.ip.offset == 0 && WITH_PORTS.contains(&protocol);
+        is_known.then(|| ports(protocol, self.real().map_or(&[][..], |part| part.payload(&self.ip)), false))
+    }
+
     /// Of a UDP datagram of a real host that this packet holds whole, or begins: its destination port, and how many octets the
     /// program wrote.
     fn begun_datagram(&self) -> Option<(u16, u32)> {
@@ -310,7 +339,8 @@ impl Stack {
         if let Sdu::Ip(packet) = &mut sdu {
             let datagram = match packet.body {
                 Body::Udp { length, .. } if !packet.is_fragment() => Some(u32::from(length)),
-                _ => packet.real_datagram().filter(|_| packet.tag.flow != FlowId::NONE),
+                Body::Real { .. } if packet.tag.flow != FlowId::NONE => Some(packet.real_payload().len() as u32),
+                _ => None,
             };
             if let Some(octets) = datagram.filter(|_| packet.ip.destination == self.node) {
                 let Tag { flow, seq, created, .. } = packet.tag;

@@ -477,6 +477,12 @@ impl FlowTable {
         Self { flows: specs.into_iter().map(FlowMetrics::new).collect(), unjudged: Vec::new() }
     }
 
+    /// Adds a flow that no scenario has, behind the others.
+    pub(crate) fn push(&mut self, flow: FlowMetrics) -> FlowId {
+        self.flows.push(flow);
+        FlowId(self.flows.len() as u32 - 1)
+    }
+
     /// A datagram, or a part of it, was dropped for `cause`; if an interface gave it up, on its way over `link`.
     pub fn handle_datagram_dropped(
         &mut self,

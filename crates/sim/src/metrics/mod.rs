@@ -9,6 +9,7 @@
 //! * octets of a stream: no more are read than were written, and what is missing is in the buffers between.
 
 mod census;
+pub mod conversation;
 mod counters;
 mod fec;
 mod flow;

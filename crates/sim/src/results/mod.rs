@@ -1,5 +1,6 @@
-//! What a run measured: one object for JSON, three tables for everything else.
+//! What a run measured: one object for JSON, tables for everything else.
 
+mod conversation;
 mod cost;
 pub(crate) mod output;
 mod record;
@@ -7,6 +8,7 @@ mod replication;
 mod series;
 mod table;
 
+pub use conversation::{ConversationRecord, ConversationRecords, conversation_series_table, conversation_table};
 pub use cost::{Cost, Meter, Spent};
 pub use output::{OutputError, cause, check_folder, write_tables, write_text};
 pub use record::{Drops, FlowRecord, NodeRecord, Provenance, RadioRecord, Totals};
@@ -25,6 +27,9 @@ pub struct RunResult {
     pub nodes: Vec<NodeRecord>,
     /// Sums over the medium and all nodes.
     pub totals: Totals,
+    /// What real hosts said to each other; without any the keys are left out.
+    #[serde(flatten)]
+    pub conversations: Option<ConversationRecords>,
     /// What users should know of how the run was set up: sentences, such as of a flow that had to take lossy links. Without
     /// any the key is left out.
     #[serde(skip_serializing_if = "Vec::is_empty")]

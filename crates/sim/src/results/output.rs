@@ -10,7 +10,7 @@ use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 
-use super::{RunResult, flow_table, node_table, series_table};
+use super::{RunResult, conversation_series_table, conversation_table, flow_table, node_table, series_table};
 
 /// A file that could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +43,10 @@ type Rows = fn(&RunResult) -> RecordBatch;
 const TABLES: [(&str, Rows); 3] =
     [("flows.parquet", flow_table), ("nodes.parquet", node_table), ("series.parquet", series_table)];
 
+/// Those of a run with real hosts, beside them.
+const TABLES_OF_REAL_HOSTS: [(&str, Rows); 2] =
+    [("conversations.parquet", conversation_table), ("conversation_series.parquet", conversation_series_table)];
+
 /// The object of a run, beside the tables.
 const OBJECT: &str = "run.json";
 
@@ -58,7 +62,8 @@ pub fn check_folder(folder: &Path, is_written: impl Fn(&str) -> bool) -> Result<
         let entry = entry.map_err(unreadable)?;
         let name = entry.file_name();
         let Some(name) = name.to_str() else { continue };
-        let is_ours = name == OBJECT || TABLES.iter().any(|(table, _)| name == *table) || is_written(name);
+        let mut tables = TABLES.iter().chain(&TABLES_OF_REAL_HOSTS);
+        let is_ours = name == OBJECT || tables.any(|(table, _)| name == *table) || is_written(name);
         if is_ours && entry.file_type().map_err(unreadable)?.is_dir() {
             in_the_way.push(entry.path());
         }
@@ -72,7 +77,7 @@ pub fn check_folder(folder: &Path, is_written: impl Fn(&str) -> bool) -> Result<
 }
 
 /// Writes `flows.parquet`, `nodes.parquet` and `series.parquet` with the rows of all `results`, in their order, to
-/// `folder`, which must be there. All three are written in full before the first gets its name. Without results nothing is
+/// `folder`, which must be there; if they had real hosts, also `conversations.parquet` and `conversation_series.parquet`. All are written in full before the first gets its name. Without results nothing is
 /// written.
 ///
 /// # Errors
@@ -82,13 +87,24 @@ pub fn write_tables(folder: &Path, results: &[RunResult]) -> Result<(), OutputEr
         return Ok(());
     }
     let mut parts = Vec::new();
-    for (name, rows) in TABLES {
+    let has_real_hosts = results.iter().any(|result| result.conversations.is_some());
+    let further = if has_real_hosts { &TABLES_OF_REAL_HOSTS[..] } else { &[] };
+    for &(name, rows) in TABLES.iter().chain(further) {
         let (part, file) = Part::create(&folder.join(name))?;
         let outcome = write_table(file, results.iter().map(rows));
         outcome.map_err(|error| part.error(error))?;
         parts.push(part);
     }
-    commit_all(parts)
+    commit_all(parts)?;
+    if has_real_hosts { Ok(()) } else { remove_tables_of_real_hosts(folder) }
+}
+
+/// Removes what an earlier run with real hosts has left in `folder`.
+fn remove_tables_of_real_hosts(folder: &Path) -> Result<(), OutputError> {
+    TABLES_OF_REAL_HOSTS.iter().map(|(name, _)| folder.join(name)).try_for_each(|path| match fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(OutputError { path, error }),
+        _ => Ok(()),
+    })
 }
 
 /// Writes `text` to the file at `path`, which gets its name when all of it is on the disk.

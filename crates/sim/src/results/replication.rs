@@ -2,7 +2,7 @@
 
 use hopcast_protocols::time::{Duration, Instant};
 
-use super::{Cost, Provenance, RunResult, RunSeries, Spent, record};
+use super::{Cost, Provenance, RunResult, RunSeries, Spent, conversation, record};
 use crate::address::ip_address;
 use crate::host::Endpoint;
 use crate::metrics::Series;
@@ -124,6 +124,7 @@ impl<'a> Replication<'a> {
             flows: record::flows(self.scenario, simulation),
             totals: record::totals(simulation, &nodes),
             nodes,
+            conversations: conversation::conversations(self.scenario, simulation),
             warnings: simulation.warnings().iter().cloned().chain(refused).collect(),
             cost: Cost {
                 events: simulation.events(),

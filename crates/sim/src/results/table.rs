@@ -208,19 +208,19 @@ fn samples_by_node(result: &RunResult) -> impl Iterator<Item = NodeSamples<'_>> 
 }
 
 /// A table on its way, column by column.
-struct Table {
+pub(super) struct Table {
     fields: Vec<Field>,
     columns: Vec<ArrayRef>,
 }
 
 impl Table {
-    fn new(seed: u64, rows: usize) -> Self {
+    pub(super) fn new(seed: u64, rows: usize) -> Self {
         let mut table = Self { fields: Vec::new(), columns: Vec::new() };
         table.counts("seed", std::iter::repeat_n(seed, rows));
         table
     }
 
-    fn texts(&mut self, name: &str, values: impl Iterator<Item = impl AsRef<str>>) {
+    pub(super) fn texts(&mut self, name: &str, values: impl Iterator<Item = impl AsRef<str>>) {
         self.insert_texts(self.columns.len(), name, values);
     }
 
@@ -234,11 +234,11 @@ impl Table {
         self.push(Field::new(name, DataType::Utf8, true), column);
     }
 
-    fn counts(&mut self, name: &str, values: impl Iterator<Item = u64>) {
+    pub(super) fn counts(&mut self, name: &str, values: impl Iterator<Item = u64>) {
         self.push(Field::new(name, DataType::UInt64, false), Arc::new(UInt64Array::from_iter_values(values)));
     }
 
-    fn optional_counts(&mut self, name: &str, values: impl Iterator<Item = Option<u64>>) {
+    pub(super) fn optional_counts(&mut self, name: &str, values: impl Iterator<Item = Option<u64>>) {
         self.push(Field::new(name, DataType::UInt64, true), Arc::new(values.collect::<UInt64Array>()));
     }
 
@@ -248,7 +248,7 @@ impl Table {
     }
 
     /// What is no number becomes null.
-    fn numbers(&mut self, name: &str, values: impl Iterator<Item = Option<f64>>) {
+    pub(super) fn numbers(&mut self, name: &str, values: impl Iterator<Item = Option<f64>>) {
         let column = values.map(|value| value.filter(|value| value.is_finite())).collect::<Float64Array>();
         self.push(Field::new(name, DataType::Float64, true), Arc::new(column));
     }
@@ -262,7 +262,7 @@ impl Table {
         self.columns.insert(place, column);
     }
 
-    fn finish(self) -> RecordBatch {
+    pub(super) fn finish(self) -> RecordBatch {
         RecordBatch::try_new(Arc::new(Schema::new(self.fields)), self.columns)
             .expect("every column was made with a row for each record")
     }

@@ -63,7 +63,7 @@ impl Simulation {
     /// # Errors
     /// The first imbalance.
     pub fn check(&self) -> Result<(), ImbalanceError> {
-        let Hosts { hosts, counters, flows, cards, associations, .. } = self.engine.upper();
+        let Hosts { hosts, counters, flows, cards, associations, real, .. } = self.engine.upper();
         let mut census = Census::new();
         for (host, counters) in hosts.iter().zip(counters) {
             host.check(counters)?;
@@ -104,6 +104,7 @@ impl Simulation {
         // Who expects no acknowledgement lets go of a packet before its frame has arrived.
         let on_air = self.engine.medium().on_air().filter_map(|transmission| transmission.packet.as_ref());
         on_air.for_each(|sdu| find(sdu, &mut census));
+        real.iter().for_each(|real| real.count_in_flight(&mut census));
         match flows.missing(&census).next() {
             Some((flow, seq)) => Err(ImbalanceError::Datagram { flow, seq }),
             None => Ok(()),

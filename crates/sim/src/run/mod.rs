@@ -22,6 +22,7 @@ use crate::host::Sdu;
 use crate::host::card::Cards;
 use crate::host::{Endpoint, Hop, Host, Listener};
 use crate::id::{FlowId, NodeId};
+use crate::metrics::conversation::Conversations;
 use crate::metrics::{Counters, FlowTable};
 use crate::mobility::Motion;
 use crate::network;
@@ -107,6 +108,9 @@ impl Simulation {
         for host in &hosts.hosts {
             host.finish(&mut hosts.flows);
         }
+        if let Some(real) = &mut hosts.real {
+            real.finish(&mut hosts.flows, self.end);
+        }
         hosts.flows.finish(self.end);
     }
 
@@ -124,13 +128,18 @@ impl Simulation {
 
     /// The next frame for a real host.
     pub fn poll_delivery(&mut self) -> Option<Delivery> {
-        let Hosts { hosts, real, .. } = self.engine.upper_mut();
-        real.as_mut()?.poll_delivery(hosts)
+        let Hosts { hosts, real, flows, .. } = self.engine.upper_mut();
+        real.as_mut()?.poll_delivery(hosts, flows)
     }
 
     /// Where flows between simulated and real hosts are listened to.
     pub fn listeners(&self) -> &[Listener] {
         self.engine.upper().real.as_ref().map_or(&[], |real| &real.listeners)
+    }
+
+    /// What real hosts say to each other; `None` of a run without them.
+    pub fn conversations(&self) -> Option<&Conversations> {
+        self.engine.upper().real.as_ref().map(|real| &real.conversations)
     }
 
     /// Flows whose connections real hosts have refused, and where those were to lead.

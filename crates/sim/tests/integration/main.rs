@@ -19,6 +19,7 @@ mod mixed;
 mod motion;
 mod rate_control;
 mod real;
+mod real_conversations;
 mod real_tcp;
 mod reception;
 mod results;

@@ -96,6 +96,7 @@ impl Hosts {
         }
         if let Some(real) = &mut self.real {
             real.begun.handle_sent(packet, node);
+            real.handle_sent(packet, node, &mut self.flows, now);
         }
     }
 

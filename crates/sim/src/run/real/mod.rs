@@ -1,4 +1,6 @@
-//! Real hosts in a run: Ethernet frames in and out.
+//! Real hosts in a run: Ethernet frames in and out, and what they say to each other.
+
+mod transit;
 
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::StationId;
@@ -6,11 +8,15 @@ use hopcast_wire::{MacAddress, ethernet};
 
 use crate::address::{mac_address, station_of};
 use crate::engine::{Attachment, Port, Ports};
+use crate::host::packet::{Body, Packet};
 use crate::host::{Arrival, BegunDatagrams, Ends, Hop, Host, Listener, Neighbour, RealFrame, Sdu};
-use crate::id::NodeId;
+use crate::id::{FlowId, NodeId};
+use crate::metrics::conversation::{Conversations, Key, Segment};
+use crate::metrics::{Census, FlowTable};
 use crate::network::Neighbours;
 use crate::octets::Encoder;
 use crate::scenario::model::Scenario;
+use transit::Transit;
 
 /// Why a frame of a real host is not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -45,6 +51,8 @@ pub(super) struct RealHosts {
     neighbours: Neighbours,
     pub(super) listeners: Vec<Listener>,
     pub(super) begun: BegunDatagrams,
+    pub(super) conversations: Conversations,
+    transit: Transit,
     /// Where they stand, in ascending order.
     nodes: Vec<NodeId>,
 }
@@ -59,15 +67,65 @@ impl RealHosts {
     pub(super) fn new(scenario: &Scenario, hosts: &[Host], listeners: Vec<Listener>) -> Self {
         let neighbours = Neighbours::new(scenario);
         let nodes = hosts.iter().filter(|host| host.is_real()).map(Host::node).collect();
-        Self { encoder: Encoder::new(scenario), neighbours, listeners, begun: BegunDatagrams::default(), nodes }
+        Self {
+            encoder: Encoder::new(scenario),
+            neighbours,
+            listeners,
+            begun: BegunDatagrams::default(),
+            conversations: Conversations::default(),
+            transit: Transit::default(),
+            nodes,
+        }
+    }
+
+    /// The real host at `node` sends `packet`, now: makes it known as one of a conversation, if it goes from one real host to
+    /// another one and belongs to no flow.
+    pub(super) fn handle_sent(&mut self, packet: &mut Packet, node: NodeId, flows: &mut FlowTable, now: Instant) {
+        if packet.tag.flow != FlowId::NONE {
+            return;
+        }
+        if packet.ip.source != node {
+            // One of another host, which this one passes on.
+            if let Some(tag) = self.transit.take(packet, node) {
+                (packet.tag.flow, packet.tag.seq, packet.tag.created) = (tag.flow, tag.seq, tag.created);
+            }
+            return;
+        }
+        let Some(segment) = self.segment(packet) else { return };
+        if let Some((flow, seq)) = self.conversations.handle_sent(&segment, flows, now) {
+            (packet.tag.flow, packet.tag.seq) = (flow, seq);
+        }
+    }
+
+    /// What a packet of a real host says, if it is for another one.
+    fn segment<'p>(&self, packet: &'p Packet) -> Option<Segment<'p>> {
+        let Body::Real { protocol, .. } = packet.body else { return None };
+        let (from, to) = (packet.ip.source, packet.ip.destination);
+        self.nodes.binary_search(&to).ok()?;
+        let key = Key { from, to, protocol, ports: packet.real_ports() };
+        let fragment = packet.is_fragment().then_some((packet.ip.id, packet.ip.offset == 0));
+        Some(Segment { key, fragment, payload: packet.real_payload() })
+    }
+
+    /// The run ends at `now`: packets that real hosts have not passed on for long are lost there.
+    pub(super) fn finish(&mut self, flows: &mut FlowTable, now: Instant) {
+        self.transit.expire(flows, now);
+    }
+
+    /// Counts the packets that real hosts hold which are to pass them on.
+    pub(super) fn count_in_flight(&self, census: &mut Census) {
+        self.transit.tags().for_each(|tag| census.insert(tag.flow, tag.seq));
     }
 
     /// The next frame for a real host at one of `hosts`, in the order in which they came, and of equals by node.
-    pub(super) fn poll_delivery(&mut self, hosts: &mut [Host]) -> Option<Delivery> {
+    pub(super) fn poll_delivery(&mut self, hosts: &mut [Host], flows: &mut FlowTable) -> Option<Delivery> {
         loop {
             let next = |&node: &NodeId| Some((hosts[node.0 as usize].next_arrival()?, node));
             let (_, node) = self.nodes.iter().filter_map(next).min()?;
             let Arrival { at, from, sdu } = hosts[node.0 as usize].poll_arrival()?;
+            if let Sdu::Ip(packet) = &sdu {
+                self.handle_handed_out(packet, node, flows, at);
+            }
             let own = self.neighbours.radios(node).nth(from.interface as usize).map(mac_address);
             let own = own.unwrap_or(MacAddress::BROADCAST);
             let destination = match sdu.real().map(|part| part.destination) {
@@ -79,6 +137,19 @@ impl RealHosts {
             if let Some(octets) = self.encoder.encode_ethernet(&sdu, destination, source) {
                 return Some(Delivery { at, node, interface: from.interface, octets: octets.to_vec() });
             }
+        }
+    }
+
+    /// The real host at `node` was given `packet` at `at`.
+    fn handle_handed_out(&mut self, packet: &Packet, node: NodeId, flows: &mut FlowTable, at: Instant) {
+        if packet.tag.flow == FlowId::NONE {
+            return;
+        }
+        if packet.ip.destination == node {
+            let (tag, payload) = (packet.tag, packet.real_payload());
+            self.conversations.handle_received(tag.flow, payload, tag.created, at);
+        } else if packet.datagram().is_some() {
+            self.transit.insert(packet, node, flows, at);
         }
     }
 

@@ -1,0 +1,151 @@
+//! How a conversation develops over time, in a bounded number of intervals, however long it lasts.
+
+use hopcast_protocols::time::{Duration, Instant};
+
+/// What happened in even intervals from the start of the run. When they become too many, each two become one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Course {
+    interval: Duration,
+    intervals: Vec<Interval>,
+}
+
+/// A conversation in one interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Interval {
+    /// Packets sent in it.
+    pub sent_packets: u64,
+    /// Of those, packets that have arrived, in this interval or later.
+    pub arrived_packets: u64,
+    /// Packets that arrived in it.
+    pub received_packets: u64,
+    /// Their application octets.
+    pub received_bytes: u64,
+    /// Sum of their delays.
+    pub delay_sum: Duration,
+    /// The largest of their delays.
+    pub delay_max: Duration,
+}
+
+/// The length of an interval at first.
+const FIRST_INTERVAL: Duration = Duration::from_millis(100);
+/// The most intervals.
+const MOST: usize = 1000;
+
+impl Default for Course {
+    fn default() -> Self {
+        Self { interval: FIRST_INTERVAL, intervals: Vec::new() }
+    }
+}
+
+impl Course {
+    /// A packet was sent at `now`.
+    pub fn handle_sent(&mut self, now: Instant) {
+        self.at(now).sent_packets += 1;
+    }
+
+    /// A packet that was sent at `sent`, with so many application octets, arrived at `now`.
+    pub fn handle_received(&mut self, octets: u32, sent: Instant, now: Instant) {
+        let delay = now.saturating_since(sent);
+        self.at(sent).arrived_packets += 1;
+        let interval = self.at(now);
+        interval.received_packets += 1;
+        interval.received_bytes += u64::from(octets);
+        interval.delay_sum = interval.delay_sum.saturating_add(delay);
+        interval.delay_max = interval.delay_max.max(delay);
+    }
+
+    /// The intervals from the first one with a packet to the last one: the end of each, not beyond that of the run at `end`, its length
+    /// in seconds, and what happened in it.
+    pub fn intervals(&self, end: Instant) -> impl Iterator<Item = (Instant, f64, &Interval)> {
+        let first = self.intervals.iter().position(|interval| *interval != Interval::default());
+        let from = first.unwrap_or(self.intervals.len());
+        let starts = (0..).map(|index| Instant::START + self.interval * index);
+        let rows = self.intervals.iter().zip(starts).skip(from);
+        rows.map(move |(interval, start)| {
+            let last = (start + self.interval).min(end);
+            (last, last.saturating_since(start).as_secs_f64(), interval)
+        })
+    }
+
+    /// The interval in which `now` lies.
+    pub(super) fn at(&mut self, now: Instant) -> &mut Interval {
+        let elapsed = now.saturating_since(Instant::START).as_nanos();
+        while elapsed / self.interval.as_nanos() >= MOST as u64 {
+            self.widen();
+        }
+        let index = (elapsed / self.interval.as_nanos()) as usize;
+        if self.intervals.len() <= index {
+            self.intervals.resize(index + 1, Interval::default());
+        }
+        &mut self.intervals[index]
+    }
+
+    /// Makes one of each two intervals.
+    fn widen(&mut self) {
+        self.interval = self.interval + self.interval;
+        self.intervals = self.intervals.chunks(2).map(|pair| pair.iter().fold(Interval::default(), joined)).collect();
+    }
+}
+
+fn joined(first: Interval, second: &Interval) -> Interval {
+    Interval {
+        sent_packets: first.sent_packets + second.sent_packets,
+        arrived_packets: first.arrived_packets + second.arrived_packets,
+        received_packets: first.received_packets + second.received_packets,
+        received_bytes: first.received_bytes + second.received_bytes,
+        delay_sum: first.delay_sum.saturating_add(second.delay_sum),
+        delay_max: first.delay_max.max(second.delay_max),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::START + Duration::from_millis(millis)
+    }
+
+    #[test]
+    fn a_packet_counts_where_it_left_and_where_it_arrived() {
+        let mut course = Course::default();
+        for (sent, arrived) in [(210, Some(230)), (299, Some(305)), (299, None)] {
+            course.handle_sent(at(sent));
+            if let Some(arrived) = arrived {
+                course.handle_received(50, at(sent), at(arrived));
+            }
+        }
+        let rows: Vec<_> =
+            course.intervals(at(350)).map(|(end, seconds, interval)| (end, seconds, *interval)).collect();
+        let ms = Duration::from_millis;
+        let third = Interval {
+            sent_packets: 3,
+            arrived_packets: 2,
+            received_packets: 1,
+            received_bytes: 50,
+            delay_sum: ms(20),
+            delay_max: ms(20),
+        };
+        let fourth = Interval {
+            received_packets: 1,
+            received_bytes: 50,
+            delay_sum: ms(6),
+            delay_max: ms(6),
+            ..Interval::default()
+        };
+        assert_eq!(rows, [(at(300), 0.1, third), (at(350), 0.05, fourth)]);
+        assert_eq!(Course::default().intervals(at(9)).count(), 0);
+    }
+
+    #[test]
+    fn intervals_grow_with_the_run_and_lose_nothing() {
+        let mut course = Course::default();
+        for second in 0..10_000 {
+            course.handle_sent(at(second * 1000));
+        }
+        let rows: Vec<_> = course.intervals(at(10_000_000)).collect();
+        assert_eq!(rows.len(), 782, "of 12.8 s each");
+        assert_eq!(rows.iter().map(|(_, _, interval)| interval.sent_packets).sum::<u64>(), 10_000);
+        assert_eq!((rows[1].0, rows[1].2.sent_packets), (at(25_600), 13));
+    }
+}

@@ -1,0 +1,258 @@
+//! Conversations between real hosts in figures.
+
+use arrow_array::RecordBatch;
+use hopcast_protocols::time::{Duration, Instant};
+use serde::Serialize;
+
+use super::RunResult;
+use super::record::node_names;
+use super::table::Table;
+use crate::metrics::conversation::{Conversation, Conversations, Course, Interval, Key};
+use crate::run::Simulation;
+use crate::scenario::model::Scenario;
+
+/// What real hosts said to each other.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ConversationRecords {
+    /// In the order of their first packets.
+    pub conversations: Vec<ConversationRecord>,
+    /// Packets between real hosts that belong to none of them: those beyond [`Conversations::MOST`] conversations.
+    pub unlisted_packets: u64,
+}
+
+/// What one real host said to another one with the same protocol and ports. Packets are IP packets, octets those behind the transport
+/// header. Times are in seconds, rates in bit/s; `None` where nothing arrived to be measured.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ConversationRecord {
+    /// Protocol, nodes and ports in one word: no two have the same.
+    pub name: String,
+    /// Name of the node that sends.
+    pub from: String,
+    /// Name of the node that it is for.
+    pub to: String,
+    /// `udp`, `tcp`, `icmp`, `dccp`, `sctp`, `udplite`, or the number of another protocol of IP.
+    pub protocol: String,
+    /// Source port; `None` without one.
+    pub from_port: Option<u16>,
+    /// Destination port, the same.
+    pub to_port: Option<u16>,
+    /// Packets that the real host sent.
+    pub sent_packets: u64,
+    /// Their octets.
+    pub sent_bytes: u64,
+    /// Packets that were handed to the real host that they were for, each once.
+    pub received_packets: u64,
+    /// Their octets.
+    pub received_bytes: u64,
+    /// Packets dropped between the two, whatever the cause: at a full queue, after the last retry, without a route, in a real host that
+    /// was to pass them on.
+    pub lost_packets: u64,
+    /// Packets that were still on their way at the end: sent = received + lost + in flight.
+    pub in_flight_packets: u64,
+    /// Further copies of packets that had arrived.
+    pub duplicate_packets: u64,
+    /// Lost packets per sent packet.
+    pub loss_ratio: f64,
+    /// Octets that arrived, as bits per second from the first packet's sending to the last arrival.
+    pub rate_bps: Option<f64>,
+    /// Mean one-way delay.
+    pub delay_mean_s: Option<f64>,
+    /// 99th percentile of the delay, within 0.1 % or 1 µs.
+    pub delay_p99_s: Option<f64>,
+    /// Mean jitter of adjacent packets.
+    pub jitter_mean_s: Option<f64>,
+    /// Sample variance of that jitter, in square seconds.
+    pub jitter_variance_s2: Option<f64>,
+    /// Its maximum.
+    pub jitter_max_s: Option<f64>,
+    /// Mean over the arrivals of the interarrival jitter of RFC 3550, appendix A.8, against the instants of sending.
+    pub interarrival_jitter_mean_s: Option<f64>,
+    /// Its maximum.
+    pub interarrival_jitter_max_s: Option<f64>,
+    /// When the first packet was sent.
+    pub first_sent_s: f64,
+    /// First arrival.
+    pub first_arrival_s: Option<f64>,
+    /// Last arrival.
+    pub last_arrival_s: Option<f64>,
+    /// How it developed; in the table only.
+    #[serde(skip)]
+    pub course: Course,
+}
+
+/// The conversations of `simulation`, as of now; `None` of a run without real hosts.
+pub(super) fn conversations(scenario: &Scenario, simulation: &Simulation) -> Option<ConversationRecords> {
+    let known: &Conversations = simulation.conversations()?;
+    let names: Vec<&String> = node_names(scenario).collect();
+    let record = |conversation: &Conversation| {
+        let [from, to] = [conversation.key.from, conversation.key.to].map(|node| names[node.0 as usize].as_str());
+        ConversationRecord::new(conversation, [from, to], simulation)
+    };
+    let unlisted_packets = known.unlisted_packets();
+    Some(ConversationRecords { conversations: known.iter().map(record).collect(), unlisted_packets })
+}
+
+impl ConversationRecord {
+    fn new(conversation: &Conversation, [from, to]: [&str; 2], simulation: &Simulation) -> Self {
+        let Conversation { key, flow, first_sent, jitter, course } = conversation;
+        let summary = simulation.flows()[*flow].summary(simulation.now());
+        let first_sent_s = first_sent.as_secs_f64();
+        let lasted = summary.last_arrival_s.map(|last| last - first_sent_s).filter(|&lasted| lasted > 0.0);
+        let protocol = protocol(key.protocol);
+        Self {
+            name: name(key, &protocol, [from, to]),
+            from: from.into(),
+            to: to.into(),
+            protocol,
+            from_port: key.ports.map(|[port, _]| port),
+            to_port: key.ports.map(|[_, port]| port),
+            sent_packets: summary.sent_packets,
+            sent_bytes: summary.sent_bytes,
+            received_packets: summary.received_packets,
+            received_bytes: summary.received_bytes,
+            lost_packets: summary.lost_packets,
+            in_flight_packets: summary.in_flight_packets,
+            duplicate_packets: summary.duplicate_packets,
+            loss_ratio: summary.loss_ratio,
+            rate_bps: lasted.map(|lasted| summary.received_bytes as f64 * 8.0 / lasted),
+            delay_mean_s: summary.delay_mean_s,
+            delay_p99_s: summary.delay_p99_s,
+            jitter_mean_s: summary.jitter_mean_s,
+            jitter_variance_s2: summary.jitter_variance_s2,
+            jitter_max_s: summary.jitter_max_s,
+            interarrival_jitter_mean_s: jitter.mean(),
+            interarrival_jitter_max_s: jitter.max(),
+            first_sent_s,
+            first_arrival_s: summary.first_arrival_s,
+            last_arrival_s: summary.last_arrival_s,
+            course: course.clone(),
+        }
+    }
+}
+
+/// The name of a protocol of IP ("Assigned internet protocol numbers", IANA), or its number.
+fn protocol(number: u8) -> String {
+    match number {
+        1 => "icmp".into(),
+        6 => "tcp".into(),
+        17 => "udp".into(),
+        33 => "dccp".into(),
+        132 => "sctp".into(),
+        136 => "udplite".into(),
+        other => other.to_string(),
+    }
+}
+
+fn name(key: &Key, protocol: &str, [from, to]: [&str; 2]) -> String {
+    match key.ports {
+        Some([source, destination]) => format!("{protocol} {from}:{source} > {to}:{destination}"),
+        None => format!("{protocol} {from} > {to}"),
+    }
+}
+
+/// A row for each conversation: the fields of [`ConversationRecord`].
+pub fn conversation_table(result: &RunResult) -> RecordBatch {
+    let all = records(result);
+    let mut table = Table::new(result.provenance.seed, all.len());
+    table.texts("name", all.iter().map(|c| &c.name));
+    table.texts("from", all.iter().map(|c| &c.from));
+    table.texts("to", all.iter().map(|c| &c.to));
+    table.texts("protocol", all.iter().map(|c| &c.protocol));
+    table.optional_counts("from_port", all.iter().map(|c| c.from_port.map(u64::from)));
+    table.optional_counts("to_port", all.iter().map(|c| c.to_port.map(u64::from)));
+    table.counts("sent_packets", all.iter().map(|c| c.sent_packets));
+    table.counts("sent_bytes", all.iter().map(|c| c.sent_bytes));
+    table.counts("received_packets", all.iter().map(|c| c.received_packets));
+    table.counts("received_bytes", all.iter().map(|c| c.received_bytes));
+    table.counts("lost_packets", all.iter().map(|c| c.lost_packets));
+    table.counts("in_flight_packets", all.iter().map(|c| c.in_flight_packets));
+    table.counts("duplicate_packets", all.iter().map(|c| c.duplicate_packets));
+    table.numbers("loss_ratio", all.iter().map(|c| Some(c.loss_ratio)));
+    table.numbers("rate_bps", all.iter().map(|c| c.rate_bps));
+    table.numbers("delay_mean_s", all.iter().map(|c| c.delay_mean_s));
+    table.numbers("delay_p99_s", all.iter().map(|c| c.delay_p99_s));
+    table.numbers("jitter_mean_s", all.iter().map(|c| c.jitter_mean_s));
+    table.numbers("jitter_variance_s2", all.iter().map(|c| c.jitter_variance_s2));
+    table.numbers("jitter_max_s", all.iter().map(|c| c.jitter_max_s));
+    table.numbers("interarrival_jitter_mean_s", all.iter().map(|c| c.interarrival_jitter_mean_s));
+    table.numbers("interarrival_jitter_max_s", all.iter().map(|c| c.interarrival_jitter_max_s));
+    table.numbers("first_sent_s", all.iter().map(|c| Some(c.first_sent_s)));
+    table.numbers("first_arrival_s", all.iter().map(|c| c.first_arrival_s));
+    table.numbers("last_arrival_s", all.iter().map(|c| c.last_arrival_s));
+    table.finish()
+}
+
+/// How conversations developed: for each interval between its first and its last packet `time_s`, the interval's end,
+/// `conversation`, the name, `sent_packets`, `lost_packets`, which are those of the sent ones that never arrived, at the end of the
+/// run those in flight among them, `packets`, which arrived in it, `rate_bps`, the rate of their octets, `delay_s` and
+/// `delay_max_s`, the mean and the largest of their delays, null without an arrival.
+pub fn conversation_series_table(result: &RunResult) -> RecordBatch {
+    let end = Instant::START + Duration::from_secs_f64(result.cost.simulated_s);
+    let rows = || {
+        records(result).iter().flat_map(move |record| {
+            let intervals = record.course.intervals(end);
+            intervals.map(move |(time, seconds, interval)| (record.name.as_str(), time, seconds, *interval))
+        })
+    };
+    let mut table = Table::new(result.provenance.seed, rows().count());
+    table.numbers("time_s", rows().map(|(_, time, ..)| Some(time.as_secs_f64())));
+    table.texts("conversation", rows().map(|(name, ..)| name));
+    table.counts("sent_packets", rows().map(|(.., row)| row.sent_packets));
+    table.counts("lost_packets", rows().map(|(.., row)| row.sent_packets - row.arrived_packets));
+    table.counts("packets", rows().map(|(.., row)| row.received_packets));
+    table.numbers("rate_bps", rows().map(|(_, _, seconds, row)| Some(row.received_bytes as f64 * 8.0 / seconds)));
+    let arrived = || rows().map(|(.., row)| Some(row).filter(|row| row.received_packets > 0));
+    let mean = |row: Interval| row.delay_sum.as_secs_f64() / row.received_packets as f64;
+    table.numbers("delay_s", arrived().map(|row| row.map(mean)));
+    table.numbers("delay_max_s", arrived().map(|row| row.map(|row| row.delay_max.as_secs_f64())));
+    table.finish()
+}
+
+fn records(result: &RunResult) -> &[ConversationRecord] {
+    result.conversations.as_ref().map_or(&[], |records| &records.conversations)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::NodeId;
+    use crate::results::{Cost, Provenance, RunSeries, Totals};
+
+    const PAGE: &str = include_str!("../../../../docs/conversations.md");
+
+    #[test]
+    fn every_field_and_column_is_in_the_dictionary() {
+        let schemas = [conversation_table, conversation_series_table].map(|table| table(&empty()).schema());
+        for field in schemas.iter().flat_map(|schema| schema.fields()) {
+            assert!(
+                PAGE.contains(&format!("`{}`", field.name())),
+                "docs/conversations.md: {} is missing",
+                field.name()
+            );
+        }
+        let limit = format!("hopcast keeps {} conversations", Conversations::MOST);
+        assert!(PAGE.contains(&limit), "docs/conversations.md: {limit}");
+    }
+
+    fn empty() -> RunResult {
+        let records = ConversationRecords { conversations: Vec::new(), unlisted_packets: 0 };
+        RunResult {
+            flows: Vec::new(),
+            nodes: Vec::new(),
+            totals: Totals::default(),
+            conversations: Some(records),
+            warnings: Vec::new(),
+            cost: Cost::default(),
+            provenance: Provenance { version: "", scenario_sha256: String::new(), seed: 1 },
+            series: RunSeries::default(),
+        }
+    }
+
+    #[test]
+    fn names_say_protocol_nodes_and_ports() {
+        let key = |protocol, ports| Key { from: NodeId(0), to: NodeId(1), protocol, ports };
+        let name_of = |key: Key| name(&key, &protocol(key.protocol), ["a", "b"]);
+        assert_eq!(name_of(key(6, Some([1, 2]))), "tcp a:1 > b:2");
+        assert_eq!([name_of(key(1, None)), name_of(key(89, None))], ["icmp a > b", "89 a > b"]);
+    }
+}
