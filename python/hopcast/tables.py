@@ -17,6 +17,27 @@ FLOW_COLUMNS = (
     ("largest jitter, ms", "jitter_max_s", 1e3),
 )
 
+CONVERSATION_COLUMNS = (
+    ("rate, Mb/s", "rate_bps", 1e-6),
+    ("packets", "sent_packets", 1.0),
+    ("lost, %", "loss_ratio", 1e2),
+    ("mean delay, ms", "delay_mean_s", 1e3),
+    ("99 % delay, ms", "delay_p99_s", 1e3),
+    ("RFC 3550 jitter, ms", "interarrival_jitter_mean_s", 1e3),
+)
+"""Of a conversation: the head of the column, the field, and the factor from its unit to that of the column."""
+RTP_COLUMNS = (
+    ("arrived", "received_packets", 1.0),
+    ("lost", "lost_packets", 1.0),
+    ("reordered", "reordered_packets", 1.0),
+    ("jitter, ms", "jitter_mean_s", 1e3),
+    ("pictures", "frames", 1.0),
+    ("freezes", "freezes", 1.0),
+    ("frozen, s", "freeze_time_s", 1.0),
+    ("longest freeze, s", "freeze_max_s", 1.0),
+)
+"""The same of a stream of RTP."""
+
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[int] = (), kind: str = "") -> str:
     """A table of cells that are HTML already; the columns of `numbers` are set flush right. `kind` is a class of the style sheet."""

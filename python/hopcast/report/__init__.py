@@ -16,8 +16,16 @@ from hopcast import tables
 from hopcast.errors import HopcastError
 from hopcast.figures import pdf, picture, svg
 from hopcast.output import prepared, write_bytes, write_text
-from hopcast.report import html
-from hopcast.report.documents import NoDocument, WrongDocument, load_film, load_run, load_series, load_study
+from hopcast.report import conversations, html
+from hopcast.report.documents import (
+    NoDocument,
+    WrongDocument,
+    load_conversation_series,
+    load_film,
+    load_run,
+    load_series,
+    load_study,
+)
 from hopcast.studies import AMOUNTS, EXPERIMENTS
 from hopcast.studies.experiment import Amount, Cells, Experiment, Parameter, Table
 from hopcast.studies.raised import listed, told
@@ -329,6 +337,9 @@ def _run(folder: Path, document: dict[str, Any]) -> list[str]:
     from hopcast import plots
 
     drawn = [html.figure("Goodput of each flow", svg(plots.goodput(document), "run-goodput-"))]
+    talk: list[str] = []
+    if "conversations" in document:
+        talk = conversations.section(document, _load(load_conversation_series, folder / "conversation_series.parquet"))
     replications = len(document["provenance"].get("seeds", [None]))
     return [
         '<section id="run">',
@@ -339,6 +350,7 @@ def _run(folder: Path, document: dict[str, Any]) -> list[str]:
         tables.flow_table(document),
         *_grid([*drawn, *_series_figures(folder, "run-")]),
         "</section>",
+        *talk,
     ]
 
 

@@ -15,7 +15,7 @@ from hopcast.plots import columns
 from hopcast.studies import AMOUNTS
 from hopcast.studies.rows import Row, Verdict
 from hopcast.studies.sensitivity import Sensitivity
-from hopcast.tables import FLOW_COLUMNS
+from hopcast.tables import CONVERSATION_COLUMNS, FLOW_COLUMNS, RTP_COLUMNS
 
 if TYPE_CHECKING:
     import polars
@@ -54,11 +54,26 @@ def load_run(file: Path, *, whole: bool = True) -> dict[str, Any]:
         for field in ("from", "to", "protocol") if whole else ():
             flow.of(field).text()
     if whole:
+        if (conversations := run.of("conversations")).is_there:
+            _check_conversations(conversations)
         origin = run.of("provenance")
         origin.of("version").text()
         origin.of("seed").whole()
         _check_origin(origin, seeds="seeds" in origin.value)
     return document
+
+
+def _check_conversations(conversations: Part) -> None:
+    for conversation in conversations.elements():
+        for field in ("name", "protocol"):
+            conversation.of(field).text()
+        conversation.of("sent_bytes").whole()
+        for _, field, _ in CONVERSATION_COLUMNS:
+            conversation.of(field).number()
+        for stream in conversation.of("rtp").elements():
+            stream.of("ssrc").whole()
+            for _, field, _ in RTP_COLUMNS:
+                stream.of(field).number()
 
 
 def _check_numbers(flow: Part, whole: bool) -> None:
@@ -113,26 +128,47 @@ def _check_origin(origin: Part, *, seeds: bool) -> None:
 
 def load_series(file: Path) -> polars.DataFrame:
     """What a run recorded over time. Raises as `load_run` does."""
+    table = _read_table(file)
+    _check_series(file, table, texts=("flow", "node"), numbers=("seed", "time_s", *columns(table).values()))
+    return table
+
+
+CONVERSATION_SERIES = ("sent_packets", "lost_packets", "rate_bps", "delay_s", "freeze_time_s")
+"""Of the series of conversations, the columns that are drawn."""
+
+
+def load_conversation_series(file: Path) -> polars.DataFrame:
+    """How the conversations of an emulation developed. Raises as `load_run` does."""
+    table = _read_table(file)
+    _check_series(file, table, texts=("conversation",), numbers=("seed", "time_s", *CONVERSATION_SERIES))
+    return table
+
+
+def _read_table(file: Path) -> polars.DataFrame:
     import polars
 
     if not file.exists():
         raise NoDocument(f"{file}: is not there")
     try:
-        table = polars.read_parquet(file)
+        return polars.read_parquet(file)
     except (OSError, polars.exceptions.PolarsError) as error:
         raise WrongDocument(f"{file}: can't be read: {' '.join(str(error).split())}") from None
-    for name in ("flow", "node"):
+
+
+def _check_series(file: Path, table: polars.DataFrame, *, texts: Collection[str], numbers: Collection[str]) -> None:
+    import polars
+
+    for name in texts:
         if _column(file, table, name).dtype != polars.String:
             raise WrongDocument(f"{file}: column {name} holds {table.schema[name]}; texts are expected")
-    for name in ("seed", "time_s", *columns(table).values()):
+    for name in numbers:
         if not (column := _column(file, table, name)).dtype.is_numeric():
             raise WrongDocument(f"{file}: column {name} holds {column.dtype}; numbers are expected")
-        numbers = column.cast(polars.Float64).fill_nan(None)
-        if (numbers.abs() > LARGEST).any():
+        values = column.cast(polars.Float64).fill_nan(None)
+        if (values.abs() > LARGEST).any():
             raise WrongDocument(f"{file}: column {name} holds a larger number; {FINITE} is expected")
     if table["time_s"].cast(polars.Float64).fill_nan(None).null_count():
         raise WrongDocument(f"{file}: column time_s has rows without a time; a number in each is expected")
-    return table
 
 
 def _column(file: Path, table: polars.DataFrame, name: str) -> polars.Series:

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use hopcast_sim::results::RunResult;
+use hopcast_sim::results::{RtpRecord, RunResult};
 use serde::Serialize;
 
 use super::lag::LagSummary;
@@ -79,12 +79,24 @@ impl Report<'_> {
                 conversation.loss_ratio * 1e2,
                 milliseconds(conversation.delay_mean_s),
             )?;
+            conversation.rtp.iter().try_for_each(|stream| rtp(stream, f))?;
         }
         match all.len().saturating_sub(LINES) {
             0 => Ok(()),
             more => writeln!(f, "{more} further conversations with fewer bytes; --json and --out have them"),
         }
     }
+}
+
+/// A line for a stream of RTP.
+fn rtp(stream: &RtpRecord, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let (lost, received) = (stream.lost_packets, stream.received_packets);
+    write!(f, "  RTP {:#010x}: {received} packets arrived, {lost} lost", stream.ssrc)?;
+    write!(f, ", {} reordered, jitter {}", stream.reordered_packets, milliseconds(stream.jitter_mean_s))?;
+    if let (Some(frames), Some(freezes), Some(time)) = (stream.frames, stream.freezes, stream.freeze_time_s) {
+        write!(f, ", {frames} frames, {freezes} freezes of {time:.3} s in all")?;
+    }
+    writeln!(f)
 }
 
 fn milliseconds(seconds: Option<f64>) -> String {

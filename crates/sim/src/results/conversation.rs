@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::RunResult;
 use super::record::node_names;
 use super::table::Table;
-use crate::metrics::conversation::{Conversation, Conversations, Course, Interval, Key};
+use crate::metrics::conversation::{Conversation, Conversations, Course, Interval, Key, Stream, StreamSummary};
 use crate::run::Simulation;
 use crate::scenario::model::Scenario;
 
@@ -75,9 +75,64 @@ pub struct ConversationRecord {
     pub first_arrival_s: Option<f64>,
     /// Last arrival.
     pub last_arrival_s: Option<f64>,
+    /// The streams of RTP in it.
+    pub rtp: Vec<RtpRecord>,
     /// How it developed; in the table only.
     #[serde(skip)]
     pub course: Course,
+}
+
+/// A stream of RTP, as a receiver sees it. Pictures and freezes are `None` if it is no video, jitter if the clock rate is not known.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RtpRecord {
+    /// Synchronization source.
+    pub ssrc: u32,
+    /// Payload type of the last packet.
+    pub payload_type: u8,
+    /// Ticks of the timestamps in a second: assigned to the payload type (RFC 3551), or found by comparing timestamps with the instants
+    /// of sending.
+    pub clock_rate_hz: Option<u32>,
+    /// Packets that arrived, each once.
+    pub received_packets: u64,
+    /// Packets from the lowest to the highest sequence number that did not arrive (RFC 3550, appendix A.3).
+    pub lost_packets: u64,
+    /// Further copies of packets that had arrived.
+    pub duplicate_packets: u64,
+    /// Packets that arrived after one with a higher sequence number.
+    pub reordered_packets: u64,
+    /// Mean over the arrivals of the interarrival jitter (RFC 3550, appendix A.8), against the timestamps.
+    pub jitter_mean_s: Option<f64>,
+    /// Its maximum.
+    pub jitter_max_s: Option<f64>,
+    /// Pictures that arrived whole, and not after a later one.
+    pub frames: Option<u64>,
+    /// Freezes, by the rule of `freezeCount` in the W3C's WebRTC statistics.
+    pub freezes: Option<u64>,
+    /// Their time, all together.
+    pub freeze_time_s: Option<f64>,
+    /// The longest of them.
+    pub freeze_max_s: Option<f64>,
+}
+
+impl RtpRecord {
+    fn new(stream: &Stream) -> Self {
+        let StreamSummary { payload_type, clock_rate, sequence, jitter, freezes } = stream.summary();
+        Self {
+            ssrc: stream.source,
+            payload_type,
+            clock_rate_hz: clock_rate,
+            received_packets: sequence.received_packets,
+            lost_packets: sequence.lost_packets,
+            duplicate_packets: sequence.duplicate_packets,
+            reordered_packets: sequence.reordered_packets,
+            jitter_mean_s: jitter.map(|[mean, _]| mean),
+            jitter_max_s: jitter.map(|[_, max]| max),
+            frames: freezes.map(|video| video.frames),
+            freezes: freezes.map(|video| video.freezes),
+            freeze_time_s: freezes.map(|video| video.time.as_secs_f64()),
+            freeze_max_s: freezes.map(|video| video.longest.as_secs_f64()),
+        }
+    }
 }
 
 /// The conversations of `simulation`, as of now; `None` of a run without real hosts.
@@ -94,7 +149,7 @@ pub(super) fn conversations(scenario: &Scenario, simulation: &Simulation) -> Opt
 
 impl ConversationRecord {
     fn new(conversation: &Conversation, [from, to]: [&str; 2], simulation: &Simulation) -> Self {
-        let Conversation { key, flow, first_sent, jitter, course } = conversation;
+        let Conversation { key, flow, first_sent, jitter, course, streams } = conversation;
         let summary = simulation.flows()[*flow].summary(simulation.now());
         let first_sent_s = first_sent.as_secs_f64();
         let lasted = summary.last_arrival_s.map(|last| last - first_sent_s).filter(|&lasted| lasted > 0.0);
@@ -125,6 +180,7 @@ impl ConversationRecord {
             first_sent_s,
             first_arrival_s: summary.first_arrival_s,
             last_arrival_s: summary.last_arrival_s,
+            rtp: streams.iter().map(RtpRecord::new).collect(),
             course: course.clone(),
         }
     }
@@ -182,21 +238,43 @@ pub fn conversation_table(result: &RunResult) -> RecordBatch {
     table.finish()
 }
 
+/// A row for each stream of RTP: the name of its `conversation` and the fields of [`RtpRecord`].
+pub fn rtp_table(result: &RunResult) -> RecordBatch {
+    let streams = || records(result).iter().flat_map(|c| c.rtp.iter().map(move |stream| (&c.name, stream)));
+    let mut table = Table::new(result.provenance.seed, streams().count());
+    table.texts("conversation", streams().map(|(name, _)| name));
+    table.counts("ssrc", streams().map(|(_, s)| u64::from(s.ssrc)));
+    table.counts("payload_type", streams().map(|(_, s)| u64::from(s.payload_type)));
+    table.optional_counts("clock_rate_hz", streams().map(|(_, s)| s.clock_rate_hz.map(u64::from)));
+    table.counts("received_packets", streams().map(|(_, s)| s.received_packets));
+    table.counts("lost_packets", streams().map(|(_, s)| s.lost_packets));
+    table.counts("duplicate_packets", streams().map(|(_, s)| s.duplicate_packets));
+    table.counts("reordered_packets", streams().map(|(_, s)| s.reordered_packets));
+    table.numbers("jitter_mean_s", streams().map(|(_, s)| s.jitter_mean_s));
+    table.numbers("jitter_max_s", streams().map(|(_, s)| s.jitter_max_s));
+    table.optional_counts("frames", streams().map(|(_, s)| s.frames));
+    table.optional_counts("freezes", streams().map(|(_, s)| s.freezes));
+    table.numbers("freeze_time_s", streams().map(|(_, s)| s.freeze_time_s));
+    table.numbers("freeze_max_s", streams().map(|(_, s)| s.freeze_max_s));
+    table.finish()
+}
+
 /// How conversations developed: for each interval between its first and its last packet `time_s`, the interval's end,
 /// `conversation`, the name, `sent_packets`, `lost_packets`, which are those of the sent ones that never arrived, at the end of the
 /// run those in flight among them, `packets`, which arrived in it, `rate_bps`, the rate of their octets, `delay_s` and
-/// `delay_max_s`, the mean and the largest of their delays, null without an arrival.
+/// `delay_max_s`, the mean and the largest of their delays, null without an arrival, and of video in RTP `frames` and `freeze_time_s`,
+/// the pictures that were whole and for how long one was frozen; null of conversations without.
 pub fn conversation_series_table(result: &RunResult) -> RecordBatch {
     let end = Instant::START + Duration::from_secs_f64(result.cost.simulated_s);
     let rows = || {
         records(result).iter().flat_map(move |record| {
             let intervals = record.course.intervals(end);
-            intervals.map(move |(time, seconds, interval)| (record.name.as_str(), time, seconds, *interval))
+            intervals.map(move |(time, seconds, interval)| (record, time, seconds, *interval))
         })
     };
     let mut table = Table::new(result.provenance.seed, rows().count());
     table.numbers("time_s", rows().map(|(_, time, ..)| Some(time.as_secs_f64())));
-    table.texts("conversation", rows().map(|(name, ..)| name));
+    table.texts("conversation", rows().map(|(record, ..)| &record.name));
     table.counts("sent_packets", rows().map(|(.., row)| row.sent_packets));
     table.counts("lost_packets", rows().map(|(.., row)| row.sent_packets - row.arrived_packets));
     table.counts("packets", rows().map(|(.., row)| row.received_packets));
@@ -205,6 +283,10 @@ pub fn conversation_series_table(result: &RunResult) -> RecordBatch {
     let mean = |row: Interval| row.delay_sum.as_secs_f64() / row.received_packets as f64;
     table.numbers("delay_s", arrived().map(|row| row.map(mean)));
     table.numbers("delay_max_s", arrived().map(|row| row.map(|row| row.delay_max.as_secs_f64())));
+    let is_video = |record: &ConversationRecord| record.rtp.iter().any(|stream| stream.frames.is_some());
+    let video = || rows().map(|(record, _, _, row)| Some(row).filter(|_| is_video(record)));
+    table.optional_counts("frames", video().map(|row| row.map(|row| row.frames)));
+    table.numbers("freeze_time_s", video().map(|row| row.map(|row| row.freeze_time.as_secs_f64())));
     table.finish()
 }
 
@@ -222,7 +304,7 @@ mod tests {
 
     #[test]
     fn every_field_and_column_is_in_the_dictionary() {
-        let schemas = [conversation_table, conversation_series_table].map(|table| table(&empty()).schema());
+        let schemas = [conversation_table, rtp_table, conversation_series_table].map(|table| table(&empty()).schema());
         for field in schemas.iter().flat_map(|schema| schema.fields()) {
             assert!(
                 PAGE.contains(&format!("`{}`", field.name())),

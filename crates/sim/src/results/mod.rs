@@ -8,7 +8,9 @@ mod replication;
 mod series;
 mod table;
 
-pub use conversation::{ConversationRecord, ConversationRecords, conversation_series_table, conversation_table};
+pub use conversation::{
+    ConversationRecord, ConversationRecords, RtpRecord, conversation_series_table, conversation_table, rtp_table,
+};
 pub use cost::{Cost, Meter, Spent};
 pub use output::{OutputError, cause, check_folder, write_tables, write_text};
 pub use record::{Drops, FlowRecord, NodeRecord, Provenance, RadioRecord, Totals};

@@ -10,7 +10,9 @@ use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 
-use super::{RunResult, conversation_series_table, conversation_table, flow_table, node_table, series_table};
+use super::{
+    RunResult, conversation_series_table, conversation_table, flow_table, node_table, rtp_table, series_table,
+};
 
 /// A file that could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -44,8 +46,11 @@ const TABLES: [(&str, Rows); 3] =
     [("flows.parquet", flow_table), ("nodes.parquet", node_table), ("series.parquet", series_table)];
 
 /// Those of a run with real hosts, beside them.
-const TABLES_OF_REAL_HOSTS: [(&str, Rows); 2] =
-    [("conversations.parquet", conversation_table), ("conversation_series.parquet", conversation_series_table)];
+const TABLES_OF_REAL_HOSTS: [(&str, Rows); 3] = [
+    ("conversations.parquet", conversation_table),
+    ("conversation_series.parquet", conversation_series_table),
+    ("rtp.parquet", rtp_table),
+];
 
 /// The object of a run, beside the tables.
 const OBJECT: &str = "run.json";
@@ -77,7 +82,7 @@ pub fn check_folder(folder: &Path, is_written: impl Fn(&str) -> bool) -> Result<
 }
 
 /// Writes `flows.parquet`, `nodes.parquet` and `series.parquet` with the rows of all `results`, in their order, to
-/// `folder`, which must be there; if they had real hosts, also `conversations.parquet` and `conversation_series.parquet`. All are written in full before the first gets its name. Without results nothing is
+/// `folder`, which must be there; if they had real hosts, also `conversations.parquet`, `conversation_series.parquet` and `rtp.parquet`. All are written in full before the first gets its name. Without results nothing is
 /// written.
 ///
 /// # Errors

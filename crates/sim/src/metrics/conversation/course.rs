@@ -24,6 +24,10 @@ pub struct Interval {
     pub delay_sum: Duration,
     /// The largest of their delays.
     pub delay_max: Duration,
+    /// Pictures of video that were whole in it.
+    pub frames: u64,
+    /// For how long it was frozen.
+    pub freeze_time: Duration,
 }
 
 /// The length of an interval at first.
@@ -54,6 +58,19 @@ impl Course {
         interval.delay_max = interval.delay_max.max(delay);
     }
 
+    /// A picture was whole at `now`; the one before had been frozen since an instant, if that was a freeze.
+    pub(super) fn handle_frame(&mut self, frozen_since: Option<Instant>, now: Instant) {
+        self.at(now).frames += 1;
+        let mut from = frozen_since.unwrap_or(now);
+        while from < now {
+            let elapsed = from.saturating_since(Instant::START).as_nanos();
+            let end = Instant::START + self.interval * (elapsed / self.interval.as_nanos() + 1);
+            let to = end.min(now);
+            self.at(from).freeze_time += to.saturating_since(from);
+            from = to;
+        }
+    }
+
     /// The intervals from the first one with a packet to the last one: the end of each, not beyond that of the run at `end`, its length
     /// in seconds, and what happened in it.
     pub fn intervals(&self, end: Instant) -> impl Iterator<Item = (Instant, f64, &Interval)> {
@@ -68,7 +85,7 @@ impl Course {
     }
 
     /// The interval in which `now` lies.
-    pub(super) fn at(&mut self, now: Instant) -> &mut Interval {
+    fn at(&mut self, now: Instant) -> &mut Interval {
         let elapsed = now.saturating_since(Instant::START).as_nanos();
         while elapsed / self.interval.as_nanos() >= MOST as u64 {
             self.widen();
@@ -95,6 +112,8 @@ fn joined(first: Interval, second: &Interval) -> Interval {
         received_bytes: first.received_bytes + second.received_bytes,
         delay_sum: first.delay_sum.saturating_add(second.delay_sum),
         delay_max: first.delay_max.max(second.delay_max),
+        frames: first.frames + second.frames,
+        freeze_time: first.freeze_time + second.freeze_time,
     }
 }
 
@@ -125,6 +144,7 @@ mod tests {
             received_bytes: 50,
             delay_sum: ms(20),
             delay_max: ms(20),
+            ..Interval::default()
         };
         let fourth = Interval {
             received_packets: 1,
@@ -135,6 +155,16 @@ mod tests {
         };
         assert_eq!(rows, [(at(300), 0.1, third), (at(350), 0.05, fourth)]);
         assert_eq!(Course::default().intervals(at(9)).count(), 0);
+    }
+
+    #[test]
+    fn a_freeze_lies_in_each_interval_that_it_touches() {
+        let mut course = Course::default();
+        course.handle_frame(None, at(90));
+        course.handle_frame(Some(at(90)), at(330));
+        let rows: Vec<_> = course.intervals(at(400)).map(|(.., row)| (row.frames, row.freeze_time)).collect();
+        let ms = Duration::from_millis;
+        assert_eq!(rows, [(1, ms(10)), (0, ms(100)), (0, ms(100)), (1, ms(30))]);
     }
 
     #[test]

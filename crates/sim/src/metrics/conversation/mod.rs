@@ -6,9 +6,11 @@
 
 mod course;
 mod interarrival;
+mod rtp;
 
 pub use course::{Course, Interval};
 pub use interarrival::InterarrivalJitter;
+pub use rtp::{FreezeSummary, SequenceSummary, Stream, StreamSummary, Streams};
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -16,6 +18,9 @@ use hopcast_protocols::time::Instant;
 
 use super::{FlowMetrics, FlowTable};
 use crate::id::{FlowId, NodeId};
+
+/// The protocol number of UDP.
+const UDP: u8 = 17;
 
 /// Names a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,6 +59,8 @@ pub struct Conversation {
     pub jitter: InterarrivalJitter,
     /// How it developed.
     pub course: Course,
+    /// The streams of RTP in it.
+    pub streams: Streams,
 }
 
 /// The conversations of a run.
@@ -92,6 +99,9 @@ impl Conversations {
         let Some(conversation) = self.get_mut(flow) else { return };
         conversation.jitter.handle_arrival(sent, now);
         conversation.course.handle_received(payload.len() as u32, sent, now);
+        if conversation.key.protocol == UDP {
+            conversation.streams.handle_datagram(payload, sent, now, &mut conversation.course);
+        }
     }
 
     /// The conversations, in the order of their first packets.
@@ -137,8 +147,8 @@ impl Conversations {
             return None;
         }
         let (index, flow) = (self.list.len(), flows.push(FlowMetrics::live()));
-        let (jitter, course) = (InterarrivalJitter::default(), Course::default());
-        self.list.push(Conversation { key, flow, first_sent: now, jitter, course });
+        let (jitter, course, streams) = (InterarrivalJitter::default(), Course::default(), Streams::default());
+        self.list.push(Conversation { key, flow, first_sent: now, jitter, course, streams });
         self.by_key.insert(key, index);
         Some(index)
     }
@@ -149,8 +159,6 @@ mod tests {
     use hopcast_protocols::time::Duration;
 
     use super::*;
-
-    const UDP: u8 = 17;
 
     fn at(millis: u64) -> Instant {
         Instant::START + Duration::from_millis(millis)

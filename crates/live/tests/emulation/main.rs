@@ -5,6 +5,8 @@
 #![allow(clippy::print_stdout, reason = "a skipped test says so")]
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "other processes are waited for")]
 
+mod conversations;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
