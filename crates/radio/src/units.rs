@@ -53,12 +53,13 @@ impl Power {
     }
 
     /// This power times `factor`, to the nearest attowatt; negative and NaN give zero, too large gives [`Power::MAX`].
+    #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
         Self(nearest(self.0 as f64 * factor))
     }
 
     /// Whether this power is at least `ratio` times `other`; everything is, of no power.
-    pub const fn is_at_least(self, ratio: PowerRatio, other: Self) -> bool {
+    pub(crate) const fn is_at_least(self, ratio: PowerRatio, other: Self) -> bool {
         (self.0 as u128) << PowerRatio::FRACTION_BITS >= ratio.0 as u128 * other.0 as u128
     }
 
@@ -68,7 +69,7 @@ impl Power {
     }
 
     /// The difference, or zero.
-    pub const fn saturating_sub(self, other: Self) -> Self {
+    pub(crate) const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 }
@@ -128,7 +129,7 @@ impl PowerRatio {
     }
 
     /// So many times `power`, rounded up, or [`Power::MAX`].
-    pub const fn times(self, power: Power) -> Power {
+    pub(crate) const fn times(self, power: Power) -> Power {
         let product = (self.0 as u128 * power.0 as u128).div_ceil(1 << Self::FRACTION_BITS);
         Power(if product > u64::MAX as u128 { u64::MAX } else { product as u64 })
     }

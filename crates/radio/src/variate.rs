@@ -12,7 +12,7 @@ pub(crate) fn open_unit(stream: &mut Stream) -> f64 {
 }
 
 /// Exponential with mean 1, by inversion.
-pub(crate) fn exponential(stream: &mut Stream) -> f64 {
+pub fn exponential(stream: &mut Stream) -> f64 {
     -libm::log(open_unit(stream))
 }
 

@@ -35,7 +35,7 @@ impl SuccessCurve {
     }
 
     /// ln of the probability that a bit is received at a ratio of powers (not dB); 0 where none is lost.
-    pub fn ln_success(&self, ratio: f64) -> f64 {
+    pub(crate) fn ln_success(&self, ratio: f64) -> f64 {
         // The bits of a positive float grow with it, and linearly so between powers of two.
         let Some(above) = ratio.max(LOWEST).to_bits().checked_sub(LOWEST.to_bits()) else { return self.steps[0] };
         let step = (above >> STEP_SHIFT) as usize;
@@ -53,7 +53,7 @@ impl SuccessCurve {
     }
 
     /// The ratio of powers at which a frame of so many bits is lost with probability `rate`, within the table's range.
-    pub fn ratio_for(&self, rate: f64, bits: f64) -> f64 {
+    pub(crate) fn ratio_for(&self, rate: f64, bits: f64) -> f64 {
         let (mut low, mut high) = (LOWEST, LOWEST * (1_u64 << OCTAVES) as f64);
         for _ in 0..60 {
             let middle = libm::sqrt(low * high);

@@ -59,7 +59,7 @@ pub struct ReceivedFrame<'a> {
 
 /// Whether a frame that survives with probability exp(`ln_success`) does so at a receiver: one draw for each
 /// purpose, transmission, by its number in the run, and station.
-pub fn survives(seed: u64, purpose: Purpose, transmission: u64, receiver: u32, ln_success: f64) -> bool {
+pub(crate) fn survives(seed: u64, purpose: Purpose, transmission: u64, receiver: u32, ln_success: f64) -> bool {
     // Most frames are far from the edge, and need no exponential.
     ln_success > -1e-18 || happens(seed, purpose, transmission, receiver, libm::exp(ln_success))
 }

@@ -22,7 +22,7 @@ impl PacketErrors {
     }
 
     /// The probability that a packet is lost `now`.
-    pub fn rate(&self, now: Instant) -> f64 {
+    pub(crate) fn rate(&self, now: Instant) -> f64 {
         let begun = self.steps.partition_point(|&(from, _)| from <= now);
         begun.checked_sub(1).map_or(0.0, |last| self.steps[last].1)
     }

@@ -11,7 +11,7 @@ impl ReedSolomon {
     /// The probability that a frame with so many octets of data is received over pieces of different bit error rate. A piece
     /// is its share of the coded frame, as a length of any unit, and its rate, 0 to 1; an octet across an edge has the bits
     /// of both. What the pieces don't cover is free of errors.
-    pub fn success(self, octets: u32, pieces: impl IntoIterator<Item = (f64, f64)> + Clone) -> f64 {
+    pub(crate) fn success(self, octets: u32, pieces: impl IntoIterator<Item = (f64, f64)> + Clone) -> f64 {
         let length: f64 = pieces.clone().into_iter().map(|(share, _)| share).sum();
         let total = f64::from(self.coded_octets(octets));
         let mut pieces = pieces.into_iter().map(|(share, rate)| (share / length * total, rate));

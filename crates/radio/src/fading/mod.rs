@@ -14,6 +14,7 @@ pub use scatterers::Scatterers;
 /// How the received power is distributed. M. K. Simon and M.-S. Alouini, "Digital Communication over Fading Channels",
 /// 2nd edition, section 2.2.1.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Distribution {
     /// Scattered waves alone: exponential power.
     Rayleigh,
@@ -49,7 +50,7 @@ impl Fading {
     }
 
     /// The factor on the power of a transmission, by its number in the run, from station `from` at station `to`, `now`.
-    pub fn factor(&self, from: u32, to: u32, transmission: u64, now: Instant) -> f64 {
+    pub(crate) fn factor(&self, from: u32, to: u32, transmission: u64, now: Instant) -> f64 {
         match self.doppler {
             None => self.of_frame(transmission, to),
             Some(doppler) => self.of_path(from, to).power(doppler * seconds(now)),

@@ -37,7 +37,7 @@ struct Wave {
 
 impl Scatterers {
     /// Waves for each of the two quadratures.
-    pub const WAVES: usize = 16;
+    pub(crate) const WAVES: usize = 16;
 
     pub(super) fn new(mut stream: Stream, distribution: Distribution) -> Self {
         let mut angle = || PI * (2.0 * stream.unit() - 1.0);

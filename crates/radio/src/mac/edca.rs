@@ -36,6 +36,7 @@ impl AccessCategory {
 
 /// Which edition's default parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Edition {
     /// 802.11e-2005 to 802.11-2012 (Table 8-105), and WMM: what is in use.
     #[default]

@@ -105,6 +105,7 @@ impl QueueSpace {
 
 /// What a station's MAC has counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Counters {
     /// Frames put on the air, by kind.
     pub rts_sent: u64,
@@ -245,6 +246,7 @@ impl<P: Payload> Dcf<P> {
     }
 
     /// Takes all packets for `receiver` out of the interface queue, the oldest first. What is in hand stays.
+    #[must_use = "these packets are no longer in the queue"]
     pub fn purge(&mut self, receiver: StationId) -> Vec<P> {
         let others = self.others.iter_mut().map(|other| &mut other.queue);
         let queues = core::iter::once(&mut self.access_function.queue).chain(others);
@@ -409,6 +411,7 @@ impl<P: Payload> Dcf<P> {
 
     /// Takes out the next output.
     #[inline]
+    #[must_use = "an output that is not carried out is lost"]
     pub fn poll_output(&mut self) -> Option<Output<P>> {
         if self.has_outputs {
             let output = self.outputs.pop();

@@ -57,6 +57,7 @@ pub struct TrailingEdge {
 
 /// A transmission that has begun.
 #[derive(Clone, Copy, Debug)]
+#[must_use = "the edges of the transmission are to be followed"]
 pub struct StartedTransmission {
     /// Its index while it is on the air.
     pub id: TransmissionId,
@@ -70,6 +71,7 @@ pub struct StartedTransmission {
 
 /// What a trailing edge has come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "an edge that has not come to all is to be followed again"]
 pub enum EdgeProgress {
     /// All have it.
     Over,
@@ -133,6 +135,7 @@ impl<P> Medium<P> {
     }
 
     /// Puts a frame with its packet on the air. Its transmitter loses what it was receiving. `None`: nobody hears it.
+    #[must_use = "the edges of the transmission are to be followed"]
     pub fn transmit(&mut self, frame: &Header, packet: Option<&P>, now: Instant) -> Option<StartedTransmission>
     where
         P: Clone,
@@ -221,6 +224,7 @@ impl<P> Medium<P> {
     /// Follows a leading edge to all that it reaches before `bound`. `on_arrival` hears of each: where, when, and what that
     /// station's MAC is to be told. Returns when the edge reaches the next one, if there is one.
     #[inline]
+    #[must_use = "the edge is to be followed again from then on"]
     pub fn follow_leading(
         &mut self,
         id: TransmissionId,

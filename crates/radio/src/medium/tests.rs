@@ -506,7 +506,7 @@ fn link(to: u32, nanos: u64) -> Link {
 /// Whom the leading edge of a transmission reaches before `bound`, and after how many nanoseconds since the start.
 fn reached(medium: &mut Medium<u32>, id: TransmissionId, bound: Instant) -> Vec<(u32, u64)> {
     let mut order = Vec::new();
-    medium.follow_leading(id, bound, |station, at, _| order.push((station.0, at.as_nanos())));
+    let _ = medium.follow_leading(id, bound, |station, at, _| order.push((station.0, at.as_nanos())));
     order
 }
 

@@ -50,7 +50,7 @@ impl Channels {
     }
 
     /// The channel of a network that names none.
-    pub fn default_channel(&self) -> Channel {
+    pub(crate) fn default_channel(&self) -> Channel {
         self.channel(self.numbers[0].0).expect("it is the first of them")
     }
 

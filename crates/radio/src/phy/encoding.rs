@@ -2,6 +2,7 @@
 
 /// How bits are put on the air.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Encoding {
     /// 1 Mb/s: differential BPSK, spread by 11 chips (IEEE 802.11-2020, 15.4).
     Dbpsk,
@@ -22,6 +23,7 @@ pub enum Encoding {
 
 /// Points of a subcarrier (17.3.5.8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Constellation {
     /// 1 bit.
     Bpsk,
@@ -35,6 +37,7 @@ pub enum Constellation {
 
 /// Data bits over coded bits (17.3.5.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CodeRate {
     /// 1/2, the code itself.
     Half,
@@ -64,22 +67,22 @@ impl ReedSolomon {
     }
 
     /// n: octets of a whole block.
-    pub const fn block(self) -> u32 {
+    pub(crate) const fn block(self) -> u32 {
         BLOCK
     }
 
     /// k: octets of data in a whole block.
-    pub const fn data(self) -> u32 {
+    pub(crate) const fn data(self) -> u32 {
         self.data
     }
 
     /// t: wrong octets that a block survives.
-    pub const fn corrects(self) -> u32 {
+    pub(crate) const fn corrects(self) -> u32 {
         (BLOCK - self.data) / 2
     }
 
     /// Octets on the air for so many octets of data.
-    pub fn coded_octets(self, octets: u32) -> u32 {
+    pub(crate) fn coded_octets(self, octets: u32) -> u32 {
         octets.saturating_add(octets.div_ceil(self.data).saturating_mul(BLOCK - self.data))
     }
 }

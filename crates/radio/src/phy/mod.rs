@@ -30,6 +30,7 @@ pub use tx_vector::{ChannelWidth, Coding, GuardInterval, TxVector};
 
 /// A physical layer of IEEE 802.11, or one near it: what the stations of a network have, and what forms a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Standard {
     /// `802.11`: DSSS at 1 and 2 Mb/s (IEEE 802.11-2020, clause 15).
     Dsss,

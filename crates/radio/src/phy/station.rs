@@ -23,18 +23,21 @@ impl Phy {
     }
 
     /// The same with the PSDU of every frame coded: it lasts longer.
+    #[must_use]
     pub const fn with_code(self, code: Option<ReedSolomon>) -> Self {
         Self { code, ..self }
     }
 
     /// The same for a network that sends its data so: an 802.11g network that keeps to the rates of 802.11b also keeps its
     /// long slot and CWmin of 31 (18.5.4). Nothing else differs.
+    #[must_use]
     pub fn for_data_rate(self, data_rate: TxVector) -> Self {
         Self { parameters: self.clause().parameters_for(data_rate), ..self }
     }
 
     /// The same where a station that is not an ERP one (802.11b) belongs to the network: with the long slot (18.5.4). CWmin
     /// stays, as it is that of a station's own rates.
+    #[must_use]
     pub fn with_long_slot(self) -> Self {
         let slot = self.clause().long_slot();
         Self { parameters: PhyParameters { slot, ..self.parameters }, ..self }
@@ -127,7 +130,7 @@ impl Phy {
     }
 
     /// The rate of `vector` in the Supported Rates element, in units of 500 kb/s (9.4.2.3).
-    pub fn supported_rate(&self, vector: TxVector) -> u8 {
+    pub(crate) fn supported_rate(&self, vector: TxVector) -> u8 {
         vector.format().clause().supported_rate(vector)
     }
 

@@ -32,27 +32,32 @@ impl TxVector {
     }
 
     /// The same over 1 to 8 spatial streams.
+    #[must_use]
     pub const fn with_streams(self, streams: u8) -> Self {
         assert!(1 <= streams && streams <= 8, "there are 1 to 8 spatial streams");
         self.with(Self::STREAMS, streams as u32 - 1)
     }
 
     /// The same in a channel of this width.
+    #[must_use]
     pub const fn with_width(self, width: ChannelWidth) -> Self {
         self.with(Self::WIDTH, width as u32)
     }
 
     /// The same with this guard interval.
+    #[must_use]
     pub const fn with_guard_interval(self, interval: GuardInterval) -> Self {
         self.with(Self::GUARD_INTERVAL, interval as u32)
     }
 
     /// The same with this code.
+    #[must_use]
     pub const fn with_coding(self, coding: Coding) -> Self {
         self.with(Self::CODING, coding as u32)
     }
 
     /// The same with the short preamble (16.2.2.3).
+    #[must_use]
     pub const fn with_short_preamble(self) -> Self {
         self.with(Self::SHORT_PREAMBLE, 1)
     }
@@ -191,6 +196,7 @@ impl Field {
 
 /// Width of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum ChannelWidth {
     /// 20 MHz, and the 22 MHz of DSSS.
     Mhz20,
@@ -209,6 +215,7 @@ impl ChannelWidth {
 
 /// Guard interval of an OFDM symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum GuardInterval {
     /// 0.4 µs.
     Ns400,
@@ -227,6 +234,7 @@ impl GuardInterval {
 
 /// Forward error correction of OFDM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Coding {
     /// Binary convolutional coding.
     Bcc,

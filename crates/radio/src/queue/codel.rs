@@ -26,7 +26,7 @@ impl Default for CoDelConfig {
 
 /// A bounded queue under CoDel; what finds it full is refused.
 #[derive(Clone, Debug)]
-pub struct CoDel<T> {
+pub(crate) struct CoDel<T> {
     /// With the time at which each came.
     items: DropTail<(Instant, T)>,
     octets: u64,
@@ -36,12 +36,12 @@ pub struct CoDel<T> {
 
 impl<T: Queued> CoDel<T> {
     /// An empty queue with `capacity` places.
-    pub fn new(config: CoDelConfig, capacity: u32) -> Self {
+    pub(crate) fn new(config: CoDelConfig, capacity: u32) -> Self {
         Self { items: DropTail::new(capacity), octets: 0, config, control: Control::default() }
     }
 
     /// Appends `item`, or gives it back if the queue is full.
-    pub fn push(&mut self, item: T, now: Instant) -> Result<(), T> {
+    pub(crate) fn push(&mut self, item: T, now: Instant) -> Result<(), T> {
         let octets = u64::from(item.octets());
         self.items.push((now, item)).map_err(|(_, item)| item)?;
         self.octets += octets;
@@ -49,7 +49,7 @@ impl<T: Queued> CoDel<T> {
     }
 
     /// Takes the oldest that is not dropped; `dropped` gets those that are.
-    pub fn pop(&mut self, now: Instant, dropped: impl FnMut(T)) -> Option<T> {
+    pub(crate) fn pop(&mut self, now: Instant, dropped: impl FnMut(T)) -> Option<T> {
         let Self { items, octets, config, control } = self;
         let take = || {
             let (arrived, item) = items.pop()?;
@@ -60,29 +60,24 @@ impl<T: Queued> CoDel<T> {
     }
 
     /// Takes out all that `is_unwanted`, oldest first.
-    pub fn remove_all(&mut self, is_unwanted: impl Fn(&T) -> bool) -> Vec<T> {
+    pub(crate) fn remove_all(&mut self, is_unwanted: impl Fn(&T) -> bool) -> Vec<T> {
         let removed = self.items.remove_all(|(_, item)| is_unwanted(item));
         self.octets -= removed.iter().map(|(_, item)| u64::from(item.octets())).sum::<u64>();
         removed.into_iter().map(|(_, item)| item).collect()
     }
 
     /// How many wait.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Whether none waits.
-    pub fn is_empty(&self) -> bool {
-        self.items.is_empty()
-    }
-
     /// Free places.
-    pub fn space(&self) -> usize {
+    pub(crate) fn space(&self) -> usize {
         self.items.space()
     }
 
     /// What waits, oldest first.
-    pub fn iter(&self) -> impl Iterator<Item = &T> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.items.iter().map(|(_, item)| item)
     }
 }

@@ -4,21 +4,21 @@ use std::collections::VecDeque;
 
 /// A bounded queue.
 #[derive(Clone, Debug)]
-pub struct DropTail<T> {
+pub(crate) struct DropTail<T> {
     items: VecDeque<T>,
     capacity: usize,
 }
 
 impl<T> DropTail<T> {
     /// An empty queue with `capacity` places.
-    pub fn new(capacity: u32) -> Self {
+    pub(crate) fn new(capacity: u32) -> Self {
         // It grows as it is used: a ring walks through all of its places, also where one item at a time waits, and of the
         // processor's cache it takes as much among many stations.
         Self { items: VecDeque::new(), capacity: capacity as usize }
     }
 
     /// Appends `item`, or gives it back if the queue is full.
-    pub fn push(&mut self, item: T) -> Result<(), T> {
+    pub(crate) fn push(&mut self, item: T) -> Result<(), T> {
         if self.space() == 0 {
             return Err(item);
         }
@@ -27,18 +27,18 @@ impl<T> DropTail<T> {
     }
 
     /// Puts `item` before all others; gives back the last one if there are too many now.
-    pub fn push_first(&mut self, item: T) -> Option<T> {
+    pub(crate) fn push_first(&mut self, item: T) -> Option<T> {
         self.items.push_front(item);
         if self.items.len() > self.capacity { self.items.pop_back() } else { None }
     }
 
     /// Takes the first.
-    pub fn pop(&mut self) -> Option<T> {
+    pub(crate) fn pop(&mut self) -> Option<T> {
         self.items.pop_front()
     }
 
     /// Takes out all that `is_unwanted`, oldest first.
-    pub fn remove_all(&mut self, is_unwanted: impl Fn(&T) -> bool) -> Vec<T> {
+    pub(crate) fn remove_all(&mut self, is_unwanted: impl Fn(&T) -> bool) -> Vec<T> {
         if !self.items.iter().any(&is_unwanted) {
             return Vec::new();
         }
@@ -48,22 +48,17 @@ impl<T> DropTail<T> {
     }
 
     /// How many wait.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Whether none waits.
-    pub fn is_empty(&self) -> bool {
-        self.items.is_empty()
-    }
-
     /// Free places.
-    pub fn space(&self) -> usize {
+    pub(crate) fn space(&self) -> usize {
         self.capacity - self.items.len()
     }
 
     /// What waits, oldest first.
-    pub fn iter(&self) -> impl Iterator<Item = &T> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.items.iter()
     }
 }

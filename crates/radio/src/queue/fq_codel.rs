@@ -38,7 +38,7 @@ impl Default for FqCoDelConfig {
 /// Where the RFC leaves room this is as in Linux: a queue's turn ends when its credits are used up to zero, and CoDel's
 /// condition that more than an MTU must be left counts the octets of all queues.
 #[derive(Clone, Debug)]
-pub struct FqCoDel<T> {
+pub(crate) struct FqCoDel<T> {
     queues: Vec<FlowQueue>,
     /// Lists of active queues; a queue is in one of them at the most.
     new: VecDeque<u16>,
@@ -75,7 +75,7 @@ struct Ends {
 
 impl<T: Queued> FqCoDel<T> {
     /// Empty queues with `capacity` places together.
-    pub fn new(config: FqCoDelConfig, capacity: u32) -> Self {
+    pub(crate) fn new(config: FqCoDelConfig, capacity: u32) -> Self {
         let flows = config.flows.max(1);
         let config = FqCoDelConfig { flows, quantum: config.quantum.max(1), ..config };
         Self {
@@ -91,7 +91,7 @@ impl<T: Queued> FqCoDel<T> {
 
     /// Appends `item` to the queue of its flow, then drops from the head of the longest queue if there are too many
     /// (section 4.1).
-    pub fn push(&mut self, item: T, now: Instant, dropped: impl FnMut(T)) {
+    pub(crate) fn push(&mut self, item: T, now: Instant, dropped: impl FnMut(T)) {
         let index = self.classify(item.flow());
         let queue = &mut self.queues[usize::from(index)];
         self.octets += u64::from(item.octets());
@@ -107,7 +107,7 @@ impl<T: Queued> FqCoDel<T> {
     }
 
     /// Takes the next one in turn that its queue does not drop; `dropped` gets those that it does (section 4.2).
-    pub fn pop(&mut self, now: Instant, mut dropped: impl FnMut(T)) -> Option<T> {
+    pub(crate) fn pop(&mut self, now: Instant, mut dropped: impl FnMut(T)) -> Option<T> {
         loop {
             let from_new = !self.new.is_empty();
             let index = *if from_new { self.new.front() } else { self.old.front() }?;
@@ -140,7 +140,7 @@ impl<T: Queued> FqCoDel<T> {
     }
 
     /// Takes out all that `is_unwanted`, queue by queue.
-    pub fn remove_all(&mut self, is_unwanted: impl Fn(&T) -> bool) -> Vec<T> {
+    pub(crate) fn remove_all(&mut self, is_unwanted: impl Fn(&T) -> bool) -> Vec<T> {
         let mut removed = Vec::new();
         for queue in self.queues.iter_mut().filter(|queue| queue.chain.packets > 0) {
             for _ in 0..queue.chain.packets {
@@ -157,22 +157,17 @@ impl<T: Queued> FqCoDel<T> {
     }
 
     /// How many wait.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.slots.len()
     }
 
-    /// Whether none waits.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Free places.
-    pub fn space(&self) -> usize {
+    pub(crate) fn space(&self) -> usize {
         self.capacity - self.len()
     }
 
     /// What waits, in no particular order.
-    pub fn iter(&self) -> impl Iterator<Item = &T> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.slots.iter()
     }
 

@@ -10,12 +10,14 @@ mod fq_codel;
 
 use hopcast_protocols::time::Instant;
 
-pub use codel::{CoDel, CoDelConfig};
-pub use drop_tail::DropTail;
-pub use fq_codel::{FqCoDel, FqCoDelConfig};
+use codel::CoDel;
+pub use codel::CoDelConfig;
+use drop_tail::DropTail;
+use fq_codel::FqCoDel;
+pub use fq_codel::FqCoDelConfig;
 
 /// What waits in a queue.
-pub trait Queued {
+pub(crate) trait Queued {
     /// Length in octets, as the queue counts it.
     fn octets(&self) -> u32;
 
@@ -48,7 +50,7 @@ pub enum Discipline {
 
 /// Why a queue dropped a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
+pub(crate) enum Reason {
     /// The queue was full. FQ-CoDel makes room by dropping from the longest of its queues, and so not always the newest.
     Full,
     /// The discipline dropped it because packets wait for too long.
@@ -59,7 +61,7 @@ pub enum Reason {
 
 /// A bounded queue of one of the disciplines. As large as the simplest, which most stations have.
 #[derive(Clone, Debug)]
-pub enum InterfaceQueue<T> {
+pub(crate) enum InterfaceQueue<T> {
     /// See [`DropTail`].
     DropTail(DropTail<T>),
     /// See [`Discipline::Priority`].
@@ -72,7 +74,7 @@ pub enum InterfaceQueue<T> {
 
 impl<T: Queued> InterfaceQueue<T> {
     /// An empty queue with `capacity` places.
-    pub fn new(discipline: Discipline, capacity: u32) -> Self {
+    pub(crate) fn new(discipline: Discipline, capacity: u32) -> Self {
         match discipline {
             Discipline::DropTail => Self::DropTail(DropTail::new(capacity)),
             Discipline::Priority => Self::Priority(DropTail::new(capacity)),
@@ -83,7 +85,7 @@ impl<T: Queued> InterfaceQueue<T> {
 
     /// Appends `item`, and hands `dropped` what has no place: `item` itself, under FQ-CoDel older ones, or the last one where an
     /// urgent item goes first.
-    pub fn push(&mut self, item: T, now: Instant, mut dropped: impl FnMut(T, Reason)) {
+    pub(crate) fn push(&mut self, item: T, now: Instant, mut dropped: impl FnMut(T, Reason)) {
         let refused = match self {
             Self::Priority(queue) if item.is_urgent() => queue.push_first(item).map_or(Ok(()), Err),
             Self::DropTail(queue) | Self::Priority(queue) => queue.push(item),
@@ -99,7 +101,7 @@ impl<T: Queued> InterfaceQueue<T> {
     }
 
     /// Takes the next one out that is worth sending at `now`, and hands `dropped` those that are not.
-    pub fn pop(&mut self, now: Instant, mut dropped: impl FnMut(T, Reason)) -> Option<T> {
+    pub(crate) fn pop(&mut self, now: Instant, mut dropped: impl FnMut(T, Reason)) -> Option<T> {
         loop {
             let item = match self {
                 Self::DropTail(queue) | Self::Priority(queue) => queue.pop(),
@@ -114,7 +116,7 @@ impl<T: Queued> InterfaceQueue<T> {
     }
 
     /// Takes out all that `is_unwanted`: the oldest first, under FQ-CoDel queue by queue. They are no drops of the discipline.
-    pub fn remove_all(&mut self, is_unwanted: impl Fn(&T) -> bool) -> Vec<T> {
+    pub(crate) fn remove_all(&mut self, is_unwanted: impl Fn(&T) -> bool) -> Vec<T> {
         match self {
             Self::DropTail(queue) | Self::Priority(queue) => queue.remove_all(is_unwanted),
             Self::CoDel(queue) => queue.remove_all(is_unwanted),
@@ -123,7 +125,7 @@ impl<T: Queued> InterfaceQueue<T> {
     }
 
     /// How many wait.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Self::DropTail(queue) | Self::Priority(queue) => queue.len(),
             Self::CoDel(queue) => queue.len(),
@@ -131,13 +133,8 @@ impl<T: Queued> InterfaceQueue<T> {
         }
     }
 
-    /// Whether none waits.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// How many can come before one must be dropped for want of a place.
-    pub fn space(&self) -> usize {
+    pub(crate) fn space(&self) -> usize {
         match self {
             Self::DropTail(queue) | Self::Priority(queue) => queue.space(),
             Self::CoDel(queue) => queue.space(),
@@ -146,7 +143,7 @@ impl<T: Queued> InterfaceQueue<T> {
     }
 
     /// What waits: the oldest first, under FQ-CoDel in no particular order.
-    pub fn iter(&self) -> impl Iterator<Item = &T> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         let (drop_tail, codel, fq_codel) = match self {
             Self::DropTail(queue) | Self::Priority(queue) => (Some(queue.iter()), None, None),
             Self::CoDel(queue) => (None, Some(queue.iter()), None),

@@ -177,7 +177,7 @@ proptest! {
                         let last = last_of_flow.insert(item.flow, item.id);
                         prop_assert!(last.is_none_or(|last| last < item.id));
                     } else {
-                        prop_assert!(queue.is_empty());
+                        prop_assert_eq!(queue.len(), 0);
                     }
                     prop_assert_eq!(before - queue.len(), out);
                 }

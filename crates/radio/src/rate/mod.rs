@@ -34,7 +34,7 @@ pub enum Algorithm {
 
 /// The rate control of one station: a state for each receiver.
 #[derive(Clone, Debug)]
-pub struct RateControl {
+pub(crate) struct RateControl {
     algorithm: Algorithm,
     phy: Phy,
     /// What is chosen from, ascending.
@@ -54,7 +54,7 @@ enum Link {
 impl RateControl {
     /// Chooses among `rates` (all of `phy`, if there are none). The run's `seed` and the `station` name the draws
     /// of Minstrel.
-    pub fn new(algorithm: Algorithm, phy: Phy, rates: &[TxVector], seed: u64, station: StationId) -> Self {
+    pub(crate) fn new(algorithm: Algorithm, phy: Phy, rates: &[TxVector], seed: u64, station: StationId) -> Self {
         let mut rates = if rates.is_empty() { phy.vectors() } else { rates }.to_vec();
         rates.sort_by_key(|rate| rate.data_rate());
         rates.dedup();
@@ -62,7 +62,7 @@ impl RateControl {
     }
 
     /// The rate of the next attempt at the frame in hand, which goes to `receiver`; `retry` attempts have failed.
-    pub fn select(&mut self, receiver: StationId, now: Instant, retry: u32) -> TxVector {
+    pub(crate) fn select(&mut self, receiver: StationId, now: Instant, retry: u32) -> TxVector {
         if let Algorithm::Fixed(rate) = self.algorithm {
             return rate;
         }
@@ -82,12 +82,12 @@ impl RateControl {
     }
 
     /// The attempt at `rate` was acknowledged.
-    pub fn on_success(&mut self, receiver: StationId, rate: TxVector) {
+    pub(crate) fn on_success(&mut self, receiver: StationId, rate: TxVector) {
         self.on_report(receiver, rate, true);
     }
 
     /// The attempt at `rate` was not acknowledged.
-    pub fn on_failure(&mut self, receiver: StationId, rate: TxVector) {
+    pub(crate) fn on_failure(&mut self, receiver: StationId, rate: TxVector) {
         self.on_report(receiver, rate, false);
     }
 

@@ -75,12 +75,14 @@ impl AccessPoint {
     }
 
     /// Whether a station has joined.
-    pub fn has_station(&self, station: MacAddress) -> bool {
+    #[cfg(test)]
+    pub(super) fn has_station(&self, station: MacAddress) -> bool {
         self.stations.get(&station).is_some_and(|peer| peer.has_joined)
     }
 
     /// How the network behaves.
-    pub fn coexistence(&self) -> Coexistence {
+    #[cfg(test)]
+    pub(super) fn coexistence(&self) -> Coexistence {
         self.coexistence
     }
 
@@ -160,6 +162,7 @@ impl AccessPoint {
     }
 
     /// Takes out the next output.
+    #[must_use = "an output that is not carried out is lost"]
     pub fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
     }

@@ -145,6 +145,7 @@ impl Station {
     }
 
     /// Takes out the next output.
+    #[must_use = "an output that is not carried out is lost"]
     pub fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
     }

@@ -46,7 +46,7 @@ struct Wave {
 
 impl LinkShadowing {
     /// Number of plane waves.
-    pub const WAVES: u32 = 128;
+    pub(crate) const WAVES: u32 = 128;
 
     /// With a standard deviation of `deviation` dB that falls to 1/e over `decorrelation` metres (at least 1 mm).
     pub fn new(seed: u64, deviation: f64, decorrelation: f64) -> Self {
@@ -133,7 +133,7 @@ impl FrameShadowing {
     }
 
     /// That of a transmission, by its number in the run.
-    pub fn of(&self, transmission: u64) -> ShadowedFrame {
+    pub(crate) fn of(&self, transmission: u64) -> ShadowedFrame {
         let draws = Streams::new(self.seed, Purpose::FrameShadowing, transmission);
         ShadowedFrame { deviation: self.deviation, draws }
     }
@@ -149,7 +149,7 @@ pub struct ShadowedFrame {
 
 impl ShadowedFrame {
     /// The gain in dB at a receiver, by its station.
-    pub fn decibels(&self, receiver: u32) -> f64 {
+    pub(crate) fn decibels(&self, receiver: u32) -> f64 {
         self.deviation * variate::normal(&mut self.draws.stream(u64::from(receiver)))
     }
 
