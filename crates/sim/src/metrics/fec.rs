@@ -1,7 +1,7 @@
 //! What forward error correction cost a flow, and what it brought.
 
-use crate::host::FEC_SOURCE_TRAILER;
 use hopcast_protocols::time::Duration;
+use hopcast_wire::fec::PAYLOAD_ID_LEN;
 use serde::{Deserialize, Serialize};
 
 /// FEC in figures; all `None` for a flow without.
@@ -52,7 +52,7 @@ impl Repair {
 
     /// The figures of a flow whose application wrote so much.
     pub(super) fn summary(&self, written_packets: u64, written_bytes: u64) -> FecSummary {
-        let overhead = self.sent_bytes + u64::from(FEC_SOURCE_TRAILER) * written_packets;
+        let overhead = self.sent_bytes + PAYLOAD_ID_LEN as u64 * written_packets;
         let recovered = self.recovered_packets;
         FecSummary {
             repair_packets: Some(self.sent_packets),

@@ -6,7 +6,6 @@ use super::{
     Arrival, Census, DropCause, FecSummary, Identified, Jitter, Ledger, Loss, Monitor, PathState, PlayerSpec,
     PlayerSummary, RateControl, Scores, Series, Truth, Unjudged,
 };
-use crate::host::packet::Tag;
 use crate::id::{FlowId, NodeId};
 use hdrhistogram::Histogram;
 use hopcast_protocols::time::{Duration, Instant};
@@ -247,9 +246,9 @@ impl FlowMetrics {
         self.ledger.handle_refused(seq);
     }
 
-    /// The source's FEC made a repair packet of `octets`. Returns its number, as [`Tag::seq`] has it.
+    /// The source's FEC made a repair packet of `octets`. Returns its number among the flow's repair packets, from zero.
     pub fn handle_repair_sent(&mut self, octets: u32) -> u64 {
-        Tag::FIRST_REPAIR + self.repair.handle_sent(octets)
+        self.repair.handle_sent(octets)
     }
 
     /// A repair packet reached the sink.

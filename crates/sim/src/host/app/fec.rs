@@ -1,7 +1,7 @@
 //! Forward error correction at programs: repair packets behind what a source writes, and what a sink makes of both.
 
 use crate::host::Context;
-use crate::host::packet::{Coded, Datagram};
+use crate::host::packet::{Coded, Datagram, Tag};
 use crate::host::socket::Unit;
 use crate::id::FlowId;
 use hopcast_protocols::fec::{Adu, Config, Counting, Decoder, Encoder};
@@ -58,7 +58,7 @@ impl Protection {
     pub(in crate::host) fn take_repair(&mut self, flow: FlowId, cx: &mut Context<'_>) -> Option<Unit> {
         let octets = self.waiting()?;
         let coded = self.next.take().map(Arc::new);
-        let seq = cx.flows[flow].handle_repair_sent(octets);
+        let seq = Tag::FIRST_REPAIR + cx.flows[flow].handle_repair_sent(octets);
         Some(Unit { seq, created: cx.now, expires: self.expires, octets, coded })
     }
 
