@@ -30,6 +30,27 @@ pub type MakeErrorModel = Arc<dyn Fn(Streams) -> Box<dyn ErrorModel> + Send + Sy
 /// Makes the mobility model of a node from where the node is placed and a stream of random numbers for it.
 pub type MakeMobility = Arc<dyn Fn(Position, Stream) -> Box<dyn Mobility> + Send + Sync>;
 
+/// A congestion control of TCP that a user has added, with its parameters.
+#[derive(Clone)]
+pub struct CustomCongestionControl {
+    /// As the scenario calls it.
+    pub name: String,
+    /// Makes that of one end of a connection.
+    pub make: MakeCongestionControl,
+}
+
+impl fmt::Debug for CustomCongestionControl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CustomCongestionControl").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl PartialEq for CustomCongestionControl {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && Arc::ptr_eq(&self.make, &other.make)
+    }
+}
+
 /// Additions that a scenario may name. One without additions is the default.
 ///
 /// Each kind of models has two ways in. `add_*` takes a function that makes a model; the parameters of the scenario are read as its

@@ -18,7 +18,7 @@ use hopcast_radio::rate::Algorithm;
 
 use crate::host::card::CardConfig;
 use crate::id::NodeId;
-use crate::registry::{MakeApplication, MakeCongestionControl, MakeRouting};
+use crate::registry::{CustomCongestionControl, MakeApplication, MakeRouting};
 
 /// One simulation: what to run, for how long.
 #[derive(Clone, Debug)]
@@ -520,27 +520,6 @@ pub struct Tcp {
     pub timestamps: bool,
     /// Whether the routing protocol of the sender tells of broken routes.
     pub elfn: bool,
-}
-
-/// A congestion control of TCP that a user has added, with its parameters.
-#[derive(Clone)]
-pub struct CustomCongestionControl {
-    /// As the scenario calls it.
-    pub name: String,
-    /// Makes that of one end of a connection.
-    pub make: MakeCongestionControl,
-}
-
-impl core::fmt::Debug for CustomCongestionControl {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("CustomCongestionControl").field("name", &self.name).finish_non_exhaustive()
-    }
-}
-
-impl PartialEq for CustomCongestionControl {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name && Arc::ptr_eq(&self.make, &other.make)
-    }
 }
 
 /// What a flow sends.

@@ -8,7 +8,7 @@ use crate::host::packet::{Body, Tag};
 use crate::host::{Context, Endpoint, FIRST_PORT, Slot, Stack};
 use crate::id::{FlowId, NodeId};
 use crate::metrics::TcpStatistics;
-use crate::scenario::model::CustomCongestionControl;
+use crate::registry::CustomCongestionControl;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::tcp::congestion::CongestionControl;
 use hopcast_protocols::transport::tcp::{CloseReason, Config, Connection, Output, Segment, State};

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::super::Resolver;
 use super::super::custom::Custom;
+use crate::registry::CustomCongestionControl;
 use crate::scenario::declare::{computed, is, nothing};
 use crate::scenario::model;
 use crate::scenario::quantity::{Size, Time, TimeOrOff};
@@ -208,9 +209,9 @@ impl Resolver<'_> {
     }
 
     /// A congestion control that a program has added.
-    fn congestion_control(&mut self, index: &str, custom: Custom) -> Option<model::CustomCongestionControl> {
+    fn congestion_control(&mut self, index: &str, custom: Custom) -> Option<CustomCongestionControl> {
         let models = &self.source.registry.congestion_control;
         let make = self.custom(&["flows", index, "transport", "congestion"], "congestion control", &custom, models)?;
-        Some(model::CustomCongestionControl { name: custom.name, make })
+        Some(CustomCongestionControl { name: custom.name, make })
     }
 }
