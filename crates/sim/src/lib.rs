@@ -50,6 +50,7 @@ pub mod engine;
 pub mod execute;
 pub mod host;
 pub mod id;
+pub mod layout;
 pub mod metrics;
 pub mod mobility;
 pub mod network;

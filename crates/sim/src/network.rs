@@ -1,6 +1,5 @@
-//! Which interfaces the nodes of a scenario have, who is whose neighbour over which of them, and the shortest paths.
+//! Who is whose neighbour over which interface, and the shortest paths.
 //!
-//! A node's interfaces are its radios, in the order of the scenario, then its ends of wires, in the order of the links.
 //! Between two nodes with several ways, a wire comes before the radios, and the first radio of the sender before the
 //! others. Radios are neighbours if one decodes the other's data frames, they are on one channel, and of one network.
 //! Stations and access points are no neighbours of ad-hoc nodes, nor of their own kind: a station has one access point,
@@ -10,83 +9,20 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::routing::fixed::ShortestPaths;
-use hopcast_radio::mac::{Payload, StationId};
+use hopcast_radio::mac::StationId;
 use hopcast_radio::units::Power;
 
-use crate::engine::{Attachment, Ports};
-use crate::host::card::Cards;
+use crate::engine::Attachment;
 use crate::host::{Destinations, Hop, Host, Interface, Routes};
 use crate::id::NodeId;
+use crate::layout::{Station, groups, ports, stations};
 use crate::paths::{LossyLink, Paths};
-use crate::scenario::model::{Flow, Group, NodeRadio, Relay, Role, Routing, Scenario};
+use crate::scenario::model::{Flow, Group, Relay, Role, Routing, Scenario};
 use crate::topology::Topology;
-use crate::wired::Wire;
 
 /// What stands for the share of frames that pass where none do: any way over links that let some pass comes first.
 const OUT_OF_REACH: f64 = 1e-9;
-
-/// A radio on the medium, and whose it is.
-#[derive(Clone, Copy, Debug)]
-pub struct Station<'a> {
-    /// The node.
-    pub node: NodeId,
-    /// Place among the radios of the node.
-    pub radio: u32,
-    /// What kind of node it is.
-    pub role: Role,
-    /// Its parameters.
-    pub config: &'a NodeRadio,
-}
-
-impl Station<'_> {
-    /// Whether the other is a radio of the same network on the same channel, which may decode its frames and heed them.
-    fn is_joined_to(&self, other: &Self) -> bool {
-        self.config.network == other.config.network && self.config.frequency == other.config.frequency
-    }
-}
-
-/// The radios of all nodes, by [`StationId`]: node by node.
-pub fn stations(scenario: &Scenario) -> Vec<Station<'_>> {
-    let mut stations = Vec::new();
-    for (group, node) in groups(scenario).zip(0..) {
-        let radios = group.radios.iter().zip(0..);
-        stations.extend(radios.map(|(config, radio)| Station { node: NodeId(node), radio, role: group.role, config }));
-    }
-    stations
-}
-
-/// The interfaces of all nodes.
-pub fn ports(scenario: &Scenario) -> Ports {
-    let mut interfaces: Vec<Vec<Attachment>> = groups(scenario).map(|_| Vec::new()).collect();
-    for (station, index) in stations(scenario).iter().zip(0..) {
-        interfaces[station.node.0 as usize].push(Attachment::Station(StationId(index)));
-    }
-    for (link, index) in scenario.links.iter().zip(0..) {
-        for (node, wire) in link.between.iter().zip([2 * index, 2 * index + 1]) {
-            interfaces[node.0 as usize].push(Attachment::Wire(wire));
-        }
-    }
-    Ports::new(&interfaces)
-}
-
-/// The wires of all links, two for each, for a run with `seed`.
-pub fn wires<P: Payload>(scenario: &Scenario, seed: u64) -> Vec<Wire<P>> {
-    let wire = |link: usize, direction: u64| {
-        let random = Stream::new(seed, Purpose::LinkLoss, link as u64, direction);
-        Wire::new(scenario.links[link].config, random)
-    };
-    (0..scenario.links.len()).flat_map(|link| [wire(link, 0), wire(link, 1)]).collect()
-}
-
-/// The cards of all nodes, by node; none at all if no node has one.
-pub fn cards(scenario: &Scenario) -> Vec<Option<Cards>> {
-    if scenario.groups.iter().all(|group| group.card.is_none()) {
-        return Vec::new();
-    }
-    groups(scenario).map(|group| group.card.map(|config| Cards::new(config, group.radios.len()))).collect()
-}
 
 /// Neighbours and paths.
 #[derive(Clone, Debug)]
@@ -331,67 +267,6 @@ pub fn dissociate(scenario: &Scenario, hosts: &mut [Host]) {
             }
         }
     }
-}
-
-/// Who could be reached over each interface of each node, whether in range or not.
-#[derive(Clone, Debug, Default)]
-pub struct Neighbours {
-    /// By node: its radios, in the order of its interfaces.
-    radios: Vec<Vec<(StationId, Channel)>>,
-    /// By node: the nodes at the other ends of its wires, in the order of the interfaces after the radios.
-    wires: Vec<Vec<NodeId>>,
-}
-
-/// What radios share that may hear each other's frames and heed them: the frequency, and the name of the network.
-type Channel = (u64, u32);
-
-impl Neighbours {
-    /// Those of `scenario`.
-    pub fn new(scenario: &Scenario) -> Self {
-        let nodes = groups(scenario).count();
-        let mut neighbours = Self { radios: vec![Vec::new(); nodes], wires: vec![Vec::new(); nodes] };
-        for (station, index) in stations(scenario).iter().zip(0..) {
-            let channel = (station.config.frequency.to_bits(), station.config.network);
-            neighbours.radios[station.node.0 as usize].push((StationId(index), channel));
-        }
-        for link in &scenario.links {
-            let [a, b] = link.between;
-            neighbours.wires[a.0 as usize].push(b);
-            neighbours.wires[b.0 as usize].push(a);
-        }
-        neighbours
-    }
-
-    /// The way from `node` over one of its interfaces to `to`; `None` if it doesn't lead there.
-    pub fn hop(&self, node: NodeId, interface: u32, to: NodeId) -> Option<Hop> {
-        let radios = &self.radios[node.0 as usize];
-        match radios.get(interface as usize) {
-            Some((_, channel)) if to != node => {
-                let (station, _) = self.radios.get(to.0 as usize)?.iter().find(|(_, other)| other == channel)?;
-                Some(Hop { interface, node: to, station: Some(*station) })
-            }
-            Some(_) => None,
-            None => {
-                let other = *self.wires[node.0 as usize].get(interface as usize - radios.len())?;
-                (other == to).then_some(Hop { interface, node: to, station: None })
-            }
-        }
-    }
-
-    /// The radios of `node`, in the order of its interfaces, of which they are the first.
-    pub fn radios(&self, node: NodeId) -> impl Iterator<Item = StationId> {
-        self.radios[node.0 as usize].iter().map(|&(station, _)| station)
-    }
-
-    /// To all that an interface of `node` leads to.
-    pub fn all(&self, node: NodeId, interface: u32) -> Hop {
-        let wire = (interface as usize).checked_sub(self.radios[node.0 as usize].len());
-        Hop { interface, node: wire.map_or(NodeId::ALL, |wire| self.wires[node.0 as usize][wire]), station: None }
-    }
-}
-
-fn groups(scenario: &Scenario) -> impl Iterator<Item = &Group> {
-    scenario.groups.iter().flat_map(|group| group.node_names.iter().map(move |_| group))
 }
 
 /// For each station of role `station`, the access point that it hears strongest; of equals the nearest. Of those that hear none

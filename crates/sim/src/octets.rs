@@ -15,7 +15,7 @@ use hopcast_wire::{MacAddress, arp, dccp, ethernet, ieee80211, ipv4, llc, radiot
 use crate::address::{BSSID, ip_address, mac_address};
 use crate::host::packet::{Body, IPV4_HEADER, MAX_IP_PAYLOAD, Packet, RealPart, RoutingPart};
 use crate::host::{Management, Raw, Sdu};
-use crate::network::{self, Station};
+use crate::layout::{self, Station};
 use crate::scenario::model::{Role, Scenario};
 
 /// Octets of a management frame's header (IEEE 802.11-2020, 9.3.3.1).
@@ -45,7 +45,7 @@ impl Encoder {
             (libm::round(frequency / 1e6) as u16, station.role)
         };
         Self {
-            stations: network::stations(scenario).iter().map(station).collect(),
+            stations: layout::stations(scenario).iter().map(station).collect(),
             has_power: radio.propagation.frequency().is_some(),
             octets: Vec::new(),
             transport: Vec::new(),

@@ -5,7 +5,7 @@ use core::fmt::Write as _;
 use hopcast_protocols::time::Instant;
 use hopcast_radio::propagation::Position;
 use hopcast_sim::id::NodeId;
-use hopcast_sim::mobility::Motion;
+use hopcast_sim::layout;
 use hopcast_sim::scenario::{Scenario, Source};
 
 /// So many nodes, one on 100 m by 100 m, at up to 5 m/s. One of eight sends eight packets a second to the node that is nearest
@@ -27,7 +27,7 @@ placement = {{ shape = "uniform", width = {side}, height = {side} }}
 mobility = {{ model = "random-waypoint", speed = ["0.5 m/s", "5 m/s"], pause = "0 s" }}
 "#
     );
-    let mut motion = Motion::new(&read(&text), seed);
+    let mut motion = layout::motion(&read(&text), seed);
     let places: Vec<Position> = (0..nodes).map(|node| motion.position(NodeId(node), Instant::START)).collect();
     for (from, &here) in places.iter().enumerate().step_by(8) {
         let others = places.iter().enumerate().filter(|(to, _)| *to != from);

@@ -19,7 +19,7 @@ use hopcast_wire::pcapng::{self, LinkType};
 
 use crate::engine::{Attachment, Port, Ports, Tap};
 use crate::host::Sdu;
-use crate::network;
+use crate::layout;
 use crate::octets::Encoder;
 use crate::results::OutputError;
 use crate::results::output::{Part, commit_all};
@@ -39,7 +39,7 @@ impl Capture {
     /// The first file that could not be begun.
     pub fn create(folder: &Path, scenario: &Scenario, seed: Option<u64>) -> Result<Self, OutputError> {
         let names = scenario.groups.iter().flat_map(|group| &group.node_names);
-        let ports = network::ports(scenario);
+        let ports = layout::ports(scenario);
         let create = |(name, node): (&String, usize)| {
             Node::create(&folder.join(names::of(name, seed)), name, ports.attachments(node))
         };

@@ -32,6 +32,7 @@ mod tests;
 
 pub use app::SourceOptions;
 pub use app::fec::{FEC_HEADER, FEC_SOURCE_TRAILER};
+pub use ip::neighbours::Neighbours;
 pub use ip::reassembly::{REASSEMBLY_MEMORY, REASSEMBLY_TIMEOUT};
 pub use ip::router::{Neighbour, ROUTE_QUEUE_PACKETS, ROUTE_QUEUE_TIMEOUT, Router};
 pub use ip::routes::{Destinations, Hop, Routes};

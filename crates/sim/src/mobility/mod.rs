@@ -14,12 +14,15 @@ mod statistics;
 pub mod trace;
 
 use core::fmt;
+use std::sync::Arc;
 
+use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::Duration;
 use hopcast_radio::propagation::Position;
 
 pub use gauss_markov::GaussMarkov;
 pub use motion::Motion;
+pub use placement::Placement;
 pub(crate) use placement::{bounds, place};
 pub use random_waypoint::RandomWaypoint;
 pub use rest::Rest;
@@ -32,6 +35,24 @@ pub trait Mobility: fmt::Debug + Send {
     /// Legs are asked for as time comes near them, a little ahead, and never again. Who stays where it is gives a leg to
     /// where it begins, of [`Duration::MAX`] if it stays for ever.
     fn next_leg(&mut self) -> Leg;
+}
+
+/// A model of mobility, with its parameters.
+#[derive(Clone)]
+pub struct Moving {
+    /// Makes the model of a node from its number in the group, where it is placed, and a stream of random numbers for it.
+    pub make: MakeMoving,
+}
+
+/// See [`Moving::make`].
+pub type MakeMoving = Arc<dyn Fn(usize, Position, Stream) -> Box<dyn Mobility> + Send + Sync>;
+
+impl fmt::Debug for Moving {
+    /// As the first node of the group gets it at the origin, with the parameters.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let model = (self.make)(0, Position::default(), Stream::new(0, Purpose::Mobility, 0, 0));
+        f.debug_struct("Moving").field("model", &model).finish()
+    }
 }
 
 /// A straight piece of a way, at an even speed.

@@ -2,13 +2,11 @@
 
 use std::collections::VecDeque;
 
-use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_radio::propagation::Position;
 
-use super::{Leg, Mobility, Rest, place};
+use super::{Leg, Mobility, Rest};
 use crate::id::NodeId;
-use crate::scenario::model::{self, Scenario};
 
 /// The most legs that are drawn ahead for a node, so that memory has a bound however short legs are.
 const AHEAD: usize = 64;
@@ -41,23 +39,10 @@ struct Course {
 }
 
 impl Motion {
-    /// That of a run of `scenario` with `seed`, at its start.
-    pub fn new(scenario: &Scenario, seed: u64) -> Self {
-        let mut models: Vec<Box<dyn Mobility>> = Vec::new();
-        for (group, index) in scenario.groups.iter().zip(0_u64..) {
-            let count = group.node_names.len();
-            models.extend((0..count).map(|node| -> Box<dyn Mobility> {
-                let placed = place(&group.placement, node, count, seed, index);
-                match &group.mobility {
-                    model::Mobility::Static => Box::new(Rest(placed)),
-                    model::Mobility::Moving(model) => {
-                        (model.make)(node, placed, Stream::new(seed, Purpose::Mobility, index, node as u64))
-                    }
-                }
-            }));
-        }
-        let moves = scenario.groups.iter().any(|group| !matches!(group.mobility, model::Mobility::Static));
-        Self { moves, ..Self::of(models) }
+    /// That of nodes that stay where they are, at these places.
+    pub fn at_rest(places: impl IntoIterator<Item = Position>) -> Self {
+        let models = places.into_iter().map(|place| -> Box<dyn Mobility> { Box::new(Rest(place)) });
+        Self { moves: false, ..Self::of(models.collect()) }
     }
 
     /// That of nodes with these models.

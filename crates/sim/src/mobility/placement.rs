@@ -4,7 +4,37 @@ use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_radio::propagation::Position;
 
 use super::Area;
-use crate::scenario::model::Placement;
+
+/// Where the nodes of a group stand, in metres.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Placement {
+    /// Along the x axis.
+    Line {
+        /// Between neighbours.
+        spacing: f64,
+    },
+    /// Row by row.
+    Grid {
+        /// Nodes in a row.
+        columns: u32,
+        /// Between neighbours, along both axes.
+        spacing: f64,
+    },
+    /// Evenly around the origin.
+    Circle {
+        /// From the origin.
+        radius: f64,
+    },
+    /// One by one.
+    Points(Vec<[f64; 2]>),
+    /// Drawn for each seed.
+    Uniform {
+        /// Along x.
+        width: f64,
+        /// Along y.
+        height: f64,
+    },
+}
 
 /// The position of node `node` of `count` in the group with this index, in metres; that of placement `uniform` is drawn for
 /// `seed`.

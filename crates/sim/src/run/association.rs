@@ -19,7 +19,7 @@ use hopcast_wire::ieee80211::management::{AccessCategoryParameters, Capability, 
 
 use crate::address::{mac_address, station_of};
 use crate::engine::Port;
-use crate::network;
+use crate::layout;
 use crate::scenario::model::{self, Role, Scenario};
 
 /// For how long a station that waits for beacons listens: an interval and a tenth of it, as beacons may come late. (Linux's
@@ -108,7 +108,7 @@ impl Associations {
         let Some(association) = scenario.radio.association else { return Self::default() };
         let hosts: usize = scenario.groups.iter().map(|group| group.node_names.len()).sum();
         let mut members: Vec<Vec<Member>> = (0..hosts).map(|_| Vec::new()).collect();
-        for (radio, phy) in network::stations(scenario).iter().zip(phys) {
+        for (radio, phy) in layout::stations(scenario).iter().zip(phys) {
             let machine = machine(scenario, association, radio, phy, seed);
             members[radio.node.0 as usize].extend(machine.map(|machine| Member {
                 interface: radio.radio,
@@ -297,7 +297,7 @@ fn is_erp(phy: &Phy, radio: &model::NodeRadio) -> bool {
 fn machine(
     scenario: &Scenario,
     association: model::Association,
-    radio: &network::Station<'_>,
+    radio: &layout::Station<'_>,
     phy: &Phy,
     seed: u64,
 ) -> Option<Machine> {

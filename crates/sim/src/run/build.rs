@@ -13,8 +13,8 @@ use super::stations::Stations;
 use crate::engine::Engine;
 use crate::host::SduPool;
 use crate::id::NodeId;
+use crate::layout;
 use crate::metrics::Counters;
-use crate::mobility::Motion;
 use crate::network::{self, Network};
 use crate::scenario::model::{Errors, LossLevel, Scenario};
 use crate::topology::Topology;
@@ -31,8 +31,8 @@ pub(super) fn simulation(
     goes_on: &dyn Fn() -> bool,
 ) -> Result<Option<Simulation>, TrafficError> {
     let radio = &scenario.radio;
-    let radios = network::stations(scenario);
-    let motion = Motion::new(scenario, seed);
+    let radios = layout::stations(scenario);
+    let motion = layout::motion(scenario, seed);
     let Some(topology) = Topology::new_while(radio, &radios, motion, seed, goes_on) else { return Ok(None) };
     let Some(network) = Network::new_while(scenario, &topology, goes_on) else { return Ok(None) };
     let mut machines = machines(scenario, &network, seed, hosting)?;
@@ -40,7 +40,7 @@ pub(super) fn simulation(
     let stations = Stations::new(radio, &radios, seed);
     let phys: Vec<Phy> = radios.iter().map(|radio| stations.phy(radio.config)).collect();
     let hosts = hosts(scenario, seed, hosting, machines, &phys);
-    let mac = |(radio, index): (&network::Station<'_>, u32)| {
+    let mac = |(radio, index): (&layout::Station<'_>, u32)| {
         let mut mac = stations.mac(StationId(index), radio, hosts.cards_at(radio.node));
         let router = hosts.hosts[radio.node.0 as usize].router();
         if router.is_some_and(|router| router.protocol().is_promiscuous()) {
@@ -49,12 +49,12 @@ pub(super) fn simulation(
         mac
     };
     let macs = radios.iter().zip(0..).map(mac).collect();
-    let (wires, ports) = (network::wires(scenario, seed), hosts.ports.clone());
+    let (wires, ports) = (layout::wires(scenario, seed), hosts.ports.clone());
     let mut engine = Engine::with_ports(topology.into_medium(), macs, wires, ports, hosts);
     if !radio.standard.acknowledges() {
         engine.set_unacknowledged();
     }
-    let mut motion = Motion::new(scenario, seed);
+    let mut motion = layout::motion(scenario, seed);
     let nodes = (0..engine.ports().hosts() as u32).map(NodeId);
     let positions = nodes.map(|node| motion.position(node, Instant::START)).collect();
     let end = Instant::START + scenario.duration;
@@ -72,7 +72,7 @@ fn hosts(scenario: &Scenario, seed: u64, hosting: Hosting, machines: Machines, p
         Errors::Packet { steps, level: LossLevel::Network } => Some(PacketErrors::stepped(seed, steps.clone())),
         _ => None,
     };
-    let ports = network::ports(scenario);
+    let ports = layout::ports(scenario);
     let observer = Observer::new(scenario, seed, &ports, &hosts);
     let associations = Associations::new(scenario, phys, seed);
     if !associations.is_empty() {
@@ -85,7 +85,7 @@ fn hosts(scenario: &Scenario, seed: u64, hosting: Hosting, machines: Machines, p
         pool: SduPool::default(),
         errors,
         ports,
-        cards: network::cards(scenario),
+        cards: layout::cards(scenario),
         observer,
         associations,
         real,

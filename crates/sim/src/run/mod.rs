@@ -25,10 +25,10 @@ use crate::id::{FlowId, NodeId};
 use crate::metrics::conversation::Conversations;
 use crate::metrics::{Counters, FlowTable};
 use crate::mobility::Motion;
-use crate::network;
 use crate::scenario::model::Scenario;
 use crate::traffic::{Hosting, TrafficError};
 use crate::wired::Wire;
+use crate::{layout, network};
 use hosts::Hosts;
 use real::read_frame;
 
@@ -65,7 +65,7 @@ impl Simulation {
     /// Steps in which a run of `scenario` is set up: the links of each station, and the routes to each destination of static
     /// routing.
     pub fn preparation(scenario: &Scenario) -> u64 {
-        (network::stations(scenario).len() + network::routed(scenario).iter().count()) as u64
+        (layout::stations(scenario).len() + network::routed(scenario).iter().count()) as u64
     }
 
     /// A run in which real hosts stand at the nodes that are to have them: what they send comes in by [`Self::handle_frame`],

@@ -11,7 +11,7 @@ use hopcast_radio::queue::Discipline;
 
 use crate::host::Sdu;
 use crate::host::card::Cards;
-use crate::network::Station;
+use crate::layout::Station;
 use crate::scenario::model::{NodeRadio, Radio};
 
 // At a large power of two, the parts of all stations that an event looks at would share a few sets of the processor's cache.

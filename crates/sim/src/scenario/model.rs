@@ -13,11 +13,12 @@ use hopcast_radio::fading::Distribution;
 use hopcast_radio::mac::edca::{Edition, UserPriority};
 use hopcast_radio::mac::{self, Protection};
 use hopcast_radio::phy::{ModulationClasses, Phy, ReedSolomon, Standard, TxVector};
-use hopcast_radio::propagation::{Position, Range};
+use hopcast_radio::propagation::Range;
 use hopcast_radio::rate::Algorithm;
 
 use crate::host::card::CardConfig;
 use crate::id::NodeId;
+use crate::mobility::{Moving, Placement};
 use crate::registry::{CustomCongestionControl, MakeApplication, MakeRouting};
 
 /// One simulation: what to run, for how long.
@@ -273,8 +274,8 @@ pub struct Group {
     pub card: Option<CardConfig>,
     /// Where they stand at the start, unless their mobility says where they are.
     pub placement: Placement,
-    /// How they move.
-    pub mobility: Mobility,
+    /// How they move; `None`: not at all.
+    pub mobility: Option<Moving>,
     /// How they find routes.
     pub routing: Routing,
     /// Packets of a node that may wait for a route.
@@ -370,64 +371,6 @@ pub struct WiredLink {
 
 /// Largest IP datagram on a wire by default, in bytes: that of Ethernet (RFC 894).
 pub const WIRED_MTU: u32 = 1_500;
-
-/// Where the nodes of a group stand, in metres.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Placement {
-    /// Along the x axis.
-    Line {
-        /// Between neighbours.
-        spacing: f64,
-    },
-    /// Row by row.
-    Grid {
-        /// Nodes in a row.
-        columns: u32,
-        /// Between neighbours, along both axes.
-        spacing: f64,
-    },
-    /// Evenly around the origin.
-    Circle {
-        /// From the origin.
-        radius: f64,
-    },
-    /// One by one.
-    Points(Vec<[f64; 2]>),
-    /// Drawn for each seed.
-    Uniform {
-        /// Along x.
-        width: f64,
-        /// Along y.
-        height: f64,
-    },
-}
-
-/// How the nodes of a group move.
-#[derive(Clone, Debug)]
-pub enum Mobility {
-    /// Not at all.
-    Static,
-    /// By a model.
-    Moving(Moving),
-}
-
-/// A model of mobility, with its parameters.
-#[derive(Clone)]
-pub struct Moving {
-    /// Makes the model of a node from its number in the group, where it is placed, and a stream of random numbers for it.
-    pub make: MakeMoving,
-}
-
-/// See [`Moving::make`].
-pub type MakeMoving = Arc<dyn Fn(usize, Position, Stream) -> Box<dyn crate::mobility::Mobility> + Send + Sync>;
-
-impl core::fmt::Debug for Moving {
-    /// As the first node of the group gets it at the origin, with the parameters.
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let model = (self.make)(0, Position::default(), Stream::new(0, Purpose::Mobility, 0, 0));
-        f.debug_struct("Moving").field("model", &model).finish()
-    }
-}
 
 /// Who passes on what is for others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

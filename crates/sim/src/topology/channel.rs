@@ -6,7 +6,7 @@ use hopcast_radio::phy::ModulationClasses;
 use hopcast_radio::propagation::{LinkShadowing, Position, Propagation, Range, Survey, propagation_delay};
 use hopcast_radio::units::{Decibel, Power};
 
-use crate::network::Station;
+use crate::layout::Station;
 use crate::scenario::model::Radio;
 
 /// All that a link depends on but the places of its ends.

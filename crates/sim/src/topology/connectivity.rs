@@ -3,8 +3,8 @@
 use super::channel::Channel;
 use super::{ByReceiver, channel, is_usable, reception};
 use crate::id::NodeId;
+use crate::layout::{self, Station};
 use crate::mobility::Motion;
-use crate::network::{self, Station};
 use crate::scenario::model::Scenario;
 use hopcast_protocols::time::Instant;
 use hopcast_radio::propagation::Position;
@@ -26,7 +26,7 @@ pub struct Connectivity {
 impl Connectivity {
     /// That of a run of `scenario` with `seed`. Shadowing and fading of single frames do not count.
     pub fn new(scenario: &Scenario, seed: u64) -> Self {
-        let stations: Vec<Station<'_>> = network::stations(scenario);
+        let stations: Vec<Station<'_>> = layout::stations(scenario);
         let nodes: usize = scenario.groups.iter().map(|group| group.node_names.len()).sum();
         let mut by_node = vec![Vec::new(); nodes];
         for (station, index) in stations.iter().zip(0..) {
@@ -37,7 +37,7 @@ impl Connectivity {
             usable: reception(&scenario.radio, &stations, seed).1,
             stations: by_node,
             wires: scenario.links.iter().map(|link| link.between).collect(),
-            motion: Motion::new(scenario, seed),
+            motion: layout::motion(scenario, seed),
         }
     }
 

@@ -20,8 +20,8 @@ use hopcast_radio::reception::{Mode, Reception, Rules, Sinr, Threshold};
 use hopcast_radio::units::{Decibel, Power, PowerRatio};
 
 use crate::id::NodeId;
+use crate::layout::Station;
 use crate::mobility::Motion;
-use crate::network::Station;
 use crate::scenario::model::{self, Errors, LossLevel, NodeRadio, Propagation, Radio};
 use channel::{Attenuation, Channel};
 pub use connectivity::Connectivity;

@@ -234,8 +234,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::layout;
     use crate::mobility::{Leg, Mobility, Movement};
-    use crate::network;
     use crate::scenario::{Scenario, Source};
 
     const RANGE: &str = r#"propagation = { model = "range", receive = "250 m", carrier_sense = "550 m" }"#;
@@ -261,11 +261,11 @@ mod tests {
     }
 
     fn channel(scenario: &Scenario) -> Channel {
-        super::super::channel(&scenario.radio, &network::stations(scenario), 1)
+        super::super::channel(&scenario.radio, &layout::stations(scenario), 1)
     }
 
     fn nodes(scenario: &Scenario) -> Vec<NodeId> {
-        network::stations(scenario).iter().map(|station| station.node).collect()
+        layout::stations(scenario).iter().map(|station| station.node).collect()
     }
 
     fn motion(ways: &[Vec<Leg>]) -> Motion {

@@ -7,8 +7,9 @@ use crate::address::ip_address;
 use crate::host::packet::MAX_UDP_PAYLOAD;
 use crate::host::{Host, HostConfig, Listener, MAX_SOCKETS, Router, Routes};
 use crate::id::{FlowId, NodeId};
+use crate::layout;
 use crate::metrics::{FlowSpec, FlowTable, PlayerSpec};
-use crate::network::{Neighbours, Network};
+use crate::network::Network;
 use crate::paths::Paths;
 use crate::scenario::ScenarioError;
 use crate::scenario::model::{Dccp, Flow, Group, Relay, Routing, Scenario, Transport};
@@ -155,7 +156,7 @@ pub fn machines(scenario: &Scenario, network: &Network, seed: u64, hosting: Host
     let paths: Vec<Path> =
         scenario.flows.iter().map(|flow| Path::new(flow, &nodes, routes)).collect::<Result<_, _>>()?;
     let tables = forwarding_tables(scenario, &paths, &nodes, network)?;
-    let neighbours = Arc::new(Neighbours::new(scenario));
+    let neighbours = Arc::new(layout::neighbours(scenario));
     let mut hosts: Vec<Host> = nodes
         .groups
         .iter()

@@ -11,7 +11,7 @@ use hopcast_radio::units::Power;
 use hopcast_sim::engine::Tap;
 use hopcast_sim::host::Sdu;
 use hopcast_sim::id::NodeId;
-use hopcast_sim::mobility::Motion;
+use hopcast_sim::layout;
 use hopcast_sim::run::Simulation;
 use hopcast_sim::scenario::{Scenario, Source};
 
@@ -113,7 +113,7 @@ fn packets_are_conserved_in_motion() {
 fn positions_are_asked_for_at_any_instant() {
     let scenario = scenario(&crowd(RANGE, "", MOVING));
     let mut simulation = Simulation::new(&scenario, 5).expect("there are paths at the start");
-    let mut motion = Motion::new(&scenario, 5);
+    let mut motion = layout::motion(&scenario, 5);
     let nodes = || (0..20).map(NodeId);
     let start: Vec<Position> = nodes().map(|node| motion.position(node, Instant::START)).collect();
     assert_eq!(simulation.positions(), start);
@@ -133,7 +133,7 @@ fn positions_are_asked_for_at_any_instant() {
 fn a_node_more_leaves_the_ways_of_the_others_as_they_were() {
     let text = crowd(RANGE, "", MOVING);
     let more = text.replace("count = 20", "count = 21");
-    let [mut few, mut many] = [text, more].map(|text| Motion::new(&scenario(&text), 9));
+    let [mut few, mut many] = [text, more].map(|text| layout::motion(&scenario(&text), 9));
     for node in (0..20).map(NodeId) {
         for second in 0..50 {
             let now = Instant::START + Duration::from_secs(second);

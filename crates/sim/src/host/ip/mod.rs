@@ -1,6 +1,7 @@
 //! IPv4 at a host: sending, receiving, forwarding (RFC 791; RFC 1122, section 3; RFC 1812, section 5).
 
 pub(in crate::host) mod fragment;
+pub(in crate::host) mod neighbours;
 pub(in crate::host) mod reassembly;
 pub(in crate::host) mod router;
 pub(in crate::host) mod routes;

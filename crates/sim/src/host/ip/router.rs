@@ -7,12 +7,12 @@
 //! of it here, and what it wants done is done here: nothing else in a host knows that there is a protocol.
 
 use crate::address::{ip_address, node_of};
+use crate::host::Neighbours;
 use crate::host::ip::fragment::Fragments;
 use crate::host::packet::{Body, Ipv4, MAX_IP_DATAGRAM, Packet, Part, RoutingPart, Tag};
 use crate::host::{Context, Ends, Hop, Sdu, Slot, Stack, Transmit, count_drop, count_host_drop};
 use crate::id::{FlowId, NodeId};
 use crate::metrics::DropCause;
-use crate::network::Neighbours;
 use hopcast_protocols::routing::queue::{RouteQueue, Waiting};
 use hopcast_protocols::routing::{
     self, Arrival, Encapsulation, Forward, LinkEvent, Message, NextHop, Output, Routing, Token, Verdict,

@@ -11,8 +11,8 @@ mod units;
 use super::packet::RoutingPart;
 use super::*;
 use crate::address::ip_address;
+use crate::layout;
 use crate::metrics::FlowSpec;
-use crate::network::Neighbours;
 use crate::scenario::model::{Relay, Transport};
 use crate::scenario::{self, Scenario};
 use hopcast_protocols::application::{AduSource, Application as Writes, AudioSource, CbrSource};
@@ -458,7 +458,7 @@ fn a_packet_that_the_routing_protocol_refuses_is_dropped_and_counted() {
     let random = Stream::new(1, Purpose::Routing, 1, 0);
     let dsr = Dsr::new(Node { address: ip_address(NodeId(1)), interfaces: 1, random }, dsr::Config::RFC_4728);
     let scenario = streams::scenario(2, Relay::Os, Transport::Udp, streams::bulk(None, 1000));
-    let neighbours = Arc::new(Neighbours::new(&scenario));
+    let neighbours = Arc::new(layout::neighbours(&scenario));
     bench.hosts[1].set_router(Router::new(Box::new(dsr), neighbours, ROUTE_QUEUE_PACKETS));
     for (packet, kind) in packets.iter().zip([0x1f, 0x7f]) {
         let mut packet = ip(packet).clone();
@@ -486,7 +486,7 @@ fn a_message_that_changes_nothing_is_told_apart() {
     "#;
     let source = scenario::Source { text: text.to_owned(), name: "line".to_owned(), ..scenario::Source::default() };
     let loaded = Scenario::parse(&source, &[]).expect("the scenario is right");
-    let neighbours = Arc::new(Neighbours::new(&loaded.scenario));
+    let neighbours = Arc::new(layout::neighbours(&loaded.scenario));
     for (host, node) in bench.hosts.iter_mut().zip(0..2) {
         let random = Stream::new(1, Purpose::Routing, node, 0);
         let node = Node { address: ip_address(NodeId(node as u32)), interfaces: 1, random };
@@ -545,7 +545,7 @@ fn a_protocol_is_told_once_when_no_packet_waits_for_a_destination_any_more() {
     let protocol = Patient::default();
     let abandoned = || protocol.0.lock().expect("one thread").clone();
     let scenario = streams::scenario(3, Relay::Os, Transport::Udp, streams::bulk(None, 1000));
-    let neighbours = Arc::new(Neighbours::new(&scenario));
+    let neighbours = Arc::new(layout::neighbours(&scenario));
     bench.hosts[1].set_router(Router::new(Box::new(protocol.clone()), neighbours, 3));
     let [first, second] = [NodeId(0), NodeId(2)];
     for (destination, told) in [(first, 0), (second, 0), (first, 0), (first, 0), (first, 1)] {

@@ -9,11 +9,11 @@ use hopcast_wire::{MacAddress, ethernet};
 use crate::address::{mac_address, station_of};
 use crate::engine::{Attachment, Port, Ports};
 use crate::host::packet::{Body, Packet};
-use crate::host::{Arrival, BegunDatagrams, Ends, Hop, Host, Listener, Neighbour, RealFrame, Sdu};
+use crate::host::{Arrival, BegunDatagrams, Ends, Hop, Host, Listener, Neighbour, Neighbours, RealFrame, Sdu};
 use crate::id::{FlowId, NodeId};
+use crate::layout;
 use crate::metrics::conversation::{Conversations, Key, Segment};
 use crate::metrics::{Census, FlowTable};
-use crate::network::Neighbours;
 use crate::octets::Encoder;
 use crate::scenario::model::Scenario;
 use transit::Transit;
@@ -65,7 +65,7 @@ impl core::fmt::Debug for RealHosts {
 
 impl RealHosts {
     pub(super) fn new(scenario: &Scenario, hosts: &[Host], listeners: Vec<Listener>) -> Self {
-        let neighbours = Neighbours::new(scenario);
+        let neighbours = layout::neighbours(scenario);
         let nodes = hosts.iter().filter(|host| host.is_real()).map(Host::node).collect();
         Self {
             encoder: Encoder::new(scenario),

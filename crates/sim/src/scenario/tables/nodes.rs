@@ -129,7 +129,7 @@ impl Resolver<'_> {
                 if !is_placed {
                     self.report(&at("placement"), "is missing", "a table with shape, or role = \"wired\"");
                 }
-                model::Placement::Line { spacing: 0.0 }
+                crate::mobility::Placement::Line { spacing: 0.0 }
             }
         };
         let mobility = self.mobility(index, group.mobility, role, &placement, &node_names);

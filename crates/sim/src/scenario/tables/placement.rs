@@ -3,10 +3,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::super::model;
 use super::super::quantity::Length;
 use super::Resolver;
-use crate::mobility::{Area, bounds};
+use crate::mobility::{self, Area, bounds};
 
 /// From one end of a placement to the other, in metres.
 const MAX_EXTENT: f64 = 1e7;
@@ -55,21 +54,21 @@ pub(super) enum Placement {
 }
 
 impl Resolver<'_> {
-    pub(super) fn placement(&mut self, index: &str, placement: Placement, count: usize) -> model::Placement {
+    pub(super) fn placement(&mut self, index: &str, placement: Placement, count: usize) -> mobility::Placement {
         let placed = match placement {
-            Placement::Line { spacing } => model::Placement::Line { spacing: spacing.0 },
-            Placement::Grid { columns, spacing } => model::Placement::Grid { columns, spacing: spacing.0 },
-            Placement::Circle { radius } => model::Placement::Circle { radius: radius.0 },
+            Placement::Line { spacing } => mobility::Placement::Line { spacing: spacing.0 },
+            Placement::Grid { columns, spacing } => mobility::Placement::Grid { columns, spacing: spacing.0 },
+            Placement::Circle { radius } => mobility::Placement::Circle { radius: radius.0 },
             Placement::Points { at } => {
                 if at.len() != count {
                     let problem = format!("places {} nodes, but there are {count}", at.len());
                     self.report(&["nodes", index, "placement", "at"], problem, format!("as many as {count}"));
                 }
-                model::Placement::Points(at.iter().map(|[x, y]| [x.0, y.0]).collect())
+                mobility::Placement::Points(at.iter().map(|[x, y]| [x.0, y.0]).collect())
             }
-            Placement::Uniform { width, height } => model::Placement::Uniform { width: width.0, height: height.0 },
+            Placement::Uniform { width, height } => mobility::Placement::Uniform { width: width.0, height: height.0 },
         };
-        let has_spacing = matches!(placed, model::Placement::Line { .. } | model::Placement::Grid { .. });
+        let has_spacing = matches!(placed, mobility::Placement::Line { .. } | mobility::Placement::Grid { .. });
         let Area { width, height, .. } = bounds(&placed, count);
         let extent = width.max(height);
         if has_spacing && extent > MAX_EXTENT {

@@ -8,6 +8,7 @@ use hopcast_radio::propagation::{Range, TwoRayGround};
 use super::model::*;
 use super::*;
 use crate::id::NodeId;
+use crate::mobility::Placement;
 
 #[test]
 fn the_string_loads_with_static_routes() {

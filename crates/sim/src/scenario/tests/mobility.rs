@@ -25,7 +25,7 @@ fn made(loaded: &Loaded) -> String {
 }
 
 fn moving(model: impl crate::mobility::Mobility + 'static) -> String {
-    format!("Moving(Moving {{ model: {model:?} }})")
+    format!("Some(Moving {{ model: {model:?} }})")
 }
 
 fn stream() -> Stream {
@@ -42,8 +42,8 @@ fn gauss_markov(config: gauss_markov::Config) -> String {
 
 #[test]
 fn nodes_rest_unless_told_otherwise() {
-    assert_eq!(mobility(&[]), "Static");
-    assert_eq!(mobility(&["nodes.a.mobility.model=static"]), "Static");
+    assert_eq!(mobility(&[]), "None");
+    assert_eq!(mobility(&["nodes.a.mobility.model=static"]), "None");
     let loaded = load(SMALL, &[]);
     assert_eq!(in_force(&loaded, "nodes.a.mobility.model"), ("static", "default: nodes stay where they stand"));
 }
@@ -189,7 +189,7 @@ fn movements_are_looked_for_beside_the_scenario_then_in_the_directories() {
         let overrides: Vec<String> = overrides.iter().map(|&set| set.into()).collect();
         let loaded = Scenario::parse(&source, &overrides).map_err(|errors| errors.to_string())?;
         let group = &loaded.scenario.groups[0];
-        let Mobility::Moving(model) = &group.mobility else { panic!("they move") };
+        let Some(model) = &group.mobility else { panic!("they move") };
         let begin = |node| (model.make)(node, Position::default(), stream()).next_leg().from.x;
         Ok::<_, String>((0..group.node_names.len()).map(begin).collect::<Vec<_>>())
     };
@@ -222,7 +222,8 @@ fn movements_are_looked_for_beside_the_scenario_then_in_the_directories() {
 
 #[test]
 fn a_program_adds_a_mobility_model() {
-    use crate::mobility::{Leg, Motion};
+    use crate::layout;
+    use crate::mobility::Leg;
 
     /// East for ever.
     #[derive(Debug)]
@@ -247,7 +248,7 @@ fn a_program_adds_a_mobility_model() {
     let source = Source { registry, ..source(SMALL) };
     let parse = |set: &str| Scenario::parse(&source, &[format!("nodes.b.mobility={{ model = \"custom\", {set} }}")]);
     let loaded = parse("name = \"east\", parameters = { speed = 2.0 }").expect("loads");
-    let mut motion = Motion::new(&loaded.scenario, 1);
+    let mut motion = layout::motion(&loaded.scenario, 1);
     let then = Instant::START + Duration::from_secs(5);
     assert!(motion.moves());
     assert_eq!(motion.position(NodeId(0), then), Position::on_ground(0.0, 0.0));

@@ -16,6 +16,7 @@ use hopcast_radio::queue::{CoDelConfig, Discipline, FqCoDelConfig};
 use super::model::*;
 use super::*;
 use crate::id::NodeId;
+use crate::mobility::Placement;
 
 const TCP: &str = r#"flows.f.transport={ protocol = "tcp" }"#;
 const BULK: &str = r#"flows.f.application={ kind = "bulk" }"#;

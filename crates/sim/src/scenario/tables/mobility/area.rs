@@ -6,9 +6,8 @@ use serde::Deserialize;
 
 use super::super::Resolver;
 use super::Group;
-use crate::mobility::{Area, bounds, place};
+use crate::mobility::{Area, Placement, bounds, place};
 use crate::scenario::declare::is;
-use crate::scenario::model;
 use crate::scenario::quantity::Length;
 
 /// A rectangle.
@@ -59,12 +58,12 @@ impl Resolver<'_> {
     pub(super) fn stand_inside(&mut self, area: Area, &Group { index, placement, names }: &Group<'_>) {
         let outside = |place: Position| !area.contains(place);
         let problem = match *placement {
-            model::Placement::Uniform { width, height } => {
+            Placement::Uniform { width, height } => {
                 let corners = [Position::default(), Position::on_ground(width, height)];
                 corners.into_iter().any(outside).then(|| "does not contain that of the placement".to_owned())
             }
             // As many places as nodes, or there is another error.
-            model::Placement::Points(ref points) if points.len() != names.len() => None,
+            Placement::Points(ref points) if points.len() != names.len() => None,
             _ => names.iter().enumerate().find_map(|(node, name)| {
                 let place = place(placement, node, names.len(), 0, 0);
                 outside(place).then(|| format!("does not contain {name}, which stands at ({}, {}) m", place.x, place.y))

@@ -6,9 +6,8 @@ use serde::Deserialize;
 use super::super::Resolver;
 use super::area::Rectangle;
 use super::{Group, Model};
-use crate::mobility::{GaussMarkov, gauss_markov};
+use crate::mobility::{GaussMarkov, MakeMoving, gauss_markov};
 use crate::scenario::declare::{computed, is, nothing};
-use crate::scenario::model;
 use crate::scenario::quantity::{Length, Speed, Time};
 
 /// Speed and direction that change a little with each step.
@@ -46,7 +45,7 @@ pub(in super::super) struct Keys {
 const CAMP: &str = "Camp, Boleng and Davies 2002";
 
 impl Model for Keys {
-    fn resolve(self, resolver: &mut Resolver<'_>, group: &Group<'_>) -> Option<model::MakeMoving> {
+    fn resolve(self, resolver: &mut Resolver<'_>, group: &Group<'_>) -> Option<MakeMoving> {
         let area = resolver.area(self.area, group);
         if self.area.is_some() {
             resolver.stand_inside(area, group);

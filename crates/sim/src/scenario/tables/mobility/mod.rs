@@ -15,7 +15,7 @@ use serde::Deserialize;
 use super::super::model;
 use super::Resolver;
 use super::custom::Custom;
-use crate::mobility::Mobility;
+use crate::mobility::{MakeMoving, Mobility, Moving, Placement};
 
 /// How nodes move.
 #[derive(Deserialize, JsonSchema)]
@@ -33,18 +33,18 @@ pub(super) enum Kinds {
 /// The keys of a model.
 trait Model {
     /// The model with these keys; `None` where they are wrong, which is reported.
-    fn resolve(self, resolver: &mut Resolver<'_>, group: &Group<'_>) -> Option<model::MakeMoving>;
+    fn resolve(self, resolver: &mut Resolver<'_>, group: &Group<'_>) -> Option<MakeMoving>;
 }
 
 /// The nodes that move.
 struct Group<'a> {
     index: &'a str,
-    placement: &'a model::Placement,
+    placement: &'a Placement,
     names: &'a [String],
 }
 
 /// A model that makes the same of each node, but for where it is placed and its stream of random numbers.
-fn each<M: Mobility + 'static>(make: impl Fn(Position, Stream) -> M + Send + Sync + 'static) -> model::MakeMoving {
+fn each<M: Mobility + 'static>(make: impl Fn(Position, Stream) -> M + Send + Sync + 'static) -> MakeMoving {
     Arc::new(move |_, placed, stream| -> Box<dyn Mobility> { Box::new(make(placed, stream)) })
 }
 
@@ -54,9 +54,9 @@ impl Resolver<'_> {
         index: &str,
         mobility: Kinds,
         role: model::Role,
-        placement: &model::Placement,
+        placement: &Placement,
         names: &[String],
-    ) -> model::Mobility {
+    ) -> Option<Moving> {
         if role == model::Role::Wired && !matches!(mobility, Kinds::Static {}) {
             let problem = "says nothing: a node of role wired has no radio";
             self.report(&["nodes", index, "mobility", "model"], problem, "another role");
@@ -69,12 +69,12 @@ impl Resolver<'_> {
             Kinds::Trace(keys) => keys.resolve(self, &group),
             Kinds::Custom(keys) => keys.resolve(self, &group),
         };
-        made.map_or(model::Mobility::Static, |make| model::Mobility::Moving(model::Moving { make }))
+        made.map(|make| Moving { make })
     }
 }
 
 impl Model for Custom {
-    fn resolve(self, resolver: &mut Resolver<'_>, group: &Group<'_>) -> Option<model::MakeMoving> {
+    fn resolve(self, resolver: &mut Resolver<'_>, group: &Group<'_>) -> Option<MakeMoving> {
         let models = &resolver.source.registry.mobility;
         let make = resolver.custom(&["nodes", group.index, "mobility"], "mobility model", &self, models)?;
         Some(Arc::new(move |_, placed, stream| make(placed, stream)))

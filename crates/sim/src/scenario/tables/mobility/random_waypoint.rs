@@ -6,9 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::super::Resolver;
 use super::area::Rectangle;
 use super::{Group, Model};
-use crate::mobility::{RandomWaypoint, random_waypoint};
+use crate::mobility::{MakeMoving, Placement, RandomWaypoint, random_waypoint};
 use crate::scenario::declare::{computed, is};
-use crate::scenario::model;
 use crate::scenario::quantity::{Speed, SpeedRange, TimeRange};
 
 /// Straight from one place to the next, each drawn evenly in the area, with a pause between two trips.
@@ -41,7 +40,7 @@ enum Start {
 alike!(Start, random_waypoint::Start: SteadyState, Classical);
 
 impl Model for Keys {
-    fn resolve(self, resolver: &mut Resolver<'_>, group: &Group<'_>) -> Option<model::MakeMoving> {
+    fn resolve(self, resolver: &mut Resolver<'_>, group: &Group<'_>) -> Option<MakeMoving> {
         let area = resolver.area(self.area, group);
         let start = self.start(resolver, group);
         if self.area.is_some() && start == Start::Classical {
@@ -58,7 +57,7 @@ impl Keys {
     /// How it starts; speeds and pauses that are wrong, or don't go with it, are reported.
     fn start(&self, resolver: &mut Resolver<'_>, group: &Group<'_>) -> Start {
         let at = |key| ["nodes", group.index, "mobility", key];
-        let is_uniform = matches!(group.placement, model::Placement::Uniform { .. });
+        let is_uniform = matches!(group.placement, Placement::Uniform { .. });
         let SpeedRange([Speed(least), Speed(most)]) = self.speed;
         if least > most {
             resolver.report(&at("speed"), "begins with the higher speed", "[lowest, highest]");

@@ -7,8 +7,7 @@ use serde::Deserialize;
 
 use super::super::Resolver;
 use super::{Group, Model};
-use crate::mobility::{Mobility, Movement};
-use crate::scenario::model;
+use crate::mobility::{MakeMoving, Mobility, Movement};
 use crate::scenario::traces::Traces;
 
 /// As a file says: of ns-2 (`setdest`) or of BonnMotion (`.movements`). It also says where they start.
@@ -20,7 +19,7 @@ pub(in super::super) struct Keys {
 }
 
 impl Model for Keys {
-    fn resolve(self, resolver: &mut Resolver<'_>, group: &Group<'_>) -> Option<model::MakeMoving> {
+    fn resolve(self, resolver: &mut Resolver<'_>, group: &Group<'_>) -> Option<MakeMoving> {
         let path = ["nodes", group.index, "mobility", "file"];
         let movements = match Traces::new(resolver.source).movements(&self.file) {
             Ok(movements) => movements,

@@ -1,0 +1,62 @@
+//! Which nodes the interfaces of all hosts lead to, for routing protocols that name a neighbour by its address.
+
+use super::routes::Hop;
+use crate::id::NodeId;
+use hopcast_radio::mac::StationId;
+
+/// Who could be reached over each interface of each node, whether in range or not.
+#[derive(Clone, Debug, Default)]
+pub struct Neighbours {
+    /// By node: its radios, in the order of its interfaces.
+    radios: Vec<Vec<(StationId, Channel)>>,
+    /// By node: the nodes at the other ends of its wires, in the order of the interfaces after the radios.
+    wires: Vec<Vec<NodeId>>,
+}
+
+/// What radios share that may hear each other's frames and heed them: the frequency, and the name of the network.
+type Channel = (u64, u32);
+
+impl Neighbours {
+    /// Those of so many nodes, without any interface.
+    pub fn new(nodes: usize) -> Self {
+        Self { radios: vec![Vec::new(); nodes], wires: vec![Vec::new(); nodes] }
+    }
+
+    /// `node` has another radio, after those that it has.
+    pub fn add_radio(&mut self, node: NodeId, station: StationId, channel: Channel) {
+        self.radios[node.0 as usize].push((station, channel));
+    }
+
+    /// A wire joins two nodes, after those that they have.
+    pub fn add_wire(&mut self, [a, b]: [NodeId; 2]) {
+        self.wires[a.0 as usize].push(b);
+        self.wires[b.0 as usize].push(a);
+    }
+
+    /// The way from `node` over one of its interfaces to `to`; `None` if it doesn't lead there.
+    pub fn hop(&self, node: NodeId, interface: u32, to: NodeId) -> Option<Hop> {
+        let radios = &self.radios[node.0 as usize];
+        match radios.get(interface as usize) {
+            Some((_, channel)) if to != node => {
+                let (station, _) = self.radios.get(to.0 as usize)?.iter().find(|(_, other)| other == channel)?;
+                Some(Hop { interface, node: to, station: Some(*station) })
+            }
+            Some(_) => None,
+            None => {
+                let other = *self.wires[node.0 as usize].get(interface as usize - radios.len())?;
+                (other == to).then_some(Hop { interface, node: to, station: None })
+            }
+        }
+    }
+
+    /// The radios of `node`, in the order of its interfaces, of which they are the first.
+    pub fn radios(&self, node: NodeId) -> impl Iterator<Item = StationId> {
+        self.radios[node.0 as usize].iter().map(|&(station, _)| station)
+    }
+
+    /// To all that an interface of `node` leads to.
+    pub fn all(&self, node: NodeId, interface: u32) -> Hop {
+        let wire = (interface as usize).checked_sub(self.radios[node.0 as usize].len());
+        Hop { interface, node: wire.map_or(NodeId::ALL, |wire| self.wires[node.0 as usize][wire]), station: None }
+    }
+}

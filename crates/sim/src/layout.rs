@@ -1,0 +1,114 @@
+//! What the nodes of a scenario have, by index: radios, interfaces, wires, cards, and their ways.
+//!
+//! A node's interfaces are its radios, in the order of the scenario, then its ends of wires, in the order of the links.
+
+use hopcast_protocols::random::{Purpose, Stream};
+use hopcast_radio::mac::{Payload, StationId};
+use hopcast_radio::propagation::Position;
+
+use crate::engine::{Attachment, Ports};
+use crate::host::Neighbours;
+use crate::host::card::Cards;
+use crate::id::NodeId;
+use crate::mobility::{Mobility, Motion, Rest, place};
+use crate::scenario::model::{Group, NodeRadio, Role, Scenario};
+use crate::wired::Wire;
+
+/// A radio on the medium, and whose it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Station<'a> {
+    /// The node.
+    pub node: NodeId,
+    /// Place among the radios of the node.
+    pub radio: u32,
+    /// What kind of node it is.
+    pub role: Role,
+    /// Its parameters.
+    pub config: &'a NodeRadio,
+}
+
+impl Station<'_> {
+    /// Whether the other is a radio of the same network on the same channel, which may decode its frames and heed them.
+    pub(crate) fn is_joined_to(&self, other: &Self) -> bool {
+        self.config.network == other.config.network && self.config.frequency == other.config.frequency
+    }
+}
+
+/// The radios of all nodes, by [`StationId`]: node by node.
+pub fn stations(scenario: &Scenario) -> Vec<Station<'_>> {
+    let mut stations = Vec::new();
+    for (group, node) in groups(scenario).zip(0..) {
+        let radios = group.radios.iter().zip(0..);
+        stations.extend(radios.map(|(config, radio)| Station { node: NodeId(node), radio, role: group.role, config }));
+    }
+    stations
+}
+
+/// The interfaces of all nodes.
+pub fn ports(scenario: &Scenario) -> Ports {
+    let mut interfaces: Vec<Vec<Attachment>> = groups(scenario).map(|_| Vec::new()).collect();
+    for (station, index) in stations(scenario).iter().zip(0..) {
+        interfaces[station.node.0 as usize].push(Attachment::Station(StationId(index)));
+    }
+    for (link, index) in scenario.links.iter().zip(0..) {
+        for (node, wire) in link.between.iter().zip([2 * index, 2 * index + 1]) {
+            interfaces[node.0 as usize].push(Attachment::Wire(wire));
+        }
+    }
+    Ports::new(&interfaces)
+}
+
+/// The wires of all links, two for each, for a run with `seed`.
+pub fn wires<P: Payload>(scenario: &Scenario, seed: u64) -> Vec<Wire<P>> {
+    let wire = |link: usize, direction: u64| {
+        let random = Stream::new(seed, Purpose::LinkLoss, link as u64, direction);
+        Wire::new(scenario.links[link].config, random)
+    };
+    (0..scenario.links.len()).flat_map(|link| [wire(link, 0), wire(link, 1)]).collect()
+}
+
+/// The cards of all nodes, by node; none at all if no node has one.
+pub fn cards(scenario: &Scenario) -> Vec<Option<Cards>> {
+    if scenario.groups.iter().all(|group| group.card.is_none()) {
+        return Vec::new();
+    }
+    groups(scenario).map(|group| group.card.map(|config| Cards::new(config, group.radios.len()))).collect()
+}
+
+/// Who could be reached over each interface of each node of `scenario`.
+pub fn neighbours(scenario: &Scenario) -> Neighbours {
+    let mut neighbours = Neighbours::new(groups(scenario).count());
+    for (station, index) in stations(scenario).iter().zip(0..) {
+        let channel = (station.config.frequency.to_bits(), station.config.network);
+        neighbours.add_radio(station.node, StationId(index), channel);
+    }
+    scenario.links.iter().for_each(|link| neighbours.add_wire(link.between));
+    neighbours
+}
+
+/// The ways of all nodes in a run with `seed`.
+pub fn motion(scenario: &Scenario, seed: u64) -> Motion {
+    let placed = |(group, index): (&Group, u64)| {
+        let count = group.node_names.len();
+        let places = (0..count).map(|node| place(&group.placement, node, count, seed, index));
+        places.collect::<Vec<Position>>()
+    };
+    let places = scenario.groups.iter().zip(0..).map(placed);
+    if scenario.groups.iter().all(|group| group.mobility.is_none()) {
+        return Motion::at_rest(places.flatten());
+    }
+    let models = scenario.groups.iter().zip(places).zip(0..).flat_map(|((group, places), index)| {
+        places.into_iter().enumerate().map(move |(node, placed)| -> Box<dyn Mobility> {
+            match &group.mobility {
+                None => Box::new(Rest(placed)),
+                Some(model) => (model.make)(node, placed, Stream::new(seed, Purpose::Mobility, index, node as u64)),
+            }
+        })
+    });
+    Motion::of(models.collect())
+}
+
+/// By node: the group that it belongs to.
+pub(crate) fn groups(scenario: &Scenario) -> impl Iterator<Item = &Group> {
+    scenario.groups.iter().flat_map(|group| group.node_names.iter().map(move |_| group))
+}
