@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use hopcast_sim::traffic::video_trace::VideoTrace;
+use hopcast_sim::video_trace::VideoTrace;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

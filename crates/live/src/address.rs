@@ -2,7 +2,7 @@
 
 use std::net::{SocketAddr, ToSocketAddrs};
 
-use hopcast_sim::results::cause;
+use hopcast_sim::io_error::cause;
 
 /// Host and port of `text`. `None` if that can't be; whether there is such a host, nobody is asked.
 pub fn split(text: &str) -> Option<(&str, Option<u16>)> {

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::time::Duration;
 
-use hopcast_sim::results::cause;
+use hopcast_sim::io_error::cause;
 
 use crate::failure::Failure;
 #[cfg(target_os = "linux")]

@@ -5,8 +5,9 @@
 //! | read a file, check it, fill in defaults with their sources | [`scenario`] |
 //! | know what a user has added to the vocabulary | [`registry`] |
 //! | place the nodes, move them | [`mobility`] |
+//! | lay out radios, interfaces and wires | [`layout`] |
 //! | find who hears whom | [`topology`] |
-//! | lay out interfaces and routes | [`network`] |
+//! | find the routes | [`network`] |
 //! | set up hosts, programs and forwarding tables | [`traffic`], [`host`] |
 //! | carry packets over wires | [`wired`] |
 //! | run all events in their order, let real hosts stand in for simulated ones | [`engine`], driven by [`run`] |
@@ -50,6 +51,7 @@ pub mod engine;
 pub mod execute;
 pub mod host;
 pub mod id;
+pub mod io_error;
 pub mod layout;
 pub mod metrics;
 pub mod mobility;
@@ -63,4 +65,5 @@ pub mod scenario;
 mod timers;
 pub mod topology;
 pub mod traffic;
+pub mod video_trace;
 pub mod wired;

@@ -423,7 +423,7 @@ mod tests {
 
     #[test]
     fn the_readme_of_the_traces_states_the_statistics_of_the_file() {
-        let readme = include_str!("../../../../traces/README.md");
+        let readme = include_str!("../../../traces/README.md");
         for name in VideoTrace::bundled_names() {
             let trace = VideoTrace::bundled(name).expect("bundled");
             assert_eq!(

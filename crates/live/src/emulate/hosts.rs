@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hopcast_sim::results::cause;
+use hopcast_sim::io_error::cause;
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use tun_rs::SyncDevice;

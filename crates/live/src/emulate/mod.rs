@@ -29,7 +29,7 @@ use hopcast_protocols::time::{Duration, Instant};
 use hopcast_sim::address::ip_address;
 use hopcast_sim::capture::{Capture, Names};
 use hopcast_sim::host::Listener;
-use hopcast_sim::results::cause;
+use hopcast_sim::io_error::cause;
 use hopcast_sim::results::{self, Replication, RunResult, Spent};
 use hopcast_sim::scenario::{Scenario, Source};
 use hopcast_wire::ipv4::Protocol;

@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use hopcast_sim::address::{ip_address, mac_address};
 use hopcast_sim::id::NodeId;
-use hopcast_sim::network::Neighbours;
+use hopcast_sim::layout;
 use hopcast_sim::run::Simulation;
 use hopcast_sim::scenario::model::{Flow, Group, Relay, Role, Routing, Scenario, Transport};
 use hopcast_wire::MacAddress;
@@ -189,7 +189,7 @@ const CARRIES_AS_IT_IS: [&str; 3] = ["aodv", "dsdv", "olsr"];
 
 /// The real hosts of a scenario that [`prepare`] has let pass, as `simulation` of it has laid out interfaces and routes.
 pub(super) fn real_nodes(scenario: &Scenario, simulation: &Simulation) -> Vec<RealNode> {
-    let neighbours = Neighbours::new(scenario);
+    let neighbours = layout::neighbours(scenario);
     let groups = scenario.groups.iter().flat_map(|group| group.node_names.iter().map(move |name| (group, name)));
     let all: Vec<(NodeId, &Group, &String)> =
         groups.zip(0..).map(|((group, name), node)| (NodeId(node), group, name)).collect();

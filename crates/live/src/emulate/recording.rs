@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use hopcast_protocols::time::Instant;
 use hopcast_sim::id::NodeId;
-use hopcast_sim::results::cause;
+use hopcast_sim::io_error::cause;
 use nix::fcntl::Flock;
 use serde::{Deserialize, Serialize};
 

@@ -10,7 +10,7 @@ use std::io::{self, ErrorKind};
 use std::process::{Child, Command, ExitStatus, Output};
 use std::time::Duration;
 
-use hopcast_sim::results::cause;
+use hopcast_sim::io_error::cause;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 

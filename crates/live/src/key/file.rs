@@ -5,7 +5,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use hopcast_sim::results::cause;
+use hopcast_sim::io_error::cause;
 
 use super::{KEY_LEN, NetworkKey};
 

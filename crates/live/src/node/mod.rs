@@ -28,7 +28,7 @@ use self::serve::Server;
 use crate::failure::Failure;
 use crate::output;
 use crate::platform::netlink::Netlink;
-use hopcast_sim::results::cause;
+use hopcast_sim::io_error::cause;
 
 /// Route on real interfaces.
 ///

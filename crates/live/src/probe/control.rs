@@ -5,8 +5,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use hopcast_protocols::time::Instant;
+use hopcast_sim::io_error::cause;
 use hopcast_sim::metrics::FlowSummary;
-use hopcast_sim::results::cause;
 use serde::{Deserialize, Serialize};
 
 use super::plan::{FlowPlan, Protocol};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 
-use hopcast_sim::results::cause;
+use hopcast_sim::io_error::cause;
 
 use super::control::{ANSWER_TIME, Control, Event, Message, VERSION};
 use super::flow::{Desk, KEEP_INTERVAL};

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use hopcast_protocols::time::{Duration, Instant};
-use hopcast_sim::results::cause;
+use hopcast_sim::io_error::cause;
 
 use super::SILENCE;
 use super::clock_offset::{ClockOffset, Exchange};

@@ -38,7 +38,7 @@ pub mod units;
 use std::net::SocketAddr;
 
 use hopcast_protocols::time::Duration;
-use hopcast_sim::results::cause;
+use hopcast_sim::io_error::cause;
 
 use self::daemon::{Daemon, Role};
 use crate::failure::Failure;

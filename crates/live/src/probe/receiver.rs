@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use hopcast_protocols::time::{Duration, Instant};
-use hopcast_sim::results::cause;
+use hopcast_sim::io_error::cause;
 use nix::errno::Errno;
 
 use super::SILENCE;

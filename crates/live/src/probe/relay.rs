@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use hopcast_protocols::application::Relay;
-use hopcast_sim::results::cause;
+use hopcast_sim::io_error::cause;
 use hopcast_wire::probe::Packet;
 
 use super::SILENCE;

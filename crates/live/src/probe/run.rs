@@ -4,7 +4,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use hopcast_sim::results::cause;
+use hopcast_sim::io_error::cause;
 
 use super::SILENCE;
 use super::control::{Control, Event, Message, START_TIME};

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use hopcast_sim::results::{cause, check_folder};
+use hopcast_sim::io_error::cause;
+use hopcast_sim::results::check_folder;
 use hopcast_sim::scenario::quantity::Dimension;
 use serde_json::{Value, json};
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use hopcast_protocols::application::{AduSource, Application};
 use hopcast_protocols::time::{self, Instant};
-use hopcast_sim::results::cause;
+use hopcast_sim::io_error::cause;
 use hopcast_wire::probe::{MIN_LEN, Packet, Repr, TRAILER_LEN};
 use nix::errno::Errno;
 

@@ -13,7 +13,7 @@ use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use hopcast_sim::results::cause;
+use hopcast_sim::io_error::cause;
 use hopcast_sim::scenario::quantity::Dimension;
 use hopcast_wire::mpegts::{PACKET_LEN, SYNC};
 use nix::errno::Errno;

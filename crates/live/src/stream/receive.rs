@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::dccp::CloseReason;
-use hopcast_sim::results::cause;
+use hopcast_sim::io_error::cause;
 use hopcast_wire::{rtcp, rtp};
 
 use super::endpoint::{Endpoint, Output, parse_time, resolve};

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use hopcast_protocols::fec;
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::dccp::CloseReason;
-use hopcast_sim::results::cause;
+use hopcast_sim::io_error::cause;
 
 use super::endpoint::{Endpoint, Input, parse_rung, parse_time};
 use super::feed::Feed;

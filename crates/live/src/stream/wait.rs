@@ -3,7 +3,7 @@
 use std::os::fd::BorrowedFd;
 
 use hopcast_protocols::time::Instant;
-use hopcast_sim::results::cause;
+use hopcast_sim::io_error::cause;
 use nix::poll::{PollFd, PollFlags};
 use nix::sys::prctl;
 

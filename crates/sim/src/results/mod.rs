@@ -12,7 +12,7 @@ pub use conversation::{
     ConversationRecord, ConversationRecords, RtpRecord, conversation_series_table, conversation_table, rtp_table,
 };
 pub use cost::{Cost, Meter, Spent};
-pub use output::{OutputError, cause, check_folder, write_tables, write_text};
+pub use output::{OutputError, check_folder, write_tables, write_text};
 pub use record::{Drops, FlowRecord, NodeRecord, Provenance, RadioRecord, Totals};
 pub use replication::Replication;
 pub use series::{QueueSample, RateSample, RunSeries};

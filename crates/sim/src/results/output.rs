@@ -13,6 +13,7 @@ use parquet::file::properties::WriterProperties;
 use super::{
     RunResult, conversation_series_table, conversation_table, flow_table, node_table, rtp_table, series_table,
 };
+use crate::io_error::cause;
 
 /// A file that could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -30,12 +31,6 @@ impl OutputError {
     pub fn problem(&self) -> String {
         format!("can't be written: {}", cause(&self.error))
     }
-}
-
-/// What the system says is wrong, without the number that it has for it.
-pub fn cause(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.find(" (os error ").map_or(text.as_str(), |end| &text[..end]).to_owned()
 }
 
 /// How the rows that a replication adds to a table are made.

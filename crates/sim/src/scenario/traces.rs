@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Source;
+use crate::io_error::cause;
 use crate::mobility::{Leg, trace};
-use crate::results::output::cause;
-use crate::traffic::video_trace::VideoTrace;
+use crate::video_trace::VideoTrace;
 
 /// The trace that is played where none is named.
 pub(super) const DEFAULT: &str = "big-buck-bunny";

@@ -1,7 +1,6 @@
 //! Traffic: the machines of a scenario with the programs that make, pass on and take its flows.
 
 mod flows;
-pub mod video_trace;
 
 use crate::address::ip_address;
 use crate::host::packet::MAX_UDP_PAYLOAD;

@@ -5,7 +5,7 @@ use super::streams::{PER_OCTET, adu, bulk, cbr, scenario, tcp};
 use super::units::{adtfrc, tfrc};
 use super::*;
 use crate::scenario::model::{Application, Relay, Transport};
-use crate::traffic::video_trace::VideoTrace;
+use crate::video_trace::VideoTrace;
 use hopcast_protocols::application::{FileSource, GameDirection, GameModel, GameSource};
 use hopcast_protocols::fec::Config;
 use proptest::prelude::*;
