@@ -27,7 +27,7 @@ pub fn split(text: &str) -> Option<(&str, Option<u16>)> {
 /// # Errors
 ///
 /// What is wrong, in a sentence that begins with `text`.
-pub fn resolve(text: &str, usual_port: Option<u16>) -> Result<Vec<SocketAddr>, String> {
+pub(crate) fn resolve(text: &str, usual_port: Option<u16>) -> Result<Vec<SocketAddr>, String> {
     let wanted = if usual_port.is_some() { "HOST or HOST:PORT" } else { "HOST:PORT" };
     let found = split(text).and_then(|(host, port)| Some((host, port.or(usual_port)?)));
     let host_and_port = found.ok_or_else(|| format!("{text}: {wanted} is wanted"))?;

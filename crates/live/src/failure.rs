@@ -23,7 +23,7 @@ pub enum Failure {
 
 impl Failure {
     /// The exit status of the program.
-    pub fn status(&self) -> u8 {
+    pub(crate) fn status(&self) -> u8 {
         match self {
             Self::Run(_) => 1,
             Self::Input(_) => 2,

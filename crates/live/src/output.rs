@@ -22,7 +22,7 @@ const AT_ONCE: usize = nix::libc::PIPE_BUF;
 /// # Errors
 ///
 /// [`Failure::Run`], where it can't be written: the disk is full, say.
-pub fn print(text: &str) -> Result<(), Failure> {
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut output = io::stdout().lock();
     match output.write_all(shown(text).as_bytes()).and_then(|()| output.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -33,19 +33,19 @@ pub fn print(text: &str) -> Result<(), Failure> {
 }
 
 /// Puts a message, which may have several lines, to standard error. Where that stays full or is closed, it is lost.
-pub fn complain(message: &str) {
+pub(crate) fn complain(message: &str) {
     put_to_stderr(format!("hopcast: {}\n", shown(message)).as_bytes(), PATIENCE);
 }
 
 /// Puts lines that end with theirs to standard error, for whoever looks on while something goes on that must not wait for them.
 /// What it has no room for is lost.
-pub fn diagnose(octets: &[u8]) {
+pub(crate) fn diagnose(octets: &[u8]) {
     put_to_stderr(octets, Duration::ZERO);
 }
 
 /// Puts a line of a program's input to standard output, if there is room for it now; otherwise it is lost, as a whole.
 #[cfg(target_os = "linux")]
-pub fn offer(line: &str) {
+pub(crate) fn offer(line: &str) {
     let output = io::stdout();
     let to = output.as_fd();
     let _ = put(to, format!("{line}\n").as_bytes(), || wait::writable(&to, Duration::ZERO));
@@ -54,7 +54,7 @@ pub fn offer(line: &str) {
 /// Puts the last line of a program's input to standard output, and waits until it is taken, or until `stop` is readable. Whoever
 /// reads no further has seen enough.
 #[cfg(target_os = "linux")]
-pub fn finish(line: &str, stop: BorrowedFd<'_>) {
+pub(crate) fn finish(line: &str, stop: BorrowedFd<'_>) {
     let output = io::stdout();
     let to = output.as_fd();
     let _ = put(to, format!("{line}\n").as_bytes(), || wait::writable_unless(to, stop));
@@ -92,12 +92,12 @@ fn put(to: BorrowedFd<'_>, octets: &[u8], mut has_room: impl FnMut() -> bool) ->
 }
 
 /// Puts one line to standard error, for whoever looks on; the same otherwise.
-pub fn say(line: &str) {
+pub(crate) fn say(line: &str) {
     complain(&one_line(line));
 }
 
 /// `text` in one line.
-pub fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     text.replace(['\n', '\r'], " ")
 }
 

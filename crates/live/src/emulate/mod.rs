@@ -105,7 +105,7 @@ impl Command {
     /// # Errors
     ///
     /// See [`Failure`].
-    pub fn run(self) -> Result<(), Failure> {
+    pub(crate) fn run(self) -> Result<(), Failure> {
         if self.clean {
             return clean();
         }

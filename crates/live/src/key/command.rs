@@ -22,7 +22,7 @@ impl Command {
     /// # Errors
     ///
     /// [`Failure::Input`], where the file can't be made, [`Failure::Run`], where it can't be written or there is no randomness.
-    pub fn run(self) -> Result<(), Failure> {
+    pub(crate) fn run(self) -> Result<(), Failure> {
         let key = NetworkKey::draw().map_err(|error| Failure::Run(format!("can't draw a key: {error}")))?;
         key.write_new(&self.path).map_err(|error| match error {
             KeyError::Unmade { .. } => Failure::Input(error.to_string()),

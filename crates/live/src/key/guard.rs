@@ -183,7 +183,7 @@ impl core::fmt::Debug for Cipher {
 
 impl<C> Guard<C> {
     /// A guard for one life of one program, in which `epoch` was never used before: see [`Epoch::draw`].
-    pub fn new(key: &NetworkKey, purpose: Purpose, epoch: Epoch, now: Instant) -> Self {
+    pub(crate) fn new(key: &NetworkKey, purpose: Purpose, epoch: Epoch, now: Instant) -> Self {
         Self {
             key: key.clone(),
             purpose,
@@ -200,7 +200,7 @@ impl<C> Guard<C> {
     }
 
     /// Puts `payload`, sealed, into `datagram`, in place of what is there. It is longer by [`OVERHEAD`].
-    pub fn seal(&mut self, now: Instant, payload: &[u8], datagram: &mut Vec<u8>) {
+    pub(crate) fn seal(&mut self, now: Instant, payload: &[u8], datagram: &mut Vec<u8>) {
         self.seal_as(DATA, now, payload, datagram);
     }
 
@@ -212,7 +212,7 @@ impl<C> Guard<C> {
     /// # Errors
     ///
     /// See [`Refusal`].
-    pub fn open(
+    pub(crate) fn open(
         &mut self,
         now: Instant,
         datagram: &[u8],
@@ -233,7 +233,7 @@ impl<C> Guard<C> {
 
     /// Puts what is to be answered to the datagram opened last into `datagram`; whether there is something. It goes to where that
     /// one came from.
-    pub fn poll_answer(&mut self, now: Instant, datagram: &mut Vec<u8>) -> bool {
+    pub(crate) fn poll_answer(&mut self, now: Instant, datagram: &mut Vec<u8>) -> bool {
         let Some(answer) = self.answer.take() else { return false };
         if answer.asks
             && let Some(asked) = match self.senders.get_mut(&answer.to) {
@@ -251,12 +251,12 @@ impl<C> Guard<C> {
     }
 
     /// What became of the datagrams so far.
-    pub fn counters(&self) -> Counters {
+    pub(crate) fn counters(&self) -> Counters {
         self.counters
     }
 
     /// Senders that are known.
-    pub fn senders(&self) -> usize {
+    pub(crate) fn senders(&self) -> usize {
         self.senders.len()
     }
 

@@ -39,10 +39,10 @@ pub use self::file::KeyError;
 pub use self::guard::{Counters, Guard, OVERHEAD, Refusal};
 
 /// Length of a network key, in octets: that of a key of ChaCha20 (RFC 8439, section 2.3).
-pub const KEY_LEN: usize = 32;
+pub(crate) const KEY_LEN: usize = 32;
 /// Length of the name of an epoch, in octets: as long as what HKDF is to be salted with to be drawn at random without two ever
 /// being the same.
-pub const EPOCH_LEN: usize = 16;
+pub(crate) const EPOCH_LEN: usize = 16;
 
 /// Name of one life of one sender.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -54,7 +54,7 @@ impl Epoch {
     /// # Errors
     ///
     /// The platform's, where it has no randomness to give.
-    pub fn draw() -> Result<Self, getrandom::Error> {
+    pub(crate) fn draw() -> Result<Self, getrandom::Error> {
         let mut octets = [0; EPOCH_LEN];
         getrandom::fill(&mut octets)?;
         Ok(Self(octets))
@@ -82,7 +82,8 @@ pub struct NetworkKey([u8; KEY_LEN]);
 
 impl NetworkKey {
     /// The key of these octets, which nobody else may be able to guess.
-    pub const fn new(octets: [u8; KEY_LEN]) -> Self {
+    #[cfg(test)]
+    pub(crate) const fn new(octets: [u8; KEY_LEN]) -> Self {
         Self(octets)
     }
 
@@ -91,7 +92,7 @@ impl NetworkKey {
     /// # Errors
     ///
     /// The platform's, where it has no randomness to give.
-    pub fn draw() -> Result<Self, getrandom::Error> {
+    pub(crate) fn draw() -> Result<Self, getrandom::Error> {
         let mut octets = [0; KEY_LEN];
         getrandom::fill(&mut octets)?;
         Ok(Self(octets))
@@ -102,7 +103,7 @@ impl NetworkKey {
     /// # Errors
     ///
     /// See [`KeyError`].
-    pub fn read(path: &Path) -> Result<Self, KeyError> {
+    pub(crate) fn read(path: &Path) -> Result<Self, KeyError> {
         file::read(path)
     }
 
@@ -111,7 +112,7 @@ impl NetworkKey {
     /// # Errors
     ///
     /// See [`KeyError`]. A file that was there before is left as it was, and no other is left.
-    pub fn write_new(&self, path: &Path) -> Result<(), KeyError> {
+    pub(crate) fn write_new(&self, path: &Path) -> Result<(), KeyError> {
         file::write_new(path, self)
     }
 

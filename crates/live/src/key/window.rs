@@ -5,7 +5,7 @@ const BLOCK: u64 = u64::BITS as u64;
 /// Blocks in the bitmap; a power of two (RFC 6479, section 2).
 const BLOCKS: u64 = 8;
 /// Counters that far below the highest one, and further, are not taken any more (RFC 6479, section 2: all blocks but one).
-pub const WINDOW: u64 = BLOCK * (BLOCKS - 1);
+pub(crate) const WINDOW: u64 = BLOCK * (BLOCKS - 1);
 
 /// The counters that have come from one sender.
 #[derive(Clone, Debug)]
@@ -20,22 +20,22 @@ pub struct Window {
 
 impl Window {
     /// A window in which nothing has come, of a sender whose counters below `floor` are not taken.
-    pub const fn new(floor: u64) -> Self {
+    pub(crate) const fn new(floor: u64) -> Self {
         Self { floor, top: floor, seen: [0; BLOCKS as usize] }
     }
 
     /// From now on no counter below `floor` is taken.
-    pub fn raise(&mut self, floor: u64) {
+    pub(crate) fn raise(&mut self, floor: u64) {
         self.floor = self.floor.max(floor);
     }
 
     /// Whether this counter would not be taken any more.
-    pub fn has_come(&self, counter: u64) -> bool {
+    pub(crate) fn has_come(&self, counter: u64) -> bool {
         !self.clone().accept(counter)
     }
 
     /// Whether this counter comes for the first time, as far as can be told; if so, it has come now.
-    pub fn accept(&mut self, counter: u64) -> bool {
+    pub(crate) fn accept(&mut self, counter: u64) -> bool {
         if counter < self.floor || self.top.saturating_sub(counter) >= WINDOW {
             return false;
         }

@@ -62,7 +62,7 @@ impl Command {
     /// # Errors
     ///
     /// See [`Failure`].
-    pub fn run(self) -> Result<(), Failure> {
+    pub(crate) fn run(self) -> Result<(), Failure> {
         match (self.action, self.options) {
             (Some(Action::Status { json }), _) => status(json),
             (Some(Action::Clean), _) => clean(),

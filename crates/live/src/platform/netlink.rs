@@ -109,7 +109,7 @@ pub struct Route {
 }
 
 /// The table in which routes are looked up where no rule says otherwise.
-pub const MAIN_TABLE: u32 = RouteHeader::RT_TABLE_MAIN as u32;
+pub(crate) const MAIN_TABLE: u32 = RouteHeader::RT_TABLE_MAIN as u32;
 
 /// Routes to a network are looked up in a table of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,7 +142,7 @@ impl Netlink {
     ///
     /// # Errors
     /// The platform's.
-    pub fn links(&mut self) -> io::Result<Vec<Link>> {
+    pub(crate) fn links(&mut self) -> io::Result<Vec<Link>> {
         let answers = self.request(RouteNetlinkMessage::GetLink(LinkMessage::default()), NLM_F_DUMP)?;
         let links = answers.into_iter().filter_map(|answer| match answer {
             RouteNetlinkMessage::NewLink(message) => Some(link(&message)),
@@ -180,7 +180,7 @@ impl Netlink {
     ///
     /// # Errors
     /// The platform's.
-    pub fn addresses(&mut self) -> io::Result<Vec<Address>> {
+    pub(crate) fn addresses(&mut self) -> io::Result<Vec<Address>> {
         Ok(self.address_messages()?.iter().filter_map(address).collect())
     }
 
@@ -189,7 +189,7 @@ impl Netlink {
     ///
     /// # Errors
     /// The platform's.
-    pub fn address_since(&mut self, wanted: Ipv4Addr) -> io::Result<Option<u32>> {
+    pub(crate) fn address_since(&mut self, wanted: Ipv4Addr) -> io::Result<Option<u32>> {
         let messages = self.address_messages()?;
         let message = messages.iter().find(|message| address(message).is_some_and(|found| found.address == wanted));
         Ok(message.and_then(|message| {
@@ -215,7 +215,7 @@ impl Netlink {
     ///
     /// # Errors
     /// The platform's; it has the address already, for one.
-    pub fn add_address(&mut self, address: &Address) -> io::Result<()> {
+    pub(crate) fn add_address(&mut self, address: &Address) -> io::Result<()> {
         let mut message = AddressMessage::default();
         message.header.family = AddressFamily::Inet;
         message.header.prefix_len = address.prefix_len;
@@ -231,7 +231,7 @@ impl Netlink {
     ///
     /// # Errors
     /// The platform's.
-    pub fn neighbours(&mut self) -> io::Result<Vec<Neighbour>> {
+    pub(crate) fn neighbours(&mut self) -> io::Result<Vec<Neighbour>> {
         let mut message = NeighbourMessage::default();
         message.header.family = AddressFamily::Inet;
         let answers = self.request(RouteNetlinkMessage::GetNeighbour(message), NLM_F_DUMP)?;
@@ -246,7 +246,7 @@ impl Netlink {
     ///
     /// # Errors
     /// The platform's.
-    pub fn routes(&mut self, table: u32) -> io::Result<Vec<Route>> {
+    pub(crate) fn routes(&mut self, table: u32) -> io::Result<Vec<Route>> {
         let mut message = RouteMessage::default();
         message.header.address_family = AddressFamily::Inet;
         let answers = self.request(RouteNetlinkMessage::GetRoute(message), NLM_F_DUMP)?;
@@ -261,7 +261,7 @@ impl Netlink {
     ///
     /// # Errors
     /// The platform's.
-    pub fn replace_route(&mut self, route: &Route) -> io::Result<()> {
+    pub(crate) fn replace_route(&mut self, route: &Route) -> io::Result<()> {
         let flags = NLM_F_ACK | NLM_F_CREATE | NLM_F_REPLACE;
         self.request(RouteNetlinkMessage::NewRoute(route_message(route)), flags).map(drop)
     }
@@ -270,7 +270,7 @@ impl Netlink {
     ///
     /// # Errors
     /// The platform's; `ESRCH` if there is no such route.
-    pub fn delete_route(&mut self, route: &Route) -> io::Result<()> {
+    pub(crate) fn delete_route(&mut self, route: &Route) -> io::Result<()> {
         self.request(RouteNetlinkMessage::DelRoute(route_message(route)), NLM_F_ACK).map(drop)
     }
 
@@ -278,7 +278,7 @@ impl Netlink {
     ///
     /// # Errors
     /// The platform's.
-    pub fn rules(&mut self) -> io::Result<Vec<Rule>> {
+    pub(crate) fn rules(&mut self) -> io::Result<Vec<Rule>> {
         let mut message = RuleMessage::default();
         message.header.family = AddressFamily::Inet;
         let answers = self.request(RouteNetlinkMessage::GetRule(message), NLM_F_DUMP)?;
@@ -293,7 +293,7 @@ impl Netlink {
     ///
     /// # Errors
     /// The platform's; there is such a rule, for one.
-    pub fn add_rule(&mut self, rule: &Rule) -> io::Result<()> {
+    pub(crate) fn add_rule(&mut self, rule: &Rule) -> io::Result<()> {
         let flags = NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;
         self.request(RouteNetlinkMessage::NewRule(rule_message(rule)), flags).map(drop)
     }
@@ -302,7 +302,7 @@ impl Netlink {
     ///
     /// # Errors
     /// The platform's; `ENOENT` if there is no such rule.
-    pub fn delete_rule(&mut self, rule: &Rule) -> io::Result<()> {
+    pub(crate) fn delete_rule(&mut self, rule: &Rule) -> io::Result<()> {
         self.request(RouteNetlinkMessage::DelRule(rule_message(rule)), NLM_F_ACK).map(drop)
     }
 
@@ -363,7 +363,7 @@ impl Events {
     ///
     /// # Errors
     /// The platform's.
-    pub fn listen() -> io::Result<Self> {
+    pub(crate) fn listen() -> io::Result<Self> {
         let mut socket = Socket::new(NETLINK_ROUTE)?;
         socket.bind_auto()?;
         socket.set_rx_buf_sz(EVENT_ROOM)?;
@@ -376,7 +376,7 @@ impl Events {
     ///
     /// # Errors
     /// The platform's.
-    pub fn read(&mut self) -> io::Result<Option<Vec<Event>>> {
+    pub(crate) fn read(&mut self) -> io::Result<Option<Vec<Event>>> {
         match self.socket.recv_from_full() {
             Ok((octets, _)) => Ok(Some(messages(&octets).map_while(Result::ok).filter_map(event).collect())),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),

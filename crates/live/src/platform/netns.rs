@@ -60,7 +60,7 @@ impl Namespace {
     }
 
     /// Its name.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
@@ -76,7 +76,7 @@ impl Namespace {
     ///
     /// # Errors
     /// The platform's, where no thread can be made.
-    pub fn start(&self, mut program: Command) -> io::Result<JoinHandle<io::Result<Child>>> {
+    pub(crate) fn start(&self, mut program: Command) -> io::Result<JoinHandle<io::Result<Child>>> {
         let file = self.file.try_clone()?;
         thread::Builder::new().spawn(move || {
             setns(&file, CloneFlags::CLONE_NEWNET)?;
@@ -96,7 +96,7 @@ impl Drop for Namespace {
 ///
 /// # Errors
 /// The platform's; that there is no folder of namespaces means that there are none.
-pub fn names(prefix: &str) -> io::Result<Vec<String>> {
+pub(crate) fn names(prefix: &str) -> io::Result<Vec<String>> {
     let entries = match fs::read_dir(FOLDER) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -114,7 +114,7 @@ pub fn names(prefix: &str) -> io::Result<Vec<String>> {
 ///
 /// # Errors
 /// The platform's; one that is gone already is none.
-pub fn remove(name: &str) -> io::Result<()> {
+pub(crate) fn remove(name: &str) -> io::Result<()> {
     end_processes(name)?;
     unname(name)
 }
@@ -123,7 +123,7 @@ pub fn remove(name: &str) -> io::Result<()> {
 ///
 /// # Errors
 /// The platform's.
-pub fn end_processes(name: &str) -> io::Result<()> {
+pub(crate) fn end_processes(name: &str) -> io::Result<()> {
     for signal in [Signal::SIGTERM, Signal::SIGKILL] {
         let mut waited = Duration::ZERO;
         let mut left = processes(name)?;

@@ -25,7 +25,7 @@ impl Signals {
     /// # Errors
     ///
     /// The platform's, where a handler can't be installed.
-    pub fn listen() -> io::Result<Self> {
+    pub(crate) fn listen() -> io::Result<Self> {
         let (wake, waker) = UnixStream::pair()?;
         wake.set_nonblocking(true)?;
         let mut signals = Self { last: Arc::new(AtomicUsize::new(0)), wake, handlers: Vec::new() };
@@ -40,7 +40,7 @@ impl Signals {
     }
 
     /// The number of the last signal, if one has come.
-    pub fn received(&self) -> Option<i32> {
+    pub(crate) fn received(&self) -> Option<i32> {
         match self.last.load(Ordering::SeqCst) {
             0 => None,
             signal => i32::try_from(signal).ok(),

@@ -6,7 +6,7 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
 /// What makes them.
-pub const DEVICE: &str = "/dev/net/tun";
+pub(crate) const DEVICE: &str = "/dev/net/tun";
 
 /// Makes a TAP device in the network namespace of the calling thread. It is switched off, and there for as long as it is held;
 /// neither reading nor writing blocks.

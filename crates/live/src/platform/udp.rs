@@ -48,7 +48,7 @@ pub struct Received<'a> {
 
 impl<'a> Received<'a> {
     /// The datagrams, in their order.
-    pub fn datagrams(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+    pub(crate) fn datagrams(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         // An empty datagram is no chunk, and nothing.
         self.octets.chunks(self.segment.max(1))
     }
@@ -60,7 +60,7 @@ impl UdpSocket {
     /// # Errors
     ///
     /// The platform's, such as an address that is in use or not here.
-    pub fn bind(local: SocketAddr) -> io::Result<Self> {
+    pub(crate) fn bind(local: SocketAddr) -> io::Result<Self> {
         let socket = Socket::bind(local)?;
         socket.set_nonblocking(true)?;
         // Larger buffers and coalescing make it faster; without them it works.
@@ -87,7 +87,7 @@ impl UdpSocket {
     /// # Errors
     ///
     /// The platform's.
-    pub fn bind_for(peer: SocketAddr) -> io::Result<Self> {
+    pub(crate) fn bind_for(peer: SocketAddr) -> io::Result<Self> {
         Self::bind((if peer.is_ipv4() { IpAddr::from([0; 4]) } else { IpAddr::from([0_u16; 8]) }, 0).into())
     }
 
@@ -96,7 +96,7 @@ impl UdpSocket {
     /// # Errors
     ///
     /// The platform's.
-    pub fn connect(&mut self, peer: SocketAddr) -> io::Result<()> {
+    pub(crate) fn connect(&mut self, peer: SocketAddr) -> io::Result<()> {
         self.socket.connect(peer)?;
         self.is_connected = true;
         Ok(())
@@ -107,7 +107,7 @@ impl UdpSocket {
     /// # Errors
     ///
     /// The platform's.
-    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+    pub(crate) fn local_addr(&self) -> io::Result<SocketAddr> {
         self.socket.local_addr()
     }
 
@@ -116,7 +116,7 @@ impl UdpSocket {
     /// # Errors
     ///
     /// The platform's; those by ICMP, such as `ConnectionRefused`, say nothing about what comes later.
-    pub fn receive<'a>(&self, buffer: &'a mut Vec<u8>) -> io::Result<Option<Received<'a>>> {
+    pub(crate) fn receive<'a>(&self, buffer: &'a mut Vec<u8>) -> io::Result<Option<Received<'a>>> {
         let fd = self.socket.as_raw_fd();
         let mut control = [0; 64];
         buffer.resize(MOST_AT_ONCE, 0);
@@ -143,7 +143,7 @@ impl UdpSocket {
     /// # Errors
     ///
     /// See [`flush`](Self::flush).
-    pub fn send(&mut self, to: SocketAddr, datagram: &[u8]) -> io::Result<()> {
+    pub(crate) fn send(&mut self, to: SocketAddr, datagram: &[u8]) -> io::Result<()> {
         let fits = self.to == Some(to)
             && !self.is_complete
             && datagram.len() <= self.segment
@@ -164,7 +164,7 @@ impl UdpSocket {
     /// # Errors
     ///
     /// The platform's, such as `ConnectionRefused` or `NetworkUnreachable`, which may pass.
-    pub fn flush(&mut self) -> io::Result<()> {
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
         let Some(to) = self.to.take() else { return Ok(()) };
         let waiting = std::mem::take(&mut self.waiting);
         let result = self.transmit(to, &waiting);

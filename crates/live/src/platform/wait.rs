@@ -14,12 +14,12 @@ pub fn readable(socket: &impl AsFd, most: Duration) -> bool {
 }
 
 /// Waits until `socket` can be written to, has failed, or `most` has passed; whether it was one of the former.
-pub fn writable(socket: &impl AsFd, most: Duration) -> bool {
+pub(crate) fn writable(socket: &impl AsFd, most: Duration) -> bool {
     any(&mut [PollFd::new(socket.as_fd(), PollFlags::POLLOUT)], Some(most)).unwrap_or(true)
 }
 
 /// Waits until `to` can be written to, or has failed; `false` if it can't, and `stop` can be read from.
-pub fn writable_unless(to: BorrowedFd<'_>, stop: BorrowedFd<'_>) -> bool {
+pub(crate) fn writable_unless(to: BorrowedFd<'_>, stop: BorrowedFd<'_>) -> bool {
     let mut either = [PollFd::new(to, PollFlags::POLLOUT), PollFd::new(stop, PollFlags::POLLIN)];
     loop {
         match any(&mut either, None) {
@@ -31,7 +31,7 @@ pub fn writable_unless(to: BorrowedFd<'_>, stop: BorrowedFd<'_>) -> bool {
 }
 
 /// Waits for `time`; a signal cuts it short.
-pub fn sleep(time: Duration) {
+pub(crate) fn sleep(time: Duration) {
     // With nothing to poll there is nothing to fail.
     let _ = any(&mut [], Some(time));
 }
@@ -42,7 +42,7 @@ pub fn sleep(time: Duration) {
 /// # Errors
 ///
 /// The platform's, where it can't wait for these.
-pub fn any(descriptors: &mut [PollFd<'_>], most: Option<Duration>) -> io::Result<bool> {
+pub(crate) fn any(descriptors: &mut [PollFd<'_>], most: Option<Duration>) -> io::Result<bool> {
     match ppoll(descriptors, most.map(TimeSpec::from_duration), None) {
         Ok(ready) => Ok(ready > 0),
         // Whoever waits looks again, at its clock too.

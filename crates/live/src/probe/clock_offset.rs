@@ -54,7 +54,7 @@ impl Measured {
 impl ClockOffset {
     /// An exchange has ended. One that can't be, whose answer left before it arrived or took longer than all of it, says
     /// nothing.
-    pub fn handle_exchange(&mut self, exchange: &Exchange) {
+    pub(crate) fn handle_exchange(&mut self, exchange: &Exchange) {
         let [t1, t4] = [exchange.sent, exchange.returned].map(|time| i128::from(time.as_nanos()));
         let [t2, t3] = [exchange.received, exchange.replied].map(i128::from);
         let (held, round_trip) = (t3 - t2, (t4 - t1) - (t3 - t2));
@@ -71,17 +71,17 @@ impl ClockOffset {
     }
 
     /// A measurement starts, that goes by what is known at each instant.
-    pub fn start(&mut self) {
+    pub(crate) fn start(&mut self) {
         self.worst = Duration::ZERO;
     }
 
     /// Within this all is right that was measured from [`Self::start`] to `now`; `None` before the first exchange.
-    pub fn uncertainty_since_start(&self, now: Instant) -> Option<Duration> {
+    pub(crate) fn uncertainty_since_start(&self, now: Instant) -> Option<Duration> {
         self.best.map(|best| self.worst.max(best.uncertainty(now)))
     }
 
     /// What is known at `now`; `None` before the first exchange.
-    pub fn estimate(&self, now: Instant) -> Option<Estimate> {
+    pub(crate) fn estimate(&self, now: Instant) -> Option<Estimate> {
         self.best.map(|best| Estimate { offset: best.offset, uncertainty: best.uncertainty(now) })
     }
 }

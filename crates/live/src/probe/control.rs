@@ -15,13 +15,13 @@ use crate::platform::clock::Clock;
 use crate::platform::wait;
 
 /// The port on which relays and receivers listen unless they are told another one; of no registered service.
-pub const DEFAULT_PORT: u16 = 47300;
+pub(crate) const DEFAULT_PORT: u16 = 47300;
 /// Version of what is said here.
-pub const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 /// So long a connection to the next host may take, and each answer of it.
-pub const ANSWER_TIME: Duration = Duration::from_secs(5);
+pub(crate) const ANSWER_TIME: Duration = Duration::from_secs(5);
 /// So long the hosts of the flows of one run may take to be ready, all together.
-pub const START_TIME: Duration = Duration::from_secs(120);
+pub(crate) const START_TIME: Duration = Duration::from_secs(120);
 /// No message takes more octets than that; the longest is a report with 1000 samples.
 const MAX_LINE: usize = 1 << 18;
 
@@ -186,7 +186,7 @@ impl Control {
     /// # Errors
     ///
     /// The system's.
-    pub fn new(stream: TcpStream) -> io::Result<Self> {
+    pub(crate) fn new(stream: TcpStream) -> io::Result<Self> {
         stream.set_nodelay(true)?;
         stream.set_nonblocking(true)?;
         Ok(Self { stream, pending: Vec::new(), searched: 0 })
@@ -197,7 +197,7 @@ impl Control {
     /// # Errors
     ///
     /// A sentence that names the host.
-    pub fn connect(host: &str) -> Result<Self, String> {
+    pub(crate) fn connect(host: &str) -> Result<Self, String> {
         let mut problem = String::new();
         for address in resolve(host, Some(DEFAULT_PORT))? {
             match TcpStream::connect_timeout(&address, ANSWER_TIME) {
@@ -213,7 +213,7 @@ impl Control {
     /// # Errors
     ///
     /// The system's.
-    pub fn writer(&self) -> io::Result<Self> {
+    pub(crate) fn writer(&self) -> io::Result<Self> {
         Ok(Self { stream: self.stream.try_clone()?, pending: Vec::new(), searched: 0 })
     }
 
@@ -222,7 +222,7 @@ impl Control {
     /// # Errors
     ///
     /// The system's.
-    pub fn peer(&self) -> io::Result<SocketAddr> {
+    pub(crate) fn peer(&self) -> io::Result<SocketAddr> {
         self.stream.peer_addr()
     }
 
@@ -231,7 +231,7 @@ impl Control {
     /// # Errors
     ///
     /// The system's.
-    pub fn local(&self) -> io::Result<SocketAddr> {
+    pub(crate) fn local(&self) -> io::Result<SocketAddr> {
         self.stream.local_addr()
     }
 
@@ -240,7 +240,7 @@ impl Control {
     /// # Errors
     ///
     /// The system's, or that the other end takes nothing for too long.
-    pub fn send(&mut self, message: &Message) -> io::Result<()> {
+    pub(crate) fn send(&mut self, message: &Message) -> io::Result<()> {
         let mut line = serde_json::to_vec(message)?;
         line.push(b'\n');
         let mut rest = &line[..];
@@ -261,7 +261,7 @@ impl Control {
     }
 
     /// Waits for a message, for `most` at the most.
-    pub fn receive(&mut self, most: Duration) -> Event {
+    pub(crate) fn receive(&mut self, most: Duration) -> Event {
         if let Some(event) = self.line() {
             return event;
         }
@@ -291,7 +291,7 @@ impl Control {
     /// # Errors
     ///
     /// A sentence that names the host, `host`.
-    pub fn answer(&mut self, host: &str, hops: usize) -> Result<Message, String> {
+    pub(crate) fn answer(&mut self, host: &str, hops: usize) -> Result<Message, String> {
         let most = ANSWER_TIME.saturating_mul(u32::try_from(hops).unwrap_or(u32::MAX).saturating_add(1));
         match self.receive_for(most) {
             Event::Message(Message::Refused(reason)) => Err(reason),
@@ -303,7 +303,7 @@ impl Control {
     }
 
     /// Waits for a message, also where it comes in parts.
-    pub fn receive_for(&mut self, most: Duration) -> Event {
+    pub(crate) fn receive_for(&mut self, most: Duration) -> Event {
         let clock = Clock::new();
         let until = Instant::from_nanos(most.as_nanos().try_into().unwrap_or(u64::MAX));
         loop {

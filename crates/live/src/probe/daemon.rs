@@ -57,7 +57,7 @@ impl Daemon {
     /// # Errors
     ///
     /// That the address can't be had.
-    pub fn bind(address: SocketAddr, role: Role, log: fn(&str)) -> Result<Self, Failure> {
+    pub(crate) fn bind(address: SocketAddr, role: Role, log: fn(&str)) -> Result<Self, Failure> {
         let input = |error: std::io::Error| Failure::Input(format!("--listen {address}: {}", cause(&error)));
         let listener = TcpListener::bind(address).map_err(input)?;
         listener.set_nonblocking(true).map_err(input)?;
@@ -77,18 +77,18 @@ impl Daemon {
     /// # Errors
     ///
     /// The system's.
-    pub fn address(&self) -> std::io::Result<SocketAddr> {
+    pub(crate) fn address(&self) -> std::io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
     /// How many who asked for something were sent away: strangers, and those who came while too many were served.
-    pub fn refused(&self) -> u64 {
+    pub(crate) fn refused(&self) -> u64 {
         self.shared.refused.load(Ordering::Relaxed)
     }
 
     /// Serves whoever comes, until `is_over` says so. Flows that go on then are ended; those whose path is just being set up
     /// are left to the end of the process.
-    pub fn run(&self, is_over: impl Fn() -> bool) {
+    pub(crate) fn run(&self, is_over: impl Fn() -> bool) {
         while !is_over() {
             match self.listener.accept() {
                 Ok((stream, peer)) => {

@@ -21,7 +21,7 @@ pub struct Datagrams {
 
 impl Datagrams {
     /// Room for datagrams of up to `room` octets each (at least 1).
-    pub fn new(room: usize) -> Self {
+    pub(crate) fn new(room: usize) -> Self {
         let count = (MOST_OCTETS / room).clamp(1, MOST);
         Self {
             octets: vec![0; count * room],
@@ -32,17 +32,17 @@ impl Datagrams {
     }
 
     /// How many there is room for.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.octets.len() / self.room
     }
 
     /// All the room, one datagram behind the other.
-    pub fn octets_mut(&mut self) -> &mut [u8] {
+    pub(crate) fn octets_mut(&mut self) -> &mut [u8] {
         &mut self.octets
     }
 
     /// Room for the datagram number `place`.
-    pub fn slot_mut(&mut self, place: usize) -> &mut [u8] {
+    pub(crate) fn slot_mut(&mut self, place: usize) -> &mut [u8] {
         &mut self.octets[place * self.room..][..self.room]
     }
 
@@ -51,7 +51,7 @@ impl Datagrams {
     /// # Errors
     ///
     /// The system's, for the first of them.
-    pub fn send(&mut self, socket: &UdpSocket, lengths: &[usize]) -> nix::Result<usize> {
+    pub(crate) fn send(&mut self, socket: &UdpSocket, lengths: &[usize]) -> nix::Result<usize> {
         let slots = self.octets.chunks_exact(self.room).zip(lengths);
         let slices: Vec<[IoSlice<'_>; 1]> = slots.map(|(slot, &length)| [IoSlice::new(&slot[..length])]).collect();
         // The socket is connected: no datagram has an address of its own.
@@ -66,7 +66,7 @@ impl Datagrams {
     /// # Errors
     ///
     /// The system's; `EAGAIN` if there is nothing.
-    pub fn receive(&mut self, socket: &UdpSocket) -> nix::Result<()> {
+    pub(crate) fn receive(&mut self, socket: &UdpSocket) -> nix::Result<()> {
         self.lengths.clear();
         let mut slices: Vec<[IoSliceMut<'_>; 1]> =
             self.octets.chunks_exact_mut(self.room).map(|slot| [IoSliceMut::new(slot)]).collect();
@@ -77,7 +77,7 @@ impl Datagrams {
     }
 
     /// What was received last.
-    pub fn received(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+    pub(crate) fn received(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         let slots = self.octets.chunks_exact(self.room);
         self.lengths.iter().zip(slots).map(|(&length, slot)| &slot[..length])
     }

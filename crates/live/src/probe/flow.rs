@@ -23,7 +23,7 @@ const PING_INTERVAL: Duration = Duration::from_secs(1);
 /// So much later than it is announced a flow begins, so that its receiver has heard of it, and two round trips beside.
 const LEAD: Duration = Duration::from_millis(1);
 /// How often the path of a flow that waits is kept.
-pub const KEEP_INTERVAL: std::time::Duration = std::time::Duration::from_secs(1);
+pub(crate) const KEEP_INTERVAL: std::time::Duration = std::time::Duration::from_secs(1);
 /// How often it looks whether the source has ended.
 const LOOK_FOR_END: std::time::Duration = std::time::Duration::from_millis(20);
 
@@ -43,7 +43,7 @@ pub trait Desk {
 /// # Errors
 ///
 /// That it never started, and why.
-pub fn run(plan: &FlowPlan, clock: Clock, desk: &mut dyn Desk) -> Result<Outcome, String> {
+pub(crate) fn run(plan: &FlowPlan, clock: Clock, desk: &mut dyn Desk) -> Result<Outcome, String> {
     let mut flow = Flow::open(plan, clock)?;
     for _ in 0..EXCHANGES {
         flow.exchange()?;

@@ -46,7 +46,7 @@ use crate::output::say;
 use crate::platform::signals::Signals;
 
 /// Silence of a source after which its flow is given up; a source pings each second.
-pub const SILENCE: Duration = Duration::from_secs(30);
+pub(crate) const SILENCE: Duration = Duration::from_secs(30);
 
 /// Measure links and paths between real hosts.
 ///
@@ -92,7 +92,7 @@ impl Command {
     /// # Errors
     ///
     /// See [`Failure`].
-    pub fn run(self) -> Result<(), Failure> {
+    pub(crate) fn run(self) -> Result<(), Failure> {
         match self.part {
             Part::Send(arguments) => send::run(&arguments),
             Part::Relay { listen, to } => serve(listen.listen, Role::Relay { to }),

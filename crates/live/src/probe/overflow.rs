@@ -24,13 +24,13 @@ impl Overflow {
     /// # Errors
     ///
     /// The system's.
-    pub fn of(socket: &UdpSocket) -> io::Result<Self> {
+    pub(crate) fn of(socket: &UdpSocket) -> io::Result<Self> {
         let file = File::from(OwnedFd::from(socket.try_clone()?));
         Ok(Self { inode: file.metadata()?.ino() })
     }
 
     /// How many there were since the socket was made; 0 where the system does not tell.
-    pub fn count(self) -> u64 {
+    pub(crate) fn count(self) -> u64 {
         let tables = TABLES.iter().filter_map(|table| fs::read_to_string(table).ok());
         tables.into_iter().find_map(|table| find(&table, self.inode)).unwrap_or(0)
     }

@@ -21,7 +21,7 @@ pub enum Protocol {
 
 impl Protocol {
     /// As results name it.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Udp => "udp",
             Self::Tcp => "tcp",
@@ -42,7 +42,7 @@ impl Protocol {
     /// # Errors
     ///
     /// The key, `size` or `bytes`, and what is wrong with it.
-    pub fn check(self, size: u32, bytes: u64) -> Result<(), Wrong> {
+    pub(crate) fn check(self, size: u32, bytes: u64) -> Result<(), Wrong> {
         let (least, most) = (MIN_LEN as u32, self.longest_unit());
         if !(least..=most).contains(&size) {
             let text = format!("{size} B is no size of a unit over {self}; expected {least} B to {most} B");
@@ -104,7 +104,7 @@ const MAX_WAIT: f64 = 60.0;
 /// The most units of a flow: it is a day of the shortest ones at 10 000 in a second; a choice of ours.
 const MAX_UNITS: u64 = 1_000_000_000;
 /// The most hosts behind the source. A control connection goes through all of them; a choice of ours.
-pub const MAX_HOPS: usize = 16;
+pub(crate) const MAX_HOPS: usize = 16;
 /// The most flows at a time; a choice of ours.
 const MAX_FLOWS: usize = 64;
 /// The most runs of a plan; a choice of ours.
@@ -116,7 +116,7 @@ impl FlowPlan {
     /// # Errors
     ///
     /// The key and what is wrong with it.
-    pub fn checked(mut self) -> Result<Self, Wrong> {
+    pub(crate) fn checked(mut self) -> Result<Self, Wrong> {
         self.protocol.check(self.size, self.bytes)?;
         waiting(self.wait as f64 / 1e9, "wait")?;
         let last = self.bytes % u64::from(self.size);
@@ -197,7 +197,7 @@ pub enum Order {
 
 impl Plan {
     /// The runs in their order: a case each.
-    pub fn runs(&self) -> Vec<usize> {
+    pub(crate) fn runs(&self) -> Vec<usize> {
         let (cases, times) = (self.cases.len(), self.repetitions as usize);
         let place = |run: usize| match self.order {
             Order::Interleaved => run % cases,
@@ -211,7 +211,7 @@ impl Plan {
     /// # Errors
     ///
     /// What is wrong, with the file and the key.
-    pub fn parse(text: &str, file: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str, file: &str) -> Result<Self, String> {
         let written: File =
             toml::from_str(text).map_err(|error| format!("{file}: {}", error.to_string().trim_end()))?;
         written.resolve().map_err(|wrong| format!("{file}: {wrong}"))
@@ -375,7 +375,7 @@ impl Flow {
 
 impl Case {
     /// The name as that of a folder: small letters, digits, dots and dashes.
-    pub fn folder(&self) -> String {
+    pub(crate) fn folder(&self) -> String {
         let plain = |letter: char| if letter.is_ascii_alphanumeric() || letter == '.' { letter } else { '-' };
         let dashed: String = self.name.to_lowercase().chars().map(plain).collect();
         let parts: Vec<&str> = dashed.split('-').filter(|part| !part.is_empty()).collect();
@@ -392,7 +392,7 @@ impl Case {
 /// # Errors
 ///
 /// That it is none, for `key`.
-pub fn unit(octets: f64, key: &str) -> Result<u32, Wrong> {
+pub(crate) fn unit(octets: f64, key: &str) -> Result<u32, Wrong> {
     let octets = whole(octets, key, Dimension::Size)?;
     u32::try_from(octets).map_err(|_| Wrong::new(key, format!("{octets} B is too large; expected at most {MAX_LEN} B")))
 }
@@ -402,7 +402,7 @@ pub fn unit(octets: f64, key: &str) -> Result<u32, Wrong> {
 /// # Errors
 ///
 /// That it is none, for `key`.
-pub fn waiting(seconds: f64, key: &str) -> Result<u64, Wrong> {
+pub(crate) fn waiting(seconds: f64, key: &str) -> Result<u64, Wrong> {
     if !(0.0..=MAX_WAIT).contains(&seconds) {
         return Err(Wrong::new(key, format!("{seconds} s is no wait; expected 0 s to {MAX_WAIT} s")));
     }
@@ -414,7 +414,7 @@ pub fn waiting(seconds: f64, key: &str) -> Result<u64, Wrong> {
 /// # Errors
 ///
 /// That it is none, for `key`.
-pub fn amount(octets: f64, key: &str) -> Result<u64, Wrong> {
+pub(crate) fn amount(octets: f64, key: &str) -> Result<u64, Wrong> {
     whole(octets, key, Dimension::Size)
 }
 
@@ -423,7 +423,7 @@ pub fn amount(octets: f64, key: &str) -> Result<u64, Wrong> {
 /// # Errors
 ///
 /// That it is none.
-pub fn buffer(octets: f64) -> Result<u32, Wrong> {
+pub(crate) fn buffer(octets: f64) -> Result<u32, Wrong> {
     const MOST: u32 = 1 << 30;
     let octets = whole(octets, "socket_buffer", Dimension::Size)?;
     u32::try_from(octets)

@@ -34,7 +34,7 @@ const LOOK_AT_END: std::time::Duration = std::time::Duration::from_millis(5);
 /// # Errors
 ///
 /// Why it can't be served, in a clause.
-pub fn serve(control: &mut Control, open: &Open, clock: Clock, stop: &AtomicBool) -> Result<(), String> {
+pub(crate) fn serve(control: &mut Control, open: &Open, clock: Clock, stop: &AtomicBool) -> Result<(), String> {
     let sink = Mutex::new(Sink::new(open));
     let local = control.local().map_err(|error| cause(&error))?;
     let source = control.peer().map_err(|error| cause(&error))?.ip();

@@ -42,12 +42,12 @@ pub struct Measured<'a> {
 
 impl Measured<'_> {
     /// The object of `hopcast run --json`. Over several repetitions each number is the mean, and `<field>_ci95` stands beside it.
-    pub fn document(&self) -> Value {
+    pub(crate) fn document(&self) -> Value {
         aggregate(self.repetitions.iter().map(|repetition| self.one(repetition)).collect())
     }
 
     /// What went wrong, a line each.
-    pub fn problems(&self) -> Vec<String> {
+    pub(crate) fn problems(&self) -> Vec<String> {
         let outcomes = self.repetitions.iter().flat_map(|repetition| self.case.flows.iter().zip(&repetition.outcomes));
         let mut lines = Vec::new();
         for (flow, outcome) in outcomes {
@@ -62,7 +62,7 @@ impl Measured<'_> {
     /// # Errors
     ///
     /// The first file that could not be written.
-    pub fn write(&self, folder: &Path) -> Result<(), OutputError> {
+    pub(crate) fn write(&self, folder: &Path) -> Result<(), OutputError> {
         let results: Vec<RunResult> = self.repetitions.iter().map(|repetition| self.result(repetition)).collect();
         write_tables(folder, &results)?;
         let text = serde_json::to_string_pretty(&self.document()).expect("numbers that are none are null");

@@ -42,7 +42,7 @@ fn count(counter: &AtomicU64) {
 /// # Errors
 ///
 /// Why it can't be served, in a sentence that names the host to blame if it is not this one.
-pub fn serve(up: &mut Control, open: &Open, next: &str, clock: Clock, stop: &AtomicBool) -> Result<(), String> {
+pub(crate) fn serve(up: &mut Control, open: &Open, next: &str, clock: Clock, stop: &AtomicBool) -> Result<(), String> {
     let path = open.path.get(1..).unwrap_or_default().to_vec();
     let mut down = Control::connect(next)?;
     let local = |error: io::Error| cause(&error);

@@ -19,7 +19,7 @@ use crate::platform::clock::Clock;
 /// # Errors
 ///
 /// Why the first of them that failed could not start; none has been run.
-pub fn run(case: &Case, clock: Clock, is_stopped: &(dyn Fn() -> bool + Sync)) -> Result<Vec<Outcome>, String> {
+pub(crate) fn run(case: &Case, clock: Clock, is_stopped: &(dyn Fn() -> bool + Sync)) -> Result<Vec<Outcome>, String> {
     let gate = Gate { state: Mutex::default(), changed: Condvar::new(), flows: case.flows.len(), is_stopped };
     thread::scope(|scope| {
         let start = |plan| {

@@ -44,7 +44,7 @@ struct Start {
 
 impl Sink {
     /// The end of the flow that `open` tells of, whose units can be ([`Protocol::check`]).
-    pub fn new(open: &Open) -> Self {
+    pub(crate) fn new(open: &Open) -> Self {
         let (size, bytes) = (u64::from(open.size), open.bytes);
         Self {
             metrics: FlowMetrics::live(),
@@ -63,30 +63,30 @@ impl Sink {
     }
 
     /// The flow starts at `at`, in nanoseconds of the source's clock, which this host's is `offset` nanoseconds ahead of.
-    pub fn handle_start(&mut self, at: u64, offset: i64) {
+    pub(crate) fn handle_start(&mut self, at: u64, offset: i64) {
         self.start = Some(Start { at: i128::from(at) + i128::from(offset), offset });
     }
 
     /// The clocks are known better, or anew.
-    pub fn handle_offset(&mut self, offset: i64) {
+    pub(crate) fn handle_offset(&mut self, offset: i64) {
         if let Some(start) = &mut self.start {
             start.offset = offset;
         }
     }
 
     /// The source has sent so many units and sends no more.
-    pub fn handle_sent(&mut self, packets: u64, now: Instant) {
+    pub(crate) fn handle_sent(&mut self, packets: u64, now: Instant) {
         self.sent = Some(packets.min(self.units).max(self.known));
         self.last = self.last.max(now);
     }
 
     /// Something came that can't be of this flow.
-    pub fn handle_garbage(&mut self) {
+    pub(crate) fn handle_garbage(&mut self) {
         self.garbage += 1;
     }
 
     /// `octets` arrived at `now`, as one datagram or as one unit of the stream. False if they are no unit of this flow.
-    pub fn handle_unit(&mut self, octets: &[u8], now: Instant) -> bool {
+    pub(crate) fn handle_unit(&mut self, octets: &[u8], now: Instant) -> bool {
         let is_ours = self.unit(octets, now).is_some();
         self.garbage += u64::from(!is_ours);
         is_ours
@@ -156,22 +156,22 @@ impl Sink {
     }
 
     /// Whether all has come that was sent, but for what is lost for certain.
-    pub fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.sent.is_some_and(|sent| self.known >= sent) && self.metrics.datagrams_in_flight().next().is_none()
     }
 
     /// Whether the source has sent all that it will.
-    pub fn is_ending(&self) -> bool {
+    pub(crate) fn is_ending(&self) -> bool {
         self.sent.is_some()
     }
 
     /// When something last came, or the source said that it ends.
-    pub fn last(&self) -> Instant {
+    pub(crate) fn last(&self) -> Instant {
         self.last
     }
 
     /// Nothing more is waited for: what has not come is lost.
-    pub fn finish(&mut self, now: Instant) {
+    pub(crate) fn finish(&mut self, now: Instant) {
         let sent = self.sent.unwrap_or(self.known);
         match self.protocol {
             Protocol::Udp => {
@@ -196,7 +196,7 @@ impl Sink {
     }
 
     /// What is known at `now`; with samples only if this `is_final`, after [`Self::finish`].
-    pub fn report(&self, now: Instant, is_final: bool) -> Report {
+    pub(crate) fn report(&self, now: Instant, is_final: bool) -> Report {
         let samples = if is_final { self.samples.clone() } else { Samples::default() };
         let summary = self.metrics.summary(self.elapsed(now));
         Report { summary, samples, garbage: self.garbage, overflowed: 0, relays: Vec::new(), is_final }
@@ -221,7 +221,7 @@ impl Samples {
     }
 
     /// Puts every two intervals together.
-    pub fn double(&mut self) {
+    pub(crate) fn double(&mut self) {
         let sum = |pair: &[[u64; 3]]| {
             let add = |sum: [u64; 3], next: &[u64; 3]| [0, 1, 2].map(|field| sum[field].saturating_add(next[field]));
             pair.iter().fold([0; 3], add)

@@ -14,7 +14,7 @@ use super::plan::Protocol;
 use crate::platform::wait;
 
 /// How often a thread that waits looks whether it is to stop.
-pub const LOOK: Duration = Duration::from_millis(100);
+pub(crate) const LOOK: Duration = Duration::from_millis(100);
 
 /// Where units come in.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl Input {
     /// # Errors
     ///
     /// The system's.
-    pub fn bind(protocol: Protocol, local: SocketAddr, buffer: Option<u32>) -> io::Result<Self> {
+    pub(crate) fn bind(protocol: Protocol, local: SocketAddr, buffer: Option<u32>) -> io::Result<Self> {
         let any = with_port(local, 0);
         Ok(match protocol {
             Protocol::Udp => {
@@ -64,7 +64,7 @@ impl Input {
     /// # Errors
     ///
     /// The system's.
-    pub fn overflow(&self) -> io::Result<Option<Overflow>> {
+    pub(crate) fn overflow(&self) -> io::Result<Option<Overflow>> {
         match self {
             Self::Udp(socket) => Overflow::of(socket).map(Some),
             Self::Tcp(_) => Ok(None),
@@ -76,7 +76,7 @@ impl Input {
     /// # Errors
     ///
     /// The system's.
-    pub fn port(&self) -> io::Result<u16> {
+    pub(crate) fn port(&self) -> io::Result<u16> {
         let address = match self {
             Self::Udp(socket) => socket.local_addr(),
             Self::Tcp(listener) => listener.local_addr(),
@@ -91,7 +91,12 @@ impl Output {
     /// # Errors
     ///
     /// The system's.
-    pub fn connect(protocol: Protocol, local: SocketAddr, remote: SocketAddr, buffer: Option<u32>) -> io::Result<Self> {
+    pub(crate) fn connect(
+        protocol: Protocol,
+        local: SocketAddr,
+        remote: SocketAddr,
+        buffer: Option<u32>,
+    ) -> io::Result<Self> {
         Ok(match protocol {
             Protocol::Udp => {
                 let socket = UdpSocket::bind(with_port(local, 0))?;
@@ -111,7 +116,7 @@ impl Output {
 }
 
 /// Another port of the same host. What belongs to its address stays: link-local ones of IPv6 have a scope (RFC 4007).
-pub fn with_port(mut address: SocketAddr, port: u16) -> SocketAddr {
+pub(crate) fn with_port(mut address: SocketAddr, port: u16) -> SocketAddr {
     address.set_port(port);
     address
 }
@@ -127,7 +132,7 @@ fn set_buffers(socket: &impl AsFd, octets: Option<u32>) -> io::Result<()> {
 
 /// Waits for the connection that `from` opens; those of others are closed, and told to `stranger`. `None` if `stop` is set
 /// before it comes.
-pub fn accept(
+pub(crate) fn accept(
     listener: &TcpListener,
     from: IpAddr,
     stop: &AtomicBool,
@@ -154,7 +159,7 @@ pub fn accept(
 /// # Errors
 ///
 /// The system's.
-pub fn write_all(stream: &mut TcpStream, mut octets: &[u8], stop: &AtomicBool) -> io::Result<bool> {
+pub(crate) fn write_all(stream: &mut TcpStream, mut octets: &[u8], stop: &AtomicBool) -> io::Result<bool> {
     while !octets.is_empty() {
         match stream.write(octets) {
             Ok(0) => return Err(ErrorKind::WriteZero.into()),
@@ -172,6 +177,6 @@ pub fn write_all(stream: &mut TcpStream, mut octets: &[u8], stop: &AtomicBool) -
 }
 
 /// Whether it is worth trying again.
-pub fn is_transient(error: &io::Error) -> bool {
+pub(crate) fn is_transient(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted | ErrorKind::ConnectionAborted)
 }

@@ -35,7 +35,7 @@ pub struct Written {
 
 /// Writes the units of `plan` to `output`, beginning at `start`, until all are written or `stop` is set. Each says when the
 /// system took it.
-pub fn write(
+pub(crate) fn write(
     plan: &FlowPlan,
     session: u64,
     output: Output,

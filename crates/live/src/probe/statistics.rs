@@ -10,7 +10,7 @@ const LARGEST: &str = "peak_rss_bytes";
 
 /// One object from those of several repetitions (at least one): each number of a flow, of a node and of the totals is the mean,
 /// and `<field>_ci95` stands beside it. What a repetition could not measure is left out of its mean.
-pub fn aggregate(mut documents: Vec<Value>) -> Value {
+pub(crate) fn aggregate(mut documents: Vec<Value>) -> Value {
     if documents.len() == 1 {
         return documents.remove(0);
     }
@@ -85,7 +85,7 @@ fn mean(values: &[f64]) -> Option<f64> {
 }
 
 /// Half the width of Student's 95 % confidence interval of the mean; `None` for fewer than two values.
-pub fn ci95(values: &[f64]) -> Option<f64> {
+pub(crate) fn ci95(values: &[f64]) -> Option<f64> {
     let centre = mean(values).filter(|_| values.len() >= 2)?;
     let degrees = values.len() - 1;
     let variance = values.iter().map(|value| (value - centre) * (value - centre)).sum::<f64>() / degrees as f64;

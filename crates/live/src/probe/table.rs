@@ -15,7 +15,7 @@ const NUMBERS: [(&str, &str, f64); 6] = [
 ];
 
 /// A row for each flow of a run's object, and a line for each relay.
-pub fn table(document: &Value) -> String {
+pub(crate) fn table(document: &Value) -> String {
     let mut rows = vec![["flow", "from → to", "protocol"].map(str::to_owned).to_vec()];
     rows[0].extend(NUMBERS.map(|(head, _, _)| head.to_owned()));
     for flow in document["flows"].as_array().into_iter().flatten() {

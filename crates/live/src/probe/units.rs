@@ -19,7 +19,7 @@ pub struct Units {
 
 impl Units {
     /// For units of up to `size` octets.
-    pub fn new(size: usize) -> Self {
+    pub(crate) fn new(size: usize) -> Self {
         Self { octets: vec![0; size.max(LEAST_ROOM)], start: 0, end: 0 }
     }
 
@@ -28,7 +28,7 @@ impl Units {
     /// # Errors
     ///
     /// The stream's.
-    pub fn read(&mut self, stream: &mut impl Read) -> io::Result<usize> {
+    pub(crate) fn read(&mut self, stream: &mut impl Read) -> io::Result<usize> {
         if self.start > 0 {
             self.octets.copy_within(self.start..self.end, 0);
             self.end -= self.start;
@@ -44,7 +44,7 @@ impl Units {
     /// # Errors
     ///
     /// The stream holds something else, or a unit that is longer than was told.
-    pub fn poll_unit(&mut self) -> Result<Option<&[u8]>, ParseError> {
+    pub(crate) fn poll_unit(&mut self) -> Result<Option<&[u8]>, ParseError> {
         let read = &self.octets[self.start..self.end];
         let Some(length) = unit_len(read)? else { return Ok(None) };
         if length > self.octets.len() {

@@ -59,7 +59,7 @@ impl Command {
     /// # Errors
     ///
     /// See [`Failure`].
-    pub fn run(self) -> Result<(), Failure> {
+    pub(crate) fn run(self) -> Result<(), Failure> {
         match self.end {
             End::Send(send) => send.run(),
             End::Receive(receive) => receive.run(),

@@ -236,12 +236,14 @@ impl Receiver {
     }
 
     /// Whether there is a stream.
-    pub fn is_serving(&self) -> bool {
+    #[cfg(test)]
+    pub(crate) fn is_serving(&self) -> bool {
         self.open.is_some() || self.sender.is_some()
     }
 
     /// Connections that were asked for and not accepted yet.
-    pub fn half_open(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn half_open(&self) -> usize {
         self.asked.len()
     }
 }

@@ -8,25 +8,23 @@ use hopcast_wire::mpegts;
 use hopcast_wire::rtp;
 
 /// The UDP port that carries DCCP unless another is named (RFC 6773, 3.8).
-pub const UDP_PORT: u16 = 6511;
+pub(crate) const UDP_PORT: u16 = 6511;
 /// The DCCP port of the receiver, within the UDP port: that of RTP (RFC 5762, 5.1).
-pub const DCCP_PORT: u16 = 5004;
+pub(crate) const DCCP_PORT: u16 = 5004;
 /// The service code of RTP with forward error correction: RTP packets with a source payload ID behind them, and repair
 /// packets of RTP (RFC 6363, 5.3 and 5.4.1; RFC 6865). Codes that begin with `?` are for private use (RFC 4340, 8.1.2).
-pub const SERVICE_CODE_FEC: u32 = u32::from_be_bytes(*b"?FEC");
+pub(crate) const SERVICE_CODE_FEC: u32 = u32::from_be_bytes(*b"?FEC");
 /// The RTP payload type of repair packets, dynamic (RFC 3551, 6).
-pub const REPAIR_TYPE: u8 = 127;
+pub(crate) const REPAIR_TYPE: u8 = 127;
 /// The RTP payload type of MPEG transport streams (RFC 3551, 5.7; RFC 2250).
-pub const TRANSPORT_STREAM_TYPE: u8 = 33;
+pub(crate) const TRANSPORT_STREAM_TYPE: u8 = 33;
 /// MPEG-TS packets in an RTP packet: as many as an Ethernet frame carries.
-pub const TRANSPORT_PACKETS: usize = 7;
+pub(crate) const TRANSPORT_PACKETS: usize = 7;
 /// Length of the RTP packets of a transport stream, in octets.
 pub const TRANSPORT_LEN: usize = rtp::HEADER_LEN + TRANSPORT_PACKETS * mpegts::PACKET_LEN;
 /// The longest RTP packet that is carried, in octets: what leaves room for the headers of DCCP, FEC and key in a UDP datagram
 /// of 65507.
-pub const MAX_PACKET: usize = 64_000;
-/// The longest UDP datagram, in octets, over IPv4.
-pub const MAX_DATAGRAM: usize = 65_507;
+pub(crate) const MAX_PACKET: usize = 64_000;
 /// Five times the packets of a round trip (RFC 4340, 7.5.2), for 1 Gb/s in packets of [`TRANSPORT_LEN`] over 20 ms.
 const SEQUENCE_WINDOW: u64 = 10_000;
 /// How late a process may be woken on a busy host: the tick of the usual Unix clock (RFC 5348, 8.3), which also is a time slice of
