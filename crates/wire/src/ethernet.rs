@@ -9,6 +9,8 @@ const LAYER: Layer = Layer("Ethernet");
 
 /// Length of the header, in octets.
 pub const HEADER_LEN: usize = 14;
+/// Length of the longest IP datagram that a frame carries, in octets (RFC 894).
+pub const MTU: u32 = 1_500;
 
 /// Smaller numbers in the place of the EtherType are lengths (IEEE Std 802.3-2018, 3.2.6).
 const LEAST_ETHER_TYPE: u16 = 0x0600;

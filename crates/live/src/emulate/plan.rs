@@ -7,7 +7,7 @@ use hopcast_sim::id::NodeId;
 use hopcast_sim::layout;
 use hopcast_sim::run::Simulation;
 use hopcast_sim::scenario::model::{Flow, Group, Relay, Role, Routing, Scenario, Transport};
-use hopcast_wire::MacAddress;
+use hopcast_wire::{MacAddress, ethernet};
 
 /// A real host to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,8 +49,8 @@ pub(super) struct RouteTo {
     pub(super) interface: usize,
 }
 
-/// The MTU of real hosts where that of the scenario's radio is unlimited: that of Ethernet (RFC 894).
-const DEFAULT_MTU: u32 = 1_500;
+/// The MTU of real hosts where that of the scenario's radio is unlimited.
+const DEFAULT_MTU: u32 = ethernet::MTU;
 /// Headers of an IPv4 packet with a UDP datagram.
 const UDP_HEADERS: u32 = 28;
 /// Those with a TCP segment; options take of its payload.

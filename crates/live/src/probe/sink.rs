@@ -1,7 +1,7 @@
 //! The receiver's measurement: the simulator's ([`FlowMetrics`]), fed with what arrives.
 
 use hopcast_protocols::time::{Duration, Instant};
-use hopcast_sim::metrics::FlowMetrics;
+use hopcast_sim::metrics::{FlowMetrics, Series};
 use hopcast_wire::probe::Packet;
 
 use super::control::{Open, Report, Samples};
@@ -10,10 +10,6 @@ use super::plan::Protocol;
 /// A datagram that comes so many behind a newer one is a duplicate or late; before that, it is only not there yet. At the
 /// 1470 octets of a saturated link of 1 Gb/s, a third of a second.
 const REORDERING: u64 = 1 << 15;
-/// Samples are as close as the simulator's at first.
-const INTERVAL: Duration = Duration::from_millis(100);
-/// The most samples, as many as a simulated run has.
-const MAX_SAMPLES: u64 = 1000;
 
 /// The end of one flow. Times that it is handed are those of its host's clock; its own count from the flow's start.
 #[derive(Debug)]
@@ -204,10 +200,11 @@ impl Sink {
 }
 
 impl Samples {
-    /// A unit arrived at `time` of its flow. Where there would be too many intervals, they become longer.
+    /// A unit arrived at `time` of its flow. At first, intervals are as short as the simulator's; where there would be more of
+    /// them than in a simulated run, they become longer.
     fn insert(&mut self, time: Instant, octets: u32, delay: Duration) {
-        let place = |doublings: u32| (time.as_nanos() / INTERVAL.as_nanos()) >> doublings;
-        while place(self.doublings) >= MAX_SAMPLES {
+        let place = |doublings: u32| (time.as_nanos() / Series::MIN_INTERVAL.as_nanos()) >> doublings;
+        while place(self.doublings) >= Series::MAX_SAMPLES {
             self.double();
         }
         let place = place(self.doublings) as usize;

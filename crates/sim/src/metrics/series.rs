@@ -53,16 +53,16 @@ pub struct PathSample {
     pub lost: f64,
 }
 
-/// The closest that samples lie.
-const MIN_INTERVAL: Duration = Duration::from_millis(100);
-/// The most samples of a run.
-const MAX_SAMPLES: u64 = 1000;
-
 impl Series {
+    /// The shortest interval between two samples.
+    pub const MIN_INTERVAL: Duration = Duration::from_millis(100);
+    /// The most samples of a run.
+    pub const MAX_SAMPLES: u64 = 1000;
+
     /// A series for a run of `duration`.
     pub fn new(duration: Duration) -> Self {
-        let interval = MIN_INTERVAL.max(Duration::from_nanos(duration.as_nanos().div_ceil(MAX_SAMPLES)));
-        // At most `MAX_SAMPLES` and the one at the end: room for all of them, so that no event of the run allocates.
+        let interval = Self::MIN_INTERVAL.max(Duration::from_nanos(duration.as_nanos().div_ceil(Self::MAX_SAMPLES)));
+        // At most `Self::MAX_SAMPLES` and the one at the end: room for all of them, so that no event of the run allocates.
         let samples = Vec::with_capacity((duration.as_nanos() / interval.as_nanos()) as usize + 1);
         Self { interval, next: Instant::START + interval, current: Sample::default(), samples }
     }

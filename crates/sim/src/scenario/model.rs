@@ -369,9 +369,6 @@ pub struct WiredLink {
     pub mtu: Option<u32>,
 }
 
-/// Largest IP datagram on a wire by default, in bytes: that of Ethernet (RFC 894).
-pub const WIRED_MTU: u32 = 1_500;
-
 /// Who passes on what is for others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relay {

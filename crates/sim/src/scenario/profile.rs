@@ -2,12 +2,13 @@
 //! scenario gives lies over both.
 
 use hopcast_radio::mac::AccessRules;
+use hopcast_wire::ethernet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::document::parse_value;
-use super::model::{Rules, WIRED_MTU};
+use super::model::Rules;
 
 /// Where defaults come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -77,7 +78,7 @@ pub(super) const STANDARD: Layer = Layer {
         "the sum of all interference; a stronger frame is received whenever it comes",
         "profile standard (no key of its own)",
     ),
-    wired_mtu: (Some(WIRED_MTU), "default: that of Ethernet (RFC 894; no key of its own)"),
+    wired_mtu: (Some(ethernet::MTU), "default: that of Ethernet (RFC 894; no key of its own)"),
 };
 
 /// The radios before 802.11 (study A).

@@ -1,6 +1,7 @@
 //! How a flow is carried: `flows.transport`.
 
 use hopcast_protocols::transport::{adtfrc, dccp, tcp, tfrc};
+use hopcast_wire::ethernet;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -17,8 +18,8 @@ const IP_AND_TCP: u32 = 40;
 /// IPv4 header, and that of a DCCP data packet with an NDP count and a timestamp (RFC 4340, sections 5, 7.7 and 13.1).
 const IP_AND_DCCP: u32 = 52;
 
-/// Payload of a full segment or datagram without an MTU: that of an MTU of 1500 B.
-pub(super) const WITHOUT_MTU: u32 = 1_500;
+/// Without an MTU, a full segment or datagram is as long as with this one.
+pub(super) const WITHOUT_MTU: u32 = ethernet::MTU;
 
 /// The largest window of TCP in bytes (RFC 7323, section 2.3).
 const MAX_TCP_WINDOW: f64 = 1_073_741_824.0;
