@@ -30,4 +30,6 @@ pub mod platform;
 #[cfg(target_os = "linux")]
 pub mod probe;
 #[cfg(target_os = "linux")]
+mod serve;
+#[cfg(target_os = "linux")]
 pub mod stream;

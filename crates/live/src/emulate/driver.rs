@@ -21,6 +21,7 @@ use super::lag::Lag;
 use super::programs::Programs;
 use super::recording::Recorder;
 use super::session::Session;
+use super::watch::Watch;
 use crate::platform::clock::Clock;
 use crate::platform::signals::Signals;
 
@@ -95,7 +96,7 @@ impl<'a, 's> Driver<'a, 's> {
     }
 
     /// Runs to the end of the session, or until `programs`, if there are any, are over, or a signal comes. Time begins now.
-    pub(super) fn run(&mut self, programs: &mut Programs, signals: &Signals) -> io::Result<End> {
+    pub(super) fn run(&mut self, programs: &mut Programs, watch: &mut Watch, signals: &Signals) -> io::Result<End> {
         self.poll.registry().register(&mut SourceFd(&signals.as_fd().as_raw_fd()), SIGNAL, Interest::READABLE)?;
         let clock = Clock::new();
         let mut events = Events::with_capacity(self.ports.len() + 2);
@@ -115,6 +116,7 @@ impl<'a, 's> Driver<'a, 's> {
                 if programs.advance(self.hosts, now)? {
                     break End::Programs;
                 }
+                watch.advance(self.session, &self.lag, now)?;
             }
             self.read(now)?;
             self.deliver(&clock)?;

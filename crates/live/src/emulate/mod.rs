@@ -9,20 +9,24 @@
 //! | run programs | `programs` |
 //! | write down what comes in, and have it again | `recording` |
 //! | do without root | `rootless` |
+//! | tell what happens | `watch`, `metrics` |
 //! | tell what happened | `report` |
 
 mod driver;
 mod hosts;
 mod lag;
+mod metrics;
 mod plan;
 mod programs;
 mod recording;
 mod report;
 mod rootless;
 mod session;
+mod watch;
 
 use std::fs;
 use std::io::{self, Write};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use hopcast_protocols::time::{Duration, Instant};
@@ -45,6 +49,7 @@ use programs::{Output, ProgramRecord, Programs, Wanted};
 use recording::{Header, Recorder, Recording};
 use report::{EmulationRecord, Report};
 use session::Session;
+use watch::Watch;
 
 /// Put real hosts and programs on the simulated radio.
 ///
@@ -82,6 +87,9 @@ pub struct Command {
     /// Print one JSON object; what programs print goes to standard error.
     #[arg(long)]
     json: bool,
+    /// Give metrics in Prometheus' form over HTTP on this loopback address and port, as 127.0.0.1:9654, at /metrics.
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = crate::serve::loopback, conflicts_with = "replay")]
+    metrics: Option<SocketAddr>,
     /// Write down all that real hosts send, for --replay.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
@@ -165,6 +173,9 @@ impl Command {
         // From here on, whatever happens, things are put in order.
         let signals =
             Signals::listen().map_err(|error| Failure::Run(format!("signals can't be caught: {}", cause(&error))))?;
+        // A shell has the terminal to itself.
+        let watch = Watch::new(self.metrics, self.shell.is_none());
+        let mut watch = watch.map_err(|error| Failure::Input(format!("--metrics: can't listen there: {error}")))?;
         let hosts = Hosts::create(&plans)?;
         let recorder = self.record.as_deref().map(|file| {
             if file.metadata().is_ok_and(|known| known.is_file() && known.len() > 0) {
@@ -186,7 +197,7 @@ impl Command {
         let clock = Clock::new();
         let stopped = |error: io::Error| Failure::Run(format!("the emulation failed: {}", cause(&error)));
         let mut driver = Driver::new(&mut session, &hosts.hosts, recorder.as_mut()).map_err(stopped)?;
-        let driven = driver.run(&mut programs, &signals);
+        let driven = driver.run(&mut programs, &mut watch, &signals);
         let lag = driver.lag().clone();
         let wall = clock.now().as_secs_f64();
         let records = programs.finish(session.now());

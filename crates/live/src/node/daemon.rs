@@ -19,15 +19,15 @@ use super::port::{Port, RawSocket, Seen};
 use super::prefix::Prefix;
 use super::record::{self, Record};
 use super::router::{Output, Router, Sight};
-use super::serve::Server;
 use super::status::{self, State, Status, Traffic};
-use super::{failure, listen, log};
+use super::{failure, listen, log, metrics};
 use crate::failure::Failure;
 use crate::key::{Epoch, Guard, NetworkKey, Purpose};
 use crate::platform::clock::Clock;
 use crate::platform::netlink::{Event, Events, Link, Netlink};
 use crate::platform::signals::Signals;
 use crate::platform::wait;
+use crate::serve::{Answers, Server};
 
 /// Name of the TUN device.
 const TUN: &str = "hopcast-node";
@@ -96,6 +96,18 @@ impl Drop for Installed {
         if let Err(error) = self.record.write_ended() {
             tracing::warn!(%error, "can't write when the router ended; the next one says nothing at first");
         }
+    }
+}
+
+impl Answers for Daemon {
+    fn line(&self) -> Vec<u8> {
+        let mut line = serde_json::to_vec(&self.status()).expect("the state is plain data");
+        line.push(b'\n');
+        line
+    }
+
+    fn metrics(&self) -> String {
+        metrics::text(&self.status())
     }
 }
 
@@ -208,7 +220,7 @@ impl Daemon {
                 self.router.handle_timeout(now);
             }
             self.settle();
-            server.serve(self.clock.now(), || self.status());
+            server.serve(self.clock.now(), self);
         }
     }
 

@@ -7,9 +7,6 @@ use prometheus_client::registry::{Registry, Unit};
 
 use super::status::{State, Status};
 
-/// The content type of what [`text`] gives.
-pub(super) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-
 /// The state of a router as metrics.
 pub(super) fn text(status: &Status) -> String {
     let mut registry = Registry::with_prefix("hopcast_node");
@@ -44,4 +41,16 @@ pub(super) fn text(status: &Status) -> String {
     let mut text = String::new();
     encode(&mut text, &registry).expect("writing to a string does not fail");
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::status::tests::status;
+    use super::*;
+
+    #[test]
+    fn counters_are_told_by_their_names() {
+        let text = text(&status());
+        assert!(text.contains("hopcast_node_datagrams_sent_total 7\n") && text.ends_with("# EOF\n"), "{text}");
+    }
 }

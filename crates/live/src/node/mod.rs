@@ -2,7 +2,7 @@
 //!
 //! One thread waits for everything (`daemon`): messages on the interfaces (`port`), sealed if there is a key (`envelope`),
 //! packets without a route from the TUN device, what the kernel tells of links and neighbours (`hardware`), and those who ask for the
-//! state (`serve`). What they mean is decided without sockets (`router`); the routes go into the kernel's tables (`kernel`), and
+//! state (`crate::serve`). What they mean is decided without sockets (`router`); the routes go into the kernel's tables (`kernel`), and
 //! what a next life must know into a file (`record`).
 
 mod daemon;
@@ -19,15 +19,16 @@ mod prefix;
 mod protocol;
 mod record;
 mod router;
-mod serve;
 mod status;
+
+use std::os::unix::net::UnixListener;
 
 use self::options::Options;
 use self::record::Record;
-use self::serve::Server;
 use crate::failure::Failure;
 use crate::output;
 use crate::platform::netlink::Netlink;
+use crate::serve::Server;
 use hopcast_sim::io_error::cause;
 
 /// Route on real interfaces.
@@ -93,7 +94,7 @@ fn clean() -> Result<(), Failure> {
 
 /// Makes this the only router in the network namespace.
 fn listen() -> Result<Server, Failure> {
-    Server::listen_locally().map_err(|error| match error.kind() {
+    UnixListener::bind_addr(&status::socket()).and_then(Server::local).map_err(|error| match error.kind() {
         std::io::ErrorKind::AddrInUse => Failure::Run("a hopcast node runs in this network namespace already".into()),
         _ => failure("listen on the local socket", &error),
     })

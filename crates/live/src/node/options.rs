@@ -28,29 +28,9 @@ pub(super) struct Options {
     #[arg(long, value_name = "FILE")]
     pub(super) key: Option<PathBuf>,
     /// Give metrics in Prometheus' form over HTTP on this loopback address and port, as 127.0.0.1:9654, at /metrics
-    #[arg(long, value_name = "ADDRESS:PORT", value_parser = loopback)]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = crate::serve::loopback)]
     pub(super) metrics: Option<SocketAddr>,
     /// The least level of what is logged, to standard error: error, warn, info, debug or trace
     #[arg(long, value_name = "LEVEL", default_value = "info")]
     pub(super) log: Level,
-}
-
-fn loopback(text: &str) -> Result<SocketAddr, String> {
-    let address: SocketAddr = text.parse().map_err(|_| "an address and a port are written like 127.0.0.1:9654")?;
-    match address.ip().is_loopback() {
-        true => Ok(address),
-        false => Err("metrics are given on a loopback address only, such as 127.0.0.1".into()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn metrics_stay_on_the_machine() {
-        assert!(loopback("127.0.0.1:9654").is_ok() && loopback("[::1]:9654").is_ok());
-        assert!(loopback("0.0.0.0:9654").is_err_and(|error| error.contains("loopback")));
-        assert!(loopback("9654").is_err_and(|error| error.contains("127.0.0.1:9654")));
-    }
 }

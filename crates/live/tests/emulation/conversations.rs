@@ -1,11 +1,13 @@
 //! What programs at real nodes say to each other: our figures against those of iperf3 and tshark.
 
 use std::fs;
-use std::process::Command;
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use super::{Bench, emulate, kept_up, line, object, run, stderr};
+use super::{Bench, emulate, kept_up, line, object, run, stderr, wait_until};
 
 /// One packet in fifty gets lost above the MAC's retries.
 const LOSSES: [&str; 2] = ["--set", "radio.errors={ model = \"packet\", rate = 0.02, level = \"network\" }"];
@@ -95,4 +97,35 @@ fn tshark_finds_the_losses_and_the_jitter_of_a_stream_of_rtp() {
     // 150 pictures were sent; those with a lost packet, and those before which one was lost, are not whole.
     let frames = figure(stream, "frames");
     assert!((150.0 - 2.0 * lost..150.0).contains(&frames), "{stream}");
+}
+
+/// What is at /metrics of a port, if somebody answers there.
+fn metrics(port: u16) -> Option<String> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
+    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    answer.starts_with("HTTP/1.1 200 OK").then_some(answer)
+}
+
+#[test]
+fn metrics_are_given_while_the_emulation_runs() {
+    let Some(bench) = Bench::new("conversation-metrics", &["ping"]) else { return };
+    let scenario = bench.file("line.toml", &line("n1", "protocol = \"udp\"", "kind = \"bulk\""));
+    // Free again once this is over.
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("there is a free port");
+    let port = listener.local_addr().expect("it is bound").port();
+    drop(listener);
+    let programs = ["--exec", "n0", "exec ping -q -c 40 -i 0.1 10.0.0.2"];
+    let mut command = emulate(&scenario, &programs);
+    command.args(["--set", "duration=20 s", "--metrics", &format!("127.0.0.1:{port}")]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program is there");
+    let echoes = "hopcast_emulate_conversation_received_packets_total{from=\"n1\",to=\"n0\",protocol=\"icmp\",";
+    let count = |text: &str| {
+        let row = text.lines().find(|row| row.starts_with(echoes))?;
+        row.rsplit_once(' ')?.1.parse::<u64>().ok()
+    };
+    wait_until("answers to pings in the metrics", || metrics(port).is_some_and(|text| count(&text) > Some(5)));
+    child.wait().expect("it ends with ping");
+    assert_eq!(bench.left_behind(), Vec::<String>::new());
 }

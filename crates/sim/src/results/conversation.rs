@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::RunResult;
 use super::record::node_names;
 use super::table::Table;
-use crate::metrics::conversation::{Conversation, Conversations, Course, Interval, Key, Stream, StreamSummary};
+use crate::metrics::conversation::{Conversation, Conversations, Interval, Key, Stream, StreamSummary};
 use crate::run::Simulation;
 use crate::scenario::model::Scenario;
 
@@ -77,9 +77,6 @@ pub struct ConversationRecord {
     pub last_arrival_s: Option<f64>,
     /// The streams of RTP in it.
     pub rtp: Vec<RtpRecord>,
-    /// How it developed; in the table only.
-    #[serde(skip)]
-    pub course: Course,
 }
 
 /// A stream of RTP, as a receiver sees it. Pictures and freezes are `None` if it is no video, jitter if the clock rate is not known.
@@ -149,7 +146,7 @@ pub(super) fn conversations(scenario: &Scenario, simulation: &Simulation) -> Opt
 
 impl ConversationRecord {
     fn new(conversation: &Conversation, [from, to]: [&str; 2], simulation: &Simulation) -> Self {
-        let Conversation { key, flow, first_sent, jitter, course, streams } = conversation;
+        let Conversation { key, flow, first_sent, jitter, streams, .. } = conversation;
         let summary = simulation.flows()[*flow].summary(simulation.now());
         let first_sent_s = first_sent.as_secs_f64();
         let lasted = summary.last_arrival_s.map(|last| last - first_sent_s).filter(|&lasted| lasted > 0.0);
@@ -181,7 +178,6 @@ impl ConversationRecord {
             first_arrival_s: summary.first_arrival_s,
             last_arrival_s: summary.last_arrival_s,
             rtp: streams.iter().map(RtpRecord::new).collect(),
-            course: course.clone(),
         }
     }
 }
@@ -267,8 +263,8 @@ pub fn rtp_table(result: &RunResult) -> RecordBatch {
 pub fn conversation_series_table(result: &RunResult) -> RecordBatch {
     let end = Instant::START + Duration::from_secs_f64(result.cost.simulated_s);
     let rows = || {
-        records(result).iter().flat_map(move |record| {
-            let intervals = record.course.intervals(end);
+        records(result).iter().zip(&result.series.conversations).flat_map(move |(record, course)| {
+            let intervals = course.intervals(end);
             intervals.map(move |(time, seconds, interval)| (record, time, seconds, *interval))
         })
     };

@@ -2,7 +2,7 @@
 
 use hopcast_protocols::time::{Duration, Instant};
 
-use super::{Cost, Provenance, RunResult, RunSeries, Spent, conversation, record};
+use super::{ConversationRecords, Cost, Provenance, RunResult, RunSeries, Spent, conversation, record};
 use crate::address::ip_address;
 use crate::host::Endpoint;
 use crate::metrics::Series;
@@ -68,6 +68,16 @@ impl<'a> Replication<'a> {
         }
     }
 
+    /// What is run.
+    pub fn scenario(&self) -> &Scenario {
+        self.scenario
+    }
+
+    /// What real hosts have said to each other until now; `None` of a run without them.
+    pub fn conversations(&self) -> Option<ConversationRecords> {
+        conversation::conversations(self.scenario, &self.simulation)
+    }
+
     /// The simulation, to look at.
     pub fn simulation(&self) -> &Simulation {
         &self.simulation
@@ -114,6 +124,7 @@ impl<'a> Replication<'a> {
         let simulation = &mut self.simulation;
         simulation.finish();
         self.series.set_flows(simulation.flows());
+        self.series.set_conversations(simulation.conversations());
         let nodes = record::nodes(self.scenario, simulation);
         let refused = simulation.refused().map(|(flow, Endpoint { node, port })| {
             let (name, address) = (&self.scenario.flows[flow.0 as usize].name, ip_address(node));

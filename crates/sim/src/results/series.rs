@@ -5,6 +5,7 @@ use hopcast_radio::mac::Dcf;
 use hopcast_radio::phy::TxVector;
 
 use crate::id::NodeId;
+use crate::metrics::conversation::{Conversations, Course};
 use crate::metrics::{FlowTable, Sample};
 use crate::run::Simulation;
 
@@ -15,6 +16,8 @@ pub struct RunSeries {
     pub interval: Duration,
     /// Flows in the order of the scenario.
     pub flows: Vec<Vec<Sample>>,
+    /// Conversations between real hosts, in their order.
+    pub conversations: Vec<Course>,
     /// Instants at which the queues were looked at.
     pub times: Vec<Instant>,
     /// Queues that were not empty, by time and node.
@@ -69,6 +72,11 @@ impl RunSeries {
                 self.rates.push(RateSample { time, node, rate });
             }
         }
+    }
+
+    /// Takes over how all conversations developed.
+    pub(super) fn set_conversations(&mut self, conversations: Option<&Conversations>) {
+        self.conversations = conversations.iter().flat_map(|all| all.iter()).map(|one| one.course.clone()).collect();
     }
 
     /// Takes over the samples of all flows.

@@ -1,4 +1,4 @@
-//! Answers to those who ask for the state: one line of JSON on the local socket, metrics over HTTP (RFC 9112).
+//! Answers to those who ask a command that runs for its state: one line on a local socket, metrics over HTTP (RFC 9112).
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -8,8 +8,30 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use hopcast_protocols::time::{Duration, Instant};
 use nix::poll::PollFlags;
 
-use super::metrics;
-use super::status::{self, Status};
+/// The content type of metrics in Prometheus' text form (OpenMetrics 1.0).
+pub(crate) const METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// What is answered.
+pub(crate) trait Answers {
+    /// The line for who asks on the local socket, its end included.
+    fn line(&self) -> Vec<u8>;
+
+    /// The metrics, as [`METRICS`] says.
+    fn metrics(&self) -> String;
+}
+
+/// Reads a loopback address and port, on which metrics may be given.
+///
+/// # Errors
+///
+/// What is wrong with the text.
+pub(crate) fn loopback(text: &str) -> Result<SocketAddr, String> {
+    let address: SocketAddr = text.parse().map_err(|_| "an address and a port are written like 127.0.0.1:9654")?;
+    match address.ip().is_loopback() {
+        true => Ok(address),
+        false => Err("metrics are given on a loopback address only, such as 127.0.0.1".into()),
+    }
+}
 
 /// The most that are answered at a time; others wait in the kernel's queue.
 const MAX_CONNECTIONS: usize = 8;
@@ -19,9 +41,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const MAX_REQUEST: usize = 4096;
 
 /// The listeners and those who have come.
-#[derive(Debug)]
-pub(super) struct Server {
-    local: UnixListener,
+#[derive(Debug, Default)]
+pub(crate) struct Server {
+    local: Option<UnixListener>,
     http: Option<TcpListener>,
     connections: Vec<Connection>,
 }
@@ -42,15 +64,14 @@ enum Stream {
 }
 
 impl Server {
-    /// Listens on the local socket, and for HTTP on `http`.
+    /// Answers on a local socket.
     ///
     /// # Errors
     ///
-    /// The platform's. [`io::ErrorKind::AddrInUse`] for the local socket: there is a router in this network namespace already.
-    pub(super) fn listen_locally() -> io::Result<Self> {
-        let local = UnixListener::bind_addr(&status::socket())?;
+    /// The platform's.
+    pub(crate) fn local(local: UnixListener) -> io::Result<Self> {
         local.set_nonblocking(true)?;
-        Ok(Self { local, http: None, connections: Vec::new() })
+        Ok(Self { local: Some(local), ..Self::default() })
     }
 
     /// Gives metrics over HTTP on `address` too.
@@ -58,7 +79,7 @@ impl Server {
     /// # Errors
     ///
     /// The platform's.
-    pub(super) fn listen_for_http(&mut self, address: SocketAddr) -> io::Result<()> {
+    pub(crate) fn listen_for_http(&mut self, address: SocketAddr) -> io::Result<()> {
         let http = TcpListener::bind(address)?;
         http.set_nonblocking(true)?;
         self.http = Some(http);
@@ -66,9 +87,9 @@ impl Server {
     }
 
     /// What is to be waited for.
-    pub(super) fn fds(&self) -> impl Iterator<Item = (BorrowedFd<'_>, PollFlags)> {
+    pub(crate) fn fds(&self) -> impl Iterator<Item = (BorrowedFd<'_>, PollFlags)> {
         let has_room = self.connections.len() < MAX_CONNECTIONS;
-        let local = has_room.then_some((self.local.as_fd(), PollFlags::POLLIN));
+        let local = self.local.as_ref().filter(|_| has_room).map(|local| (local.as_fd(), PollFlags::POLLIN));
         let http = self.http.as_ref().filter(|_| has_room).map(|http| (http.as_fd(), PollFlags::POLLIN));
         let open = self.connections.iter().map(|connection| {
             let flags = if connection.reply.is_some() { PollFlags::POLLOUT } else { PollFlags::POLLIN };
@@ -81,28 +102,26 @@ impl Server {
     }
 
     /// When somebody's patience ends.
-    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         self.connections.iter().map(|connection| connection.until).min()
     }
 
     /// Does what can be done without waiting.
-    pub(super) fn serve(&mut self, now: Instant, status: impl Fn() -> Status) {
+    pub(crate) fn serve(&mut self, now: Instant, answers: &impl Answers) {
         while self.connections.len() < MAX_CONNECTIONS
-            && let Some((stream, reply)) = self.accept(&status)
+            && let Some((stream, reply)) = self.accept(answers)
         {
             self.connections.push(Connection { stream, request: Vec::new(), reply, until: now + PATIENCE });
         }
         self.connections
-            .retain_mut(|connection| connection.until > now && connection.proceed(&status).unwrap_or(false));
+            .retain_mut(|connection| connection.until > now && connection.proceed(answers).unwrap_or(false));
     }
 
-    fn accept(&self, status: impl Fn() -> Status) -> Option<(Stream, Option<Vec<u8>>)> {
-        if let Ok((stream, _)) = self.local.accept()
+    fn accept(&self, answers: &impl Answers) -> Option<(Stream, Option<Vec<u8>>)> {
+        if let Some(Ok((stream, _))) = self.local.as_ref().map(UnixListener::accept)
             && stream.set_nonblocking(true).is_ok()
         {
-            let mut line = serde_json::to_vec(&status()).expect("the state is plain data");
-            line.push(b'\n');
-            return Some((Stream::Local(stream), Some(line)));
+            return Some((Stream::Local(stream), Some(answers.line())));
         }
         let (stream, _) = self.http.as_ref()?.accept().ok()?;
         stream.set_nonblocking(true).ok()?;
@@ -112,7 +131,7 @@ impl Server {
 
 impl Connection {
     /// Reads and writes what can be; whether something is left to do.
-    fn proceed(&mut self, status: impl Fn() -> Status) -> io::Result<bool> {
+    fn proceed(&mut self, answers: &impl Answers) -> io::Result<bool> {
         while self.reply.is_none() {
             let mut octets = [0; 512];
             let read = match &mut self.stream {
@@ -125,7 +144,7 @@ impl Connection {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(true),
                 Err(error) => return Err(error),
             }
-            self.reply = answer(&self.request, &status);
+            self.reply = answer(&self.request, answers);
         }
         let Some(reply) = &mut self.reply else { return Ok(true) };
         while !reply.is_empty() {
@@ -144,7 +163,7 @@ impl Connection {
 }
 
 /// The reply to a request over HTTP; `None` while it is not all there.
-fn answer(request: &[u8], status: impl Fn() -> Status) -> Option<Vec<u8>> {
+fn answer(request: &[u8], answers: &impl Answers) -> Option<Vec<u8>> {
     let is_whole = request.windows(4).any(|octets| octets == b"\r\n\r\n");
     if !is_whole && request.len() < MAX_REQUEST {
         return None;
@@ -152,7 +171,7 @@ fn answer(request: &[u8], status: impl Fn() -> Status) -> Option<Vec<u8>> {
     let mut words = request.split(|&octet| matches!(octet, b' ' | b'\r' | b'\n'));
     let (code, kind, body) = match (words.next(), words.next()) {
         _ if !is_whole => ("431 Request Header Fields Too Large", "text/plain", String::new()),
-        (Some(b"GET"), Some(b"/metrics")) => ("200 OK", metrics::CONTENT_TYPE, metrics::text(&status())),
+        (Some(b"GET"), Some(b"/metrics")) => ("200 OK", METRICS, answers.metrics()),
         (Some(b"GET"), _) => ("404 Not Found", "text/plain", "the metrics are at /metrics\n".into()),
         _ => ("405 Method Not Allowed", "text/plain", String::new()),
     };
@@ -167,11 +186,29 @@ fn answer(request: &[u8], status: impl Fn() -> Status) -> Option<Vec<u8>> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::status::tests::status;
     use super::*;
 
+    struct Seven;
+
+    impl Answers for Seven {
+        fn line(&self) -> Vec<u8> {
+            b"7\n".to_vec()
+        }
+
+        fn metrics(&self) -> String {
+            "seven_total 7\n# EOF\n".into()
+        }
+    }
+
     fn reply(request: &[u8]) -> Option<String> {
-        answer(request, status).map(|reply| String::from_utf8(reply).expect("text"))
+        answer(request, &Seven).map(|reply| String::from_utf8(reply).expect("text"))
+    }
+
+    #[test]
+    fn metrics_stay_on_the_machine() {
+        assert!(loopback("127.0.0.1:9654").is_ok() && loopback("[::1]:9654").is_ok());
+        assert!(loopback("0.0.0.0:9654").is_err_and(|error| error.contains("loopback")));
+        assert!(loopback("9654").is_err_and(|error| error.contains("127.0.0.1:9654")));
     }
 
     #[test]
@@ -182,9 +219,9 @@ mod tests {
         }
         let whole = reply(request).expect("it is all there");
         let (head, body) = whole.split_once("\r\n\r\n").expect("a head and a body");
-        assert!(head.starts_with("HTTP/1.1 200 OK\r\n") && head.contains(metrics::CONTENT_TYPE), "{head}");
+        assert!(head.starts_with("HTTP/1.1 200 OK\r\n") && head.contains(METRICS), "{head}");
         assert!(head.contains(&format!("Content-Length: {}", body.len())), "{head}");
-        assert!(body.contains("hopcast_node_datagrams_sent_total 7\n") && body.ends_with("# EOF\n"), "{body}");
+        assert!(body == "seven_total 7\n# EOF\n", "{body}");
     }
 
     #[test]
