@@ -16,6 +16,10 @@
 //! | turn one run into records, tables and files | [`results`] |
 //! | run replications side by side | [`execute`] |
 //!
+//! # A first example
+//!
+//! One run, and what its flow has measured.
+//!
 //! ```
 //! use hopcast_sim::run::Simulation;
 //! use hopcast_sim::scenario::{Scenario, Source};
@@ -40,6 +44,78 @@
 //! simulation.check()?;
 //! let flow = simulation.flows().iter().next().expect("the scenario has one");
 //! assert!(flow.summary(simulation.end()).received_packets > 100);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # A whole one
+//!
+//! A custom propagation model, three nodes of which the outer two need the one between them as a relay, and four replications
+//! on two threads.
+//!
+//! ```
+//! use hopcast_radio::propagation::{FreeSpace, Position, Propagation};
+//! use hopcast_sim::execute::{Control, Job, Outcome, execute};
+//! use hopcast_sim::registry::Registry;
+//! use hopcast_sim::scenario::{Scenario, Source};
+//!
+//! /// Free space on a clearing; nothing passes its edge.
+//! #[derive(Debug)]
+//! struct Clearing {
+//!     free_space: FreeSpace,
+//!     /// In metres.
+//!     diameter: f64,
+//! }
+//!
+//! /// What a scenario says under `parameters`.
+//! #[derive(serde::Deserialize)]
+//! struct Parameters {
+//!     diameter: f64,
+//! }
+//!
+//! impl Propagation for Clearing {
+//!     fn gain(&self, from: Position, to: Position) -> f64 {
+//!         if from.distance(to) > self.diameter { 0.0 } else { self.free_space.gain(from, to) }
+//!     }
+//!
+//!     fn reach(&self, gain: f64) -> f64 {
+//!         self.free_space.reach(gain).min(self.diameter)
+//!     }
+//! }
+//!
+//! let mut registry = Registry::default();
+//! registry.add_propagation("clearing", |frequency, parameters: &Parameters| Clearing {
+//!     free_space: FreeSpace::new(frequency),
+//!     diameter: parameters.diameter,
+//! });
+//!
+//! let text = r#"
+//!     duration = "5 s"
+//!     [radio]
+//!     propagation = { model = "custom", name = "clearing", parameters = { diameter = 150 } }
+//!     [[nodes]]
+//!     name = "n"
+//!     count = 3
+//!     placement = { shape = "line", spacing = "100 m" }
+//!     routing = { protocol = "aodv" }
+//!     [[flows]]
+//!     name = "voice"
+//!     from = "n0"
+//!     to = "n2"
+//!     transport = { protocol = "udp" }
+//!     application = { kind = "cbr", rate = "64 kb/s" }
+//! "#;
+//! let source = Source { text: text.into(), name: "clearing.toml".into(), registry, ..Source::default() };
+//! let scenario = Scenario::parse(&source, &[])?.scenario;
+//!
+//! let job = Job { scenario: &scenario, seeds: &[1, 2, 3, 4], threads: 2, captures: None };
+//! let mut results = Vec::new();
+//! let outcome = execute(&job, &Control::new(), &(), |place, result| results.push((place, result)))?;
+//! assert_eq!((outcome, results.len()), (Outcome::Finished, 4));
+//! for (place, result) in &results {
+//!     let goodput = result.flows[0].summary.goodput_bps;
+//!     assert!(goodput > 60e3, "{goodput} b/s in replication {place}");
+//!     assert!(result.nodes[1].forwarded > 0, "the outer nodes do not hear each other");
+//! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
