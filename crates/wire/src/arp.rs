@@ -83,22 +83,22 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
 
     /// What kind of addresses the hardware addresses are.
-    pub fn hardware_space(&self) -> u16 {
+    pub(crate) fn hardware_space(&self) -> u16 {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::HARDWARE_SPACE))
     }
 
     /// What kind of addresses the protocol addresses are.
-    pub fn protocol_space(&self) -> EtherType {
+    pub(crate) fn protocol_space(&self) -> EtherType {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::PROTOCOL_SPACE)).into()
     }
 
     /// Length of a hardware address, in octets.
-    pub fn hardware_len(&self) -> u8 {
+    pub(crate) fn hardware_len(&self) -> u8 {
         self.buffer.as_ref()[field::HARDWARE_LEN]
     }
 
     /// Length of a protocol address, in octets.
-    pub fn protocol_len(&self) -> u8 {
+    pub(crate) fn protocol_len(&self) -> u8 {
         self.buffer.as_ref()[field::PROTOCOL_LEN]
     }
 

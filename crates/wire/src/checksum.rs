@@ -41,7 +41,7 @@ impl Sum {
     }
 
     /// The one's-complement sum, carries folded in.
-    pub fn folded(self) -> u16 {
+    pub(crate) fn folded(self) -> u16 {
         let mut sum = self.0;
         while sum > 0xffff {
             sum = (sum & 0xffff) + (sum >> 16);

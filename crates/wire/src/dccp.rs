@@ -21,7 +21,7 @@ const LAYER: Layer = Layer("DCCP");
 /// Length of the generic header with 48-bit sequence numbers, in octets (RFC 4340, 5.1).
 pub const HEADER_LEN: usize = 16;
 /// Length of the generic header with 24-bit sequence numbers, in octets (RFC 4340, 5.1).
-pub const SHORT_HEADER_LEN: usize = 12;
+pub(crate) const SHORT_HEADER_LEN: usize = 12;
 /// The longest header, in octets: 255 words (RFC 4340, 5.1).
 pub const MAX_HEADER_LEN: usize = 1020;
 
@@ -168,7 +168,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
 
     /// Length of the header with its options, in octets.
-    pub fn header_len(&self) -> usize {
+    pub(crate) fn header_len(&self) -> usize {
         usize::from(self.buffer.as_ref()[field::DATA_OFFSET]) * 4
     }
 
@@ -183,7 +183,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
 
     /// The checksum as it stands.
-    pub fn checksum(&self) -> u16 {
+    pub(crate) fn checksum(&self) -> u16 {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::CHECKSUM))
     }
 
@@ -247,12 +247,6 @@ impl<T: AsRef<[u8]>> Packet<T> {
 }
 
 impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
-    /// What the packet carries, to be written.
-    pub fn payload_mut(&mut self) -> &mut [u8] {
-        let header = self.header_len();
-        &mut self.buffer.as_mut()[header..]
-    }
-
     /// Computes the checksum of a packet between these addresses and writes it into the header.
     ///
     /// The buffer holds the header; the payload of `payload_len` octets is `payload`, which counts as zeros where it is

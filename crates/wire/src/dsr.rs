@@ -25,7 +25,7 @@ use crate::ipv4::Protocol;
 const LAYER: Layer = Layer("DSR");
 
 /// Length of the fixed portion, in octets (RFC 4728, 6.1).
-pub const FIXED_LEN: usize = 4;
+pub(crate) const FIXED_LEN: usize = 4;
 
 mod field {
     pub(super) const NEXT_HEADER: usize = 0;
@@ -87,12 +87,12 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
 
     /// Whether this is a DSR Flow State header, which has another format (RFC 4728, 7.1).
-    pub fn is_flow_state(&self) -> bool {
+    pub(crate) fn is_flow_state(&self) -> bool {
         self.buffer.as_ref()[field::FLAGS] & FLOW_STATE != 0
     }
 
     /// Length of the options, in octets.
-    pub fn payload_length(&self) -> usize {
+    pub(crate) fn payload_length(&self) -> usize {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::PAYLOAD_LENGTH)).into()
     }
 

@@ -68,7 +68,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
 
     /// The checksum as it stands.
-    pub fn checksum(&self) -> u16 {
+    pub(crate) fn checksum(&self) -> u16 {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::CHECKSUM))
     }
 

@@ -97,12 +97,12 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
 
     /// The protocol version: 0.
-    pub fn version(&self) -> u8 {
+    pub(crate) fn version(&self) -> u8 {
         self.buffer.as_ref()[field::FRAME_CONTROL] & 0x03
     }
 
     /// Type, subtype and flags.
-    pub fn frame_control(&self) -> FrameControl {
+    pub(crate) fn frame_control(&self) -> FrameControl {
         u16::from_le_bytes(array(self.buffer.as_ref(), field::FRAME_CONTROL)).into()
     }
 
@@ -113,7 +113,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
 
     /// Length of the header, in octets.
-    pub fn header_len(&self) -> usize {
+    pub(crate) fn header_len(&self) -> usize {
         Shape::of(self.frame_control()).header_len()
     }
 
@@ -163,14 +163,6 @@ impl<T: AsRef<[u8]>> Packet<T> {
     /// The frame body.
     pub fn payload(&self) -> &[u8] {
         &self.buffer.as_ref()[self.header_len()..]
-    }
-}
-
-impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
-    /// The frame body, to be written.
-    pub fn payload_mut(&mut self) -> &mut [u8] {
-        let header = self.header_len();
-        &mut self.buffer.as_mut()[header..]
     }
 }
 
@@ -395,7 +387,7 @@ impl Repr {
     }
 
     /// Type, subtype and flags of the frame.
-    pub fn frame_control(&self) -> FrameControl {
+    pub(crate) fn frame_control(&self) -> FrameControl {
         let control = |subtype, flags| FrameControl::new(FrameType::Control(subtype), flags);
         match *self {
             Self::Rts { flags, .. } => control(ControlSubtype::Rts, flags),

@@ -98,7 +98,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
 
     /// The version: 4.
-    pub fn version(&self) -> u8 {
+    pub(crate) fn version(&self) -> u8 {
         self.buffer.as_ref()[field::VERSION_IHL] >> 4
     }
 
@@ -113,7 +113,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
 
     /// Length of header and payload, in octets.
-    pub fn total_len(&self) -> usize {
+    pub(crate) fn total_len(&self) -> usize {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::TOTAL_LENGTH)).into()
     }
 
@@ -196,12 +196,6 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
         put(octets, field::CHECKSUM, [0, 0]);
         let checksum = Sum::EMPTY.with(&octets[..header]).checksum();
         put(octets, field::CHECKSUM, checksum.to_be_bytes());
-    }
-
-    /// What the datagram carries, to be written.
-    pub fn payload_mut(&mut self) -> &mut [u8] {
-        let (header, total) = (self.header_len(), self.total_len());
-        &mut self.buffer.as_mut()[header..total]
     }
 }
 

@@ -68,22 +68,22 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
 
     /// Destination service access point.
-    pub fn dsap(&self) -> u8 {
+    pub(crate) fn dsap(&self) -> u8 {
         self.buffer.as_ref()[field::DSAP]
     }
 
     /// Source service access point.
-    pub fn ssap(&self) -> u8 {
+    pub(crate) fn ssap(&self) -> u8 {
         self.buffer.as_ref()[field::SSAP]
     }
 
     /// The control field.
-    pub fn control(&self) -> u8 {
+    pub(crate) fn control(&self) -> u8 {
         self.buffer.as_ref()[field::CONTROL]
     }
 
     /// The organisation that assigned [`Self::ether_type`].
-    pub fn organisation(&self) -> [u8; 3] {
+    pub(crate) fn organisation(&self) -> [u8; 3] {
         array(self.buffer.as_ref(), field::ORGANISATION)
     }
 
@@ -95,13 +95,6 @@ impl<T: AsRef<[u8]>> Packet<T> {
     /// What follows the header.
     pub fn payload(&self) -> &[u8] {
         &self.buffer.as_ref()[field::END..]
-    }
-}
-
-impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
-    /// What follows the header, to be written.
-    pub fn payload_mut(&mut self) -> &mut [u8] {
-        &mut self.buffer.as_mut()[field::END..]
     }
 }
 

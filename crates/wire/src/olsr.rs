@@ -75,7 +75,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
 
     /// Length of the packet, in octets.
-    pub fn length(&self) -> usize {
+    pub(crate) fn length(&self) -> usize {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::LENGTH)).into()
     }
 

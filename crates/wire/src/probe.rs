@@ -120,7 +120,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
 
 impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
     /// Says when it was sent, in nanoseconds of the sender's clock.
-    pub fn set_sent(&mut self, sent: u64) {
+    pub(crate) fn set_sent(&mut self, sent: u64) {
         let octets = self.buffer.as_mut();
         let at = octets.len() - TRAILER_LEN;
         put(octets, at, sent.to_be_bytes());

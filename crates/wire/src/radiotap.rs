@@ -143,7 +143,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
 
     /// The version: 0.
-    pub fn version(&self) -> u8 {
+    pub(crate) fn version(&self) -> u8 {
         self.buffer.as_ref()[field::VERSION]
     }
 
@@ -164,14 +164,6 @@ impl<T: AsRef<[u8]>> Packet<T> {
     /// The frame behind the header.
     pub fn payload(&self) -> &[u8] {
         &self.buffer.as_ref()[self.header_len()..]
-    }
-}
-
-impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
-    /// The frame behind the header, to be written.
-    pub fn payload_mut(&mut self) -> &mut [u8] {
-        let header = self.header_len();
-        &mut self.buffer.as_mut()[header..]
     }
 }
 

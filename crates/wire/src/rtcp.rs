@@ -7,7 +7,7 @@ use crate::error::Layer;
 const LAYER: Layer = Layer("RTCP");
 
 /// Length of a goodbye of one source without a reason, in octets.
-pub const GOODBYE_LEN: usize = 8;
+pub(crate) const GOODBYE_LEN: usize = 8;
 /// Version 2, one source.
 const FLAGS: u8 = 0x81;
 const GOODBYE: u8 = 203;

@@ -9,7 +9,7 @@ const LAYER: Layer = Layer("RTP");
 /// Length of a header without contributing sources and extension, in octets (RFC 3550, 5.1).
 pub const HEADER_LEN: usize = 12;
 /// The most contributing sources: their count has 4 bits (RFC 3550, 5.1).
-pub const MAX_CONTRIBUTORS: usize = 15;
+pub(crate) const MAX_CONTRIBUTORS: usize = 15;
 /// The version of RFC 3550.
 const VERSION: u8 = 2;
 /// Octets before the words of an extension (RFC 3550, 5.3.1).
@@ -127,7 +127,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
 
     /// Length of the header with contributing sources and extension, in octets.
-    pub fn header_len(&self) -> usize {
+    pub(crate) fn header_len(&self) -> usize {
         let extension = if self.has(EXTENSION) { EXTENSION_HEADER_LEN + 4 * self.extension_words() } else { 0 };
         self.extension_at() + extension
     }
@@ -186,12 +186,6 @@ impl<T: AsRef<[u8]>> Packet<T> {
 }
 
 impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
-    /// What the packet carries, to be written; the padding is part of it as long as it isn't written.
-    pub fn payload_mut(&mut self) -> &mut [u8] {
-        let header = self.header_len();
-        &mut self.buffer.as_mut()[header..]
-    }
-
     /// Writes `padding` octets of padding at the end of the buffer: zeros, and their number. Panics if there is no room for
     /// them, or if there are none.
     pub fn fill_padding(&mut self, padding: u8) {

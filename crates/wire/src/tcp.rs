@@ -158,7 +158,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
 
     /// Length of the header with its options, in octets.
-    pub fn header_len(&self) -> usize {
+    pub(crate) fn header_len(&self) -> usize {
         usize::from(self.buffer.as_ref()[field::OFFSET_FLAGS] >> 4) * 4
     }
 
@@ -173,7 +173,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
 
     /// The checksum as it stands.
-    pub fn checksum(&self) -> u16 {
+    pub(crate) fn checksum(&self) -> u16 {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::CHECKSUM))
     }
 
@@ -186,7 +186,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
 
     /// The urgent pointer, if [`Flags::URG`] is set.
-    pub fn urgent(&self) -> u16 {
+    pub(crate) fn urgent(&self) -> u16 {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::URGENT))
     }
 
@@ -198,14 +198,6 @@ impl<T: AsRef<[u8]>> Packet<T> {
     /// What the segment carries.
     pub fn payload(&self) -> &[u8] {
         &self.buffer.as_ref()[self.header_len()..]
-    }
-}
-
-impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
-    /// What the segment carries, to be written.
-    pub fn payload_mut(&mut self) -> &mut [u8] {
-        let header = self.header_len();
-        &mut self.buffer.as_mut()[header..]
     }
 }
 

@@ -66,7 +66,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
 
     /// Length of header and payload, in octets.
-    pub fn length(&self) -> usize {
+    pub(crate) fn length(&self) -> usize {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::LENGTH)).into()
     }
 
@@ -87,14 +87,6 @@ impl<T: AsRef<[u8]>> Packet<T> {
     /// What the datagram carries.
     pub fn payload(&self) -> &[u8] {
         &self.buffer.as_ref()[HEADER_LEN..self.length()]
-    }
-}
-
-impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
-    /// What the datagram carries, to be written.
-    pub fn payload_mut(&mut self) -> &mut [u8] {
-        let length = self.length();
-        &mut self.buffer.as_mut()[HEADER_LEN..length]
     }
 }
 

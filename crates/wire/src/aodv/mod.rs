@@ -88,7 +88,7 @@ impl<'a> Repr<'a> {
     }
 
     /// Length of the message, in octets.
-    pub fn buffer_len(&self) -> usize {
+    pub(crate) fn buffer_len(&self) -> usize {
         match self {
             Self::Request(request) => request.buffer_len(),
             Self::Reply(reply) => reply.buffer_len(),
@@ -98,7 +98,7 @@ impl<'a> Repr<'a> {
     }
 
     /// Writes the message.
-    pub fn emit(&self, octets: &mut [u8]) {
+    pub(crate) fn emit(&self, octets: &mut [u8]) {
         match self {
             Self::Request(request) => request.emit(&mut RequestPacket::new_unchecked(octets)),
             Self::Reply(reply) => reply.emit(&mut ReplyPacket::new_unchecked(octets)),

@@ -66,7 +66,7 @@ pub struct ReplyPacket<T: AsRef<[u8]>> {
 
 impl<T: AsRef<[u8]>> ReplyPacket<T> {
     /// A view on `buffer` as it is. Accessors panic if it is too short.
-    pub fn new_unchecked(buffer: T) -> Self {
+    pub(crate) fn new_unchecked(buffer: T) -> Self {
         Self { buffer }
     }
 

@@ -9,7 +9,7 @@ use crate::bytes::{array, put};
 pub const LEN: usize = 4;
 
 /// The frame check sequence of header and body.
-pub fn of(frame: &[u8]) -> u32 {
+pub(crate) fn of(frame: &[u8]) -> u32 {
     crc32fast::hash(frame)
 }
 

@@ -138,7 +138,7 @@ pub struct FrameControl {
 
 impl FrameControl {
     /// The field in a frame that neither comes from a distribution system nor goes to one.
-    pub fn new(frame_type: FrameType, flags: Flags) -> Self {
+    pub(crate) fn new(frame_type: FrameType, flags: Flags) -> Self {
         Self { frame_type, to_ds: false, from_ds: false, flags }
     }
 }

@@ -12,6 +12,7 @@ const APPLICATION: &str = "hopcast";
 
 /// What the packets of an interface begin with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LinkType {
     /// A radiotap header, then a frame of 802.11.
     Radiotap,

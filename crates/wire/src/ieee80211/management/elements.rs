@@ -31,7 +31,7 @@ pub struct Ssid {
 
 impl Ssid {
     /// The most octets of a name.
-    pub const MAX_LEN: usize = 32;
+    pub(crate) const MAX_LEN: usize = 32;
     /// Whatever network.
     pub const WILDCARD: Self = Self { octets: [0; Self::MAX_LEN], length: 0 };
 
@@ -66,7 +66,7 @@ pub struct Rates {
 
 impl Rates {
     /// The most rates that are kept.
-    pub const MAX_LEN: usize = 16;
+    pub(crate) const MAX_LEN: usize = 16;
     const BASIC: u8 = 0x80;
 
     /// Adds a rate in units of 500 kb/s, up to 127 of them, unless there are 16 already.
