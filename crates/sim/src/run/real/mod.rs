@@ -81,7 +81,9 @@ impl RealHosts {
     /// The real host at `node` sends `packet`, now: makes it known as one of a conversation, if it goes from one real host to
     /// another one and belongs to no flow.
     pub(super) fn handle_sent(&mut self, packet: &mut Packet, node: NodeId, flows: &mut FlowTable, now: Instant) {
-        if packet.tag.flow != FlowId::NONE {
+        // Nobody acknowledges a frame to a group: of a packet in it that nobody receives, no loss is told.
+        let is_in_group_frame = packet.real().is_some_and(|part| part.destination.is_group());
+        if packet.tag.flow != FlowId::NONE || is_in_group_frame {
             return;
         }
         if packet.ip.source != node {
