@@ -73,7 +73,7 @@ impl Hosts {
     /// The real host at `node` sends `sdu` to the neighbour behind `hop`.
     pub(super) fn handle_sent_by_real(&mut self, node: NodeId, hop: Hop, mut sdu: Sdu, now: Instant) {
         if let Sdu::Ip(packet) = &mut sdu {
-            self.enter_flow(node, packet, now);
+            self.enter_flow(node, hop, packet, now);
         }
         let (host, mut context) = self.at(node.0, now);
         host.handle_sent_by_real(hop, sdu, &mut context);
@@ -81,7 +81,7 @@ impl Hosts {
     }
 
     /// The flow that a packet of the real host at `node` is one of, if any, hears of it.
-    fn enter_flow(&mut self, node: NodeId, packet: &mut Packet, now: Instant) {
+    fn enter_flow(&mut self, node: NodeId, hop: Hop, packet: &mut Packet, now: Instant) {
         let listeners = self.real.iter().flat_map(|real| &real.listeners);
         let listener = listeners.copied().find(|listener| listener.hears(packet, node));
         match listener {
@@ -96,7 +96,10 @@ impl Hosts {
         }
         if let Some(real) = &mut self.real {
             real.begun.handle_sent(packet, node);
-            real.handle_sent(packet, node, &mut self.flows, now);
+            // Of a frame to a group nobody knows whether it has arrived. Behind a routing protocol a packet gets another hop.
+            if hop.station.is_some() || self.hosts[node.0 as usize].router().is_some() {
+                real.handle_sent(packet, node, &mut self.flows, now);
+            }
         }
     }
 

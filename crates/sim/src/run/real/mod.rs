@@ -103,7 +103,7 @@ impl RealHosts {
     fn segment<'p>(&self, packet: &'p Packet) -> Option<Segment<'p>> {
         let Body::Real { protocol, .. } = packet.body else { return None };
         let (from, to) = (packet.ip.source, packet.ip.destination);
-        self.nodes.binary_search(&to).ok()?;
+        self.nodes.binary_search(&to).ok().filter(|_| from != to)?;
         let key = Key { from, to, protocol, ports: packet.real_ports() };
         let fragment = packet.is_fragment().then_some((packet.ip.id, packet.ip.offset == 0));
         Some(Segment { key, fragment, payload: packet.real_payload() })
