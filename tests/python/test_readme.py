@@ -110,7 +110,11 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert [link for link in local if not (page.parent / link).exists()] == []
 
 
-DOCUMENTED = [ROOT / "ARCHITECTURE.md", ROOT / "docs" / "internals.md", *sorted((ROOT / "docs" / "models").glob("*.md"))]
+DOCUMENTED = [
+    ROOT / "ARCHITECTURE.md",
+    ROOT / "docs" / "internals.md",
+    *sorted((ROOT / "docs" / "models").glob("*.md")),
+]
 
 
 @pytest.mark.parametrize("page", DOCUMENTED, ids=lambda path: path.name)
