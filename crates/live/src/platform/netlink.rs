@@ -90,7 +90,7 @@ pub struct Neighbour {
 /// An IPv4 unicast route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Route {
-    /// The table that it stands in; [`MAIN_TABLE`], unless rules lead to others.
+    /// The table that it stands in; `MAIN_TABLE`, unless rules lead to others.
     pub table: u32,
     /// Where it leads.
     pub destination: Ipv4Addr,

@@ -85,7 +85,7 @@ pub enum Message {
 /// A flow as the hosts of its path must know it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Open {
-    /// [`VERSION`] of who asks.
+    /// `VERSION` of who asks.
     pub version: u32,
     /// Drawn by the source; stands in each unit.
     pub session: u64,

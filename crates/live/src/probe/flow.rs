@@ -29,7 +29,7 @@ const LOOK_FOR_END: std::time::Duration = std::time::Duration::from_millis(20);
 
 /// Who runs the plan that a flow is part of.
 pub trait Desk {
-    /// The path is there: waits for the others, and calls `keep` once a [`KEEP_INTERVAL`] meanwhile, as hosts give up a path on which
+    /// The path is there: waits for the others, and calls `keep` once a `KEEP_INTERVAL` meanwhile, as hosts give up a path on which
     /// nobody says anything. False if that is false, or if the flow is not to start.
     fn ready(&mut self, keep: &mut dyn FnMut() -> bool) -> bool;
     /// So much is known now.

@@ -4,7 +4,7 @@ use hopcast_protocols::time::Instant;
 
 use crate::key::{Counters, Epoch, Guard, NetworkKey, Purpose};
 
-/// The network's key, and the name of this life of this end: see [`Epoch::draw`].
+/// The network's key, and the name of this life of this end: see `Epoch::draw`.
 #[derive(Clone, Debug)]
 pub struct Sealing {
     /// The key.

@@ -23,7 +23,7 @@ use crate::time::{Duration, Instant};
 /// The most addresses that are kept or looked for, at one interface. Of known ones the one that expires first makes room.
 pub(crate) const MAX_ENTRIES: usize = 1 << 14;
 
-/// Address resolution at one interface. Whatever its neighbours send, it keeps at most [`MAX_ENTRIES`] addresses, and of packets
+/// Address resolution at one interface. Whatever its neighbours send, it keeps at most `MAX_ENTRIES` addresses, and of packets
 /// what [`Config::queue_packets`] allows for each.
 ///
 /// The contract of [all machines](crate) holds.

@@ -16,7 +16,7 @@ use crate::variate;
 /// Rician fading channels", IEEE Trans. Wireless Communications 5(12), 2006). Nakagami power has the rank that a
 /// Rayleigh path's power has at that time.
 ///
-/// Limits: [`Scatterers::WAVES`] waves for each quadrature bound the power at 2 times their number; the distribution is
+/// Limits: `Scatterers::WAVES` waves for each quadrature bound the power at 2 times their number; the distribution is
 /// within 1 % or so of that of infinitely many, and since waves of fixed strength vary less than a normal process, powers
 /// correlate by 1/32 less than J₀².
 #[derive(Clone, Copy, Debug)]

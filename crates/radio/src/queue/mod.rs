@@ -1,7 +1,7 @@
 //! Interface queues: what waits for the medium, and what is dropped rather than kept waiting.
 //!
-//! [`InterfaceQueue`] is the one interface of the disciplines: [`DropTail`], the same with what is urgent first, [`CoDel`] (RFC 8289)
-//! and [`FqCoDel`] (RFC 8290). A discipline drops at [`InterfaceQueue::push`] what finds no place, and at [`InterfaceQueue::pop`] what has
+//! `InterfaceQueue` is the one interface of the disciplines: `DropTail`, the same with what is urgent first, `CoDel` (RFC 8289)
+//! and `FqCoDel` (RFC 8290). A discipline drops at `InterfaceQueue::push` what finds no place, and at `InterfaceQueue::pop` what has
 //! waited for too long. None marks a packet instead (ECN).
 
 mod codel;

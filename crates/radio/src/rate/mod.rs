@@ -1,6 +1,6 @@
 //! Rate control: which rate each attempt at a data frame is sent at, from what became of those before.
 //!
-//! The station asks [`RateControl::select`] before an attempt and reports what became of it. Asking again before the report
+//! The station asks `RateControl::select` before an attempt and reports what became of it. Asking again before the report
 //! gives the same answer, so that an RTS can reserve the time of the data that follow it. An RTS that fails is not reported:
 //! it says nothing about the rate of the data.
 

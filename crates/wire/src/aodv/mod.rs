@@ -1,6 +1,6 @@
 //! The messages of ad hoc on-demand distance vector routing (AODV, RFC 3561), which travel in UDP.
 //!
-//! A message has no payload: [`Repr`] is all of it, and [`Repr::buffer_len`] its length.
+//! A message has no payload: [`Repr`] is all of it, and `Repr::buffer_len` its length.
 
 mod error;
 mod extension;

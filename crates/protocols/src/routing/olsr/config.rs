@@ -11,9 +11,9 @@ pub const WILL_ALWAYS: u8 = 7;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
     /// HELLO_INTERVAL, and REFRESH_INTERVAL too: every HELLO names all neighbours (18.2). From it follow
-    /// [`neighbour_hold`](Self::neighbour_hold) and [`max_jitter`](Self::max_jitter).
+    /// `neighbour_hold` and `max_jitter`.
     pub hello_interval: Duration,
-    /// TC_INTERVAL (18.2). From it follows [`topology_hold`](Self::topology_hold).
+    /// TC_INTERVAL (18.2). From it follows `topology_hold`.
     pub tc_interval: Duration,
     /// DUP_HOLD_TIME: how long a message is known for a duplicate (18.3).
     pub duplicate_hold: Duration,

@@ -1,7 +1,7 @@
 //! ADTFRC: TFRC that tells congestion from channel errors, route changes and disconnection (Fu, Meng, Lu, "A Transport
 //! Protocol for Supporting Multimedia Streaming in Mobile Ad Hoc Networks", sections III and IV).
 //!
-//! The [`Receiver`] takes four [metrics](Sample) of each packet, [classifies](Detector) each among those before, and
+//! The [`Receiver`] takes four [metrics](Sample) of each packet, classifies each among those before, and
 //! [identifies](Signs::states) the state of the network from the classes. Only losses in congestion count as loss events. The
 //! [`Sender`] follows the state that comes with each feedback, and freezes and probes while the path is gone. Both are built
 //! around those of [TFRC](super::tfrc), and know nothing of packets' bytes.

@@ -25,7 +25,7 @@ pub use survey::Survey;
 /// (to, from) are added and the sum is scaled to the deviation; it differs from the product above where the two ends
 /// are within a few D of each other.
 ///
-/// Limits: heights do not count. One run is one draw of [`LinkShadowing::WAVES`] waves: its distribution over an area of
+/// Limits: heights do not count. One run is one draw of `LinkShadowing::WAVES` waves: its distribution over an area of
 /// many D is normal up to 3σ or so, and no value exceeds 16σ.
 #[derive(Clone, Debug)]
 pub struct LinkShadowing {

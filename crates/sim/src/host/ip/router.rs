@@ -243,7 +243,7 @@ impl Stack {
         hop.unwrap_or(0)
     }
 
-    /// A packet has come to this host, which has a routing protocol. Returns as [`Self::handle_packet`] does.
+    /// A packet has come to this host, which has a routing protocol. Returns as [`Stack::handle_sdu`] does.
     pub(in crate::host) fn handle_routed(&mut self, packet: &Packet, from: Neighbour, cx: &mut Context<'_>) -> bool {
         let router = self.router.as_mut().expect("the caller has looked");
         let is_for_this_host = packet.ip.destination == self.node || packet.ip.destination == NodeId::ALL;
