@@ -225,7 +225,8 @@ impl Table {
     }
 
     fn insert_texts(&mut self, place: usize, name: &str, values: impl Iterator<Item = impl AsRef<str>>) {
-        let column = Arc::new(StringArray::from_iter_values(values));
+        // Arrow takes no iterator of unknown length.
+        let column = Arc::new(StringArray::from_iter_values(values.collect::<Vec<_>>()));
         self.insert(place, Field::new(name, DataType::Utf8, false), column);
     }
 
