@@ -19,7 +19,7 @@ A class of such objects gets a name with the scenario, and a flow uses it under 
 
 Each end of each connection of each replication has an object of its own. What an object does must follow from what it is
 told, so that a run can be repeated: no clock, no random numbers but from a generator with a fixed seed, nothing that
-objects share. A call takes some five microseconds, and replications that run side by side take turns in Python.
+objects share. A call takes about a microsecond, and replications that run side by side take turns in Python.
 """
 
 from __future__ import annotations

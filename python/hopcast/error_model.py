@@ -19,7 +19,7 @@ A class of such models gets a name with the scenario, and `radio.errors` uses it
     hopcast.run(scenario.set("radio.errors", {"model": "custom", "name": "jammer", "parameters": parameters}))
 
 Each replication has a model of its own. It is asked once for each frame and each station that would otherwise receive it. A call takes
-some ten microseconds.
+about a microsecond.
 """
 
 from __future__ import annotations

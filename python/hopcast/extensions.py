@@ -1,9 +1,10 @@
 """Models written in Python, by kind and by the names that scenarios use.
 
-Each kind has a base class that says what a model is told and what it says: `hopcast.congestion.CongestionControl`,
-`hopcast.error_model.ErrorModel`, `hopcast.mobility.Mobility`, `hopcast.propagation.Propagation`, `hopcast.routing.Routing`. What it
-does must follow from what it is told, so that a run can be repeated: no clock, no random numbers but those of the streams that it is
-handed, nothing that objects share. To check the parameters of a scenario, one object is made when the scenario is, which no run uses.
+Each kind has a base class that says what a model is told and what it says: `hopcast.application.Application`,
+`hopcast.congestion.CongestionControl`, `hopcast.error_model.ErrorModel`, `hopcast.mobility.Mobility`,
+`hopcast.propagation.Propagation`, `hopcast.routing.Routing`. What it does must follow from what it is told, so that a run can be
+repeated: no clock, no random numbers but those of the streams that it is handed, nothing that objects share. To check the parameters
+of a scenario, objects are made when the scenario is, which no run uses.
 Replications that run side by side take turns in Python.
 """
 
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from hopcast.files import PythonFileError, execute
 
 if TYPE_CHECKING:
+    from hopcast.application import Application
     from hopcast.congestion import CongestionControl
     from hopcast.error_model import ErrorModel
     from hopcast.mobility import Mobility
@@ -31,6 +33,8 @@ Entry = tuple[str, str, Callable[..., Any]]
 class Extensions:
     """Classes of models by the names that a scenario uses, each kind under the key of the scenario that names its models."""
 
+    application: Mapping[str, Callable[..., Application]] = field(default_factory=dict)
+    """`flows.application = { kind = "custom", name = NAME, parameters = { … } }`"""
     congestion: Mapping[str, Callable[..., CongestionControl]] = field(default_factory=dict)
     """`flows.transport.congestion = { name = NAME, parameters = { … } }`"""
     errors: Mapping[str, Callable[..., ErrorModel]] = field(default_factory=dict)

@@ -26,7 +26,7 @@ A class of such models gets a name with the scenario, and groups of nodes use it
     hopcast.run(scenario.set("nodes.n.mobility", patrol))
 
 A way is a row of legs, each straight and at an even speed, or at rest. Each node of each replication has a model of its own, and a
-replication may make more than one for a node: what a model does must follow from what it is given. A call takes some eight
+replication may make more than one for a node: what a model does must follow from what it is given. A call takes about two
 microseconds, and a leg is asked for once, a little before it begins.
 """
 

@@ -21,7 +21,7 @@ A class of such models gets a name with the scenario, and `radio.propagation` us
     hopcast.run(scenario.set("radio.propagation", power))
 
 Each replication has a model of its own. Between nodes at rest it is asked once for each pair; where nodes move, for each frame and
-each node in reach of its sender. A call takes some ten microseconds.
+each node in reach of its sender. A call takes about two microseconds.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ A class of such protocols gets a name with the scenario, and groups of nodes use
 
 `examples/link_state.py` is a whole one. Each node of each replication has an object of its own, which is told of packets, messages,
 links and time, and says what it wants done. All times are seconds since the start of the run. What an object does must follow from what
-it is told, so that a run can be repeated. A call takes some ten microseconds.
+it is told, so that a run can be repeated. A call takes some five microseconds.
 """
 
 from __future__ import annotations

@@ -315,7 +315,7 @@ PACKAGE = Path(hopcast.__file__).parent
 EXAMPLE = re.compile(r"::\n\n((?:    .*\n|\n)+)")
 
 
-@pytest.mark.parametrize("module", ["error_model", "mobility", "propagation"])
+@pytest.mark.parametrize("module", ["application", "error_model", "mobility", "propagation"])
 def test_the_example_of_a_module_runs(module: str, tmp_path: Path) -> None:
     found = EXAMPLE.search((PACKAGE / f"{module}.py").read_text(encoding="utf-8"))
     assert found

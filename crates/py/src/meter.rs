@@ -5,12 +5,19 @@
 use std::time::Instant;
 
 use hopcast_sim::results::{Meter, Spent};
+use pyo3::Python;
 
 /// The clocks of this machine: wall-clock time anywhere, user time of the thread and memory on Linux.
 pub(crate) struct Machine;
 
 impl Meter for Machine {
     type Mark = (Instant, Option<f64>);
+
+    /// Python keeps what it knows of a thread as long as the thread is attached once, so that each call of a model is cheap: half a
+    /// microsecond instead of eight.
+    fn on_thread(&self, work: impl FnOnce() + Send) {
+        Python::attach(|py| py.detach(work));
+    }
 
     fn begin(&self) -> Self::Mark {
         (Instant::now(), usage().0)

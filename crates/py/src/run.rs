@@ -12,7 +12,7 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
 use crate::error::{interrupted, output_error, run_error, traffic_error};
-use crate::extensions::Raised;
+use crate::extensions::{Raised, told};
 use crate::meter::Machine;
 use crate::result::PyRunResult;
 use crate::scenario::PyScenario;
@@ -80,9 +80,8 @@ pub(crate) fn run(
     });
     let finished: Vec<_> = finished.into_iter().map(|result| PyRunResult(Arc::new(result))).collect();
     // A signal since the last tick would reach the interpreter when the results are on their way to it, and lose them.
-    if let Some((kind, raised)) = scenario.raised.take() {
-        let message = format!("{kind} raised {}", raised.get_type(py).name()?);
-        let error = run_error(py, message, finished, wanted);
+    if let Some((who, raised)) = scenario.raised.take() {
+        let error = run_error(py, told(py, &who, &raised)?, finished, wanted);
         error.set_cause(py, Some(raised));
         return Err(error);
     }

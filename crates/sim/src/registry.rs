@@ -21,14 +21,26 @@ use crate::mobility::Mobility;
 pub type MakeRouting = Arc<dyn Fn(Node) -> Box<dyn Routing> + Send + Sync>;
 /// Makes the congestion control of one end of a connection.
 pub type MakeCongestionControl = Arc<dyn Fn() -> Box<dyn CongestionControl> + Send + Sync>;
-/// Makes the application of a flow from its start and a stream of random numbers for it.
-pub type MakeApplication = Arc<dyn Fn(Instant, Stream) -> Box<dyn Application> + Send + Sync>;
+/// Makes the application of a flow. It may be called more than once for a flow of a run.
+pub type MakeApplication = Arc<dyn Fn(FlowContext<'_>) -> Box<dyn Application> + Send + Sync>;
 /// Makes the propagation model of a run for a carrier frequency in hertz.
 pub type MakePropagation = Arc<dyn Fn(f64) -> Box<dyn Propagation> + Send + Sync>;
 /// Makes the error model of a run from streams of random numbers for it: one for each thing that has a state of its own.
 pub type MakeErrorModel = Arc<dyn Fn(Streams) -> Box<dyn ErrorModel> + Send + Sync>;
 /// Makes the mobility model of a node from where the node is placed and a stream of random numbers for it.
 pub type MakeMobility = Arc<dyn Fn(Position, Stream) -> Box<dyn Mobility> + Send + Sync>;
+
+/// What an application is told of the flow that it writes.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct FlowContext<'a> {
+    /// The flow, as the scenario calls it.
+    pub name: &'a str,
+    /// When it starts.
+    pub start: Instant,
+    /// Random numbers for this application alone.
+    pub random: Stream,
+}
 
 /// A congestion control of TCP that a user has added, with its parameters.
 #[derive(Clone)]
@@ -116,7 +128,7 @@ impl Registry {
         let make = Arc::new(make);
         self.add_application_factory(name, move |parameters| {
             let (config, make) = (read::<C>(parameters)?, Arc::clone(&make));
-            Ok(Arc::new(move |start, random| -> Box<dyn Application> { Box::new(make(start, random, &config)) }))
+            Ok(Arc::new(move |flow| -> Box<dyn Application> { Box::new(make(flow.start, flow.random, &config)) }))
         });
     }
 

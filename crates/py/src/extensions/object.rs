@@ -1,5 +1,6 @@
 //! What the kinds share: a class with a scenario's parameters, and an object that may raise.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
@@ -31,8 +32,19 @@ impl Class {
         parameters: Map<String, Value>,
         context: impl for<'py> PyCallArgs<'py>,
     ) -> Result<Model, String> {
+        self.with_checked(parameters, context, |_| Ok(()))
+    }
+
+    /// The same, or what `check` finds wrong with that object.
+    pub(super) fn with_checked<T>(
+        self,
+        parameters: Map<String, Value>,
+        context: impl for<'py> PyCallArgs<'py>,
+        check: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> Result<Model, String> {
         let model = Model { class: self, parameters: Arc::new(parameters) };
-        Python::attach(|py| model.call(py, context).map(drop).map_err(|error| error.to_string()))?;
+        let checked = Python::attach(|py| check(model.call(py, context)?.bind(py)).map(drop));
+        checked.map_err(|error| error.to_string())?;
         Ok(model)
     }
 }
@@ -47,10 +59,19 @@ pub(super) struct Model {
 impl Model {
     /// An object for a run.
     pub(super) fn object(&self, context: impl for<'py> PyCallArgs<'py>) -> Object {
+        self.make(self.class.kind.into(), context)
+    }
+
+    /// An object for a run, which messages call so.
+    pub(super) fn object_called(&self, who: String, context: impl for<'py> PyCallArgs<'py>) -> Object {
+        self.make(who.into(), context)
+    }
+
+    fn make(&self, who: Cow<'static, str>, context: impl for<'py> PyCallArgs<'py>) -> Object {
         let made = Python::attach(|py| self.call(py, context));
-        let Class { kind, ref raised, .. } = self.class;
-        let object = made.map_err(|error| raised.set(kind, error)).ok();
-        Object { is_silent: Cell::new(object.is_none()), object, kind, raised: raised.clone() }
+        let raised = self.class.raised.clone();
+        let object = made.map_err(|error| raised.set(who.to_string(), error)).ok();
+        Object { is_silent: Cell::new(object.is_none()), object, who, raised }
     }
 
     fn call(&self, py: Python<'_>, context: impl for<'py> PyCallArgs<'py>) -> PyResult<Py<PyAny>> {
@@ -67,18 +88,33 @@ impl Model {
 pub(super) struct Object {
     object: Option<Py<PyAny>>,
     is_silent: Cell<bool>,
-    kind: &'static str,
+    /// What messages call it: its kind with an article, or its own name.
+    who: Cow<'static, str>,
     raised: Raised,
 }
 
 impl Object {
     /// What the object says when it is asked; `None` once it has raised an exception, now or earlier.
     pub(super) fn ask<T>(&self, ask: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> Option<T> {
-        let object = self.object.as_ref().filter(|_| !self.is_silent.get())?;
+        self.ask_as(ask, || self.who.to_string())
+    }
+
+    /// The same for a call of `method`, which messages name.
+    pub(super) fn call<T>(&self, method: &str, call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> Option<T> {
+        self.ask_as(call, || format!("{}: {method}", self.who))
+    }
+
+    /// Whether it has raised an exception.
+    pub(super) fn is_silent(&self) -> bool {
+        self.is_silent.get()
+    }
+
+    fn ask_as<T>(&self, ask: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>, who: impl FnOnce() -> String) -> Option<T> {
+        let object = self.object.as_ref().filter(|_| !self.is_silent())?;
         let told = Python::attach(|py| ask(object.bind(py)));
         told.map_err(|error| {
             self.is_silent.set(true);
-            self.raised.set(self.kind, error);
+            self.raised.set(who(), error);
         })
         .ok()
     }
@@ -86,6 +122,6 @@ impl Object {
 
 impl fmt::Debug for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Object").field("kind", &self.kind).finish_non_exhaustive()
+        f.debug_struct("Object").field("who", &self.who).finish_non_exhaustive()
     }
 }

@@ -68,9 +68,9 @@ pub fn execute<M: Meter>(
     };
     std::thread::scope(|scope| {
         for _ in 1..job.threads.clamp(1, job.seeds.len().max(1)) {
-            scope.spawn(|| pool.work());
+            scope.spawn(|| meter.on_thread(|| pool.work()));
         }
-        pool.work();
+        meter.on_thread(|| pool.work());
     });
     let errors = pool.errors.into_inner().expect(NOT_POISONED);
     let (finished, _) = pool.finished.into_inner().expect(NOT_POISONED);

@@ -32,6 +32,10 @@ pub struct Spent {
 pub trait Meter: Sync {
     /// What the clocks showed at the beginning.
     type Mark;
+    /// Does the `work` of a thread that runs one replication after the other.
+    fn on_thread(&self, work: impl FnOnce() + Send) {
+        work();
+    }
     /// A run begins.
     fn begin(&self) -> Self::Mark;
     /// The run that began at `mark` has ended.

@@ -19,7 +19,7 @@ use hopcast_radio::rate::Algorithm;
 use crate::host::card::CardConfig;
 use crate::id::NodeId;
 use crate::mobility::{Moving, Placement};
-use crate::registry::{CustomCongestionControl, MakeApplication, MakeRouting};
+use crate::registry::{CustomCongestionControl, FlowContext, MakeApplication, MakeRouting};
 
 /// One simulation: what to run, for how long.
 #[derive(Clone, Debug)]
@@ -476,10 +476,9 @@ impl Application {
     pub fn new<A: application::Application + 'static>(
         make: impl Fn(Instant, Stream) -> A + Send + Sync + 'static,
     ) -> Self {
-        Self::from(
-            Arc::new(move |start, random| -> Box<dyn application::Application> { Box::new(make(start, random)) })
-                as MakeApplication,
-        )
+        Self::from(Arc::new(move |flow: FlowContext<'_>| -> Box<dyn application::Application> {
+            Box::new(make(flow.start, flow.random))
+        }) as MakeApplication)
     }
 
     /// The same, whose blocking writes to a stream wait until there is room for all of them.
@@ -490,7 +489,8 @@ impl Application {
 
     /// One to look at, which no run uses.
     pub(crate) fn specimen(&self) -> Box<dyn application::Application> {
-        (self.make)(Instant::START, Stream::new(0, Purpose::Application, 0, 0))
+        let random = Stream::new(0, Purpose::Application, 0, 0);
+        (self.make)(FlowContext { name: "", start: Instant::START, random })
     }
 }
 

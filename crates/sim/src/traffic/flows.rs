@@ -6,6 +6,7 @@ use crate::host::{
     DccpOptions, Endpoint, FEC_HEADER, FEC_SOURCE_TRAILER, Host, Listener, SocketOptions, SourceOptions, TcpOptions,
 };
 use crate::id::{FlowId, NodeId};
+use crate::registry::FlowContext;
 use crate::scenario::model::{Dccp, Flow, Tcp, Transport};
 use hopcast_protocols::application::Application;
 use hopcast_protocols::random::{Purpose, Stream};
@@ -154,5 +155,5 @@ const SEQUENCE_WINDOW: u64 = 1 << 20;
 /// What writes a flow.
 pub(super) fn application(flow: &Flow, id: FlowId, seed: u64) -> Box<dyn Application> {
     let random = Stream::new(seed, Purpose::Application, u64::from(id.0), u64::from(flow.from.0));
-    (flow.application.make)(flow.start, random)
+    (flow.application.make)(FlowContext { name: &flow.name, start: flow.start, random })
 }

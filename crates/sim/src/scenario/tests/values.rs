@@ -17,6 +17,7 @@ use super::model::*;
 use super::*;
 use crate::id::NodeId;
 use crate::mobility::Placement;
+use crate::registry::FlowContext;
 
 const TCP: &str = r#"flows.f.transport={ protocol = "tcp" }"#;
 const BULK: &str = r#"flows.f.application={ kind = "bulk" }"#;
@@ -31,7 +32,7 @@ pub(super) fn propagation(radio: &Radio) -> String {
 
 /// What a flow sends, with its parameters.
 pub(super) fn application(flow: &Flow) -> String {
-    format!("{:?}", (flow.application.make)(flow.start, random()))
+    format!("{:?}", (flow.application.make)(FlowContext { name: &flow.name, start: flow.start, random: random() }))
 }
 
 /// A transfer without end.
