@@ -15,7 +15,7 @@ Quantity = str | int | float
 
 
 class Program(TypedDict, total=False):
-    """A program at a real node."""
+    """A program that hopcast starts at a real node."""
 
     command: str
     node: str
@@ -23,14 +23,14 @@ class Program(TypedDict, total=False):
 
 
 class Emulation(TypedDict, total=False):
-    """What holds where real hosts take part (`hopcast emulate`)."""
+    """Settings for real hosts (`hopcast emulate`)."""
 
     lag_limit: Quantity
     programs: Sequence[Program]
 
 
 class Application(TypedDict, total=False):
-    """What is sent."""
+    """Data that the application sends."""
 
     bytes: Quantity
     kind: Literal["bulk", "adu", "cbr", "audio", "game", "file", "video-trace", "custom"]
@@ -50,7 +50,7 @@ class Application(TypedDict, total=False):
 
 
 class FlowFec(TypedDict, total=False):
-    """Forward error correction: repair packets from which the receiver recovers what is lost (RFC 6865); over UDP,
+    """Forward error correction: repair packets from which the receiver recovers lost packets (RFC 6865); over UDP,
     TFRC and ADTFRC.
     """
 
@@ -60,23 +60,21 @@ class FlowFec(TypedDict, total=False):
 
 
 class Player(TypedDict, total=False):
-    """A player at the receiving end that shows what comes, with a buffer; of `audio`, `cbr`, `video-trace`, and
-    custom media.
-    """
+    """A media player at the receiving end, with a buffer; for `audio`, `cbr`, `video-trace`, and custom media."""
 
     resume_delay: Quantity
     start_up_delay: Quantity
 
 
 class Congestion(TypedDict, total=False):
-    """A congestion control that a program has added to hopcast, in place of the variant's."""
+    """Custom congestion control, added to hopcast by a program, that replaces the variant's."""
 
     name: str
     parameters: Mapping[str, Any]
 
 
 class Transport(TypedDict, total=False):
-    """How the data are carried."""
+    """Transport protocol of the flow."""
 
     protocol: Literal["udp", "tcp", "tfrc", "adtfrc"]
     congestion: Congestion
@@ -113,7 +111,7 @@ Flow = TypedDict(
 
 
 class LinkQueue(TypedDict, total=False):
-    """Queue of each direction, drop-tail."""
+    """Drop-tail queue of each direction."""
 
     packets: int
 
@@ -129,7 +127,7 @@ class Link(TypedDict, total=False):
 
 
 class Arp(TypedDict, total=False):
-    """How they find the hardware addresses of neighbours' radios: by ARP (RFC 826)."""
+    """Address resolution: how the nodes find the hardware addresses of neighbours' radios, by ARP (RFC 826)."""
 
     profile: Literal["rfc-1122", "ns-2"]
     queue: int
@@ -139,7 +137,7 @@ class Arp(TypedDict, total=False):
 
 
 class Card(TypedDict, total=False):
-    """The cards that the radios are on, which packets are copied to and from."""
+    """Network card of each radio, to and from which the processor copies packets."""
 
     copy_in: Quantity
     copy_out: Quantity
@@ -149,7 +147,7 @@ class Card(TypedDict, total=False):
 
 
 class Area(TypedDict, total=False):
-    """Where the nodes stay."""
+    """Area in which the nodes stay."""
 
     height: Quantity
     width: Quantity
@@ -158,7 +156,7 @@ class Area(TypedDict, total=False):
 
 
 class Mobility(TypedDict, total=False):
-    """How they move."""
+    """Movement of the nodes."""
 
     model: Literal["static", "random-waypoint", "gauss-markov", "trace", "custom"]
     area: Area
@@ -177,7 +175,7 @@ class Mobility(TypedDict, total=False):
 
 
 class Placement(TypedDict, total=False):
-    """Where they stand, at the start if they move. Needed by all but role `wired` and mobility `trace`."""
+    """Positions of the nodes, at the start if they move. Required, except for role `wired` and mobility `trace`."""
 
     shape: Literal["line", "grid", "circle", "points", "uniform"]
     spacing: Quantity
@@ -189,7 +187,7 @@ class Placement(TypedDict, total=False):
 
 
 class NodeRadio(TypedDict, total=False):
-    """A radio of a node, where it differs from `radio`."""
+    """Radios of the nodes, where they differ from `radio`."""
 
     basic_rate: Quantity
     channel: int
@@ -199,7 +197,7 @@ class NodeRadio(TypedDict, total=False):
 
 
 class Routing(TypedDict, total=False):
-    """How they find routes."""
+    """Routing protocol of the nodes."""
 
     protocol: Literal["static", "none", "aodv", "dsdv", "dsr", "olsr", "custom"]
     active_route_timeout: Quantity
@@ -274,7 +272,7 @@ class Nodes(TypedDict, total=False):
 
 
 class Errors(TypedDict, total=False):
-    """Losses on top of what `reception` decides."""
+    """Losses in addition to those of `reception`."""
 
     model: Literal["none", "packet", "gilbert-elliott", "custom"]
     level: Literal["frame", "network"]
@@ -290,7 +288,7 @@ class Errors(TypedDict, total=False):
 
 
 class Propagation(TypedDict, total=False):
-    """How power falls with distance."""
+    """Path loss: the fall of received power with distance."""
 
     carrier_sense: Quantity
     model: Literal["range", "free-space", "two-ray-ground", "two-ray-interference", "log-distance", "custom"]
@@ -323,14 +321,14 @@ class Queue(TypedDict, total=False):
 
 
 class RetryLimit(TypedDict, total=False):
-    """Attempts at a frame before it is dropped."""
+    """Number of attempts at a frame before the station drops it."""
 
     long: int
     short: int
 
 
 class Radio(TypedDict, total=False):
-    """The radio of every node."""
+    """Defaults for the radio of every node."""
 
     adjacent_channel_rejection: Quantity
     association: Literal["implicit", "passive", "active"]

@@ -1,6 +1,6 @@
 //! Checks a scenario's tree against the JSON Schema of [`super::tables`], and reports everything that does not fit.
 //!
-//! The checker knows the few forms of schema that those types produce, so that its messages can speak of keys, units and
+//! The checker handles only the few forms of schema that those types produce. So its messages can name keys, units and
 //! choices instead of schemas.
 
 use serde_json::{Map, Value};
@@ -11,7 +11,7 @@ use super::forms::{Form, form};
 use super::nearest;
 use super::quantity::{self, Dimension};
 
-/// The tree with what overrides have made void left out, fit to be read as a [`super::tables::Document`].
+/// The tree without values that overrides have made void, ready for [`super::tables::Document`].
 ///
 /// # Errors
 /// Everything that does not fit the schema.
@@ -21,7 +21,7 @@ pub(super) fn check(schema: &Value, tree: &Tree) -> Result<Value, Vec<ScenarioEr
     if checker.errors.is_empty() { Ok(value) } else { Err(checker.errors) }
 }
 
-/// Whether `value` is one that a key with this schema takes.
+/// Whether a key with this schema accepts `value`.
 #[cfg(test)]
 pub(super) fn fits(schema: &Value, value: &Value) -> bool {
     let tree = Tree::from_json("{}", "").expect("a table");
@@ -64,7 +64,7 @@ impl Checker<'_> {
         self.as_text(schema, value, path)
     }
 
-    /// An override such as `radio.standard=802.11` reads as a number; where a word is wanted, its text counts.
+    /// The text of an override where a word is expected: `radio.standard=802.11` would read as a number.
     fn as_text(&self, schema: &Value, value: &Value, path: &Path) -> Value {
         let wants_text = matches!(form(schema), Form::Choice(_) | Form::Text);
         match self.tree.set_text(path) {
@@ -80,10 +80,10 @@ impl Checker<'_> {
     fn wrong_kind(&mut self, schema: &Value, path: &Path) {
         let wanted = wanted(schema);
         let problem = match form(schema) {
-            Form::Choice(_) | Form::Text => "is not a text",
+            Form::Choice(_) | Form::Text => "is not a string",
             Form::List => "is not a list",
-            Form::Quantity(_) => "is neither a text nor a number",
-            Form::Range(_) => "is neither a text, a number nor a list",
+            Form::Quantity(_) => "is neither a string nor a number",
+            Form::Range(_) => "is neither a string, a number nor a list",
             Form::Table | Form::Tagged(..) | Form::Free => "is not a table",
             Form::WholeNumber => "is not a whole number",
             Form::Number => "is not a number",
@@ -99,7 +99,7 @@ impl Checker<'_> {
                 let number = number.as_f64().unwrap_or(f64::NAN);
                 if dimension == Dimension::Power && number <= 0.0 {
                     let expected = format!("a power in watts, or \"{number} dBm\" with its unit");
-                    return self.report(path, "is not above 0 W", Some(expected));
+                    return self.report(path, "must be above 0 W", Some(expected));
                 }
                 dimension.from_bare(number)
             }
@@ -174,8 +174,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether `value` is within the limits of `schema`; if not, it is reported. `kept` turns a limit of the schema into
-    /// the unit of `value`, `show` prints it.
+    /// Whether `value` is within the limits of `schema`; reports a value outside. `kept` converts a limit of the schema
+    /// to the unit of `value`, and `show` prints it.
     fn limits(
         &mut self,
         schema: &Value,
@@ -213,7 +213,7 @@ impl Checker<'_> {
         self.word(words, word, path);
     }
 
-    /// Whether `word` is one of `words`; if not, it is reported.
+    /// Whether `word` is one of `words`; reports another.
     fn word(&mut self, words: &[&str], word: &str, path: &Path) -> bool {
         let known = words.contains(&word);
         if !known {
@@ -233,7 +233,7 @@ impl Checker<'_> {
         if schema.get("x-name").is_some() && !is_name(text) {
             let expected =
                 format!("1 to {MAX_NAME} characters, without control characters, quotes and any of . / \\ =");
-            self.report(path, "cannot be a name", Some(expected));
+            self.report(path, "is not a valid name", Some(expected));
         }
     }
 
@@ -275,7 +275,7 @@ impl Checker<'_> {
             }
             Some(Value::String(_)) => None,
             Some(_) => {
-                self.report(path, "is not a text", Some(one_of(&words)));
+                self.report(path, "is not a string", Some(one_of(&words)));
                 None
             }
         };
@@ -296,8 +296,8 @@ impl Checker<'_> {
         self.table(variant, &left, path)
     }
 
-    /// Whether a key means something to another one of `variants` alone: by its name or, where `variant` can do without it, its
-    /// value. What was set itself is meant for `variant`.
+    /// Whether only other `variants` know the key, or accept its value where `variant` does not require it. Keys that the
+    /// user set belong to `variant`.
     fn is_left_behind(&self, variant: &Value, variants: &[Value], key: &str, value: &Value, path: &mut Path) -> bool {
         if self.tree.set_text(path).is_some() {
             return false;
@@ -351,13 +351,13 @@ impl Checker<'_> {
 
 const MAX_NAME: usize = 64;
 
-/// Names stand in dotted keys and in file names.
+/// Whether `text` can be a name. Names are parts of dotted keys and of file names.
 fn is_name(text: &str) -> bool {
     let fits = |c: char| !c.is_control() && !matches!(c, '.' | '/' | '\\' | '"' | '\'' | '=');
     (1..=MAX_NAME).contains(&text.chars().count()) && text.chars().all(fits) && text.trim() == text
 }
 
-/// What a schema asks for, for messages.
+/// What a schema accepts, for messages.
 fn wanted(schema: &Value) -> String {
     match form(schema) {
         Form::Quantity(dimension) => {
@@ -368,7 +368,7 @@ fn wanted(schema: &Value) -> String {
             }
         }
         Form::Range(dimension) => {
-            format!("{} such as \"{}\", or a list of the least and the largest", dimension.name(), dimension.example())
+            format!("{} such as \"{}\", or a list [least, largest]", dimension.name(), dimension.example())
         }
         Form::Choice(words) => one_of(&words),
         Form::Tagged(tag, variants) => {
@@ -389,7 +389,7 @@ fn wanted(schema: &Value) -> String {
         Form::Flag => "true or false".into(),
         Form::Free => "a table".into(),
         Form::Steps => "a number, or a list of [time, number]".into(),
-        Form::Text => "a text".into(),
+        Form::Text => "a string".into(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! A scenario as a tree of plain values that remembers where each came from, before any meaning is given to it.
+//! A scenario as a tree of plain values, with the origin of each value, before interpretation.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::error::ScenarioError;
 
-/// A step on the way to a value: a key, or a place in a list. Its text is either.
+/// A step of the path to a value: a key, or an index in a list.
 pub(super) type Path = Vec<String>;
 
 /// The tree, and the origin of its values.
@@ -30,7 +30,7 @@ impl Tree {
     /// Reads TOML.
     ///
     /// # Errors
-    /// The first place that is not TOML, or every number that is not finite or too large.
+    /// The first place that is not TOML, or every number that is infinite, NaN or too large.
     pub(super) fn from_toml(text: &str, file: &str) -> Result<Self, Vec<ScenarioError>> {
         let table = DeTable::parse(text).map_err(|error| {
             let line = error.span().map(|span| Lines::of(text).at(span.start));
@@ -105,7 +105,7 @@ impl Tree {
                         let hint = super::nearest::hint(step, &names);
                         return Err(wrong(
                             key,
-                            format!("{what} has nothing named {step:?}{hint}"),
+                            format!("{what} has no entry {step:?}{hint}"),
                             Some(format!("one of {}, or a number below {}", names.join(", "), items.len())),
                         ));
                     };
@@ -134,12 +134,12 @@ impl Tree {
         Ok(())
     }
 
-    /// Whether `path`, or a table that it is in, was given by [`Tree::set`].
+    /// Whether [`Tree::set`] gave `path`, or a table that contains it.
     pub(super) fn overridden(&self, path: &[String]) -> bool {
         (1..=path.len()).any(|len| self.origins.get(&path[..len]).is_some_and(|origin| origin.overridden))
     }
 
-    /// The text of the value that was set at exactly `path`.
+    /// The text of the value that an override set at exactly `path`.
     pub(super) fn set_text(&self, path: &[String]) -> Option<&str> {
         self.origins.get(path).filter(|origin| origin.overridden).map(|origin| origin.written.as_str())
     }
@@ -170,7 +170,7 @@ impl Tree {
         ScenarioError { file, line, field: self.field(path), value, problem: problem.into(), expected }
     }
 
-    /// `path` as the user would write it: elements of lists by their names.
+    /// `path` as the user would write it, with the names of list elements.
     pub(super) fn field(&self, path: &[String]) -> String {
         let mut steps = Vec::new();
         let mut at = Some(&self.root);
@@ -191,7 +191,7 @@ impl Tree {
     }
 }
 
-/// What messages call the command line's overrides.
+/// Name of command-line overrides in messages.
 pub(super) const SET: &str = "--set";
 
 fn whole_file(file: &str, line: Option<usize>, problem: String, expected: Option<&str>) -> ScenarioError {
@@ -248,7 +248,7 @@ fn written(value: &Value) -> String {
     }
 }
 
-/// No message grows without bound because a value does.
+/// Shortens a value, so that messages stay short.
 fn shorten(text: &str) -> String {
     const MOST: usize = 80;
     let mut short: String = text.chars().take(MOST).map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -262,7 +262,7 @@ fn one_line(text: &str) -> String {
     text.lines().map(str::trim).collect::<Vec<_>>().join(", ")
 }
 
-/// Where the lines of a text end.
+/// The ends of the lines of a text.
 struct Lines(Vec<usize>);
 
 impl Lines {
@@ -318,7 +318,7 @@ impl TomlReader<'_> {
             DeValue::Datetime(date) => Value::String(date.to_string()),
             DeValue::Integer(number) => match i64::from_str_radix(number.as_str(), number.radix()) {
                 Ok(number) => number.into(),
-                Err(_) => self.refuse(line, path, &written, "is beyond the integers of TOML"),
+                Err(_) => self.refuse(line, path, &written, "is too large for an integer of TOML"),
             },
             DeValue::Float(number) => {
                 let number = number.as_str().parse::<f64>().ok().and_then(serde_json::Number::from_f64);

@@ -1,21 +1,22 @@
-//! What is wrong with a scenario.
+//! Errors in a scenario.
 
 use core::fmt;
 
-/// One thing that is wrong with a scenario, said in terms of what the user wrote.
+/// One error in a scenario, described in the user's terms.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct ScenarioError {
-    /// The file, `--set` for an override, or a name for a scenario that never was a file.
+    /// The file, `--set` for an override, or a description of a scenario that is not from a file.
     pub file: String,
-    /// Line in `file`, counted from 1, where it is known.
+    /// Line in `file`, counted from 1, if known.
     pub line: Option<usize>,
-    /// Path of the key, with names in place of numbers: `flows.bulk.transport.window`. Empty for the file as a whole.
+    /// Path of the key, with names instead of indices: `flows.bulk.transport.window`. Empty for errors of the file as a
+    /// whole.
     pub field: String,
-    /// The value as written; `None` where it is missing, a table, or a list of tables.
+    /// The value as written; `None` if it is missing, a table, or a list of tables.
     pub value: Option<String>,
     /// What is wrong.
     pub problem: String,
-    /// What would be right, where that is not clear from the problem.
+    /// What would be right, where the problem does not make this clear.
     pub expected: Option<String>,
 }
 
@@ -42,12 +43,12 @@ impl fmt::Display for ScenarioError {
     }
 }
 
-/// Everything that is wrong with a scenario, as far as one pass can tell; never empty.
+/// All errors of a scenario that one pass can find; never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioErrors(Vec<ScenarioError>);
 
 impl ScenarioErrors {
-    /// In the order of the file, what has no line last.
+    /// Sorted by line; errors without a line come last.
     pub(super) fn new(mut errors: Vec<ScenarioError>) -> Self {
         errors.sort_by_key(|error| error.line.unwrap_or(usize::MAX));
         Self(errors)

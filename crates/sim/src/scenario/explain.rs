@@ -1,4 +1,4 @@
-//! Which value is in force, and why.
+//! The values in force, and their sources.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -10,29 +10,29 @@ use super::forms::shown;
 use super::profile::Layer;
 use super::vocabulary::{Declaration, declaration};
 
-/// One value in force.
+/// One value in force, with its source.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Explained {
-    /// The key, with names in place of numbers: `flows.bulk.transport.window`.
+    /// The key, with names instead of indices: `flows.bulk.transport.window`.
     pub key: String,
     /// The value, with its unit.
     pub value: String,
-    /// Where it comes from: the scenario, `--set`, a profile, or the default with its clause, RFC section or reason.
+    /// Source of the value: the scenario, `--set`, a profile, or the default with its clause, RFC section or reason.
     pub source: String,
 }
 
-/// The list of values in force while it grows.
+/// Collects the values in force.
 pub(super) struct Ledger<'a> {
     pub(super) tree: &'a Tree,
-    /// The tree as it has passed the check.
+    /// The checked tree.
     pub(super) values: &'a Value,
-    /// What lies between that which is given and the defaults.
+    /// The profile between the given values and the defaults.
     pub(super) layer: &'static Layer,
     pub(super) rows: Vec<Explained>,
 }
 
 impl<'a> Ledger<'a> {
-    /// The value given at `path`, or else the default with its reason; noted either way.
+    /// The value given at `path`, or else the default with its reason. Notes either.
     pub(super) fn pick<T: Serialize>(
         &mut self,
         path: &[&str],
@@ -44,7 +44,7 @@ impl<'a> Ledger<'a> {
         self.pick_shown(path, given, |value| shown(schema, &spelled(value)), default)
     }
 
-    /// The same for a type of which the vocabulary knows nothing.
+    /// The same as [`Self::pick`], for a type that the vocabulary does not know.
     pub(super) fn pick_shown<T>(
         &mut self,
         path: &[&str],
@@ -61,7 +61,7 @@ impl<'a> Ledger<'a> {
         value
     }
 
-    /// The value given at `path`, or else that of the profile, or else the default with its reason; noted either way.
+    /// The value given at `path`, else that of the profile, else the default with its reason. Notes it.
     pub(super) fn layered<T: Serialize + DeserializeOwned>(
         &mut self,
         path: &[&str],
@@ -72,13 +72,13 @@ impl<'a> Ledger<'a> {
         self.pick(path, given, || profile.unwrap_or_else(default))
     }
 
-    /// What the profile says of the key at `path`, and why.
+    /// The profile's value for the key at `path`, and its source.
     pub(super) fn of_profile<T: DeserializeOwned>(&self, path: &[&str]) -> Option<(T, String)> {
         let (value, source) = self.layer.value(&self.declaration(&owned(path)).names)?;
         Some((serde_json::from_value(value).expect("tests compare profiles with the types of their keys"), source))
     }
 
-    /// Notes what is in force in words.
+    /// Notes what is in force, as text.
     pub(super) fn note(&mut self, path: &[&str], told: &str, source: &str) {
         self.push_told(&owned(path), told, source.into());
     }
@@ -110,7 +110,7 @@ impl<'a> Ledger<'a> {
         })
     }
 
-    /// The key at `path` as the vocabulary declares it, in tables of the kinds in force.
+    /// The declaration of the key at `path`, in tables of the kinds in force.
     pub(super) fn declaration(&self, path: &[String]) -> Declaration {
         declaration(self.values, self.layer, path)
     }
@@ -121,7 +121,7 @@ impl<'a> Ledger<'a> {
         given.or_else(|| self.layer.value(&self.declaration(path).names))
     }
 
-    /// The value given at `path`, or else that of the profile, or else the declared default, with its source.
+    /// The value given at `path`, else that of the profile, else the declared default, with its source.
     pub(super) fn in_force(&self, path: &[String]) -> Option<(Value, String)> {
         self.given_or_of_profile(path).or_else(|| self.by_default(path))
     }
@@ -143,7 +143,7 @@ impl<'a> Ledger<'a> {
         Some((default.get("value")?.clone(), told_source(default["source"].as_str()?)))
     }
 
-    /// Notes a value; of a table, each of its values.
+    /// Notes a value, or each value of a table.
     pub(super) fn push(&mut self, path: &[String], value: &Value, source: String) {
         if value.is_object() {
             return self.push_leaves(value, &mut path.to_vec(), &source);
@@ -152,12 +152,12 @@ impl<'a> Ledger<'a> {
         self.push_told(path, &told, source);
     }
 
-    /// Notes what is in force in words.
+    /// Notes what is in force, as text.
     pub(super) fn push_told(&mut self, path: &[String], told: &str, source: String) {
         self.rows.push(Explained { key: self.tree.field(path), value: told.into(), source });
     }
 
-    /// The values of a table that the vocabulary does not know.
+    /// Notes the values of a table that the vocabulary does not know.
     fn push_leaves(&mut self, value: &Value, path: &mut Path, source: &str) {
         match value {
             Value::Object(table) => {

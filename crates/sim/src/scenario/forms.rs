@@ -1,18 +1,18 @@
-//! The forms of value that the vocabulary has, as its JSON Schema tells them, and how a value of each is shown and spelled.
+//! The forms of values in the vocabulary, as its JSON Schema declares them, and how each is shown and spelled.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::quantity::{self, Dimension, Shares};
 
-/// What a schema asks for.
+/// The form of value that a schema accepts.
 pub(super) enum Form<'a> {
     Quantity(Dimension),
-    /// A quantity, or the least and the largest.
+    /// A quantity, or a range of two quantities.
     Range(Dimension),
     /// One of some words.
     Choice(Vec<&'a str>),
-    /// Tables told apart by the value of one key.
+    /// Tables that the value of one key distinguishes.
     Tagged(&'a str, &'a [Value]),
     Table,
     List,
@@ -23,11 +23,11 @@ pub(super) enum Form<'a> {
     Text,
     /// `true` or `false`.
     Flag,
-    /// A table whose keys the vocabulary does not know.
+    /// A table with any keys.
     Free,
 }
 
-/// The form of value that `schema` asks for.
+/// The form of value that `schema` accepts.
 pub(super) fn form(schema: &Value) -> Form<'_> {
     if let Some(dimension) = schema[quantity::DIMENSION_KEY].as_str().and_then(quantity::dimension_of) {
         let is_range = schema.get(quantity::RANGE_KEY).is_some();
@@ -57,7 +57,7 @@ pub(super) fn form(schema: &Value) -> Form<'_> {
     }
 }
 
-/// The key that tells a kind of table from the others, and its word.
+/// The key that distinguishes a kind of table from the others, and its word.
 pub(super) fn tag(kind: &Value) -> Option<(&str, &str)> {
     properties(kind).find_map(|(key, property)| Some((key.as_str(), property["const"].as_str()?)))
 }
@@ -67,12 +67,12 @@ pub(super) fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Valu
     schema["properties"].as_object().into_iter().flatten()
 }
 
-/// Whether `schema` is that of a table, of one kind or several.
+/// Whether `schema` describes a table, of one kind or several.
 pub(super) fn is_table(schema: &Value) -> bool {
     schema["type"] == "object" || schema["oneOf"].as_array().is_some_and(|v| v.iter().all(|v| v["type"] == "object"))
 }
 
-/// A value that fits `schema`, for people: sizes in bytes, other quantities in the unit that makes them shortest.
+/// A value that fits `schema`, for people: sizes in bytes, other quantities in the unit with the shortest text.
 pub(super) fn shown(schema: &Value, value: &Value) -> String {
     let quantity = |dimension: Dimension, value: &Value| match kept(dimension, value) {
         Some(bytes) if dimension == Dimension::Size => format!("{bytes} B"),
@@ -91,8 +91,8 @@ pub(super) fn shown(schema: &Value, value: &Value) -> String {
     }
 }
 
-/// A value that fits `schema`, in the one spelling that all of its spellings have in common: quantities in the unit that they are
-/// kept in.
+/// A value that fits `schema`, in a spelling that does not depend on how the user wrote it: quantities in the unit in
+/// which hopcast keeps them.
 pub(super) fn canonical(schema: &Value, value: &Value) -> Value {
     let quantity = |dimension: Dimension, value: &Value| match kept(dimension, value) {
         // Adding zero turns -0 into 0.
@@ -125,7 +125,7 @@ fn canonical_table(schema: &Value, table: &Map<String, Value>) -> Value {
     keys.collect::<Map<_, _>>().into()
 }
 
-/// The number of a quantity in the unit that it is kept in; `None` for a word in its place.
+/// The number of a quantity in the unit in which hopcast keeps it; `None` for a word.
 fn kept(dimension: Dimension, value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) => number.as_f64().map(|number| dimension.from_bare(number)),
@@ -134,13 +134,13 @@ fn kept(dimension: Dimension, value: &Value) -> Option<f64> {
     }
 }
 
-/// The ends of a range, if they differ.
+/// The two ends of a range, if they differ.
 fn ends(dimension: Dimension, value: &Value) -> Option<[&Value; 2]> {
     let [least, most] = value.as_array()?.as_slice() else { return None };
     (kept(dimension, least) != kept(dimension, most)).then_some([least, most])
 }
 
-/// Either end of a range whose ends don't differ.
+/// The value of a range whose ends are equal.
 fn one_end(value: &Value) -> &Value {
     value.get(0).unwrap_or(value)
 }

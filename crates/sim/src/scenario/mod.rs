@@ -1,8 +1,8 @@
 //! Scenarios: the schema of the file, units, validation, and the values in force.
 //!
-//! A scenario passes through these rooms: `document` reads TOML or JSON into a tree and applies overrides, `check`
-//! compares the tree with the `vocabulary`, and `tables` declares the keys, reads them with their defaults (`read`), checks what
-//! only the whole can tell, and makes a [`model::Scenario`] of them.
+//! A scenario passes through these modules: `document` reads TOML or JSON into a tree and applies overrides, `check`
+//! compares the tree with the `vocabulary`, and `tables` declares the keys, reads them with their defaults (`read`),
+//! checks what involves several keys, and makes a [`model::Scenario`].
 
 mod check;
 mod declare;
@@ -37,13 +37,13 @@ pub use reference::reference;
 use crate::registry::Registry;
 use document::Tree;
 
-/// The JSON Schema (draft 2020-12) of scenario files. Limits of quantities hold for numbers; for texts they are checked
-/// when the scenario is read.
+/// The JSON Schema (draft 2020-12) of scenario files. Its limits of quantities apply to numbers; [`Scenario::parse`]
+/// checks those of strings.
 pub fn json_schema() -> Value {
     root().clone()
 }
 
-/// The schema that scenarios are checked against.
+/// The schema that hopcast checks scenarios against.
 fn root() -> &'static Value {
     // To make it takes longer than to check a scenario.
     static ROOT: LazyLock<Value> = LazyLock::new(vocabulary::schema_of::<tables::Document>);
@@ -55,44 +55,44 @@ fn root() -> &'static Value {
 pub struct Source {
     /// TOML or JSON.
     pub text: String,
-    /// What messages call it: the file's name, or a description.
+    /// The name in messages: the file's name, or a description.
     pub name: String,
-    /// Files that the scenario names are looked for here: the file's directory, or the current one.
+    /// Directory in which hopcast looks for files that the scenario names: the file's directory, or the current one.
     pub directory: PathBuf,
-    /// Directories with video traces (`--traces`, `HOPCAST_TRACES`), in the order of the search.
+    /// Directories with traces (`--traces`, `HOPCAST_TRACES`), in search order.
     pub trace_dirs: Vec<PathBuf>,
-    /// What it may name beside the vocabulary of its own.
+    /// Custom models that the scenario may name in addition to the built-in ones.
     pub registry: Registry,
 }
 
-/// A scenario that can be run.
+/// A valid scenario, ready to run.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// What to run.
+    /// The scenario to run.
     pub scenario: Scenario,
     /// The scenario with all overrides applied, as JSON that [`Scenario::from_json`] reads: quantities in SI units
-    /// (powers in dBm), keys in alphabetical order, nothing that was not given.
+    /// (powers in dBm), keys in alphabetical order, without defaults.
     pub document: String,
     explained: Vec<Explained>,
 }
 
 impl Loaded {
-    /// Every value in force and where it comes from, radio, then nodes, then flows.
+    /// Every value in force with its source: first the radio, then nodes, then flows.
     pub fn explain(&self) -> &[Explained] {
         &self.explained
     }
 }
 
 impl Scenario {
-    /// Reads TOML; `overrides` are `KEY=VALUE`, applied in order.
+    /// Reads TOML and applies `overrides`, each `KEY=VALUE`, in order.
     ///
     /// # Errors
-    /// Everything that is wrong with the scenario and its overrides.
+    /// All errors of the scenario and its overrides.
     pub fn parse(source: &Source, overrides: &[String]) -> Result<Loaded, ScenarioErrors> {
         load(Tree::from_toml(&source.text, &source.name), source, overrides)
     }
 
-    /// Reads JSON with the same vocabulary; a `null` is the same as no key at all.
+    /// Reads JSON with the same vocabulary; a `null` is the same as a missing key.
     ///
     /// # Errors
     /// As [`Scenario::parse`].
@@ -133,7 +133,7 @@ fn with_seed(mut values: Value, seed: Option<u64>) -> Value {
     values
 }
 
-/// JSON without spaces, keys in alphabetical order, quantities in SI units.
+/// JSON without spaces, with keys in alphabetical order and quantities in SI units.
 fn canonical(values: &Value) -> String {
     fn sorted(value: Value) -> Value {
         match value {

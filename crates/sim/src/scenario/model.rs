@@ -1,4 +1,4 @@
-//! A scenario after validation: every value in force, in plain units. What the rest of the simulator reads.
+//! A valid scenario: every value in force, in plain units, for the rest of the simulator.
 
 use std::sync::Arc;
 
@@ -21,48 +21,48 @@ use crate::id::NodeId;
 use crate::mobility::{Moving, Placement};
 use crate::registry::{CustomCongestionControl, FlowContext, MakeApplication, MakeRouting};
 
-/// One simulation: what to run, for how long.
+/// One simulation: what to run, and for how long.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// For people.
+    /// Title, for people.
     pub name: String,
     /// Simulated time of the run.
     pub duration: Duration,
-    /// Seed of every draw.
+    /// Seed of all random numbers.
     pub seed: u64,
     /// The radio of every node.
     pub radio: Radio,
     /// Largest IP datagram on the radio, in bytes; `None` under profile `ns-2`, which never fragments.
     pub mtu: Option<u32>,
-    /// Groups in the order of the file; a node's [`NodeId`] is its place in the concatenation.
+    /// Groups in the order of the file. A node's [`NodeId`] is its index in the concatenation of all groups.
     pub groups: Vec<Group>,
     /// Wired links in the order of the file.
     pub links: Vec<WiredLink>,
     /// Flows in the order of the file.
     pub flows: Vec<Flow>,
-    /// What holds where real hosts take part.
+    /// Settings for real hosts.
     pub emulation: Emulation,
-    /// Hexadecimal SHA-256 of the scenario with all overrides but the seed applied, in a canonical spelling.
+    /// Hexadecimal SHA-256 of the scenario with all overrides except the seed, in a canonical spelling.
     pub sha256: String,
 }
 
-/// Real hosts in real time.
+/// Settings for real hosts in real time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Emulation {
-    /// 99 of 100 frames must leave at most so long after their instants.
+    /// Largest delay at which 99 of 100 frames may leave for their real hosts.
     pub lag_limit: Duration,
-    /// What runs at real nodes.
+    /// Programs that hopcast starts at real nodes.
     pub programs: Vec<Program>,
 }
 
-/// A program at a real node.
+/// A program that hopcast starts at a real node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
-    /// Where.
+    /// The node.
     pub node: NodeId,
-    /// What the shell is told.
+    /// Command line for the shell.
     pub command: String,
-    /// When it starts.
+    /// Time of its start.
     pub start: Instant,
 }
 
@@ -71,38 +71,39 @@ pub struct Program {
 pub struct Radio {
     /// Physical layer.
     pub standard: Standard,
-    /// HR/DSSS short preamble (72 bits) instead of the long one.
+    /// Whether HR/DSSS frames have the short preamble (72 bits) instead of the long one.
     pub short_preamble: bool,
-    /// Centre of the channel in hertz; the carrier of the propagation may be another.
+    /// Centre of the channel in hertz; the carrier frequency of the propagation may differ.
     pub channel: f64,
     /// Rate of unicast data frames; the highest that rate control may choose.
     pub data_rate: TxVector,
     /// How the rate of each unicast data frame is chosen.
     pub rate_control: Algorithm,
-    /// The access categories' parameters; `None`: DCF.
+    /// The edition of the access categories' parameters; `None`: DCF.
     pub edca: Option<Edition>,
-    /// What goes before OFDM frames; if anything, the slot is long. Over the air both hold while a network asks for it.
+    /// Protection of OFDM frames; the slot is long with it. Over the air both apply while a network asks for protection.
     pub protection: Protection,
-    /// How stations find and join their access points; `None`: they belong to them from the start.
+    /// How stations find and join their access points; `None`: they belong to an access point from the start.
     pub association: Option<Association>,
-    /// Rate of broadcast frames, and the highest one of RTS, CTS and ACK; not above that of data.
+    /// Rate of broadcast frames, and the highest rate of RTS, CTS and ACK frames; at most the data rate.
     pub basic_rate: TxVector,
-    /// Medium access and the interface queue, as every station has them. Rates, protection and EDCA are above, since they differ between
-    /// stations, or follow from who joins; a run adds its seed and what its stations know of each other.
+    /// Medium access and the interface queue that all stations share. Rates, protection and EDCA are separate fields,
+    /// since they differ between stations, or depend on which stations join. A run adds its seed and what its stations
+    /// know of each other.
     pub mac: mac::Config,
     /// Transmit power in dBm.
     pub tx_power: f64,
-    /// What is lost of a transmission on another channel; `None`: everything.
+    /// Level by which a receiver weakens a transmission on another channel; `None`: it receives nothing of it.
     pub adjacent_channel_rejection: Option<f64>,
-    /// How power falls with distance.
+    /// Path loss.
     pub propagation: Propagation,
-    /// What obstacles do to it.
+    /// Shadowing by obstacles.
     pub shadowing: Option<Shadowing>,
-    /// What many paths do to it.
+    /// Fading over many paths.
     pub fading: Option<Fading>,
-    /// When a frame is received.
+    /// Reception of frames.
     pub reception: Reception,
-    /// Losses beside.
+    /// Additional losses.
     pub errors: Errors,
 }
 
@@ -116,23 +117,23 @@ impl Radio {
 /// Association over the air.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Association {
-    /// Stations ask for access points instead of waiting for beacons.
+    /// Whether stations send probe requests instead of waiting for beacons.
     pub asks: bool,
-    /// Between two beacons, in time units of 1024 µs.
+    /// Time between two beacons, in time units of 1024 µs.
     pub beacon_interval: u16,
 }
 
-/// How power falls with distance.
+/// Path loss.
 #[derive(Clone, Debug)]
 pub enum Propagation {
-    /// No power: frames are heard up to a distance.
+    /// Reception by distance, without power.
     Range(Range),
-    /// Power falls with distance.
+    /// Power that falls with distance.
     Path(PathLoss),
 }
 
 impl Propagation {
-    /// The carrier frequency in hertz, where it has a meaning.
+    /// The carrier frequency in hertz, if the model has one.
     pub fn frequency(&self) -> Option<f64> {
         match self {
             Self::Range(_) => None,
@@ -141,91 +142,93 @@ impl Propagation {
     }
 }
 
-/// A model of how power falls with distance, with its parameters.
+/// A path loss model with its parameters.
 #[derive(Clone)]
 pub struct PathLoss {
     /// Carrier frequency in hertz.
     pub frequency: f64,
-    /// Makes the model of a run.
+    /// Makes the model for a run.
     pub make: Arc<dyn Fn() -> Box<dyn hopcast_radio::propagation::Propagation> + Send + Sync>,
 }
 
 impl core::fmt::Debug for PathLoss {
-    /// With the parameters of the model.
+    /// The name with the parameters of the model.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("PathLoss").field("frequency", &self.frequency).field("model", &(self.make)()).finish()
     }
 }
 
-/// Shadowing: powers that differ from the mean by a normal deviate in dB.
+/// Shadowing: a normally distributed deviation of power in dB.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shadowing {
     /// Standard deviation in dB.
     pub deviation: f64,
-    /// In metres: over so far the correlation of a link's shadowing falls to 1/e. `None`: a draw for each frame and receiver.
+    /// Distance in metres over which the correlation of a link's shadowing falls to 1/e. `None`: a draw for each frame
+    /// and receiver.
     pub decorrelation: Option<f64>,
 }
 
 /// Fading over many paths.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fading {
-    /// Of the power.
+    /// Distribution of the power.
     pub distribution: Distribution,
     /// Largest Doppler frequency in hertz; `None`: a draw for each frame and receiver.
     pub doppler: Option<f64>,
 }
 
-/// When a frame is received.
+/// Reception of frames.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reception {
-    /// Least power to decode a frame, in dBm; `None`: the standard's minimum sensitivity for the frame's rate.
-    /// Not used with [`Propagation::Range`] and [`Rules::Sinr`].
+    /// Least power to decode a frame, in dBm; `None`: the standard's minimum sensitivity for the frame's rate. Not used
+    /// with [`Propagation::Range`] and [`Rules::Sinr`].
     pub receive_threshold: Option<f64>,
     /// Least power that makes the medium busy, in dBm.
     pub carrier_sense_threshold: f64,
-    /// How much stronger than what overlaps it a frame must be to survive, in dB; under [`Rules::Sinr`], to be received
-    /// in place of another.
+    /// Level in dB by which a frame must exceed overlapping frames to survive; under [`Rules::Sinr`], to replace the
+    /// frame that a receiver is receiving.
     pub capture: f64,
-    /// What a receiver adds to thermal noise, in dB. Used under [`Rules::Sinr`].
+    /// Level by which a receiver raises thermal noise, in dB. Used under [`Rules::Sinr`].
     pub noise_figure: f64,
-    /// Signal over noise and interference at which a preamble is found, in dB; `None`: by the frame's modulation
-    /// ([`hopcast_radio::reception::default_detection`]). Used under [`Rules::Sinr`].
+    /// Ratio of signal to noise and interference at which a receiver detects a preamble, in dB; `None`: by the frame's
+    /// modulation ([`hopcast_radio::reception::default_detection`]). Used under [`Rules::Sinr`].
     pub preamble_detection: Option<f64>,
-    /// Power below which a transmission is not delivered to a node at all, in dBm.
+    /// Power in dBm below which a node ignores a transmission.
     pub interference_floor: f64,
-    /// What overlaps, and what a receiver does afterwards.
+    /// Rules for overlapping frames, and for what a receiver does after them.
     pub rules: Rules,
 }
 
-/// Whose rules of reception.
+/// Rules of reception.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rules {
-    /// The sum of all interference counts, and a frame that is stronger by `capture` is received whenever it came.
+    /// The sum of all interference counts, and a frame that is stronger by `capture` is received even if it comes later.
     Cumulative,
-    /// ns-2: first come, each other transmission by itself; sensed but undecodable frames cause EIFS too.
+    /// ns-2: the first frame wins, each other transmission counts separately, and frames that are sensed but not decoded
+    /// also cause EIFS.
     PairwiseFirstCome,
-    /// Signal over noise and the sum of all interference, bit by bit.
+    /// Ratio of signal to noise and the sum of all interference, bit by bit.
     Sinr,
 }
 
-/// Losses on top of what reception decides.
+/// Losses in addition to those of reception.
 #[derive(Clone, Debug)]
 pub enum Errors {
-    /// None.
+    /// No additional losses.
     None,
     /// Independent losses.
     Packet {
-        /// From when on, and which share is lost.
+        /// Times, and the share that is lost from each time on.
         steps: Vec<(Instant, f64)>,
         /// What is lost.
         level: LossLevel,
     },
-    /// As likely as a model says.
+    /// Losses with the probability that a model gives.
     Model(ErrorModel),
 }
 
 impl Errors {
-    /// What corrects errors in all frames, which are longer by that.
+    /// Error correction of all frames, and the bytes that it adds.
     pub fn code(&self) -> Option<ReedSolomon> {
         match self {
             Self::Model(model) => model.code,
@@ -234,17 +237,17 @@ impl Errors {
     }
 }
 
-/// A model of how likely frames are lost, with its parameters.
+/// A model of the probability of loss, with its parameters.
 #[derive(Clone)]
 pub struct ErrorModel {
-    /// What corrects errors in all frames, which are longer by that.
+    /// Error correction of all frames, and the bytes that it adds.
     pub code: Option<ReedSolomon>,
-    /// Makes the model of a run from the run's seed.
+    /// Makes the model for a run from the run's seed.
     pub make: Arc<dyn Fn(u64) -> Box<dyn errors::ErrorModel> + Send + Sync>,
 }
 
 impl core::fmt::Debug for ErrorModel {
-    /// With the parameters of the model.
+    /// The name with the parameters of the model.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("ErrorModel").field("code", &self.code).field("model", &(self.make)(0)).finish()
     }
@@ -253,9 +256,9 @@ impl core::fmt::Debug for ErrorModel {
 /// What an error model loses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossLevel {
-    /// Frames, below the MAC's acknowledgement.
+    /// Frames; the MAC does not acknowledge them.
     Frame,
-    /// Packets that the MAC hands up.
+    /// Packets that the MAC has acknowledged and delivers.
     Network,
 }
 
@@ -264,49 +267,49 @@ pub enum LossLevel {
 pub struct Group {
     /// Name as in the file.
     pub name: String,
-    /// Names of the nodes: the group's own, or numbered.
+    /// Names of the nodes: the group's name, or numbered names.
     pub node_names: Vec<String>,
-    /// What they are.
+    /// Kind of the nodes.
     pub role: Role,
     /// Their radios: at least one, or none at wired nodes.
     pub radios: Vec<NodeRadio>,
-    /// What stands between a host and its radios; `None`: nothing that takes time.
+    /// Network card between a host and its radios; `None`: copying takes no time.
     pub card: Option<CardConfig>,
-    /// Where they stand at the start, unless their mobility says where they are.
+    /// Positions at the start, unless the mobility model sets them.
     pub placement: Placement,
-    /// How they move; `None`: not at all.
+    /// Movement; `None`: the nodes keep their positions.
     pub mobility: Option<Moving>,
-    /// How they find routes.
+    /// Routing.
     pub routing: Routing,
-    /// Packets of a node that may wait for a route.
+    /// Largest number of packets of a node that wait for a route.
     pub route_queue: u32,
-    /// How they find the hardware addresses of their neighbours' radios; `None`: they know them.
+    /// Address resolution; `None`: nodes know the hardware addresses of their neighbours' radios.
     pub arp: Option<arp::Config>,
-    /// Who passes on what is for others.
+    /// What forwards packets that are for other nodes.
     pub relay: Relay,
     /// Send and receive buffer of each UDP socket, and each direction of a TCP connection without `window`, in bytes.
     pub socket_buffer: u32,
-    /// Whether real hosts stand there in an emulation.
+    /// Whether real hosts take these nodes' places in an emulation.
     pub is_real: bool,
 }
 
-/// How nodes find routes.
+/// Routing of nodes.
 #[derive(Clone, Debug)]
 pub enum Routing {
-    /// Not at all: the programs of a real host do.
+    /// None: the programs of a real host find routes.
     None,
     /// Shortest paths, known from the start.
     Static,
-    /// A protocol finds them.
+    /// Routes by a protocol.
     Protocol(RoutingProtocol),
 }
 
 /// A routing protocol with its parameters.
 #[derive(Clone)]
 pub struct RoutingProtocol {
-    /// As the scenario calls it.
+    /// Name in the scenario.
     pub name: String,
-    /// Makes the machine of a node.
+    /// Makes the state machine of a node.
     pub make: MakeRouting,
 }
 
@@ -349,8 +352,8 @@ pub struct NodeRadio {
 }
 
 impl NodeRadio {
-    /// What it understands, in a network of `phy`. One that sends all its frames at rates of 802.11b is of 802.11b in an 802.11g
-    /// network.
+    /// The physical layer that the radio understands in a network of `phy`. In an 802.11g network, a radio that sends all
+    /// its frames at rates of 802.11b is a station of 802.11b.
     pub fn understands(&self, phy: &Phy) -> ModulationClasses {
         let class = self.data_rate.modulation_class().max(self.basic_rate.modulation_class());
         let is_older = class < phy.fastest().modulation_class();
@@ -361,20 +364,20 @@ impl NodeRadio {
 /// A wire between two nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WiredLink {
-    /// Its ends.
+    /// The two nodes.
     pub between: [NodeId; 2],
-    /// Of either direction.
+    /// Properties of each direction.
     pub config: crate::wired::Config,
     /// Largest IP datagram, in bytes; `None` under profile `ns-2`, which never fragments.
     pub mtu: Option<u32>,
 }
 
-/// Who passes on what is for others.
+/// What forwards packets that are for other nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relay {
     /// IP forwarding.
     Os,
-    /// A program with a socket on either side: it receives an ADU, then sends it on with a blocking call.
+    /// A program with a socket on either side: it receives an ADU, then sends it with a blocking call.
     Application,
 }
 
@@ -387,23 +390,24 @@ pub struct Flow {
     pub from: NodeId,
     /// Sink.
     pub to: NodeId,
-    /// Passed through in this order, on the shortest paths between them; no node stands here twice, nor an end.
+    /// Nodes that the flow passes through in this order, on the shortest paths between them; neither repeated nor an end
+    /// of the flow.
     pub via: Vec<NodeId>,
     /// User priority of its packets.
     pub priority: UserPriority,
-    /// The application starts here.
+    /// Start of the application.
     pub start: Instant,
-    /// The application stops here, or with the run.
+    /// Stop of the application; `None`: it runs to the end.
     pub stop: Option<Instant>,
-    /// How it is carried.
+    /// Transport protocol.
     pub transport: Transport,
-    /// What it sends.
+    /// The application.
     pub application: Application,
-    /// How it is protected.
+    /// Forward error correction.
     pub fec: Option<fec::Config>,
-    /// What shows it at the sink, if it is media.
+    /// Media player at the sink.
     pub player: Option<PlayerConfig>,
-    /// The flow, by its place among all, of whose arrivals its application is told. It ends where this one starts.
+    /// Index of the flow of whose arrivals hopcast tells this flow's application. That flow ends where this one starts.
     pub listens_to: Option<usize>,
 }
 
@@ -414,12 +418,12 @@ impl Flow {
     }
 }
 
-/// How a flow is carried.
+/// Transport protocol of a flow.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Transport {
-    /// RFC 768.
+    /// UDP (RFC 768).
     Udp,
-    /// RFC 9293.
+    /// TCP (RFC 9293).
     Tcp(Tcp),
     /// DCCP (RFC 4340).
     Dccp(Dccp),
@@ -435,7 +439,7 @@ impl Transport {
 /// Parameters of a flow over DCCP.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dccp {
-    /// How its rate is found; the size of a packet in it is that of a full one.
+    /// The congestion control; the packet size in it is that of a full packet.
     pub congestion: dccp::Congestion,
 }
 
@@ -448,31 +452,31 @@ pub struct Tcp {
     pub window: Option<u32>,
     /// Initial congestion window in segments; `None`: RFC 5681, section 3.1.
     pub initial_window: Option<u32>,
-    /// Least retransmission timeout.
+    /// Minimum retransmission timeout.
     pub min_rto: Duration,
-    /// Longest time that an acknowledgement is held back; `None`: never.
+    /// Longest time that the receiver delays an acknowledgement; `None`: it does not delay.
     pub delayed_ack: Option<Duration>,
-    /// How losses are repaired, and the congestion control.
+    /// Loss recovery, and the congestion control.
     pub variant: tcp::Variant,
-    /// That congestion control, if a user has added it.
+    /// A custom congestion control that replaces it.
     pub congestion: Option<CustomCongestionControl>,
     /// Whether segments carry timestamps.
     pub timestamps: bool,
-    /// Whether the routing protocol of the sender tells of broken routes.
+    /// Whether the sender's routing protocol reports broken routes.
     pub elfn: bool,
 }
 
-/// What a flow sends.
+/// The application of a flow.
 #[derive(Clone)]
 pub struct Application {
-    /// Makes it.
+    /// Makes the application.
     pub make: MakeApplication,
-    /// Whether a blocking write to a stream waits until there is room for all of it; if not, it goes on segment by segment.
+    /// Whether a blocking write to a stream waits until all of it fits; if not, it continues segment by segment.
     pub writes_whole: bool,
 }
 
 impl Application {
-    /// The application that `make` makes from the start of a flow and a stream of random numbers for it.
+    /// An application that `make` creates from the start of a flow and a stream of random numbers.
     pub fn new<A: application::Application + 'static>(
         make: impl Fn(Instant, Stream) -> A + Send + Sync + 'static,
     ) -> Self {
@@ -481,13 +485,13 @@ impl Application {
         }) as MakeApplication)
     }
 
-    /// The same, whose blocking writes to a stream wait until there is room for all of them.
+    /// The same, with blocking writes to a stream that wait until all of them fits.
     #[must_use]
     pub fn with_whole_writes(self) -> Self {
         Self { writes_whole: true, ..self }
     }
 
-    /// One to look at, which no run uses.
+    /// An application for inspection, which no run uses.
     pub(crate) fn specimen(&self) -> Box<dyn application::Application> {
         let random = Stream::new(0, Purpose::Application, 0, 0);
         (self.make)(FlowContext { name: "", start: Instant::START, random })
@@ -501,7 +505,7 @@ impl From<MakeApplication> for Application {
 }
 
 impl core::fmt::Debug for Application {
-    /// As a flow from the start of the run gets it, with the parameters.
+    /// The application that a flow from the start of the run gets, with the parameters.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_tuple("Application").field(&self.specimen()).finish()
     }

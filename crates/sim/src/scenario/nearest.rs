@@ -1,11 +1,11 @@
-//! The known word that a mistyped one was probably meant to be.
+//! Finds the known word that a mistyped one probably means.
 
-/// `; did you mean "WORD"?` for the known word nearest to `word`, or nothing where none is near.
+/// `; did you mean "WORD"?` with the known word nearest to `word`, or nothing if none is near.
 pub(super) fn hint(word: &str, known: &[impl AsRef<str>]) -> String {
     nearest(word, known).map(|found| format!("; did you mean {found:?}?")).unwrap_or_default()
 }
 
-/// The known word nearest to `word`, letter case aside; `None` where more than half of it would have to change.
+/// The known word nearest to `word`, ignoring case; `None` if more than half of it would have to change.
 pub(super) fn nearest<'a>(word: &str, known: &'a [impl AsRef<str>]) -> Option<&'a str> {
     // Far longer words are no typing errors, and the distance costs the product of the lengths.
     if word.len() > 64 {

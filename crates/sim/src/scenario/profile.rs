@@ -1,5 +1,5 @@
-//! Profiles: layers of values with their sources, each of which lies over the defaults that keys declare. What a
-//! scenario gives lies over both.
+//! Profiles: layers of values with their sources. A profile overrides the defaults that keys declare, and a scenario
+//! overrides both.
 
 use hopcast_radio::mac::AccessRules;
 use hopcast_wire::ethernet;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::document::parse_value;
 use super::model::Rules;
 
-/// Where defaults come from.
+/// Source of defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(super) enum Profile {
     /// IEEE 802.11-2020 and the RFCs.
@@ -76,9 +76,9 @@ pub(super) const STANDARD: Layer = Layer {
     threshold_rules: (
         Rules::Cumulative,
         "the sum of all interference; a stronger frame is received whenever it comes",
-        "profile standard (no key of its own)",
+        "profile standard (not a separate key)",
     ),
-    wired_mtu: (Some(ethernet::MTU), "default: that of Ethernet (RFC 894; no key of its own)"),
+    wired_mtu: (Some(ethernet::MTU), "default: MTU of Ethernet (RFC 894; not a separate key)"),
 };
 
 /// The radios before 802.11 (study A).
@@ -128,9 +128,9 @@ const NS_2: Layer = Layer {
     threshold_rules: (
         Rules::PairwiseFirstCome,
         "each overlapping transmission by itself; first come, first served",
-        "profile ns-2 (no key of its own): Mac/802_11 (ns-2.35)",
+        "profile ns-2 (not a separate key): Mac/802_11 (ns-2.35)",
     ),
-    wired_mtu: (None, "profile ns-2: no fragmentation (no key of its own)"),
+    wired_mtu: (None, "profile ns-2: no fragmentation (not a separate key)"),
 };
 
 #[cfg(test)]

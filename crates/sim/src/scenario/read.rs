@@ -1,9 +1,9 @@
-//! Reads the tables of a checked scenario as types: what is given, or else what the profile says, or else the declared default. What
-//! is in force is noted on the way, in the order of the type's fields.
+//! Reads the tables of a checked scenario as types: the given value, else that of the profile, else the declared default.
+//! It notes each value in force, in the order of the type's fields.
 //!
-//! A field `T` is the value in force. A field `Option<T>` is what is given: where its absence has a meaning of its own
-//! ([`super::declare::nothing`]), that is noted; where the resolver works a value out ([`super::declare::computed`]), or decides whether
-//! there is any, noting it is left to the resolver.
+//! A field `T` is the value in force. A field `Option<T>` is the given value. Without one, this module notes the meaning
+//! that [`super::declare::nothing`] declares; for values that the resolver computes ([`super::declare::computed`]) or
+//! decides on, the resolver notes them.
 
 use core::marker::PhantomData;
 
@@ -21,7 +21,7 @@ use super::explain::Ledger;
 use super::forms::{Form, form, is_table};
 
 impl Ledger<'_> {
-    /// The value in force at `path`, a key or a table, with a note of it.
+    /// The value in force at `path`, a key or a table. Notes it.
     ///
     /// # Panics
     /// If the vocabulary declares no such key, or one of another type.
@@ -33,7 +33,7 @@ impl Ledger<'_> {
     }
 }
 
-/// A table, or a list of them, that is read when its turn comes.
+/// A table, or a list of tables, that the resolver reads later.
 pub(super) struct Later<T>(PhantomData<T>);
 
 impl<T: DeserializeOwned> Later<T> {
@@ -68,7 +68,7 @@ impl<'de, T> Deserialize<'de> for Later<T> {
     }
 }
 
-/// A key of the scenario while it is read.
+/// A key of the scenario that is being read.
 struct Key<'l, 'a> {
     ledger: &'l mut Ledger<'a>,
     path: Path,
@@ -83,7 +83,7 @@ impl<'a> Key<'_, 'a> {
         Key { ledger: self.ledger, path, schema }
     }
 
-    /// The same once more.
+    /// A copy.
     fn again(&mut self) -> Key<'_, 'a> {
         Key { ledger: self.ledger, path: self.path.clone(), schema: self.schema }
     }

@@ -28,7 +28,7 @@ A scenario is a TOML file, or a Python object with the same keys.
 
 ## Quantities
 
-A quantity is a text with a number and its unit (`\"2 Mb/s\"`, `\"200 m\"`), or a number without unit.
+A quantity is a string with a number and its unit (`\"2 Mb/s\"`, `\"200 m\"`), or a number without unit.
 Prefixes of sizes are decimal: `1 kB` (also written `KB`) is 1000 B. Where a paper's KB is 1024 B, write `KiB`.
 The `µ` may be the micro sign or the Greek letter.
 
@@ -39,13 +39,15 @@ The `µ` may be the micro sign or the Greek letter.
 const RULES: &str = "
 ## Overrides
 
-`--set KEY=VALUE` changes one value; `KEY` is dotted, and elements of lists go by their `name` or by their number:
-`--set flows.bulk.transport.window=8`. `VALUE` is a TOML value, or else a text. Where an override changes the kind of
-a table (`--set radio.propagation.model=free-space`), keys that only the former kind has are left out, and optional ones
-whose values only the former kind takes (`variant = \"newreno\"` where `transport.protocol` becomes `tfrc`).
+`--set KEY=VALUE` changes one value. `KEY` is dotted, with the `name` or the number of elements of lists:
+`--set flows.bulk.transport.window=8`. `VALUE` is a TOML value, or else a string.
 
-The digest of a scenario (`scenario_sha256`) covers all of it with every override applied, save an overridden `seed`;
-it does not depend on how values are spelled.
+An override may change the kind of a table (`--set radio.propagation.model=free-space`). hopcast then ignores keys that
+only the former kind has. It also ignores optional keys whose values only the former kind accepts, such as
+`variant = \"newreno\"` where `transport.protocol` becomes `tfrc`.
+
+The digest of a scenario (`scenario_sha256`) covers the whole scenario with all overrides, except an overridden `seed`.
+It does not depend on how values are spelled.
 
 ";
 
@@ -124,14 +126,17 @@ fn values(schema: &Value) -> String {
     }
     match schema["type"].as_str() {
         Some("array") if is_table(&schema["items"]) => "list of tables".into(),
-        Some("array") => format!("list of {}", values(&schema["items"])),
+        Some("array") => match values(&schema["items"]) {
+            items if items == "string" => "list of strings".into(),
+            items => format!("list of {items}"),
+        },
         Some("integer") => limited("whole number", schema),
         Some("number") => limited("number", schema),
         _ if schema.get(quantity::STEPS_KEY).is_some() => {
             format!("{} or a list of `[time, number]`", limited("number", schema))
         }
         Some("boolean") => "`true` or `false`".into(),
-        Some("string") => "text".into(),
+        Some("string") => "string".into(),
         other => unreachable!("no key of the scenario is a {other:?}"),
     }
 }

@@ -1,4 +1,4 @@
-//! Finds traces of films and of movements by name.
+//! Finds traces of video and of movement by name.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -11,13 +11,13 @@ use crate::io_error::cause;
 use crate::mobility::{Leg, trace};
 use crate::video_trace::VideoTrace;
 
-/// The trace that is played where none is named.
+/// The trace that plays if none is named.
 pub(super) const DEFAULT: &str = "big-buck-bunny";
 
-/// The ending of the files of the video trace libraries.
+/// File name extension of the video trace libraries.
 const ENDING: &str = ".dat";
 
-/// The traces that a scenario names; those of films are read once.
+/// The traces that a scenario names; each video trace is read once.
 pub(super) struct Traces<'a> {
     source: &'a Source,
     found: BTreeMap<String, VideoTrace>,
@@ -28,11 +28,11 @@ impl<'a> Traces<'a> {
         Self { source, found: BTreeMap::new() }
     }
 
-    /// A file beside the scenario, else a bundled trace, else a file in one of the trace directories, there also with
-    /// the ending `.dat`.
+    /// A file next to the scenario, else a bundled trace, else a file in one of the trace directories, there also with
+    /// the extension `.dat`.
     ///
     /// # Errors
-    /// Problem, and what would be right: there is none, or it cannot be read, or it is no trace.
+    /// Problem, and what would be right: no such file, an unreadable file, or a file that is not a trace.
     pub(super) fn find(&mut self, name: &str) -> Result<VideoTrace, (String, String)> {
         if let Some(trace) = self.found.get(name) {
             return Ok(trace.clone());
@@ -42,7 +42,7 @@ impl<'a> Traces<'a> {
         Ok(trace)
     }
 
-    /// The legs of each node of a movement trace: a file beside the scenario, else in one of the trace directories.
+    /// The legs of each node of a movement trace: a file next to the scenario, else in one of the trace directories.
     ///
     /// # Errors
     /// As [`Self::find`].
@@ -70,16 +70,17 @@ impl<'a> Traces<'a> {
         self.source.directory.join(name)
     }
 
-    /// A file of this name beside the scenario, else in one of the trace directories, there with any of these endings.
+    /// A file of this name next to the scenario, else in one of the trace directories, there with any of these
+    /// extensions.
     fn file(&self, name: &str, endings: &[&str]) -> Option<PathBuf> {
         let dirs = self.source.trace_dirs.iter();
         let in_directories = dirs.flat_map(|dir| endings.iter().map(move |ending| dir.join(format!("{name}{ending}"))));
         core::iter::once(self.beside(name)).chain(in_directories).find(|path| path.is_file())
     }
 
-    /// Where a trace was looked for; in between, `bundled`.
+    /// The places where a trace was looked for, as text; `bundled` is one of them.
     fn missing(&self, name: &str, bundled: Option<String>) -> (String, String) {
-        let mut places = vec![format!("{} (beside the scenario)", self.beside(name).display())];
+        let mut places = vec![format!("{} (next to the scenario)", self.beside(name).display())];
         places.extend(bundled);
         match self.source.trace_dirs.as_slice() {
             [] => places.push("no trace directories, as --traces and HOPCAST_TRACES name none".into()),
@@ -89,7 +90,7 @@ impl<'a> Traces<'a> {
     }
 }
 
-/// Largest file that is read, in bytes: a day of film at 25 frames/s has some 45 MB.
+/// Size limit of trace files in bytes: a day of video at 25 frames/s takes about 45 MB.
 const MAX_BYTES: u64 = 64 << 20;
 
 /// The text of a file.

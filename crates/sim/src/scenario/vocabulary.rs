@@ -18,7 +18,8 @@ pub(super) fn schema_of<T: JsonSchema>() -> Value {
     schema
 }
 
-/// Adds to each description the default that the schema declares and those of profiles, which call the table by these names.
+/// Adds to each description the default that the schema declares and those of profiles, which call the table by these
+/// names.
 fn tell_defaults(schema: &mut Value, names: &[String]) {
     for kind in schema.get_mut("oneOf").and_then(Value::as_array_mut).into_iter().flatten() {
         let of_kind = tag(kind).map(|(_, word)| names.iter().map(|name| format!("{name}{word}.")).collect::<Vec<_>>());
@@ -80,7 +81,7 @@ fn in_cases(property: &Value, cases: &[Value]) -> String {
     }
 }
 
-/// A value as the page spells it: words as code, quantities and numbers plainly.
+/// A value as the reference page spells it: words as code, quantities and numbers plain.
 fn spelled(property: &Value, value: &Value) -> String {
     if is_table(property) {
         return format!("`{}`", value.as_str().unwrap_or_default());
@@ -97,15 +98,15 @@ fn spelled(property: &Value, value: &Value) -> String {
 
 /// What the vocabulary declares about a key.
 pub(super) struct Declaration {
-    /// Its names in profiles, without places in lists. Where a table is of several kinds, its keys have two: one with the kind that
-    /// is in force behind that of the table, and one without.
+    /// Its names in profiles, without indices of lists. A key of a table with several kinds has two names: one with the
+    /// kind in force after the table's name, and one without.
     pub(super) names: [String; 2],
     /// Its schema.
     pub(super) schema: &'static Value,
 }
 
 impl Declaration {
-    /// What is told where there is no value, and its source, if that is what the key declares.
+    /// The meaning of a missing value and its source, if the key declares them.
     pub(super) fn absence(&self) -> Option<(&'static str, &'static str)> {
         let default = &self.schema[DEFAULT_KEY];
         Some((default["told"].as_str()?, default["source"].as_str()?))
@@ -137,7 +138,7 @@ pub(super) fn declaration(values: &Value, layer: &Layer, path: &[String]) -> Dec
     Declaration { names: [of_kind.join("."), name.join(".")], schema }
 }
 
-/// The kind of a table and its schema: the one that is given, or else that of the profile, or else the default. A table of one kind is
+/// The kind of a table and its schema: the given kind, else that of the profile, else the default. A table of one kind is
 /// its own schema.
 fn kind_in_force(
     schema: &'static Value,
@@ -182,8 +183,8 @@ pub(super) fn named(name: &str) -> Vec<&'static Value> {
     found
 }
 
-/// Optional keys may be absent but are never `null`, those that have a default are not required, no table takes unknown keys, and limits of elements move to
-/// the elements.
+/// Cleans the schema: optional keys may be missing but are never `null`, keys with a default are not required, no table
+/// accepts unknown keys, and limits of elements move to the elements.
 fn tidy(schema: &mut Value) {
     let Value::Object(table) = schema else {
         if let Value::Array(items) = schema {
@@ -237,7 +238,7 @@ fn tidy(schema: &mut Value) {
     }
 }
 
-/// Whether a key that is no option must be given: it has no default, and is no table of which nothing must be given.
+/// Whether a key that is no `Option` is required: it has no default, and is not a table without required keys.
 fn is_required(property: &Value) -> bool {
     let is_optional_table = property["type"] == "object" && property.get("required").is_none();
     property.get(DEFAULT_KEY).is_none() && !is_optional_table

@@ -298,7 +298,7 @@ fn what_is_not_for_the_air_is_refused() {
     assert!(text.contains("association is implicit"), "{text}");
     let routed = format!("{STANDING}\nrouting = {{ protocol = \"aodv\" }}");
     let text = refused(&corridor("association = \"active\"", &routed, "1 s"));
-    assert!(text.contains("doesn't know of stations that associate over the air"), "{text}");
+    assert!(text.contains("cannot handle stations that associate over the air"), "{text}");
     let wired = corridor("association = \"active\"", STANDING, "1 s").replacen("\"ap1\"]", "\"sta\"]", 1);
     let text = refused(&wired);
     assert!(text.contains("has a wire"), "{text}");

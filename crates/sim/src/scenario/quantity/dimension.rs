@@ -21,7 +21,7 @@ pub enum Dimension {
     Time,
 }
 
-/// One spelling of a unit and what a number in it is worth.
+/// One spelling of a unit, and the value of a number in it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unit {
     /// As written, case included.
@@ -29,16 +29,16 @@ pub struct Unit {
     pub(super) scale: Scale,
 }
 
-/// What a number in a unit is worth in the unit that values are kept in.
+/// The value of a number in a unit, in the unit in which hopcast keeps values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Scale {
     /// This power of ten of the kept unit.
     Decimal(i32),
-    /// So many of the kept unit.
+    /// This multiple of the kept unit.
     Times(f64),
-    /// The kept unit is so many of this one.
+    /// The kept unit divided by this number.
     Over(f64),
-    /// This power of ten of a watt, to be turned into dBm.
+    /// This power of ten of a watt, converted to dBm.
     Watts(i32),
 }
 
@@ -47,9 +47,9 @@ impl Dimension {
     pub const ALL: [Self; 8] =
         [Self::Frequency, Self::Length, Self::Level, Self::Power, Self::Rate, Self::Size, Self::Speed, Self::Time];
 
-    /// The units of this dimension; the first is the one that values are kept in.
+    /// The units of this dimension; hopcast keeps values in the first.
     ///
-    /// Prefixes of sizes are decimal (kB, MB, GB); the binary ones are written KiB, MiB, GiB (IEC 80000-13).
+    /// Prefixes of sizes are decimal (kB, MB, GB); the binary ones are KiB, MiB, GiB (IEC 80000-13).
     pub const fn units(self) -> &'static [Unit] {
         use Scale::{Decimal, Over, Times, Watts};
         macro_rules! units {
@@ -136,5 +136,5 @@ impl Dimension {
     }
 }
 
-/// The micro sign, as units are spelled here, and the Greek letter that looks alike, which keyboards and editors put in its place.
+/// The micro sign, which hopcast writes, and the Greek letter that looks the same, which keyboards and editors produce.
 pub(super) const MICRO: [&str; 2] = ["\u{b5}", "\u{3bc}"];

@@ -1,7 +1,7 @@
-//! Quantities: a number with its unit, as scenario files spell them.
+//! Quantities: numbers with units, as scenario files spell them.
 //!
-//! No units library fits: a value here is text such as `"24.5 dBm"` or `"2 Mb/s"` whose kind is known from its key, and
-//! what is wrong with it must be said in terms of that key. [`Dimension::units`] is the whole table.
+//! No units library fits: a value here is a string such as `"24.5 dBm"` or `"2 Mb/s"` whose kind its key determines, and
+//! messages must describe errors in terms of that key. [`Dimension::units`] is the whole table.
 
 mod dimension;
 mod or_word;
@@ -24,7 +24,7 @@ pub(super) use schema::{DIMENSION_KEY, RANGE_KEY, STEPS_KEY, dimension_of, words
 use schema::{inline_schema, schema_of};
 pub use shares::Shares;
 
-/// Defines the type of one dimension's values as they stand in a scenario.
+/// Defines the type of one dimension's values in a scenario.
 macro_rules! quantity {
     ($name:ident, $doc:literal) => {
         #[doc = $doc]
@@ -38,7 +38,7 @@ macro_rules! quantity {
         }
 
         impl Serialize for $name {
-            /// In the kept unit, so that two spellings of one value are written alike.
+            /// Writes the value in the kept unit, so that all spellings of a value give the same text.
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 // Adding zero turns -0 into 0.
                 serializer.collect_str(&format_args!("{} {}", self.0 + 0.0, Dimension::$name.units()[0].symbol))

@@ -1,4 +1,4 @@
-//! Quantities in whose place a word may stand.
+//! Quantities that a word may replace.
 
 use core::fmt;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::schema::{inline_schema, schema_with_words};
 use super::{Dimension, Level, Size, Time};
 
-/// A quantity, or a word that stands for its absence.
+/// A quantity, or a word for its absence.
 macro_rules! quantity_or {
     ($name:ident, $quantity:ident, $word:literal, $doc:literal) => {
         #[doc = $doc]

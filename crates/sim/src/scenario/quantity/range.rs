@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::schema::{inline_schema, schema_of_range};
 use super::{Dimension, Speed, Time};
 
-/// A quantity, or the least and the largest of those that may be drawn.
+/// A quantity, or the least and the largest value of a range to draw from.
 macro_rules! quantity_range {
     ($name:ident, $quantity:ident, $doc:literal) => {
         #[doc = $doc]
@@ -43,5 +43,5 @@ macro_rules! quantity_range {
     };
 }
 
-quantity_range!(SpeedRange, Speed, "A speed in metres per second, or the lowest and the highest.");
-quantity_range!(TimeRange, Time, "A time in seconds, or the shortest and the longest.");
+quantity_range!(SpeedRange, Speed, "A speed in metres per second, or a list [lowest, highest].");
+quantity_range!(TimeRange, Time, "A time in seconds, or a list [shortest, longest].");

@@ -10,13 +10,13 @@ use super::{Dimension, Rate};
 /// A data rate, or the name of an algorithm that chooses one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RateChoice {
-    /// Always this one.
+    /// Always this rate.
     Fixed(Rate),
     /// Automatic rate fallback.
     Arf,
     /// Adaptive automatic rate fallback.
     Aarf,
-    /// By measured throughput.
+    /// Minstrel: by measured throughput.
     Minstrel,
 }
 

@@ -2,7 +2,7 @@
 
 use super::dimension::{Dimension, MICRO};
 
-/// Writes the schema of a type where the type is used, not apart from it.
+/// Inlines the schema of a type where the type is used.
 macro_rules! inline_schema {
     ($name:ident, $schema:expr) => {
         impl schemars::JsonSchema for $name {
@@ -23,7 +23,7 @@ pub(super) use inline_schema;
 /// Key in the JSON Schema that holds the dimension of a quantity.
 pub(in crate::scenario) const DIMENSION_KEY: &str = "x-quantity";
 
-/// That of a quantity.
+/// The schema of a quantity.
 pub(super) fn schema_of(dimension: Dimension) -> schemars::Schema {
     let either = format!("[{}]", MICRO.concat());
     let symbols: Vec<String> = dimension.units().iter().map(|u| u.symbol.replace(MICRO[0], &either)).collect();
@@ -39,15 +39,15 @@ pub(in crate::scenario) fn dimension_of(name: &str) -> Option<Dimension> {
     Dimension::ALL.into_iter().find(|d| &d.name()[2..] == name)
 }
 
-/// Key in the JSON Schema that holds the words which may stand in place of a quantity.
+/// Key in the JSON Schema that holds the words that may replace a quantity.
 const WORDS_KEY: &str = "x-or";
 
-/// The words which may stand in place of the quantity of a schema.
+/// The words that may replace the quantity of a schema.
 pub(in crate::scenario) fn words_of(schema: &serde_json::Value) -> Vec<&str> {
     schema[WORDS_KEY].as_array().into_iter().flatten().filter_map(serde_json::Value::as_str).collect()
 }
 
-/// That of a quantity in whose place words may stand.
+/// The schema of a quantity that words may replace.
 pub(super) fn schema_with_words(dimension: Dimension, words: &[&str]) -> schemars::Schema {
     let mut schema = schema_of(dimension);
     let pattern = schema.get("pattern").and_then(|p| p.as_str()).unwrap_or_default();
@@ -57,10 +57,10 @@ pub(super) fn schema_with_words(dimension: Dimension, words: &[&str]) -> schemar
     schema
 }
 
-/// Key in the JSON Schema of a quantity in whose place two may stand.
+/// Key in the JSON Schema of a quantity that a range may replace.
 pub(in crate::scenario) const RANGE_KEY: &str = "x-range";
 
-/// That of a quantity in whose place two may stand.
+/// The schema of a quantity that a range may replace.
 pub(super) fn schema_of_range(dimension: Dimension) -> schemars::Schema {
     let mut range = schema_of(dimension);
     range.insert("type".into(), vec!["string", "number", "array"].into());

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::schema::{STEPS_KEY, inline_schema, schema_of};
 use super::{Dimension, Time};
 
-/// Shares of one, 0 to 1: from each time on, ascending or not. A number holds from the start.
+/// Shares from 0 to 1, each valid from a time on. The times ascend or not; a single number holds from the start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shares(pub Vec<(Time, f64)>);
 

@@ -4,7 +4,7 @@ use super::dimension::{Dimension, MICRO, Scale};
 use crate::scenario::nearest;
 
 impl Dimension {
-    /// A number without unit, in the unit that values are kept in.
+    /// A number without unit, in the unit in which hopcast keeps values.
     pub fn from_bare(self, number: f64) -> f64 {
         match self {
             Self::Power => watts_to_dbm(number),
@@ -12,10 +12,11 @@ impl Dimension {
         }
     }
 
-    /// Reads `text`: a decimal number, optional space, a unit of this dimension. The micro sign may also be the Greek letter.
+    /// Reads `text`: a decimal number, an optional space, and a unit of this dimension. The micro sign may also be the
+    /// Greek letter.
     ///
     /// # Errors
-    /// What is wrong, in a clause that follows the value in a message.
+    /// The problem, as a clause that follows the value in a message.
     pub fn parse(self, text: &str) -> Result<f64, String> {
         let text = text.trim();
         let (digits, symbol) = text.split_at(number_len(text));
@@ -24,7 +25,7 @@ impl Dimension {
             return Err(format!("is not {}: it does not begin with a number", self.name()));
         };
         if !number.is_finite() {
-            return Err("is too large or too small a number".into());
+            return Err("is too large or too small".into());
         }
         if symbol.is_empty() {
             return Err(format!("is not {}: the unit is missing", self.name()));
@@ -45,15 +46,15 @@ impl Dimension {
             Scale::Over(divisor) => number / divisor,
             Scale::Watts(exponent) => {
                 if number <= 0.0 {
-                    return Err("is not above 0 W".into());
+                    return Err("must be above 0 W".into());
                 }
                 watts_to_dbm(shifted(digits, exponent).unwrap_or(number))
             }
         };
-        if value.is_finite() { Ok(value) } else { Err("is too large or too small a number".into()) }
+        if value.is_finite() { Ok(value) } else { Err("is too large or too small".into()) }
     }
 
-    /// `value`, as kept, in the unit that makes it shortest to read.
+    /// `value`, in the kept unit, as text in the unit that makes it shortest.
     pub fn display(self, value: f64) -> String {
         let mut best = format!("{value} {}", self.units()[0].symbol);
         for unit in self.units() {
@@ -76,15 +77,15 @@ fn watts_to_dbm(watts: f64) -> f64 {
     10.0 * libm::log10(watts) + 30.0
 }
 
-/// A decimal number times a power of ten, rounded once: 1.001 · 10³ is 1001, where the product of the nearest number to 1.001 is
-/// not. `None` for what is no decimal number, or has an exponent that only zero can have.
+/// A decimal number times a power of ten, rounded once: 1.001 · 10³ is 1001, while the product of the nearest number to
+/// 1.001 is not. `None` for text that is not a decimal number, or has an exponent that only zero can have.
 fn shifted(number: &str, exponent: i32) -> Option<f64> {
     let (digits, own) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
     let own: i32 = own.parse().ok()?;
     format!("{digits}e{}", i64::from(own) + i64::from(exponent)).parse().ok()
 }
 
-/// Length of the decimal number that `text` begins with.
+/// Length of the decimal number at the start of `text`.
 fn number_len(text: &str) -> usize {
     let bytes = text.as_bytes();
     let digits = |from: usize| bytes[from..].iter().take_while(|b| b.is_ascii_digit()).count();
@@ -171,7 +172,7 @@ mod tests {
         ] {
             assert_eq!(Dimension::Size.parse(text), Ok(value), "{text}");
         }
-        assert_eq!(Dimension::Size.parse("1e308 GB"), Err("is too large or too small a number".into()));
+        assert_eq!(Dimension::Size.parse("1e308 GB"), Err("is too large or too small".into()));
     }
 
     #[test]
@@ -189,8 +190,8 @@ mod tests {
             (Dimension::Rate, "", "is not a rate: it does not begin with a number"),
             (Dimension::Time, "10", "is not a time: the unit is missing"),
             (Dimension::Time, "nan s", "is not a time: it does not begin with a number"),
-            (Dimension::Time, "1e999 s", "is too large or too small a number"),
-            (Dimension::Power, "-3 W", "is not above 0 W"),
+            (Dimension::Time, "1e999 s", "is too large or too small"),
+            (Dimension::Power, "-3 W", "must be above 0 W"),
             (Dimension::Length, "3 x", "is not a length: there is no unit \"x\""),
         ] {
             assert_eq!(dimension.parse(text), Err(problem.into()), "{text}");

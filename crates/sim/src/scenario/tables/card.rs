@@ -10,29 +10,29 @@ use super::super::quantity::Time;
 use super::Resolver;
 use crate::host::card::CardConfig;
 
-/// A card between a host and a radio. The processor copies one packet at a time, to a card or from it.
+/// A network card between a host and a radio. The processor copies one packet at a time, to the card or from it.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Card {
-    /// Where the defaults come from.
-    #[schemars(extend("x-default" = is("pcmcia", "that of most nodes of the testbed that it was measured in")))]
+    /// Card whose measured values are the defaults of the other keys of `card`.
+    #[schemars(extend("x-default" = is("pcmcia", "the card of most nodes of the testbed where it was measured")))]
     #[expect(dead_code, reason = "the defaults of the other keys follow it")]
     model: Model,
-    /// Packets that the card holds to be sent: with 1, copying and sending take turns.
+    /// Number of packets that the card holds for sending; with 1, copying and sending alternate.
     #[schemars(extend("minimum" = 1, "maximum" = 1_000_000, "x-default" = of([1, 10])))]
     transmit_buffers: u32,
-    /// Packets that the card holds for the host; what arrives beyond is lost.
+    /// Number of packets that the card holds for the host; it drops further arrivals.
     #[schemars(extend("minimum" = 1, "maximum" = 1_000_000, "x-default" = of([5, 31])))]
     receive_buffers: u32,
-    /// Time to copy 1500 B to the card; other packets in proportion.
+    /// Time to copy 1500 B to the card; for other packets in proportion to their size.
     #[schemars(extend("minimum" = 0, "maximum" = 1, "x-default" = of(["3.46 ms", "0.96 ms"])))]
     copy_out: Time,
-    /// Time to copy 1500 B from the card.
+    /// Time to copy 1500 B from the card; for other packets in proportion to their size.
     #[schemars(extend("minimum" = 0, "maximum" = 1, "x-default" = of(["2.057 ms", "0.955 ms"])))]
     copy_in: Time,
 }
 
-/// A card of the first WaveLAN.
+/// A card of the first WaveLAN series.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Model {
@@ -42,7 +42,7 @@ enum Model {
     Isa,
 }
 
-/// What the two models have.
+/// A default by model of card.
 fn of<V: Serialize>([pcmcia, isa]: [V; 2]) -> Value {
     const SOURCES: [&str; 2] = [
         "pcmcia WaveLAN, Table 1 of S. Desilva and S. R. Das, 2000",
@@ -51,7 +51,7 @@ fn of<V: Serialize>([pcmcia, isa]: [V; 2]) -> Value {
     by("model", [("pcmcia", pcmcia, SOURCES[0]), ("isa", isa, SOURCES[1])])
 }
 
-/// The packet whose copying the keys give, in octets.
+/// The packet whose copying time the keys give, in bytes.
 const COPIED: f64 = 1500.0;
 
 impl Resolver<'_> {
@@ -64,7 +64,7 @@ impl Resolver<'_> {
     ) -> Option<CardConfig> {
         let Card { transmit_buffers, receive_buffers, copy_out, copy_in, .. } = given?;
         if role == model::Role::Wired {
-            let problem = "says nothing: a node of role wired has no radio";
+            let problem = "has no effect: a node of role wired has no radio";
             self.report(&["nodes", index, "card"], problem, "another role");
         }
         Some(CardConfig {

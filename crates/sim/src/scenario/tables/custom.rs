@@ -26,8 +26,8 @@ impl Custom {
 }
 
 impl Resolver<'_> {
-    /// What makes the model that the table at `path` names, of those of this kind. Reports a name that none of them has, and parameters
-    /// that are wrong.
+    /// Returns what makes the model of this kind that the table at `path` names. Reports an unknown name and wrong
+    /// parameters.
     pub(super) fn custom<M>(&mut self, path: &[&str], kind: &str, custom: &Custom, models: &Models<M>) -> Option<M> {
         let at = |key| [path, &[key]].concat();
         match models.get(&custom.name, custom.parameters()) {
@@ -36,7 +36,7 @@ impl Resolver<'_> {
             None => {
                 let known: Vec<&str> = models.names().collect();
                 let expected = match known[..] {
-                    [] => "one that this program was built with or given: it has none".to_owned(),
+                    [] => "a model that this program was built with or given: it has none".to_owned(),
                     _ => format!("one of {}", known.join(", ")),
                 };
                 let hint = nearest::hint(&custom.name, &known);

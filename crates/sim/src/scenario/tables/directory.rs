@@ -1,4 +1,4 @@
-//! Nodes by name.
+//! Finds nodes by name.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ impl<'a> Directory<'a> {
         nodes.nth(node.0 as usize).expect("a node was found in a group")
     }
 
-    /// Problem, and what would be right.
+    /// The problem, and what would be right.
     pub(super) fn why_unknown(&self, name: &str) -> (String, String) {
         if let Some(group) = self.groups.iter().find(|group| group.name == name) {
             return (format!("is a group of {} nodes", group.node_names.len()), format!("one of {}", range(group)));
@@ -40,7 +40,7 @@ impl<'a> Directory<'a> {
     }
 }
 
-/// The nodes of a group, in short.
+/// The nodes of a group as a short text.
 fn range(group: &model::Group) -> String {
     match group.node_names.as_slice() {
         [first, .., last] => format!("{first} … {last}"),

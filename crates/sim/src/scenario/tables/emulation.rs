@@ -14,27 +14,27 @@ use super::{Resolver, instant};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Emulation {
-    /// 99 of 100 frames must leave for their real hosts at most so long after their instants; else the emulation counts as
-    /// failed.
+    /// Largest delay at which frames may leave for their real hosts, for 99 of 100 frames; beyond it hopcast reports the
+    /// emulation as failed.
     // Less than what programs notice of a network, and more than what an idle machine shows.
-    #[schemars(extend("minimum" = 1e-6, "maximum" = 3600, "x-default" = is("10 ms", "a choice of ours")))]
+    #[schemars(extend("minimum" = 1e-6, "maximum" = 3600, "x-default" = is("10 ms", "a choice of hopcast")))]
     lag_limit: Time,
-    /// What runs at real nodes.
+    /// Programs that hopcast starts at real nodes.
     #[schemars(extend("x-default" = nothing("none", "")))]
     programs: Later<Vec<Program>>,
 }
 
-/// A program at a real node.
+/// A program that hopcast starts at a real node.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Program {
-    /// Name of the node, which is real.
+    /// Name of the real node at which the program runs.
     node: String,
-    /// A line for the shell (`sh -c`).
+    /// Command line, which hopcast gives to the shell (`sh -c`).
     #[schemars(extend("maxLength" = 4096))]
     command: String,
-    /// When it starts.
-    #[schemars(extend("minimum" = 0, "maximum" = 315_576_000, "x-default" = is("0 s", "with the run")))]
+    /// Time at which the program starts, counted from the start of the run.
+    #[schemars(extend("minimum" = 0, "maximum" = 315_576_000, "x-default" = is("0 s", "at the start of the run")))]
     start: Time,
 }
 
@@ -55,7 +55,7 @@ impl Resolver<'_> {
             return None;
         };
         if !nodes.group(node).is_real {
-            self.report(&path, "is a simulated node, which runs no programs", "a node with real = true");
+            self.report(&path, "is a simulated node, which cannot run programs", "a node with real = true");
         }
         Some(model::Program { node, command: program.command, start: instant(program.start) })
     }

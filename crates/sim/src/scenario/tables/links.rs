@@ -11,22 +11,22 @@ use super::Resolver;
 use super::directory::Directory;
 use crate::wired;
 
-/// A wire between two nodes, the same in both directions.
+/// A wire between two nodes, with the same properties in both directions.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Link {
-    /// Names of the two nodes.
+    /// Names of the two nodes that the wire connects.
     #[schemars(extend("minItems" = 2, "maxItems" = 2))]
     between: Vec<String>,
-    /// Bits of IP packets a second, in each direction.
+    /// Capacity in each direction, in bits of IP packets per second.
     #[schemars(extend("minimum" = 1, "maximum" = 1e12))]
     rate: Rate,
-    /// Time that a bit travels.
+    /// Propagation delay of the wire.
     #[schemars(extend("minimum" = 0, "maximum" = 86_400, "x-default" = is("0 s", "none")))]
     delay: Time,
-    /// Queue of each direction, drop-tail.
+    /// Drop-tail queue of each direction.
     queue: Queue,
-    /// Share of packets that get lost in each direction.
+    /// Share of packets that the wire loses in each direction.
     #[schemars(extend("minimum" = 0, "maximum" = 1, "x-default" = is(0, "none")))]
     loss: f64,
 }
@@ -35,13 +35,13 @@ pub(super) struct Link {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Queue {
-    /// Places, besides the packet that is sent.
+    /// Number of packets that the queue holds, not counting the one that is being sent.
     #[schemars(extend("minimum" = 1, "maximum" = 1_000_000, "x-default" = is(50, "as in ns-2 (Queue limit_ 50)")))]
     packets: u32,
 }
 
 impl Resolver<'_> {
-    /// Those whose ends are known; what is wrong with the others is reported.
+    /// The links whose ends are known. Reports what is wrong with the others.
     pub(super) fn links(&mut self, links: &Later<Vec<Link>>, groups: &[model::Group]) -> Vec<model::WiredLink> {
         let nodes = Directory::new(groups);
         self.each(links, &["links"], |resolver, index, link| resolver.link(index, &link, &nodes))
@@ -63,7 +63,7 @@ impl Resolver<'_> {
         self.ledger.note(&["links", index, "mtu"], &told, source);
         let &[a, b] = ends.as_slice() else { return None };
         if a == b {
-            self.report(&["links", index, "between"], "has one node twice", "two nodes");
+            self.report(&["links", index, "between"], "names one node twice", "two different nodes");
             return None;
         }
         let config = wired::Config {

@@ -1,12 +1,12 @@
 //! The tables of a scenario, one file each: its keys with their limits and defaults, and what they mean.
 //!
-//! Reading, checking, the reference page, the JSON Schema and the types for Python follow from the keys. Each declares its default
-//! beside its limits (`x-default`, [`super::declare`]); profiles lay their own over it ([`super::profile`]). Limits stand in SI units
-//! (watts for powers), as in the JSON Schema. [`super::read`] makes values of the keys, and the [`Resolver`] makes a
-//! [`Scenario`] of them: it turns names into indices, works out the defaults that depend on other keys, and checks what
-//! only the whole can tell.
+//! hopcast derives reading, checking, the reference page, the JSON Schema and the types for Python from the keys. Each
+//! key declares its default next to its limits (`x-default`, [`super::declare`]); profiles override it
+//! ([`super::profile`]). Limits are in SI units (watts for powers), as in the JSON Schema. [`super::read`] reads the
+//! values of the keys, and the [`Resolver`] makes a [`Scenario`] of them: it turns names into indices, works out the
+//! defaults that depend on other keys, and checks what involves several keys.
 
-/// Turns words of the vocabulary into what the model calls alike, and back.
+/// Converts words of the vocabulary to the model's variants of the same names, and back.
 macro_rules! alike {
     ($word:ty, $model:ty: $($name:ident),*) => {
         impl From<$word> for $model {
@@ -52,20 +52,20 @@ use super::profile::{Profile, STANDARD};
 use super::quantity::Time;
 use super::read::Later;
 
-/// A scenario: what is simulated, for how long.
+/// A scenario: what hopcast simulates, and for how long.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename = "Scenario")]
 pub(super) struct Document {
-    /// A title for people.
+    /// Title of the scenario, for people.
     #[schemars(extend("maxLength" = 200, "x-default" = computed("the name of the file")))]
     name: Option<String>,
-    /// Simulated time of the run. Nothing more happens at its end.
+    /// Simulated time of the run. Nothing happens after it.
     #[schemars(extend("minimum" = 1e-9, "maximum" = 315_576_000))]
     duration: Time,
-    /// Seed of every random draw.
+    /// Seed of all random numbers of the run.
     #[schemars(extend("x-default" = is(1, "")))]
     seed: u64,
-    /// The radio of every node.
+    /// Defaults for the radio of every node.
     #[schemars(extend("x-default" = computed("all of its defaults")))]
     radio: Later<radio::Radio>,
     /// Nodes, and groups of nodes.
@@ -77,11 +77,11 @@ pub(super) struct Document {
     /// Streams of data between nodes.
     #[schemars(extend("x-default" = nothing("none", "")))]
     flows: Later<Vec<flows::Flow>>,
-    /// What holds where real hosts take part (`hopcast emulate`).
+    /// Settings for real hosts (`hopcast emulate`).
     emulation: Later<emulation::Emulation>,
 }
 
-/// The scenario, all but its digest, and the values in force.
+/// The scenario without its digest, and the values in force.
 ///
 /// # Errors
 /// Everything in the document that contradicts itself, its standard or its surroundings.
@@ -136,7 +136,7 @@ struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    /// What `resolve` makes of each table of the list at `path`, by its place in the list.
+    /// Resolves each table of the list at `path`, and collects what `resolve` returns.
     fn each<T: DeserializeOwned, R>(
         &mut self,
         list: &Later<Vec<T>>,
@@ -152,7 +152,8 @@ impl Resolver<'_> {
         resolved
     }
 
-    /// Reports what is wrong with the value at `path`; an empty `expected` says nothing.
+    /// Reports what is wrong with the value at `path`; with an empty `expected` the message leaves out what would be
+    /// right.
     fn report(&mut self, path: &[&str], problem: impl Into<String>, expected: impl Into<String>) {
         let path: Path = path.iter().map(|step| (*step).to_owned()).collect();
         let expected = Some(expected.into()).filter(|text| !text.is_empty());

@@ -26,74 +26,76 @@ pub(super) struct Nodes {
     #[schemars(extend("x-name" = true))]
     pub(super) name: String,
     /// Number of nodes in the group.
-    #[schemars(extend("minimum" = 1, "maximum" = 10_000, "x-default" = computed("a single node, without a number")))]
+    #[schemars(extend("minimum" = 1, "maximum" = 10_000, "x-default" = computed("one node, whose name gets no number")))]
     count: Option<u32>,
-    /// What the nodes are.
-    #[schemars(extend("x-default" = is("ad-hoc", "without infrastructure")))]
+    /// Kind of the nodes.
+    #[schemars(extend("x-default" = is("ad-hoc", "a node without infrastructure")))]
     role: Role,
-    /// Their radios.
-    #[schemars(extend("minItems" = 1, "maxItems" = 16, "x-default" = computed("one, as `radio` says; none for role `wired`")))]
+    /// Radios of each node, where they differ from `radio`.
+    #[schemars(extend("minItems" = 1, "maxItems" = 16, "x-default" = computed("one radio with the values of `radio`; none for role `wired`")))]
     pub(super) radios: Option<Vec<NodeRadio>>,
-    /// The cards that the radios are on, which packets are copied to and from.
+    /// Network card of each radio, to and from which the processor copies packets.
     #[schemars(extend("x-default" = nothing("none", "copying takes no time")))]
     card: Option<Card>,
-    /// Where they stand, at the start if they move. Needed by all but role `wired` and mobility `trace`.
+    /// Positions of the nodes, at the start if they move. Required, except for role `wired` and mobility `trace`.
     placement: Option<Placement>,
-    /// How they move.
-    #[schemars(extend("x-default" = is("static", "nodes stay where they stand")))]
+    /// Movement of the nodes.
+    #[schemars(extend("x-default" = is("static", "nodes keep their positions")))]
     pub(super) mobility: mobility::Kinds,
-    /// How they find routes.
+    /// Routing protocol of the nodes.
     #[schemars(extend("x-default" = is("static", "")))]
     routing: Routing,
-    /// Packets of a node that may wait for a route, with a routing protocol; the oldest gives way.
-    #[schemars(extend("minimum" = 1, "maximum" = 1_000_000, "x-default" = computed("64, as ns-2.35; 3 with AODV of profile `draft-5-in-arp`")))]
+    /// Largest number of packets of a node that wait for a route, with a routing protocol; a further packet replaces the
+    /// oldest.
+    #[schemars(extend("minimum" = 1, "maximum" = 1_000_000, "x-default" = computed("64, the value of ns-2.35; 3 with AODV of profile `draft-5-in-arp`")))]
     route_queue: Option<u32>,
-    /// How they find the hardware addresses of neighbours' radios: by ARP (RFC 826).
-    #[schemars(extend("x-default" = nothing("none", "hardware addresses are known from the start")))]
+    /// Address resolution: how the nodes find the hardware addresses of neighbours' radios, by ARP (RFC 826).
+    #[schemars(extend("x-default" = nothing("none", "nodes know hardware addresses from the start")))]
     arp: Option<Arp>,
-    /// Who passes on what is for others.
+    /// What forwards packets that are for other nodes.
     #[schemars(extend("x-default" = is("os", "IP forwarding")))]
     relay: Relay,
-    /// Send and receive buffer of each UDP socket, and each direction of a TCP connection without `window`; what TFRC and ADTFRC hold of
-    /// applications that don't wait.
+    /// Size of the send and receive buffer of each UDP socket, and of each direction of a TCP connection without
+    /// `window`; TFRC and ADTFRC hold this amount for applications that do not block.
     #[schemars(extend("minimum" = 1, "maximum" = 1_073_741_824, "x-default" = is("212992 B", "net.core.wmem_default of Linux")))]
     socket_buffer: Size,
-    /// In an emulation real hosts, each with a network namespace of its own; in the simulator nodes like all others.
+    /// Whether real hosts take these nodes' places in an emulation, each in a separate network namespace. The simulator
+    /// treats them like all other nodes.
     #[schemars(extend("x-default" = is(false, "simulated")))]
     real: bool,
 }
 
-/// What a node is.
+/// Kind of a node.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Role {
     /// A wireless node without infrastructure.
     AdHoc,
-    /// A wireless node that passes on what its stations send each other and the wires.
+    /// A wireless node that forwards between its stations and to the wires.
     AccessPoint,
-    /// A wireless node that talks to one access point only, the one that it hears strongest.
+    /// A wireless node that talks to one access point only, the one with the strongest signal.
     Station,
     /// A node without radio.
     Wired,
 }
 
-/// Who passes on what is for others.
+/// What forwards packets that are for other nodes.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Relay {
     /// IP forwarding.
     Os,
-    /// A program that receives a data unit on one socket and sends it on with a blocking call on another.
+    /// A program that receives a data unit on one socket and sends it with a blocking call on another.
     Application,
 }
 
 alike!(Role, model::Role: AdHoc, AccessPoint, Station, Wired);
 alike!(Relay, model::Relay: Os, Application);
 
-/// Nodes in all.
+/// Largest number of nodes of a scenario.
 const MAX_NODES: u64 = 10_000;
 
-/// Names, and the place in the list of nodes of what has them.
+/// Names, each with the place of its entry in the list of nodes.
 #[derive(Default)]
 pub(super) struct Taken {
     nodes: BTreeMap<String, usize>,
@@ -136,8 +138,8 @@ impl Resolver<'_> {
         let route_queue = self.route_queue(index, &group.routing, group.route_queue);
         let routing = self.routing(index, group.routing);
         if matches!(routing, model::Routing::None) && !group.real {
-            let problem = "leaves routes to programs, which simulated nodes don't have";
-            self.report(&["nodes", index, "routing", "protocol"], problem, "another one, or real = true");
+            let problem = "leaves routing to programs, which simulated nodes cannot run";
+            self.report(&["nodes", index, "routing", "protocol"], problem, "another protocol, or real = true");
         }
         model::Group {
             arp: self.arp(index, group.arp, role),
@@ -157,7 +159,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// The names of the nodes of a group; those that are taken are reported.
+    /// The names of the nodes of a group. Reports names that another group has already.
     fn node_names(&mut self, index: &str, group: &Nodes, taken: &mut Taken) -> Vec<String> {
         let names = match group.count {
             None => vec![group.name.clone()],
@@ -167,11 +169,11 @@ impl Resolver<'_> {
         // One collision is told; the others of the same two groups follow from it.
         if let Some((name, other)) = names.iter().find_map(|name| taken.nodes.get_key_value(name)) {
             let problem = format!("there is already a node {name:?}, from entry {} of the list of nodes", other + 1);
-            self.report(&path, problem, "a name of its own for each node");
+            self.report(&path, problem, "a different name for each node");
         } else if let Some(other) = taken.groups.get(&group.name) {
             // `--set nodes.<name>` could mean either.
             let problem = format!("is the name of entry {} of the list of nodes already", other + 1);
-            self.report(&path, problem, "a name of its own for each entry");
+            self.report(&path, problem, "a different name for each entry");
         }
         let place = index.parse().expect("a place in the list of nodes");
         taken.nodes.extend(names.iter().map(|name| (name.clone(), place)));
@@ -194,14 +196,14 @@ impl Resolver<'_> {
                 Vec::new()
             }
             None => {
-                self.ledger.note(&path, "one", "default: as radio says");
+                self.ledger.note(&path, "one", "default: value of radio");
                 self.node_radios(index, &[NodeRadio::default()], radio, &mut taken.networks)
             }
             Some(given) => {
                 if role == model::Role::Wired {
-                    self.report(&path, "says nothing: a node of role wired has no radio", "another role");
+                    self.report(&path, "has no effect: a node of role wired has no radio", "another role");
                 } else if role == model::Role::Station && given.len() > 1 {
-                    self.report(&path, "has several radios", "one: a station talks to one access point");
+                    self.report(&path, "has several radios", "one radio: a station talks to one access point");
                 }
                 self.node_radios(index, given, radio, &mut taken.networks)
             }

@@ -7,47 +7,47 @@ use super::super::quantity::Length;
 use super::Resolver;
 use crate::mobility::{self, Area, bounds};
 
-/// From one end of a placement to the other, in metres.
+/// Largest distance between two ends of a placement, in metres.
 const MAX_EXTENT: f64 = 1e7;
 
-/// Where the nodes of a group stand.
+/// Positions of the nodes of a group.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(tag = "shape", deny_unknown_fields)]
 pub(super) enum Placement {
-    /// Along the x axis, from the origin.
+    /// In a line along the x axis, from the origin.
     Line {
-        /// Between neighbours.
+        /// Distance between neighbours.
         #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e7))]
         spacing: Length,
     },
-    /// Row by row, from the origin.
+    /// In a grid, row by row from the origin.
     Grid {
-        /// Nodes in a row.
+        /// Number of nodes in a row.
         #[schemars(extend("minimum" = 1, "maximum" = 10_000))]
         columns: u32,
-        /// Between neighbours, along both axes.
+        /// Distance between neighbours, along both axes.
         #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e7))]
         spacing: Length,
     },
-    /// Evenly around the origin.
+    /// Evenly spaced on a circle around the origin.
     Circle {
-        /// From the origin.
+        /// Distance from the origin.
         #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e7))]
         radius: Length,
     },
-    /// One by one.
+    /// At the given points.
     Points {
-        /// As many [x, y] as there are nodes.
+        /// One position [x, y] for each node.
         #[schemars(extend("minItems" = 1, "x-items" = { "minimum": -1e7, "maximum": 1e7 }))]
         at: Vec<[Length; 2]>,
     },
-    /// Drawn for each seed, in a rectangle with a corner in the origin.
+    /// Drawn for each seed, uniformly in a rectangle with a corner at the origin.
     Uniform {
-        /// Along x.
+        /// Side of the rectangle along x.
         #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e7))]
         width: Length,
-        /// Along y.
+        /// Side of the rectangle along y.
         #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e7))]
         height: Length,
     },
@@ -61,8 +61,8 @@ impl Resolver<'_> {
             Placement::Circle { radius } => mobility::Placement::Circle { radius: radius.0 },
             Placement::Points { at } => {
                 if at.len() != count {
-                    let problem = format!("places {} nodes, but there are {count}", at.len());
-                    self.report(&["nodes", index, "placement", "at"], problem, format!("as many as {count}"));
+                    let problem = format!("has {} positions for {count} nodes", at.len());
+                    self.report(&["nodes", index, "placement", "at"], problem, format!("{count} positions"));
                 }
                 mobility::Placement::Points(at.iter().map(|[x, y]| [x.0, y.0]).collect())
             }
@@ -72,7 +72,7 @@ impl Resolver<'_> {
         let Area { width, height, .. } = bounds(&placed, count);
         let extent = width.max(height);
         if has_spacing && extent > MAX_EXTENT {
-            let problem = format!("the nodes would stand {} apart from end to end", Length(extent));
+            let problem = format!("the two ends of the placement would be {} apart", Length(extent));
             let expected = format!("at most {} in all", Length(MAX_EXTENT));
             self.report(&["nodes", index, "placement", "spacing"], problem, expected);
         }

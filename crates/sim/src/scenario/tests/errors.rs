@@ -44,7 +44,7 @@ fn numbers_that_are_none_are_told_with_their_line() {
     assert_eq!(refused("seed = 1\nduration = nan\n", &[]), "test.toml:2: duration = nan: is not a finite number");
     assert_eq!(refused("duration = -inf\n", &[]), "test.toml:1: duration = -inf: is not a finite number");
     let large = "seed = 99999999999999999999\n";
-    assert_eq!(refused(large, &[]), "test.toml:1: seed = 99999999999999999999: is beyond the integers of TOML");
+    assert_eq!(refused(large, &[]), "test.toml:1: seed = 99999999999999999999: is too large for an integer of TOML");
 }
 
 #[test]
@@ -81,19 +81,19 @@ placement = { shape = "points", at = [[0, 5]] }
     assert_eq!(
         refused(&text, &["nodes.a.count=2", "nodes.a.placement={shape=\"line\",spacing=1}", "flows.f.from=a0"]),
         "test.toml:20: nodes.a1.name = \"a1\": there is already a node \"a1\", from entry 1 of the list of nodes; \
-         expected a name of its own for each node"
+         expected a different name for each node"
     );
     // The nodes are b and b0; `nodes.b` would be either group.
     let group = node.replace("\"a1\"", "\"b\"\ncount = 1");
     assert_eq!(
         refused(&format!("{SMALL}{group}"), &[]),
         "test.toml:20: nodes.2.name = \"b\": is the name of entry 2 of the list of nodes already; \
-         expected a name of its own for each entry"
+         expected a different name for each entry"
     );
     let flow = SMALL.split("[[flows]]").nth(1).expect("a flow");
     assert_eq!(
         refused(&format!("{SMALL}[[flows]]{flow}"), &[]),
-        "test.toml:19: flows.1.name = \"f\": there is already a flow of this name; expected a name of its own for each flow"
+        "test.toml:19: flows.1.name = \"f\": there is already a flow of this name; expected a different name for each flow"
     );
 }
 

@@ -75,12 +75,12 @@ fn protocols_differ_by_profile_and_by_what_is_given() {
     let aodv = "nodes.n.routing={ protocol = \"aodv\" }";
     let told = |value: &str, source: &str| (value.to_owned(), source.to_owned());
     assert_eq!(explained(&[aodv], "active_route_timeout"), told("3 s", "default: RFC 3561, section 10"));
-    assert_eq!(explained(&[aodv, "radio.profile=ns-2"], "active_route_timeout"), told("10 s", "default: as ns-2.35"));
+    assert_eq!(explained(&[aodv, "radio.profile=ns-2"], "active_route_timeout"), told("10 s", "default: ns-2.35"));
     assert_eq!(explained(&[aodv, "nodes.n.routing.ttl_start=3"], "ttl_start"), told("3", "--set"));
     assert_eq!(explained(&[aodv], "local_repair"), told("near", "default: allowed by RFC 3561, section 6.12"));
-    let jitter = "default: as ns-2.35; RFC 5148, section 5, asks for some";
+    let jitter = "default: ns-2.35; RFC 5148, section 5, asks for jitter";
     assert_eq!(explained(&[aodv], "broadcast_jitter"), told("10 ms", jitter));
-    assert_eq!(explained(&[aodv, "radio.profile=ns-2"], "destination_only").1, "default: as ns-2.35");
+    assert_eq!(explained(&[aodv, "radio.profile=ns-2"], "destination_only").1, "default: ns-2.35");
     let olsr = "nodes.n.routing={ protocol = \"olsr\" }";
     assert_eq!(explained(&[olsr], "hysteresis"), told("false", "default: allowed by RFC 3626, section 14"));
     assert_eq!(explained(&[olsr], "tc_interval").1, "default: RFC 3626, section 18");
@@ -91,7 +91,7 @@ fn protocols_differ_by_profile_and_by_what_is_given() {
     // Section 9 has 300 s: neither cache has that of itself, whatever the profile.
     let dsr = |rest: &str| format!("nodes.n.routing={{ protocol = \"dsr\"{rest} }}");
     let timeout = |rest: &str| explained(&[&dsr(rest)], "route_cache_timeout");
-    let (links, paths) = (("adaptive", "default: RFC 4728, appendix A"), ("none", "default: as ns-2.35"));
+    let (links, paths) = (("adaptive", "default: RFC 4728, appendix A"), ("none", "default: ns-2.35"));
     for (rest, (value, source)) in [
         ("", links),
         (", profile = \"ns-2\"", paths),

@@ -45,7 +45,7 @@ fn nodes_rest_unless_told_otherwise() {
     assert_eq!(mobility(&[]), "None");
     assert_eq!(mobility(&["nodes.a.mobility.model=static"]), "None");
     let loaded = load(SMALL, &[]);
-    assert_eq!(in_force(&loaded, "nodes.a.mobility.model"), ("static", "default: nodes stay where they stand"));
+    assert_eq!(in_force(&loaded, "nodes.a.mobility.model"), ("static", "default: nodes keep their positions"));
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn waypoints_keep_to_the_area_of_the_placement() {
     assert_eq!(mobility(&[PLACED, two]), waypoints(config));
     let loaded = load(SMALL, &[PLACED, two]);
     assert_eq!(in_force(&loaded, "nodes.a.mobility.speed"), ("1 m/s to 20 m/s", "--set"));
-    let default = ("800 m by 400 m", "default: that of the placement");
+    let default = ("800 m by 400 m", "default: area of the placement");
     assert_eq!(in_force(&loaded, "nodes.a.mobility.area"), default);
 }
 
@@ -90,7 +90,7 @@ fn who_has_no_steady_state_starts_in_the_classical_way() {
     assert_eq!(start(&[PLACED, steady]), ("steady-state".into(), "default: Navidi and Camp 2004".into()));
     let why = "default: with a lowest speed of 0 there is no steady state";
     assert_eq!(start(&[PLACED, slow]), ("classical".into(), why.into()));
-    assert_eq!(start(&[placed]), ("classical".into(), "default: the placement says where the nodes are".into()));
+    assert_eq!(start(&[placed]), ("classical".into(), "default: the placement fixes the positions".into()));
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn without_an_area_nodes_keep_to_the_rectangle_around_the_placement() {
             }
             let loaded = load(SMALL, &overrides);
             assert!(made(&loaded).contains(&format!("{:?}", Area { x, y, width, height })), "{placement}");
-            assert_eq!(in_force(&loaded, "nodes.a.mobility.area"), (told, "default: that of the placement"));
+            assert_eq!(in_force(&loaded, "nodes.a.mobility.area"), (told, "default: area of the placement"));
         }
     }
 }
@@ -206,7 +206,9 @@ fn movements_are_looked_for_beside_the_scenario_then_in_the_directories() {
     assert_eq!(begins(&[PLACED]), Ok(vec![3.0]));
     let few = begins(&["nodes.a.count=3", "flows.f.from=a0"]).expect_err("two nodes are not three");
     assert!(
-        few.ends_with("nodes.a.mobility.file = \"m\": moves 2 nodes, but there are 3; expected at least 3"),
+        few.ends_with(
+            "nodes.a.mobility.file = \"m\": moves 2 nodes, but the group has 3; expected a trace of at least 3 nodes"
+        ),
         "{few}"
     );
     fs::write(beside.join("m"), "0 3 1\n0 4 2 5 6\n").expect("writable");

@@ -204,7 +204,7 @@ fn the_rules_of_medium_access_are_those_of_the_profile() {
             let loaded = load(SMALL, &set.each_ref().map(String::as_str));
             assert_eq!(loaded.scenario.radio.mac.rules, rules, "{profile}, {reception}");
             let (told, source) = in_force(&loaded, "radio.access_rules");
-            assert_eq!(source, format!("profile {profile} (no key of its own)"));
+            assert_eq!(source, format!("profile {profile} (not a separate key)"));
             assert_eq!(told.contains("ns-2"), rules == AccessRules::Ns2);
         }
     }
@@ -230,9 +230,9 @@ fn the_mtu_of_a_wire_is_that_of_ethernet_or_none_under_ns_2() {
         let (value, source) = in_force(&loaded, "links.0.mtu");
         (loaded.scenario.links[0].mtu, value.to_owned(), source.to_owned())
     };
-    let source = "default: that of Ethernet (RFC 894; no key of its own)";
+    let source = "default: MTU of Ethernet (RFC 894; not a separate key)";
     assert_eq!(of(&["radio.profile=standard"]), (Some(1500), "1500 B".into(), source.into()));
-    let source = "profile ns-2: no fragmentation (no key of its own)";
+    let source = "profile ns-2: no fragmentation (not a separate key)";
     assert_eq!(of(&["radio.profile=ns-2"]), (None, "none".into(), source.into()));
 }
 

@@ -40,27 +40,28 @@ pub(super) struct Flow {
     /// Names of nodes that the flow passes through, in this order, on the shortest paths between them.
     #[schemars(extend("x-default" = nothing("the shortest path", "")))]
     via: Option<Vec<String>>,
-    /// Access category of its packets where `radio.edca` is on.
+    /// Access category of the flow's packets when `radio.edca` is on.
     #[schemars(extend("x-default" = is("best-effort", "")))]
     priority: Priority,
-    /// When the application starts; if not before the end of the run, it sends nothing.
-    #[schemars(extend("minimum" = 0, "maximum" = 315_576_000, "x-default" = is("0 s", "with the run")))]
+    /// Time at which the application starts. If the run ends before this time, the application sends nothing.
+    #[schemars(extend("minimum" = 0, "maximum" = 315_576_000, "x-default" = is("0 s", "at the start of the run")))]
     start: Time,
-    /// When the application stops.
+    /// Time at which the application stops.
     #[schemars(extend("minimum" = 1e-9, "maximum" = 315_576_000, "x-default" = nothing("end of the run", "")))]
     stop: Option<Time>,
-    /// How the data are carried.
+    /// Transport protocol of the flow.
     transport: Transport,
-    /// Forward error correction: repair packets from which the receiver recovers what is lost (RFC 6865); over UDP, TFRC and ADTFRC.
+    /// Forward error correction: repair packets from which the receiver recovers lost packets (RFC 6865); over UDP, TFRC
+    /// and ADTFRC.
     #[schemars(extend("x-default" = nothing("none", "")))]
     fec: Option<Fec>,
-    /// What is sent.
+    /// Data that the application sends.
     application: application::Kinds,
-    /// A player at the receiving end that shows what comes, with a buffer; of `audio`, `cbr`, `video-trace`, and custom media.
+    /// A media player at the receiving end, with a buffer; for `audio`, `cbr`, `video-trace`, and custom media.
     #[schemars(extend("x-default" = nothing("none", "")))]
     player: Option<Player>,
-    /// Name of a flow that ends where this one starts: the application is told of what arrives of it, and may answer. Of `custom`
-    /// applications.
+    /// Name of a flow that ends where this one starts. hopcast tells the application what arrives on that flow, so that
+    /// it can answer. For `custom` applications only.
     #[schemars(extend("x-default" = nothing("none", "")))]
     listens_to: Option<String>,
 }
@@ -90,13 +91,13 @@ impl From<Priority> for UserPriority {
     }
 }
 
-/// What carries an application's datagrams.
+/// Transport that carries an application's datagrams.
 #[derive(Clone, Copy)]
 struct Carrier<'a> {
     transport: &'a model::Transport,
-    /// Octets that are added to the largest of them.
+    /// Bytes that hopcast adds to the largest datagrams.
     overhead: u32,
-    /// Largest IP datagram on the radio, in bytes, if there is a largest.
+    /// Largest IP datagram on the radio in bytes; `None` without a limit.
     mtu: Option<u32>,
 }
 
@@ -114,7 +115,7 @@ impl Resolver<'_> {
         let mut resolved = self.each(flows, &["flows"], |resolver, index, flow| {
             if !names.insert(flow.name.clone()) {
                 let problem = "there is already a flow of this name";
-                resolver.report(&["flows", index, "name"], problem, "a name of its own for each flow");
+                resolver.report(&["flows", index, "name"], problem, "a different name for each flow");
             }
             let listens_to = resolver.listens_to(index, &flow);
             let flow = resolver.flow(index, flow, &nodes, &mut traces, mtu)?;
@@ -137,7 +138,7 @@ impl Resolver<'_> {
     fn listens_to(&mut self, index: &str, flow: &Flow) -> Option<String> {
         let heard = flow.listens_to.clone()?;
         if !matches!(flow.application, application::Kinds::Custom(_)) {
-            let problem = "says nothing: an application of this kind does not answer";
+            let problem = "has no effect: an application of this kind does not answer";
             self.report(&["flows", index, "listens_to"], problem, "application.kind = \"custom\"");
         }
         Some(heard)
@@ -149,13 +150,13 @@ impl Resolver<'_> {
         // One of them may be unknown for what is wrong with it, which is reported.
         let (Some(listener), Some(source)) = (place(name), place(heard)) else { return };
         if flows[source].to != flows[listener].from {
-            let problem = "is a flow that does not end where this one starts";
+            let problem = "names a flow that does not end where this one starts";
             return self.report(&["flows", index, "listens_to"], problem, "a flow in the other direction");
         }
         flows[listener].listens_to = Some(source);
     }
 
-    /// `None` where its ends or its application are unknown, which is reported.
+    /// Reports unknown ends or an unknown application, and then returns `None`.
     fn flow(
         &mut self,
         index: &str,
@@ -167,7 +168,7 @@ impl Resolver<'_> {
         let from = self.end(index, "from", &flow.from, nodes);
         let to = self.end(index, "to", &flow.to, nodes);
         if from.is_some() && from == to {
-            self.report(&["flows", index, "to"], "is the node that the flow comes from", "another node");
+            self.report(&["flows", index, "to"], "is also the node that the flow starts at", "another node");
         }
         let via = self.via(index, &flow, [from, to], nodes);
         let (start, stop) = self.times(index, &flow);
@@ -193,7 +194,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// The nodes on the way that are known; what is wrong with the others is reported.
+    /// The known nodes on the way. Reports what is wrong with the others.
     fn via(&mut self, index: &str, flow: &Flow, ends: [Option<NodeId>; 2], nodes: &Directory<'_>) -> Vec<NodeId> {
         let mut via = Vec::new();
         for (place, name) in flow.via.iter().flatten().enumerate() {
@@ -202,7 +203,7 @@ impl Resolver<'_> {
                 Some(node) if ends.contains(&Some(node)) => {
                     self.report(&at, "is an end of the flow", "nodes between its ends");
                 }
-                Some(node) if via.contains(&node) => self.report(&at, "is passed through twice", "each node once"),
+                Some(node) if via.contains(&node) => self.report(&at, "is listed twice", "each node once"),
                 Some(node) => via.push(node),
                 None => {
                     let (problem, expected) = nodes.why_unknown(name);

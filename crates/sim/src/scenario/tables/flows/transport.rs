@@ -18,33 +18,33 @@ const IP_AND_TCP: u32 = 40;
 /// IPv4 header, and that of a DCCP data packet with an NDP count and a timestamp (RFC 4340, sections 5, 7.7 and 13.1).
 const IP_AND_DCCP: u32 = 52;
 
-/// Without an MTU, a full segment or datagram is as long as with this one.
+/// MTU that determines the size of a full segment or datagram where there is no MTU.
 pub(super) const WITHOUT_MTU: u32 = ethernet::MTU;
 
 /// The largest window of TCP in bytes (RFC 7323, section 2.3).
 const MAX_TCP_WINDOW: f64 = 1_073_741_824.0;
 
-/// How a flow is carried.
+/// Transport protocol of a flow.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(tag = "protocol", deny_unknown_fields)]
 pub(super) enum Transport {
-    /// RFC 768.
+    /// UDP (RFC 768).
     Udp {},
-    /// RFC 9293.
+    /// TCP (RFC 9293).
     Tcp(Tcp),
-    /// DCCP (RFC 4340) at a rate that is fair to TCP: CCID 3 (RFC 4342).
+    /// DCCP (RFC 4340) at a rate that is fair to TCP: TFRC, CCID 3 (RFC 4342).
     Tfrc {
-        /// How the rate is found.
+        /// Version of TFRC that computes the rate.
         #[schemars(extend("x-default" = is("rfc5348", "RFC 5348")))]
         variant: TfrcVariant,
         /// Payload of a full packet.
         #[schemars(extend("minimum" = 1, "maximum" = 64_495, "x-default" = computed(DCCP_SEGMENT)))]
         segment: Option<Size>,
     },
-    /// The same, telling congestion from channel errors, route changes and disconnection (Fu, Meng, Lu, 2003).
+    /// ADTFRC: TFRC that tells congestion from channel errors, route changes and disconnection (Fu, Meng, Lu, 2003).
     Adtfrc {
-        /// What the congestion is told by that the flow acts on; each way of telling is measured, whichever it is.
+        /// Metric by which the flow detects congestion and acts on it. hopcast measures all metrics in any case.
         #[schemars(extend("x-default" = is("joint", "Fu, Meng and Lu, Table II")))]
         metric: Metric,
         /// Payload of a full packet.
@@ -61,29 +61,29 @@ pub(super) struct Tcp {
     /// Loss recovery and congestion control.
     #[schemars(extend("x-default" = is("newreno", "RFC 6582")))]
     variant: Variant,
-    /// A congestion control that a program has added to hopcast, in place of the variant's.
-    #[schemars(extend("x-default" = nothing("the variant's", "")))]
+    /// Custom congestion control, added to hopcast by a program, that replaces the variant's.
+    #[schemars(extend("x-default" = nothing("congestion control of `variant`", "")))]
     congestion: Option<Custom>,
-    /// Whether segments carry timestamps (RFC 7323), in 12 B of their payload.
+    /// Whether segments carry timestamps (RFC 7323), which take 12 B of their payload.
     #[schemars(extend("x-default" = is(false, "without")))]
     timestamps: bool,
     /// Payload of a full segment.
     #[schemars(extend("minimum" = 1, "maximum" = 65_495, "x-default" = computed("`radio.mtu` less 40 B; 1000 B under profile `ns-2`; 1460 B if there is no MTU")))]
     segment: Option<Size>,
     /// Largest amount in flight, in segments.
-    #[schemars(extend("minimum" = 1, "maximum" = 1_000_000, "x-default" = nothing("socket buffers", "what the receiver's buffer holds (RFC 9293, section 3.8.6)")))]
+    #[schemars(extend("minimum" = 1, "maximum" = 1_000_000, "x-default" = nothing("limited by socket buffers", "the receiver's buffer (RFC 9293, section 3.8.6)")))]
     window: Option<u32>,
-    /// First congestion window, in segments.
-    #[schemars(extend("minimum" = 1, "maximum" = 1000, "x-default" = nothing("by segment size", "RFC 5681, section 3.1")))]
+    /// Initial congestion window, in segments.
+    #[schemars(extend("minimum" = 1, "maximum" = 1000, "x-default" = nothing("depends on segment size", "RFC 5681, section 3.1")))]
     initial_window: Option<u32>,
-    /// Least retransmission timeout.
+    /// Minimum retransmission timeout.
     #[schemars(extend("minimum" = 0.001, "maximum" = 60, "x-default" = is("1 s", "RFC 6298, section 2.4")))]
     min_rto: Time,
-    /// Longest time that an acknowledgement is held back.
-    #[schemars(extend("minimum" = 1e-9, "maximum" = 0.5, "x-default" = is("200 ms", "what BSD and Linux hold one back at most; RFC 5681, section 4.2, allows 500 ms")))]
+    /// Longest time that the receiver delays an acknowledgement.
+    #[schemars(extend("minimum" = 1e-9, "maximum" = 0.5, "x-default" = is("200 ms", "upper limit of BSD and Linux; RFC 5681, section 4.2, allows 500 ms")))]
     delayed_ack: TimeOrOff,
-    /// Explicit link failure notification (Holland and Vaidya, 1999): the routing protocol of the sender says when it has no
-    /// route any more, and TCP probes instead of timing out.
+    /// Explicit link failure notification (Holland and Vaidya, 1999): the sender's routing protocol reports a lost route,
+    /// and TCP then sends probes instead of waiting for timeouts.
     #[schemars(extend("x-default" = is(false, "without")))]
     elfn: bool,
 }
@@ -94,11 +94,11 @@ pub(super) struct Tcp {
 enum Variant {
     /// Fast retransmit and fast recovery (RFC 5681).
     Reno,
-    /// The same, until all is repaired that was outstanding (RFC 6582).
+    /// Fast recovery that lasts until all outstanding data is repaired (RFC 6582).
     Newreno,
     /// Selective acknowledgements (RFC 2018, RFC 6675).
     Sack,
-    /// Selective acknowledgements, and the window of CUBIC (RFC 9438).
+    /// Selective acknowledgements, and the congestion window of CUBIC (RFC 9438).
     Cubic,
 }
 
@@ -113,29 +113,29 @@ impl From<Variant> for tcp::Variant {
     }
 }
 
-/// How TFRC finds its rate.
+/// Version of TFRC that computes the rate.
 #[derive(Clone, Copy, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum TfrcVariant {
     /// The standard of 2008.
     Rfc5348,
-    /// That of 2003, as papers of the time used it.
+    /// The standard of 2003, as papers of that time used it.
     Rfc3448,
-    /// For small packets (CCID 4): as much as TCP with packets of 1460 B, less their headers.
+    /// For small packets (CCID 4): the rate of TCP with packets of 1460 B, less their headers.
     Rfc4828,
 }
 
-/// What ADTFRC tells congestion by (Fu, Meng, Lu, section III-D).
+/// Metric by which ADTFRC detects congestion (Fu, Meng, Lu, section III-D).
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Metric {
-    /// A delay that grows and a low throughput, together.
+    /// Growing delay and low throughput together.
     Joint,
-    /// A delay that grows, alone: inter-packet delay difference.
+    /// Growing delay alone: inter-packet delay difference.
     Idd,
-    /// A low throughput, alone: short-term throughput.
+    /// Low throughput alone: short-term throughput.
     Stt,
-    /// Nothing: the flow is TFRC, of which only the identification is measured.
+    /// No metric: the flow behaves as TFRC, and hopcast only measures the identification.
     None,
 }
 
@@ -179,11 +179,11 @@ impl Resolver<'_> {
         self.segment(index, given, mtu, IP_AND_DCCP, "default: radio.mtu less 52 B of headers")
     }
 
-    /// Payload of a full segment in bytes: by default what `headers` leave of the MTU, which is so because of `source`.
+    /// Payload of a full segment in bytes: by default the MTU less `headers`, for the reason in `source`.
     fn segment(&mut self, index: &str, given: Option<Size>, mtu: Option<u32>, headers: u32, source: &str) -> u32 {
         let segment = self.ledger.layered(&["flows", index, "transport", "segment"], given, || match mtu {
             Some(mtu) => (Size::from(mtu - headers), source.into()),
-            None => (Size::from(WITHOUT_MTU - headers), "default: as with an MTU of 1500 B".into()),
+            None => (Size::from(WITHOUT_MTU - headers), "default: value for an MTU of 1500 B".into()),
         });
         segment.0 as u32
     }
@@ -192,7 +192,7 @@ impl Resolver<'_> {
         let source = "default: radio.mtu less 40 B (RFC 9293, section 3.7.1)";
         let segment = self.segment(index, keys.segment, mtu, IP_AND_TCP, source);
         if keys.window.is_some_and(|window| f64::from(window) * f64::from(segment) > MAX_TCP_WINDOW) {
-            let problem = format!("in segments of {segment} B is beyond the largest window of TCP");
+            let problem = format!("in segments of {segment} B exceeds the largest window of TCP");
             let expected = "at most 1 GiB in all (RFC 7323, section 2.3)";
             self.report(&["flows", index, "transport", "window"], problem, expected);
         }
@@ -209,7 +209,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// A congestion control that a program has added.
+    /// A custom congestion control that a program has added.
     fn congestion_control(&mut self, index: &str, custom: Custom) -> Option<CustomCongestionControl> {
         let models = &self.source.registry.congestion_control;
         let make = self.custom(&["flows", index, "transport", "congestion"], "congestion control", &custom, models)?;

@@ -1,4 +1,4 @@
-//! Where the nodes of a group stay: `nodes.mobility.area`.
+//! Areas in which nodes move: `nodes.mobility.area`.
 
 use hopcast_radio::propagation::Position;
 use schemars::JsonSchema;
@@ -10,29 +10,29 @@ use crate::mobility::{Area, Placement, bounds, place};
 use crate::scenario::declare::is;
 use crate::scenario::quantity::Length;
 
-/// A rectangle.
+/// A rectangle in which the nodes move.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Rectangle {
-    /// Along x.
+    /// Side of the rectangle along x.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e7))]
     width: Length,
-    /// Along y.
+    /// Side of the rectangle along y.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e7))]
     height: Length,
-    /// Where it begins along x.
+    /// Smallest x coordinate.
     #[schemars(extend("minimum" = -1e7, "maximum" = 1e7, "x-default" = is("0 m", "")))]
     x: Length,
-    /// Where it begins along y.
+    /// Smallest y coordinate.
     #[schemars(extend("minimum" = -1e7, "maximum" = 1e7, "x-default" = is("0 m", "")))]
     y: Length,
 }
 
-/// Stands for what is wrong, which is reported.
+/// Placeholder for a wrong area, which has been reported.
 const NOWHERE: Area = Area { x: 0.0, y: 0.0, width: 1.0, height: 1.0 };
 
 impl Resolver<'_> {
-    /// Where the nodes of a group stay.
+    /// Area in which the nodes of a group stay.
     pub(super) fn area(&mut self, given: Option<Rectangle>, group: &Group<'_>) -> Area {
         if let Some(Rectangle { width, height, x, y }) = given {
             return Area { x: x.0, y: y.0, width: width.0, height: height.0 };
@@ -42,7 +42,7 @@ impl Resolver<'_> {
         if width <= 0.0 || height <= 0.0 {
             let side = if width <= 0.0 { "width" } else { "height" };
             let problem = format!("is missing: the rectangle around the placement has no {side}");
-            self.report(&path, problem, "a table with width, height");
+            self.report(&path, problem, "a table with width and height");
             return NOWHERE;
         }
         let size = format!("{} by {}", Length(width), Length(height));
@@ -50,27 +50,27 @@ impl Resolver<'_> {
             (0.0, 0.0) => size,
             _ => format!("{size} from ({}, {})", Length(x), Length(y)),
         };
-        self.ledger.note(&path, &value, "default: that of the placement");
+        self.ledger.note(&path, &value, "default: area of the placement");
         area
     }
 
-    /// Reports the first node that the placement puts outside an area of its own.
+    /// Reports the first node that the placement puts outside a given area.
     pub(super) fn stand_inside(&mut self, area: Area, &Group { index, placement, names }: &Group<'_>) {
         let outside = |place: Position| !area.contains(place);
         let problem = match *placement {
             Placement::Uniform { width, height } => {
                 let corners = [Position::default(), Position::on_ground(width, height)];
-                corners.into_iter().any(outside).then(|| "does not contain that of the placement".to_owned())
+                corners.into_iter().any(outside).then(|| "does not contain the area of the placement".to_owned())
             }
             // As many places as nodes, or there is another error.
             Placement::Points(ref points) if points.len() != names.len() => None,
             _ => names.iter().enumerate().find_map(|(node, name)| {
                 let place = place(placement, node, names.len(), 0, 0);
-                outside(place).then(|| format!("does not contain {name}, which stands at ({}, {}) m", place.x, place.y))
+                outside(place).then(|| format!("does not contain {name} at ({}, {}) m", place.x, place.y))
             }),
         };
         if let Some(problem) = problem {
-            self.report(&["nodes", index, "mobility", "area"], problem, "an area in which the nodes stand");
+            self.report(&["nodes", index, "mobility", "area"], problem, "an area that contains all nodes of the group");
         }
     }
 }

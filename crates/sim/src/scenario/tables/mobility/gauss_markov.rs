@@ -10,7 +10,7 @@ use crate::mobility::{GaussMarkov, MakeMoving, gauss_markov};
 use crate::scenario::declare::{computed, is, nothing};
 use crate::scenario::quantity::{Length, Speed, Time};
 
-/// Speed and direction that change a little with each step.
+/// Movement whose speed and direction change a little with each step.
 #[derive(Deserialize, JsonSchema)]
 pub(in super::super) struct Keys {
     /// Mean speed.
@@ -20,28 +20,28 @@ pub(in super::super) struct Keys {
     #[schemars(extend("minimum" = 0, "maximum" = 1e5, "x-default" = is("1 m/s", CAMP)))]
     speed_deviation: Speed,
     /// Mean direction at the start, in degrees counterclockwise from the x axis.
-    #[schemars(extend("minimum" = -360, "maximum" = 360, "x-default" = nothing("any", "each node draws its own")))]
+    #[schemars(extend("minimum" = -360, "maximum" = 360, "x-default" = nothing("any", "each node draws a direction")))]
     direction: Option<f64>,
     /// Standard deviation of the direction, in degrees.
     // One radian.
     #[schemars(extend("minimum" = 0, "maximum" = 360, "x-default" = is(180.0 / core::f64::consts::PI, CAMP)))]
     direction_deviation: f64,
-    /// Memory: how much of speed and direction stays from one step to the next.
+    /// Memory: the share of speed and direction that remains from one step to the next.
     #[schemars(extend("minimum" = 0, "maximum" = 1, "x-default" = is(0.75, CAMP)))]
     alpha: f64,
     /// Time between two changes.
     #[schemars(extend("minimum" = 1e-3, "maximum" = 1e6, "x-default" = is("1 s", CAMP)))]
     step: Time,
-    /// So near an edge of the area the mean direction leads away from it.
+    /// Distance from an edge of the area below which the mean direction leads away from the edge.
     // Camp et al. name no distance.
     #[schemars(extend("minimum" = 0, "maximum" = 1e7, "x-default" = computed("a tenth of the area's shorter side")))]
     edge: Option<Length>,
-    /// Where the nodes stay.
+    /// Area in which the nodes stay.
     #[schemars(extend("x-default" = computed("the rectangle around the placement")))]
     area: Option<Rectangle>,
 }
 
-/// Who chose the deviations of speed and direction to be 1.
+/// Source of the deviations of speed and direction: both are 1.
 const CAMP: &str = "Camp, Boleng and Davies 2002";
 
 impl Model for Keys {

@@ -1,4 +1,4 @@
-//! How the nodes of a group move: `nodes.mobility`. One file a model, and [`Kinds`] is the list of them.
+//! Movement of the nodes of a group: `nodes.mobility`. One file a model, and [`Kinds`] is the list of them.
 
 mod area;
 mod gauss_markov;
@@ -17,12 +17,12 @@ use super::Resolver;
 use super::custom::Custom;
 use crate::mobility::{MakeMoving, Mobility, Moving, Placement};
 
-/// How nodes move.
+/// Movement of the nodes.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(tag = "model", deny_unknown_fields)]
 pub(super) enum Kinds {
-    /// Not at all.
+    /// No movement.
     Static {},
     RandomWaypoint(random_waypoint::Keys),
     GaussMarkov(gauss_markov::Keys),
@@ -32,18 +32,18 @@ pub(super) enum Kinds {
 
 /// The keys of a model.
 trait Model {
-    /// The model with these keys; `None` where they are wrong, which is reported.
+    /// The model with these keys. Reports what is wrong with them, and then returns `None`.
     fn resolve(self, resolver: &mut Resolver<'_>, group: &Group<'_>) -> Option<MakeMoving>;
 }
 
-/// The nodes that move.
+/// The group of nodes that moves.
 struct Group<'a> {
     index: &'a str,
     placement: &'a Placement,
     names: &'a [String],
 }
 
-/// A model that makes the same of each node, but for where it is placed and its stream of random numbers.
+/// A model that treats all nodes alike, except for the position and the stream of random numbers of each.
 fn each<M: Mobility + 'static>(make: impl Fn(Position, Stream) -> M + Send + Sync + 'static) -> MakeMoving {
     Arc::new(move |_, placed, stream| -> Box<dyn Mobility> { Box::new(make(placed, stream)) })
 }
@@ -58,7 +58,7 @@ impl Resolver<'_> {
         names: &[String],
     ) -> Option<Moving> {
         if role == model::Role::Wired && !matches!(mobility, Kinds::Static {}) {
-            let problem = "says nothing: a node of role wired has no radio";
+            let problem = "has no effect: a node of role wired has no radio";
             self.report(&["nodes", index, "mobility", "model"], problem, "another role");
         }
         let group = Group { index, placement, names };

@@ -10,30 +10,30 @@ use crate::mobility::{MakeMoving, Placement, RandomWaypoint, random_waypoint};
 use crate::scenario::declare::{computed, is};
 use crate::scenario::quantity::{Speed, SpeedRange, TimeRange};
 
-/// Straight from one place to the next, each drawn evenly in the area, with a pause between two trips.
+/// Straight trips between places that a node draws uniformly in the area, with a pause after each trip.
 #[derive(Deserialize, JsonSchema)]
 pub(in super::super) struct Keys {
-    /// Of a trip: drawn evenly between the two.
+    /// Speed of a trip, drawn uniformly between the two values.
     #[schemars(extend("minimum" = 0, "maximum" = 1e5))]
     speed: SpeedRange,
-    /// Between two trips: drawn evenly between the two.
-    #[schemars(extend("minimum" = 0, "maximum" = 315_576_000, "x-default" = is("0 s", "none, nodes never rest")))]
+    /// Pause between two trips, drawn uniformly between the two values.
+    #[schemars(extend("minimum" = 0, "maximum" = 315_576_000, "x-default" = is("0 s", "nodes never rest")))]
     pause: TimeRange,
-    /// What the nodes do at the start.
-    #[schemars(extend("x-default" = computed("`steady-state` with placement `uniform` and a least speed above 0; else `classical`")))]
+    /// State of the nodes at the start.
+    #[schemars(extend("x-default" = computed("`steady-state` with placement `uniform` and a lowest speed above 0; else `classical`")))]
     start: Option<Start>,
-    /// Where the places lie.
+    /// Area in which the places lie.
     #[schemars(extend("x-default" = computed("the rectangle around the placement")))]
     area: Option<Rectangle>,
 }
 
-/// How random waypoint starts.
+/// State of the nodes at the start.
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Start {
-    /// As after a long time: places, speeds and pauses are drawn from the stationary distribution.
+    /// As after a long time: hopcast draws places, speeds and pauses from the stationary distribution.
     SteadyState,
-    /// Where the nodes were placed, with a pause: they then slow down, and gather in the middle.
+    /// At the placement, with a pause. Over time the mean speed falls, and nodes gather in the middle.
     Classical,
 }
 
@@ -54,32 +54,33 @@ impl Model for Keys {
 }
 
 impl Keys {
-    /// How it starts; speeds and pauses that are wrong, or don't go with it, are reported.
+    /// The state at the start. Reports speeds and pauses that are wrong or do not fit it.
     fn start(&self, resolver: &mut Resolver<'_>, group: &Group<'_>) -> Start {
         let at = |key| ["nodes", group.index, "mobility", key];
         let is_uniform = matches!(group.placement, Placement::Uniform { .. });
         let SpeedRange([Speed(least), Speed(most)]) = self.speed;
         if least > most {
-            resolver.report(&at("speed"), "begins with the higher speed", "[lowest, highest]");
+            resolver.report(&at("speed"), "has the higher speed first", "[lowest, highest]");
         }
         let TimeRange([shortest, longest]) = self.pause;
         if shortest.0 > longest.0 {
-            resolver.report(&at("pause"), "begins with the longer pause", "[shortest, longest]");
+            resolver.report(&at("pause"), "has the longer pause first", "[shortest, longest]");
         }
         if self.start == Some(Start::SteadyState) {
             if least == 0.0 {
-                let problem = "has no steady state: the mean speed falls towards 0 for ever";
+                let problem =
+                    "has no steady state: with a lowest speed of 0 m/s the mean speed keeps falling towards 0";
                 resolver.report(&at("speed"), problem, "a lowest speed above 0 m/s, or start = \"classical\"");
             }
             if !is_uniform {
-                let problem = "draws where the nodes are, which the placement says";
+                let problem = "draws the nodes' positions, but the placement fixes them";
                 resolver.report(&at("start"), problem, "placement shape = \"uniform\", or \"classical\"");
             }
         }
         resolver.ledger.pick(&at("start"), self.start, || {
             let (start, reason) = match (is_uniform, least > 0.0) {
                 (true, true) => (Start::SteadyState, "default: Navidi and Camp 2004"),
-                (false, _) => (Start::Classical, "default: the placement says where the nodes are"),
+                (false, _) => (Start::Classical, "default: the placement fixes the positions"),
                 (true, false) => (Start::Classical, "default: with a lowest speed of 0 there is no steady state"),
             };
             (start, reason.into())

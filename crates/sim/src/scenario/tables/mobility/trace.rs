@@ -10,11 +10,11 @@ use super::{Group, Model};
 use crate::mobility::{MakeMoving, Mobility, Movement};
 use crate::scenario::traces::Traces;
 
-/// As a file says: of ns-2 (`setdest`) or of BonnMotion (`.movements`). It also says where they start.
+/// Movement from a file of ns-2 (`setdest`) or BonnMotion (`.movements`), which also has the positions at the start.
 #[derive(Deserialize, JsonSchema)]
 pub(in super::super) struct Keys {
-    /// A file beside the scenario, or in one of the trace directories. Its nodes, in the order of their numbers or lines, are
-    /// those of the group; what it has beyond them is left out.
+    /// Trace: a file next to the scenario, or in one of the trace directories. Its nodes, in the order of their numbers
+    /// or lines, are those of the group; hopcast ignores further nodes of the file.
     file: String,
 }
 
@@ -30,8 +30,8 @@ impl Model for Keys {
         };
         let count = group.names.len();
         if movements.len() < count {
-            let problem = format!("moves {} nodes, but there are {count}", movements.len());
-            resolver.report(&path, problem, format!("at least {count}"));
+            let problem = format!("moves {} nodes, but the group has {count}", movements.len());
+            resolver.report(&path, problem, format!("a trace of at least {count} nodes"));
         }
         Some(Arc::new(move |node, _, _| -> Box<dyn Mobility> { Box::new(Movement::new(movements[node].clone())) }))
     }

@@ -35,97 +35,98 @@ use standard::StandardName;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Radio {
-    /// Where the defaults come from; any key beside it wins.
-    #[schemars(extend("x-default" = is("standard", "what the standard and the RFCs say")))]
+    /// Source of the defaults; any key given in the table overrides it.
+    #[schemars(extend("x-default" = is("standard", "IEEE 802.11-2020 and the RFCs")))]
     #[expect(dead_code, reason = "the layer under all keys is known before they are read")]
     profile: Profile,
     /// Physical layer.
     #[schemars(extend("x-default" = is("802.11", "the first physical layer of the standard")))]
     standard: StandardName,
     /// Preamble of 802.11b and 802.11g frames at 2, 5.5 and 11 Mb/s.
-    #[schemars(extend("x-default" = is("long", "the one that every station of IEEE 802.11-2020, clause 16, understands")))]
+    #[schemars(extend("x-default" = is("long", "the preamble that every station of IEEE 802.11-2020, clause 16, understands")))]
     preamble: Preamble,
-    /// Channel number of the standard's band: the default of the propagation's frequency.
+    /// Channel number in the standard's band. It sets the default of the propagation model's frequency.
     #[schemars(extend("minimum" = 1, "maximum" = 200, "x-default" = computed(&standard::default_channels())))]
     channel: Option<u32>,
-    /// Rate of unicast data frames, or what chooses it for each receiver.
-    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12, "x-default" = computed("the highest of the standard; under profile `ns-2` the 2 Mb/s of its `bandwidth_` where the standard has that")))]
+    /// Data rate of unicast data frames, or the algorithm that chooses it for each receiver.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12, "x-default" = computed("the highest rate of the standard; under profile `ns-2` the 2 Mb/s of its `bandwidth_` if the standard has that rate")))]
     data_rate: Option<RateChoice>,
-    /// Rate of broadcast frames, and the highest one of RTS, CTS and ACK; one above the data rate is as if it were not given.
-    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12, "x-default" = computed("the highest mandatory rate that does not exceed `data_rate`, of 802.11b with `protection`; under profile `ns-2` the 2 Mb/s of its `bandwidth_` where that is a rate of the standard and no more than `data_rate`")))]
+    /// Basic rate: that of broadcast frames, and the highest rate of RTS, CTS and ACK frames. hopcast ignores a basic
+    /// rate above the data rate.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12, "x-default" = computed("the highest mandatory rate up to `data_rate`, of 802.11b with `protection`; under profile `ns-2` the 2 Mb/s of its `bandwidth_` if the standard has that rate and `data_rate` is not lower")))]
     basic_rate: Option<Rate>,
-    /// RTS/CTS precede unicast frames longer than this (the whole MAC frame counts); `0 B`: all of them. `wavelan`
-    /// has no RTS.
-    #[schemars(extend("minimum" = 0, "maximum" = 65_536, "x-default" = is("off", "dot11RTSThreshold beyond any frame")))]
+    /// Frame length above which RTS/CTS precede a unicast frame (the whole MAC frame counts); `0 B`: they precede all
+    /// unicast frames. `wavelan` has no RTS.
+    #[schemars(extend("minimum" = 0, "maximum" = 65_536, "x-default" = is("off", "dot11RTSThreshold larger than any frame")))]
     rts_threshold: Option<SizeOrOff>,
-    /// Medium access by four categories (EDCA), with the default parameters of an edition of IEEE 802.11; a flow's
-    /// `priority` names its category.
+    /// Medium access with four categories (EDCA), and the edition of IEEE 802.11 with its default parameters. A flow's
+    /// `priority` selects its category.
     #[schemars(extend("x-default" = is("off", "DCF")))]
     edca: Edca,
-    /// What goes before OFDM frames of 802.11g while stations of 802.11b belong to the network; the slot is then long. With
-    /// association over the air that is found out from who joins; else it holds throughout.
-    #[schemars(extend("x-default" = computed("`none`; over the air, where `basic_rate` is one of 802.11b, `cts-to-self`")))]
+    /// Protection of 802.11g's OFDM frames while stations of 802.11b belong to the network; the slot is then long. With
+    /// association over the air the access point learns which stations belong; else protection holds throughout the run.
+    #[schemars(extend("x-default" = computed("`none`; `cts-to-self` with association over the air if `basic_rate` is one of 802.11b")))]
     protection: Option<Protection>,
-    /// How stations come to their access points.
+    /// Association of stations with access points.
     #[schemars(extend("x-default" = is("implicit", "stations belong to the nearest access point from the start")))]
     association: Association,
-    /// Between two beacons of an access point, in steps of 1.024 ms; used with association over the air.
-    #[schemars(extend("minimum" = 0.001024, "maximum" = 67.10784, "x-default" = is("102.4 ms", "100 time units, what access points come with")))]
+    /// Time between two beacons of an access point, in steps of 1.024 ms; used with association over the air.
+    #[schemars(extend("minimum" = 0.001024, "maximum" = 67.10784, "x-default" = is("102.4 ms", "100 time units, the usual default of access points")))]
     beacon_interval: Option<Time>,
-    /// Attempts at a frame before it is dropped.
+    /// Number of attempts at a frame before the station drops it.
     retry_limit: RetryLimit,
     /// Interface queue of each node.
     queue: Queue,
-    /// Largest IP datagram; larger ones are sent in fragments.
-    #[schemars(extend("minimum" = 68, "maximum" = 2296, "x-default" = is("1500 B", "that of Ethernet, as Linux gives it to 802.11")))]
+    /// Largest IP datagram; IP sends larger ones in fragments.
+    #[schemars(extend("minimum" = 68, "maximum" = 2296, "x-default" = is("1500 B", "MTU of Ethernet, which Linux also gives to 802.11")))]
     mtu: SizeOrNone,
-    /// How a receiver decides.
+    /// Rule by which a receiver decides whether it decodes a frame.
     #[schemars(extend("x-default" = computed("`threshold` with propagation `range`, under profile `ns-2`, and where `receive_threshold` or `carrier_sense_threshold` is given; else `sinr`")))]
     reception: Option<Reception>,
     /// Transmit power; not used with propagation `range`.
-    #[schemars(extend("minimum" = 1e-20, "maximum" = 15.84893192461115, "x-default" = is("16.0206 dBm", "40 mW, as a typical card and as in ns-3 (TxPowerStart)")))]
+    #[schemars(extend("minimum" = 1e-20, "maximum" = 15.84893192461115, "x-default" = is("16.0206 dBm", "40 mW, the power of a typical card and of ns-3 (TxPowerStart)")))]
     #[expect(dead_code, reason = "noted among the powers")]
     tx_power: Option<Power>,
-    /// Least power to decode a frame; not used with propagation `range`.
+    /// Least power at which a receiver decodes a frame; not used with propagation `range`.
     #[schemars(extend("minimum" = 1e-33, "maximum" = 1e6, "x-default" = computed("the standard's minimum sensitivity at the frame's rate; -64.37 dBm under profile `ns-2`; none with reception `sinr`, where noise decides")))]
     receive_threshold: Option<Power>,
     /// Least power that makes the medium busy; not used with propagation `range`.
     #[schemars(extend("minimum" = 1e-33, "maximum" = 1e6, "x-default" = computed("the minimum sensitivity of the most robust rate (-78.07 dBm under profile `ns-2`), or `receive_threshold` if that is lower")))]
     carrier_sense_threshold: Option<Power>,
-    /// How much stronger than what overlaps it a frame must be to survive; with reception `sinr`, to draw a receiver
-    /// away from another frame. Not used with propagation `range`.
-    #[schemars(extend("minimum" = 0, "maximum" = 200, "x-default" = is("10 dB", "as in ns-2 (CPThresh_ 10.0)")))]
+    /// Level by which a frame must exceed overlapping frames to survive; with reception `sinr`, to draw a receiver away
+    /// from another frame. Not used with propagation `range`.
+    #[schemars(extend("minimum" = 0, "maximum" = 200, "x-default" = is("10 dB", "ns-2 (CPThresh_ 10.0)")))]
     #[expect(dead_code, reason = "noted among the powers")]
     capture: Option<Level>,
-    /// How much a receiver adds to thermal noise; used with reception `sinr`.
-    #[schemars(extend("minimum" = 0, "maximum" = 60, "x-default" = is(Level(DEFAULT_NOISE_FIGURE), "as in ns-3 (RxNoiseFigure)")))]
+    /// Noise figure: the level by which a receiver raises thermal noise; used with reception `sinr`.
+    #[schemars(extend("minimum" = 0, "maximum" = 60, "x-default" = is(Level(DEFAULT_NOISE_FIGURE), "ns-3 (RxNoiseFigure)")))]
     noise_figure: Option<Level>,
-    /// Signal over noise and interference at which a receiver finds a preamble; used with reception `sinr`.
+    /// Ratio of signal to noise and interference at which a receiver detects a preamble; used with reception `sinr`.
     #[schemars(extend("minimum" = -40, "maximum" = 60, "x-default" = computed("4 dB for OFDM; -6.4 dB for DSSS, which is 4 dB less the gain of eleven chips")))]
     preamble_detection: Option<Level>,
-    /// Transmissions that arrive weaker than this are left out at that node; not used with propagation `range`.
-    #[schemars(extend("minimum" = 1e-33, "maximum" = 1e6, "x-default" = computed("with reception `sinr` 20 dB below the thermal noise, by thresholds 20 dB below what could just destroy the weakest frame, which is the lowest receive threshold less `capture`, and never above the carrier-sense threshold; under profile `ns-2` the carrier-sense threshold")))]
+    /// Power below which a node ignores a transmission; not used with propagation `range`.
+    #[schemars(extend("minimum" = 1e-33, "maximum" = 1e6, "x-default" = computed("with reception `sinr`, 20 dB below thermal noise; with thresholds, 20 dB below the power that could just destroy the weakest frame (the lowest receive threshold less `capture`), but at most the carrier-sense threshold; under profile `ns-2` the carrier-sense threshold")))]
     interference_floor: Option<Power>,
-    /// How much weaker a receiver hears transmissions on the adjacent channel, one that does not overlap its own;
-    /// those beyond it hears 16 dB weaker still (IEEE 802.11-2020, Table 17-18), those that overlap its own less.
-    /// They interfere, and are never decoded. `off`: channels don't disturb each other. Not used with propagation
-    /// `range`.
+    /// Level by which a receiver weakens transmissions on the adjacent channel, the first one that does not overlap its
+    /// own. It weakens those on channels farther away by 16 dB more (IEEE 802.11-2020, Table 17-18), and those on
+    /// overlapping channels less. They interfere, and the receiver never decodes them. `off`: channels do not disturb
+    /// each other. Not used with propagation `range`.
     // A receiver passes 17.3.10.3 if interference on the adjacent channel at -63 dBm (sensitivity + 3 dB + rejection, the same at
     // each rate) does no more than the noise that 17.3.10.2 allows it, thermal noise and 10 dB: -91 dBm.
-    #[schemars(extend("minimum" = 0, "maximum" = 200, "x-default" = is("28 dB", "the least that IEEE 802.11-2020, 17.3.10.3, asks of a receiver")))]
+    #[schemars(extend("minimum" = 0, "maximum" = 200, "x-default" = is("28 dB", "the least that IEEE 802.11-2020, 17.3.10.3, requires of a receiver")))]
     adjacent_channel_rejection: LevelOrOff,
-    /// How power falls with distance.
-    #[schemars(extend("x-default" = is("free-space", "the only model without a parameter of its own")))]
+    /// Path loss: the fall of received power with distance.
+    #[schemars(extend("x-default" = is("free-space", "the only model that needs no parameters")))]
     propagation: Later<propagation::Kinds>,
-    /// Losses on top of what `reception` decides.
+    /// Losses in addition to those of `reception`.
     #[schemars(extend("x-default" = is("none", "")))]
     errors: Later<errors::Kinds>,
 }
 
-/// Whose default parameters of EDCA.
+/// Edition of EDCA's default parameters.
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 enum Edca {
-    /// None: DCF.
+    /// Without EDCA: DCF.
     #[serde(rename = "off")]
     Off,
     /// 802.11e-2005 to 802.11-2012, and WMM.
@@ -146,14 +147,14 @@ enum Preamble {
     Short,
 }
 
-/// Attempts at a frame.
+/// Number of attempts at a frame.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RetryLimit {
-    /// At a frame no longer than the RTS threshold, and at an RTS.
+    /// Number of attempts at a frame up to the RTS threshold, and at an RTS.
     #[schemars(extend("minimum" = 1, "maximum" = 255, "x-default" = is(Config::DEFAULT_SHORT_RETRY_LIMIT, "dot11ShortRetryLimit (IEEE 802.11-2020, Annex C)")))]
     short: u32,
-    /// At a frame longer than the RTS threshold.
+    /// Number of attempts at a frame longer than the RTS threshold.
     #[schemars(extend("minimum" = 1, "maximum" = 255, "x-default" = is(Config::DEFAULT_LONG_RETRY_LIMIT, "dot11LongRetryLimit (IEEE 802.11-2020, Annex C)")))]
     long: u32,
 }
@@ -230,7 +231,7 @@ impl Resolver<'_> {
         is_short
     }
 
-    /// In bytes; `None`: off.
+    /// The RTS threshold in bytes; `None` if RTS is off.
     fn rts_threshold(&mut self, radio: &Radio, standard: Standard) -> Option<u32> {
         let path = ["radio", "rts_threshold"];
         let threshold: SizeOrOff = if standard.acknowledges() {
@@ -242,17 +243,17 @@ impl Resolver<'_> {
         if threshold.0.is_some() && !standard.acknowledges() {
             self.report(
                 &path,
-                format!("{standard} has no RTS: its stations answer nobody"),
+                format!("{standard} has no RTS: its stations answer no frame"),
                 "\"off\", or another standard",
             );
         }
         threshold.0.map(bytes)
     }
 
-    /// Whose medium access, which no key sets.
+    /// Source of the rules of medium access, which no key sets.
     fn access_rules(&mut self) -> AccessRules {
         let (rules, told) = self.ledger.layer.access_rules;
-        let source = format!("profile {} (no key of its own)", self.ledger.layer.name);
+        let source = format!("profile {} (not a separate key)", self.ledger.layer.name);
         self.ledger.note(&["radio", "access_rules"], told, &source);
         rules
     }

@@ -9,21 +9,23 @@ use crate::scenario::declare::computed;
 use crate::scenario::model;
 use crate::scenario::quantity::{Power, Rate};
 
-/// A radio of a node, where it differs from `radio`.
+/// Radios of the nodes, where they differ from `radio`.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in super::super) struct NodeRadio {
-    /// Name of the network: radios of one network on one channel are neighbours, all radios on one channel hear each other.
-    #[schemars(extend("maxLength" = 64, "x-default" = computed("one network for all radios that name none")))]
+    /// Name of the network. Radios of one network on one channel are neighbours; all radios on one channel hear each
+    /// other.
+    #[schemars(extend("maxLength" = 64, "x-default" = computed("one network for all radios without a `network`")))]
     network: Option<String>,
-    /// Channel number of the standard's band.
+    /// Channel number in the standard's band.
     #[schemars(extend("minimum" = 1, "maximum" = 200, "x-default" = computed("`radio.channel`")))]
     channel: Option<u32>,
-    /// Rate of unicast data frames. A station of 802.11g for which it is one of 802.11b is a station of 802.11b.
+    /// Data rate of unicast data frames. A station of 802.11g with a data rate of 802.11b is a station of 802.11b.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12, "x-default" = computed("`radio.data_rate`")))]
     data_rate: Option<Rate>,
-    /// Rate of broadcast frames, and the highest one of RTS, CTS and ACK; one above the data rate is as if it were not given.
-    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12, "x-default" = computed("`radio.basic_rate`, or the highest mandatory rate that does not exceed `data_rate` where that is lower, or one of 802.11b and `radio.basic_rate` one of OFDM")))]
+    /// Basic rate: that of broadcast frames, and the highest rate of RTS, CTS and ACK frames. hopcast ignores a basic
+    /// rate above the data rate.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e12, "x-default" = computed("`radio.basic_rate`; the highest mandatory rate up to `data_rate` if `data_rate` is lower, or if it is one of 802.11b and `radio.basic_rate` one of OFDM")))]
     basic_rate: Option<Rate>,
     /// Transmit power; not used with propagation `range`.
     #[schemars(extend("minimum" = 1e-20, "maximum" = 15.84893192461115, "x-default" = computed("`radio.tx_power`")))]
@@ -31,7 +33,7 @@ pub(in super::super) struct NodeRadio {
 }
 
 impl Resolver<'_> {
-    /// The radios of a group of nodes, which `given` tells apart from `radio`; `names` are those of networks so far.
+    /// The radios of a group of nodes; `given` has the differences from `radio`, and `names` has the networks so far.
     pub(in super::super) fn node_radios(
         &mut self,
         index: &str,

@@ -14,39 +14,41 @@ use crate::scenario::quantity::{Size, Time};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Queue {
-    /// Places.
-    #[schemars(extend("minimum" = 1, "maximum" = 1_000_000, "x-default" = is(Config::DEFAULT_QUEUE_PACKETS, "as in ns-2 (ifqlen 50), which most published studies kept")))]
+    /// Number of packets that the queue holds.
+    #[schemars(extend("minimum" = 1, "maximum" = 1_000_000, "x-default" = is(Config::DEFAULT_QUEUE_PACKETS, "ns-2 (ifqlen 50), the value of most published studies")))]
     pub(super) packets: u32,
-    /// What is dropped, and when.
-    #[schemars(extend("x-default" = is("drop-tail", "what most published studies had")))]
+    /// Queue discipline: the packet that is dropped, and when.
+    #[schemars(extend("x-default" = is("drop-tail", "the discipline of most published studies")))]
     discipline: Discipline,
-    /// Of `codel` and `fq-codel`: the wait in the queue that is acceptable.
+    /// Acceptable wait in the queue, for `codel` and `fq-codel`.
     #[schemars(extend("minimum" = 1e-6, "maximum" = 10, "x-default" = is("5 ms", "TARGET (RFC 8289, section 4)")))]
     target: Option<Time>,
-    /// Of `codel` and `fq-codel`: for how long packets must have waited for more than `target` before one is dropped.
+    /// Time for which packets must have waited longer than `target` before the queue drops one, for `codel` and
+    /// `fq-codel`.
     #[schemars(extend("minimum" = 1e-6, "maximum" = 100, "x-default" = is("100 ms", "INTERVAL (RFC 8289, section 4)")))]
     interval: Option<Time>,
-    /// Of `fq-codel`: what each flow may send in its turn, IP headers included.
+    /// Amount that each flow may send in its turn, IP headers included, for `fq-codel`.
     #[schemars(extend("minimum" = 1, "maximum" = 1_000_000, "x-default" = is("1514 B", "quantum (RFC 8290, section 5.2)")))]
     quantum: Option<Size>,
 }
 
-/// How an interface queue is managed.
+/// Queue discipline.
 #[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Discipline {
-    /// What finds the queue full.
+    /// A packet that finds the queue full is dropped.
     DropTail,
-    /// As ns-2.35's `PriQueue`: messages of routing protocols go before all others, the newest first; of a full queue the last.
+    /// `PriQueue` of ns-2.35: messages of routing protocols go before all others, the newest first; a full queue drops
+    /// its last packet.
     Priority,
-    /// Controlled delay, RFC 8289: also the oldest, while packets wait for too long.
+    /// Controlled delay, RFC 8289: the queue also drops its oldest packet while packets wait too long.
     Codel,
-    /// Flow queues under controlled delay, RFC 8290: flows take turns, and each is kept short.
+    /// Flow queues with controlled delay, RFC 8290: flows take turns, and each queue is kept short.
     FqCodel,
 }
 
 impl Resolver<'_> {
-    /// How the interface queue is managed; `mtu` in bytes, if there is one.
+    /// The queue discipline; `mtu` in bytes, if there is one.
     pub(super) fn queue_discipline(&mut self, queue: &Queue, mtu: Option<u32>) -> queue::Discipline {
         let (controlled, fair) = match queue.discipline {
             Discipline::DropTail | Discipline::Priority => (false, false),
@@ -59,7 +61,7 @@ impl Resolver<'_> {
             ("quantum", queue.quantum.is_some(), fair, "\"fq-codel\""),
         ] {
             if is_given && !in_use {
-                let problem = format!("is no parameter of {}", word(&queue.discipline));
+                let problem = format!("is not a parameter of {}", word(&queue.discipline));
                 self.report(&["radio", "queue", key], problem, format!("discipline = {of}"));
             }
         }
@@ -80,7 +82,7 @@ impl Resolver<'_> {
             ["target", "interval"].map(|key| self.ledger.read(&["radio", "queue", key]));
         if target.0 >= interval.0 {
             let problem = format!("is not less than interval ({interval})");
-            self.report(&["radio", "queue", "target"], problem, "about a twentieth of it (RFC 8289, section 4)");
+            self.report(&["radio", "queue", "target"], problem, "about a twentieth of interval (RFC 8289, section 4)");
         }
         let mtu = mtu.unwrap_or_else(|| CoDelConfig::default().mtu);
         CoDelConfig { target: target.into(), interval: interval.into(), mtu }

@@ -1,4 +1,4 @@
-//! Rates of frames, and what protects those that not all stations understand.
+//! Rates of frames, and protection of those that not all stations understand.
 
 use hopcast_radio::mac::{self, dsss_rate};
 use hopcast_radio::phy::{ModulationClass, Phy, TxVector};
@@ -11,11 +11,11 @@ use super::Radio;
 use crate::scenario::model;
 use crate::scenario::quantity::{Rate, RateChoice};
 
-/// What goes before OFDM frames.
+/// Protection of OFDM frames.
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Protection {
-    /// Nothing.
+    /// No protection.
     None,
     /// A CTS to the station itself, at the basic rate.
     CtsToSelf,
@@ -25,12 +25,12 @@ pub(super) enum Protection {
 
 alike!(Protection, mac::Protection: None, CtsToSelf, RtsCts);
 
-/// Why a basic rate is what it is by default.
+/// Source of the default basic rate.
 const BASIC_RATE_SOURCE: &str =
     "default: the highest mandatory rate up to the data rate (IEEE 802.11-2020, 10.6.6.5.2)";
 
 impl Resolver<'_> {
-    /// The rate of data frames or the highest of them, what chooses it, and the basic rate.
+    /// The data rate or the highest of several, the algorithm that chooses the rate, and the basic rate.
     pub(super) fn rates(&mut self, radio: &Radio, phy: &Phy) -> (TxVector, Algorithm, TxVector) {
         // Those of the profile hold where the standard has them.
         let [profile_data_rate, profile_basic_rate] = ["data_rate", "basic_rate"].map(|key| {
@@ -67,7 +67,7 @@ impl Resolver<'_> {
             let of_profile = profile_basic_rate.filter(|(rate, _)| rate.data_rate() <= data_rate.data_rate());
             let (rate, source) = of_profile.unwrap_or_else(|| {
                 let source = match protected && phy.is_mixed() {
-                    true => "default with protection: what 802.11b has",
+                    true => "default with protection: a rate that 802.11b has",
                     false => BASIC_RATE_SOURCE,
                 };
                 (default_basic_rate(phy, protected, data_rate), source.into())
@@ -90,7 +90,7 @@ impl Resolver<'_> {
                 let source = "default over the air: while a station of 802.11b belongs to the network";
                 return (Protection::CtsToSelf, source.into());
             }
-            (Protection::None, "default: as where all stations understand OFDM".into())
+            (Protection::None, "default: all stations understand OFDM".into())
         });
         if protection == Protection::None {
             return mac::Protection::None;
@@ -98,7 +98,7 @@ impl Resolver<'_> {
         if !phy.is_mixed() {
             self.report(
                 &path,
-                format!("{} needs none: only 802.11g mixes OFDM with what came before", phy.standard()),
+                format!("{} needs no protection: only 802.11g mixes OFDM with older modulations", phy.standard()),
                 "\"none\"",
             );
         } else {
@@ -107,11 +107,11 @@ impl Resolver<'_> {
         protection.into()
     }
 
-    /// What protects others is at the basic rate, which these must understand.
+    /// Reports a basic rate at which protection does not work: the stations that it protects from must understand it.
     pub(super) fn check_protects(&mut self, path: &[&str], basic_rate: TxVector) {
         if basic_rate.modulation_class() > ModulationClass::Dsss {
             let problem =
-                format!("protects nothing at a basic rate of {basic_rate}, which 802.11b does not understand");
+                format!("has no effect at a basic rate of {basic_rate}, which stations of 802.11b do not understand");
             self.report(path, problem, "a basic_rate of 1, 2, 5.5 or 11 Mb/s");
         }
     }
@@ -120,17 +120,17 @@ impl Resolver<'_> {
         self.rate_at(&["radio", key], rate, phy)
     }
 
-    /// The rate of the standard that is `rate`; another is reported.
+    /// The rate of the standard that is equal to `rate`. Reports another.
     pub(super) fn rate_at(&mut self, path: &[&str], rate: Rate, phy: &Phy) -> Option<TxVector> {
         let found = rate_of(phy, rate);
         if found.is_none() {
             let known: Vec<String> = phy.vectors().iter().map(|rate| format!("\"{rate}\"")).collect();
-            self.report(path, format!("{} has no such rate", phy.standard()), format!("one of {}", known.join(", ")));
+            self.report(path, format!("is not a rate of {}", phy.standard()), format!("one of {}", known.join(", ")));
         }
         found
     }
 
-    /// The basic rate of a radio, of which these rates are its own.
+    /// The basic rate of a radio that has these rates of its own.
     pub(super) fn node_basic_rate(
         &mut self,
         path: &[&str],
@@ -168,13 +168,13 @@ fn rate_of(phy: &Phy, rate: Rate) -> Option<TxVector> {
     phy.vectors().iter().find(|known| f64::from(known.data_rate().as_kbps()) * 1e3 == rate.0).copied()
 }
 
-/// A basic rate that is given, if it does not exceed that of data, and if it does.
+/// The given basic rate: first if it does not exceed the data rate, second if it does.
 fn split(given: Option<TxVector>, data_rate: TxVector) -> (Option<TxVector>, Option<TxVector>) {
     let fits = |rate: &TxVector| rate.data_rate() <= data_rate.data_rate();
     (given.filter(fits), given.filter(|rate| !fits(rate)))
 }
 
-/// The source of what is in force in place of a basic rate that exceeds that of data, if there is one.
+/// The source of the value that replaces a basic rate above the data rate, if there is one.
 fn in_place_of(exceeding: Option<TxVector>, source: String) -> String {
     match exceeding {
         Some(rate) => format!("{rate} exceeds data_rate; {source}"),
@@ -182,7 +182,7 @@ fn in_place_of(exceeding: Option<TxVector>, source: String) -> String {
     }
 }
 
-/// The highest mandatory rate that does not exceed that of data; where that is protected, of 802.11b.
+/// The highest mandatory rate up to the data rate; with protection, of 802.11b.
 fn default_basic_rate(phy: &Phy, protected: bool, data_rate: TxVector) -> TxVector {
     let highest = if protected && phy.is_mixed() { dsss_rate(phy, data_rate) } else { data_rate };
     phy.default_basic_rate(highest)

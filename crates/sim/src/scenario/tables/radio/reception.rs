@@ -1,4 +1,4 @@
-//! When a frame is received: transmit power, thresholds, noise and the interference floor.
+//! Reception of frames: transmit power, thresholds, noise and the interference floor.
 
 use hopcast_radio::errors::{DEFAULT_NOISE_FIGURE, thermal_noise};
 use hopcast_radio::phy::{ModulationClass, Phy, Standard, TxVector};
@@ -11,32 +11,33 @@ use super::Radio;
 use crate::scenario::model;
 use crate::scenario::quantity::{Level, Power};
 
-/// How a receiver decides.
+/// Rule by which a receiver decides whether it decodes a frame.
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Reception {
-    /// A frame above `receive_threshold` (or within `receive`) is decoded unless something overlaps it that it does not
-    /// exceed by `capture`.
+    /// A frame above `receive_threshold` (or within `receive`) is decoded, unless an overlapping frame is less than
+    /// `capture` weaker.
     Threshold,
-    /// By signal over thermal noise and the sum of interference, bit by bit.
+    /// Ratio of signal to thermal noise and the sum of interference, bit by bit.
     Sinr,
 }
 
-/// What reception depends on outside its own keys.
+/// What reception depends on, besides its own keys.
 #[derive(Clone, Copy)]
 pub(super) struct Surroundings<'a> {
     pub(super) phy: &'a Phy,
     /// The rates of frames.
     pub(super) used: &'a [TxVector],
-    /// Whether the propagation knows no power.
+    /// Whether the propagation model computes no power.
     pub(super) by_range: bool,
 }
 
-/// So far below a power that could just destroy a frame, a hundred transmissions at once are needed to do it.
+/// Distance in dB of the interference floor below a power that could just destroy a frame: a hundred simultaneous
+/// transmissions at the floor are as strong.
 const FLOOR_MARGIN: f64 = 20.0;
 
 impl Resolver<'_> {
-    /// Transmit power in dBm, and reception.
+    /// Transmit power in dBm, and the reception.
     pub(super) fn reception(
         &mut self,
         radio: &Radio,
@@ -84,38 +85,38 @@ impl Resolver<'_> {
         (tx_power, reception)
     }
 
-    /// Whether signal over noise and interference decides, and not thresholds.
+    /// Whether the ratio of signal to noise and interference decides, and not thresholds.
     fn is_by_sinr(&mut self, radio: &Radio, by_range: bool) -> bool {
         let path = ["radio", "reception"];
         let has_thresholds = radio.receive_threshold.is_some() || radio.carrier_sense_threshold.is_some();
         let reception = if by_range {
-            let source = "default with propagation range, which knows no power";
+            let source = "default with propagation range, which computes no power";
             self.ledger.pick(&path, radio.reception, || (Reception::Threshold, source.into()))
         } else {
             self.ledger.layered(&path, radio.reception, || match has_thresholds {
                 true => (Reception::Threshold, "default where a threshold is given".into()),
-                false => (Reception::Sinr, "default with a propagation that has power".into()),
+                false => (Reception::Sinr, "default with a propagation model that computes power".into()),
             })
         };
         let by_sinr = reception == Reception::Sinr;
         if by_sinr && by_range {
-            self.report(&path, "needs powers, which propagation range has not", "\"threshold\"");
+            self.report(&path, "needs received power, which propagation range does not compute", "\"threshold\"");
         }
         for (key, given) in [("noise_figure", radio.noise_figure), ("preamble_detection", radio.preamble_detection)] {
             if given.is_some() && !by_sinr {
-                self.report(&["radio", key], "says nothing: thresholds decide", "reception = \"sinr\"");
+                self.report(&["radio", key], "has no effect: thresholds decide", "reception = \"sinr\"");
             }
         }
         by_sinr
     }
 
-    /// Whose rules of reception, which no key sets.
+    /// Source of the rules of reception, which no key sets.
     fn reception_rules(&mut self, by_sinr: bool) -> model::Rules {
         let (rules, told, source) = match by_sinr {
             true => (
                 model::Rules::Sinr,
-                "errors of bits by signal over noise and the sum of interference, piece by piece",
-                "reception sinr (no key of its own)",
+                "bit errors by signal to noise and the sum of interference, for each part of the frame",
+                "reception sinr (not a separate key)",
             ),
             false => self.ledger.layer.threshold_rules,
         };
@@ -147,14 +148,15 @@ impl Resolver<'_> {
                 .unwrap_or_else(|| (Power(cca), format!("default: sensitivity of the most robust rate of {standard}")));
             match receive {
                 Some(receive) if receive.0 < threshold.0 => {
-                    (receive, "default: receive_threshold, since what is decoded is also sensed".into())
+                    (receive, "default: receive_threshold, since a node senses what it decodes".into())
                 }
                 _ => (threshold, source),
             }
         })
     }
 
-    /// `noise` in dBm where that decides, and `harmful`, what just destroys the weakest frame.
+    /// The interference floor, from `noise` in dBm with reception `sinr`, or from `harmful`, the power that just destroys
+    /// the weakest frame.
     fn interference_floor(&mut self, radio: &Radio, noise: Option<f64>, harmful: f64, carrier_sense: Power) -> Power {
         let path = ["radio", "interference_floor"];
         let of_profile = self.ledger.of_profile::<String>(&path);
@@ -177,7 +179,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// Noise figure and least ratio of a preamble in dB, the latter if it is given, and thermal noise in dBm.
+    /// Noise figure and, if given, least ratio of a preamble, in dB; thermal noise in dBm.
     fn noise(&mut self, radio: &Radio, phy: &Phy) -> (f64, Option<f64>, f64) {
         let figure: Level = self.ledger.read(&["radio", "noise_figure"]);
         let of = |modulation| Level(default_detection(modulation).0);
@@ -200,12 +202,12 @@ impl Resolver<'_> {
         (figure.0, radio.preamble_detection.map(|level| level.0), noise)
     }
 
-    /// What ns-2 does not sense is not there.
+    /// The two thresholds. In ns-2, what a node does not sense does not exist for it.
     fn thresholds(&mut self, receive: Option<Power>, carrier_sense: Power) {
         if let Some(receive) = receive.filter(|receive| carrier_sense.0 > receive.0) {
             self.report(
                 &["radio", "carrier_sense_threshold"],
-                format!("{carrier_sense} is above the receive threshold ({receive}): frames would be decoded that are not sensed"),
+                format!("{carrier_sense} is above the receive threshold ({receive}): nodes would decode frames that they cannot sense"),
                 format!("at most {receive}"),
             );
         }
@@ -215,7 +217,7 @@ impl Resolver<'_> {
         if floor.0 > noticed.0 {
             self.report(
                 &["radio", "interference_floor"],
-                format!("{floor} is above the least power that a receiver heeds ({noticed})"),
+                format!("{floor} is above the least power that a receiver reacts to ({noticed})"),
                 format!("at most {noticed}"),
             );
         }

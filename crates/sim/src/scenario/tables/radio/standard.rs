@@ -37,7 +37,7 @@ impl JsonSchema for StandardName {
     }
 }
 
-/// Which channel is the default of which physical layers, as the reference page tells it.
+/// The default channel of each physical layer, as text for the reference page.
 pub(super) fn default_channels() -> String {
     let mut by_channel: Vec<(u32, Vec<&str>)> = Vec::new();
     for standard in Standard::ALL {
@@ -59,7 +59,10 @@ mod tests {
     fn every_physical_layer_is_read_as_it_is_written() {
         for &standard in Standard::ALL {
             let written = serde_json::to_string(&StandardName(standard)).expect("a string");
-            assert_eq!(serde_json::from_str::<StandardName>(&written).expect("a name"), StandardName(standard));
+            assert_eq!(
+                serde_json::from_str::<StandardName>(&written).expect("a name of a standard"),
+                StandardName(standard)
+            );
         }
         assert!(serde_json::from_str::<StandardName>("\"802.11z\"").is_err());
     }

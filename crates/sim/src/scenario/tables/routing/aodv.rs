@@ -14,89 +14,91 @@ use crate::scenario::quantity::Time;
 /// Parameters of AODV, by their names in RFC 3561, section 10.
 #[derive(Deserialize, JsonSchema)]
 pub(in super::super) struct Aodv {
-    /// Whose defaults hold for all that is not given.
+    /// Source of the defaults of the other keys.
     #[schemars(extend("x-default" = is("rfc-3561", "the standard")))]
     profile: Profile,
-    /// How long a route is valid without being used.
+    /// Lifetime of an unused route.
     #[schemars(extend("minimum" = 1e-3, "maximum" = 3600, "x-default" = of(SECTION_10, |aodv| Time::from(aodv.active_route_timeout))))]
     active_route_timeout: Time,
-    /// A neighbour is lost after so many hello intervals without a sign of it.
+    /// Number of hello intervals without a sign of a neighbour after which it counts as lost.
     #[schemars(extend("minimum" = 1, "maximum" = 1000, "x-default" = of(SECTION_10, |aodv| aodv.allowed_hello_loss)))]
     allowed_hello_loss: u32,
-    /// Time between two hellos.
+    /// Time between two hello messages.
     #[schemars(extend("minimum" = 1e-3, "maximum" = 3600, "x-default" = of(SECTION_10, |aodv| Time::from(aodv.hello_interval))))]
     hello_interval: Time,
-    /// By how many hops the request of a local repair goes beyond where the destination was.
+    /// Number of hops by which the request of a local repair may go beyond the last known distance of the destination.
     #[schemars(extend("minimum" = 0, "maximum" = 255, "x-default" = of(SECTION_10, |aodv| aodv.local_add_ttl)))]
     local_add_ttl: u8,
-    /// Hops between the two nodes that are farthest apart.
+    /// Number of hops between the two nodes that are farthest apart.
     #[schemars(extend("minimum" = 1, "maximum" = 255, "x-default" = of(SECTION_10, |aodv| aodv.net_diameter)))]
     net_diameter: u8,
-    /// Time for a hop, with all that it waits for.
+    /// Estimated time for one hop, including queueing and processing.
     #[schemars(extend("minimum" = 1e-3, "maximum" = 3600, "x-default" = of(SECTION_10, |aodv| Time::from(aodv.node_traversal_time))))]
     node_traversal_time: Time,
-    /// The most route errors in a second; 0: no limit.
+    /// Largest number of route errors per second that a node sends; 0: no limit.
     #[schemars(extend("minimum" = 0, "maximum" = 1000, "x-default" = of(SECTION_10, |aodv| aodv.rerr_ratelimit.unwrap_or(0))))]
     rerr_ratelimit: u32,
-    /// The most route requests that a node makes in a second; 0: no limit.
+    /// Largest number of route requests per second that a node starts; 0: no limit.
     #[schemars(extend("minimum" = 0, "maximum" = 1000, "x-default" = of(SECTION_10, |aodv| aodv.rreq_ratelimit.unwrap_or(0))))]
     rreq_ratelimit: u32,
-    /// The most requests through the whole network in a search, not counting the first request, which may be a ring: with 0, a
-    /// search that begins with a ring ends with the last ring. Under the profile `ns-2` rings don't count: the whole network is
-    /// asked once more often than this.
+    /// Number of retries through the whole network in a search, not counting the first request, which may be a ring: with
+    /// 0, a search that begins with a ring ends with the last ring. Under profile `ns-2` rings do not count: a node asks
+    /// the whole network once more often than this.
     #[schemars(extend("minimum" = 0, "maximum" = 1000, "x-default" = of(SECTION_10, |aodv| aodv.rreq_retries)))]
     rreq_retries: u32,
-    /// Hops by which the wait for a reply is longer than a ring takes.
+    /// Number of hops that a node adds to a ring's radius when it computes the wait for a reply.
     #[schemars(extend("minimum" = 0, "maximum" = 255, "x-default" = of(SECTION_10, |aodv| aodv.timeout_buffer)))]
     timeout_buffer: u8,
     /// Radius of the first ring in hops.
     #[schemars(extend("minimum" = 1, "maximum" = 255, "x-default" = of(SECTION_10, |aodv| aodv.ttl_start)))]
     ttl_start: u8,
-    /// By how many hops each ring is larger than the one before.
+    /// Number of hops by which each ring is larger than the one before.
     #[schemars(extend("minimum" = 1, "maximum" = 255, "x-default" = of(SECTION_10, |aodv| aodv.ttl_increment)))]
     ttl_increment: u8,
-    /// Radius of the last ring in hops; what is beyond is the whole network.
+    /// Radius of the last ring in hops; the next request goes through the whole network.
     #[schemars(extend("minimum" = 0, "maximum" = 255, "x-default" = of(SECTION_10, |aodv| aodv.ttl_threshold)))]
     ttl_threshold: u8,
-    /// Broadcasts that answer a message are delayed by up to this time, and requests of a node's own, but under profile `ns-2` and
-    /// in ARP packets.
-    #[schemars(extend("minimum" = 0, "maximum" = 3600, "x-default" = of("as ns-2.35; RFC 5148, section 5, asks for some", |aodv| Time::from(aodv.broadcast_jitter))))]
+    /// Largest random delay of broadcasts: those that respond to a message, and also a node's requests, except under
+    /// profile `ns-2` and in ARP packets.
+    #[schemars(extend("minimum" = 0, "maximum" = 3600, "x-default" = of("ns-2.35; RFC 5148, section 5, asks for jitter", |aodv| Time::from(aodv.broadcast_jitter))))]
     broadcast_jitter: Time,
-    /// How a node learns that a neighbour has gone.
+    /// Method by which a node detects that a neighbour has gone.
     #[schemars(extend("x-default" = of("allowed by RFC 3561, sections 6.9 and 6.10", |aodv| LinkDetection::from(aodv.link_detection))))]
     link_detection: LinkDetection,
-    /// Whether nodes that are part of no active route send hellos too.
+    /// Whether nodes without an active route send hello messages too.
     #[schemars(extend("x-default" = of("RFC 3561, section 6.9", |aodv| aodv.hello_always)))]
     hello_always: bool,
-    /// When a node looks itself for a route that has broken behind it.
+    /// Condition under which a node repairs a route that breaks downstream of it (local repair).
     #[schemars(extend("x-default" = of("allowed by RFC 3561, section 6.12", |aodv| LocalRepair::from(aodv.local_repair))))]
     local_repair: LocalRepair,
-    /// Whether a node that replies for a destination tells that one of it (G flag).
+    /// Whether a node that replies for a destination also sends the destination a reply (G flag).
     #[schemars(extend("x-default" = of("allowed by RFC 3561, section 6.6.3", |aodv| aodv.gratuitous_reply)))]
     gratuitous_reply: bool,
     /// Whether only the destination itself may reply (D flag).
     #[schemars(extend("x-default" = of("allowed by RFC 3561, section 6.3", |aodv| aodv.destination_only)))]
     destination_only: bool,
-    /// Whether replies are acknowledged, and neighbours that do not acknowledge blacklisted (A flag).
+    /// Whether nodes acknowledge replies, and put neighbours that do not acknowledge on a blacklist (A flag).
     #[schemars(extend("x-default" = of("allowed by RFC 3561, section 6.8", |aodv| aodv.reply_acknowledgement)))]
     reply_acknowledgement: bool,
 }
 
-/// Whose AODV.
+/// Source of the defaults of AODV.
 #[derive(Clone, Copy, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Profile {
     /// RFC 3561, section 10.
     #[serde(rename = "rfc-3561")]
     Rfc3561,
-    /// ns-2.35: broken links by the link layer alone, no hellos, no limits of rates, waits as long as replies took so far, and packets that
-    /// go with a link that is lost.
+    /// ns-2.35: only the link layer detects broken links, there are no hellos and no rate limits, waits follow the time
+    /// that replies took so far, and a lost link drops its queued packets.
     #[serde(rename = "ns-2")]
     Ns2,
-    /// draft-ietf-manet-aodv-05 as on the testbed of de Silva and Das: hellos always, no local repair, nothing from the link layer.
+    /// draft-ietf-manet-aodv-05 as on the testbed of de Silva and Das: nodes always send hellos, without local repair and
+    /// without link-layer detection.
     #[serde(rename = "draft-5")]
     Draft5,
-    /// `draft-5` with its messages in ARP packets, as on that testbed: no IP, and no ARP beside it. Over radios only.
+    /// `draft-5` with its messages in ARP packets, as on that testbed: without IP, and without a separate ARP. Over
+    /// radios only.
     #[serde(rename = "draft-5-in-arp")]
     Draft5InArp,
 }
@@ -112,39 +114,39 @@ impl Profile {
     }
 }
 
-/// How a node learns that a neighbour has gone.
+/// Method by which a node detects that a neighbour has gone.
 #[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum LinkDetection {
-    /// It hears nothing of it, having heard a hello before.
+    /// Missing hellos of a neighbour that has sent one before.
     Hello,
-    /// The interface gives up a packet for it.
+    /// The interface gives up a packet for the neighbour.
     LinkLayer,
-    /// Either.
+    /// Either of the two.
     Both,
 }
 
-/// When a node looks itself for a route that has broken behind it.
+/// Condition under which a node repairs a route that breaks downstream of it.
 #[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum LocalRepair {
     /// Never.
     Never,
-    /// The destination was no farther than three tenths of `net_diameter`: RFC 3561, section 6.12.
+    /// The destination was at most three tenths of `net_diameter` away: RFC 3561, section 6.12.
     Near,
-    /// The packet that shows it has come farther than it has to go; other routes over the link stay: ns-2.35.
+    /// The packet has come farther than it still has to go; other routes over the link stay: ns-2.35.
     NearerThanSource,
 }
 
 alike!(LinkDetection, aodv::LinkDetection: Hello, LinkLayer, Both);
 alike!(LocalRepair, aodv::LocalRepair: Never, Near, NearerThanSource);
 
-/// Section 10 lists parameters. What it does not list is a choice that the text leaves.
+/// Section 10 of RFC 3561 lists parameters. Defaults that it does not list are choices that the text allows.
 const SECTION_10: &str = "RFC 3561, section 10";
 
 const DRAFT_5: &str = "draft-ietf-manet-aodv-05, section 17";
 
-/// A default that each profile has: under `rfc-3561` by this source.
+/// A default by profile: under `rfc-3561` it has this source.
 fn of<V: Serialize>(source: &str, value: impl Fn(&Config) -> V) -> Value {
     let case = |word, profile: Profile, source| (word, value(&profile.config()), source);
     by(

@@ -12,35 +12,35 @@ use crate::scenario::quantity::Time;
 /// Parameters of DSDV.
 #[derive(Deserialize, JsonSchema)]
 pub(in super::super) struct Dsdv {
-    /// The longest time from one full dump to the next; each is drawn, from three quarters of it on.
+    /// Longest time from one full dump to the next; a node draws each interval, from three quarters of this time on.
     #[schemars(extend("minimum" = 1e-3, "maximum" = 315_576_000, "x-default" = is(Time::from(Config::default().period), NS_2)))]
     period: Time,
-    /// A neighbour is lost when nothing was heard of it for so many periods.
+    /// Number of periods without a message of a neighbour after which it counts as lost.
     #[schemars(extend("minimum" = 1, "maximum" = 1_000_000, "x-default" = is(Config::default().allowed_loss, NS_2)))]
     allowed_loss: u32,
     /// Weight of the past in the average settling time.
     #[schemars(extend("minimum" = 0, "maximum" = 1, "x-default" = is(Config::default().settling_weight, NS_2)))]
     settling_weight: f64,
-    /// Average settling time of a new destination.
+    /// Initial average settling time of a new destination.
     #[schemars(extend("minimum" = 0, "maximum" = 315_576_000, "x-default" = is(Time::from(Config::default().first_settling), NS_2)))]
     first_settling: Time,
-    /// Least time from an update to an incremental one.
+    /// Least time from an update to an incremental update.
     #[schemars(extend("minimum" = 0, "maximum" = 315_576_000, "x-default" = is(Time::from(Config::default().triggered_interval), NS_2)))]
     triggered_interval: Time,
-    /// The first full dump is sent within this time.
+    /// Longest time from the start to a node's first full dump.
     #[schemars(extend("minimum" = 0, "maximum" = 315_576_000, "x-default" = is(Time::from(Config::default().startup_jitter), NS_2)))]
     startup_jitter: Time,
-    /// An incremental update is sent up to this much later than it could be.
+    /// Largest random delay of an incremental update.
     #[schemars(extend("minimum" = 0, "maximum" = 315_576_000, "x-default" = is(Time::from(Config::default().broadcast_jitter), NS_2)))]
     broadcast_jitter: Time,
     /// Whether a newer sequence number alone triggers an update (DSDV-SQ; Broch and others, 1998).
     #[schemars(extend("x-default" = is(Config::default().sequence_number_triggers, NS_2)))]
     sequence_number_triggers: bool,
-    /// Whether new destinations and newer numbers, too, settle before they are told, and are left out of updates until then, as in
-    /// ns-2.35, where a string of eight needs over a minute to converge.
+    /// Whether new destinations and newer sequence numbers also settle before nodes advertise them, and stay out of
+    /// updates until then. ns-2.35 does so, and there a string of eight nodes needs over a minute to converge.
     #[schemars(extend("x-default" = is(Config::default().settle_everything, "Perkins and Bhagwat, section 3.4")))]
     settle_everything: bool,
-    /// Whether a neighbour is lost with a frame that the interface gives up.
+    /// Whether a node treats a neighbour as lost when the interface gives up a frame to it.
     #[schemars(extend("x-default" = is(Config::default().link_layer_notification, "Perkins and Bhagwat, section 3.2")))]
     link_layer_notification: bool,
 }

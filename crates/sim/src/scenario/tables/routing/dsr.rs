@@ -16,61 +16,61 @@ use crate::scenario::quantity::Time;
 /// Parameters of DSR, by their names in RFC 4728, section 9.
 #[derive(Deserialize, JsonSchema)]
 pub(in super::super) struct Dsr {
-    /// Whose defaults hold for all that is not given.
+    /// Source of the defaults of the other keys.
     #[schemars(extend("x-default" = is("rfc-4728", "the standard")))]
     profile: Profile,
-    /// How the route cache is organised: of whole paths, or of links.
+    /// Organisation of the route cache: whole paths, or links.
     #[schemars(extend("x-default" = of("RFC 4728, appendix A", |dsr| Cache::from(dsr.cache))))]
     cache: Cache,
-    /// How long an entry of the cache is kept since it was learned or used: RouteCacheTimeout, 300 s in section 9.
-    #[schemars(extend("minimum" = 1e-3, "maximum" = 315_576_000, "x-default" = computed("for a link, by what its ends have been like (appendix A); for a path, until it breaks, as in ns-2.35")))]
+    /// Lifetime of a cache entry since the node learned or used it: RouteCacheTimeout, 300 s in section 9.
+    #[schemars(extend("minimum" = 1e-3, "maximum" = 315_576_000, "x-default" = computed("for links adaptive, by the past of their ends (appendix A); for paths none, as in ns-2.35: a path stays until it breaks")))]
     route_cache_timeout: Option<Time>,
-    /// How a node learns whether the next one has a packet.
+    /// Method by which a node learns whether the next hop has received a packet.
     #[schemars(extend("x-default" = of("RFC 4728, section 8.3.1", |dsr| Acknowledgement::from(dsr.acknowledgement))))]
     acknowledgement: Acknowledgement,
-    /// Whether packets between other nodes are listened to.
+    /// Whether the node listens to packets between other nodes.
     #[schemars(extend("x-default" = of("allowed by RFC 4728, section 2", |dsr| dsr.promiscuous)))]
     promiscuous: bool,
-    /// Time to live of a route request through the network, in hops.
+    /// Time to live of a route request that floods the network, in hops.
     #[schemars(extend("minimum" = 1, "maximum" = 255, "x-default" = of(SECTION_9, |dsr| dsr.discovery_hop_limit)))]
     discovery_hop_limit: u8,
-    /// Requests are sent and passed on, and replies sent, after up to this time.
+    /// Largest random delay before a node sends or forwards a request, or sends a reply.
     #[schemars(extend("minimum" = 0, "maximum" = 315_576_000, "x-default" = of(SECTION_9, |dsr| Time::from(dsr.broadcast_jitter))))]
     broadcast_jitter: Time,
-    /// How often a request through the network is repeated.
+    /// Number of times that a node repeats a request through the network.
     #[schemars(extend("minimum" = 0, "maximum" = 1000, "x-default" = of(SECTION_9, |dsr| dsr.max_request_rexmt)))]
     max_request_rexmt: u32,
-    /// The first time between two requests through the network for a node; it grows with each.
+    /// Initial time between two requests through the network for a node; it grows with each request.
     #[schemars(extend("minimum" = 1e-3, "maximum" = 3600, "x-default" = of(SECTION_9, |dsr| Time::from(dsr.request_period))))]
     request_period: Time,
-    /// The longest time between two requests through the network for a node.
+    /// Longest time between two requests through the network for a node.
     #[schemars(extend("minimum" = 1e-3, "maximum" = 3600, "x-default" = of(SECTION_9, |dsr| Time::from(dsr.max_request_period))))]
     max_request_period: Time,
-    /// How long an answer of a neighbour is waited for, before a request goes through the network.
+    /// Time that a node waits for an answer of a neighbour before it sends a request through the network.
     #[schemars(extend("minimum" = 1e-3, "maximum" = 3600, "x-default" = of(SECTION_9, |dsr| Time::from(dsr.nonprop_request_timeout))))]
     nonprop_request_timeout: Time,
-    /// How long a neighbour counts as reachable after it has acknowledged something.
+    /// Time for which a neighbour counts as reachable after it has acknowledged a packet.
     #[schemars(extend("minimum" = 0, "maximum" = 315_576_000, "x-default" = of(SECTION_9, |dsr| Time::from(dsr.maint_holdoff_time))))]
     maint_holdoff_time: Time,
-    /// How often a packet that was not acknowledged is sent once more.
+    /// Number of times that a node retransmits an unacknowledged packet.
     #[schemars(extend("minimum" = 0, "maximum" = 1000, "x-default" = of(SECTION_9, |dsr| dsr.max_maint_rexmt)))]
     max_maint_rexmt: u32,
-    /// The least time between two gratuitous replies on account of the same two nodes.
+    /// Least time between two gratuitous replies about the same two nodes.
     #[schemars(extend("minimum" = 0, "maximum" = 315_576_000, "x-default" = of(SECTION_9, |dsr| Time::from(dsr.grat_reply_holdoff))))]
     grat_reply_holdoff: Time,
-    /// How often a packet may be sent another way after a break.
+    /// Number of times that nodes may send a packet another way after a broken link.
     #[schemars(extend("minimum" = 0, "maximum" = 15, "x-default" = of(SECTION_9, |dsr| dsr.max_salvage_count)))]
     max_salvage_count: u8,
 }
 
-/// Whose DSR.
+/// Source of the defaults of DSR.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Profile {
     /// RFC 4728, section 9 and appendix A.
     #[serde(rename = "rfc-4728")]
     Rfc4728,
-    /// ns-2.35, with its cache of paths, its searches by nodes on the way and its way of learning.
+    /// ns-2.35, with its cache of paths, route requests by intermediate nodes and its rules for learning routes.
     #[serde(rename = "ns-2")]
     Ns2,
 }
@@ -84,25 +84,25 @@ impl Profile {
     }
 }
 
-/// What a route cache holds.
+/// Content of a route cache.
 #[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Cache {
-    /// Links, of which routes are made.
+    /// Links, from which the node computes routes.
     Link,
     /// Whole paths.
     Path,
 }
 
-/// How a node learns whether the next one has a packet.
+/// Method by which a node learns whether the next hop has received a packet.
 #[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Acknowledgement {
-    /// The interface tells.
+    /// The interface reports it.
     LinkLayer,
-    /// It hears it passed on.
+    /// The node overhears the next hop forward the packet.
     Passive,
-    /// It asks.
+    /// The node asks for an acknowledgement.
     NetworkLayer,
 }
 
@@ -117,10 +117,10 @@ impl From<dsr::Cache> for Cache {
     }
 }
 
-/// Section 9 has numbers alone.
+/// Source of the numbers of section 9.
 const SECTION_9: &str = "RFC 4728, section 9";
 
-/// A default that each profile has: under `rfc-4728` by this source.
+/// A default by profile: under `rfc-4728` it has this source.
 fn of<V: Serialize>(source: &str, value: impl Fn(&Config) -> V) -> Value {
     let case = |word, profile: Profile, source| (word, value(&profile.config()), source);
     by("profile", [case("rfc-4728", Profile::Rfc4728, source), case("ns-2", Profile::Ns2, NS_2)])
@@ -148,14 +148,14 @@ impl Resolver<'_> {
         protocol("dsr", move |node| dsr::Dsr::new(node, config))
     }
 
-    /// Under either profile a cache of links is that of the RFC's appendix A, and one of paths has the sizes of ns-2's, and no
-    /// timeout, as there. Neither has the RouteCacheTimeout of section 9 unless it is given.
+    /// The route cache. Under both profiles a cache of links follows the RFC's appendix A, and a cache of paths has the
+    /// sizes of ns-2's and no timeout, as in ns-2. Neither uses the RouteCacheTimeout of section 9 unless it is given.
     fn dsr_cache(&mut self, index: &str, kind: Cache, timeout: Option<Time>) -> dsr::Cache {
         let path = ["nodes", index, "routing", "route_cache_timeout"];
         match (timeout, kind) {
             (Some(_), _) => self.ledger.note_given(&path),
             (None, Cache::Link) => self.ledger.note(&path, "adaptive", "default: RFC 4728, appendix A"),
-            (None, Cache::Path) => self.ledger.note(&path, "none", "default: as ns-2.35"),
+            (None, Cache::Path) => self.ledger.note(&path, "none", "default: ns-2.35"),
         }
         let timeout = timeout.map(Duration::from);
         match kind {

@@ -1,4 +1,4 @@
-//! How the nodes of a group find routes: `nodes.routing`.
+//! Routing of the nodes of a group: `nodes.routing`.
 
 mod aodv;
 mod dsdv;
@@ -16,24 +16,24 @@ use super::Resolver;
 use super::custom::Custom;
 use crate::host::ROUTE_QUEUE_PACKETS;
 
-/// Source of defaults that ns-2 has and no document.
-const NS_2: &str = "as ns-2.35";
+/// Source of defaults that only ns-2 defines.
+const NS_2: &str = "ns-2.35";
 
-/// Packets that Linux's ARP keeps for an address that it looks for (arp(7), `unres_qlen`), as of the versions before 3.3.
+/// Packets that Linux's ARP queues for an address while it resolves it (arp(7), `unres_qlen`), in versions before 3.3.
 const ARP_QUEUE_PACKETS: u32 = 3;
 
-/// How nodes find routes.
+/// Routing protocol of the nodes.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(tag = "protocol", deny_unknown_fields)]
 pub(super) enum Routing {
     /// Shortest paths, known from the start.
     Static {},
-    /// Not at all: in an emulation the programs of real nodes do, babeld say.
+    /// No routing by hopcast: in an emulation, programs of the real nodes find routes, for example babeld.
     None {},
-    /// Ad hoc on-demand distance vectors (RFC 3561).
+    /// Ad hoc on-demand distance vector (RFC 3561).
     Aodv(aodv::Aodv),
-    /// Destination-sequenced distance vectors (Perkins and Bhagwat, 1994).
+    /// Destination-sequenced distance vector (Perkins and Bhagwat, 1994).
     Dsdv(dsdv::Dsdv),
     /// Dynamic source routing (RFC 4728).
     Dsr(dsr::Dsr),
@@ -43,7 +43,7 @@ pub(super) enum Routing {
     Custom(Custom),
 }
 
-/// A protocol of hopcast's own with its parameters.
+/// A built-in protocol with its parameters.
 fn protocol<M: routing::Routing + 'static>(
     name: &str,
     make: impl Fn(Node) -> M + Send + Sync + 'static,
@@ -53,7 +53,7 @@ fn protocol<M: routing::Routing + 'static>(
 }
 
 impl Resolver<'_> {
-    /// Static where there is no protocol of the name that is given, which is reported.
+    /// The routing protocol. Reports an unknown name, and then returns static routes.
     pub(super) fn routing(&mut self, index: &str, routing: Routing) -> model::Routing {
         match routing {
             Routing::Static {} => model::Routing::Static,
@@ -72,12 +72,14 @@ impl Resolver<'_> {
         }
     }
 
-    /// How many packets of a node may wait for a route.
+    /// Largest number of packets of a node that wait for a route.
     pub(super) fn route_queue(&mut self, index: &str, routing: &Routing, given: Option<u32>) -> u32 {
         let path = ["nodes", index, "route_queue"];
         if let Routing::Static {} = routing {
             match given {
-                Some(_) => self.report(&path, "says nothing: static routes are there from the start", "a protocol"),
+                Some(_) => {
+                    self.report(&path, "has no effect: static routes exist from the start", "a routing protocol")
+                }
                 None => self.ledger.note(&path, "none", "no packet waits for a static route"),
             }
             return ROUTE_QUEUE_PACKETS;
@@ -86,7 +88,7 @@ impl Resolver<'_> {
             Routing::Aodv(keys) if keys.is_in_arp() => {
                 (ARP_QUEUE_PACKETS, "default: the queue of Linux 2.2's ARP (arp(7), unres_qlen)".into())
             }
-            _ => (ROUTE_QUEUE_PACKETS, "default: as ns-2.35 (aodv/aodv_rqueue.h)".into()),
+            _ => (ROUTE_QUEUE_PACKETS, "default: ns-2.35 (aodv/aodv_rqueue.h)".into()),
         })
     }
 }

@@ -18,23 +18,23 @@ pub(in super::super) struct Olsr {
     /// Time between two TC messages.
     #[schemars(extend("minimum" = 0.01, "maximum" = 3600, "x-default" = is(Time::from(Config::default().tc_interval), SECTION_18)))]
     tc_interval: Time,
-    /// How long a message is known for a duplicate.
+    /// Time for which a node remembers a message in order to recognise duplicates.
     #[schemars(extend("minimum" = 0.01, "maximum" = 3600, "x-default" = is(Time::from(Config::default().duplicate_hold), SECTION_18)))]
     duplicate_hold: Time,
-    /// How willing the nodes are to pass on packets of others, from 0, never, to 7, always.
+    /// Willingness of the nodes to forward packets of others, from 0 (never) to 7 (always).
     #[schemars(extend("minimum" = 0, "maximum" = 7, "x-default" = is(Config::default().willingness, SECTION_18)))]
     willingness: u8,
-    /// Whom TC messages advertise: 0, those who have selected the node; 1, also those whom it has selected; 2, all
-    /// neighbours.
+    /// Neighbours that TC messages advertise: 0, those that have selected the node as relay; 1, also those that the node
+    /// has selected; 2, all neighbours.
     #[schemars(extend("minimum" = 0, "maximum" = 2, "x-default" = is(Config::default().tc_redundancy, SECTION_18)))]
     tc_redundancy: u8,
-    /// How many relays each two-hop neighbour should have.
+    /// Number of relays that should cover each two-hop neighbour.
     #[schemars(extend("minimum" = 1, "maximum" = 1000, "x-default" = is(Config::default().mpr_coverage, SECTION_18)))]
     mpr_coverage: u32,
-    /// Whether a link has to prove itself before it counts (section 14, with its parameters).
+    /// Whether a link counts only after it has proved stable (section 14, with its parameters).
     #[schemars(extend("x-default" = is(Config::default().hysteresis.is_some(), "allowed by RFC 3626, section 14")))]
     hysteresis: bool,
-    /// Whether a link is lost with a frame that the interface gives up (section 13).
+    /// Whether a node treats a link as lost when the interface gives up a frame on it (section 13).
     #[schemars(extend("x-default" = is(Config::default().link_layer_notification, "allowed by RFC 3626, section 13")))]
     link_layer_notification: bool,
 }

@@ -10,17 +10,17 @@ use crate::scenario::declare::{is, nothing};
 use crate::scenario::model;
 use crate::scenario::quantity::{Size, Time};
 
-/// Application data units, each sent with a blocking call.
+/// Application data units (ADUs), each sent with a blocking call.
 #[derive(Deserialize, JsonSchema)]
 pub(in super::super) struct Keys {
-    /// Of one unit; one datagram where it is not TCP, so at most 65507 B over UDP and 64495 B over DCCP.
+    /// Size of one unit. Over UDP and DCCP a unit is one datagram: at most 65507 B over UDP and 64495 B over DCCP.
     #[schemars(extend("minimum" = 1, "maximum" = 1_073_741_824))]
     size: Size,
-    /// Between the return of one call and the next.
+    /// Pause between the return of one call and the next call.
     #[schemars(extend("minimum" = 0, "maximum" = 315_576_000, "x-default" = is("0 s", "none")))]
     wait: Time,
-    /// In all; the last unit is cut short.
-    #[schemars(extend("minimum" = 1, "maximum" = 1e15, "x-default" = nothing("until stopped", "")))]
+    /// Total amount to send; the last unit is shorter if necessary.
+    #[schemars(extend("minimum" = 1, "maximum" = 1e15, "x-default" = nothing("until the flow stops", "")))]
     bytes: Option<Size>,
 }
 

@@ -15,7 +15,7 @@ const AUDIO_RATE: f64 = 64_000.0;
 /// See [`AUDIO_RATE`].
 const AUDIO_INTERVAL: f64 = 0.02;
 
-/// Packets of a voice at even intervals, never blocking. Any two of rate, packet and interval give the third.
+/// Voice packets at even intervals; writes do not block. Two of rate, packet and interval determine the third.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 pub(in super::super) struct Keys {
     /// Payload rate.
@@ -24,15 +24,16 @@ pub(in super::super) struct Keys {
     /// Payload of one packet.
     #[schemars(extend("minimum" = 1, "maximum" = 65_507, "x-default" = computed("what `rate` gives in an `interval`, up to whole bytes")))]
     packet: Option<Size>,
-    /// Between two packets.
+    /// Time between two packets.
     #[schemars(extend("minimum" = 1e-6, "maximum" = 1000, "x-default" = computed("20 ms, or what `rate` and `packet` give")))]
     interval: Option<Time>,
-    /// So long after it was written a packet is not worth sending any more: whoever holds it then drops it. Over UDP.
+    /// Lifetime of a packet, counted from when the application writes it; any node that holds an expired packet drops it.
+    /// Over UDP only.
     #[schemars(extend("minimum" = 1e-9, "maximum" = 1000, "x-default" = is("off", "packets do not expire")))]
     deadline: TimeOrOff,
 }
 
-/// Rate in bit/s, packet in bytes and interval in seconds, of which two give the third.
+/// Rate in bit/s, packet in bytes and interval in seconds, of which two determine the third.
 #[derive(Clone, Copy)]
 struct Voice {
     rate: f64,
@@ -46,7 +47,7 @@ impl Application for Keys {
         self.note_voice(resolver, flow, voice);
         resolver.check_packet_rate(flow, 1.0 / interval, packet as u32);
         if self.deadline.0.is_some() && *flow.carrier.transport != model::Transport::Udp {
-            resolver.report(&flow.at("deadline"), "is kept over UDP only", "transport.protocol = \"udp\"");
+            resolver.report(&flow.at("deadline"), "works over UDP only", "transport.protocol = \"udp\"");
         }
         resolver.check_datagram(flow, "packet", packet);
         let (packet, deadline) = (packet as u32, self.deadline.into());
@@ -55,7 +56,7 @@ impl Application for Keys {
 }
 
 impl Keys {
-    /// What was given, and what follows from it; what contradicts itself is reported.
+    /// The values that were given, and those that follow from them. Reports contradictions.
     fn voice(&self, resolver: &mut Resolver<'_>, flow: &Flow<'_, '_>) -> Voice {
         // What exceeds a whole number by the rounding of the product does not make another byte.
         let mut in_packet = |rate: f64, interval: f64| {

@@ -11,11 +11,11 @@ use crate::scenario::declare::{computed, nothing};
 use crate::scenario::model;
 use crate::scenario::quantity::Size;
 
-/// As fast as the transport takes it.
+/// Data at the rate that the transport accepts.
 #[derive(Deserialize, JsonSchema)]
 pub(in super::super) struct Keys {
-    /// In all.
-    #[schemars(extend("minimum" = 1, "maximum" = 1e15, "x-default" = nothing("until stopped", "")))]
+    /// Total amount to send.
+    #[schemars(extend("minimum" = 1, "maximum" = 1e15, "x-default" = nothing("until the flow stops", "")))]
     bytes: Option<Size>,
     /// Payload of one datagram, or one write to TCP.
     #[schemars(extend("minimum" = 1, "maximum" = 65_507, "x-default" = computed(PACKET)))]

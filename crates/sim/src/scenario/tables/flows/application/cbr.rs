@@ -10,7 +10,7 @@ use crate::scenario::declare::{computed, is};
 use crate::scenario::model;
 use crate::scenario::quantity::{Rate, Size, Time};
 
-/// One packet at a time, evenly but for jitter, never blocking.
+/// Single packets at even intervals, apart from jitter; writes do not block.
 #[derive(Deserialize, JsonSchema)]
 pub(in super::super) struct Keys {
     /// Payload rate.
@@ -19,7 +19,8 @@ pub(in super::super) struct Keys {
     /// Payload of one packet.
     #[schemars(extend("minimum" = 1, "maximum" = 65_507, "x-default" = computed(PACKET)))]
     packet: Option<Size>,
-    /// Each packet is written later than at its even instant by up to this time, drawn evenly for each.
+    /// Largest jitter: the application writes each packet up to this time after its even instant, drawn uniformly for
+    /// each packet.
     #[schemars(extend("minimum" = 0, "maximum" = 3600, "x-default" = is("0 s", "none")))]
     jitter: Time,
 }

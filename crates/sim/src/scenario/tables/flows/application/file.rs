@@ -10,13 +10,13 @@ use crate::scenario::declare::{computed, is};
 use crate::scenario::model;
 use crate::scenario::quantity::{Size, TimeOrOff};
 
-/// A file, as fast as the transport takes it, or one after another.
+/// A file at the rate that the transport accepts, or several files one after another.
 #[derive(Deserialize, JsonSchema)]
 pub(in super::super) struct Keys {
-    /// Of one file.
+    /// Size of one file.
     #[schemars(extend("minimum" = 1, "maximum" = 1e15))]
     bytes: Size,
-    /// Between the return of a file's last write and the next file; `off`: there is no next.
+    /// Pause between the return of a file's last write and the next file; `off`: there is only one file.
     #[schemars(extend("minimum" = 0, "maximum" = 315_576_000, "x-default" = is("off", "one file")))]
     think: TimeOrOff,
     /// Payload of one datagram, or one write to TCP.

@@ -9,29 +9,29 @@ use super::{Application, Flow};
 use crate::scenario::declare::is;
 use crate::scenario::model;
 
-/// What a client and the server of a networked game send each other, never blocking: small packets of random sizes, those
-/// of the server also at random intervals.
+/// Traffic between a client and the server of a networked game, in one direction: small packets of random sizes, from the
+/// server also at random intervals. Writes do not block.
 #[derive(Deserialize, JsonSchema)]
 pub(in super::super) struct Keys {
-    /// Whose parameters.
+    /// Source of the traffic's parameters.
     #[schemars(extend("x-default" = is("faerber", "J. Färber, Multimedia Tools and Applications 23(1), 2004")))]
     model: GameModel,
-    /// Who sends.
-    #[schemars(extend("x-default" = is("server", "whose packets players wait for")))]
+    /// End that sends.
+    #[schemars(extend("x-default" = is("server", "players wait for the server's packets")))]
     direction: GameDirection,
 }
 
-/// Whose model of a game.
+/// Source of a game's parameters.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum GameModel {
     /// J. Färber, Counter-Strike.
     Faerber,
-    /// Its derivative in the methodology of NGMN and 3GPP, where the packets of clients are 35 B smaller.
+    /// The variant of it in the methodology of NGMN and 3GPP, where clients' packets are 35 B smaller.
     Ngmn,
 }
 
-/// Who sends the packets of a game.
+/// End that sends the packets of a game.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum GameDirection {

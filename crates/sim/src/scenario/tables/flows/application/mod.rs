@@ -1,4 +1,4 @@
-//! What a flow sends: `flows.application`. One file a kind, and [`Kinds`] is the list of them.
+//! Applications: `flows.application`. One file a kind, and [`Kinds`] is the list of them.
 
 mod adu;
 mod audio;
@@ -36,7 +36,7 @@ const MAX_PACKET_RATE: f64 = 1e6;
 /// Default of `packet`.
 const PACKET: &str = "`radio.mtu` less 28 B, 1472 B if there is no MTU (UDP); the segment (others)";
 
-/// What a flow sends.
+/// Data that the application sends.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(tag = "kind", deny_unknown_fields)]
@@ -53,7 +53,7 @@ pub(super) enum Kinds {
 
 /// The keys of an application.
 trait Application {
-    /// The application with these keys; `None` where they are wrong, which is reported.
+    /// The application with these keys; reports what is wrong with them, and then returns `None`.
     fn resolve(self, resolver: &mut Resolver<'_>, flow: &mut Flow<'_, '_>) -> Option<model::Application>;
 }
 
@@ -101,7 +101,7 @@ impl Resolver<'_> {
                 model::Transport::Dccp(dccp) => (dccp.congestion.tfrc().segment, "default: the segment"),
                 model::Transport::Udp => match carrier.mtu {
                     Some(mtu) => (mtu - IP_AND_UDP, "default: radio.mtu less 28 B of headers"),
-                    None => (WITHOUT_MTU - IP_AND_UDP, "default: as with an MTU of 1500 B"),
+                    None => (WITHOUT_MTU - IP_AND_UDP, "default: value for an MTU of 1500 B"),
                 },
             };
             match carrier.overhead {
@@ -116,15 +116,15 @@ impl Resolver<'_> {
         packet.0 as u32
     }
 
-    /// Reports a rate of packets of these bytes, so many a second, that nobody could send.
+    /// Reports a rate of packets of this size that no radio could send, in packets per second.
     fn check_packet_rate(&mut self, flow: &Flow<'_, '_>, packet_rate: f64, packet: u32) {
         if packet_rate > MAX_PACKET_RATE {
-            let problem = format!("is {packet_rate:.3e} packets of {packet} B a second");
-            self.report(&flow.at("rate"), problem, "at most a million packets a second");
+            let problem = format!("means {packet_rate:.3e} packets of {packet} B per second");
+            self.report(&flow.at("rate"), problem, "at most a million packets per second");
         }
     }
 
-    /// Reports a write of `octets` that is more than the transport has in one datagram.
+    /// Reports a write of `octets` that does not fit in one datagram of the transport.
     fn check_datagram(&mut self, flow: &Flow<'_, '_>, key: &str, octets: f64) {
         let carrier = flow.carrier;
         let (name, most) = match carrier.transport {
@@ -134,7 +134,7 @@ impl Resolver<'_> {
         };
         let most = most - f64::from(carrier.overhead);
         if octets > most {
-            let beside = if carrier.overhead > 0 { " beside FEC" } else { "" };
+            let beside = if carrier.overhead > 0 { " with FEC" } else { "" };
             let problem = format!("is more than a {name} holds{beside}");
             self.report(&flow.at(key), problem, format!("at most {most} B"));
         }

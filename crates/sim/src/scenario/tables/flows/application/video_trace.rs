@@ -10,13 +10,13 @@ use crate::scenario::model;
 use crate::scenario::quantity::Size;
 use crate::scenario::traces;
 
-/// The frames of a film, each at its time, repeated without end, never blocking.
+/// Frames of a video, each at its time, repeated without end; writes do not block.
 #[derive(Deserialize, JsonSchema)]
 pub(in super::super) struct Keys {
-    /// A file beside the scenario, a bundled trace, or a trace in one of the trace directories.
+    /// Video trace: a file next to the scenario, a bundled trace, or a trace in one of the trace directories.
     #[schemars(extend("x-default" = is(traces::DEFAULT, "bundled with hopcast")))]
     file: String,
-    /// Largest payload of one packet; a larger frame is several packets.
+    /// Largest payload of one packet; hopcast splits larger frames into several packets.
     #[schemars(extend("minimum" = 1, "maximum" = 65_507, "x-default" = computed(PACKET)))]
     packet: Option<Size>,
 }

@@ -16,7 +16,7 @@ use crate::scenario::quantity::Time;
 /// Share of data in a coded frame: 60 % (N. Petrovic and M. Aboelaze, study P).
 const FEC_EFFICIENCY: f64 = 0.6;
 
-/// A channel of two states at each node; bits of frames that arrive there err by its state.
+/// A channel of two states at each node; the state sets the error rate of bits that arrive there.
 #[derive(Deserialize, JsonSchema)]
 pub(in super::super) struct Keys {
     /// Bit error rate in the good state.
@@ -25,27 +25,28 @@ pub(in super::super) struct Keys {
     /// Bit error rate in the bad state.
     #[schemars(extend("minimum" = 0, "maximum" = 0.5))]
     bad_ber: f64,
-    /// Mean time in the good state; times are exponential.
+    /// Mean time in the good state; times are exponentially distributed.
     #[schemars(extend("minimum" = 1e-6, "maximum" = 1e6))]
     good_mean: Time,
-    /// Mean time in the bad state.
+    /// Mean time in the bad state; times are exponentially distributed.
     #[schemars(extend("minimum" = 1e-6, "maximum" = 1e6))]
     bad_mean: Time,
-    /// Correction of errors.
+    /// Error correction.
     #[schemars(extend("x-default" = is("none", "none")))]
     fec: Fec,
-    /// Whether bits of the preamble and header of the physical layer err, too.
-    #[schemars(extend("x-default" = is(false, "errors are those of the octets that a frame carries")))]
+    /// Whether bits of the physical layer's preamble and header have errors, too.
+    #[schemars(extend("x-default" = is(false, "only bytes that a frame carries have errors")))]
     headers: bool,
 }
 
-/// Correction of errors.
+/// Error correction.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Fec {
-    /// None.
+    /// No correction.
     None,
-    /// RS(255, 153) over every frame: 60 % of its octets are data, and up to 51 wrong ones in each block of 255 are put right.
+    /// RS(255, 153) over every frame: 60 % of its bytes are data, and it corrects up to 51 wrong bytes in each block of
+    /// 255.
     ReedSolomon,
 }
 

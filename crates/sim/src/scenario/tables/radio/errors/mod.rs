@@ -1,4 +1,4 @@
-//! Losses on top of what reception decides: `radio.errors`. One file a model, and [`Kinds`] is the list of them.
+//! Losses in addition to those of reception: `radio.errors`. One file a model, and [`Kinds`] is the list of them.
 
 mod gilbert_elliott;
 mod packet;
@@ -14,12 +14,12 @@ use super::super::custom::Custom;
 use crate::scenario::model;
 use crate::scenario::read::Later;
 
-/// Losses on top of what `reception` decides.
+/// Losses in addition to those of `reception`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(tag = "model", deny_unknown_fields)]
 pub(super) enum Kinds {
-    /// None.
+    /// No additional losses.
     None {},
     Packet(packet::Keys),
     GilbertElliott(gilbert_elliott::Keys),

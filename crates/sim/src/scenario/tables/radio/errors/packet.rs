@@ -12,10 +12,10 @@ use crate::scenario::quantity::Shares;
 /// Independent losses at a given rate.
 #[derive(Deserialize, JsonSchema)]
 pub(in super::super) struct Keys {
-    /// Share of packets that are lost, or a list of `[time, share]`: from that time on.
+    /// Share of packets that are lost, or a list of `[time, share]`; each share holds from its time on.
     rate: Shares,
-    /// What is lost.
-    #[schemars(extend("x-default" = is("frame", "the radio loses frames, which the MAC repeats")))]
+    /// Unit of loss.
+    #[schemars(extend("x-default" = is("frame", "the radio loses frames, which the MAC retransmits")))]
     level: LossLevel,
 }
 
@@ -23,9 +23,9 @@ pub(in super::super) struct Keys {
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum LossLevel {
-    /// Frames of all kinds at a receiver, below the MAC's acknowledgement and repetition.
+    /// Frames of all kinds at a receiver; the MAC notices the loss and retransmits.
     Frame,
-    /// Packets that the MAC hands up: their frames are acknowledged and not repeated.
+    /// Packets that the MAC delivers; it has acknowledged their frames and does not retransmit.
     Network,
 }
 

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::Model;
 
-/// Friis' equation.
+/// Free space: Friis' equation.
 #[derive(Deserialize, JsonSchema)]
 pub(in super::super) struct Keys {}
 

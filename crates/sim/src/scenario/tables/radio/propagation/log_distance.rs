@@ -8,14 +8,14 @@ use super::Model;
 use crate::scenario::declare::is;
 use crate::scenario::quantity::Length;
 
-/// Power falls with a power of the distance.
+/// Received power falls with a power of the distance.
 #[derive(Deserialize, JsonSchema)]
 pub(in super::super) struct Keys {
-    /// The power of the distance with which power falls: 2 in free space, about 3 to 5 within buildings.
+    /// Exponent of the distance: 2 in free space, about 3 to 5 inside buildings.
     #[schemars(extend("minimum" = 0, "maximum" = 20))]
     exponent: f64,
-    /// Up to here power falls as in free space.
-    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e5, "x-default" = is(Length(LogDistance::DEFAULT_REFERENCE_DISTANCE), "as in ns-2 (Propagation/Shadowing dist0_ 1.0) and ns-3")))]
+    /// Distance up to which power falls as in free space.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e5, "x-default" = is(Length(LogDistance::DEFAULT_REFERENCE_DISTANCE), "ns-2 (Propagation/Shadowing dist0_ 1.0) and ns-3")))]
     reference_distance: Length,
 }
 

@@ -1,4 +1,4 @@
-//! How power falls with distance, and what makes it vary: `radio.propagation`. One file a model, and [`Kinds`] is the list of them.
+//! Path loss, and the variation around it: `radio.propagation`. One file a model, and [`Kinds`] is the list of them.
 
 mod free_space;
 mod log_distance;
@@ -24,18 +24,18 @@ use crate::scenario::quantity::{Frequency, Length};
 use crate::scenario::read::Later;
 use variation::Variation;
 
-/// How power falls with distance.
+/// Path loss: the fall of received power with distance.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(tag = "model", deny_unknown_fields)]
 pub(super) enum Kinds {
-    /// No power: frames are heard up to a distance. Any overlapping transmission within `carrier_sense` of the receiver
-    /// destroys a frame, without capture.
+    /// Reception by distance, without a calculation of power. Any overlapping transmission within `carrier_sense` of the
+    /// receiver destroys a frame, without capture.
     Range {
-        /// Frames are decoded up to here.
+        /// Distance up to which a receiver decodes frames.
         #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e7))]
         receive: Length,
-        /// Frames are sensed, and destroy others, up to here.
+        /// Distance up to which a node senses frames, and up to which frames destroy others.
         #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e7))]
         carrier_sense: Length,
     },
@@ -46,21 +46,21 @@ pub(super) enum Kinds {
     Custom(WithPower<Custom>),
 }
 
-/// The keys of a model in which power falls with distance.
+/// The keys of a path loss model.
 trait Model: Send + Sync + 'static {
     /// The model of a run for a carrier frequency in hertz.
     fn make(&self, frequency: f64) -> Box<dyn propagation::Propagation>;
 }
 
-/// The keys of a model, and those that all models with power have.
+/// The keys of a model, and those that all models with power share.
 #[derive(Deserialize)]
 pub(super) struct WithPower<K>(K, Power);
 
-/// What all models with power have.
+/// Keys that all models with power share.
 #[derive(Deserialize, JsonSchema)]
 struct Power {
     /// Carrier frequency.
-    #[schemars(extend("minimum" = 1e6, "maximum" = 1e12, "x-default" = computed("that of `radio.channel`; 914 MHz under profile `ns-2`")))]
+    #[schemars(extend("minimum" = 1e6, "maximum" = 1e12, "x-default" = computed("frequency of `radio.channel`; 914 MHz under profile `ns-2`")))]
     frequency: Option<Frequency>,
 }
 
@@ -83,12 +83,12 @@ impl<K: JsonSchema> JsonSchema for WithPower<K> {
     }
 }
 
-/// The default of both models that have a ground.
+/// The default of both models with a ground.
 fn antenna_height() -> Value {
-    is("1.5 m", "a device carried by a person, and ns-2's Z_ 1.5")
+    is("1.5 m", "a device carried by a person, and Z_ 1.5 in ns-2")
 }
 
-/// What the propagation says.
+/// What the propagation determines.
 pub(super) struct Resolved {
     pub(super) propagation: model::Propagation,
     pub(super) shadowing: Option<model::Shadowing>,
@@ -103,7 +103,7 @@ impl Resolver<'_> {
                 if carrier_sense.0 < receive.0 {
                     self.report(
                         &["radio", "propagation", "carrier_sense"],
-                        format!("is less than receive ({receive}): frames would be decoded that are not sensed"),
+                        format!("is less than receive ({receive}): nodes would decode frames that they cannot sense"),
                         format!("at least {receive}"),
                     );
                 }
@@ -146,7 +146,7 @@ impl Resolver<'_> {
         let path = ["radio", "propagation", "frequency"];
         let of_profile = self.ledger.of_profile(&path);
         let frequency = self.ledger.pick(&path, given, || match channel {
-            Some(frequency) => (Frequency(frequency), "default: that of radio.channel".into()),
+            Some(frequency) => (Frequency(frequency), "default: frequency of radio.channel".into()),
             None => of_profile.unwrap_or_else(|| {
                 (Frequency(standard.default_channel().frequency), format!("default: the first channel of {standard}"))
             }),

@@ -7,10 +7,10 @@ use serde::Deserialize;
 use super::{Model, antenna_height};
 use crate::scenario::quantity::Length;
 
-/// Free space up to the crossover distance, reflection from the ground beyond.
+/// Free space up to the crossover distance, reflection from the ground beyond it.
 #[derive(Deserialize, JsonSchema)]
 pub(in super::super) struct Keys {
-    /// Height of both antennas.
+    /// Height of both antennas above the ground.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e5, "x-default" = antenna_height()))]
     antenna_height: Length,
 }

@@ -8,11 +8,11 @@ use super::{Model, antenna_height};
 use crate::scenario::declare::is;
 use crate::scenario::quantity::Length;
 
-/// The sum of the direct ray and the one that the ground reflects, with their phases: power rises and falls with
+/// The sum of the direct ray and the ray that the ground reflects, with their phases: power rises and falls with
 /// distance.
 #[derive(Deserialize, JsonSchema)]
 pub(in super::super) struct Keys {
-    /// Height of both antennas.
+    /// Height of both antennas above the ground.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e5, "x-default" = antenna_height()))]
     antenna_height: Length,
     /// Relative permittivity of the ground.
@@ -23,13 +23,13 @@ pub(in super::super) struct Keys {
     polarization: Polarization,
 }
 
-/// Direction of the electric field over the ground.
+/// Direction of the electric field.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Polarization {
-    /// Along the ground.
+    /// Parallel to the ground.
     Horizontal,
-    /// Upright.
+    /// Perpendicular to the ground.
     Vertical,
 }
 

@@ -1,4 +1,4 @@
-//! What makes power differ from the mean: shadowing and fading.
+//! Variation of power around the mean: shadowing and fading.
 
 use hopcast_radio::fading::Distribution;
 use schemars::JsonSchema;
@@ -9,52 +9,54 @@ use crate::scenario::declare::{computed, is};
 use crate::scenario::model;
 use crate::scenario::quantity::{Frequency, Length, Level};
 
-/// What makes power differ from the mean at that distance.
+/// Variation of power around its mean at a distance.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Variation {
     /// Standard deviation of log-normal shadowing.
     #[schemars(extend("minimum" = 0, "maximum" = 40, "x-default" = is("0 dB", "none")))]
     shadowing: Level,
-    /// What shadowing is drawn for.
-    #[schemars(extend("x-default" = is("link", "what stands in the way stays there")))]
+    /// Scope of one shadowing value.
+    #[schemars(extend("x-default" = is("link", "obstacles do not move")))]
     #[expect(dead_code, reason = "read where there is shadowing")]
     shadowing_per: Option<ShadowingPer>,
     /// Distance over which the correlation of a link's shadowing falls to 1/e; with `shadowing_per = "link"`.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e7, "x-default" = is("20 m", "measured between low antennas in streets (Wang, Tameh, Nix 2008)")))]
     decorrelation_distance: Option<Length>,
-    /// Distribution of power over many paths.
+    /// Distribution of the power received over many paths.
     #[schemars(extend("x-default" = is("none", "none")))]
     fading: Fading,
-    /// Of `rician` fading: power of the steady wave over that of the scattered ones, a plain ratio.
+    /// Rician factor, for `rician` fading only: power of the steady wave divided by that of the scattered waves, as a
+    /// plain ratio.
     #[schemars(extend("minimum" = 0, "maximum" = 1e6, "x-default" = is(6.0, "7.8 dB, a clear path among others")))]
     k: Option<f64>,
-    /// Of `nakagami` fading: its shape; 1 is Rayleigh.
+    /// Shape of `nakagami` fading; 1 is Rayleigh.
     #[schemars(extend("minimum" = 0.5, "maximum" = 1e6, "x-default" = is(1.0, "Rayleigh")))]
     m: Option<f64>,
-    /// Largest Doppler frequency: fading is then a function of time, the same in both directions of a link.
-    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e6, "x-default" = computed("each frame has a fading of its own at each receiver")))]
+    /// Largest Doppler frequency, which makes fading a function of time, the same in both directions of a link.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e6, "x-default" = computed("a separate draw for each frame at each receiver")))]
     doppler: Option<Frequency>,
 }
 
-/// What shadowing is drawn for.
+/// Scope of one shadowing value.
 #[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum ShadowingPer {
-    /// The places of both ends: the same in both directions, at all times, and alike for places close by.
+    /// The positions of both ends: the value is the same in both directions and at all times, and similar for positions
+    /// close by.
     Link,
-    /// Each frame and receiver, as ns-2 has it.
+    /// Each frame at each receiver, as in ns-2.
     Frame,
 }
 
-/// Distribution of power over many paths.
+/// Distribution of the power received over many paths.
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Fading {
-    /// None.
+    /// No fading.
     None,
-    /// Scattered waves alone.
+    /// Scattered waves only.
     Rayleigh,
-    /// One steady wave among scattered ones.
+    /// One steady wave among scattered waves.
     Rician,
     /// Gamma-distributed power.
     Nakagami,
@@ -72,7 +74,7 @@ impl Resolver<'_> {
         let decorrelation = match self.ledger.read(&path("shadowing_per")) {
             ShadowingPer::Frame => {
                 if given.decorrelation_distance.is_some() {
-                    let problem = "says nothing: with shadowing_per = \"frame\" no two frames are alike";
+                    let problem = "has no effect: with shadowing_per = \"frame\" no two frames have the same shadowing";
                     self.report(&path("decorrelation_distance"), problem, "shadowing_per = \"link\"");
                 }
                 None
