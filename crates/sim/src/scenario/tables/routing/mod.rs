@@ -78,7 +78,7 @@ impl Resolver<'_> {
         if let Routing::Static {} = routing {
             match given {
                 Some(_) => {
-                    self.report(&path, "has no effect: static routes exist from the start", "a routing protocol")
+                    self.report(&path, "has no effect: static routes exist from the start", "a routing protocol");
                 }
                 None => self.ledger.note(&path, "none", "no packet waits for a static route"),
             }
