@@ -1,7 +1,7 @@
 """hopcast: media streaming over wireless ad hoc networks.
 
-`Scenario` says what to simulate, `run` simulates it, and its `Result` holds tables and draws figures; `hopcast.stream` carries
-media between real hosts::
+Define a simulation with `Scenario`, simulate it with `run`, and get tables and figures from the `Result`.
+`hopcast.stream` carries media between real hosts::
 
     import hopcast
 
@@ -41,7 +41,7 @@ _HOMES = {
     "run": "hopcast.results",
     "Scenario": "hopcast.scenario",
 }
-"""The modules of these names; the others are of `hopcast.errors`."""
+"""The module of each public name; the other names are in `hopcast.errors`."""
 
 
 def __getattr__(name: str) -> object:

@@ -1,4 +1,4 @@
-"""One object for several replications: means, with confidence intervals beside them."""
+"""Combine several replications in one object: means with confidence intervals."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from typing import Any
 from hopcast.statistics import ci95, mean
 
 SUMMED = ("events", "user_s", "simulated_s")
-"""Costs that add up over replications. The others are those of the dearest: they ran side by side."""
+"""Costs that add up over replications. Other costs are those of the slowest replication, since replications run at
+the same time.
+"""
 
 
 def aggregate(texts: list[str]) -> dict[str, Any]:
-    """The object of `hopcast run --json` from those of its replications, which are JSON texts in the order of seeds.
+    """Return the object of `hopcast run --json` from the objects of its replications, given as JSON texts in the
+    order of seeds.
 
-    One replication passes through as it is. Beyond, each number of a flow, of a node and of the totals is the mean,
-    and `<field>_ci95` stands beside it. A number that a replication could not measure (`null`: the delay of a flow
-    of which nothing arrived) is left out of the mean.
+    A single replication stays as it is. With several, each number of a flow, of a node and of the totals is the mean,
+    and `<field>_ci95` next to it is half the width of its interval. The mean leaves out a number that a replication
+    could not measure (`null`: the delay of a flow without arrivals).
     """
     documents = [json.loads(text) for text in texts]
     first = documents[0]
@@ -38,7 +41,7 @@ def aggregate(texts: list[str]) -> dict[str, Any]:
 
 
 def _rows(tables: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """Records of the same thing stand at the same place: a scenario has its flows and nodes in a fixed order."""
+    """Records are matched by position: a scenario has its flows and nodes in a fixed order."""
     return [_record(list(records)) for records in zip(*tables, strict=True)]
 
 
@@ -68,5 +71,5 @@ def _cost(costs: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _is_number(value: object) -> bool:
-    """Or nothing where a number should be."""
+    """Whether all values are numbers, or `None` in place of a number."""
     return value is None or (isinstance(value, int | float) and not isinstance(value, bool))

@@ -1,6 +1,6 @@
 """Applications written in Python, for prototypes.
 
-A class of such applications gets a name with the scenario, and `flows.application` uses it under that name::
+Pass a class to the scenario under a name; `flows.application` uses it under that name::
 
     import hopcast
     from hopcast.application import Application
@@ -28,9 +28,9 @@ A class of such applications gets a name with the scenario, and `flows.applicati
     parameters = {"count": 5, "packet": 500, "pause": 0.1}
     hopcast.run(scenario.set("flows.f.application", {"kind": "custom", "name": "bursts", "parameters": parameters}))
 
-`examples/sensor_poll.py` is a whole one, in which two applications answer each other. Each flow of each replication has an application
-of its own, and hopcast may make more than one object for it. All times are seconds since the start of the run. A call takes about a
-microsecond, and a write four calls.
+`examples/sensor_poll.py` is a complete example, in which two applications answer each other. Each flow of each
+replication gets a separate application, and hopcast may create more than one object for it. All times are seconds
+since the start of the run. A call takes about a microsecond, and a write four calls.
 """
 
 from __future__ import annotations
@@ -42,70 +42,82 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """Media of which each write is as long as the others, such as audio."""
+    """Media with writes of equal length, such as audio."""
 
     interval: float
-    """How long each write lasts, in seconds."""
+    """Playing time of each write, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Film:
-    """Media of frames at even intervals, each cut into packets of which one is a write. It repeats without end."""
+    """Media of frames at even intervals, repeated without end. Each frame is cut into packets, one per write."""
 
     frames: Sequence[int]
-    """The sizes of the frames, in bytes. A frame without bytes is not written, and the one before is shown for longer."""
+    """Sizes of the frames in bytes. A frame of 0 bytes is not written, and the player shows the frame before for
+    longer.
+    """
     interval: float
-    """How long a frame is shown, in seconds."""
+    """Time for which a frame is shown, in seconds."""
     packet: int
-    """The largest packet, in bytes; the last one of a frame is shorter."""
+    """Largest packet in bytes; the last packet of a frame is shorter."""
 
 
 Timeline = Constant | Film
-"""How far each write takes the media."""
+"""Playing time of each write."""
 
 
 class Application(ABC):
-    """What writes data into one flow: the base of custom applications.
+    """Base of custom applications: writes data into one flow.
 
-    The constructor gets the start of the flow, in seconds since the start of the run, and a stream of random numbers for it, and the
-    parameters of the scenario as keyword arguments; one that it does not take is an error of the scenario. Over UDP and DCCP each write
-    is a datagram, over TCP bytes of the stream. When the time of `poll_timeout` has come, hopcast asks `poll_write` how much to write,
-    writes it, and calls `handle_written`. An exception ends the run: it is the cause of the `RunError` that `hopcast.run` raises.
+    The constructor gets the start of the flow in seconds since the start of the run, a stream of random numbers, and
+    the parameters of the scenario as keyword arguments; an unknown one is an error of the scenario. Over UDP and DCCP
+    each write is a datagram, over TCP bytes of the stream. At the time of `poll_timeout`, hopcast asks `poll_write`
+    how much to write, writes it, and calls `handle_written`. An exception ends the run: it is the cause of the
+    `RunError` that `hopcast.run` raises.
     """
 
     largest_write: int
-    """Bytes that no write exceeds, at least 1. Like the other attributes it must be set by the class or its constructor, and never
-    changes."""
+    """Size limit of writes in bytes, at least 1. The class or its constructor must set this and the other attributes,
+    and never change them.
+    """
     is_blocking: bool = False
-    """Whether a write waits until the transport has room, as those of `bulk` do. Otherwise what there is no room for is lost, as with
-    `cbr`."""
+    """Whether a write waits until the transport has room, as with `bulk`. Otherwise data that does not fit is lost,
+    as with `cbr`.
+    """
     is_finite: bool = False
-    """Whether the application ends with a certain amount; goodput then counts up to its arrival."""
+    """Whether the application ends after a certain amount; goodput then counts up to its arrival."""
     timeline: Timeline | None = None
-    """How far each write takes the media, if it is media that a `player` can show."""
+    """Playing time of each write, for media that a `player` can show."""
 
     @abstractmethod
     def poll_write(self, now: float) -> int | None:
-        """Bytes of the write that is due: from 1 to `largest_write`. Asked when the time of `poll_timeout` has come; `None` is an error
-        then. Changes nothing."""
+        """Return the bytes of the write that is due: from 1 to `largest_write`. Called at the time of `poll_timeout`;
+        `None` is then an error. Changes nothing.
+        """
 
     @abstractmethod
     def handle_written(self, now: float) -> None:
-        """The write is done: accepted, or, if the application does not block, lost for lack of room. A blocking write may return later
-        than it was due."""
+        """Called when the write is done: accepted, or, if the application does not block, lost for lack of room. A
+        blocking write may return later than it was due.
+        """
 
     @abstractmethod
     def poll_timeout(self) -> float | None:
-        """When the next write is due; at once, if that has passed. `None`: never, the application has ended. Infinite: it waits for
-        what it may receive. Read after the constructor, `handle_written` and `handle_received`."""
+        """Return the time of the next write; at once if it has passed. `None`: never, the application has ended.
+        Infinite: it waits for data that it may receive. Called after the constructor, `handle_written` and
+        `handle_received`.
+        """
 
     def handle_received(self, octets: int, now: float) -> None:  # noqa: B027 - few applications listen
-        """`octets` bytes have arrived of the flow that `listens_to` names: a datagram, or, over TCP, what could be read at once.
+        """Called when `octets` bytes have arrived on the flow that `listens_to` names: a datagram, or, over TCP, the
+        bytes that could be read at once.
 
-        Called from the start of the flow to its end or stop. May change the next write and when it is due, unless that is due already.
+        hopcast calls this from the start of the flow to its end or stop. It may change the next write and its time,
+        unless that write is due already.
         """
 
     def expires(self) -> float | None:
-        """When the write that is due is not worth sending any more; `None`: never. Asked before `handle_written`, of use over UDP
-        only."""
+        """Return the time after which the pending write is no longer worth sending; `None`: never. Called before
+        `handle_written`; it has an effect over UDP only.
+        """
         return None

@@ -1,4 +1,4 @@
-"""Two runs side by side: a measured one and a simulated one, or any two whose flows have the same names."""
+"""Compare two runs: a measured and a simulated one, or any two whose flows have the same names."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DRAWN = ("goodput_bps", "loss_ratio", "delay_mean_s")
-"""What the figure shows; the table has all of `FLOW_COLUMNS`."""
+"""Quantities in the figure; the table has all of `FLOW_COLUMNS`."""
 
 
 class NotComparable(HopcastError):
-    """Something is not the result of a run, or shares no flow with the other one."""
+    """A file is not the result of a run, or two runs have no flow in common."""
 
 
 @dataclass(frozen=True)
@@ -32,18 +32,18 @@ class Run:
     kind: str
     """`"simulated"` or `"measured"`."""
     flows: dict[str, dict[str, Any]]
-    """By name, in their order."""
+    """Flows by name, in their order."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """One quantity of one flow in both runs. Values are in `unit`; `None` where a run could not measure it."""
+    """One quantity of one flow in both runs. Values are in `unit`; `None` if a run could not measure it."""
 
     flow: str
     quantity: str
     unit: str
     field: str
-    """In the object of a run."""
+    """Name of the field in the object of a run."""
     first: float | None
     first_ci95: float | None
     """Half the width of the 95 % interval; `None` for a single run."""
@@ -52,7 +52,7 @@ class Line:
 
     @property
     def ratio(self) -> float | None:
-        """The first by the second; `None` where there is none."""
+        """Ratio of the first value to the second; `None` if there is none."""
         if self.first is None or not self.second:
             return None
         ratio = self.first / self.second
@@ -61,16 +61,16 @@ class Line:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two runs, and what their flows have in common."""
+    """Two runs, and the quantities of the flows that they have in common."""
 
     runs: tuple[Run, Run]
     labels: tuple[str, str]
     lines: list[Line]
     lonely: tuple[list[str], list[str]]
-    """Flows that only the first run has, and those that only the second has."""
+    """Flows that only the first run has, and flows that only the second has."""
 
     def document(self) -> dict[str, Any]:
-        """As one JSON object; values are in `unit`."""
+        """The comparison as one JSON object; values are in `unit`."""
         return {
             "runs": [
                 {"label": label, "path": run.path, "kind": run.kind, "other_flows": lonely}
@@ -92,7 +92,7 @@ class Comparison:
         }
 
     def plot(self) -> Figure:
-        """Goodput, loss and mean delay of each flow, with 95 % intervals where there are any."""
+        """Draw goodput, loss and mean delay of each flow, with 95 % intervals if there are any."""
         from hopcast.figures import Group, panels
 
         flows = list(dict.fromkeys(line.flow for line in self.lines))
@@ -109,8 +109,9 @@ class Comparison:
 
 
 def compare(first: str | os.PathLike[str], second: str | os.PathLike[str]) -> Comparison:
-    """Set two results side by side: folders of `hopcast run --out` or `probe send --out`, or what `--json` printed, in
-    a file. Flows belong together by their names. Raises `NotComparable`."""
+    """Compare two results: folders of `hopcast run --out` or `probe send --out`, or files with the output of
+    `--json`. Flows are matched by name. Raises `NotComparable`.
+    """
     runs = (load(first), load(second))
     flows = [name for name in runs[0].flows if name in runs[1].flows]
     if not flows:
@@ -127,7 +128,7 @@ def compare(first: str | os.PathLike[str], second: str | os.PathLike[str]) -> Co
 
 
 def load(path: str | os.PathLike[str]) -> Run:
-    """The run in a folder or a JSON file. Raises `NotComparable`."""
+    """Read the run in a folder or a JSON file. Raises `NotComparable`."""
     place = Path(path)
     file = place / "run.json" if place.is_dir() else place
     try:
@@ -148,7 +149,7 @@ def _value(run: Run, flow: str, field: str, factor: float) -> tuple[float | None
 
 
 def _labels(runs: tuple[Run, Run]) -> tuple[str, str]:
-    """What they are, or where they are if that is the same."""
+    """Labels of the two runs: their kinds, or their paths if the kinds are the same."""
     first, second = runs
     if first.kind != second.kind:
         return first.kind, second.kind

@@ -1,6 +1,6 @@
 """Congestion controls of TCP written in Python, for prototypes.
 
-A class of such objects gets a name with the scenario, and a flow uses it under that name::
+Pass a class to the scenario under a name; flows use it under that name::
 
     import hopcast
     from hopcast.congestion import CongestionControl
@@ -17,50 +17,55 @@ A class of such objects gets a name with the scenario, and a flow uses it under 
     scenario = scenario.set("flows.bulk.transport.congestion", {"name": "fixed", "parameters": {"segments": 4}})
     hopcast.run(scenario)
 
-Each end of each connection of each replication has an object of its own. What an object does must follow from what it is
-told, so that a run can be repeated: no clock, no random numbers but from a generator with a fixed seed, nothing that
-objects share. A call takes about a microsecond, and replications that run side by side take turns in Python.
+Each end of each connection of each replication gets a separate object. Its behaviour must depend only on its inputs,
+so that a run can be repeated: no clock, no random numbers except from a generator with a fixed seed, no state shared
+between objects. A call takes about a microsecond, and replications that run in parallel take turns in Python.
 """
 
 from __future__ import annotations
 
 UNLIMITED = 2**32 - 1
-"""A slow start threshold before the first loss."""
+"""Slow start threshold before the first loss."""
 
 
 class CongestionControl:
     """Congestion control of TCP: subclass it, and change the window as the connection reports events.
 
-    When something is lost is decided by the connection, as is what duplicate acknowledgements add to the window during
-    fast recovery. All amounts are bytes, all times seconds. `window` and `slow_start_threshold` are read after each
-    call. The parameters of the scenario are keyword arguments of the constructor; one that it does not take is an error of
-    the scenario. An exception ends the run: it is the cause of the `RunError` that `hopcast.run` raises.
+    The connection detects losses, and adjusts the window for duplicate acknowledgements during fast recovery. All
+    amounts are in bytes, all times in seconds. hopcast reads `window` and `slow_start_threshold` after each call.
+    Parameters of the scenario are keyword arguments of the constructor; an unknown one is an error of the scenario.
+    An exception ends the run: it is the cause of the `RunError` that `hopcast.run` raises.
     """
 
     window: int = 1
-    """The congestion window; at least 1, and for data to flow at least a segment."""
+    """Congestion window; at least 1, and at least a segment for data to flow."""
 
     slow_start_threshold: int = UNLIMITED
-    """For the results only."""
+    """Slow start threshold, for the results only."""
 
     def on_established(self, segment: int, initial_window: int) -> None:
-        """The handshake is done: size of a full segment, and what may be sent at once."""
+        """Called after the handshake with the size of a full segment and the initial window."""
         self.window = initial_window
 
     def on_ack(self, acked: int, flight: int, rtt: float | None, now: float) -> None:
-        """`acked` bytes were acknowledged for the first time outside of fast recovery; before that, `flight` were in flight.
+        """Called when `acked` bytes were acknowledged for the first time outside of fast recovery; before that,
+        `flight` bytes were in flight.
 
-        `rtt` is the smoothed round-trip time, once measured.
+        `rtt` is the smoothed round-trip time, or `None` before the first measurement.
         """
 
     def on_loss(self, flight: int, now: float) -> None:
-        """A loss was found with `flight` bytes outstanding, at most `window`: fast recovery begins."""
+        """Called when a loss was found with `flight` bytes outstanding, at most `window`: fast recovery begins."""
 
     def on_recovered(self, limit: int, now: float) -> None:
-        """Fast recovery ends: the window is to be the slow start threshold, or `limit` if that is less."""
+        """Called when fast recovery ends: set the window to the slow start threshold, or to `limit` if that is
+        less.
+        """
 
     def on_timeout(self, flight: int, first: bool, now: float) -> None:
-        """The retransmission timer ran out with `flight` bytes outstanding; `first` unless it did so for the same data."""
+        """Called when the retransmission timer expired with `flight` bytes outstanding; `first` is false if it has
+        expired for the same data before.
+        """
 
     def on_idle(self) -> None:
-        """Sending is about to start again after longer than a retransmission timeout."""
+        """Called before sending starts again after a pause longer than a retransmission timeout."""

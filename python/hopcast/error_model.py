@@ -1,6 +1,6 @@
 """Error models written in Python, for prototypes.
 
-A class of such models gets a name with the scenario, and `radio.errors` uses it under that name::
+Pass a class to the scenario under a name; `radio.errors` uses it under that name::
 
     import hopcast
     from hopcast.error_model import ErrorModel, ReceivedFrame
@@ -18,8 +18,8 @@ A class of such models gets a name with the scenario, and `radio.errors` uses it
     parameters = {"period": 0.1, "length": 0.02, "longest": 100}
     hopcast.run(scenario.set("radio.errors", {"model": "custom", "name": "jammer", "parameters": parameters}))
 
-Each replication has a model of its own. It is asked once for each frame and each station that would otherwise receive it. A call takes
-about a microsecond.
+Each replication gets a separate model. hopcast calls it once for each frame and each station that would otherwise
+receive the frame. A call takes about a microsecond.
 """
 
 from __future__ import annotations
@@ -29,36 +29,39 @@ from typing import Literal, NamedTuple
 
 
 class ReceivedFrame(NamedTuple):
-    """A frame that a station has received, if no error model loses it."""
+    """A frame that a station has received, unless the error model loses it."""
 
     kind: Literal["data", "management", "rts", "cts", "ack"]
-    """What kind of frame it is."""
+    """Kind of frame."""
     transmitter: int
-    """The number of the radio that sent it. Radios are counted from zero, in the order of the nodes, and of a node's radios."""
+    """Number of the radio that sent it. Radios are counted from zero, in the order of nodes, and of the radios of a
+    node.
+    """
     receiver: int
-    """The number of the radio that received it, whomever it is for."""
+    """Number of the radio that received it, regardless of its destination."""
     length: int
     """Length of the MPDU with FCS, in bytes."""
     data_rate: float
     """Rate at which these bytes were sent, in b/s."""
     power: float
-    """Received power in dBm. Without meaning where propagation is `range`."""
+    """Received power in dBm. Not meaningful with propagation `range`."""
     start: float
-    """When preamble and PLCP header had arrived, in seconds since the start of the run."""
+    """Time at which preamble and PLCP header had arrived, in seconds since the start of the run."""
     end: float
-    """When the whole frame had arrived, in seconds since the start of the run."""
+    """Time at which the whole frame had arrived, in seconds since the start of the run."""
 
 
 class ErrorModel(ABC):
-    """How likely frames are lost that were received: the base of custom models.
+    """Base of custom error models: the probability that received frames are lost.
 
-    The constructor gets streams of random numbers (`hopcast.random.Streams`), and the parameters of the scenario as keyword arguments;
-    one that it does not take is an error of the scenario. An exception ends the run: it is the cause of the `RunError` that
-    `hopcast.run` raises.
+    The constructor gets streams of random numbers (`hopcast.random.Streams`), and the parameters of the scenario as
+    keyword arguments; an unknown one is an error of the scenario. An exception ends the run: it is the cause of the
+    `RunError` that `hopcast.run` raises.
     """
 
     @abstractmethod
     def loss(self, frame: ReceivedFrame) -> float:
-        """The probability, from 0 to 1, that the frame is lost at its receiver. hopcast draws for each frame and receiver, so that the
-        order of frames does not matter. A model with states keeps to this if these move with time, and each draws from a stream of its
-        own."""
+        """Return the probability, from 0 to 1, that the receiver loses the frame. hopcast draws separately for each
+        frame and receiver, so that the order of frames does not matter. This also holds for a model with states if
+        each state changes with time and draws from a separate stream.
+        """

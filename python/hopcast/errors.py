@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions. The extension module raises these same classes."""
+"""Exceptions of hopcast. The extension module raises these same classes."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ if TYPE_CHECKING:
 
 
 class HopcastError(Exception):
-    """Base of every error that hopcast reports."""
+    """Base of all errors that hopcast raises."""
 
 
 class ScenarioError(HopcastError, ValueError):
     """A scenario is wrong. Nothing was run.
 
-    `file` is where it was read from (`--set` for a value changed on the way) and `line` its line, where known; `field`
-    the dotted name of the value at fault, empty where it is the file as a whole; `value` what stood there, if anything;
-    `message` says what is wrong and what would be right. `others` are further errors of the same scenario, found in the
-    same pass.
+    * `file`: where hopcast read the scenario (`--set` for an override), and `line` its line, if known.
+    * `field`: dotted key of the wrong value; empty if the error concerns the file as a whole.
+    * `value`: the value as written, if there is one.
+    * `message`: what is wrong and what would be right.
+    * `others`: further errors of the same scenario from the same pass.
     """
 
     def __init__(
@@ -48,14 +49,14 @@ class ScenarioError(HopcastError, ValueError):
 
 
 class OutputError(HopcastError, OSError):
-    """A folder for results can't be written, found out before anything ran."""
+    """A folder for results can't be written. hopcast checks this before it runs anything."""
 
 
 class RunError(HopcastError, RuntimeError):
-    """A run failed on the way: results could not be written, say. Replications that had finished are kept.
+    """A run failed, for example because results could not be written. Finished replications are kept.
 
-    `finished` holds them as the extension module made them, `result` the same as a `hopcast.Result`, or `None` where
-    not one had finished; `wanted` is how many there should have been.
+    `finished` holds the finished replications as the extension module made them, `result` the same as a
+    `hopcast.Result`, or `None` if none had finished; `wanted` is the number that was asked for.
     """
 
     def __init__(self, message: str, finished: Sequence[_core.RunResult] = (), wanted: int = 0) -> None:
@@ -70,10 +71,10 @@ class RunError(HopcastError, RuntimeError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C came during a run. Replications that had finished are kept.
+    """Ctrl-C interrupted a run. Finished replications are kept.
 
-    `finished` holds them as the extension module made them, `result` the same as a `hopcast.Result`, or `None` where
-    not one had finished; `wanted` is how many there should have been.
+    `finished` holds the finished replications as the extension module made them, `result` the same as a
+    `hopcast.Result`, or `None` if none had finished; `wanted` is the number that was asked for.
     """
 
     def __init__(self, finished: Sequence[_core.RunResult], wanted: int) -> None:
@@ -87,5 +88,5 @@ class Interrupted(KeyboardInterrupt):
 
 
 def finished_of(finished: int, wanted: int) -> str:
-    """How many replications there are of how many."""
+    """How many replications of how many have finished, as text."""
     return f"{finished} of {wanted} replication{'' if wanted == 1 else 's'} finished"

@@ -1,11 +1,11 @@
-"""Models written in Python, by kind and by the names that scenarios use.
+"""Custom models written in Python, by kind and by the names that scenarios use.
 
-Each kind has a base class that says what a model is told and what it says: `hopcast.application.Application`,
-`hopcast.congestion.CongestionControl`, `hopcast.error_model.ErrorModel`, `hopcast.mobility.Mobility`,
-`hopcast.propagation.Propagation`, `hopcast.routing.Routing`. What it does must follow from what it is told, so that a run can be
-repeated: no clock, no random numbers but those of the streams that it is handed, nothing that objects share. To check the parameters
-of a scenario, objects are made when the scenario is, which no run uses.
-Replications that run side by side take turns in Python.
+Each kind has a base class, which documents the calls: `hopcast.application.Application`, `hopcast.congestion.CongestionControl`,
+`hopcast.error_model.ErrorModel`, `hopcast.mobility.Mobility`, `hopcast.propagation.Propagation`,
+`hopcast.routing.Routing`. The behaviour of a model must depend only on its inputs, so that a run can be repeated: no
+clock, no random numbers except from the streams that it gets, no state shared between objects. When a scenario is
+made, hopcast creates extra objects to check the parameters; no run uses them. Replications that run in parallel take
+turns in Python.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ Entry = tuple[str, str, Callable[..., Any]]
 
 @dataclass(frozen=True, kw_only=True)
 class Extensions:
-    """Classes of models by the names that a scenario uses, each kind under the key of the scenario that names its models."""
+    """Classes of models by the names that a scenario uses. Each kind is a field, named like the key of the scenario
+    that selects its models.
+    """
 
     application: Mapping[str, Callable[..., Application]] = field(default_factory=dict)
     """`flows.application = { kind = "custom", name = NAME, parameters = { … } }`"""
@@ -53,15 +55,16 @@ class Extensions:
         )
 
     def __or__(self, other: Extensions) -> Extensions:
-        """The classes of both; where two have the same kind and name, that of `other`."""
+        """Combine both; the class in `other` wins where two have the same kind and name."""
         return Extensions(
             **{kind.name: {**getattr(self, kind.name), **getattr(other, kind.name)} for kind in fields(self)}
         )
 
 
 def load(source: str) -> Extensions:
-    """The `EXTENSIONS` of a Python file (`models.py`), which is executed, or of a module that Python finds (`package.models`). Raises
-    `PythonFileError`."""
+    """Return the `EXTENSIONS` of a Python file (`models.py`), which hopcast executes, or of a module that Python can
+    import (`package.models`). Raises `PythonFileError`.
+    """
     if source.endswith(".py"):
         module = execute(source, "extension")
     else:

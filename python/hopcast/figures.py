@@ -1,4 +1,6 @@
-"""Figures in one look. They carry no background and no fixed ink, so that a page can show them on light or dark."""
+"""Figures in one style. They have no background and no fixed text colour, so that a page can show them on light or
+dark.
+"""
 
 from __future__ import annotations
 
@@ -27,24 +29,26 @@ if TYPE_CHECKING:
     from hopcast.studies.rows import Row
 
 COLOURS = ("#3987cf", "#e07b2e", "#38a169", "#b565c9", "#d64f6b", "#8a8f3c")
-"""Apart from each other for most colour-blind eyes, and legible on white and on near-black."""
+"""Colours that most colour-blind people can tell apart, and that are legible on white and on near-black."""
 MARKERS = ("o", "s", "^", "D", "v", "P")
 LITERAL: Any = {"text.parse_math": False}
-"""For names: they are no formulas, whatever stands in them. Numbers on a logarithmic axis are."""
+"""Settings for names, which are not formulas whatever characters they contain. Numbers on a logarithmic axis are
+formulas.
+"""
 INK = "#6f7782"
-"""Of text and axes: legible on white and on near-black. `svg` turns it into the ink of the page."""
+"""Colour of text and axes: legible on white and on near-black. `svg` replaces it with the text colour of the page."""
 WIDTH, HEIGHT = 6.4, 3.4
-"""Inches."""
+"""Size in inches."""
 ROOM = WIDTH - 0.9
-"""Inches of the width that the numbers and the label of the axis leave."""
+"""Inches of the width that remain besides the numbers and the label of the axis."""
 GAP = 0.04
-"""Inches between a number or label and the middle between it and the next one."""
+"""Inches between a number or label and the middle of the gap to the next one."""
 PAPER = "paper"
-"""In legends."""
+"""Line length in legends."""
 HOLLOW: Any = {"linestyle": ":", "linewidth": 1.0, "markerfacecolor": "none", "markersize": 8.0}
-"""Of what a paper says: around the mark of what is measured where both are alike."""
+"""Marker of a paper's value, drawn around the mark of the measured value where both are equal."""
 PAGE_FONTS = "'DejaVu Sans', Verdana, sans-serif"
-"""On a page: the font by which places were computed, one of its widths, or whatever the reader has."""
+"""Font on a page: the one by which positions were computed, one of the same width, or any that the reader has."""
 LONG = re.compile(r"-?\d+\.\d{3,}")
 """Numbers with more than two decimals."""
 
@@ -76,7 +80,7 @@ STYLE: Any = {
 
 
 Entry = tuple[Any, str]
-"""Of a legend: what is drawn and its name. Axes pass over names that begin with an underscore."""
+"""An entry of a legend: the drawn object and its name. Axes skip names that begin with an underscore."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +93,9 @@ class Line:
 
 @dataclass(frozen=True)
 class Curve:
-    """A labelled curve over time; `None` is a gap. `colour` is its place among the colours, `half_widths` those of the intervals
-    about the values, where there are several replications."""
+    """A labelled curve over time; `None` is a gap. `colour` is an index of the colours, `half_widths` those of the
+    intervals around the values, with several replications.
+    """
 
     label: str
     seconds: Sequence[float]
@@ -101,8 +106,9 @@ class Curve:
 
 @dataclass(frozen=True)
 class Group:
-    """Bars of one colour, one for each label of the axis: heights (not a number where there is none), half the widths of their
-    intervals, and what a paper says of them."""
+    """Bars of one colour, one for each label of the axis: heights (NaN for none), half the widths of their intervals,
+    and the paper's values.
+    """
 
     label: str
     heights: Sequence[float]
@@ -121,8 +127,9 @@ class Group:
 
 
 def lines(drawn: Sequence[Line], *, x: str, y: str, doubling: bool = False) -> Figure:
-    """Rows of a study against a parameter, and dotted what the paper says of them. `doubling` sets sizes that double each time at
-    even distances. Where the parameter has one value, there are bars."""
+    """Draw rows of a study against a parameter, and the paper's values dotted. `doubling` places sizes that double
+    each time at equal distances. If the parameter has only one value, the figure has bars.
+    """
     places = sorted({at for line in drawn for at, _ in line.points})
     if len(places) == 1:
         groups = [Group.of(line.label, [row for _, row in line.points]) for line in drawn if line.points]
@@ -164,8 +171,9 @@ def lines(drawn: Sequence[Line], *, x: str, y: str, doubling: bool = False) -> F
 
 
 def curves(drawn: Sequence[Curve], *, y: str, x: str = "time, s", step: bool = False) -> Figure:
-    """Curves over the time of a run. With `step`, a value is that of the interval that ends at its time. Without a curve the figure
-    says that there is nothing."""
+    """Draw curves over the time of a run. With `step`, a value is that of the interval that ends at its time. Without
+    a curve the figure says that there is no data.
+    """
     with _axes() as (figure, axes):
         lowest = 0.0
         entries: list[Entry] = []
@@ -213,7 +221,9 @@ def curves(drawn: Sequence[Curve], *, y: str, x: str = "time, s", step: bool = F
 def _steps(
     seconds: Sequence[float], values: Sequence[float], halves: Sequence[float]
 ) -> tuple[list[float], list[float], list[float]]:
-    """The corners of what is as high as each value from the time before its own. Before the first one it is as long as after it."""
+    """The corners of steps, each as high as its value from the previous time to its own. The first step is as long as
+    the second.
+    """
     if len(seconds) < 2:
         return list(seconds), list(values), list(halves)
     starts = [2.0 * seconds[0] - seconds[1], *seconds[:-1]]
@@ -222,20 +232,20 @@ def _steps(
 
 
 def _alone(values: Sequence[float]) -> list[int]:
-    """Which values stand between gaps: no line shows them."""
+    """Mark values between gaps, which no line shows."""
     gaps = [True, *(math.isnan(value) for value in values), True]
     return [at for at in range(len(values)) if gaps[at] and not gaps[at + 1] and gaps[at + 2]]
 
 
 def bars(labels: Sequence[str], groups: Sequence[Group], *, y: str, x: str = "") -> Figure:
-    """Bars side by side for each label, and marks where a paper says how high they are."""
+    """Draw bars next to each other for each label, and marks for the paper's values."""
     with _axes() as (figure, axes):
         _finish(axes, x, y, _lowest(groups), _bars(axes, labels, groups, y))
     return figure
 
 
 def panels(labels: Sequence[str], drawn: Sequence[tuple[str, Sequence[Group]]]) -> Figure:
-    """Bars side by side for each label, once for each quantity, one below the other: its label and the groups of all."""
+    """Draw bars next to each other for each label, in one panel per quantity: its label and the groups of bars."""
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(WIDTH, 0.75 * HEIGHT * len(drawn)), layout="constrained")
         for index, (y, groups) in enumerate(drawn):
@@ -251,8 +261,9 @@ def _lowest(groups: Sequence[Group]) -> float:
 
 
 def _intervals(values: Sequence[float], half_widths: Sequence[float], y: str) -> tuple[list[float], list[float]]:
-    """What is drawn of intervals below and above values with the label `y`. Those by the t distribution know no bounds: here none goes
-    below zero or, in %, above the whole, where no value does."""
+    """Lengths of intervals below and above values with the label `y`, as drawn. Intervals of the t distribution are
+    unbounded: here they end at zero and, in %, at 100, unless a value is beyond.
+    """
     least = 0.0 if all(value >= 0.0 for value in values if math.isfinite(value)) else -math.inf
     is_share = y.endswith("%") and all(value <= 100.0 for value in values if math.isfinite(value))
     most = 100.0 if is_share else math.inf
@@ -262,7 +273,7 @@ def _intervals(values: Sequence[float], half_widths: Sequence[float], y: str) ->
 
 
 def _bars(axes: Axes, labels: Sequence[str], groups: Sequence[Group], y: str) -> list[Entry]:
-    """Draws them, and gives what the legend tells."""
+    """Draw the groups, and return the entries of the legend."""
     entries: list[Entry] = []
     width = 0.8 / len(groups)
     marked = False
@@ -308,10 +319,10 @@ def _bars(axes: Axes, labels: Sequence[str], groups: Sequence[Group], y: str) ->
 
 
 def svg(figure: Figure, prefix: str = "") -> str:
-    """The figure as an SVG element for a page: in the page's ink, the same bytes each time.
+    """Return the figure as an SVG element for a page, in the page's text colour; the bytes are the same each time.
 
-    Its identifiers begin with `prefix`, so that several figures can stand on one page. It is small: text stays text, coordinates
-    have two decimals (a hundredth of a point), and marks of one style say it once.
+    Identifiers begin with `prefix`, so that several figures fit on one page. The element is small: text stays text,
+    coordinates have two decimals (a hundredth of a point), and marks of one style share it.
     """
     buffer = io.StringIO()
     with matplotlib.rc_context(STYLE | {"svg.fonttype": "none"}):
@@ -331,13 +342,13 @@ def svg(figure: Figure, prefix: str = "") -> str:
 
 
 def _rounded(number: re.Match[str]) -> str:
-    """A number with two decimals at most."""
+    """Format a number with at most two decimals."""
     short = f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
     return "0" if short == "-0" else short
 
 
 def _styled_once(group: re.Match[str]) -> str:
-    """The marks of a line, whose style stands at their group instead of at each."""
+    """The marks of a line, with their style at the group instead of at each mark."""
     styles = set(re.findall(r' style="[^"]*"', group[2]))
     if len(styles) > 1:
         return group[0]
@@ -345,7 +356,7 @@ def _styled_once(group: re.Match[str]) -> str:
 
 
 def save(figure: Figure, file: IO[bytes], kind: str, title: str | None = None) -> None:
-    """Write the figure to an open file as `"svg"`, `"png"` or `"pdf"`: the same bytes each time."""
+    """Write the figure to an open file as `"svg"`, `"png"` or `"pdf"`; the bytes are the same each time."""
     # A figure does not say when it was drawn.
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     metadata = undated.get(kind, {}) | ({} if title is None else {"Title": title})
@@ -354,12 +365,12 @@ def save(figure: Figure, file: IO[bytes], kind: str, title: str | None = None) -
 
 
 def picture(figure: Figure) -> str:
-    """The figure as an SVG file of its own, which has no page whose ink it could take."""
+    """Return the figure as a standalone SVG file, with its own text colour."""
     return svg(figure).replace("currentColor", INK)
 
 
 def pdf(figure: Figure, title: str) -> bytes:
-    """The figure as a PDF document, the same bytes each time."""
+    """Return the figure as a PDF document; the bytes are the same each time."""
     buffer = io.BytesIO()
     save(figure, buffer, "pdf", title)
     return buffer.getvalue()
@@ -367,14 +378,16 @@ def pdf(figure: Figure, title: str) -> bytes:
 
 @contextmanager
 def _axes() -> Iterator[tuple[Figure, Axes]]:
-    """A figure with one pair of axes. The style holds while it is drawn; `svg` sets it again."""
+    """Make a figure with one pair of axes. The style holds while it is drawn; `svg` sets it again."""
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
         yield figure, figure.add_subplot()
 
 
 def _finish(axes: Axes, x: str, y: str, lowest: float, entries: Sequence[Entry], least: int = 2) -> None:
-    """Labels, a legend where there are so many `entries`, and an axis from zero, but for values (error bars apart) that are below."""
+    """Add labels, a legend if there are several `entries`, and start the axis at zero unless values (without error
+    bars) are below.
+    """
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     low, high = axes.get_ylim()
@@ -389,7 +402,7 @@ def _finish(axes: Axes, x: str, y: str, lowest: float, entries: Sequence[Entry],
 
 
 def _paper(row: Row) -> tuple[float, float] | None:
-    """The ends of what a paper says of a value, both alike where it is one number."""
+    """The two ends of a paper's value; both are equal for a single number."""
     if row.kind != "value":
         return None
     if row.paper is not None:
@@ -400,7 +413,7 @@ def _paper(row: Row) -> tuple[float, float] | None:
 
 
 def legend_columns(labels: Sequence[str], room: float = ROOM) -> int:
-    """As many columns as there is room for, in inches; four at most."""
+    """Number of columns that fit in this width in inches; at most four."""
     em = STYLE["font.size"] / 72.0
     # The handle, the space after it, and that between columns: matplotlib's defaults.
     beside = (2.0 + 0.8 + 2.0) * em
@@ -415,7 +428,7 @@ def legend_columns(labels: Sequence[str], room: float = ROOM) -> int:
 
 
 def _apart(places: Sequence[float], *, doubling: bool) -> list[float]:
-    """The places on the axis whose numbers don't touch those before them; the last one stays in any case."""
+    """Positions on the axis whose numbers do not overlap those before them; always includes the last one."""
     if len(places) < 2:
         return list(places)
     scale: Callable[[float], float] = math.log2 if doubling else float
@@ -432,7 +445,7 @@ def _apart(places: Sequence[float], *, doubling: bool) -> list[float]:
 
 
 def _folded(labels: Sequence[str]) -> list[str] | None:
-    """Labels in lines that fit beside each other, three at most; `None` if they don't."""
+    """Split labels into at most three lines so that they fit next to each other; `None` if they don't fit."""
     slot = ROOM / max(len(labels), 1) - GAP
     folded = []
     for label in labels:
@@ -452,7 +465,7 @@ def _folded(labels: Sequence[str]) -> list[str] | None:
 
 @functools.cache
 def _inches(text: str) -> float:
-    """How wide a text is."""
+    """Width of a text."""
     if not text.strip():
         return 0.0
     with matplotlib.rc_context(LITERAL):

@@ -1,4 +1,4 @@
-"""Python files of users, such as studies and models: executed, to take from them what they define."""
+"""Execute Python files of users, such as studies and models, and read what they define."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from types import ModuleType
 from hopcast.errors import HopcastError
 
 DIGEST = "__sha256__"
-"""In the module of a file: the SHA-256 of the text that was executed, whatever stands in the file later."""
+"""Attribute of a file's module with the SHA-256 of the executed text, in case the file changes later."""
 
 
 class PythonFileError(HopcastError):
-    """A Python file can't be executed, or does not define what it should; nothing was run."""
+    """A Python file can't be executed, or does not define what it should. Nothing was run."""
 
 
 def execute(path: str | os.PathLike[str], kind: str) -> ModuleType:
-    """The module of a file, executed, under a name that begins with its kind: what it defines is found again by that name. Raises
-    `PythonFileError`."""
+    """Execute a file, and return its module, whose name begins with its kind, so that objects of the file can be
+    found again by name. Raises `PythonFileError`.
+    """
     file = Path(path)
     if not file.is_file():
         raise PythonFileError(f"{file}: there is no such file")
@@ -43,7 +44,7 @@ def execute(path: str | os.PathLike[str], kind: str) -> ModuleType:
 
 
 def line(error: BaseException, file: str | None) -> str:
-    """Where in a file an exception arose, behind a colon, if that can be told."""
+    """Position in a file where an exception arose, after a colon, if known."""
     if isinstance(error, SyntaxError) and error.lineno is not None:
         return f":{error.lineno}"
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]

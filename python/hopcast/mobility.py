@@ -1,6 +1,6 @@
 """Mobility models written in Python, for prototypes.
 
-A class of such models gets a name with the scenario, and groups of nodes use it under that name::
+Pass a class to the scenario under a name; groups of nodes use it under that name::
 
     import math
 
@@ -25,9 +25,9 @@ A class of such models gets a name with the scenario, and groups of nodes use it
     patrol = {"model": "custom", "name": "patrol", "parameters": {"length": 50, "speed": 1.5}}
     hopcast.run(scenario.set("nodes.n.mobility", patrol))
 
-A way is a row of legs, each straight and at an even speed, or at rest. Each node of each replication has a model of its own, and a
-replication may make more than one for a node: what a model does must follow from what it is given. A call takes about two
-microseconds, and a leg is asked for once, a little before it begins.
+A path is a sequence of legs, each straight and at constant speed, or at rest. Each node of each replication gets a
+separate model, and a replication may create more than one for a node, so the behaviour must depend only on the
+inputs. A call takes about two microseconds, and hopcast asks for each leg once, shortly before it begins.
 """
 
 from __future__ import annotations
@@ -42,27 +42,27 @@ __all__ = ["Leg", "Mobility", "Position"]
 
 
 class Leg(NamedTuple):
-    """A straight piece of a way, at an even speed, from where the one before has ended."""
+    """A straight part of a path at constant speed, from the end of the previous part."""
 
     to: Position
-    """Where it ends."""
+    """Position of its end."""
     duration: float
-    """How long it takes, in seconds: infinite for a node that stays for ever; 0 is taken to last a nanosecond."""
+    """Duration in seconds: infinite for a node that stays for ever; hopcast treats 0 as a nanosecond."""
 
     @classmethod
     def trip(cls, here: Position, to: Position, speed: float) -> Leg:
-        """From one place to another at a speed in m/s; without speed, the place is never left."""
+        """Return the leg from one position to another at a speed in m/s; with speed 0, the node stays for ever."""
         return cls(to, here.distance(to) / speed) if speed > 0 else cls(here, inf)
 
 
 class Mobility(ABC):
-    """The way of one node: the base of custom models.
+    """Base of custom mobility models: the path of one node.
 
-    The constructor gets where the node is placed and a stream of random numbers for it, and the parameters of the scenario as keyword
-    arguments; one that it does not take is an error of the scenario. An exception ends the run: it is the cause of the `RunError` that
-    `hopcast.run` raises.
+    The constructor gets the node's position at the start, a stream of random numbers, and the parameters of the
+    scenario as keyword arguments; an unknown one is an error of the scenario. An exception ends the run: it is the
+    cause of the `RunError` that `hopcast.run` raises.
     """
 
     @abstractmethod
     def next_leg(self) -> Leg:
-        """The next leg of the way. The first begins where the node is placed, at the start of the run."""
+        """Return the next leg of the path. The first leg begins at the node's placement, at the start of the run."""

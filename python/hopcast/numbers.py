@@ -1,15 +1,17 @@
-"""Numbers as people read them."""
+"""Format numbers for people."""
 
 from __future__ import annotations
 
 import math
 
 ROUNDING = 1e-9
-"""An interval that is narrower, in proportion, comes from the rounding of equal numbers."""
+"""Relative width below which an interval comes only from the rounding of equal numbers."""
 
 
 def significant(value: float, digits: int = 4) -> str:
-    """`value` with so many significant digits, never in exponent form, thousands parted by a thin space."""
+    """Format `value` with this number of significant digits, never with an exponent, with a thin space between
+    thousands.
+    """
     if not math.isfinite(value):
         return "–"
     if value == 0.0:
@@ -20,7 +22,7 @@ def significant(value: float, digits: int = 4) -> str:
 
 
 def with_interval(value: float, half_width: float | None, digits: int = 4) -> str:
-    """`value ± half_width`; the value is shown no finer than its interval's second digit."""
+    """Format `value ± half_width`; the value has no digits beyond the interval's second digit."""
     if half_width is None:
         return significant(value, digits)
     if half_width < ROUNDING * abs(value):

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Write files completely or not at all."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from hopcast.errors import OutputError, RunError
 
 @contextmanager
 def prepared(folder: str | os.PathLike[str], names: Iterable[str] = ()) -> Iterator[None]:
-    """Make the folder for as long as something may be written to it, and see that a file can be made in it.
+    """Make the folder while it is in use, and check that it is writable.
 
-    Raises `OutputError` where it can't, or where a folder is in the way of one of the files `names`: nothing has run
-    yet. Folders that were made in vain, because what follows failed before it wrote anything, are removed again.
+    Raises `OutputError` if it is not, or if a folder has the name of one of the files `names`; nothing has run yet.
+    If the following step fails before it writes anything, the new folders are removed again.
     """
     path = os.fspath(folder)
     made = _missing(path)
@@ -46,7 +46,7 @@ def prepared(folder: str | os.PathLike[str], names: Iterable[str] = ()) -> Itera
 
 
 def _missing(path: str) -> list[str]:
-    """The folder and those above it that are not there, the innermost first."""
+    """The missing folders on this path, innermost first."""
     missing = []
     while path and not os.path.lexists(path):
         missing.append(path)
@@ -55,7 +55,7 @@ def _missing(path: str) -> list[str]:
 
 
 def write_json(path: str | os.PathLike[str], document: Any) -> None:
-    """Write a JSON document, indented, with a line break at its end."""
+    """Write a JSON document, indented, with a final line break."""
     text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     write_text(path, text)
 
@@ -66,12 +66,12 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 def write_bytes(path: str | os.PathLike[str], octets: bytes) -> None:
-    """Write octets."""
+    """Write bytes."""
     write(path, lambda file: file.write(octets))
 
 
 def write(path: str | os.PathLike[str], fill: Callable[[IO[bytes]], object]) -> None:
-    """Write what `fill` puts into a file, under another name until it is whole. Raises `RunError`."""
+    """Write a file with `fill` under a temporary name, and rename it when it is complete. Raises `RunError`."""
     target = Path(path)
     temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:

@@ -22,11 +22,13 @@ SERIES = {
     "jitter": ("largest jitter, ms", 1e3),
     "queue": ("interface queue, packets", 1.0),
 }
-"""What is recorded over time of each flow, the queue of each node: the label, and the factor from the table's unit to it."""
+"""Label and conversion factor for each series of flows and nodes."""
 
 
 def plot(result: Result, what: str) -> Figure:
-    """`"goodput"` or `"delays"` of each flow, over all replications, or one of `SERIES` of the first replication."""
+    """Draw `"goodput"` or `"delays"` of each flow over all replications, or one of `SERIES` of the first
+    replication.
+    """
     if what == "goodput":
         return goodput(result.json())
     if what == "delays":
@@ -38,17 +40,19 @@ def plot(result: Result, what: str) -> Figure:
 
 
 def goodput(document: dict[str, Any]) -> Figure:
-    """Goodput of each flow."""
+    """Draw the goodput of each flow."""
     return _of_flows(document, [("goodput", "goodput_bps", 1e-6)], "goodput, Mb/s")
 
 
 def delay(document: dict[str, Any]) -> Figure:
-    """Mean and 99th percentile of each flow's delay."""
+    """Draw the mean and the 99th percentile of each flow's delay."""
     return _of_flows(document, [("mean", "delay_mean_s", 1e3), ("99 %", "delay_p99_s", 1e3)], "delay, ms")
 
 
 def series(table: polars.DataFrame, what: str) -> Figure:
-    """One quantity of each flow or node over time, in the first replication. One that does not have it is left out."""
+    """Draw one quantity of each flow or node over time, in the first replication. Flows and nodes without it are left
+    out.
+    """
     label, factor = SERIES[what]
     if table.is_empty():
         return curves([], y=label)

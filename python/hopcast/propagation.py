@@ -1,6 +1,6 @@
 """Propagation models written in Python, for prototypes.
 
-A class of such models gets a name with the scenario, and `radio.propagation` uses it under that name::
+Pass a class to the scenario under a name; `radio.propagation` uses it under that name::
 
     import hopcast
     from hopcast.propagation import Position, Propagation
@@ -20,8 +20,8 @@ A class of such models gets a name with the scenario, and `radio.propagation` us
     power = {"model": "custom", "name": "power", "parameters": {"exponent": 3}}
     hopcast.run(scenario.set("radio.propagation", power))
 
-Each replication has a model of its own. Between nodes at rest it is asked once for each pair; where nodes move, for each frame and
-each node in reach of its sender. A call takes about two microseconds.
+Each replication gets a separate model. Between nodes at rest hopcast calls it once for each pair; if nodes move, for
+each frame and each node in range of its sender. A call takes about two microseconds.
 """
 
 from __future__ import annotations
@@ -32,31 +32,35 @@ from typing import NamedTuple
 
 
 class Position(NamedTuple):
-    """A place, in metres: `x` to the east and `y` to the north on the ground, `z` above it."""
+    """A position in metres: `x` to the east and `y` to the north on the ground, `z` above it."""
 
     x: float
     y: float
     z: float = 0.0
 
     def distance(self, other: Position) -> float:
-        """The distance to another place in metres."""
+        """Distance to another position in metres."""
         x, y, z = other.x - self.x, other.y - self.y, other.z - self.z
         return sqrt(x * x + y * y + z * z)
 
 
 class Propagation(ABC):
-    """How much of the power that is sent arrives: the base of custom models.
+    """Base of custom propagation models: the share of sent power that arrives.
 
-    The constructor gets the carrier frequency in hertz, and the parameters of the scenario as keyword arguments; one that it does not
-    take is an error of the scenario. Shadowing and fading apply to what the model says as to the built-in models. An exception ends
-    the run: it is the cause of the `RunError` that `hopcast.run` raises.
+    The constructor gets the carrier frequency in hertz, and the parameters of the scenario as keyword arguments; an
+    unknown one is an error of the scenario. hopcast applies shadowing and fading to the result, as with built-in
+    models. An exception ends the run: it is the cause of the `RunError` that `hopcast.run` raises.
     """
 
     @abstractmethod
     def gain(self, sender: Position, receiver: Position) -> float:
-        """Power received over power sent, from 0 to 1, between the antennas of two nodes. The same in both directions and at all times."""
+        """Return received power divided by sent power, from 0 to 1, between the antennas of two nodes. It must be the
+        same in both directions and at all times.
+        """
 
     @abstractmethod
     def reach(self, gain: float) -> float:
-        """A distance in metres beyond which the gain between nodes is below `gain` for good: infinite for 0, and 0 above the largest
-        gain. Receivers are looked for no farther away: one that is too large costs time, one that is too small loses links."""
+        """Return a distance in metres beyond which the gain between nodes always is below `gain`: infinite for 0, and
+        0 above the largest gain. hopcast looks for receivers only up to it: too large a distance costs time, too
+        small a distance loses links.
+        """

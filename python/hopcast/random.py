@@ -1,8 +1,8 @@
 """Random numbers for models written in Python.
 
-A model that draws is handed a stream when it is made, or streams: one for each thing that it tells apart. What it draws there follows
-from the scenario, the seed of the run and what the stream is for, so that a run can be repeated, and no other draw moves when a model
-draws more.
+A model that draws random numbers gets one stream, or several if it tells several things apart. The numbers depend
+only on the scenario, the seed of the run and the purpose of the stream. So a run can be repeated, and extra draws of
+one model change no other numbers.
 """
 
 from hopcast._core import Stream, Streams

@@ -1,4 +1,4 @@
-"""Running a scenario, and what comes of it."""
+"""Run a scenario, and read its results."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from hopcast.scenario import Scenario
 
 Progress = Callable[[float, float], None]
-"""Told about ten times a second how many simulated seconds are done, and of how many. If it is an object with a method
-`preparation`, that is told instead, before anything is simulated, how many steps of setting up links and routes are done, and
-of how many."""
+"""Callback for progress: about ten times a second, hopcast calls it with the simulated seconds that are done and with
+their total. If the object has a method `preparation`, hopcast calls that method before the simulation with the number
+of set-up steps of links and routes that are done, and with their total.
+"""
 
 
 def run(
@@ -33,13 +34,13 @@ def run(
     pcap: bool = False,
     progress: Progress | None = None,
 ) -> Result:
-    """Simulate a scenario, `replications` times with the seeds `seed`, `seed` + 1, …, side by side on `threads`.
+    """Simulate a scenario `replications` times with the seeds `seed`, `seed` + 1, …, on `threads` in parallel.
 
-    With `out`, everything is also written to that folder: `run.json`, `flows.parquet`, `nodes.parquet`,
-    `series.parquet` and, with `pcap`, a capture for each node. Those of an earlier run are replaced, and its other
-    captures removed; files of others are left alone. The result depends neither on `threads` nor on `out`. Raises
-    `OutputError` before anything runs where `out` can't be written, `RunError` where a run fails, and `Interrupted` on
-    Ctrl-C. The latter two carry what had finished, which is also in `out`.
+    With `out`, hopcast also writes results to that folder: `run.json`, `flows.parquet`, `nodes.parquet`,
+    `series.parquet` and, with `pcap`, a capture for each node. It replaces those of an earlier run, removes the
+    earlier run's other captures, and leaves other files alone. The result depends neither on `threads` nor on `out`.
+    Raises `OutputError` before anything runs if `out` can't be written, `RunError` if a run fails, and `Interrupted`
+    on Ctrl-C. The latter two carry the finished replications, which are also in `out`.
     """
     if replications < 1:
         raise ValueError(f"replications = {replications}: at least 1 is needed")
@@ -87,14 +88,14 @@ def _run(
 
 
 def available_cores() -> int:
-    """Cores that this process may run on."""
+    """Number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 class Result:
-    """What one or more replications of a scenario measured."""
+    """Measurements of one or more replications of a scenario."""
 
     def __init__(self, scenario: Scenario, replications: list[_core.RunResult]) -> None:
         self.scenario = scenario
@@ -104,24 +105,27 @@ class Result:
 
     @property
     def flows(self) -> polars.DataFrame:
-        """A row for each flow and replication."""
+        """Table with a row for each flow and replication."""
         return self._table("flows")
 
     @property
     def nodes(self) -> polars.DataFrame:
-        """A row for each node and replication: what it sent, received and dropped, by cause."""
+        """Table with a row for each node and replication: packets and frames sent, received and dropped, by cause."""
         return self._table("nodes")
 
     @property
     def series(self) -> polars.DataFrame:
-        """What was recorded over time: of each flow rate, delay, jitter and TCP's windows, of each node its queue."""
+        """Table of series over time: rate, delay, jitter and TCP's windows of each flow, and the queue of each
+        node.
+        """
         return self._table("series")
 
     def jitter(self, flow: str, start_s: float, stop_s: float) -> polars.DataFrame:
-        """The jitter of a flow over a part of the run, a row for each replication: `jitter_count`, `jitter_mean_s`,
-        `jitter_variance_s2` (of the sample) and `jitter_max_s` of the packets that arrived from `start_s` to `stop_s`,
-        each against the one before it. Exact where both are ends of intervals of `series`; otherwise of all intervals
-        within. What there is none of is null."""
+        """Jitter of a flow over a part of the run, as a row for each replication: `jitter_count`, `jitter_mean_s`,
+        `jitter_variance_s2` (of the sample) and `jitter_max_s` of the packets that arrived from `start_s` to
+        `stop_s`, each compared with the packet before it. The result is exact if both times are ends of intervals of
+        `series`; otherwise it covers the whole intervals between them. Missing values are null.
+        """
         import polars
 
         rows = self.series.filter(polars.col("flow") == flow)
@@ -148,19 +152,21 @@ class Result:
         return joined.with_columns(polars.col("jitter_count").fill_null(0))
 
     def json(self) -> dict[str, Any]:
-        """The object that `hopcast run --json` prints. Beyond one replication, each number is the mean and
-        `<field>_ci95`, half the width of its 95 % confidence interval, stands beside it."""
+        """The object that `hopcast run --json` prints. With several replications, each number is the mean, and
+        `<field>_ci95` next to it is half the width of its 95 % confidence interval.
+        """
         if self._document is None:
             self._document = aggregate([replication.to_json() for replication in self._replications])
         return self._document
 
     def costs(self) -> list[dict[str, Any]]:
-        """What each replication took: the `cost` of its own object."""
+        """Cost of each replication: the `cost` of its object."""
         return [json.loads(replication.to_json())["cost"] for replication in self._replications]
 
     def plot(self, what: str = "goodput") -> Figure:
-        """A figure: `"goodput"` or `"delays"` of each flow, or what was recorded over time: `"rate"`, `"delay"`,
-        `"jitter"`, `"cwnd"`, `"ssthresh"`, `"srtt"` of each flow, `"queue"` of each node."""
+        """Draw a figure: `"goodput"` or `"delays"` of each flow, or a series over time: `"rate"`, `"delay"`,
+        `"jitter"`, `"cwnd"`, `"ssthresh"`, `"srtt"` of each flow, `"queue"` of each node.
+        """
         from hopcast import plots
 
         return plots.plot(self, what)
@@ -187,7 +193,7 @@ class Result:
         return self._tables[name].clone()
 
     def _write(self, folder: str | None) -> None:
-        """Write `run.json`. The tables and captures are there already, written by the extension module."""
+        """Write `run.json`. The extension module has already written the tables and captures."""
         if folder is None:
             return
         from hopcast.output import write_json

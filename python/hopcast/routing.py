@@ -1,15 +1,15 @@
 """Routing protocols written in Python, for prototypes.
 
-A class of such protocols gets a name with the scenario, and groups of nodes use it under that name::
+Pass a class to the scenario under a name; groups of nodes use it under that name::
 
     extensions = hopcast.Extensions(routing={"link-state": LinkState})
     scenario = hopcast.Scenario.from_toml("string.toml", extensions=extensions)
     routing = {"protocol": "custom", "name": "link-state", "parameters": {"interval": 1.0}}
     hopcast.run(scenario.set("nodes.n.routing", routing))
 
-`examples/link_state.py` is a whole one. Each node of each replication has an object of its own, which is told of packets, messages,
-links and time, and says what it wants done. All times are seconds since the start of the run. What an object does must follow from what
-it is told, so that a run can be repeated. A call takes some five microseconds.
+`examples/link_state.py` is a complete example. Each node of each replication gets a separate object. hopcast calls it
+with packets, messages, links and time, and it returns what to do. All times are seconds since the start of the run.
+The behaviour must depend only on the inputs, so that a run can be repeated. A call takes about five microseconds.
 """
 
 from __future__ import annotations
@@ -24,46 +24,48 @@ if TYPE_CHECKING:
     from hopcast.random import Stream
 
 BROADCAST = IPv4Address("255.255.255.255")
-"""All neighbours."""
+"""Address of all neighbours."""
 
 
 class Node(NamedTuple):
-    """What a protocol is told of the node that it serves."""
+    """Information about the node that a protocol serves."""
 
     address: IPv4Address
-    """The address of the node, the same on all interfaces."""
+    """Address of the node, the same on all interfaces."""
     interfaces: int
-    """How many it has; they are counted from zero."""
+    """Number of interfaces; they are counted from zero."""
     random: Stream
-    """For jitter and whatever else the protocol draws."""
+    """Random numbers for jitter and other draws of the protocol."""
 
 
 class NextHop(NamedTuple):
-    """A neighbour, and the interface that leads there."""
+    """A neighbour, and the interface that leads to it."""
 
     interface: int
-    """Its place among the interfaces of the node, from zero."""
+    """Index of the interface at the node, from zero."""
     address: IPv4Address
-    """The neighbour."""
+    """Address of the neighbour."""
 
 
 class Packet(NamedTuple):
-    """What a protocol sees of an IP packet."""
+    """The parts of an IP packet that a protocol sees."""
 
     source: IPv4Address
     destination: IPv4Address
     ttl: int
     """Time to live, in hops."""
     neighbour: NextHop | None
-    """The neighbour that it came from. `None`: this node has made it, or an interface has given it back."""
+    """The neighbour that sent it. `None`: this node created it, or an interface returned it."""
     octets: bytes
-    """Of a message: all of it. Of a packet with data: the header that the protocol has put before the data. Otherwise empty."""
+    """For a message: all its bytes. For a packet with data: the header that the protocol put before the data.
+    Otherwise empty.
+    """
     has_data: bool
-    """Whether it carries data, behind `octets`; otherwise it is a message."""
+    """Whether it carries data after `octets`; otherwise it is a message."""
     protocol: int
     """IP protocol number of the data; 0 without data."""
     identification: int
-    """Identification in the IP header: the same wherever the packet is seen."""
+    """Identification in the IP header: the same at all nodes."""
     fragment_offset: int
     """Fragment offset in the IP header, in bytes."""
 
@@ -77,7 +79,7 @@ class Udp:
 
 @dataclass(frozen=True, slots=True)
 class Ip:
-    """Messages travel directly behind the IP header, and a header of the protocol may stand before the data of a packet."""
+    """Messages follow the IP header directly, and packets can carry a header of the protocol before their data."""
 
     protocol: int
     """Protocol number (IANA, "Assigned Internet Protocol Numbers")."""
@@ -85,51 +87,53 @@ class Ip:
 
 @dataclass(frozen=True, slots=True)
 class Arp:
-    """Messages travel behind an ARP packet, without IP. Not over interfaces without hardware addresses."""
+    """Messages follow an ARP packet, without IP. Does not work on interfaces without hardware addresses."""
 
 
 Encapsulation = Udp | Ip | Arp
-"""How the messages of a protocol travel."""
+"""Encapsulation of a protocol's messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forward:
-    """The packet goes to a neighbour."""
+    """Send the packet to a neighbour."""
 
     hop: NextHop
     header: bytes | None = None
-    """Stands before its data, in place of the header that it came with. Only with `Ip`."""
+    """Header to put before the data, replacing the one that the packet came with. Only with `Ip`."""
     held: int | None = None
-    """A copy is kept under this number, below 2³² and used once, until `Release` or `Recall`."""
+    """Number under which hopcast keeps a copy, until `Release` or `Recall`; below 2³², used once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """The packet waits for a route to its destination."""
+    """Keep the packet until there is a route to its destination."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """There is no route, and none will be looked for."""
+    """Drop the packet: there is no route, and the protocol will not look for one."""
 
 
 Verdict = Forward | Wait | Drop
-"""What is to be done with a packet."""
+"""What to do with a packet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message to be sent."""
+    """A message to send."""
 
     octets: bytes
     destination: IPv4Address = BROADCAST
-    """Of the IP packet."""
+    """Source address of the IP packet."""
     hop: NextHop | None = None
-    """The neighbour that is to receive it; with the address `BROADCAST`, all on that interface. `None`: all, on all interfaces."""
+    """The neighbour to send it to; with the address `BROADCAST`, all on that interface. `None`: all, on all
+    interfaces.
+    """
     ttl: int = 1
     """Time to live of the IP packet, in hops."""
     source: IPv4Address | None = None
-    """Of the IP packet. `None`: this node."""
+    """Destination address of the IP packet. `None`: this node."""
 
     @classmethod
     def to(cls, hop: NextHop, octets: bytes) -> Message:
@@ -146,28 +150,28 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """There is a route to this destination: ask again about the packets that wait for one."""
+    """A route to this destination exists: hopcast asks again about the packets that wait for one."""
 
     destination: IPv4Address
 
 
 @dataclass(frozen=True, slots=True)
 class NotFound:
-    """No route to this destination was found: drop the packets that wait for one."""
+    """No route to this destination was found: hopcast drops the packets that wait for one."""
 
     destination: IPv4Address
 
 
 @dataclass(frozen=True, slots=True)
 class Purge:
-    """Nothing can be sent to this neighbour any more: what still waits at the interface for it comes back as `QueuePurged`."""
+    """This neighbour is unreachable: packets for it that still wait at the interface come back as `QueuePurged`."""
 
     hop: NextHop
 
 
 @dataclass(frozen=True, slots=True)
 class Resend:
-    """Send the copy with this number once more, to the same neighbour and with the same header."""
+    """Send the copy with this number again, to the same neighbour and with the same header."""
 
     token: int
 
@@ -181,13 +185,13 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """The copy with this number has not arrived: it comes back as `FrameDropped`, and is forgotten."""
+    """The copy with this number has not arrived: it comes back as `FrameDropped`, and hopcast forgets it."""
 
     token: int
 
 
 Output = Send | Found | NotFound | Purge | Resend | Release | Recall
-"""What a protocol wants done."""
+"""An action that a protocol asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +204,7 @@ class FrameDropped:
 
 @dataclass(frozen=True, slots=True)
 class QueuePurged:
-    """The interface has given back a packet that it had not begun to send, after `Purge`."""
+    """The interface has returned a packet that it had not begun to send, after `Purge`."""
 
     hop: NextHop
     packet: Packet
@@ -208,75 +212,84 @@ class QueuePurged:
 
 @dataclass(frozen=True, slots=True)
 class NeighbourLost:
-    """The interface says that a neighbour has gone."""
+    """The interface reports that a neighbour has gone."""
 
     hop: NextHop
 
 
 LinkEvent = FrameDropped | QueuePurged | NeighbourLost
-"""What the links report."""
+"""An event that a link reports."""
 
 
 class Routing(ABC):
-    """One routing protocol at one node: the base of custom ones.
+    """Base of custom routing protocols: one protocol at one node.
 
-    The constructor gets the `Node`, and the parameters of the scenario as keyword arguments; one that it does not take is an error of
-    the scenario. After each call of a `handle_*`, hopcast takes all of `poll_output`, then reads `poll_timeout`. An exception ends the
-    run: it is the cause of the `RunError` that `hopcast.run` raises.
+    The constructor gets the `Node`, and the parameters of the scenario as keyword arguments; an unknown one is an
+    error of the scenario. After each call of a `handle_*`, hopcast takes all of `poll_output`, then reads
+    `poll_timeout`. An exception ends the run: it is the cause of the `RunError` that `hopcast.run` raises.
     """
 
     encapsulation: Encapsulation
-    """How the messages travel, for the whole run."""
+    """Encapsulation of messages, for the whole run."""
 
     is_promiscuous: ClassVar[bool] = False
-    """Whether the protocol wants to hear packets that neighbours send to each other."""
+    """Whether hopcast should pass on packets that neighbours send to each other."""
 
     def __init__(self, node: Node) -> None:
         self.node = node
         self.outputs: deque[Output] = deque()
-        """What is to be done, in order: methods append to it."""
+        """Pending actions in order: methods append to it."""
 
     @abstractmethod
     def handle_packet(self, packet: Packet, now: float) -> Verdict:
-        """What to do with a packet that this node has made, or that it is to pass on; its time to live has been counted down.
+        """Return what to do with a packet that this node has created, or should forward; hopcast has already
+        decremented its time to live.
 
-        Asked again, in order, about packets that wait for a destination once `Found` names it.
+        hopcast calls this again, in order, for packets that wait for a destination, once `Found` names it.
         """
 
     def handle_arrival(self, packet: Packet, now: float) -> bool:
-        """A packet with data for this node has arrived: whether the node takes it. `False` only with `Ip`."""
+        """Return whether the node accepts a packet with data that has arrived for it. `False` only with `Ip`."""
         return True
 
     def handle_abandoned(self, destination: IPv4Address, now: float) -> None:  # noqa: B027 - few protocols need it
-        """No packet waits for a route to `destination` any more: a search for one may end."""
+        """Called when no packet waits for a route to `destination` any more: the search for it may end."""
 
     @abstractmethod
     def handle_message(self, packet: Packet, now: float) -> None:
-        """A message has arrived: `packet.octets` is all of it. It may come from anybody: check it."""
+        """Called when a message has arrived: `packet.octets` is all of it. Any node may have sent it, so check it."""
 
     def handle_overheard(self, packet: Packet, receiver: IPv4Address, now: float) -> None:  # noqa: B027 - few protocols need it
-        """A packet from a neighbour to another one, `receiver`, was heard. Only if `is_promiscuous`."""
+        """Called when the node has overheard a packet from a neighbour to another one, `receiver`. Only if
+        `is_promiscuous`.
+        """
 
     @abstractmethod
     def handle_link_event(self, event: LinkEvent, now: float) -> Verdict:
-        """Something happened to a link. The verdict is on the packet that the event carries, if it carries one with data."""
+        """Called when something happened to a link. Return the verdict on the packet that the event carries, if it
+        carries one with data.
+        """
 
     @abstractmethod
     def handle_timeout(self, now: float) -> None:
-        """The time of `poll_timeout` has come, or has passed. Must move it on: to a later time, or to `None`."""
+        """Called at or after the time of `poll_timeout`. Must move that time: to a later one, or to `None`."""
 
     @abstractmethod
     def poll_timeout(self) -> float | None:
-        """When `handle_timeout` is due; at once, if that has passed. `None`: never."""
+        """Time at which to call `handle_timeout`; at once if it has passed. `None`: never."""
 
     def poll_output(self) -> Output | None:
-        """The next thing to be done, if there is one: the first of `outputs`, which loses it."""
+        """Return the next action, if there is one, and remove it from `outputs`."""
         return self.outputs.popleft() if self.outputs else None
 
     @abstractmethod
     def next_hop(self, destination: IPv4Address, now: float) -> NextHop | None:
-        """The neighbour to which this node would send a packet for `destination` now, if there is one. Changes nothing."""
+        """Return the neighbour to which this node would now send a packet for `destination`, if there is one. Changes
+        nothing.
+        """
 
     def header_len(self, destination: IPv4Address, now: float) -> int:
-        """Length of the header that a packet of this node for `destination` would get before its data now, in bytes. Only with `Ip`."""
+        """Length in bytes of the header that a packet of this node for `destination` would now get before its data.
+        Only with `Ip`.
+        """
         return 0

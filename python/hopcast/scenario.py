@@ -1,4 +1,4 @@
-"""Scenarios: one simulation each, from a TOML file or from Python objects."""
+"""Scenarios: each describes one simulation, from a TOML file or from Python objects."""
 
 from __future__ import annotations
 
@@ -20,15 +20,17 @@ if TYPE_CHECKING:
     from hopcast.types import Emulation, Flow, Link, Nodes, Quantity, Radio
 
 FROM_PYTHON = "<python>"
-"""Stands for the name of the file in errors about Python objects."""
+"""Name that errors show in place of a file name for Python objects."""
 TRACE_ENDING = ".dat"
-"""Of the files of trace libraries: in a folder of traces a name may lack it (`Traces::file` in `crates/sim/src/scenario/traces.rs`)."""
+"""File name extension of trace libraries, which a scenario may leave out for files in a folder of traces
+(`Traces::file` in `crates/sim/src/scenario/traces.rs`).
+"""
 
 
 class Scenario:
-    """What to simulate, validated. Never changes: `set` returns another one.
+    """A validated scenario. Immutable: `set` returns a copy.
 
-    Made from Python objects, in the vocabulary of a scenario file (see `hopcast.types`)::
+    Make one from Python objects, in the vocabulary of a scenario file (see `hopcast.types`)::
 
         Scenario(
             duration="10 s",
@@ -38,10 +40,10 @@ class Scenario:
                     "transport": {"protocol": "tcp"}, "application": {"kind": "bulk"}}],
         )
 
-    or by `Scenario.from_toml`. Both spellings of one scenario have the same `sha256` and the same results.
-    `traces` are folders in which the traces that it names are looked for, beside `directory`, those in the
-    environment variable HOPCAST_TRACES, and the bundled ones. `extensions` are models written in Python, by the names under
-    which the scenario may use them (see `hopcast.extensions`); `congestion` adds congestion controls to them. Raises
+    or with `Scenario.from_toml`. Both spellings of one scenario have the same `sha256` and the same results. hopcast
+    looks for traces that the scenario names in `directory`, in the folders `traces`, in those of the environment
+    variable HOPCAST_TRACES, and among the bundled ones. `extensions` are custom models written in Python, by the
+    names that the scenario uses (see `hopcast.extensions`); `congestion` adds congestion controls to them. Raises
     `ScenarioError`.
     """
 
@@ -88,7 +90,7 @@ class Scenario:
         extensions: Extensions | None = None,
         congestion: Mapping[str, Callable[..., CongestionControl]] | None = None,
     ) -> Scenario:
-        """A scenario from a TOML file, or from TOML text: a string with a line break in it is text.
+        """Read a scenario from a TOML file, or from TOML text: a string with a line break is text.
 
         `overrides` are single values in the form `KEY=VALUE`, as on the command line.
         """
@@ -100,20 +102,22 @@ class Scenario:
         return cls._of(_Source("toml", _read(path), _shown(path), directory, folders, changes, models))
 
     def set(self, key: str, value: object) -> Scenario:
-        """A copy in which one value is another, as in `set("flows.bulk.transport.window", 8)`.
+        """Return a copy with another value, as in `set("flows.bulk.transport.window", 8)`.
 
-        A flow or a group of nodes is named by its name, a value as in the scenario file. Raises `ScenarioError`.
+        The key has the names of flows and groups of nodes; the value is as in the scenario file. Raises
+        `ScenarioError`.
         """
         change = f"{key}={_toml(_plain(value, key), key)}"
         return self._of(self._source._replace(overrides=(*self._source.overrides, change)))
 
     def explain(self) -> list[tuple[str, str, str]]:
-        """Every value in force: its key, the value with its unit, and where it comes from."""
+        """Every value in force: its key, the value with its unit, and its source."""
         return self._core.explain()
 
     def files(self) -> list[str]:
-        """The paths at which there are files of the names that the scenario gives, in the order in which they are looked for; bundled
-        traces are not among them."""
+        """Paths of the existing files with the names that the scenario gives, in search order, without bundled
+        traces.
+        """
         named = dict.fromkeys(value for key, value, _ in self.explain() if key.endswith(".file"))
         beside, *traces = self.folders()
         places = [(beside, ""), *((folder, ending) for folder in traces for ending in ("", TRACE_ENDING))]
@@ -121,20 +125,20 @@ class Scenario:
         return [path for path in paths if os.path.isfile(path)]
 
     def digests(self) -> tuple[str, ...]:
-        """The SHA-256 of each of these files, as they were when the scenario was made, which read them."""
+        """SHA-256 of each of these files at the time when the scenario was made, which is when hopcast read them."""
         return self._digests
 
     def folders(self) -> tuple[str, ...]:
-        """Where traces are looked for: beside the scenario first, then in the folders of traces."""
+        """Folders in which hopcast looks for traces: that of the scenario first, then the folders of traces."""
         return (self._source.directory, *self._source.traces)
 
     def extensions(self) -> tuple[Entry, ...]:
-        """The models written in Python, by kind and by the names that the scenario may use."""
+        """The custom models written in Python, by kind and by the names that the scenario may use."""
         return self._source.extensions
 
     @property
     def name(self) -> str:
-        """For people."""
+        """Title, for people."""
         return self._core.name
 
     @property
@@ -144,12 +148,12 @@ class Scenario:
 
     @property
     def seed(self) -> int:
-        """Seed of a run that is given no other."""
+        """Seed of a run without another seed."""
         return self._core.seed
 
     @property
     def sha256(self) -> str:
-        """Of the values in force but the seed, in one canonical spelling."""
+        """SHA-256 of the values in force except the seed, in a canonical spelling."""
         return self._core.sha256
 
     def __repr__(self) -> str:
@@ -170,9 +174,10 @@ class Scenario:
         return scenario
 
     def _core_of_a_run(self) -> _core.Scenario:
-        """What the extension module runs. It holds what models written in Python raise, which every run takes out: a run
-        with such has one of its own, since others of the same scenario may go on beside it. Raises `ScenarioError` where the traces
-        that it is made of anew are no longer those of this scenario."""
+        """The object of the extension module that hopcast runs. It holds exceptions of models written in Python,
+        which every run collects. So a run with such models gets a separate object, since runs of the same scenario
+        may go on in parallel. Raises `ScenarioError` if the traces have changed since this scenario was made.
+        """
         if not self.extensions():
             return self._core
         again = self._of(self._source)
@@ -201,7 +206,7 @@ class Scenario:
 
 
 class _Source(NamedTuple):
-    """What a scenario was made of: enough to make it again with another value."""
+    """The inputs of a scenario, with which it can be made again with another value."""
 
     form: Literal["toml", "json"]
     text: str
@@ -219,7 +224,9 @@ def _entries(
 
 
 def _no_character(source: _Source, error: UnicodeEncodeError) -> ScenarioError:
-    """Text of Python that is none elsewhere: it may hold halves of characters (surrogates), and octets of the command line that are none."""
+    """A string of Python that is not valid Unicode: it may hold surrogates, from bytes of the command line that are
+    not UTF-8.
+    """
     text, message = error.object, f"{error.object[error.start : error.end]!a} is no character"
     if text in source.overrides:
         return ScenarioError("--set", _shown(text.partition("=")[0]), None, message)
@@ -228,7 +235,9 @@ def _no_character(source: _Source, error: UnicodeEncodeError) -> ScenarioError:
 
 
 MAX_BYTES = 8 << 20
-"""Largest scenario file that is read: ten thousand nodes and flows, each with a table of its own, have some 3 MB."""
+"""Size limit of scenario files in bytes: ten thousand nodes and flows, each with a separate table, take about 3
+MB.
+"""
 
 
 def _read(path: str) -> str:
@@ -259,7 +268,7 @@ def digest(path: str) -> str:
 
 
 def _digest_if_any(path: str) -> str:
-    """The same, or nothing: what can't be read is a file of the name that is not the one that was."""
+    """The SHA-256 of a file, or `None` if it can't be read: then it is not the file that the scenario read."""
     try:
         return digest(path)
     except OSError:
@@ -267,19 +276,20 @@ def _digest_if_any(path: str) -> str:
 
 
 def _shown(path: str) -> str:
-    """A path or key as text: what is none in it is replaced."""
+    """A path or key as valid Unicode: invalid characters are replaced."""
     return re.sub("[\ud800-\udfff]", "\ufffd", path)
 
 
 def trace_folders(given: Iterable[str | os.PathLike[str]] = ()) -> tuple[str, ...]:
-    """The folders given, then those of HOPCAST_TRACES, which are separated as those of PATH are."""
+    """The given folders, then those of HOPCAST_TRACES, which has the format of PATH."""
     named = os.environ.get("HOPCAST_TRACES", "").split(os.pathsep)
     return (*(os.fspath(folder) for folder in given), *(folder for folder in named if folder))
 
 
 def _toml(value: object, key: str) -> str:
-    """A plain value of a key as TOML spells it: strings, numbers and truth values as JSON does, but for the character DEL. There is no
-    null: in a table it is the same as no key at all, as in `Scenario`, and elsewhere an error."""
+    """Spell a plain value of a key in TOML: strings, numbers and booleans as in JSON, except the character DEL. TOML
+    has no null: in a table it is the same as a missing key, as in `Scenario`, and elsewhere it is an error.
+    """
     if isinstance(value, dict):
         items = {name: _toml(item, f"{key}.{name}") for name, item in value.items() if item is not None}
         return "{" + ", ".join(f"{_toml(name, key)} = {item}" for name, item in items.items()) + "}"
@@ -296,7 +306,7 @@ def _toml(value: object, key: str) -> str:
 
 
 def _plain(value: object, key: str) -> object:
-    """`value` as JSON can say it; what it can't is an error that names the key."""
+    """Convert `value` to JSON types; a value that JSON does not have is an error with its key."""
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Where the command line begins: Ctrl-C is heard before anything is imported that takes long."""
+"""Entry point of the command line: handles Ctrl-C before any slow import."""
 
 import os
 import signal
@@ -15,6 +15,6 @@ def main() -> None:
 
 
 def _leave(number: int, _frame: object) -> None:
-    """Nothing has begun: there is nothing to keep."""
+    """Exit: nothing has begun, so there is nothing to keep."""
     os.write(2, b"hopcast: interrupted\n")
     os._exit(128 + number)

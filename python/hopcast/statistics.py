@@ -7,7 +7,7 @@ from functools import lru_cache
 
 
 def mean(values: list[float]) -> float:
-    """Arithmetic mean of at least one value, summed without rounding in between."""
+    """Arithmetic mean of at least one value, summed without intermediate rounding."""
     return math.fsum(values) / len(values)
 
 
@@ -23,9 +23,10 @@ def ci95(values: list[float]) -> float | None:
 
 @lru_cache(maxsize=256)
 def student_quantile(degrees: int, level: float = 0.95) -> float:
-    """The t that a Student variable of `degrees` degrees of freedom stays within, on both sides, with probability `level`.
+    """The value t such that a Student variable with `degrees` degrees of freedom lies within ±t with probability
+    `level`.
 
-    By bisection of the distribution function, which is strictly increasing.
+    Bisects the distribution function, which is strictly increasing.
     """
     if degrees < 1 or not 0.0 < level < 1.0:
         raise ValueError(f"no quantile for {degrees} degrees of freedom at level {level}")

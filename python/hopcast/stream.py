@@ -1,6 +1,6 @@
 """Media over ADTFRC between real hosts, for asyncio.
 
-The two ends of `hopcast stream`, for programs that have RTP packets rather than files::
+The two ends of `hopcast stream`, for programs that have RTP packets instead of files::
 
     import hopcast.stream
 
@@ -12,7 +12,8 @@ The two ends of `hopcast stream`, for programs that have RTP packets rather than
         async for packet in receiver:
             ...
 
-The protocol is a machine in Rust, the same that the command drives; sockets and timers are asyncio's. Linux only.
+A Rust state machine implements the protocol, the same as in the command; sockets and timers are asyncio's. Linux
+only.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from hopcast.errors import HopcastError
 __all__ = ["Receiver", "Sender", "StreamError", "rtp_packet"]
 
 PORT = 6511
-"""The UDP port that carries DCCP unless another is named (RFC 6773, section 3.8)."""
+"""Default UDP port of DCCP (RFC 6773, section 3.8)."""
 
 Variant = Literal["adtfrc", "tfrc", "udp"]
 
@@ -42,7 +43,7 @@ _Peer = tuple[str, int, int, int]
 
 
 class StreamError(HopcastError):
-    """A stream came to an end that its user did not wish."""
+    """A stream ended unexpectedly."""
 
 
 def rtp_packet(
@@ -50,15 +51,15 @@ def rtp_packet(
 ) -> bytes:
     """An RTP packet (RFC 3550, section 5.1) without extension and contributing sources.
 
-    `sequence` counts modulo 2^16, `timestamp` modulo 2^32 in ticks of the payload type's clock. Payload type 33 is an MPEG
-    transport stream, of which `payload` holds whole packets of 188 octets.
+    `sequence` counts modulo 2^16, `timestamp` modulo 2^32 in ticks of the payload type's clock. Payload type 33 is an
+    MPEG transport stream, whose `payload` holds whole packets of 188 bytes.
     """
     kind = (0x80 if marker else 0) | payload_type & 0x7F
     return struct.pack("!BBHII", 0x80, kind, sequence & 0xFFFF, timestamp & 0xFFFFFFFF, source & 0xFFFFFFFF) + payload
 
 
 class _Machine(asyncio.DatagramProtocol):
-    """Gives a machine its socket and its clock."""
+    """Connects a state machine to its socket and its clock."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -70,7 +71,7 @@ class _Machine(asyncio.DatagramProtocol):
         return time.monotonic_ns() - self._start
 
     def _settle(self, machine: _core.StreamSender | _core.StreamReceiver) -> None:
-        """Does all that the machine wants done, and sets its timer."""
+        """Do everything that the machine asks for, and set its timer."""
         while (wish := machine.poll_output(self._now())) is not None:
             self._take(*wish)
         if self._timer is not None:
@@ -93,7 +94,7 @@ class _Machine(asyncio.DatagramProtocol):
         self._transport = cast("asyncio.DatagramTransport", transport)
 
     def error_received(self, exc: Exception) -> None:
-        """Called by asyncio: the network refuses, which may pass."""
+        """Called by asyncio: the network refuses, which may be temporary."""
 
     def _close(self) -> None:
         if self._timer is not None:
@@ -120,20 +121,20 @@ class _SendingMachine(_Machine):
         self.settle()
 
     def has_room(self) -> bool:
-        """Whether a packet may be handed over."""
+        """Whether `send` accepts a packet."""
         return self.flowing and self.machine.room() > 0
 
     def tell_room(self) -> None:
-        """Who waits for room goes on if there is some."""
+        """Wake a writer that waits for room, if there is some."""
         if self.has_room():
             self.room.set()
 
     def pause_writing(self) -> None:
-        """Called by asyncio: more waits before the socket than should."""
+        """Called by asyncio: too many datagrams wait at the socket."""
         self.flowing = False
 
     def resume_writing(self) -> None:
-        """Called by asyncio: that has gone."""
+        """Called by asyncio: the datagrams have been sent."""
         self.flowing = True
         self.tell_room()
 
@@ -157,19 +158,19 @@ class _SendingMachine(_Machine):
             self.finish()
 
     def end(self) -> None:
-        """Nothing more may be handed over."""
+        """Accept no further packets."""
         self.ending = True
         self.room.set()
 
     def finish(self) -> None:
-        """Nothing more happens."""
+        """Stop: nothing more happens."""
         self.end()
         self.finished.set()
         # Whoever waits for it waits for nothing.
         self.connected.set()
 
     def check(self) -> None:
-        """Raises StreamError if nothing more may be handed over."""
+        """Raise StreamError if the stream accepts no further packets."""
         if self.ending:
             raise self.over()
 
@@ -184,14 +185,16 @@ class _SendingMachine(_Machine):
 
 
 class Sender:
-    """Sends a stream of RTP packets to a receiver at `to`, HOST or HOST:PORT; the port is 6511 unless named.
+    """Sends a stream of RTP packets to a receiver at `to`, HOST or HOST:PORT; the default port is 6511.
 
-    `correction` adds so many repair packets to each block of so many, `(20, 4)` for example; `patience`, in seconds, is how
-    old a packet may become before it is sent, without end by default; `key` is a file that `hopcast key` has made. At the end
-    of the `async with` block what waits is sent and the stream closed; after an exception it is given up. Where no connection
-    has come about within 3 min, all that waits raises StreamError.
+    * `correction` is the number of packets in a block and that of repair packets for it, for example `(20, 4)`.
+    * `patience` is the age in seconds at which an unsent packet expires; by default it never does.
+    * `key` is a file that `hopcast key` has made.
 
-    Raises ValueError where an argument is wrong, OSError where there is no socket to be had.
+    The end of the `async with` block sends waiting packets and closes the stream; an exception aborts it. If there is
+    no connection within 3 min, all waiting calls raise StreamError.
+
+    Raises ValueError if an argument is wrong, OSError if no socket is available.
     """
 
     def __init__(
@@ -238,7 +241,7 @@ class Sender:
             raise StreamError(protocol.reason)
 
     async def connected(self) -> None:
-        """Waits until the receiver has accepted the stream; over UDP nobody ever does.
+        """Wait until the receiver has accepted the stream; over UDP this never happens.
 
         Raises StreamError if the stream ends before that.
         """
@@ -248,9 +251,9 @@ class Sender:
             raise protocol.over()
 
     async def send(self, packet: bytes) -> None:
-        """Hands over an RTP packet, or one of RTCP that goes with it; waits until there is room.
+        """Send an RTP packet, or a packet of RTCP that belongs to it; wait until there is room.
 
-        Raises ValueError if it can't be carried, since it is empty or longer than 64000 octets, and StreamError once the stream or
+        Raises ValueError for a packet that is empty or longer than 64000 bytes, and StreamError once the stream or
         its block has ended.
         """
         protocol = self._open()
@@ -264,7 +267,7 @@ class Sender:
         protocol.settle()
 
     def send_now(self, packet: bytes) -> bool:
-        """Hands over a packet if there is room, for media that doesn't wait. False if it was dropped."""
+        """Send a packet if there is room, for media that cannot wait. Returns False if the packet was dropped."""
         protocol = self._open()
         if not protocol.flowing:
             return False
@@ -274,7 +277,7 @@ class Sender:
 
     @property
     def statistics(self) -> dict[str, Any]:
-        """What `hopcast stream send --json` shows, `allowed_rate_bps` for example, which encoders want to know."""
+        """The status that `hopcast stream send --json` shows, for example `allowed_rate_bps`, which encoders need."""
         protocol = self._open()
         found: dict[str, Any] = json.loads(protocol.machine.statistics(protocol.now()))
         return found
@@ -334,14 +337,14 @@ class _ReceivingMachine(_Machine):
 
 
 class Receiver:
-    """Receives a stream of RTP packets at `listen`, ADDRESS or ADDRESS:PORT; the port is 6511 unless named.
+    """Receives a stream of RTP packets at `listen`, ADDRESS or ADDRESS:PORT; the default port is 6511.
 
-    Iterating it gives the packets in their order, and ends with the stream, or with the `async with` block, after which it
-    still gives what had come. `playout`, in seconds, is how long a missing packet is waited for, and the viewer's buffer, for
-    which hiccups are counted; `key` is a file that `hopcast key` has made. Of packets that are not taken, the latest
-    `capacity` are kept.
+    Iterate over it to get the packets in order. Iteration ends with the stream, or with the `async with` block, after
+    which it still returns packets that had arrived. `playout` is the time in seconds to wait for a missing packet,
+    and the length of the viewer's buffer, for which hopcast counts stalls. `key` is a file that `hopcast key` has
+    made. Of packets that the program has not read, hopcast keeps the latest `capacity`.
 
-    Raises ValueError where an argument is wrong, OSError where the address can't be had.
+    Raises ValueError if an argument is wrong, OSError if the address is not available.
     """
 
     def __init__(
@@ -385,12 +388,12 @@ class Receiver:
 
     @property
     def address(self) -> tuple[str, int]:
-        """Where it listens."""
+        """Address at which it listens."""
         return self._open().local()
 
     @property
     def statistics(self) -> dict[str, Any]:
-        """What `hopcast stream receive --json` shows: lost packets, hiccups, the metrics of ADTFRC."""
+        """The status that `hopcast stream receive --json` shows: lost packets, hiccups, the metrics of ADTFRC."""
         protocol = self._open()
         found: dict[str, Any] = json.loads(protocol.machine.statistics(protocol.now()))
         return {**found, "packets_overrun": protocol.overrun}
@@ -402,7 +405,7 @@ class Receiver:
 
 
 def _address(text: str) -> tuple[str, int]:
-    """Host and port of HOST, HOST:PORT, or with brackets around the host."""
+    """Split HOST, HOST:PORT, or [HOST]:PORT."""
     found = _core.split_address(text)
     if found is None:
         raise ValueError(f"{text}: HOST or HOST:PORT is wanted")

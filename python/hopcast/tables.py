@@ -1,4 +1,4 @@
-"""Tables in HTML, for pages and for notebooks."""
+"""HTML tables, for pages and for notebooks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CONVERSATION_COLUMNS = (
     ("99 % delay, ms", "delay_p99_s", 1e3),
     ("RFC 3550 jitter, ms", "interarrival_jitter_mean_s", 1e3),
 )
-"""Of a conversation: the head of the column, the field, and the factor from its unit to that of the column."""
+"""Columns of a conversation: heading, field, and the factor from the field's unit to that of the column."""
 RTP_COLUMNS = (
     ("arrived", "received_packets", 1.0),
     ("lost", "lost_packets", 1.0),
@@ -36,11 +36,13 @@ RTP_COLUMNS = (
     ("frozen, s", "freeze_time_s", 1.0),
     ("longest freeze, s", "freeze_max_s", 1.0),
 )
-"""The same of a stream of RTP."""
+"""Columns of an RTP stream, in the same form."""
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[int] = (), kind: str = "") -> str:
-    """A table of cells that are HTML already; the columns of `numbers` are set flush right. `kind` is a class of the style sheet."""
+    """Make a table of cells that are already HTML; the columns of `numbers` are right-aligned. `kind` is a class of
+    the style sheet.
+    """
 
     def cells(tag: str, row: Sequence[str]) -> str:
         kinds = [' class="number"' if column in numbers else "" for column in range(len(row))]
@@ -59,7 +61,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequen
 
 
 def flow_table(document: dict[str, Any]) -> str:
-    """What a run measured of each flow, from the object of `hopcast run --json`."""
+    """Make a table of each flow's measurements, from the object of `hopcast run --json`."""
 
     def cell(flow: dict[str, Any], field: str, factor: float) -> str:
         value, interval = flow.get(field), flow.get(f"{field}_ci95")

@@ -1,8 +1,8 @@
-"""Closed forms to hold a simulation against: what a saturated 802.11 link and cell can carry, and how
-fairly they share it.
+"""Closed formulas to check a simulation against: capacity of a saturated 802.11 link and cell, and fairness.
 
-The timing constants below are stated a second time, apart from those of the simulator, from IEEE 802.11-2020: a slip in
-one of the two shows as a difference. Rates are in bit/s, sizes in bytes, times in seconds unless a name says otherwise.
+The timing constants below repeat those of the simulator, taken separately from IEEE 802.11-2020, so that a mistake in
+one of the two shows as a difference. Rates are in bit/s, sizes in bytes, times in seconds unless a name says
+otherwise.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ _UDP_HEADER = 8
 
 
 def airtime(standard: Standard, rate: float, octets: int, *, short_preamble: bool = False) -> float:
-    """Seconds that a frame of `octets`, FCS included, occupies the medium (TXTIME).
+    """Seconds for which a frame of `octets` bytes, FCS included, occupies the medium (TXTIME).
 
     IEEE 802.11-2020, 16.3.4 for DSSS and HR/DSSS, equation 17-29 for OFDM, 18.5.3 for ERP (with its signal extension).
     A short preamble precedes rates of 2 Mb/s and more under 802.11b and 802.11g.
@@ -99,12 +99,12 @@ def saturated_link_cycle(
     short_preamble: bool = False,
     mtu: int | None = 1500,
 ) -> float:
-    """Mean seconds from one UDP datagram to the next on a saturated link that has the medium to itself.
+    """Mean seconds from one UDP datagram to the next on a saturated link without contention.
 
     DIFS, on average CWmin/2 slots of backoff (10.3.4.3), the data frame, SIFS and the ACK; with `rts` before it RTS,
-    SIFS, CTS, SIFS. A datagram longer than `mtu` is several IP fragments (RFC 791, section 3.2), each with its own
-    exchange; `mtu=None` never fragments. `basic_rate` is that of RTS, CTS and ACK, by default the highest of 1 and
-    2 Mb/s (DSSS) or 6, 12 and 24 Mb/s (OFDM) not above `data_rate`. Propagation takes no time.
+    SIFS, CTS, SIFS. A datagram longer than `mtu` is several IP fragments (RFC 791, section 3.2), each with a separate
+    exchange; `mtu=None` never fragments. `basic_rate` is that of RTS, CTS and ACK, by default the highest of 1 and 2
+    Mb/s (DSSS) or 6, 12 and 24 Mb/s (OFDM) not above `data_rate`. Propagation takes no time.
     """
     timing = _timing(standard, data_rate)
     control = _control_rate(standard, data_rate, basic_rate)
@@ -125,7 +125,7 @@ def saturated_link_goodput(
     short_preamble: bool = False,
     mtu: int | None = 1500,
 ) -> float:
-    """UDP payload in bit/s over a saturated link that has the medium to itself; see `saturated_link_cycle`."""
+    """UDP payload in bit/s over a saturated link without contention; see `saturated_link_cycle`."""
     cycle = saturated_link_cycle(
         standard, data_rate, basic_rate, payload=payload, rts=rts, short_preamble=short_preamble, mtu=mtu
     )
@@ -134,12 +134,12 @@ def saturated_link_goodput(
 
 @dataclass(frozen=True)
 class Saturation:
-    """A saturated cell in which every station hears every other."""
+    """Solution for a saturated cell in which every station hears every other."""
 
     collision_probability: float
-    """p: that a transmission meets another one."""
+    """p: probability that a transmission collides."""
     transmission_probability: float
-    """tau: that a station transmits in a slot."""
+    """tau: probability that a station transmits in a slot."""
     goodput: float
     """UDP payload of all stations together, in bit/s."""
 
@@ -158,23 +158,24 @@ def bianchi(
     reserved_slot: bool = False,
     propagation_delay: float = 0.0,
 ) -> Saturation:
-    """A cell of `n` saturated stations that hear each other.
+    """Capacity of a cell of `n` saturated stations that hear each other.
 
     G. Bianchi, "Performance Analysis of the IEEE 802.11 Distributed Coordination Function", IEEE JSAC 18(3), 2000,
-    equations 7 and 9 to 13, with the paper's T_s and T_c of basic access, or of RTS/CTS with `rts`. Frames are lost to
-    collisions alone.
+    equations 7 and 9 to 13, with the paper's T_s and T_c of basic access, or of RTS/CTS with `rts`. Collisions are
+    the only cause of loss.
 
-    * `after_collision`: what follows a collision before the backoff goes on. `"difs"` is the paper's choice;
-      `"eifs"` (802.11-2020, 10.3.2.3.7) is what bystanders of a collision wait, and `"eifs+difs"` what they wait in ns-2.35.
-    * `retry_limit`: attempts at a frame before it is given up, as in H. Wu et al., "Performance of Reliable Transport
-      Protocol over IEEE 802.11 Wireless LAN", INFOCOM 2002; `None` tries for ever, as Bianchi does.
+    * `after_collision`: the wait after a collision before the backoff continues. `"difs"` is the paper's choice;
+      `"eifs"` (802.11-2020, 10.3.2.3.7) is the wait of stations that overhear a collision, and `"eifs+difs"` their
+      wait in ns-2.35.
+    * `retry_limit`: number of attempts at a frame, as in H. Wu et al., "Performance of Reliable Transport Protocol
+      over IEEE 802.11 Wireless LAN", INFOCOM 2002; with `None` stations try for ever, as in Bianchi's paper.
     * `reserved_slot`: the slot after a success belongs to the station that succeeded, since all others found their
       counters above zero when they froze. A successful slot then holds 1/(1 - B) frames and one slot more, with
       B = 1/(CWmin + 1): I. Tinnirello, G. Bianchi, Y. Xiao, "Refinements on IEEE 802.11 Distributed Coordination
       Function Modeling Approaches", IEEE Trans. Veh. Technol. 59(3), 2010.
     * `propagation_delay` in seconds, after each frame.
 
-    Payloads that IP would fragment are refused: the model has one frame length.
+    Raises an error for payloads that IP would fragment: the model has one frame length.
     """
     timing = _timing(standard, data_rate)
     control = _control_rate(standard, data_rate, basic_rate)
@@ -211,9 +212,9 @@ def bianchi(
 def fixed_point(n: int, window: int, stages: int, retry_limit: int | None = None) -> tuple[float, float]:
     """Collision and transmission probability (p, tau) of `n` saturated stations.
 
-    `window` is W, so that the first backoff is drawn from 0 … W - 1, and it doubles `stages` times (m). Equations 7 and
-    9 of Bianchi (2000); with `retry_limit` attempts, tau is the number of attempts at a frame over the slots that it
-    takes, which is what the chain of Wu et al. (2002) gives.
+    `window` is W: the first backoff is drawn from 0 … W - 1, and W doubles `stages` times (m). Equations 7 and 9 of
+    Bianchi (2000); with `retry_limit` attempts, tau is the number of attempts at a frame divided by the slots that it
+    takes, which is the result of the chain of Wu et al. (2002).
     """
     if n < 1 or window < 1 or stages < 0 or (retry_limit is not None and retry_limit < 1):
         raise ValueError(f"n={n}, window={window}, stages={stages}, retry_limit={retry_limit}: at least 1, 1, 0 and 1")
@@ -239,7 +240,8 @@ def fixed_point(n: int, window: int, stages: int, retry_limit: int | None = None
 
 
 def jain(values: Iterable[float]) -> float:
-    """Fairness of shares that are not negative: from 1/n, one has all, to 1, all have the same; nan if all are zero.
+    """Jain's fairness index of non-negative shares: from 1/n if one has all, to 1 if all have the same; nan if all
+    are zero.
 
     R. Jain, D. Chiu, W. Hawe, "A Quantitative Measure of Fairness and Discrimination for Resource Allocation in Shared
     Computer Systems", DEC-TR-301, 1984.
@@ -274,7 +276,7 @@ def _control_rate(standard: Standard, data_rate: float, basic_rate: float | None
 
 
 def _mpdus(payload: int, mtu: int | None) -> list[int]:
-    """Octets of the data frames that carry one UDP datagram."""
+    """Bytes of the data frames that carry one UDP datagram."""
     if payload < 0 or (mtu is not None and mtu < _IP_HEADER + 8):
         raise ValueError(f"payload={payload}, mtu={mtu}: a payload is not negative, an MTU at least 28 B")
     datagram = _UDP_HEADER + payload
@@ -290,7 +292,7 @@ def _mpdus(payload: int, mtu: int | None) -> list[int]:
 def _exchange_us(
     standard: Standard, data_rate: float, control: float, mpdu: int, rts: bool, short_preamble: bool
 ) -> float:
-    """From the first frame to the end of the ACK, in microseconds."""
+    """Time from the first frame to the end of the ACK, in microseconds."""
     sifs = _timing(standard, data_rate).sifs
     exchange = _airtime_us(standard, data_rate, mpdu, short_preamble)
     exchange += sifs + _airtime_us(standard, control, _ACK, short_preamble)
@@ -301,7 +303,7 @@ def _exchange_us(
 
 
 def _eifs_us(standard: Standard, timing: _Timing, failed_rate: float) -> float:
-    """10.3.2.3.7, with the ACK at the lowest mandatory rate of the modulation that failed."""
+    """EIFS of 10.3.2.3.7, with the ACK at the lowest mandatory rate of the modulation that failed."""
     lowest = 1e6 if failed_rate in _DSSS_MICROS_PER_OCTET else 6e6
     return timing.sifs + _airtime_us(standard, lowest, _ACK, False) + timing.difs
 

@@ -1,4 +1,4 @@
-"""The command line. Each command imports what it needs when it runs, so that a short run starts at once."""
+"""The command line. Each command imports what it needs only when it runs, so that a short run starts fast."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from hopcast.errors import HopcastError, OutputError, ScenarioError
 DONE, FAILED, WRONG_INPUT = 0, 1, 2
 
 COMPLETION = "_HOPCAST_COMPLETE"
-"""The environment variable with which a shell asks click for completions."""
+"""The environment variable through which a shell asks click for completions."""
 
 
 class Commands(click.Group):
-    """The commands by name, each in a module of its own that is loaded when it is called."""
+    """The commands by name, each in a separate module that click loads on the first call."""
 
     names = ("run", "study", "report", "compare", "emulate", "node", "probe", "stream", "key", "schema")
 
@@ -47,7 +47,9 @@ class Commands(click.Group):
         return command
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        """Tell of each command in a whole sentence, on as many lines as it takes: click would cut it after the first."""
+        """Describe each command in a whole sentence, on several lines if necessary: click would cut it after the
+        first line.
+        """
         commands = ((name, self.get_command(context, name)) for name in self.list_commands(context))
         rows = [(name, command.get_short_help_str(sys.maxsize)) for name, command in commands if command is not None]
         with formatter.section("Commands"):
@@ -89,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _mend_streams() -> None:
-    """Standard output may be closed, or may not know all our characters."""
+    """Prepare for a standard output that may be closed, or may not support all characters that hopcast prints."""
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     if sys.stderr is None:
@@ -99,12 +101,12 @@ def _mend_streams() -> None:
 
 
 def _forget_output() -> None:
-    """What is left in the buffer must not raise again at exit."""
+    """Drop buffered output, which would raise again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _invoke(arguments: Sequence[str] | None) -> int:
-    """Run one command; every error becomes a line on standard error and a status."""
+    """Run one command, and turn every error into a line on standard error and an exit status."""
     stdout = sys.stdout
     try:
         outcome = hopcast.main(args=arguments, prog_name="hopcast", standalone_mode=False)

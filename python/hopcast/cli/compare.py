@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hopcast.compare import Comparison
 
 FORMATS = (".svg", ".png", ".pdf")
-"""What a figure can be written as; anything else names a folder."""
+"""File formats of figures; any other ending names a folder."""
 
 
 @click.command("compare")

@@ -1,4 +1,6 @@
-"""`hopcast emulate`, `node`, `probe`, `stream` and `key`: real hosts. Their arguments are read where they run, in Rust."""
+"""`hopcast emulate`, `node`, `probe`, `stream` and `key`: commands for real hosts. Rust code reads their
+arguments.
+"""
 
 from __future__ import annotations
 

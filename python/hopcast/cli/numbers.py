@@ -15,7 +15,7 @@ class WholeNumber(click.ParamType[int]):
         self.most = most
 
     def convert(self, value: object, parameter: click.Parameter | None, context: click.Context | None) -> int:
-        """The number that `value` says; what is none fails with what would be right."""
+        """Return the number in `value`, or fail with a message that says what would be right."""
         text = str(value)
         try:
             # Beyond 4300 digits Python would refuse to read it, beyond 40 nobody wants to see it.

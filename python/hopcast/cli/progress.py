@@ -1,4 +1,4 @@
-"""A progress bar on standard error, where that is a terminal."""
+"""A progress bar on standard error, if that is a terminal."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from contextlib import contextmanager, suppress
 
 WIDTH = 30
 PATIENCE_S = 0.3
-"""A run that is shorter shows no bar."""
+"""Seconds: shorter runs show no bar."""
 
 
 @contextmanager
 def progress_bar(unit: str = "s") -> Iterator[Bar | None]:
-    """A bar to tell how much of how much is done; `None` where nobody would see it."""
+    """Return a bar that shows progress, or `None` without a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -35,7 +35,7 @@ class Bar:
         self._shown = False
 
     def __call__(self, done: float, total: float) -> None:
-        """Shows that `done` of `total` is done."""
+        """Show that `done` of `total` is done."""
         now = time.monotonic()
         if self._found is None:
             # What was there at the start took no time, and preparation did: neither says anything about the rest.
@@ -50,7 +50,7 @@ class Bar:
         self._show(done / total, f"{done:.4g} of {total:.4g} {self._unit}{left}")
 
     def preparation(self, done: int, total: int) -> None:
-        """Shows how far links and routes are set up, before anything is simulated."""
+        """Show the progress of setting up links and routes, before the simulation starts."""
         if time.monotonic() - self._start >= PATIENCE_S:
             self._show(done / max(total, 1), "of links and routes set up")
 

@@ -111,14 +111,14 @@ def _print(result: Result, as_json: bool, out: str | None) -> None:
 
 
 def _path(argument: str) -> str:
-    """A file name from the command line is never taken for TOML text."""
+    """Read the file with this name; never treat a name from the command line as TOML text."""
     if "\n" in argument:
         raise click.BadParameter("a file name can't hold a line break", param_hint="SCENARIO.toml")
     return argument
 
 
 def _extensions(sources: tuple[str, ...]) -> Extensions | None:
-    """Those of all files and modules; where two have the same kind and name, that of the later one."""
+    """Return the models of all files and modules; the later one wins where two have the same kind and name."""
     if not sources:
         return None
     from hopcast.extensions import Extensions, load

@@ -1,4 +1,4 @@
-"""Signals that ask a command to end: each is an interruption, in which nothing that has finished is lost."""
+"""Signals that ask a command to end. Each one interrupts the command, which keeps all finished work."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from types import FrameType
 
 STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 PATIENCE_S = 5.0
-"""How long after a first signal further ones count as the same: Ctrl-C pressed twice must not break off the writing of
-what has finished."""
+"""Seconds after a first signal in which further signals count as the same: pressing Ctrl-C twice must not interrupt
+the writing of finished results.
+"""
 
 
 class Interruption:
-    """The signal that interrupts this process, if one does."""
+    """The signal that has interrupted this process, if any."""
 
     def __init__(self) -> None:
         self._number: int | None = None
@@ -24,18 +25,20 @@ class Interruption:
         self._before: int | None = None
 
     def listen(self) -> None:
-        """From now on these signals raise `KeyboardInterrupt`; one that whoever started us ignores is left so."""
+        """Let these signals raise `KeyboardInterrupt` from now on, except those that the parent process ignores."""
         for number in STOPPING:
             if signal.getsignal(number) != signal.SIG_IGN:
                 signal.signal(number, self._handle)
 
     def ignore(self) -> None:
-        """The command is over, and its status known: from now on these signals change nothing."""
+        """Ignore these signals from now on: the command is over, and its status is known."""
         for number in STOPPING:
             signal.signal(number, signal.SIG_IGN)
 
     def hand_over(self) -> None:
-        """Somebody else is about to listen, until when these signals change nothing; but SIGHUP is ignored only if it was before."""
+        """Ignore these signals until another handler takes over; SIGHUP is ignored afterwards only if it was
+        before.
+        """
         before = signal.getsignal(signal.SIGHUP)
         self.ignore()
         if before != signal.SIG_IGN:
@@ -43,7 +46,7 @@ class Interruption:
 
     @contextmanager
     def waits(self) -> Iterator[None]:
-        """While results are on their way out, a first signal waits until they are."""
+        """Delay a first signal until results are written."""
         self._waits, self._before = True, self._number
         try:
             yield
@@ -53,7 +56,7 @@ class Interruption:
 
     @contextmanager
     def breaks_off(self) -> Iterator[None]:
-        """A part of what `waits` that a first signal breaks off, also one that came before this part."""
+        """A part of `waits` that a first signal interrupts, even if it came before this part."""
         try:
             self._waits = False
             self._take()
@@ -63,11 +66,11 @@ class Interruption:
 
     @property
     def status(self) -> int:
-        """The exit status of what this signal ended."""
+        """The exit status of a process that this signal ended."""
         return 128 + (signal.SIGINT if self._number is None else self._number)
 
     def _take(self) -> None:
-        """A signal that has waited interrupts now."""
+        """Let a delayed signal interrupt now."""
         if self._number != self._before:
             raise KeyboardInterrupt
 

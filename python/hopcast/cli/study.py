@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 SENSITIVITY = "sensitivity"
-"""Names the parameters that the papers do not state."""
+"""Print the parameters that the papers do not state."""
 
 
 @click.command("study")
@@ -89,7 +89,7 @@ def command(
 
 @contextmanager
 def _prepared(out: str | None, *, film: bool) -> Iterator[None]:
-    """The folder with what is written to it, if there is one, and that of the demonstration if there is to be one."""
+    """Return the output folder, if there is one, and the folder of the demonstration, if it is to run."""
     from hopcast.output import prepared
 
     with ExitStack() as folders:
@@ -102,7 +102,7 @@ def _prepared(out: str | None, *, film: bool) -> Iterator[None]:
 
 @contextmanager
 def _kept(out: str | None, fresh: bool) -> Iterator[KeptRuns | None]:
-    """The runs that are kept in the folder, if there is one."""
+    """Return the runs kept in the folder, if there is one."""
     if out is None:
         yield None
         return
@@ -167,7 +167,7 @@ def _wanted(which: str) -> list[Experiment]:
 
 
 def own_experiments(path: str) -> list[Experiment]:
-    """Those of a file, under ids that are not hopcast's own."""
+    """Return the experiments of a file, under ids that hopcast's experiments do not use."""
     from hopcast.studies import EXPERIMENTS, StudyFileError, load_file
 
     try:

@@ -1,4 +1,6 @@
-"""Tables for people, on standard output. Nothing in them is cut off: a name or a number without its end would be another one."""
+"""Tables for people, on standard output. They never cut off text: a shortened name or number could be mistaken for
+another one.
+"""
 
 from __future__ import annotations
 
@@ -34,11 +36,11 @@ VERDICT_STYLES = {
 ANSWER_STYLES = {"depends": "red", "does not": "green", "open": "yellow"}
 
 LEAST = 12
-"""Places of a terminal on which a word, such as a name, is parted."""
+"""Columns of a terminal after which a word, such as a name, is split."""
 
 
 def print_result(result: Result) -> None:
-    """What a run measured: a row for each flow, and the totals of the network."""
+    """Print the results of a run: a row for each flow, and the totals of the network."""
     document = result.json()
     names = ("flow", "from → to", "protocol")
     shown = any(flow["hiccups"] is not None for flow in document["flows"])
@@ -67,7 +69,7 @@ def print_result(result: Result) -> None:
 
 
 def print_comparison(comparison: Comparison) -> None:
-    """Two runs: a row for each flow and quantity, and their ratio."""
+    """Print two runs: a row for each flow and quantity, with their ratio."""
     lines: list[list[str | Text]] = []
     last = None
     for line in comparison.lines:
@@ -88,7 +90,9 @@ def print_comparison(comparison: Comparison) -> None:
 
 
 def print_rows(rows: list[Row]) -> None:
-    """What studies found: a row for each number, claim or remark of a paper, measured-only ones left out."""
+    """Print findings of studies: a row for each number, claim or remark of a paper, without values that are only
+    measured.
+    """
     lines: list[list[str | Text]] = []
     for row in rows:
         if row.remark is not None or row.verdict != "measured":
@@ -99,7 +103,7 @@ def print_rows(rows: list[Row]) -> None:
 
 
 def print_sensitivity(found: Sequence[Sensitivity]) -> None:
-    """What became of findings under other values of what the papers leave unsaid."""
+    """Print how findings change under other values of unstated parameters."""
     lines: list[list[str | Text]] = [
         [
             one.experiment,
@@ -121,10 +125,11 @@ def _print(
     numbers: Collection[int] = (),
     title: Text | None = None,
 ) -> Console:
-    """Print a table, and give the console, as wide as that was. A line without cells is a rule; `numbers` are columns.
+    """Print a table, and return the console, which is as wide as the table. A line without cells is a rule; `numbers`
+    are columns.
 
-    Where there is no terminal, the table is as wide as it needs to be. On a terminal names fold, intervals and what stands above
-    numbers, then the space between columns goes; beyond that lines are longer than the terminal.
+    Without a terminal the table is as wide as necessary. On a terminal, first names wrap, then intervals and headings
+    of numbers, then the space between columns shrinks; lines that still don't fit are longer than the terminal.
     """
     console = Console()
     looks = [
@@ -150,7 +155,7 @@ def _print(
 
 @dataclass(frozen=True)
 class _Look:
-    """A table as it may be printed; widths are those of columns, in places of a terminal."""
+    """A table ready to print; widths are those of columns, in characters of a terminal."""
 
     lines: Sequence[Sequence[str | Text]]
     least: list[int]
@@ -159,11 +164,11 @@ class _Look:
 
     @property
     def frame(self) -> int:
-        """Places that rules and the space on both sides of them take."""
+        """Characters that rules and the space on both sides of them take."""
         return (1 + 2 * self.padding) * len(self.least) + 1
 
     def widths(self, room: int) -> list[int]:
-        """Of a table of such a width: who lacks most gets the next place."""
+        """Distribute this table width: the column that lacks the most gets the next character."""
         found = list(self.least)
         for _ in range(room - self.frame - sum(found)):
             at = max(range(len(found)), key=lambda at: self.wanted[at] - found[at])
@@ -179,7 +184,7 @@ def _look(
     is_folded: bool,
     padding: int,
 ) -> _Look:
-    """A table whose intervals stand below their numbers where it `is_folded`."""
+    """Return the table; with `is_folded`, intervals are below their numbers."""
     if is_folded:
         lines = [
             [f"{cell}".replace(" ± ", "\n± ") if at in numbers else cell for at, cell in enumerate(line)]
@@ -197,12 +202,12 @@ def _look(
 
 
 def _width(cell: str | Text) -> int:
-    """Of its widest line, in places of a terminal."""
+    """Width of the widest line, in characters of a terminal."""
     return max(map(cell_len, f"{cell}".split("\n")))
 
 
 def _longest_word(cell: str | Text) -> int:
-    """In places of a terminal."""
+    """Width in characters of a terminal."""
     return max(map(cell_len, f"{cell}".split()), default=0)
 
 
@@ -221,7 +226,7 @@ def _cell(record: dict[str, Any], field: str, factor: float) -> str:
 
 
 def _summary(result: Result) -> str:
-    """What the network did and what that took: of one run, or the mean of several with its interval."""
+    """Print the totals of the network and the cost of the run: of one run, or means of several with intervals."""
     totals, costs = result.json()["totals"], result.costs()
 
     def cost(field: str, digits: int) -> str:

@@ -13,7 +13,7 @@ OPTION = click.option(
 
 
 def look_for_traces(folders: Sequence[str]) -> None:
-    """In these folders too, from now on: a file of one's own may read traces as it is executed."""
+    """Search these folders too from now on: a custom file may read traces while it is executed."""
     from hopcast.scenario import trace_folders
 
     if folders:

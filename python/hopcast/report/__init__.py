@@ -1,4 +1,4 @@
-"""The report: one page with tables and figures that needs nothing else, drawn from what runs and studies left in a folder.
+"""The report: one self-contained page with tables and figures, drawn from the files of runs and studies in a folder.
 
 The same folder gives the same bytes.
 """
@@ -39,24 +39,25 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 FILM = "film"
-"""The demonstration's folder beside the rows of a study."""
+"""Folder of the demonstration, next to the rows of a study."""
 FORMS = {
     ("quick", True): "in the quick form: less data and fewer seeds than the papers had",
     ("full", True): "with the papers' amounts of data",
     ("quick", False): "in the quick form",
     ("full", False): "in the full form",
 }
-"""Of a study by its amount, and whether it is one of hopcast's."""
+"""Titles of a study by its amount, and by whether hopcast's experiments are in it."""
 AGREE, OPEN, DISAGREE = ("holds", "within"), ("inconclusive",), ("fails", "differs")
 
 
 class NothingToReport(HopcastError):
-    """A folder holds neither the results of a run nor those of a study, or they are not as hopcast writes them."""
+    """A folder holds no results of a run or a study, or results that hopcast did not write."""
 
 
 def write_report(folder: str | os.PathLike[str], own: Sequence[Experiment] = ()) -> str:
-    """Write `report.html` for the folder's results and return its path. `own` are experiments that are not hopcast's. Raises
-    `NothingToReport`, and `OutputError` where the page can't be written there."""
+    """Write `report.html` for the results in the folder, and return its path. `own` are custom experiments. Raises
+    `NothingToReport`, and `OutputError` if the page can't be written there.
+    """
     root = Path(folder)
     known = EXPERIMENTS | {experiment.id: experiment for experiment in own}
     study, run = _load(load_study, root / "rows.json"), _load(load_run, root / "run.json")
@@ -88,8 +89,9 @@ def write_report(folder: str | os.PathLike[str], own: Sequence[Experiment] = ())
 
 
 def write_figures(folder: str | os.PathLike[str], own: Sequence[Experiment] = ()) -> str:
-    """Write the figures of a study's experiments to the subfolder `figures`, each as SVG and as PDF, and return its path. Raises
-    `NothingToReport`, and `OutputError` where that folder can't be made."""
+    """Write the figures of a study's experiments to the subfolder `figures`, each as SVG and as PDF, and return its
+    path. Raises `NothingToReport`, and `OutputError` if that folder can't be made.
+    """
     root = Path(folder)
     study = _load(load_study, root / "rows.json")
     if study is None:
@@ -104,7 +106,7 @@ def write_figures(folder: str | os.PathLike[str], own: Sequence[Experiment] = ()
 
 
 def _files(experiment: Experiment, rows: Sequence[Row]) -> list[tuple[bytes, str]]:
-    """Of each figure: a PDF document and an SVG file."""
+    """Each figure as a PDF document and an SVG file."""
 
     def files(made: Sequence[tuple[str, Figure]]) -> list[tuple[bytes, str]]:
         return [(pdf(figure, f"{experiment.id}: {title}"), picture(figure)) for title, figure in made]
@@ -113,12 +115,12 @@ def _files(experiment: Experiment, rows: Sequence[Row]) -> list[tuple[bytes, str
 
 
 def _is_hopcasts(study: dict[str, Any]) -> bool:
-    """Whether experiments of hopcast were run: the demonstration is run with them."""
+    """Whether experiments of hopcast were run, with which the demonstration runs."""
     return any(of["experiment"] in EXPERIMENTS for of in (*study["rows"], *study.get("sensitivity", ())))
 
 
 def _load(load: Callable[[Path], T], path: Path) -> T | None:
-    """What is in a file; `None` where there is none."""
+    """Content of a file; `None` if there is none."""
     try:
         return load(path)
     except NoDocument:
@@ -169,7 +171,7 @@ def _study_head(study: dict[str, Any], found: Found) -> list[str]:
 
 
 ANSWERS = {"depends": "fails", "does not": "holds", "open": "inconclusive"}
-"""What findings do under another value, and the verdict that has its colour."""
+"""Text for findings under another value, and the verdict that determines its colour."""
 
 
 def _sensitivity(found: Sequence[Sensitivity], known: Container[str]) -> list[str]:
@@ -246,8 +248,9 @@ def _made(
     shown: Callable[[list[Any]], T],
     kind: type = object,
 ) -> T:
-    """What an experiment makes for the report, as it is shown there. It fails where rows are missing that it looks for, and where what
-    it makes is no list of such a kind, or can't be shown."""
+    """Return what an experiment makes for the report, in the form in which the report shows it. Fails if rows that
+    the experiment needs are missing, or if the result is not a list of the right kind, or can't be shown.
+    """
     function = getattr(experiment, part)
     hint = "; all rows of the experiment are expected" if isinstance(given, Table) else ""
     try:
@@ -271,7 +274,7 @@ def _cells(cells: Cells) -> list[str]:
 
 
 def _said(row: Row) -> bool:
-    """Whether the paper says something of it."""
+    """Whether the paper says something about it."""
     return row.verdict in RANK or row.remark is not None
 
 
@@ -355,7 +358,7 @@ def _run(folder: Path, document: dict[str, Any]) -> list[str]:
 
 
 def _series_figures(folder: Path, prefix: str) -> list[str]:
-    """A figure for each quantity that was recorded over time."""
+    """A figure for each quantity recorded over time."""
     from hopcast import plots
 
     table = _load(load_series, folder / "series.parquet")

@@ -1,4 +1,4 @@
-"""What real nodes of an emulation said to each other, in the report."""
+"""Conversations between real nodes of an emulation, in the report."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     import polars
 
 MOST = 6
-"""The most conversations in a figure: as many as there are colours."""
+"""Largest number of conversations in a figure: the number of colours."""
 
 
 def section(document: dict[str, Any], series: polars.DataFrame | None) -> list[str]:
-    """Tables and figures of the conversations in a run's object, with their series if they are there."""
+    """Tables and figures of the conversations in a run's object, with their series if there are any."""
     found = document["conversations"]
     if not found:
         return []
@@ -65,7 +65,7 @@ def _rtp(found: list[dict[str, Any]]) -> list[str]:
 
 
 def _figures(found: list[dict[str, Any]], series: polars.DataFrame | None) -> list[str]:
-    """How the conversations with the most bytes developed."""
+    """Figures over time of the conversations with the most bytes."""
     if series is None or series.is_empty():
         return []
     largest = sorted(found, key=lambda one: one["sent_bytes"], reverse=True)[:MOST]

@@ -1,4 +1,4 @@
-"""What runs and studies left in files, read again. Its shape is checked here, once, so that whoever shows it can rely on it."""
+"""Read the files of runs and studies, and check their structure once, so that code that shows them can rely on it."""
 
 from __future__ import annotations
 
@@ -21,24 +21,25 @@ if TYPE_CHECKING:
     import polars
 
 LARGEST = 1e300
-"""A number beyond it would not be finite in another unit, or could not be drawn."""
+"""Larger numbers could become infinite in another unit, or could not be drawn."""
 FINITE = f"a finite number, of at most {LARGEST:g},"
-"""What is expected in place of one."""
+"""Description of an expected field."""
 FILM = {"film": ("loss_ratio", "delay_mean_s", "delay_p99_s"), "download": ("goodput_bps",)}
-"""Flows of the demonstration, and what is told of them."""
+"""Flows of the demonstration, and the text about each."""
 
 
 class WrongDocument(HopcastError):
-    """A file is not what hopcast writes."""
+    """A file is not one that hopcast writes."""
 
 
 class NoDocument(WrongDocument):
-    """There is no such file."""
+    """A file is missing."""
 
 
 def load_run(file: Path, *, whole: bool = True) -> dict[str, Any]:
-    """The object of a run. If not `whole`, names of flows will do, and any of their numbers. Raises `WrongDocument`, and `NoDocument`
-    where there is no file."""
+    """Read the object of a run. If not `whole`, flows need only names, and may lack numbers. Raises `WrongDocument`,
+    and `NoDocument` if there is no file.
+    """
     run = _read(file)
     document: dict[str, Any] = run.value
     if "cases" in document:
@@ -86,7 +87,7 @@ def _check_numbers(flow: Part, whole: bool) -> None:
 
 
 def load_film(file: Path) -> dict[str, Any]:
-    """The object of the demonstration's run. Raises as `load_run` does."""
+    """Read the object of the demonstration's run. Raises as `load_run` does."""
     document = load_run(file)
     flows = {flow.value["name"]: flow for flow in Part(file, "", document).of("flows").elements()}
     for name, fields in FILM.items():
@@ -96,7 +97,7 @@ def load_film(file: Path) -> dict[str, Any]:
 
 
 def load_study(file: Path) -> dict[str, Any]:
-    """The object that a study wrote. Raises as `load_run` does."""
+    """Read the object that a study wrote. Raises as `load_run` does."""
     study = _read(file)
     document: dict[str, Any] = study.value
     study.of("amount").one_of(AMOUNTS)
@@ -127,18 +128,18 @@ def _check_origin(origin: Part, *, seeds: bool) -> None:
 
 
 def load_series(file: Path) -> polars.DataFrame:
-    """What a run recorded over time. Raises as `load_run` does."""
+    """Read the series of a run. Raises as `load_run` does."""
     table = _read_table(file)
     _check_series(file, table, texts=("flow", "node"), numbers=("seed", "time_s", *columns(table).values()))
     return table
 
 
 CONVERSATION_SERIES = ("sent_packets", "lost_packets", "rate_bps", "delay_s", "freeze_time_s")
-"""Of the series of conversations, the columns that are drawn."""
+"""Columns of the conversations' series that figures show."""
 
 
 def load_conversation_series(file: Path) -> polars.DataFrame:
-    """How the conversations of an emulation developed. Raises as `load_run` does."""
+    """Read the series of an emulation's conversations. Raises as `load_run` does."""
     table = _read_table(file)
     _check_series(file, table, texts=("conversation",), numbers=("seed", "time_s", *CONVERSATION_SERIES))
     return table
@@ -180,25 +181,25 @@ def _column(file: Path, table: polars.DataFrame, name: str) -> polars.Series:
 # --- values in a document ------------------------------------------------------------------------------------------
 
 ABSENT = object()
-"""Stands for the value of a field that is not there."""
+"""Marks the value of a missing field."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A value in a document, and where it stands. What it is not raises `WrongDocument`."""
+    """A value in a document, with its position. Its methods raise `WrongDocument` if the value has another type."""
 
     file: Path
     name: str
-    """Empty for the document as a whole."""
+    """Dotted position in the document; empty for the document as a whole."""
     value: Any
 
     @property
     def is_there(self) -> bool:
-        """Whether the object that should have it has it."""
+        """Whether the field exists."""
         return self.value is not ABSENT
 
     def wrong(self, expected: str) -> WrongDocument:
-        """What is to be raised where something else is `expected`."""
+        """The error to raise if something else is `expected`."""
         if not self.name:
             what = "is not what hopcast writes"
         else:
@@ -212,13 +213,13 @@ class Part:
         return Part(self.file, f"{self.name}.{_shown(key)}".lstrip("."), self.value.get(key, ABSENT))
 
     def fields(self) -> Iterator[Part]:
-        """All those of an object."""
+        """All fields of an object."""
         if not isinstance(self.value, dict):
             raise self.wrong("an object")
         return (self.of(key) for key in self.value)
 
     def elements(self) -> Iterator[Part]:
-        """Those of a list, by their names if they have any."""
+        """The elements of a list, identified in messages by their names if they have any."""
         if not isinstance(self.value, list):
             raise self.wrong("a list")
         for index, value in enumerate(self.value):
@@ -227,22 +228,22 @@ class Part:
             yield Part(self.file, f"{self.name}{place}", value)
 
     def text(self) -> None:
-        """A text it is."""
+        """The value as a string."""
         if not isinstance(self.value, str):
             raise self.wrong("a text")
 
     def texts(self) -> None:
-        """A list of texts."""
+        """The value as a list of strings."""
         for element in self.elements():
             element.text()
 
     def whole(self) -> None:
-        """A whole number, such as a seed."""
+        """The value as a whole number, such as a seed."""
         if isinstance(self.value, bool) or not isinstance(self.value, int) or not 0 <= self.value < 2**64:
             raise self.wrong("a whole number from 0 to 2^64 - 1")
 
     def number(self, *, least: float | None = None, null: bool = True) -> None:
-        """A number, or null where nothing could be measured."""
+        """The value as a number, or `None` for null, which means not measured."""
         if self.value is None and null:
             return
         is_number = isinstance(self.value, int | float) and not isinstance(self.value, bool)
@@ -251,12 +252,12 @@ class Part:
             raise self.wrong(f"{what} or null" if null else what)
 
     def one_of(self, known: Collection[str]) -> None:
-        """One of a few texts."""
+        """The value as one of several strings."""
         if not isinstance(self.value, str) or self.value not in known:
             raise self.wrong(f"one of {', '.join(known)}")
 
     def record(self, kind: type[Row] | type[Sensitivity]) -> None:
-        """An object from which one of `kind` can be made."""
+        """The value as an object from which a `kind` can be made."""
         types = get_type_hints(kind)
         for field in dataclasses.fields(kind):
             found, wanted = self.of(field.name), types[field.name]
@@ -277,11 +278,11 @@ CHECKS: dict[object, Callable[[Part], None]] = {
     float | None: Part.number,
     list[str]: Part.texts,
 }
-"""What a field of a dataclass has to be, by its type."""
+"""Type check for a field of a dataclass, by its annotation."""
 
 
 def _read(file: Path) -> Part:
-    """An object of JSON, in which all numbers are finite and all texts can be written."""
+    """Parse a JSON object; all numbers must be finite and all strings valid Unicode."""
     try:
         document = Part(file, "", json.loads(file.read_text(encoding="utf-8"), parse_int=_integer))
         if isinstance(document.value, dict):
@@ -298,7 +299,9 @@ def _read(file: Path) -> Part:
 
 
 def _integer(text: str) -> int | float:
-    """Python refuses integers of thousands of digits: they are as infinite as other numbers beyond a double."""
+    """Parse an integer. Python refuses integers of thousands of digits; here they are infinite, as other numbers
+    beyond a double.
+    """
     try:
         return int(text)
     except ValueError:
@@ -324,5 +327,5 @@ def _check_values(part: Part) -> None:
 
 
 def _shown(key: str) -> str:
-    """A key as a part of a name: in one line, and not too long."""
+    """A key as part of a position, on one line and of limited length."""
     return key if key.isprintable() and len(key) <= 60 else reprlib.repr(key)

@@ -1,4 +1,4 @@
-"""The demonstration: a film and a download from one box, over 802.11a."""
+"""The demonstration: a video stream and a download from one box, over 802.11a."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SEED = 1
 
 
 def scenario() -> Scenario:
-    """The same as `examples/film.toml`, in Python."""
+    """The scenario of `examples/film.toml`, in Python."""
     return Scenario(
         name="a film and a download",
         duration="60 s",
@@ -44,5 +44,5 @@ def scenario() -> Scenario:
 
 
 def demonstrate(folder: str | os.PathLike[str]) -> None:
-    """Run it, and leave its results in the folder."""
+    """Run the demonstration, and write its results to the folder."""
     run(scenario(), out=folder)

@@ -1,4 +1,4 @@
-"""Pieces of a page."""
+"""Building blocks of an HTML page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def page(title: str, body: Iterable[str]) -> str:
-    """A whole page that needs nothing from elsewhere."""
+    """A complete HTML page without external resources."""
     style = (Path(__file__).parent / "style.css").read_text(encoding="utf-8")
     return "\n".join(
         [
@@ -34,7 +34,7 @@ def page(title: str, body: Iterable[str]) -> str:
 
 
 def prose(text: str) -> str:
-    """A text as HTML; what stands between backticks is code."""
+    """Escape a text for HTML; text between backticks becomes code."""
     return re.sub("`([^`]*)`", r"<code>\1</code>", escape(text))
 
 
@@ -44,5 +44,5 @@ def figure(title: str, drawing: str) -> str:
 
 
 def verdict(name: str, text: str | None = None) -> str:
-    """A verdict, or another text in its colour."""
+    """A verdict, or another text in the colour of a verdict."""
     return f'<span class="verdict {escape(name)}">{escape(name if text is None else text)}</span>'

@@ -1,6 +1,7 @@
-"""The studies: experiments of the papers, one or more modules for each paper, and what one's own are made of.
+"""The studies: experiments of the papers, in one or more modules for each paper, and the parts from which custom
+studies are made.
 
-`load` takes one apart::
+Load an experiment to look at it or to change it::
 
     from hopcast import studies
 
@@ -104,7 +105,9 @@ EXPERIMENTS: dict[str, Experiment] = {
 
 
 def find(name: str) -> list[Experiment]:
-    """Experiments by id (`"H2"`), by the letter of a paper (`"H"`), or `"all"`; none where the name is unknown."""
+    """Find experiments by id (`"H2"`), by the letter of a paper (`"H"`), or all (`"all"`); returns none for an
+    unknown name.
+    """
     wanted = name.upper()
     if wanted == "ALL":
         return list(EXPERIMENTS.values())
@@ -112,8 +115,9 @@ def find(name: str) -> list[Experiment]:
 
 
 def load(name: str, amount: Literal["quick", "full"] = "quick") -> Variant:
-    """One experiment, to be taken apart: by its id (`"H4"`), or the only one of a Python file (`"mystudy.py"`). Raises `KeyError`
-    and `StudyFileError`."""
+    """Load one experiment to look at it or change it: by its id (`"H4"`), or the only one of a Python file
+    (`"mystudy.py"`). Raises `KeyError` and `StudyFileError`.
+    """
     if name.endswith(".py"):
         experiments = load_file(name)
         if len(experiments) > 1:

@@ -1,4 +1,4 @@
-"""M: streaming at a rate that tells congestion from what else loses packets in a network of roaming nodes.
+"""M: streaming at a rate that distinguishes congestion from other losses in a network of mobile nodes.
 
 Z. Fu, X. Meng, S. Lu: "A Transport Protocol For Supporting Multimedia Streaming in Mobile Ad Hoc Networks" (2003), sections III
 and V. Experiments M1 to M5: thirty nodes, DSR, 2 Mb/s.
@@ -30,27 +30,27 @@ Level = Literal["network", "frame"]
 Errors: TypeAlias = "float | Sequence[tuple[Quantity, float]]"
 
 NODES, WIDTH, HEIGHT = 30, 800.0, 400.0
-"""Nodes, and metres of their area (section III-C)."""
+"""Number of nodes, and metres of their area (section III-C)."""
 SECONDS = 300.0
 PACKET, WINDOW = 1000, 8
-"""Octets of payload, and segments of TCP (sections III-C, V-A)."""
+"""Bytes of payload, and segments of TCP (sections III-C, V-A)."""
 BURSTS = ((50.0, 250.0), (100.0, 200.0), (130.0, 170.0))
 """Seconds between which each of the three CBR flows sends (section III-C)."""
 BURST_RATE, BURST_PACKET = 180e3, 512
-"""bit/s (section III-C), and octets, which the paper does not give."""
+"""bit/s (section III-C), and bytes, which the paper does not give."""
 HALF = 25
-"""Packets: half of a queue; beyond it the network is congested (section III-C.1)."""
+"""Packets: half of a queue; above it the network counts as congested (section III-C.1)."""
 EXTREME = 0.3
 """Share of the samples that are HIGH, and that are LOW (section III-C.1)."""
 STEPS = ((0.0, 0.0), (75.0, 0.02), (150.0, 0.05), (225.0, 0.1))
 """Seconds, and the packet error rate from then on (Fig. 2, right)."""
 NAMES: Mapping[Protocol, str] = {"adtfrc": "ADTFRC", "tfrc": "TFRC", "tcp": "TCP with ELFN"}
 METRICS = ("joint", "idd", "stt")
-"""What congestion is told by."""
+"""Metric that detects congestion."""
 
 
 def transport(protocol: Protocol, metric: str = "joint") -> Transport:
-    """As section V-A has it; TFRC is that of RFC 3448, which the paper names."""
+    """Transport as in section V-A; TFRC is that of RFC 3448, which the paper names."""
     if protocol == "tcp":
         return {
             "protocol": "tcp",
@@ -66,13 +66,14 @@ def transport(protocol: Protocol, metric: str = "joint") -> Transport:
 
 
 def observed() -> Transport:
-    """A TFRC flow whose receiver identifies the state of the network, to which nobody reacts: that of Figs. 2 and 3. "One TFRC flow" is
-    the stream of sections III-C and III-D, and the protocol that reacts is made in section IV."""
+    """A TFRC flow whose receiver identifies the state of the network, without any reaction: as in Figs. 2 and 3. "One
+    TFRC flow" is the stream of sections III-C and III-D; the protocol that reacts appears in section IV.
+    """
     return transport("adtfrc", "none")
 
 
 def stream(name: str, source: str, sink: str, by: Transport, rate: float | None = None) -> Flow:
-    """As much as the transport takes, or `rate` bit/s."""
+    """An application that sends as much as the transport accepts, or `rate` bit/s."""
     made: Flow = {"name": name, "from": source, "to": sink, "transport": by, "application": {"kind": "bulk"}}
     if rate is not None:
         made["application"] = {"kind": "cbr", "rate": rate, "packet": PACKET}
@@ -80,7 +81,7 @@ def stream(name: str, source: str, sink: str, by: Transport, rate: float | None 
 
 
 def edges(count: int) -> list[Nodes]:
-    """So many nodes at rest on each of the short edges: `source0`, … and `sink0`, …"""
+    """This number of nodes at rest on each of the short edges: `source0`, … and `sink0`, …"""
     rows = [HEIGHT * (2 * place + 1) / (2 * count) for place in range(count)]
     return [
         {
@@ -94,7 +95,7 @@ def edges(count: int) -> list[Nodes]:
 
 
 def bursts(count: int) -> list[Flow]:
-    """The first so many of the CBR flows."""
+    """The first of the CBR flows, up to this number."""
     return [
         {
             "name": f"burst{place}",
@@ -118,7 +119,9 @@ def scene(
     level: Level = "network",
     ends: int = 0,
 ) -> Scenario:
-    """The default scene of section III-C, with nodes that move at `speed` m/s, but for so many `ends` on each short edge."""
+    """The default scene of section III-C, with nodes that move at `speed` m/s, except `ends` nodes on each short
+    edge.
+    """
     steps = errors if isinstance(errors, float) else list(errors)
     nodes: Nodes = {
         "name": "n",
@@ -175,7 +178,7 @@ TCP = Parameter("TCP", f"NewReno, window {WINDOW}, ELFN", "section V-A")
 
 
 def observe(result: Result) -> Document:
-    """How the first stream developed, under `tracks`: one number for each interval of the series."""
+    """The first stream over time, under `tracks`: one number for each interval of the series."""
     import polars
 
     series = result.series
@@ -194,7 +197,7 @@ def _tracks(document: Document) -> dict[str, list[float]]:
 
 
 def _known(sample: Sample) -> Sample:
-    """Without the replications in which there was nothing to measure."""
+    """The sample without the replications that had nothing to measure."""
     found = tuple(value for value in sample.values if math.isfinite(value))
     return Sample(found or (math.nan,))
 
@@ -211,20 +214,21 @@ def _difference(
     note: str,
     in_passing: bool = False,
 ) -> Row:
-    """A claim about the first of a pair less the second, seed by seed, of what is known in both, or a remark."""
+    """A claim or remark about the first of a pair minus the second, seed by seed, where both are known."""
     first, second = pair
     found = claim(experiment, case, metric, unit, _known(first - second), low=low, high=high, note=note)
     return remark(found) if in_passing else found
 
 
 def _goodput(measured: Measured, case: str, *flows: str) -> Sample:
-    """kb/s, of all these flows together."""
+    """kb/s of all these flows together."""
     return Sample.of(lambda *rates: math.fsum(rates) / 1e3, *(measured.flow(case, f, "goodput_bps") for f in flows))
 
 
 def _ratio(a: Sample, b: Sample) -> Sample:
-    """Of the means, since a replication may have had no path; its interval is that of a ratio estimator (Cochran, "Sampling
-    techniques", section 6.4), from what each replication has beyond the common ratio."""
+    """Ratio of the means, since a replication may have had no path. Its interval is that of a ratio estimator
+    (Cochran, "Sampling techniques", section 6.4), from the deviation of each replication from the common ratio.
+    """
     if not b.mean:
         return Sample((math.nan,))
     ratio, below = a.mean / b.mean, b.mean
@@ -236,15 +240,19 @@ def _ratio(a: Sample, b: Sample) -> Sample:
 QUIET, MOVING, ALONE = "static, 3 CBR", "5 m/s, 5 % errors, 3 CBR", "5 m/s, alone"
 STILL = "static, alone"
 QUIET_FAR = "static from edge to edge, 3 CBR"
-"""Fig. 2 compares small with large queues in one run. At rest, random ends are mostly one hop apart, where the stream has its own queue beyond half
-nearly all the time and there is nothing to compare; ends that roam are near and far in each run."""
+"""Fig. 2 compares small with large queues in one run. At rest, random ends are mostly one hop apart. There the
+stream's own queue is beyond half nearly all the time, so that there is nothing to compare. Ends that roam are near
+and far in each run.
+"""
 JUDGED = (QUIET_FAR, MOVING)
 ITSELF = f"{MOVING}, ADTFRC"
 """Not in the paper's section III: the stream reacts to what it identifies."""
 LIMITED = "static, 50 kb/s from edge to edge, 3 CBR"
-"""Not in the paper: a stream that does not fill queues itself, so that congestion is there for a small part of the time."""
+"""Not in the paper: a stream that does not fill queues itself, so that congestion is there for a small part of the
+time.
+"""
 LIMIT, M2_LIMIT = 50e3, 100e3
-"""bit/s of such a stream in M1 and in M2."""
+"""bit/s of this stream in M1 and in M2."""
 
 
 def _stepped(level: Level) -> str:
@@ -252,11 +260,11 @@ def _stepped(level: Level) -> str:
 
 
 BESIDE_RUNS = 3
-"""Replications, in the quick form, of what no claim is judged by."""
+"""Replications, in the quick form, of cases without a claim."""
 
 
 def _m1_seeds(amount: Amount, case: str) -> tuple[int, ...]:
-    """Random places differ much, so that what claims are judged by has more of them."""
+    """Random places differ much, so cases with claims have more replications."""
     few = {QUIET_FAR: 6, MOVING: 12, _stepped("network"): 8, ALONE: 4, STILL: 4}.get(case, BESIDE_RUNS)
     return tuple(range(1, amount.pick(quick=few, full=20) + 1))
 
@@ -282,7 +290,7 @@ def _m1_cases(amount: Amount) -> Mapping[str, Case]:
 
 
 def extreme(values: Sequence[float], *, high: bool) -> list[bool]:
-    """Of each value, whether it is among the top (or bottom) 30 % of those that are known, and no more are as extreme."""
+    """Mark each value that is among the top (or bottom) 30 % of the known values, and no more values."""
     known = sorted((value for value in values if math.isfinite(value)), reverse=high)
     bound = math.floor(EXTREME * len(known))
     # Of equal values none is extreme unless all of them are.
@@ -298,14 +306,15 @@ def extreme(values: Sequence[float], *, high: bool) -> list[bool]:
 
 
 def share(chosen: Iterable[bool], among: Iterable[bool]) -> float:
-    """Per cent of those `among` that are `chosen`."""
+    """Percentage of those `among` that are `chosen`."""
     found = [one for one, counts in zip(chosen, among, strict=True) if counts]
     return 100.0 * sum(found) / len(found) if found else math.nan
 
 
 def _extreme_where(metric: Literal["idd", "stt"], *, large: bool, growing: bool = False) -> Callable[[Document], float]:
-    """Per cent of the intervals of the series, of those with arrivals, whose metric is extreme where the largest queue is beyond half, or
-    where it is not. IDD is the mean of an interval, STT that at its last arrival."""
+    """Percentage of the intervals of the series with arrivals whose metric is extreme while the largest queue is
+    beyond half, or while it is not. IDD is the mean of an interval, STT that at its last arrival.
+    """
 
     def found(document: Document) -> float:
         tracks = _tracks(document)
@@ -321,13 +330,13 @@ def _extreme_where(metric: Literal["idd", "stt"], *, large: bool, growing: bool 
 
 
 def _beyond(document: Document) -> float:
-    """Per cent of the time in which the largest queue is beyond half."""
+    """Percentage of the time in which the largest queue is beyond half."""
     queue = _tracks(document)["queue"]
     return 100.0 * sum(length > HALF for length in queue) / len(queue) if queue else math.nan
 
 
 def _step(step: int) -> Callable[[Document], float]:
-    """Mean PLR while the errors are those of a step, in per cent."""
+    """Mean PLR in per cent during the errors of a step."""
     since, until = STEPS[step][0], STEPS[step + 1][0] if step + 1 < len(STEPS) else SECONDS
 
     def found(document: Document) -> float:
@@ -340,7 +349,7 @@ def _step(step: int) -> Callable[[Document], float]:
 
 
 def _reordered(document: Document) -> float:
-    """Per cent of the intervals at whose end some packets of the last round trip came out of order."""
+    """Percentage of the intervals at whose end some packets of the last round trip were out of order."""
     ratios = [ratio for ratio in _tracks(document)["por"] if math.isfinite(ratio)]
     return 100.0 * sum(ratio > 0.0 for ratio in ratios) / len(ratios) if ratios else math.nan
 
@@ -481,7 +490,7 @@ def _m2_limited(speed: float) -> str:
 
 
 def _m2_row(case: str, told_by: str) -> str:
-    """The name in rows, where each way of telling is a case of its own."""
+    """The name in rows, where each metric is a separate case."""
     return f"{case}, {told_by}"
 
 
@@ -503,7 +512,9 @@ def _m2_cases(amount: Amount) -> Mapping[str, Case]:
 
 
 def scores(document: Document, metric: str, of: str) -> dict[str, float]:
-    """Losses of the first stream in per cent of all, as told by a metric: right, taken for congestion wrongly, and the other way round."""
+    """Losses of the first stream in per cent of all, by the metric's judgement: right, wrongly treated as congestion,
+    and wrongly treated as other losses.
+    """
     matrix: dict[str, dict[str, int]] = document["flows"][0]["identification"][metric][of]
     congested = matrix["congestion"]
     losses = sum(sum(row.values()) for row in matrix.values())
@@ -524,7 +535,7 @@ INACCURATE: Mapping[tuple[int, str], tuple[float, float]] = {
     (2, "idd"): (20.0, 30.0),
     (2, "stt"): (20.0, 30.0),
 }
-"""Per cent of the losses, by UDP flows and metric (section III-D; IDD alone also section III-B)."""
+"""Percentage of the losses, by UDP flows and metric (section III-D; IDD alone also section III-B)."""
 
 
 def _m2_speeds_of(measured: Measured) -> list[float]:
@@ -635,7 +646,9 @@ SETTINGS: Mapping[str, tuple[float, int, bool]] = {
     "edge to edge, mobility": (0.0, 0, True),
     "edge to edge, mobility, 5 % errors": (0.05, 0, True),
 }
-"""Errors, CBR flows, and whether the ends are at rest on the two short edges, as in M5; the latter two are not in the paper."""
+"""Errors, CBR flows, and whether the ends are at rest on the two short edges, as in M5; the latter two are not in the
+paper.
+"""
 PROTOCOLS: tuple[Protocol, ...] = ("adtfrc", "tfrc", "tcp")
 
 
@@ -644,7 +657,7 @@ def _m3_speeds(amount: Amount) -> tuple[float, ...]:
 
 
 def _m3_seeds(amount: Amount, *, is_far: bool) -> tuple[int, ...]:
-    """Claims are judged by streams between random nodes, whose paths differ much."""
+    """Claims concern streams between random nodes, whose paths differ much."""
     return tuple(range(1, amount.pick(quick=BESIDE_RUNS if is_far else 8, full=20) + 1))
 
 
@@ -716,7 +729,7 @@ def _m3_rows(measured: Measured) -> list[Row]:
 
 
 def _m3_gaps(measured: Measured, lead: Mapping[tuple[str, float], Sample]) -> list[Row]:
-    """ADTFRC's lead over TCP, in the paper's three settings: each that follows has less of it."""
+    """ADTFRC's advantage over TCP, in the paper's three settings: each has less of it than the one before."""
     rows = []
     for (more, less), note in zip(
         pairwise(setting for setting, (*_, far) in SETTINGS.items() if not far),
@@ -790,7 +803,7 @@ def _m3_notes(table: Table) -> list[str]:
     )
 
     def lead(protocol: Protocol) -> tuple[float, float]:
-        """Over TCP, without errors and with them."""
+        """Advantage over TCP, without errors and with them."""
         plain, errors = (
             number(table, _m3_case(setting, fastest, protocol), "throughput")
             - number(table, _m3_case(setting, fastest, "tcp"), "throughput")
@@ -837,7 +850,7 @@ FAR_SCENE = "edge to edge, 5 m/s, 2 % errors"
 FAR_STILL = "edge to edge, static, 2 % errors"
 """Not in the paper, either: TCP alone."""
 PERIODIC = 2.0
-"""Interruptions: fewer are not periodic."""
+"""Number of interruptions below which they are not periodic."""
 BLOCK = 3
 """Intervals of 0.3 s in one point of the rate."""
 
@@ -872,18 +885,18 @@ def _m4_cases(amount: Amount) -> Mapping[str, Case]:
 
 
 def blocks(rates: Sequence[float]) -> list[float]:
-    """Means of so many intervals each."""
+    """Means of this number of intervals each."""
     return [mean(list(rates[start : start + BLOCK])) for start in range(0, len(rates) - BLOCK + 1, BLOCK)]
 
 
 def variation(rates: Sequence[float]) -> float:
-    """Standard deviation over mean; not a number if there is no rate."""
+    """Standard deviation divided by mean; NaN if there is no rate."""
     centre = mean(list(rates))
     return math.sqrt(mean([(rate - centre) ** 2 for rate in rates])) / centre if centre else math.nan
 
 
 def silences(rates: Sequence[float]) -> list[int]:
-    """Lengths of the runs of nothing, between one arrival and the next."""
+    """Lengths of the gaps between arrivals."""
     runs = [(silent, len(list(run))) for silent, run in groupby(rates, lambda rate: rate == 0.0)]
     # What stands before the first arrival is no interruption.
     return [length for silent, length in runs[1:] if silent]
@@ -1022,8 +1035,10 @@ MIXES: Mapping[str, tuple[Protocol, Protocol, str, float]] = {
     BESIDE + CLEAN: ("adtfrc", "tfrc", "joint", 0.0),
     BY_IDD + CLEAN: ("adtfrc", "tfrc", "idd", 0.0),
 }
-"""What the first two and the last two of four streams are, what ADTFRC goes by, and the errors. TFRC beside TCP is not in the paper:
-what ADTFRC beside TCP is compared with. Nor are the last four: they ask why."""
+"""The protocols of the first two and the last two of four streams, ADTFRC's metric, and the errors. TFRC with TCP is
+not in the paper: it is the reference for ADTFRC with TCP. The last four are not in the paper either: they look for
+reasons.
+"""
 STREAMS = ("stream0", "stream1", "stream2", "stream3")
 
 

@@ -1,4 +1,4 @@
-"""Changes of all scenarios of an experiment."""
+"""Changes to all scenarios of an experiment."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Change = Callable[[Scenario], Scenario]
 
 
 def changed(experiment: Experiment, change: Change) -> Experiment:
-    """The same experiment, every scenario of which is what `change` makes of it."""
+    """The same experiment, with `change` applied to every scenario."""
     cases = experiment.cases
 
     def made(amount: Amount) -> dict[str, Case]:
@@ -23,7 +23,7 @@ def changed(experiment: Experiment, change: Change) -> Experiment:
 
 
 def with_values(scenario: Scenario, values: Mapping[str, object]) -> Scenario:
-    """A scenario with other values: one by one, or wherever a pattern with `*` fits a key that is in force."""
+    """A scenario with other values: one by one, or for every key in force that matches a pattern with `*`."""
     for key, value in values.items():
         for found in matching(scenario, key) if "*" in key else [key]:
             scenario = scenario.set(found, value)
@@ -31,7 +31,7 @@ def with_values(scenario: Scenario, values: Mapping[str, object]) -> Scenario:
 
 
 def matching(scenario: Scenario, pattern: str) -> list[str]:
-    """The keys in force that a pattern fits, part by part."""
+    """The keys in force that match a pattern, part by part."""
     parts = [re.compile(re.escape(part).replace(r"\*", ".*")) for part in pattern.split(".")]
     found = {key: key.split(".") for key, _, _ in scenario.explain()}
     return [

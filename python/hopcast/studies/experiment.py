@@ -1,4 +1,4 @@
-"""What an experiment is, and how its runs are spread over the cores."""
+"""Experiments, and how their runs are distributed over the cores."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Document = dict[str, Any]
 
 @dataclass(frozen=True)
 class Amount:
-    """How much to run: `quick` to see that it works, `full` as much as the papers did."""
+    """Amount of work: `quick` to check that it works, `full` as much as the papers did."""
 
     name: Literal["quick", "full"]
 
@@ -47,7 +47,7 @@ class Amount:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of an experiment, and where its value comes from."""
+    """A parameter of an experiment, and the source of its value."""
 
     name: str
     value: str
@@ -58,8 +58,8 @@ class Parameter:
 class Case:
     """One scenario, simulated once with each of the seeds.
 
-    `observe` takes from a replication what its document lacks, such as a series; what it gives joins the document. Raises `TypeError`
-    and `ValueError`.
+    `observe` reads from a replication what its document lacks, such as a series; its result is merged into the
+    document. Raises `TypeError` and `ValueError`.
     """
 
     scenario: Scenario
@@ -73,7 +73,9 @@ class Case:
 
 
 def checked_seeds(seeds: Iterable[int]) -> tuple[int, ...]:
-    """Those that a case can have. One that is there twice would count as two measurements, which never differ. Raises `ValueError`."""
+    """Check the seeds of a case. A repeated seed would count as two measurements that never differ. Raises
+    `ValueError`.
+    """
     try:
         found = tuple(map(operator.index, seeds))
     except TypeError:
@@ -86,7 +88,7 @@ def checked_seeds(seeds: Iterable[int]) -> tuple[int, ...]:
 
 
 def column(series: polars.DataFrame, name: str) -> list[float]:
-    """A column of a run's series as a document has it; what was not measured is not a number."""
+    """A column of a run's series, as lists; values that were not measured are NaN."""
     import polars
 
     found: list[float] = series[name].cast(polars.Float64).fill_null(math.nan).to_list()
@@ -95,16 +97,16 @@ def column(series: polars.DataFrame, name: str) -> list[float]:
 
 @dataclass(frozen=True)
 class Measured:
-    """What the cases of an experiment gave, by the keys of its cases."""
+    """Results of the cases of an experiment, by the keys of its cases."""
 
     documents: Mapping[str, Sequence[Document]]
 
     def sample(self, case: str, number: Callable[[Document], float]) -> Sample:
-        """One number of a case, of each replication."""
+        """One number of a case, from each replication."""
         return Sample(tuple(number(document) for document in self.documents[case]))
 
     def flow(self, case: str, flow: str, of: str) -> Sample:
-        """One field of a flow; what could not be measured (`null`) is not a number."""
+        """One field of a flow; NaN if it could not be measured (`null`)."""
 
         def number(document: Document) -> float:
             records = {record["name"]: record for record in document["flows"]}
@@ -118,7 +120,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Table:
-    """The rows of one experiment, found by case and metric: what its figures are drawn from."""
+    """The rows of one experiment by case and metric, for its figures."""
 
     rows: Sequence[Row]
     _index: dict[tuple[str, str], Row] = field(init=False, repr=False, compare=False)
@@ -135,7 +137,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Cells:
-    """Numbers that are to be seen side by side: a table of texts, the first column of which names its lines."""
+    """Numbers to compare in a table of texts, whose first column names the lines."""
 
     title: str
     head: Sequence[str]
@@ -146,9 +148,9 @@ class Cells:
 class Experiment:
     """One experiment of a paper.
 
-    `cases` says what to simulate, `rows` what is measured beside what the paper says, `figures` draws the rows, and
-    `notes` explains, from the rows, what agrees and what does not; `tables` sets some of them side by side. `missing` says which data that `cases` and `rows` need
-    are not there, if any: the experiment is then skipped.
+    `cases` defines the simulations, `rows` compares measurements with the paper, `figures` draws the rows, and
+    `notes` explains, from the rows, what agrees and what does not. `tables` arranges some of the rows. `missing`
+    names the data that `cases` and `rows` need but can't find; the experiment is then skipped.
     """
 
     id: str
@@ -165,21 +167,21 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Key:
-    """What tells a run from others."""
+    """Identifies a run."""
 
     sha256: str
-    """Of the scenario, which does not cover what follows."""
+    """Digest of the scenario, which does not cover the fields below."""
     folders: tuple[str, ...]
     traces: tuple[str, ...]
     extensions: tuple[Entry, ...]
     seed: int
     observe: Callable[[Result], Document] | None
-    """What is taken from it beside its document."""
+    """Function that reads more from the run than its document."""
 
 
 @dataclass(frozen=True)
 class Unit:
-    """A run, of the first case that wants it."""
+    """A run, for the first case that needs it."""
 
     case: Case
     place: str
@@ -187,11 +189,11 @@ class Unit:
 
 
 TICK_S = 0.1
-"""Between two looks at how far the runs are."""
+"""Seconds between two updates of progress."""
 
 
 def _keys(case: Case) -> list[Key]:
-    """Of a run with each seed."""
+    """Duration of a run with each seed."""
     scenario = case.scenario
     sha256, folders, traces = scenario.sha256, scenario.folders(), scenario.digests()
     return [Key(sha256, folders, traces, scenario.extensions(), seed, case.observe) for seed in case.seeds]
@@ -202,11 +204,13 @@ class Cancelled(Exception):
 
 
 class MissingFailed(HopcastError):
-    """An experiment could not say which data it lacks; nothing was run."""
+    """The function that names an experiment's missing data failed; nothing was run."""
 
 
 def lacking(experiment: Experiment) -> str | None:
-    """Which data an experiment lacks, if any. Raises `MissingFailed`; errors that say themselves where they are pass."""
+    """Return the data that an experiment lacks, if any. Raises `MissingFailed`; lets errors pass that already name
+    their position.
+    """
     try:
         missing = experiment.missing()
         if missing is not None and not isinstance(missing, str):
@@ -219,7 +223,7 @@ def lacking(experiment: Experiment) -> str | None:
 
 
 class CasesFailed(HopcastError):
-    """An experiment could make no cases; nothing was run."""
+    """The function that makes an experiment's cases failed; nothing was run."""
 
 
 def simulate(
@@ -231,11 +235,11 @@ def simulate(
     kept: KeptRuns | None,
     on_finished: Callable[[Experiment, Mapping[str, Case], Measured], None],
 ) -> None:
-    """Run the cases of all experiments, a replication at a time on each core. Equal cases run once, and those that are `kept` not at
-    all; what runs is kept as soon as it has finished.
+    """Run the cases of all experiments, one replication at a time on each core. Equal cases run once, and `kept` runs
+    are not repeated; each finished run is kept at once.
 
-    Calls `on_finished` with its cases and what they gave, in the order of `experiments`, as soon as one and those before it are
-    complete. On Ctrl-C it stops the runs under way and lets the interruption pass.
+    Calls `on_finished` with an experiment's cases and results, in the order of `experiments`, as soon as it and those
+    before it are complete. On Ctrl-C it stops the active runs and lets the interruption pass.
     """
     cases = [_cases(experiment, amount) for experiment in experiments]
     keys = [{name: _keys(case) for name, case in of_experiment.items()} for of_experiment in cases]
@@ -281,8 +285,9 @@ def simulate(
 
 
 def _cases(experiment: Experiment, amount: Amount) -> Mapping[str, Case]:
-    """Those of an experiment. Errors that say themselves where they are pass; what else is raised, or ends the program, is one that says
-    so."""
+    """The cases of an experiment. Errors that already name their position pass; others, and an exit of the program,
+    become such an error.
+    """
     try:
         cases = experiment.cases(amount)
         if not isinstance(cases, Mapping):
@@ -298,10 +303,10 @@ def _cases(experiment: Experiment, amount: Amount) -> Mapping[str, Case]:
 
 
 class _Workers:
-    """Threads that simulate: the extension module releases the interpreter while it runs."""
+    """Threads that simulate: the extension module releases the interpreter meanwhile."""
 
     def __init__(self, units: Mapping[Key, Unit], found: Collection[Key], threads: int) -> None:
-        """`found` are done already."""
+        """`found` are runs that are done already."""
         self._cancelled = threading.Event()
         self._lock = threading.Lock()
         self._done: dict[Key, float] = {key: units[key].case.scenario.duration_s for key in found}
@@ -311,12 +316,12 @@ class _Workers:
         self._running: dict[Future[str], Key] = {}
 
     def start(self) -> None:
-        """Begin. Apart from the making, so that who is interrupted meanwhile has something to stop."""
+        """Start. This is separate from the constructor, so that an interruption in between has something to stop."""
         for key, unit in self._units.items():
             self._running[self._pool.submit(self._simulate, key, unit)] = key
 
     def results(self, progress: Progress | None) -> Iterator[tuple[Key, str]]:
-        """Yield each key and the text of its document as it comes."""
+        """Yield each key with the text of its document, as runs finish."""
         done: SimpleQueue[Future[str]] = SimpleQueue()
         for future in self._running:
             future.add_done_callback(done.put)
@@ -335,13 +340,13 @@ class _Workers:
             self._tell(progress)
 
     def finished(self) -> Iterator[tuple[Key, str]]:
-        """Each key and text of what has come so far."""
+        """Each key and text of the runs that have finished so far."""
         for future, key in self._running.items():
             if future.done() and not future.cancelled() and future.exception() is None:
                 yield key, future.result()
 
     def stop(self) -> None:
-        """Stop what runs and drop what has not begun."""
+        """Stop active runs and drop those that have not begun."""
         self._cancelled.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
@@ -370,7 +375,7 @@ class _Workers:
 
 
 def _document(unit: Unit, result: _core.RunResult) -> str:
-    """What is kept of a run: as text, so that it is the same whether it was kept or not."""
+    """The text that is kept of a run, so that kept and new results are equal."""
     text, observe = result.to_json(), unit.case.observe
     if observe is None:
         return text

@@ -29,7 +29,7 @@ GB = 1 << 30
 ADU_KB = (1, 2, 4, 8, 16)
 PROTOCOLS: tuple[Protocol, ...] = ("udp", "tcp")
 PAYLOAD = 1472
-"""Of a full frame, in bytes: the paper's section III-A."""
+"""Payload of a full frame, in bytes: the paper's section III-A."""
 SOCKET_BUFFER = 8192
 """Windows XP's DefaultSendWindow and DefaultReceiveWindow on a machine of more than 32 MB (Microsoft, "Appendix C:
 Windows Sockets and DNS Registry Parameters", AFD); the paper left the defaults."""
@@ -58,9 +58,9 @@ def scenario(
     window: int | None = None,
     segment: int | None = None,
 ) -> Scenario:
-    """Laptops in a row, a metre apart, all in range of each other, and streams between them by their indices.
+    """Laptops in a row, a metre apart, all in range of each other, with streams between them by their indices.
 
-    A stream to a node that is not the next one passes through those between, by the application.
+    The application of each node in between forwards a stream to a node that is not the next one.
     """
     transport: Transport = {"protocol": protocol}
     if window is not None:
@@ -110,12 +110,12 @@ def total(amount: Amount) -> int:
 
 
 def seeds(amount: Amount) -> tuple[int, ...]:
-    """The paper averages three iterations; quick runs are short, so that more are needed for a narrow interval."""
+    """The paper averages three iterations; quick runs are short, so a narrow interval needs more of them."""
     return amount.pick(quick=(1, 2, 3, 4), full=(1, 2, 3))
 
 
 def setup(amount: Amount) -> list[Parameter]:
-    """What all experiments of the paper have in common."""
+    """Parameters that all experiments of the paper share."""
     size = total(amount)
     return [
         Parameter("radio", "802.11a at a fixed 54 Mb/s, control frames at 24 Mb/s", "section I; IEEE 802.11-2020, 17"),
@@ -155,15 +155,15 @@ def _h2_cases(amount: Amount) -> Mapping[str, Case]:
 
 CUT_KB = (1, 2, 4, 16)
 HURT_KB = (1, 2)
-"""Of these, what leaves frames with room."""
+"""Unit sizes that leave room in frames."""
 CUT = "segments of the units"
-"""What makes TCP's segments as the paper has its frames: whole units, each cut by itself."""
+"""Why TCP's segments are like the paper's frames: whole units, each cut separately."""
 SEGMENT = 1460
-"""Octets: an MTU of 1500 less 40 of headers (RFC 6691)."""
+"""Bytes: an MTU of 1500 minus 40 of headers (RFC 6691)."""
 
 
 def segment_of(adu_kb: int) -> int:
-    """Octets of each segment where a unit is cut into as few as it needs, by itself."""
+    """Bytes of each segment if a unit is cut into the fewest possible, without data of the next unit."""
     return math.ceil(adu_kb * KB / math.ceil(adu_kb * KB / SEGMENT))
 
 
@@ -242,7 +242,9 @@ def _h2_figures(table: Table) -> list[tuple[str, Figure]]:
 
 
 def fragmentation(adu: int, payload: int = PAYLOAD) -> float:
-    """The paper's Frag(%) for an ADU of so many bytes (section III-A): room left in the last frame, relative to the ADU."""
+    """The paper's Frag(%) for an ADU of this size (section III-A): room left in the last frame, relative to the
+    ADU.
+    """
     return (math.ceil(adu / payload) * payload - adu) / adu * 100.0
 
 
@@ -267,7 +269,7 @@ def _h3_rows(measured: Measured) -> list[Row]:
 
 
 def _fragments_per_unit(document: Document) -> float:
-    """IP packets that the sender made for one ADU."""
+    """IP packets that the sender created for one ADU."""
     made = next(node for node in document["nodes"] if node["name"] == "n0")["originated"]
     return float(made) / float(document["flows"][0]["sent_packets"])
 
@@ -344,7 +346,7 @@ def _h4_rows(measured: Measured) -> list[Row]:
 
 
 def off_fair(*rates: float) -> float:
-    """By how much the stream that is the furthest from an equal share is off it, as a part of that share."""
+    """Largest deviation of a stream from an equal share, as a part of that share."""
     fair = math.fsum(rates) / len(rates)
     return max(abs(rate - fair) for rate in rates) / fair if fair else math.inf
 
@@ -481,12 +483,12 @@ def _case(protocol: Protocol, adu_kb: int, variant: str = "") -> str:
 
 
 def _bandwidth(measured: Measured, case: str) -> Sample:
-    """Of the only stream, in Mb/s."""
+    """Bandwidth of the only stream, in Mb/s."""
     return Sample.of(lambda rate: rate / 1e6, measured.flow(case, "stream0", "goodput_bps"))
 
 
 def _loss(measured: Measured, case: str, streams: int = 1) -> Sample:
-    """Of all streams together, in per cent."""
+    """Loss of all streams together, in per cent."""
     sent = [measured.flow(case, f"stream{index}", "sent_packets") for index in range(streams)]
     lost = [measured.flow(case, f"stream{index}", "lost_packets") for index in range(streams)]
     return Sample.of(

@@ -23,19 +23,21 @@ Routing = Literal["application", "os"]
 
 SEEDS = tuple(range(1, 11))
 CHANNELS = (36, 48, 60)
-"""Of the hops; none is adjacent to another."""
+"""Channels of the hops; no two are adjacent."""
 FIGURE_8_HOPS = 3
 SINGLE, MULTIPLE, APART = "single channel", "multiple channels", "multiple channels, no leakage"
 REJECTION_DB, UNSENSED_DB = 28, 40
-"""On the adjacent channel: what the standard asks for at least, and with what not even the leakage of two channels at once reaches −82 dBm."""
+"""Rejection on the adjacent channel: the least that the standard requires, and a value at which even the leakage of
+two channels together stays below −82 dBm.
+"""
 BEYOND_DB = 16
-"""More beyond the adjacent channel."""
+"""Additional rejection beyond the adjacent channel."""
 UNSENSED = f"multiple channels, {UNSENSED_DB} dB"
 SHORT_QUEUE = 16
-"""Units that a relaying application holds: those of its receive buffer, and those of its send buffer."""
+"""Number of units that a relaying application holds in its receive buffer and its send buffer."""
 SHORT = f"single channel, queue of {SHORT_QUEUE}"
 SENSED_DBM, ENERGY_DBM = -82, -62
-"""What is sensed of a frame of the own channel, and of mere energy (IEEE 802.11-2020, 17.3.10.6)."""
+"""Sensitivity to a frame on the same channel, and to mere energy (IEEE 802.11-2020, 17.3.10.6)."""
 
 
 @dataclass(frozen=True)
@@ -61,17 +63,17 @@ class Design:
 
     @property
     def name(self) -> str:
-        """As in the paper's first column."""
+        """Name as in the paper's first column."""
         if self.competing:
             return f"{self.hops}:1-hop"
         return _name(self.hops, self.cards, self.routing)
 
     def columns(self) -> tuple[str, ...]:
-        """What tells simulations of this row apart: one card in a node can't be on two channels."""
+        """Properties that distinguish simulations of this row: one card in a node can't be on two channels."""
         return (SINGLE, MULTIPLE, APART) if self.cards == 2 else (SINGLE,)
 
     def protocols(self) -> tuple[Protocol, ...]:
-        """Those that are simulated: of TCP, the paper speaks of streams over several hops only."""
+        """The rows that hopcast simulates: for TCP, the paper describes only streams over several hops."""
         return ("udp",) if self.competing else ("udp", "tcp")
 
 
@@ -92,7 +94,7 @@ TABLE_II = (
     Design(False, 3, 1, "os", Cell(5.93, 0.13, 25.22, 4.86), Cell(5.98, 0.52, 24.82, 8.59)),
     Design(False, 3, 2, "os", Cell(6.64, 0.19, 25.36, 2.79), Cell(7.35, 0.39, 15.22, 6.41)),
 )
-"""In units of 1 KB over UDP."""
+"""Bandwidth with units of 1 KB over UDP."""
 STREAMS = tuple(design for design in TABLE_II if not design.competing)
 SUSPECTS = tuple(design for design in STREAMS if design.hops == 2 and design.cards == 2)
 """The rows whose columns are probably swapped."""
@@ -139,7 +141,9 @@ def _rejection(column: str) -> str:
 
 
 def leakage_dbm() -> float:
-    """What arrives from a card a metre away, two channels on, that rejects no more than it must: 40 mW over free space."""
+    """Power that arrives from a card a metre away, two channels on, with the least allowed rejection: 40 mW over free
+    space.
+    """
     return FULL.power_dbm - free_space_loss_db(1.0, 5e9 + 5e6 * CHANNELS[0]) - REJECTION_DB - BEYOND_DB
 
 
@@ -207,7 +211,7 @@ def _cases(amount: Amount) -> Mapping[str, Case]:
 
 
 def _beside(design: Design) -> tuple[str, ...]:
-    """Trials of what explains this row, over UDP."""
+    """Trials that look for the reason of this row, over UDP."""
     if design.cards == 2:
         return (UNSENSED,)
     return (SHORT,) if design.routing == "os" else ()
@@ -300,7 +304,9 @@ def _losses_vary(measured: Measured) -> list[Row]:
 
 
 def coefficient_of_variation(sample: Sample) -> Sample:
-    """Standard deviation over the replications, of their mean, as the paper's Table II has it; not known where the mean is none."""
+    """Standard deviation over the replications, divided by their mean, as in the paper's Table II; unknown if the
+    mean is zero.
+    """
     if not sample.mean:
         return Sample((math.nan,))
     return Sample((statistics.stdev(sample.values) / sample.mean,))
@@ -317,7 +323,9 @@ def _fewer_hops_lose_less(measured: Measured) -> list[Row]:
 
 
 def _swapped(measured: Measured, design: Design) -> list[Row]:
-    """Whether one channel can carry what the table prints under it, and which order of the columns is nearer: not the paper's claims."""
+    """Whether one channel can carry the bandwidth that the table prints for it, and which order of the columns fits
+    better. These are not claims of the paper.
+    """
     rows = []
     competing = next(other for other in TABLE_II if other.competing and other.hops == design.hops)
     channel = Sample.of(lambda each: each * design.hops, _bandwidth(measured, competing, _case(competing, SINGLE)))
@@ -405,7 +413,7 @@ def _notes(table: Table) -> list[str]:
 
 
 def _leakage_note(table: Table) -> str:
-    """What leakage between channels costs, and by what: by being sensed, or by what it does to frames."""
+    """Cost of leakage between channels, and its two causes: sensing it, and its effect on frames."""
 
     def of(design: Design, column: str) -> float:
         return number(table, _case(design, column), "bandwidth")
@@ -437,7 +445,9 @@ def _leakage_note(table: Table) -> str:
 
 
 def _queue_note(table: Table) -> str:
-    """Why an operating system that relays loses less than an application here, as a queue of the application's length shows."""
+    """Why an operating system that relays loses less than an application here, shown with a queue of the
+    application's length.
+    """
     by_name = {design.name: design for design in STREAMS}
 
     def lost(hops: int, routing: Routing, column: str) -> float:

@@ -108,7 +108,7 @@ def _carries(card: Card, feet: int, ground: Ground) -> bool:
 
 
 def _variants() -> dict[str, Propagation]:
-    """The corridor with other fading."""
+    """The corridor with different fading."""
     others = {f"K = {k:g}": corridor(k) for k in K_FACTORS.values() if k != K_OFFICE}
     return others | {"a draw for each frame": corridor(K_OFFICE, None)}
 
@@ -160,7 +160,7 @@ def _usable_share(card: Card, feet: int) -> Sample:
 
 
 def _findings(measured: Measured, card: Card, distances: Sequence[int]) -> list[Row]:
-    """Claims where the card is that of the paper, as Intel rates it; beside it the same numbers."""
+    """Claims with the paper's card as Intel rates it; the same numbers for comparison."""
     near = [feet for feet in distances if feet < NEAR]
     indoors = Sample.of(lambda *parts: math.fsum(parts), *(loss(measured, _corridor(card, feet)) for feet in near))
     outdoors = Sample.of(lambda *parts: math.fsum(parts), *(loss(measured, _lawn(card, feet)) for feet in near))

@@ -1,4 +1,4 @@
-"""H8: two pairs beside each other, and the distance from which they no longer share the air."""
+"""H8: two pairs next to each other, and the distance from which they no longer share the air."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ EACH = (12.2, 14.4)
 TOTAL_SHARED = (25.0, 28.1)
 TOTAL_APART = (28.1, 36.0)
 EXPECTED = 44.0
-"""Mb/s: the least of what the paper expects of two pairs that do not disturb each other (section IV)."""
+"""Mb/s: the least that the paper expects of two pairs that do not disturb each other (section IV)."""
 CLIP = 4.0
 """Mb/s: what the display of a high-quality clip needs (abstract)."""
 RELATIVE, STARTS = 100, 300
-"""Feet: what Fig. 11a is relative to, and beyond which "the impact of exposed node starts to diminish" (section IV)."""
+"""Feet: reference of Fig. 11a, beyond which "the impact of exposed node starts to diminish" (section IV)."""
 SCATTERED = "ground that scatters"
 RTS_FEET = (100, 250, 500)
 
@@ -145,7 +145,9 @@ def _findings(
     *,
     of_the_paper: bool,
 ) -> list[Row]:
-    """Claims where the card is as Intel rates it, over links as unsteady as the paper says they are beyond 55 ft; beside it the same numbers."""
+    """Claims with the card as Intel rates it, over links as unsteady as the paper describes them beyond 55 ft; the
+    same numbers for comparison.
+    """
     rise = total[FAR] / total[SHARED]
     most = Sample.of(max, *total.values())
     spread = Sample.of(lambda *parts: max(parts) - min(parts), *lost.values())

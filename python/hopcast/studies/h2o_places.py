@@ -23,28 +23,28 @@ FOOT = 0.3048
 HEIGHT = 28 * 0.0254
 """Metres: laptops stand on a stand of 28 inches (section II)."""
 CHANNEL = 40
-"""5.2 GHz, of the lower bands of 802.11a (17.3.8.4.3), which PC cards of the time used."""
+"""5.2 GHz, in the lower bands of 802.11a (17.3.8.4.3), which PC cards of the time used."""
 FREQUENCY = 5.2e9
 CORRIDOR_EXPONENT = 1.8
 """ITU-R P.1238, section 3: corridors in line of sight have a distance power loss coefficient of 18."""
 DOPPLER = 6.0
-"""Hz at 5.25 GHz: what moves in a building moves at 1.2 km/h (TGn channel models, IEEE 802.11-03/940r4)."""
+"""Hz at 5.25 GHz: objects in a building move at 1.2 km/h (TGn channel models, IEEE 802.11-03/940r4)."""
 K_FACTORS = {"A to C": 1.0, "D": 2.0, "E, F": 4.0}
-"""Of the line of sight's tap: 0, 3 and 6 dB in small, typical and large offices (the same models)."""
+"""K-factors of the line of sight's tap: 0, 3 and 6 dB in small, typical and large offices (the same models)."""
 K_OFFICE = K_FACTORS["D"]
 SENSITIVITY_DBM = -73.0
 """At 54 Mb/s, 5.150 to 5.725 GHz, 802.11a cards with Atheros' chips (LANCOM Reference Manual LCOS 3.50, section 11.5.3, 2004)."""
 NOISE_FLOOR_DBM = -101.87
 """Thermal noise in 16.25 MHz at 290 K."""
 SNR_54_DB = 18.2
-"""At which frames of 1000 octets at 54 Mb/s have an error rate of 10 %, by the curves of the simulator."""
+"""At it, frames of 1000 octets at 54 Mb/s have an error rate of 10 %, by the curves of the simulator."""
 NOISE_FIGURE_DB = SENSITIVITY_DBM - NOISE_FLOOR_DBM - SNR_54_DB
-"""With a receiver's own losses."""
+"""With the losses of a receiver's circuits."""
 
 
 @dataclass(frozen=True)
 class Card:
-    """A card: what it sends, less what the antennas of both ends lose."""
+    """A card: transmit power less the losses of the antennas at both ends."""
 
     name: str
     power_dbm: float
@@ -52,7 +52,7 @@ class Card:
 
 
 def free_space_loss_db(metres: float, frequency: float = FREQUENCY) -> float:
-    """From a card to one so far away, at a frequency in Hz."""
+    """From a card to one at this distance, at a frequency in Hz."""
     return 20.0 * math.log10(4.0 * math.pi * metres * frequency / 299_792_458.0)
 
 
@@ -67,7 +67,7 @@ CARDS = (FULL, RATED)
 
 @dataclass(frozen=True)
 class Ground:
-    """What an open place has underfoot, and how the antennas are held."""
+    """The ground of an open place, and the direction of the antennas."""
 
     name: str
     permittivity: float
@@ -87,7 +87,7 @@ GROUNDS = (
 
 
 def corridor(k: float, doppler: float | None = DOPPLER) -> Propagation:
-    """A corridor in which waves are guided and scattered; each frame fades on its own where `doppler` is `None`."""
+    """A corridor that guides and scatters waves; each frame fades independently if `doppler` is `None`."""
     found: Propagation = {"model": "log-distance", "exponent": CORRIDOR_EXPONENT, "fading": "rician", "k": k}
     if doppler is not None:
         found["doppler"] = doppler
@@ -95,7 +95,7 @@ def corridor(k: float, doppler: float | None = DOPPLER) -> Propagation:
 
 
 def field(ground: Ground = LAWN, k: float | None = None) -> Propagation:
-    """An open place: the direct ray and the one that the ground reflects, and scattered waves where `k` is given."""
+    """An open place: the direct ray and the one that the ground reflects, and scattered waves if `k` is given."""
     found: Propagation = {
         "model": "two-ray-interference",
         "antenna_height": HEIGHT,
@@ -108,15 +108,17 @@ def field(ground: Ground = LAWN, k: float | None = None) -> Propagation:
 
 
 K_OPEN = K_FACTORS["E, F"]
-"""Of an open place that scatters: model F is that of large spaces, indoors and outdoors (the same models)."""
+"""For an open place that scatters: model F is that of large spaces, indoors and outdoors (the same models)."""
 STEADY_FT = 55
-"""Feet up to which open places are alike and steady; over longer links "there is a large variance and the results are not
-reproducible" (section II). Two rays over a smooth plane vary with nothing but the distance, so that a claim about a longer link is
-judged where the ground scatters, and beside it over the plane; one about shorter links over the plane."""
+"""Feet up to which open places are similar and steady; over longer links "there is a large variance and the results
+are not reproducible" (section II). Two rays over a smooth plane vary only with distance. So hopcast judges a claim
+about a longer link with a ground that scatters, next to a comparison over the plane; it judges one about shorter
+links over the plane.
+"""
 
 
 def scattering(k: float = K_OPEN) -> Propagation:
-    """An open place whose ground reflects no ray as a whole: the direct ray, and scattered waves."""
+    """An open place whose ground reflects no single ray: the direct ray, and scattered waves."""
     return {"model": "free-space", "fading": "rician", "k": k, "doppler": DOPPLER}
 
 
@@ -143,9 +145,10 @@ def scenario(
     *,
     window: int | None = None,
 ) -> Scenario:
-    """Laptops in a row at these feet from its end, and streams of ADUs of 1 KB, `size` bytes each, by their indices.
+    """Laptops in a row at these distances in feet from its end, with streams of ADUs of 1 KB, `size` bytes each, by
+    their indices.
 
-    A stream to a node that is not the next one passes through those between, by the application.
+    The application of each node in between forwards a stream to a node that is not the next one.
     """
     streams: list[Flow] = [
         {
@@ -178,7 +181,9 @@ def scenario(
 
 
 def has_path(scenario: Scenario) -> bool:
-    """Whether static routing finds every flow a path over usable links, which lose at most a tenth of full frames."""
+    """Whether static routing finds a path for every flow over usable links, which lose at most a tenth of full
+    frames.
+    """
     return _has_path(scenario.set("duration", "1 us"))
 
 
@@ -189,7 +194,7 @@ def _has_path(scenario: Scenario) -> bool:
 
 
 def card_parameters() -> list[Parameter]:
-    """What a report says of cards and their reception."""
+    """Text of a report about cards and their reception."""
     return [
         Parameter("radio", "802.11a at a fixed 54 Mb/s, 5.2 GHz, reception sinr", "section I"),
         Parameter(
@@ -203,7 +208,7 @@ def card_parameters() -> list[Parameter]:
 
 
 def field_parameter() -> Parameter:
-    """What a report says of the open place."""
+    """Text of a report about the open place."""
     return Parameter(
         "field",
         "two-ray-interference, permittivity 15, vertical polarization",
@@ -212,7 +217,7 @@ def field_parameter() -> Parameter:
 
 
 def scattering_parameter() -> Parameter:
-    """What a report says of the open place beyond the distance up to which it is steady."""
+    """Text of a report about the open place beyond the distance up to which it is steady."""
     return Parameter(
         f"field, links beyond {STEADY_FT} ft",
         f"the ground scatters: free space, Rician with K = {K_OPEN:g}, {DOPPLER:g} Hz; beside it the smooth plane",
@@ -222,7 +227,7 @@ def scattering_parameter() -> Parameter:
 
 
 def mbps(measured: Measured, case: str, stream: int = 0) -> Sample:
-    """Bandwidth of a stream in Mb/s: none where nothing arrived."""
+    """Bandwidth of a stream in Mb/s: 0 if nothing arrived."""
 
     def number(document: Document) -> float:
         flow = _stream(document, stream)
@@ -232,7 +237,7 @@ def mbps(measured: Measured, case: str, stream: int = 0) -> Sample:
 
 
 def loss(measured: Measured, case: str, streams: Sequence[int] = (0,)) -> Sample:
-    """Of some streams together, in per cent."""
+    """Loss of some streams together, in per cent."""
 
     def number(document: Document) -> float:
         found = [_stream(document, stream) for stream in streams]
@@ -243,7 +248,7 @@ def loss(measured: Measured, case: str, streams: Sequence[int] = (0,)) -> Sample
 
 
 def number(table: Table, case: str, metric: str) -> float:
-    """What a row measured."""
+    """The measured value of a row."""
     found = table[case, metric].measured
     return math.nan if found is None else found
 

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 SIZES = (*ADU_KB, 32)
 RATES = (72, 96, 108)
-"""Mb/s: those of turbo mode beyond 54 (48, 54 and 36 Mb/s, doubled). Which one the paper's card used is not stated."""
+"""Mb/s: rates of turbo mode above 54 (48, 54 and 36 Mb/s, doubled). The paper does not state which one its card
+used.
+"""
 PAPER = {1: 39.63, 32: 47.39}
 """Mb/s by KB (section III-A)."""
 

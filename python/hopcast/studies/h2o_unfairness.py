@@ -1,4 +1,4 @@
-"""H9 and H11: a session of two hops beside one of a single hop, on a lawn and as simulations of 802.11 had it."""
+"""H9 and H11: a session of two hops next to one of a single hop, on a lawn and as in simulations of 802.11."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 
 SPACING_FT = 50
 SHUT_OUT = 0.1
-"""A session of two hops with less than a tenth of the other's bandwidth counts as shut out; the paper gives no number."""
+"""A session of two hops with less than a tenth of the other's bandwidth counts as shut out; the paper gives no
+number.
+"""
 PAPER: dict[Protocol, tuple[float, float]] = {"tcp": (6.028, 6.178), "udp": (6.361, 6.869)}
 """Mb/s of N1 → N2 → N3 and of N5 → N4, by the protocol of the latter (Tables III, IV)."""
 UDP_LOSS = 0.09961
@@ -103,11 +105,11 @@ def _h9_cases(amount: Amount) -> Mapping[str, Case]:
 
 
 WITHOUT_ACKS = f"UDP/UDP, {RATED.name}"
-"""Not in the paper: a relay that has no acknowledgements to send."""
+"""Not in the paper: a relay that sends no acknowledgements."""
 
 
 UNSTEADY = "ground that scatters"
-"""What H1 and H8 have beyond 55 ft: the links here are shorter, but do their shares tell how steady they are?"""
+"""The fading of H1 and H8 beyond 55 ft: the links here are shorter, but steadiness may affect their shares."""
 
 
 def _h9_case(other: Protocol, card: Card, variant: str = "") -> str:
@@ -195,7 +197,7 @@ def _h9_notes(table: Table) -> list[str]:
 # --- H11: why simulations saw sessions shut out --------------------------------------------------------------------
 
 SPACING_M = 200
-"""In ns-2's studies of strings: neighbours within 250 m, sensed up to 550 m."""
+"""As in ns-2 studies of strings: neighbours within 250 m, sensed up to 550 m."""
 WINDOW, SEGMENT = 20, 1000
 """ns-2's defaults."""
 FAR_DSSS = "2 Mb/s DSSS, 200 m apart"

@@ -34,19 +34,19 @@ if TYPE_CHECKING:
 
 WAITS_MS = (0, 1, 2)
 ALONE_BPS = 25e6
-"""About what one hop carries alone, in units of 1 KB (H2)."""
+"""About the capacity of one hop alone, in units of 1 KB (H2)."""
 SHARP = 0.5
 """Loss that falls "significantly" falls at least by half: the paper gives no number."""
 TIMES_S = {(1, 0): 961.0, (1, 1): 1106.0, (1, 2): 2187.0, (2, 0): 976.0}  # section III-B: (KB, wait in ms), for 1 GB
 HELD = tuple(itertools.product(ADU_KB[1:], (1, 2)))
-"""KB and ms: units whose call is held, beside."""
+"""KB and ms: units with held calls, for comparison."""
 SQUARE = "1 KB, wait 0 ms, in a square"
-"""Three hops whose laptops are nearly alike in distance, beside."""
+"""Three hops whose laptops are nearly at equal distances, for comparison."""
 SQUARE_M = [[0, 0], [1, 0], [1, 1], [0, 1]]
 MORE_RUNS = ", more runs"
-"""After the names of the cases that say where units are lost."""
+"""Suffix of the cases that show where units are lost."""
 WIRED = "wired, "
-"""Before the names of the cases of the wired counterpart."""
+"""Prefix of the cases with wires."""
 
 
 def _cases(amount: Amount) -> Mapping[str, Case]:
@@ -70,7 +70,7 @@ def _cases(amount: Amount) -> Mapping[str, Case]:
 
 
 def _many(amount: Amount) -> tuple[int, ...]:
-    """Seeds of the cases that say where units are lost: in a short run that hangs on chance."""
+    """Seeds of the cases that show where units are lost: in a short run this depends on chance."""
     return amount.pick(quick=tuple(range(1, 21)), full=seeds(amount))
 
 
@@ -160,12 +160,12 @@ def _rows(measured: Measured) -> list[Row]:
 
 
 def _falls(lost: Mapping[tuple[int, int], Sample]) -> dict[str, Sample]:
-    """Loss with a wait, over that without, by the wait."""
+    """Loss with a wait divided by loss without, by the wait."""
     return {f"{wait} ms / none, {adu} KB": lost[adu, wait] / lost[adu, 0] for wait in (1, 2) for adu in ADU_KB}
 
 
 def _rises(bandwidth: Mapping[tuple[int, int], Sample]) -> dict[str, Sample]:
-    """Bandwidth with a unit of twice the size, over that without, by the wait."""
+    """Bandwidth with a unit of twice the size divided by that without, by the wait."""
     return {
         f"{wait} ms, {large} KB / {small} KB": bandwidth[large, wait] / bandwidth[small, wait]
         for wait in (1, 2)
@@ -174,7 +174,7 @@ def _rises(bandwidth: Mapping[tuple[int, int], Sample]) -> dict[str, Sample]:
 
 
 def _with_either(name: str, cells: Mapping[str, Sample]) -> dict[str, Sample]:
-    """What is said of either wait, as a tendency over the sizes: the median of the cells with each."""
+    """Claims about each wait, as a tendency over the sizes: the median of the cells with each."""
     return {
         name.format(wait=wait): typical(cell for case, cell in cells.items() if case.startswith(f"{wait} ms"))
         for wait in (1, 2)
@@ -183,7 +183,7 @@ def _with_either(name: str, cells: Mapping[str, Sample]) -> dict[str, Sample]:
 
 @dataclass(frozen=True)
 class Observation:
-    """What the paper says of bandwidth under a wait, over 802.11a and over wires alike: of each of its cells the same."""
+    """Claims about bandwidth with a wait, over 802.11a and over wires alike: the same for each of the cells."""
 
     name: str
     cells: Mapping[str, Sample]
@@ -219,11 +219,11 @@ def _observations(bandwidth: Mapping[tuple[int, int], Sample]) -> list[Observati
 
 
 def _over_wires(measured: Measured) -> list[Row]:
-    """The same stream over wires: bandwidth as over 802.11a, loss otherwise.
+    """The same stream over wires: bandwidth as over 802.11a, but other losses.
 
-    Of the paper's four observations one is of the loss rate, "the primary difference between a wired network and 802.11a": where a switch
-    loses nothing there is nothing that a wait could reduce, and it is left out of what is to be reproduced. That difference is no claim
-    either: a switch can't but lose nothing, so that no number could contradict it.
+    One of the paper's four observations concerns the loss rate, "the primary difference between a wired network and
+    802.11a". A switch that loses nothing has nothing that a wait could reduce, so this one is not to be reproduced.
+    That difference is not a claim either: a switch always loses nothing, so no number could contradict it.
     """
     rows = []
     bandwidth = {key: mbps(measured, _wired(*key)) for key in itertools.product(ADU_KB, WAITS_MS)}
@@ -247,7 +247,7 @@ def _over_wires(measured: Measured) -> list[Row]:
 
 
 def _where_lost(measured: Measured, case: str, shown: str, hops: int) -> tuple[list[Row], Sample]:
-    """Which relay lost what share of the units that relays lost, in rows of the name `shown`; and the relays' share of all."""
+    """Share of the relays' losses at each relay, in rows of the name `shown`; and the relays' share of all losses."""
     rows = []
     relays = [f"n{index}" for index in range(1, hops)]
     lost = {relay: measured.sample(case, functools.partial(_lost_at, relay)) for relay in relays}
@@ -272,13 +272,13 @@ def _where_lost(measured: Measured, case: str, shown: str, hops: int) -> tuple[l
 
 
 def _lost_at(name: str, document: Document, cause: str | None = None) -> float:
-    """Units (datagrams of one packet each) that a node's sockets and interface dropped, of one cause or of all."""
+    """Units (datagrams of one packet each) that a node's sockets and interface dropped, for one cause or all."""
     drops = _node(name, document)["drops"]
     return float(sum(drops.values()) if cause is None else drops[cause])
 
 
 def _errors_at(name: str, document: Document) -> float:
-    """Frames whose header a node received, and whose payload it did not."""
+    """Frames of which a node received the header but not the payload."""
     return float(_node(name, document)["errors"])
 
 
@@ -310,7 +310,7 @@ def _notes(table: Table) -> list[str]:
 
 
 def _waits_note(table: Table) -> str:
-    """From which size on a wait of 2 ms does not halve the loss, and why."""
+    """The size from which on a wait of 2 ms does not halve the loss, and why."""
     falls = {adu: table[f"2 ms / none, {adu} KB", "loss ratio"].measured for adu in ADU_KB}
     mended = [
         adu
@@ -341,7 +341,9 @@ def _waits_note(table: Table) -> str:
 
 
 def _where_note(table: Table) -> str:
-    """Which relay loses the most over three hops and over four, and what three hops have in a row and not in a square."""
+    """The relay that loses the most over three hops and over four, and what distinguishes three hops in a row from a
+    square.
+    """
     three, four, square = (
         {relay: table[case, f"lost at {relay}"] for relay in relays}
         for case, relays in (
@@ -391,7 +393,7 @@ def _above(one: Row, other: Row) -> bool:
 
 
 def _most(rows: Mapping[str, Row]) -> str:
-    """In words, which loses the most."""
+    """The relay that loses the most, in words."""
     for relay, row in rows.items():
         if all(_above(row, other) for name, other in rows.items() if name != relay):
             return f"{relay} loses the most"
@@ -399,7 +401,7 @@ def _most(rows: Mapping[str, Row]) -> str:
 
 
 def _alike_note(table: Table) -> str:
-    """Where a wait of 1 ms does not lose as much as one of 2 ms, and whether held calls make it so."""
+    """Cases where a wait of 1 ms does not lose as much as one of 2 ms, and whether held calls are the reason."""
 
     def apart(case: Callable[[int, int], str]) -> list[float]:
         return [number(table, case(adu, 1), "loss") - number(table, case(adu, 2), "loss") for adu in ADU_KB[1:]]
@@ -414,7 +416,7 @@ def _alike_note(table: Table) -> str:
 
 
 def _wired_note(table: Table) -> str:
-    """What became of the paper's observations over wires."""
+    """The paper's observations, over wires."""
     rates = {key: number(table, _wired(*key), "bandwidth") for key in itertools.product(ADU_KB, WAITS_MS)}
     most = max(number(table, _wired(*key), "loss") for key in rates)
     apart = [adu for adu in ADU_KB[1:] if abs(rates[adu, 1] / rates[adu, 2] - 1.0) > NOISE]
@@ -474,7 +476,7 @@ def _waiting(adu_kb: int, wait_ms: int) -> str:
 
 
 def _over_hops(hops: int, wait_ms: int) -> str:
-    """Units of 1 KB over so many hops."""
+    """Units of 1 KB over this number of hops."""
     if hops == 3:
         return _waiting(1, wait_ms)
     return f"1:{hops}-hop, 1 KB" + (f", wait {wait_ms} ms" if wait_ms else "")
@@ -485,7 +487,7 @@ def _more_runs(hops: int) -> str:
 
 
 def _in_a_square(row: Scenario) -> Scenario:
-    """The same laptops at the corners of a square in place of in a row."""
+    """The same laptops at the corners of a square instead of in a row."""
     return row.set("nodes.n.placement", {"shape": "points", "at": SQUARE_M})
 
 

@@ -1,7 +1,7 @@
 """The wired counterpart of H6: the same stream through the same applications, over Ethernet.
 
-The paper's section III-B used "either a hub or a switch". Here it is a switch, to which each host has a wire of its own in each
-direction; a hub's shared cable is not modelled.
+The paper's section III-B used "either a hub or a switch". Here it is a switch with a separate wire to each host in
+each direction; hopcast does not model a hub's shared cable.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from hopcast.studies.h2o import GB, KB, SOCKET_BUFFER
 
 RATE_BPS = 10e6
 FRAMING = 38
-"""Octets that Ethernet adds to a packet: preamble 8, header 14, FCS 4, gap 12 (IEEE 802.3)."""
+"""Bytes that Ethernet adds to a packet: preamble 8, header 14, FCS 4, gap 12 (IEEE 802.3)."""
 HEADERS = 20 + 8
-"""Octets of IPv4 and UDP (RFC 791, RFC 768)."""
+"""Bytes of IPv4 and UDP headers (RFC 791, RFC 768)."""
 FRAGMENT = 1480
-"""Octets of IP payload in a full packet of 1500 (RFC 894)."""
+"""Bytes of IP payload in a full packet of 1500 (RFC 894)."""
 SEEDS = (1,)
-"""A wire that loses nothing draws nothing: one run is all runs."""
+"""A wire without losses draws no random numbers: all runs are equal."""
 
 
 def scenario(adu_kb: int, wait_ms: float, amount: Amount) -> Scenario:
-    """Four hosts around a switch, and a stream from the first to the last through the programs of the two others."""
+    """Four hosts around a switch, with a stream from the first to the last through the programs of the two others."""
     hosts = [f"n{index}" for index in range(4)]
     size = total(amount)
     units = math.ceil(size / (adu_kb * KB))
@@ -53,24 +53,24 @@ def scenario(adu_kb: int, wait_ms: float, amount: Amount) -> Scenario:
 
 
 def packet_rate(adu_kb: int) -> float:
-    """Bit/s of IP packets that Ethernet carries where all are fragments of such units."""
+    """Bit/s of IP packets that Ethernet carries if all are fragments of these units."""
     packets, octets = _on_the_wire(adu_kb)
     return RATE_BPS * octets / (octets + FRAMING * packets)
 
 
 def seconds(adu_kb: int) -> float:
-    """How long a unit alone occupies the wire."""
+    """Time for which a single unit occupies the wire."""
     packets, octets = _on_the_wire(adu_kb)
     return 8.0 * (octets + FRAMING * packets) / RATE_BPS
 
 
 def total(amount: Amount) -> int:
-    """Bytes of the stream: so many that filling two relays at the start does not count."""
+    """Bytes of the stream: enough to make the initial filling of two relays negligible."""
     return amount.pick(quick=100 << 20, full=GB)
 
 
 def setup(amount: Amount) -> list[Parameter]:
-    """What the wired counterpart has beside what it shares with the other experiments."""
+    """Parameters of the wired counterpart, in addition to those of the other experiments."""
     return [
         Parameter("wired hosts", "around a switch, 10 Mb/s each way, no delay", "section III-B: a hub or a switch"),
         Parameter("framing", f"{FRAMING} octets a packet, out of the 10 Mb/s", "IEEE 802.3"),
@@ -81,6 +81,6 @@ def setup(amount: Amount) -> list[Parameter]:
 
 
 def _on_the_wire(adu_kb: int) -> tuple[int, int]:
-    """IP packets of a unit, and their octets."""
+    """IP packets of a unit, and their bytes."""
     packets = math.ceil((adu_kb * KB + HEADERS - 20) / FRAGMENT)
     return packets, adu_kb * KB + HEADERS + 20 * (packets - 1)

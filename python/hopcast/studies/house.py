@@ -1,4 +1,4 @@
-"""W: entertainment in a wireless house, beside one download.
+"""W: entertainment in a wireless house, next to one download.
 
 C. E. Palazzi, G. Pau, M. Roccetti, M. Gerla: "Digital Entertainment Delivery in a Wireless House: Time for a MAC
 Tuning". Experiments W1 to W7: an access point, four stations, wired hosts.
@@ -28,22 +28,24 @@ if TYPE_CHECKING:
 Priority = Literal["best-effort", "video", "voice"]
 
 FTP, END = 135, 180
-"""Seconds: when the download starts, and when all ends (Table 2)."""
+"""Seconds: start of the download, and end of the run (Table 2)."""
 RETRIES, METRES, BUFFERS = (1, 2, 3, 4), (5, 10), (50, 100)
 """Table 3: attempts at a frame (ns-2's LongRetryLimit, whose default is the paper's 4), distance, packets."""
 SEGMENT = 1000
 """Bytes: ns-2's packetSize_."""
 WINDOW = 212_992 // SEGMENT
-"""Segments: what hopcast's default socket buffer holds, chosen by us, as the paper gives no window; see docs/studies.md."""
+"""Segments: the size of hopcast's default socket buffer, our choice, as the paper gives no window; see
+docs/studies.md.
+"""
 NS2_WINDOW, AMPLE_WINDOW = 20, 10_000
 """Segments: ns-2's default, and one that nothing here ever fills."""
 STAR_WARS, BUNNY, CHAT = "Verbose_StarWarsIV.dat", "big-buck-bunny", "big-buck-bunny-h263"
 PEAK_MS = 10.0
-"""Peaks of "tens of milliseconds" (section V-A) begin here, and "low" ends."""
+"""Threshold: peaks of "tens of milliseconds" (section V-A) are above it, and "low" is below."""
 TOP = 0.1
 """Share of the intervals that count as peaks of jitter."""
 JITTERY = (("movie", 0), ("game", 45), ("chat", 90))
-"""Flows whose delay varies as the AP's queue does, and when each starts, in seconds (Table 2)."""
+"""Flows whose delay varies with the AP's queue, and the start of each in seconds (Table 2)."""
 BIN_S = 5
 """Seconds of a point in W1's figure."""
 
@@ -66,7 +68,7 @@ def scenario(
     queue: Queue | None = None,
     edca: bool = False,
 ) -> Scenario:
-    """The house: distance of all stations, attempts at a frame, places of the interface queue."""
+    """The house: distance of all stations, attempts at a frame, length of the interface queue."""
     radio: Radio = {
         "profile": "ns-2",
         "standard": "802.11g",
@@ -132,7 +134,7 @@ def _flow(
 
 
 def _film() -> str:
-    """The paper's film where its trace is at hand, else the bundled one."""
+    """The paper's video if its trace is available, else the bundled one."""
     found = any(os.path.isfile(os.path.join(folder, STAR_WARS)) for folder in trace_folders())
     return STAR_WARS if found else BUNNY
 
@@ -177,10 +179,12 @@ def _case(metres: int, retries: int, buffer: int) -> str:
 
 REGULAR, TUNED = _case(10, 4, 50), _case(10, 3, 50)
 REGULAR_PLACES = 50
-"""Of the queue in `REGULAR`."""
+"""Length of the queue in `REGULAR`."""
 REGULARS = {buffer: _case(10, 4, buffer) for buffer in BUFFERS}
 REGULAR_BUFFER = 100
-"""Packets: "a buffer size of 50 packets" is a part of what section V-D sets, so that the regular buffer is the other one of Table 3."""
+"""Packets: "a buffer size of 50 packets" is a part of what section V-D sets, so the regular buffer is the other one
+of Table 3.
+"""
 
 
 def _grid(metres: Iterable[int], retries: Iterable[int], buffers: Iterable[int]) -> dict[str, Scenario]:
@@ -189,7 +193,9 @@ def _grid(metres: Iterable[int], retries: Iterable[int], buffers: Iterable[int])
 
 
 def _run(scenarios: Callable[[], Mapping[str, Scenario]]) -> Callable[[Amount], Mapping[str, Case]]:
-    """Cases of scenarios, each with all seeds; with other windows, which are not judged, with the first of them."""
+    """Cases of scenarios, each with all seeds; those with other windows, which are not judged, with the first of
+    them.
+    """
 
     def cases(amount: Amount) -> dict[str, Case]:
         return {
@@ -206,7 +212,9 @@ def _run(scenarios: Callable[[], Mapping[str, Scenario]]) -> Callable[[Amount], 
 
 
 def observe(result: Result) -> Document:
-    """What the experiments read beside the document of a replication: under `house`, numbers by name, and series."""
+    """Values that the experiments read in addition to the document of a replication: under `house`, numbers by name,
+    and series.
+    """
     import polars
 
     series = result.series
@@ -237,7 +245,7 @@ def observe(result: Result) -> Document:
 
 
 def mean_delay(of_flow: polars.DataFrame, since: float, until: float) -> float:
-    """Seconds: that of the packets of a flow's series that arrived in the intervals within, as `Result.jitter` takes them."""
+    """Jitter in seconds of the packets of a flow that arrived in the intervals within, as in `Result.jitter`."""
     import polars
 
     time, interval = polars.col("time_s"), float(of_flow["time_s"].min())  # type: ignore[arg-type]
@@ -248,8 +256,9 @@ def mean_delay(of_flow: polars.DataFrame, since: float, until: float) -> float:
 
 
 def _peaks(of_flow: polars.DataFrame, start: int) -> list[float]:
-    """The largest jitter in each `BIN_S` from `start` on, in ms: as `Result.jitter` has it, of the intervals of a flow's series that lie
-    within."""
+    """The largest jitter in each `BIN_S` from `start` on, in ms: as in `Result.jitter`, of the intervals of a flow's
+    series that lie within.
+    """
     import polars
 
     time, interval = polars.col("time_s"), float(of_flow["time_s"].min())  # type: ignore[arg-type]
@@ -278,7 +287,7 @@ def _known(*columns: Sequence[float]) -> list[tuple[float, ...]]:
 
 
 def correlation(a: Sequence[float], b: Sequence[float]) -> float:
-    """Pearson's, of what is known in both; not a number where one of them does not vary."""
+    """Pearson's correlation where both are known; NaN if one of them does not vary."""
     pairs = _known(a, b)
     if not pairs:
         return math.nan
@@ -289,7 +298,7 @@ def correlation(a: Sequence[float], b: Sequence[float]) -> float:
 
 
 def at_peaks(jitter: Sequence[float], other: Sequence[float]) -> float:
-    """Mean of `other` in the tenth of all intervals with the most jitter, over its mean in all."""
+    """Mean of `other` in the tenth of all intervals with the most jitter, divided by its mean in all."""
     pairs = sorted(_known(jitter, other), reverse=True)
     everywhere = mean([pair[1] for pair in pairs]) if pairs else 0.0
     top = pairs[: max(1, round(TOP * len(pairs)))]
@@ -353,7 +362,7 @@ def _w1_rows(measured: Measured) -> list[Row]:
 
 
 def _filled(places: int, until: float, tracks: Mapping[str, Sequence[float]]) -> float:
-    """The largest queue of the download until then, at the instants of the series, of what the interface has places for."""
+    """The download's largest queue so far, at the times of the series, as a share of the interface's queue length."""
     known = _known(tracks["time"], tracks["queue"])
     return max((queue for at, queue in known if at <= until), default=math.nan) / places
 
@@ -417,7 +426,7 @@ def _w2_rows(measured: Measured) -> list[Row]:
 
 
 def _within(track: str, second: int, scale: float, tracks: Mapping[str, Sequence[float]]) -> float:
-    """The largest of a track in a second."""
+    """The largest value of a track in a second."""
     found = [number for at, number in _known(tracks["time"], tracks[track]) if second < at <= second + 1]
     return scale * max(found) if found else math.nan
 
@@ -469,8 +478,9 @@ def _w3_rows(measured: Measured) -> list[Row]:
 
 
 SLOW = 0.5
-"""Of the places of the buffer of 100: losses keep TCP slow where it can "never have the possibility to utilize more than 50 buffer slots"
-(section V-C)."""
+"""Share of the buffer of 100 packets: losses keep TCP slow where it can "never have the possibility to utilize more
+than 50 buffer slots" (section V-C).
+"""
 
 
 def _w4_rows(measured: Measured) -> list[Row]:
@@ -560,7 +570,7 @@ def _other_window(window: int, buffer: int) -> str:
 
 
 OTHER_WINDOWS = {_other_window(window, b): (window, b) for window in (NS2_WINDOW, AMPLE_WINDOW) for b in BUFFERS}
-"""By case: segments and packets."""
+"""Segments and packets by case."""
 
 
 def _w5_scenarios() -> dict[str, Scenario]:
@@ -587,7 +597,7 @@ def _w5_rows(measured: Measured) -> list[Row]:
 
 
 def _w5_remarks(measured: Measured) -> list[Row]:
-    """What section V-C reads from Tables 4 and 5, at 10 m."""
+    """Values that section V-C reads from Tables 4 and 5, at 10 m."""
     game = {
         (r, b, name): _number(measured, _case(10, r, b), f"game after {name}")
         for r in (2, 3, 4)
@@ -717,11 +727,11 @@ def _w6_rows(measured: Measured) -> list[Row]:
 
 
 FEWER_ATTEMPTS, SMALLER_BUFFER = "3 / 4 attempts, 100 packets", "50 / 100 packets, 3 attempts"
-"""What takes the regular setting to the tuned one, a change at a time."""
+"""The steps from the regular setting to the tuned one, one change at a time."""
 
 
 def _fall(measured: Measured) -> list[Row]:
-    """What of the goodput's fall is that of the attempts, and what that of the buffer."""
+    """How much of the goodput's fall is due to the attempts, and how much to the buffer."""
     tuned, between, regular = (_goodput(measured, case) for case in (TUNED, _case(10, 3, 100), _case(10, 4, 100)))
     return [
         value("W6", FEWER_ATTEMPTS, "goodput ratio", "", between / regular),
@@ -730,7 +740,7 @@ def _fall(measured: Measured) -> list[Row]:
 
 
 def _others(measured: Measured, case: str) -> dict[str, Sample]:
-    """Jitter of the movie and of the chat beside the download."""
+    """Jitter of the video and of the chat during the download."""
     found = {
         f"{flow}, {name}": _number(measured, case, f"{flow} after {name}")
         for flow in ("movie", "chat")
@@ -770,11 +780,13 @@ LATER: dict[str, tuple[Queue, bool]] = {
     "CoDel": ({"discipline": "codel"}, False),
     "FQ-CoDel": ({"discipline": "fq-codel"}, False),
 }
-"""Beside 4 attempts and 50 packets: the queue's discipline, and whether categories take turns at the medium."""
+"""In addition to 4 attempts and 50 packets: the queue's discipline, and whether categories take turns at the
+medium.
+"""
 
 
 COMBINED = "EDCA, 3 attempts"
-"""What the paper proposes in section V-D: its setting and priority queues."""
+"""The paper's proposals in section V-D: its setting and priority queues."""
 
 
 def _w7_scenarios() -> dict[str, Scenario]:

@@ -1,9 +1,9 @@
-"""Finished runs, kept in a file, so that a study that was interrupted does not repeat them.
+"""Keeps finished runs in a file, so that a study that was interrupted does not repeat them.
 
-The file is an SQLite database: a run is in it whole or not at all, whatever ends the process. A run is found again by the
-SHA-256 of its scenario, the traces that it names, its seed, the build of hopcast, and the function that looked at it and the
-models written in Python, with the modules they stand in: where one of them is another, it runs anew. Traces and the
-files of studies are taken as they were read, whatever stands there now.
+The file is an SQLite database: it holds each run completely or not at all, however the process ends. The key of a run
+is the SHA-256 of its scenario, of the traces that the scenario names, its seed, the build of hopcast, the function
+that observed it, and the models written in Python with their modules. If one of these changes, the run is repeated.
+Traces and the files of studies count as they were read, even if they have changed since.
 """
 
 from __future__ import annotations
@@ -32,23 +32,24 @@ if TYPE_CHECKING:
     from hopcast.scenario import Scenario
 
 Observe = Callable[["Result"], dict[str, Any]]
-"""Takes from a run what its document lacks."""
+"""Reads from a run what its document lacks."""
 NAME = "runs.sqlite"
-"""Of the file, in the folder of a study."""
+"""Name of the file in the folder of a study."""
 BUSY_S = 30.0
-"""How long to wait for another process that writes to the same file."""
+"""Time to wait for another process that writes to the same file."""
 LOADED_NS = time.time_ns()
-"""When this module was loaded, in ns since 1970."""
+"""Time when this module was loaded, in ns since 1970."""
 
 
 class KeptRuns:
-    """Runs in the folder of a study, of this study or an earlier one. Raises `OutputError` where the file is something else.
+    """Runs in the folder of a study, of this study or an earlier one. Raises `OutputError` if the file is something
+    else.
 
-    What can't be kept is no reason to stop a study: `failure` then says why, and nothing more is kept.
+    An error of the file does not stop a study: `failure` then has the reason, and nothing more is kept.
     """
 
     def __init__(self, folder: str | os.PathLike[str], *, fresh: bool = False) -> None:
-        """`fresh` forgets what was kept before."""
+        """`fresh` removes earlier runs."""
         self.failure: str | None = None
         self._path = os.path.join(os.fspath(folder), NAME)
         self._connection: sqlite3.Connection | None = None
@@ -64,7 +65,7 @@ class KeptRuns:
             ) from None
 
     def find(self, scenario: Scenario, seed: int, observe: Observe | None) -> str | None:
-        """The document of a run as JSON text, if it is there."""
+        """The document of a run as JSON text, if there is one."""
         name = _name(scenario, seed, observe)
         if self._connection is None or name is None:
             return None
@@ -89,7 +90,7 @@ class KeptRuns:
             self.failure = f"{self._path}: runs can't be kept: {error}"
 
     def close(self) -> None:
-        """Let the file go."""
+        """Close the file."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -111,7 +112,7 @@ class KeptRuns:
 
 
 def _name(scenario: Scenario, seed: int, observe: Observe | None) -> str | None:
-    """What a run is found by; none where its observer or a model can't be told from others."""
+    """The key of a run; `None` if its observer or a model can't be identified."""
     code = ["" if observe is None else _code(observe), *(_code(model) for _, _, model in scenario.extensions())]
     if None in code:
         return None
@@ -122,8 +123,9 @@ def _name(scenario: Scenario, seed: int, observe: Observe | None) -> str | None:
 
 @functools.cache
 def _code(made: Callable[..., Any]) -> str | None:
-    """A function or class by its name and the text of its module; none where it is not what stands under its name there, or where
-    the text may no longer be the one that was loaded."""
+    """A function or class as its name and the text of its module; `None` if another object has that name there, or if
+    the text may no longer be the loaded one.
+    """
     if not _stands_in_its_module(made):
         return None
     sha256: str | None = getattr(sys.modules[made.__module__], DIGEST, None)
@@ -139,8 +141,9 @@ def _code(made: Callable[..., Any]) -> str | None:
 
 
 def _stands_in_its_module(made: Callable[..., Any]) -> bool:
-    """Whether a function or class is what its name stands for. What a method is bound to, what an object holds and what a decorator
-    wraps are in no name."""
+    """Whether a function or class is the object that its name refers to. A name does not identify the object of a
+    bound method, the state of an object, or the function inside a decorator.
+    """
     if inspect.isfunction(made):
         if made.__code__.co_qualname != made.__qualname__:
             return False
@@ -154,5 +157,5 @@ def _stands_in_its_module(made: Callable[..., Any]) -> bool:
 
 @functools.cache
 def _build() -> str:
-    """The version, and the very module that simulates: between two versions there are many builds."""
+    """The version, and a digest of the extension module: there are many builds between two versions."""
     return f"{_core.__version__} {digest(str(_core.__file__))}"

@@ -1,4 +1,4 @@
-"""R: measurements of others, which may not be passed on: where they are found and how they are read."""
+"""R: other people's measurements, which may not be redistributed: finding and reading them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ FRAME_INTERVAL = 0.1
 
 
 class MeasurementError(HopcastError):
-    """A file of measurements is not what it should be."""
+    """A file of measurements has the wrong format."""
 
 
 def missing(*names: str) -> Callable[[], str | None]:
-    """A function that says which of these files are nowhere to be found, if any."""
+    """A function that names those of these files that can't be found, if any."""
 
     def lacking() -> str | None:
         absent = [name for name in names if _find(name) is None]
@@ -40,7 +40,7 @@ def missing(*names: str) -> Callable[[], str | None]:
 
 
 def chain_table(name: str, rows: int) -> list[list[float]]:
-    """Kilobits a second: the first rows of a table of the four-hop chain, a column a trial."""
+    """Kilobits per second: the first rows of a table of the four-hop chain, with a column for each trial."""
     return _chain_table(_path(name), rows)
 
 
@@ -61,11 +61,11 @@ class Link:
 
     metres: float
     reading: float
-    """Of the card, dB against something unknown."""
+    """Reading of the card, in dB relative to an unknown level."""
     transport: str
-    """`tcp`, `udp`, or nothing where only the signal was measured."""
+    """`tcp`, `udp`, or `None` if only the signal was measured."""
     kbps: float
-    """Not a number where it wasn't measured."""
+    """NaN if it wasn't measured."""
 
 
 def links() -> list[Link]:
@@ -92,11 +92,11 @@ def _links(path: str) -> list[Link]:
 
 @dataclass(frozen=True)
 class Reception:
-    """What one node received of another."""
+    """Frames that one node received from another."""
 
     noise_dbm: int
     received: tuple[bool, ...]
-    """Of each of `FRAMES_SENT` frames, whether it came."""
+    """For each of `FRAMES_SENT` frames, whether it arrived."""
 
 
 def receptions() -> list[Reception]:

@@ -1,4 +1,5 @@
-"""R3: Gilbert–Elliott channels fitted to the reception of frames on ORBIT, on half of its links and tested on the others.
+"""R3: Gilbert–Elliott channels fitted to the reception of frames on ORBIT, on half of its links, and tested on the
+others.
 
 S. K. Kaul, M. Gruteser, I. Seskar: data set rutgers/noise, CRAWDAD, 2007.
 """
@@ -26,24 +27,26 @@ if TYPE_CHECKING:
 NOISES = (-20, -15, -10, -5, 0)
 """dBm of injected noise."""
 RECEIVERS = 20
-"""Links of one run: nodes that one node sends to, each with a channel of its own."""
+"""Links of one run: nodes that one node sends to, each with a separate channel."""
 START = 1.0
 PAYLOAD = 100
-"""Octets; the length of the frames is not stated, and only their loss is fitted."""
+"""Bytes; the length of the frames is not stated, and only their loss is fitted."""
 FRAME_BITS = 8 * (PAYLOAD + 28 + 8 + 28)
 """With the headers of UDP and IPv4, of LLC/SNAP and of the MAC, and its FCS."""
 LONGEST = 1e6
-"""Seconds: the longest stay in a state that a scenario can have."""
+"""Seconds: the longest stay in a state that a scenario accepts."""
 LONG = 10
-"""Frames: bursts of at least so many count as long."""
+"""Frames: bursts of at least this length count as long."""
 ITERATIONS = 25
-"""Of expectation maximisation."""
+"""Rounds of expectation maximisation."""
 ONCE, LENGTHY, MEAN, LOSS = "bursts of one frame", f"bursts of {LONG} or more", "mean burst", "loss"
 
 
 @dataclass(frozen=True)
 class Chain:
-    """A Gilbert–Elliott channel, seen each `FRAME_INTERVAL`: probabilities to leave a state, and of a loss in it."""
+    """A Gilbert–Elliott channel, sampled each `FRAME_INTERVAL`: probabilities to leave a state, and of a loss in
+    it.
+    """
 
     leave_good: float
     leave_bad: float
@@ -52,7 +55,7 @@ class Chain:
 
     @property
     def times(self) -> tuple[float, float]:
-        """Mean seconds in the good and in the bad state, in continuous time; at most what a scenario can have."""
+        """Mean seconds in the good and in the bad state, in continuous time; at most what a scenario accepts."""
         leaving = self.leave_good + self.leave_bad
         if leaving == 0.0:
             return LONGEST, LONGEST
@@ -62,8 +65,9 @@ class Chain:
 
 
 def fit(sequences: Sequence[Sequence[bool]], *, elliott: bool) -> Chain:
-    """The chain of greatest likelihood (Baum–Welch) for frames received and lost; without `elliott` Gilbert's, which loses nothing in its
-    good state and everything in its bad one."""
+    """The chain of greatest likelihood (Baum–Welch) for frames received and lost; without `elliott` Gilbert's, which
+    loses nothing in its good state and everything in its bad one.
+    """
     import numpy as np
 
     lost = ~np.array(sequences, dtype=bool)
@@ -109,7 +113,7 @@ def fit(sequences: Sequence[Sequence[bool]], *, elliott: bool) -> Chain:
 
 @dataclass(frozen=True)
 class Bursts:
-    """What is compared: of sequences of frames, the loss and the lengths of bursts of losses within each."""
+    """Compared properties of sequences of frames: the loss and the lengths of bursts of losses within each."""
 
     loss: float
     once: float
@@ -137,14 +141,16 @@ class Bursts:
         )
 
     def document(self) -> Document:
-        """As an observation of a run."""
+        """Properties as an observation of a run."""
         return {LOSS: self.loss, ONCE: self.once, LENGTHY: self.lengthy, MEAN: self.mean}
 
 
 MODELS = ("Elliott", "Gilbert", "Elliott, links that change")
-"""Fitted to all links; without losses in the good state; fitted and tested on links that are neither dead nor whole."""
+"""Fitted to all links; without losses in the good state; fitted and tested on links that neither lose all frames nor
+deliver all.
+"""
 ALIVE = (0.01, 0.99)
-"""Shares of frames lost between which a link counts as one that changes."""
+"""Shares of lost frames between which a link counts as one that changes."""
 
 
 def _halves(noise: int, alive: bool) -> tuple[list[tuple[bool, ...]], list[tuple[bool, ...]]]:
@@ -282,7 +288,7 @@ def _rows(measured: Measured) -> list[Row]:
 
 
 def _seen(measured: Measured, case: str, metric: str) -> Sample:
-    """Without the replications in which nothing was lost, if others have losses."""
+    """The sample without the replications in which nothing was lost, if others have losses."""
     sample = measured.sample(case, lambda document: document["frames"][metric])
     return Sample(tuple(each for each in sample.values if not math.isnan(each)) or sample.values)
 

@@ -1,4 +1,4 @@
-"""Studies of one's own: experiments that a Python file defines."""
+"""Custom studies: experiments that a Python file defines."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from hopcast.files import PythonFileError, execute
 from hopcast.studies.experiment import Experiment
 
 ID = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
-"""Of an experiment: it is also a place in the report."""
+"""Pattern of an experiment's id, which is also an anchor in the report."""
 TEXTS = ("id", "title", "paper")
-"""Of an experiment; all else of it are functions."""
+"""Texts of an experiment; its other fields are functions."""
 
 
 class StudyFileError(PythonFileError):
@@ -21,8 +21,9 @@ class StudyFileError(PythonFileError):
 
 
 def load_file(path: str | os.PathLike[str], taken: frozenset[str] = frozenset()) -> list[Experiment]:
-    """The experiments in the list `EXPERIMENTS` of a Python file, which is executed. `taken` are ids of others. Raises
-    `StudyFileError`."""
+    """Return the experiments in the list `EXPERIMENTS` of a Python file, which hopcast executes. `taken` are ids of
+    other experiments. Raises `StudyFileError`.
+    """
     file = Path(path)
     try:
         module = execute(file, "study")

@@ -1,4 +1,4 @@
-"""What functions of a study raise, in a line that says where, and what they give, if it is what it should be."""
+"""Checks the results of a study's functions, and describes their exceptions in a line with the position."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def listed(given: object, kind: type[T]) -> list[T]:
-    """What a function gives, where that should be several of a kind. Raises `TypeError`."""
+    """Return a function's result if it is a sequence of the right kind. Raises `TypeError`."""
     if not isinstance(given, Iterable):
         raise TypeError(f"gave {given!r}; expected a list")
     items = list(given)
@@ -22,7 +22,7 @@ def listed(given: object, kind: type[T]) -> list[T]:
 
 
 def told(error: BaseException, function: Callable[..., Any]) -> str:
-    """An exception of a function, with its file and line if they can be told."""
+    """Describe an exception of a function, with its file and line if known."""
     code = getattr(function, "__code__", None)
     place = f"{code.co_filename}{line(error, code.co_filename)}: " if code is not None else ""
     return f"{place}{type(error).__name__}: {error}"

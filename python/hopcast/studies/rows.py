@@ -1,7 +1,8 @@
-"""Rows: what a paper says beside what is measured, and the verdict on it.
+"""Rows: the paper's value, the measured value, and the verdict.
 
-A claim is what an experiment is about. A remark is a further sentence of the paper about a result, whose line was set before it was run: it
-is judged likewise, but influences neither the experiment's verdict nor the count of claims.
+A claim is a statement of the paper that an experiment tests. A remark is another sentence of the paper about a
+result; its threshold was set before the run. Remarks are judged in the same way, but count neither for the
+experiment's verdict nor among the claims.
 """
 
 from __future__ import annotations
@@ -20,28 +21,28 @@ from hopcast.statistics import ci95, mean
 FACTOR = 1.5
 """A measured value within this factor of the paper's agrees with it."""
 POINTS = 5.0
-"""A measured percentage within so many points of the paper's agrees with it."""
+"""A measured percentage within this number of points of the paper's agrees with it."""
 NOISE = 0.10
-"""What paper H calls experimental noise (its section IV): two numbers that differ by less are the same."""
+"""Experimental noise in paper H (its section IV): two numbers that differ by less count as equal."""
 UNAFFECTED = 1.0
-"""Points: by less than that a loss counts as unaffected; the papers give no number."""
+"""Points: a loss that changes by less counts as unaffected; the papers give no number."""
 RESOLUTION = 0.01
-"""Points: the last digit of the papers' tables of losses. What rises, rises by at least that."""
+"""Points: the last digit of the papers' tables of losses. A rise is at least this large."""
 
 Verdict = Literal["holds", "fails", "within", "differs", "inconclusive", "measured"]
 RANK = {"fails": 0, "differs": 0, "inconclusive": 1, "within": 2, "holds": 2}
 
 Of = Literal["typical", "hardest", "best"]
-"""Which of its cells stands for a sentence."""
+"""Which of its cells represents a sentence."""
 WHICH: dict[Of, str] = {"typical": "the median", "hardest": "the hardest", "best": "the best"}
-"""As a row's case names it."""
+"""Part of the row's case."""
 
 Passed = Literal["holds", "fails", "inconclusive"]
-"""What can come of a remark."""
+"""Possible results of a remark."""
 IN_WORDS: dict[Passed, str] = {"holds": "holds", "fails": "does not hold", "inconclusive": "cannot be said"}
-"""As it ends the note of a remark."""
+"""The result as it ends the note of a remark."""
 _REMARK = re.compile(rf" Remark, (?P<line>[^:]*): (?P<words>{'|'.join(IN_WORDS.values())})\.$")
-"""That end, by which a remark is told from other rows: the columns have no place for it."""
+"""Pattern of that end, which marks a row as a remark: the columns have no place for it."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Sample:
 
     @property
     def mean(self) -> float:
-        """Over the replications."""
+        """Mean over the replications."""
         return mean(list(self.values))
 
     @property
@@ -62,11 +63,11 @@ class Sample:
 
     @staticmethod
     def of(function: Callable[..., float], *samples: Sample) -> Sample:
-        """A number computed from others, replication by replication: samples with common seeds are pairs."""
+        """Compute a number from others, replication by replication: samples with common seeds are pairs."""
         return Sample(tuple(function(*values) for values in zip(*(sample.values for sample in samples), strict=True)))
 
     def first(self, count: int) -> Sample:
-        """That of the first replications: those it has in common with a sample of so many."""
+        """The sample of the first replications, as many as the other sample has."""
         return Sample(self.values[:count])
 
     def __sub__(self, other: Sample) -> Sample:
@@ -78,8 +79,9 @@ class Sample:
 
 @dataclass(frozen=True)
 class Row:
-    """One line of a study's table. The fields are those of the command line's contract. Raises `ValueError` where a number is none that a
-    file can hold."""
+    """One line of a study's table. The fields are part of the command line's contract. Raises `ValueError` for
+    numbers that a file can't hold.
+    """
 
     experiment: str
     case: str
@@ -103,12 +105,12 @@ class Row:
                 raise ValueError(f"row {place}: {name} = {number!r}: must be a finite number or None")
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The row for JSON."""
         return dataclasses.asdict(self)
 
     @property
     def remark(self) -> Passed | None:
-        """What comes of a remark, as its note says; `None` of another row."""
+        """The result of a remark, as its note says; `None` for another row."""
         if (found := self._remark) is None:
             return None
         return next(name for name, words in IN_WORDS.items() if words == found["words"])
@@ -118,7 +120,7 @@ class Row:
         return _REMARK.search(self.note) if self.verdict == "measured" else None
 
     def paper_text(self) -> str:
-        """What the paper says: a number, a range, or one end of a range. Of a remark it is its line."""
+        """The paper's value: a number, a range, or one end of a range. For a remark it is its threshold."""
         if (found := self._remark) is not None:
             return found["line"]
         unit = f" {self.unit}" if self.unit else ""
@@ -132,7 +134,9 @@ class Row:
         return f"{significant(low)} … {significant(high)}{unit}"
 
     def compared(self) -> float | None:
-        """A value beside the paper's number, or the nearer end of its range: the ratio, or for a percentage the difference in points."""
+        """The measured value compared with the paper's number, or the nearer end of its range: the ratio, or for a
+        percentage the difference in points.
+        """
         centre = self.measured
         if (
             self.kind != "value"
@@ -149,14 +153,14 @@ class Row:
         return centre / paper if paper else None
 
     def compared_text(self) -> str:
-        """The same for people."""
+        """The same as text, for people."""
         found = self.compared()
         if found is None:
             return ""
         return f"{found:+.1f} points" if self.unit == "%" else f"x {significant(found, 3)}"
 
     def measured_text(self) -> str:
-        """What was measured, with its interval."""
+        """The measured value with its interval, as text."""
         if self.measured is None:
             return "–"
         return with_interval(self.measured, self.ci95) + (f" {self.unit}" if self.unit else "")
@@ -174,7 +178,7 @@ def value(
     high: float | None = None,
     note: str = "",
 ) -> Row:
-    """A number beside the paper's number or range; beside nothing, it is only `measured`."""
+    """Compare a number with the paper's number or range; without one, it is only `measured`."""
     bounds = _tolerated(unit, paper, low, high)
     verdict: Verdict = "measured" if bounds is None else _place(measured, *bounds, "within", "differs")
     return _row(experiment, case, metric, unit, "value", paper, low, high, measured, verdict, note)
@@ -191,9 +195,10 @@ def claim(
     high: float | None = None,
     note: str = "",
 ) -> Row:
-    """A finding of the paper that the experiment is about, as an inequality: `measured` lies between `low` and `high`, where given.
+    """A finding of the paper that the experiment tests, as an inequality: `measured` lies between `low` and `high`,
+    if given.
 
-    One sentence of the paper is one claim; `sentence` makes one of several cells.
+    One sentence of the paper is one claim; `sentence` makes one from several cells.
     """
     bounds = (-float("inf") if low is None else low, float("inf") if high is None else high)
     verdict = _place(measured, *bounds, "holds", "fails")
@@ -201,8 +206,9 @@ def claim(
 
 
 def remark(judged: Row) -> Row:
-    """A further sentence of the paper about a result, whose line was set before it was run. It is judged as a claim is, but counts for no
-    verdict: the row is a measured value, whose note says the line and what comes of it."""
+    """Another sentence of the paper about a result, whose threshold was set before the run. It is judged as a claim
+    is, but counts for no verdict: the row is a measured value, whose note has the threshold and the result.
+    """
     return dataclasses.replace(
         judged,
         kind="value",
@@ -219,21 +225,23 @@ def average(samples: Iterable[Sample]) -> Sample:
 
 
 def percent(part: Sample, whole: Sample) -> Sample:
-    """The part in per cent of the whole; not known where there is none."""
+    """The part in per cent of the whole; unknown if the whole is zero."""
     return Sample.of(lambda a, b: 100.0 * a / b if b else math.nan, part, whole)
 
 
 def ratio_of_means(part: Sample, whole: Sample) -> Sample:
-    """For what a single replication may have next to nothing of. The values spread about that ratio as it varies (W. G. Cochran, Sampling
-    Techniques, 3rd edition, theorem 2.5); not known where there is no whole."""
+    """For quantities of which a single replication may have very little. The values deviate from the ratio as it
+    varies (W. G. Cochran, Sampling Techniques, 3rd edition, theorem 2.5); unknown if the whole is zero.
+    """
     base = whole.mean
     ratio = part.mean / base if base else math.nan
     return Sample.of(lambda a, b: ratio + (a - ratio * b) / base if base else math.nan, part, whole)
 
 
 def typical(cells: Iterable[Sample]) -> Sample:
-    """Of the cells of a sentence about a tendency ("larger segments win"): their median, replication by replication. What could not be
-    measured does not count."""
+    """For a sentence about a tendency ("larger segments win"): the median of its cells, replication by replication.
+    Values that could not be measured do not count.
+    """
 
     def middle(*values: float) -> float:
         known = [value for value in values if not math.isnan(value)]
@@ -243,20 +251,22 @@ def typical(cells: Iterable[Sample]) -> Sample:
 
 
 def hardest(cells: Iterable[Sample], low: float | None, high: float | None) -> Sample:
-    """Of the cells of a sentence that says the same of each ("never", "all"): that which is the furthest beyond its line, or the nearest
-    to it. What could not be measured is beyond."""
+    """For a sentence about each cell ("never", "all"): the cell that is farthest beyond its threshold, or nearest to
+    it. A value that could not be measured is beyond.
+    """
     return max(cells, key=lambda cell: _beyond(cell, low, high))
 
 
 def best(cells: Iterable[Sample], low: float | None, high: float | None) -> Sample:
-    """Of the cells of a sentence that says it of some ("in some cases"): that which is the furthest within its line, or the nearest to it.
-    What could not be measured is beyond. Of cells that are alike it is the one whose mean chance has raised the most, so that an experiment
-    that asks for it says how often chance alone would pass."""
+    """For a sentence about some cells ("in some cases"): the cell that is farthest within its threshold, or nearest
+    to it. A value that could not be measured is beyond. If the cells are alike, this is the one whose mean chance has
+    raised the most, so an experiment that uses it reports how often chance alone would pass.
+    """
     return min(cells, key=lambda cell: _beyond(cell, low, high))
 
 
 def _beyond(sample: Sample, low: float | None, high: float | None) -> float:
-    """How far the mean is beyond a line, below zero within."""
+    """Distance of the mean beyond a threshold, negative within."""
     centre = sample.mean
     if math.isnan(centre):
         return math.inf
@@ -267,7 +277,7 @@ def _beyond(sample: Sample, low: float | None, high: float | None) -> float:
 
 
 def judged(cells: Collection[Sample], of: Of, low: float | None, high: float | None) -> Sample:
-    """What stands for the cells of a sentence."""
+    """The value that represents the cells of a sentence."""
     if of == "typical":
         return typical(cells)
     return (hardest if of == "hardest" else best)(cells, low, high)
@@ -287,8 +297,9 @@ def sentence(
     shown: Callable[[Sample], Sample] = lambda cell: cell,
     in_passing: bool = False,
 ) -> list[Row]:
-    """A sentence of the paper that speaks of several cells: these as values, by their cases and as they are to be `shown`, and one claim
-    about what is `typical` of them, about the `hardest`, or about the `best`; one said `in_passing` is a remark."""
+    """A sentence of the paper about several cells: the cells as values, by their cases and as they should be `shown`,
+    and one claim about the `typical`, the `hardest`, or the `best` of them; with `in_passing` it is a remark.
+    """
     if len(cells) == 1:
         ((which, found),) = cells.items()
         each = []
@@ -301,7 +312,9 @@ def sentence(
 
 
 def experiment_verdict(rows: Sequence[Row]) -> Verdict:
-    """The verdict on an experiment: that of its median cell, the lower one of two, among those the paper speaks of."""
+    """The verdict on an experiment: that of its median cell (the lower one of two), among those with a value in the
+    paper.
+    """
     judged = sorted((row for row in rows if row.verdict in RANK), key=lambda row: RANK[row.verdict])
     if not judged:
         return "measured"
@@ -327,7 +340,7 @@ def _tolerated(unit: str, paper: float | None, low: float | None, high: float | 
 
 
 def _place(sample: Sample, low: float, high: float, inside: Verdict, outside: Verdict) -> Verdict:
-    """Where the interval of the mean lies: wholly inside, wholly outside, or across one of the lines."""
+    """Position of the mean's interval: wholly inside, wholly outside, or across one of the thresholds."""
     centre, half = sample.mean, sample.ci95 or 0.0
     if not math.isfinite(centre):
         return "inconclusive"
@@ -370,5 +383,5 @@ def _row(
 
 
 def _known(number: float | None) -> float | None:
-    """What a row can say of a number: nothing of one that could not be measured, or has no end."""
+    """A number for a row: `None` if it could not be measured, or is infinite."""
     return number if number is not None and math.isfinite(number) else None

@@ -1,8 +1,8 @@
-"""Which findings depend on what the papers leave unsaid.
+"""How findings depend on parameters that the papers leave unstated.
 
-Where a paper does not state a parameter, an experiment runs with one value, which its parameters name with a source. Here other values
-that are as plausible are tried, one at a time, with everything else as it is. Under some of them an experiment runs anyway: those
-cases are then taken in the place of the others.
+Where a paper does not state a parameter, an experiment runs with one value, which its parameters name with a source.
+This module tries other plausible values, one at a time, with everything else unchanged. An experiment may already
+have cases with such values: they then replace the others.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from hopcast.studies.tally import VALUES, findings
 Answer = Literal["depends", "does not", "open"]
 
 FEW = 3
-"""Replications of a trial in the quick form, beside as many with the chosen value."""
+"""Replications of a trial in the quick form, compared with the same number with the chosen value."""
 
 
 @dataclass(frozen=True)
 class Alternative:
     """Another value of a parameter, and why it is plausible.
 
-    It is the `values` of keys (as in `Variant.with_`), what `change` makes of a scenario, or the cases of the experiment whose names
-    are those of others with `beside` at the end. What takes long is not tried in the quick form.
+    It consists of the `values` of keys (as in `Variant.with_`), of a `change` to a scenario, or of the cases of the
+    experiment that have the names of others with `beside` at the end. Slow ones are not tried in the quick form.
     """
 
     value: str
@@ -43,7 +43,7 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Unsaid:
-    """A parameter that a paper does not state, of some of its experiments."""
+    """A parameter that a paper does not state, for some of its experiments."""
 
     parameter: str
     chosen: str
@@ -60,11 +60,11 @@ class Trial:
     chosen: str
     alternative: Alternative
     most: int | None = None
-    """Replications of each case that it is made of, if not all."""
+    """Number of replications of each case, if not all."""
 
     @property
     def variant(self) -> Experiment | None:
-        """What is to be simulated; `None` where the experiment itself has the cases."""
+        """The simulations; `None` if the experiment itself has the cases."""
         alternative = self.alternative
         if alternative.beside:
             return None
@@ -81,7 +81,9 @@ class Trial:
         return dataclasses.replace(made, cases=few)
 
     def common(self, measured: Measured) -> Measured:
-        """What the experiment measured in the replications of the trial. Where cases stand in for others, these have as many."""
+        """The experiment's measurements in the replications of the trial. Cases that replace others have the same
+        number of replications.
+        """
         every, suffix = measured.documents, self.alternative.beside
         places = [name for name in every if suffix and name + suffix in every]
         counts = [len(every[name]) for case in places for name in (case, case + suffix)]
@@ -89,7 +91,7 @@ class Trial:
         return Measured({name: found[:fewest] for name, found in every.items()})
 
     def substituted(self, measured: Measured) -> Measured:
-        """The cases of the experiment, those beside in the place of those that they stand beside."""
+        """The cases of the experiment, with the alternatives in place of the cases that they belong to."""
         documents = self.common(measured).documents
         suffix = self.alternative.beside
         return Measured({name: documents.get(name + suffix, found) for name, found in documents.items()})
@@ -97,7 +99,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """What became of an experiment's findings under another value."""
+    """The change of an experiment's findings under another value."""
 
     experiment: str
     parameter: str
@@ -107,15 +109,17 @@ class Sensitivity:
     verdict_chosen: Verdict
     verdict: Verdict
     agree_chosen: int
-    """Rows of which the paper speaks that hold or are within; so many of `rows`."""
+    """Number of rows with a statement of the paper that hold or are within, out of `rows`."""
     agree: int
     rows: int
     turned: list[str]
-    """Findings that hold (or are within) under one of the two, and fail (or differ) under the other, with both verdicts."""
+    """Findings that hold (or are within) under one of the two, and fail (or differ) under the other, with both
+    verdicts.
+    """
     answer: Answer
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The change, for JSON."""
         return dataclasses.asdict(self)
 
 
@@ -149,7 +153,7 @@ def _agreeing(rows: Sequence[Row]) -> int:
 
 
 def trials(experiments: Mapping[str, Experiment], amount: Amount) -> list[Trial]:
-    """Everything that is to be tried of these experiments."""
+    """All trials of these experiments."""
     return [
         Trial(experiments[name], unsaid.parameter, unsaid.chosen, alternative, amount.pick(quick=FEW, full=None))
         for name in experiments
@@ -161,7 +165,7 @@ def trials(experiments: Mapping[str, Experiment], amount: Amount) -> list[Trial]
 
 
 def staggered(seconds: float) -> Change:
-    """Each flow starts so much later than the one before it."""
+    """Start each flow this much later than the one before it."""
 
     def change(scenario: Scenario) -> Scenario:
         starts = [
@@ -177,14 +181,16 @@ def staggered(seconds: float) -> Change:
 
 
 def without_rts(scenario: Scenario) -> Scenario:
-    """No RTS before data, and as many attempts at them as behind one: without it they count against the limit of short frames
-    (IEEE 802.11-2020, 10.3.4.4), and an experiment that varies the limit of long ones would vary nothing."""
+    """No RTS before data, and as many attempts at a data frame as with RTS. Otherwise data would count against the
+    limit of short frames (IEEE 802.11-2020, 10.3.4.4), and an experiment that varies the limit of long frames would
+    vary nothing.
+    """
     attempts = {key: value for key, value, _ in scenario.explain()}["radio.retry_limit.long"]
     return with_values(scenario, {"radio.rts_threshold": "off", "radio.retry_limit.short": int(attempts)})
 
 
 def later_least_rto(scenario: Scenario) -> Scenario:
-    """Connections over TCP, alone of all flows, have the least timeout that ns-2's have had since 2004."""
+    """TCP connections have the minimum timeout of ns-2 since 2004; other flows stay the same."""
     connections = [
         key.removesuffix(".protocol")
         for key, value, _ in scenario.explain()
@@ -486,4 +492,4 @@ UNSAID = (
         ),
     ),
 )
-"""What is tried. Where a paper states a parameter, it is not here."""
+"""The trials. Parameters that a paper states are not here."""

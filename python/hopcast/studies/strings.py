@@ -1,7 +1,7 @@
 """P: TCP and UDP on strings of 802.11 nodes.
 
 M. Petrovic, M. Aboelaze: "Performance of TCP/UDP under Ad Hoc IEEE802.11", University of Toronto and York University.
-What its experiments share, and P1: one bulk TCP over a string.
+Shared parts of its experiments, and P1: one bulk TCP over a string.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ GILBERT_ELLIOTT: Errors = {
     "good_mean": "0.1 s",
     "bad_mean": "33.3 ms",
 }
-"""Section 3. Each node has its own, and it moves with time."""
+"""Section 3. Each node has a separate channel, whose state changes with time."""
 LEFT_BER = 5e-5
-"""Of bits that FEC might leave wrong, varied: the paper's code leaves 10⁻⁶, and hopcast's none."""
+"""Share of bits that FEC might leave wrong, varied: the paper's code leaves 10⁻⁶, and hopcast's none."""
 NS2_WINDOW = 20
 """Segments: ns-2's `window_`."""
 BARELY = 0.05
-""""Barely able", "close to zero": at most so much of what the ideal channel carries."""
+""""Barely able", "close to zero": at most this share of the ideal channel's throughput."""
 VERY_LOW = 0.10
-""""A very low throughput": at most so much of what the ideal channel carries."""
+""""A very low throughput": at most this share of the ideal channel's throughput."""
 
 MUCH_LESS = 0.5
 """"Much degraded": at most half."""
@@ -56,11 +56,11 @@ MUCH_LESS = 0.5
 HOPS = (1, 2, 3, 4, 5, 6)
 SEGMENTS = (200, 1000)
 WINDOWS = (1, 2, 4, NS2_WINDOW)
-"""Segments. 1, 2 and 4 are those of the paper's Table 4; its figures lost theirs."""
+"""Segments. 1, 2 and 4 are those of the paper's Table 4; its figures have lost theirs."""
 FAR = (5, 6)
 """Hops: "more than 4 hops away"."""
 FEW_HOPS, MANY_HOPS = (2, 3), (4, 5, 6)
-"""Hops: what section 6 calls suitable, and what it calls a bigger network."""
+"""Hops: a size that section 6 calls suitable, and one that it calls a bigger network."""
 
 
 def scenario(
@@ -77,11 +77,12 @@ def scenario(
     settles: bool = True,
     mtu: str | None = None,
 ) -> Scenario:
-    """A string of eight, or other `places`, of which only neighbours reach each other, `seconds` of which from `start` on are measured.
+    """A string of eight nodes, or at other `places`, in which only neighbours reach each other; hopcast measures
+    `seconds` from `start` on.
 
-    `notified`: whether DSDV loses a neighbour with a frame that the interface gives up; `None` is as in ns-2, not. `settles`:
-    whether it tells of new destinations and numbers late, as ns-2's does. `mtu`: beyond it IP sends fragments; `None` is as in
-    ns-2, which has none.
+    * `notified`: whether DSDV loses a neighbour with a frame that the interface gives up; `None` is as in ns-2, not.
+    * `settles`: whether it advertises new destinations and numbers late, as ns-2's does.
+    * `mtu`: IP fragments larger packets; `None` is as in ns-2, which does not fragment.
     """
     radio: Radio = {
         "profile": "ns-2",
@@ -108,7 +109,7 @@ def scenario(
 
 
 def with_ber(made: Scenario, rate: float) -> Scenario:
-    """With so many bits wrong, whatever the state of the channel."""
+    """A channel with this bit error rate, whatever its state."""
     return made.set("radio.errors.good_ber", rate).set("radio.errors.bad_ber", rate)
 
 
@@ -121,7 +122,7 @@ def tcp(
     application: Application | None = None,
     start: float = START,
 ) -> Flow:
-    """A TCP connection from node to node, by default with all that it takes."""
+    """A TCP connection from node to node, by default as fast as possible."""
     return {
         "name": name,
         "from": f"n{source}",
@@ -141,8 +142,9 @@ def tcp(
 def parameters(
     amount: Amount, places: str, rts: str, *run: Parameter, seconds: float = 0.0, count: int = 0
 ) -> list[Parameter]:
-    """What all experiments of the paper have in common, and where it comes from. `run`: start and length, if not `seconds` from
-    `START` on, with `count` seeds if not those of every experiment."""
+    """Parameters that all experiments of the paper share, with their sources. `run`: start and length, if not
+    `seconds` from `START` on, with `count` seeds if not those of every experiment.
+    """
     return [
         Parameter("rules", "profile ns-2", "section 3: ns-2 with the CMU extension"),
         Parameter("radio", "802.11 DSSS at 2 Mb/s", "that extension's; the paper gives no rate"),
@@ -182,22 +184,22 @@ def parameters(
 
 
 def seeds(amount: Amount) -> tuple[int, ...]:
-    """Of every experiment of the paper."""
+    """Seeds of every experiment of the paper."""
     return tuple(range(1, amount.pick(quick=4, full=11)))
 
 
 def kbps(measured: Measured, case: str, stream: int = 0) -> Sample:
-    """Goodput of a stream in kb/s: none where nothing arrived."""
+    """Goodput of a stream in kb/s: 0 if nothing arrived."""
     return Sample.of(lambda rate: rate * 1e3, mbps(measured, case, stream))
 
 
 def hops_text(hops: int) -> str:
-    """For people."""
+    """Text for people."""
     return "1 hop" if hops == 1 else f"{hops} hops"
 
 
 def rts_text(rts: bool) -> str:
-    """For people."""
+    """Text for people."""
     return "RTS" if rts else "no RTS"
 
 
@@ -226,7 +228,9 @@ def _seconds(amount: Amount) -> float:
 
 
 def _many(amount: Amount) -> tuple[int, ...]:
-    """Of the connections that hardly deliver anything, and what they are compared with: in a short run that is a matter of chance."""
+    """Seeds of connections that hardly deliver anything, and of those compared with them: in a short run chance
+    decides.
+    """
     return amount.pick(quick=tuple(range(1, 10)), full=seeds(amount))
 
 
@@ -251,7 +255,7 @@ def one_tcp(
     amount: Amount,
     notified: bool | None = None,
 ) -> Case:
-    """One bulk TCP from node 0 over so many hops."""
+    """One bulk TCP from node 0 over this number of hops."""
     flow = tcp("stream0", 0, hops, segment, window)
     made = scenario(name, [flow], rts=rts, channel=channel, seconds=_seconds(amount), notified=notified)
     return Case(made, _many(amount) if hops in FAR and channel != FEC else seeds(amount))
@@ -330,12 +334,12 @@ def _rows(measured: Measured) -> list[Row]:
 
 
 def _over(sample: Sample, other: Sample) -> Sample:
-    """A ratio of goodputs: without end where only the other is none, and not known where both are."""
+    """A ratio of goodputs: infinite if only the other is zero, and unknown if both are."""
     return Sample.of(lambda a, b: a / b if b else math.inf if a else math.nan, sample, other)
 
 
 def _finite(ratio: Sample) -> Sample:
-    """For a row of its own: known where no replication had nothing to compare with."""
+    """Ratio for a separate row: known if every replication has something to compare with."""
     return ratio if all(map(math.isfinite, ratio.values)) else Sample((math.nan,) * len(ratio.values))
 
 
@@ -349,7 +353,7 @@ def _tendency(
     metric: str = "goodput ratio",
     in_passing: bool = False,
 ) -> list[Row]:
-    """A sentence about all these cells, of which some connections with errors may have delivered nothing."""
+    """A sentence about all these cells, in which some connections with errors may have delivered nothing."""
     return sentence(
         "P1", case, metric, "", cells, of="typical", low=low, high=high, note=note, shown=_finite, in_passing=in_passing
     )
@@ -426,7 +430,7 @@ def _figures(table: Table) -> list[tuple[str, Figure]]:
 
 
 def one_tcp_name(hops: int, segment: int, window: int, rts: bool, channel: Channel) -> str:
-    """Of the case, and of its scenario."""
+    """Name of the case, and of its scenario."""
     return f"{hops_text(hops)}, {segment} B, window {window}, {rts_text(rts)}, {channel}"
 
 

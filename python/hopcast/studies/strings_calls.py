@@ -1,4 +1,4 @@
-"""P2 to P4: calls over UDP on a string, alone, four at a time, and beside a bulk TCP.
+"""P2 to P4: calls over UDP on a string, alone, four at a time, and with a bulk TCP.
 
 M. Petrovic, M. Aboelaze: "Performance of TCP/UDP under Ad Hoc IEEE802.11", section 4.2.
 """
@@ -43,18 +43,20 @@ if TYPE_CHECKING:
 PCM, G729 = 64e3, 8e3
 """b/s: ITU-T G.711 and G.729."""
 DELAY_LIMIT = 0.150
-"""Seconds: the delay of a call that most applications don't suffer from (ITU-T G.114)."""
+"""Seconds: the delay of a call that most applications tolerate (ITU-T G.114)."""
 ACCEPTED = 2.0
 """Per cent: the "generally accepted 1-2 %" (section 4.2)."""
 MONARCH_RUN = 900.0
-"""Seconds: a run of CMU's Monarch project, whose extension of ns-2 the paper used (J. Broch and others, MobiCom 1998, section 3.3)."""
+"""Seconds: a run of CMU's Monarch project, whose extension of ns-2 the paper used (J. Broch and others, MobiCom 1998,
+section 3.3).
+"""
 COLLAPSED = 0.10
 """"Collapses": to at most a tenth."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What the paper leaves open."""
+    """Parameters that the paper leaves unstated."""
 
     name: str
     channel: Channel = FEC
@@ -72,7 +74,9 @@ class Setting:
 CHOSEN = Setting("as chosen")
 EAGER = Setting("DSDV that tells at once", settles=False)
 KNOWN = Setting("routes known", start=START)
-"""What follows is varied from here: short runs show it, as what the beginning costs doesn't change it."""
+"""The variations below are of this setting: short runs show their effect, as the losses at the beginning don't change
+it.
+"""
 
 
 def _varied(name: str, **values: Any) -> Setting:
@@ -94,13 +98,15 @@ BESIDE = {
     "P3": COMMON,
     "P4": (*COMMON, FRAGMENTS, RESIDUAL),
 }
-"""What stands beside the chosen setting, by experiment."""
+"""Alternatives to the chosen setting, by experiment."""
 SEEDS = {"P2": (6, 30), "P3": (3, 10), "P4": (4, 10)}
-"""How many in the quick and in the full form: as many as the claims need, most of P2, whose routes come by chance."""
+"""Number in the quick and in the full form: as many as the claims need, most for P2, whose routes depend on
+chance.
+"""
 TRIED = (KNOWN, EAGER)
-"""What a trial of `sensitivity` puts in the place of the chosen setting."""
+"""The setting that a trial of `sensitivity` uses instead of the chosen one."""
 SEEDS_TRIED, SEEDS_BESIDE = (FEW, 10), (1, 10)
-"""The same of that, and of what only stands beside."""
+"""The same for it and for the alternatives."""
 
 
 def call(stream: int, source: int, sink: int, packet: int, setting: Setting) -> Flow:
@@ -135,7 +141,7 @@ def _scenario(name: str, flows: Sequence[Flow], setting: Setting, amount: Amount
 
 
 def _seconds(amount: Amount) -> float:
-    """Where routes are known."""
+    """A setting with known routes."""
     return amount.pick(quick=20.0, full=200.0)
 
 
@@ -191,11 +197,11 @@ EARLY = (
     "all four tables of section 4.2 have a loss that grows with the hops and does not depend on what is sent (one hop 0.25 to 0.47 %, seven "
     "4 to 6 %, alone or beside others), as if calls began before DSDV had routes"
 )
-"""Why calls begin at once."""
+"""Reason why calls begin at once."""
 
 
 def _agreeing(table: Table, setting: Setting, papers: Mapping[str, float], metric: str) -> int:
-    """How many cells of the paper's table the setting has as `within`, intervals apart."""
+    """Number of cells of the paper's table that are `within`, without intervals."""
     return sum(abs(number(table, _named(case, setting), metric) - paper) <= POINTS for case, paper in papers.items())
 
 
@@ -206,7 +212,9 @@ def _named(case: str, setting: Setting) -> str:
 def _loss_rows(
     experiment: str, measured: Measured, papers: Mapping[str, float], streams: Sequence[int], note: str
 ) -> list[Row]:
-    """Loss beside the paper's for the chosen setting, and without a number of the paper for those beside it."""
+    """Loss compared with the paper's for the chosen setting, and without a number of the paper for the
+    alternatives.
+    """
     rows = [
         value(experiment, case, "loss", "%", loss(measured, case, streams), paper=paper, note=note)
         for case, paper in papers.items()
@@ -250,7 +258,7 @@ TABLE_1 = {
 }
 """Per cent: by packet, from node 0 to 1, 2, … 7."""
 SMALLER = "300 B − 600 B"
-"""The case of what is said of smaller packets."""
+"""The case of the claim about smaller packets."""
 
 
 def _single(packet: int, hops: int) -> str:
@@ -296,8 +304,9 @@ def _p2_rows(measured: Measured) -> list[Row]:
 
 
 def outage(measured: Measured, case: str) -> Sample:
-    """In how much of a call, in per cent, its packets were lost. The first one is sent as the call begins: of a time without a route that
-    begins then, whole packets are lost, on average half a packet more than it lasts."""
+    """Share of a call, in per cent, in which its packets were lost. The call sends its first packet at once. A time
+    without a route at the start therefore loses whole packets: on average half a packet more than it lasts.
+    """
 
     def share(lost: float, sent: float) -> float:
         return 100.0 * max(lost - 0.5, 0.0) / sent if sent else math.nan
@@ -479,12 +488,12 @@ TABLE_4 = {
 }
 """By segment (B) and window (segments): kb/s of the TCP, and per cent of the call's packets lost."""
 NOTHING = 0.05
-"""kb/s: what a table rounds to 0.0."""
+"""kb/s: values that a table rounds to 0.0."""
 CALL_PACKET = 300
-"""Octets: what section 4.2 calls the best."""
+"""Bytes: the size that section 4.2 calls the best."""
 PAIRS = tuple(product(TABLE_4, (1, 2, 4)))
 SMALL = (500, 1000)
-"""Segments (octets) with which the paper's TCP gets anywhere."""
+"""Segments (bytes) with which the paper's TCP delivers anything."""
 
 
 def _beside(segment: int, window: int) -> str:
@@ -550,7 +559,7 @@ def _p4_notes(table: Table) -> list[str]:
         return significant(max(found), 2)
 
     def falls(setting: Setting) -> int:
-        """In how many of the three windows less passes with 4 KB than with 1 KB."""
+        """In how many of the three windows the throughput is lower with 4 KB than with 1 KB."""
         return sum(
             number(table, _named(_beside(4000, window), setting), "goodput")
             < 0.5 * number(table, _named(_beside(1000, window), setting), "goodput")

@@ -36,16 +36,16 @@ SIDE = 6
 PLCP_OCTETS = 24
 """144 bits of preamble and 48 of header, of each frame."""
 RATES = (23.3, 233.3)
-"""kb/s of each constant-rate source. The intervals that the text has beside them contradict them; see the notes."""
+"""kb/s of each constant-rate source. The intervals that the text gives contradict them; see the notes."""
 CBR_PACKET = 1000
-"""Octets."""
+"""Bytes."""
 BULK = range(SIDE)
 """Streams: bulk connections 1 to 6, from the top row to the bottom row; those at constant rates follow."""
 MIDDLE = range(1, SIDE - 1)
 MORE = f"{RATES[1]:g} kb/s, FEC / ideal"
-"""Where the paper has "some cases" with more throughput than without errors."""
+"""The paper's "some cases" with more throughput than without errors."""
 CHANCE = f"{RATES[1]:g} kb/s, other runs of the ideal channel, less by FEC's share / ideal"
-"""FEC's place taken by what knows nothing of it."""
+"""The ideal channel in FEC's place, as a control."""
 RUNS = "runs with a connection that has more"
 
 Key = tuple[int, float, Channel]
@@ -53,14 +53,14 @@ Key = tuple[int, float, Channel]
 KEYS: tuple[Key, ...] = tuple(product(SEGMENTS, RATES, CHANNELS))
 NOTIFIED = "DSDV told of lost frames"
 SAFE = "headers safe"
-"""Of errors: no bit of a preamble or header errs."""
+"""Kind of errors: no bit of a preamble or header is wrong."""
 ARP = "ARP as in ns-2"
 BESIDE: Mapping[str, Callable[[Scenario], Scenario]] = {
     NOTIFIED: lambda made: made.set("nodes.n.routing.link_layer_notification", True),
     SAFE: lambda made: made.set("radio.errors.headers", False),
     ARP: lambda made: made.set("nodes.n.arp.profile", "ns-2"),
 }
-"""What stands beside the cases with errors."""
+"""Alternatives to the cases with errors."""
 
 
 def _setup(amount: Amount) -> list[Parameter]:
@@ -86,12 +86,14 @@ def _setup(amount: Amount) -> list[Parameter]:
 
 
 def _seconds(amount: Amount) -> float:
-    """Longer than TCP's longest timeout (60 s, RFC 6298, section 2.5, and ns-2's `maxrto_`): a connection that waits for one is not taken for dead."""
+    """Longer than TCP's longest timeout (60 s, RFC 6298, section 2.5, and ns-2's `maxrto_`): a connection that waits
+    for one does not count as dead.
+    """
     return amount.pick(quick=100.0, full=200.0)
 
 
 def _seeds(amount: Amount) -> tuple[int, ...]:
-    """What a connection over five hops gets is a matter of chance."""
+    """The throughput of a connection over five hops depends on chance."""
     return tuple(range(1, amount.pick(quick=11, full=21)))
 
 
@@ -202,12 +204,13 @@ def _rows(measured: Measured) -> list[Row]:
 
 
 def _more(fec: Mapping[tuple[int, int], Sample], ideal: Mapping[tuple[int, int], Sample]) -> list[Row]:
-    """Of connections, by segment and place, what they have with FEC beside what they have without errors.
+    """Throughput of connections with FEC compared with that without errors, by segment and place.
 
-    "In some cases" is said of connections: that with the largest ratio of means is judged. A single run shows nothing of them, since they
-    starve by turns: of twelve one has more than in another run, whatever FEC does. In how many runs one has stands beside, and in how many
-    with other runs of the ideal channel in FEC's place. Were all true ratios 1, the largest would pass in 5 % of studies in the quick form,
-    and as many in the full one (600 of either, both channels drawn from the runs of the ideal one).
+    The paper says "in some cases" of connections: this judges the one with the largest ratio of means. A single run
+    says nothing about them, since they starve in turns: in one run of twelve a connection has more than in another,
+    whatever FEC does. The table also shows in how many runs one has more, and in how many with other runs of the
+    ideal channel in FEC's place. If all true ratios were 1, the largest would pass in 5 % of studies in the quick
+    form, and as often in the full one (600 of each, both channels drawn from the runs of the ideal one).
     """
     ratios = {
         f"{segment} B, {MORE}, {at + 1}": ratio_of_means(fec[segment, at], ideal[segment, at]) for segment, at in fec
@@ -232,7 +235,7 @@ def _more(fec: Mapping[tuple[int, int], Sample], ideal: Mapping[tuple[int, int],
 
 
 def _failed(bulk: Mapping[tuple[Key, int], Sample], key: Key, of: range = BULK) -> Sample:
-    """How many connections have delivered nothing."""
+    """Number of connections that have delivered nothing."""
     return Sample.of(lambda *each: float(sum(rate == 0.0 for rate in each)), *(bulk[key, at] for at in of))
 
 
@@ -284,7 +287,7 @@ def _notes(table: Table) -> list[str]:
 
 
 def _more_in_words(table: Table) -> str:
-    """Whether FEC brings some connections more than they have without errors, and the paper's reason for it."""
+    """Whether FEC gives some connections more than they have without errors, and the paper's reason for it."""
 
     def both(ratios: Iterable[float]) -> str:
         return " and ".join(f"{ratio:.2f}" for ratio in ratios)
@@ -336,7 +339,7 @@ def _case(segment: int, rate: float, channel: Channel) -> str:
 
 
 def _relieved(segment: int, channel: Channel) -> str:
-    """What bulk connections have beside a tenth of the load."""
+    """Bulk connections compared with a tenth of the load."""
     return f"{segment} B, {RATES[0]:g} kb/s, {channel} / {RATES[1]:g} kb/s, {IDEAL}"
 
 

@@ -1,4 +1,4 @@
-"""P5: a TCP between every two neighbours of a string, and one over the whole of it.
+"""P5: a TCP between each pair of neighbours of a string, and one over the whole of it.
 
 M. Petrovic, M. Aboelaze: "Performance of TCP/UDP under Ad Hoc IEEE802.11", section 4.3.
 """
@@ -44,17 +44,17 @@ LONG = f"0-{NODES - 1}"
 CONNECTIONS = (*NEIGHBOURS, LONG)
 """Streams, in this order."""
 MIDDLE = ("2-3", "3-4")
-"""Which section 4.3 calls the middle ones."""
+"""Nodes that section 4.3 calls the middle ones."""
 LONG_KBPS = 1.0
 """kb/s: "a very low rate (about 1 kbps)"."""
 PASSES = 1.0
-"""Segments delivered in a run, on average: with fewer a connection is not able to transfer data in it."""
+"""Segments delivered in a run, on average: a connection with fewer counts as not able to transfer data."""
 RESIDUAL = f"1000 B, no RTS, {LEFT_BER:g} of the bits wrong"
 FAILS = 0.05
-"""A connection over many hops "fails" beside those over one: at most so much of their mean."""
+"""A connection over many hops "fails" compared with those over one hop: at most this share of their mean."""
 DELIVERED = "segments delivered in a run"
 WINDOWS = (NS2_WINDOW, 1)
-"""Segments: chosen, and beside it."""
+"""Segments: the chosen size, and alternatives."""
 
 Key = tuple[int, bool, Channel, int]
 """Segment, RTS, channel, window."""
@@ -82,7 +82,9 @@ def _setup(amount: Amount) -> list[Parameter]:
 
 
 def _many(amount: Amount) -> tuple[int, ...]:
-    """Of the cases that are set beside the paper's: what a connection over many hops gets in a short run is a matter of chance."""
+    """Seeds of the cases that are compared with the paper's: in a short run the throughput of a connection over many
+    hops depends on chance.
+    """
     return amount.pick(quick=tuple(range(1, 13)), full=seeds(amount))
 
 
@@ -110,12 +112,12 @@ def _cases(amount: Amount) -> Mapping[str, Case]:
 
 
 def _middle(short: Sequence[Sample]) -> Sample:
-    """What the middle connections have on average, as a part of the mean over one hop; `short` goes by `NEIGHBOURS`."""
+    """Mean of the middle connections, as a part of the mean over one hop; `short` goes by `NEIGHBOURS`."""
     return average(short[NEIGHBOURS.index(name)] for name in MIDDLE) / average(short)
 
 
 def _segments(measured: Measured, key: Key) -> Sample:
-    """How many segments of the connection over all hops were delivered in a run."""
+    """Number of segments that the connection over all hops delivered in a run."""
     octets = measured.flow(_case(*key), f"stream{CONNECTIONS.index(LONG)}", "received_bytes")
     return Sample.of(lambda received: received / key[0], octets)
 

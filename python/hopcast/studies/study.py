@@ -1,4 +1,4 @@
-"""Running experiments, and what comes of it."""
+"""Running experiments, and collecting their results."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Study:
-    """What experiments gave."""
+    """Results of experiments."""
 
     amount: Amount
     rows: list[Row]
     provenance: dict[str, dict[str, Any]]
-    """Of each experiment: the scenarios with their SHA-256 and the seeds."""
+    """For each experiment: the scenarios with their SHA-256, and the seeds."""
     skipped: dict[str, str] = field(default_factory=dict)
-    """Of each experiment that was not run for want of data: what is missing."""
+    """For each experiment that was skipped: the missing data."""
     sensitivity: list[Sensitivity] = field(default_factory=list)
-    """What became of findings under other values of what the papers leave unsaid."""
+    """Changes of findings under other values of unstated parameters."""
 
     def document(self) -> dict[str, Any]:
         """The object of `hopcast study --json`."""
@@ -44,16 +44,16 @@ class Study:
         }
 
     def verdicts(self) -> dict[str, Verdict]:
-        """Of each experiment: that of its median cell."""
+        """Verdict on each experiment: that of its median cell."""
         ids = dict.fromkeys(row.experiment for row in self.rows)
         return {name: experiment_verdict([row for row in self.rows if row.experiment == name]) for name in ids}
 
     def tally(self) -> Tally:
-        """How much of what the papers say was found."""
+        """How many of the papers' statements hold."""
         return Tally.of([row for row in self.rows if row.experiment == name] for name in self.verdicts())
 
     def write(self, folder: str | os.PathLike[str]) -> None:
-        """Write `rows.json`, with what is needed to draw the report, and `rows.parquet`."""
+        """Write `rows.json`, with the data that the report needs, and `rows.parquet`."""
         from hopcast.output import write, write_json
 
         document = self.document() | {
@@ -67,7 +67,7 @@ class Study:
 
 
 class StudyInterrupted(KeyboardInterrupt):
-    """Ctrl-C came; `study` holds the experiments that had finished."""
+    """Ctrl-C interrupted a study; `study` holds the finished experiments."""
 
     def __init__(self, study: Study, message: str) -> None:
         super().__init__(message)
@@ -75,7 +75,7 @@ class StudyInterrupted(KeyboardInterrupt):
 
 
 class StudyFailed(HopcastError):
-    """A run failed, or what an experiment makes of its runs; `study` holds the experiments that had finished."""
+    """A run failed, or an experiment's function; `study` holds the finished experiments."""
 
     def __init__(self, study: Study, message: str) -> None:
         super().__init__(message)
@@ -91,10 +91,15 @@ def run_experiments(
     kept: KeptRuns | None = None,
     trials: Sequence[Trial] = (),
 ) -> Study:
-    """Run experiments on `threads` (by default, one a core), but those whose data are missing, then `trials` of these or other
-    experiments. Runs that are `kept` are not repeated. Raises `StudyInterrupted` on Ctrl-C, `StudyFailed` where a run, what a case
-    observes of it, or an experiment's rows fail, and, before anything runs, `MissingFailed` and `CasesFailed` where what it lacks can't be
-    told, or its cases can't be made, or what hopcast and the operating system raise there."""
+    """Run experiments on `threads` (by default, one per core), except those whose data are missing, then `trials` of
+    these or other experiments. `kept` runs are not repeated. Raises:
+
+    * `MissingFailed` and `CasesFailed`, before anything runs, if the function that names missing data, or the one
+      that makes cases, fails;
+    * `StudyInterrupted` on Ctrl-C;
+    * `StudyFailed` if a run, a case's `observe`, or an experiment's rows fail;
+    * before anything runs, also what hopcast and the operating system raise there.
+    """
     reasons = {experiment.id: lacking(experiment) for experiment in experiments}
     study = Study(amount, [], {}, {name: reason for name, reason in reasons.items() if reason is not None})
     experiments = [experiment for experiment in experiments if experiment.id not in study.skipped]
@@ -138,11 +143,11 @@ def run_experiments(
 
 
 class RowsFailed(HopcastError):
-    """An experiment could make no rows of what was measured."""
+    """An experiment could not make rows from its measurements."""
 
 
 def _rows(experiment: Experiment, measured: Measured) -> list[Row]:
-    """What an experiment makes of its runs, and of no other experiment's."""
+    """Rows of an experiment from its own runs."""
     try:
         rows = listed(experiment.rows(measured), Row)
     except (Exception, SystemExit) as error:

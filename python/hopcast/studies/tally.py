@@ -1,4 +1,4 @@
-"""How much of what the papers say was found: counts over all experiments."""
+"""Counts over all experiments: how many of the papers' statements hold."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from hopcast.studies.rows import RANK, Row, Verdict, experiment_verdict
 
 VALUES = "values"
-"""Stands for all values of an experiment together, in `findings`."""
+"""Key in `findings` for all values of an experiment together."""
 
 
 def findings(rows: Sequence[Row]) -> dict[str, Verdict]:
-    """What one experiment finds: each claim by its note, and all values by the verdict on the median one."""
+    """Findings of one experiment: each claim by its note, and all values by the verdict on the median one."""
     groups: dict[str, list[Row]] = {}
     for row in rows:
         if row.verdict in RANK:
@@ -23,8 +23,9 @@ def findings(rows: Sequence[Row]) -> dict[str, Verdict]:
 
 @dataclass(frozen=True)
 class Tally:
-    """Verdicts on claims, of which each sentence of a paper that an experiment is about is one, and on the values of experiments (one vote
-    each). Beside them, and in neither, what comes of the papers' remarks."""
+    """Number of verdicts on claims (one for each sentence of a paper that an experiment tests), and on the values of
+    experiments (one vote each). Results of the papers' remarks are counted separately.
+    """
 
     claims: Counter[str]
     remarks: Counter[str]
@@ -32,7 +33,7 @@ class Tally:
 
     @staticmethod
     def of(experiments: Iterable[Sequence[Row]]) -> Tally:
-        """That of the rows of any number of experiments."""
+        """Tally of the rows of any number of experiments."""
         tally = Tally(Counter(), Counter(), Counter())
         for rows in experiments:
             tally.claims.update(row.verdict for row in rows if row.kind == "claim")
@@ -42,7 +43,7 @@ class Tally:
         return tally
 
     def sentences(self) -> list[str]:
-        """The same for people."""
+        """The same as text, for people."""
         return [
             f"Claims: {_counts(self.claims, 'hold', 'holds', 'fail', 'fails')}.",
             f"Remarks in passing: {_counts(self.remarks, 'hold', 'holds', 'fail', 'fails')}.",

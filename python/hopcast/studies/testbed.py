@@ -22,17 +22,17 @@ Model = Literal["pcmcia", "isa"]
 
 MODELS: tuple[Model, ...] = ("pcmcia", "isa")
 UDP_IP = 28
-"""Octets of the headers of UDP and IPv4 (RFC 768, RFC 791)."""
+"""Bytes of the headers of UDP and IPv4 (RFC 768, RFC 791)."""
 MTU, RREQ = "MTU", "RREQ"
 PACKETS = {MTU: 1500, RREQ: 68}
-"""Octets: the caption of Table 1."""
+"""Bytes: the caption of Table 1."""
 BANDWIDTH: dict[tuple[Model, Model], float] = {
     ("pcmcia", "pcmcia"): 1.2,
     ("pcmcia", "isa"): 1.2,
     ("isa", "pcmcia"): 1.8,
     ("isa", "isa"): 1.8,
 }
-"""Mb/s from a card to a card: each sends at most so much, and both receive 1.8."""
+"""Mb/s from a card to a card: each sends at most this, and both receive 1.8."""
 COPY_IN_MS = {("pcmcia", MTU): 2.057, ("pcmcia", RREQ): 0.139, ("isa", MTU): 0.955, ("isa", RREQ): 0.048}
 COPY_OUT_MS = {("pcmcia", MTU): 3.46, ("pcmcia", RREQ): 1.13, ("isa", MTU): 0.96, ("isa", RREQ): 0.067}
 TRANSMIT_MS = {("pcmcia", MTU): 6.26, ("pcmcia", RREQ): 0.47, ("isa", MTU): 6.33, ("isa", RREQ): 0.571}

@@ -1,6 +1,7 @@
-"""A5's transfer as a capture at its source has it: the bursts in which segments leave, and the pauses between them.
+"""A5's transfer in a capture at its source: the bursts in which segments leave, and the pauses between them.
 
-The paper ran tcpdump at node 1 (section 4.3). So is it here: the run is repeated with captures, which change nothing in it, and that of the source is read.
+The paper ran tcpdump at node 1 (section 4.3). So does this module: it repeats the run with captures, which change
+nothing, and reads that of the source.
 """
 
 from __future__ import annotations
@@ -19,24 +20,24 @@ from hopcast.studies.experiment import Document
 ENHANCED_PACKET = 6
 """Type of a block of pcapng that holds a packet."""
 MAC_HEADER, LLC = 24, 8
-"""Octets of a data frame before its packet (IEEE 802.11-2020, 9.3.2.1; IEEE 802.2 with SNAP)."""
+"""Bytes of a data frame before its packet (IEEE 802.11-2020, 9.3.2.1; IEEE 802.2 with SNAP)."""
 IPV4, TCP = b"\x08\x00", 6
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A TCP packet that a node sent, or that was sent to it."""
+    """A TCP packet that a node sent or received."""
 
     time_s: float
     sent: bool
     sequence: int
     acknowledged: int
     octets: int
-    """Of its payload."""
+    """Bytes of its payload."""
 
 
 def observe(result: Result) -> Document:
-    """Of the source, the median pause between two bursts, in seconds, and how many segments a burst has on average."""
+    """For the source, the median pause between two bursts, in seconds, and the mean number of segments in a burst."""
     source, seed = "n0", result.json()["provenance"]["seed"]
     with tempfile.TemporaryDirectory() as folder:
         run(result.scenario, seed=seed, threads=1, out=folder, pcap=True)
@@ -53,9 +54,9 @@ def observe(result: Result) -> Document:
 def pauses(seen: Iterable[Seen]) -> tuple[list[float], int]:
     """Seconds from the last segment of each burst to the first of the next, and the number of segments.
 
-    What begins a burst is what lets TCP send: an acknowledgement that came since the segment before ("waiting for an ACK to move its
-    window"), or the timer ("or timer expiry for a retransmission"), upon which the first segment that is not acknowledged goes again
-    though nothing came.
+    A burst begins with the event that lets TCP send: an acknowledgement since the segment before ("waiting for an ACK
+    to move its window"), or the timer ("or timer expiry for a retransmission"), after which TCP repeats the first
+    unacknowledged segment although nothing arrived.
     """
     found: list[float] = []
     segments, last, heard = 0, 0.0, False
@@ -71,7 +72,9 @@ def pauses(seen: Iterable[Seen]) -> tuple[list[float], int]:
 
 
 def packets(capture: bytes) -> Iterator[Seen]:
-    """The TCP packets in the frames of a node's capture that are its own or for it, as tcpdump has them in non-promiscuous mode."""
+    """The TCP packets in a node's capture that the node sent or that are for it, as tcpdump shows them in
+    non-promiscuous mode.
+    """
     own: bytes | None = None
     at = 0
     while at < len(capture):

@@ -28,24 +28,28 @@ HOPS = (1, 2, 3, 4)
 SPACING, REACH, SENSED_TWO_AWAY = 30.0, 40.0, 70.0
 """Metres between neighbours, up to which a frame is received, and up to which it is sensed in A4 and A5."""
 START = 5.0
-"""Seconds: hellos have gone to and fro."""
+"""Seconds: by then hellos have been exchanged."""
 MTU_PAYLOAD, SMALL = 1472, 64
-"""Octets of UDP payload: a packet of 1500 octets (section 4.2), and a small one."""
+"""Bytes of UDP payload: a packet of 1500 octets (section 4.2), and a small one."""
 SEGMENT, WINDOW = 1460, 22
-"""Octets, and segments: about the 32 kB that Linux 2.2 gives a connection."""
+"""Bytes, and segments: about the 32 kB that Linux 2.2 gives a connection."""
 FILE = 14_000_000
-"""Octets (section 4.3)."""
+"""Bytes (section 4.3)."""
 
 TICK = 0.010
-"""Seconds: the tick of Linux 2.2 on a PC (HZ is 100). A program that sleeps until a packet is due wakes with a tick, so late by up to one."""
+"""Seconds: the tick of Linux 2.2 on a PC (HZ is 100). A program that sleeps until a packet is due wakes with a tick,
+so up to one tick late.
+"""
 EVEN, INTERVAL = ", even times", ", up to an interval late"
-"""Names of other times of A3's packets: exactly even, as only a program that never sleeps could send them, or late by up to what makes
-their phase any at all."""
+"""Names of alternative times of A3's packets: exactly even, as only a program that never sleeps could send them, or
+late by up to a time that makes their phase random.
+"""
 CAPTURE = ", one of two frames survives"
-"""Name of A3's receivers that keep one of two equally strong frames that overlap. Radios of WaveLAN spread each bit over eleven chips, and
-despread they have a signal 10.4 dB (a factor of eleven) above interference as strong as it was."""
+"""Name of A3's receivers that keep one of two equally strong overlapping frames. WaveLAN radios spread each bit over
+eleven chips; after despreading, a signal is 10.4 dB (a factor of eleven) above equally strong interference.
+"""
 POWER, EXPONENT = 20.0, 4.0
-"""dBm, and of path loss, where power is needed to tell which frame survives: only the ranges that follow from them matter."""
+"""dBm, and path loss, where power must decide which frame survives: only the ranges that follow from them matter."""
 BUSY = (0.4, 0.5, 0.6, 0.7)
 """Mb/s at which even times leave about half over three hops."""
 LOADS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -79,23 +83,24 @@ LOST: dict[int, tuple[tuple[float, ...], ...]] = {
         (2.3, 22.0, 6.9, 42.0, 0.0, 0.03, 0.0, 0.05),
     ),
 }
-"""Per cent of what was sent, by hops and load: at node 1, between 1 and 2, at node 2, … (Tables 4 and 5)."""
+"""Per cent of the sent packets, by hops and load: at node 1, between 1 and 2, at node 2, … (Tables 4 and 5)."""
 FTP_KB = {1: 210.0, 2: 70.0, 3: 47.0, 4: 18.0}
 """KB/s by hops (Fig. 3)."""
 ALMOST, ERROR_FREE, NEARLY_NONE = 90.0, 97.0, 1.0
-"""Per cent: what counts as almost ideal, as free of errors, and as small."""
+"""Per cent: limits for almost ideal, free of errors, and small."""
 BACKGROUND = (0.0, 0.2, 0.4, 0.6)
-"""Mb/s of the traffic beside the discoveries of A2."""
+"""Mb/s of the traffic during the discoveries of A2."""
 LOW, HIGH = 0.2, 0.4
-"""Mb/s: up to which section 4.2 has no errors, and beyond which its losses are significant."""
+"""Mb/s: up to the first, section 4.2 has no errors, and beyond the second its losses are significant."""
 
 
 def line(
     name: str, nodes: int, sensed: float, seconds: float, flows: Sequence[Flow], *, capture: bool = False
 ) -> Scenario:
-    """A desktop with an ISA card, then laptops with PCMCIA cards, each in reach of its neighbours; sensed up to `sensed` m.
+    """A desktop with an ISA card, then laptops with PCMCIA cards, each in range of its neighbours; sensed up to
+    `sensed` m.
 
-    Frames that overlap are lost, or with `capture` one of two that are equally strong is received.
+    Overlapping frames are lost, or with `capture` one of two that are equally strong is received.
     """
     made: list[Nodes] = [
         {
@@ -181,7 +186,7 @@ def _hops(hops: int) -> str:
 # A2: discovery latency.
 
 PROBE_INTERVAL = 11.0
-"""Seconds from one probe to the next: longer than any route lives without being used."""
+"""Seconds from one probe to the next: longer than an unused route lives."""
 
 
 def _a2_setup(amount: Amount) -> list[Parameter]:
@@ -335,7 +340,7 @@ BESIDE_A3 = (EVEN, INTERVAL, CAPTURE, CAPTURE + INTERVAL)
 
 
 def _late(load: float, setting: str) -> float:
-    """By up to how many seconds a packet is late."""
+    """Largest delay of a packet in seconds."""
     times = setting.removeprefix(CAPTURE)
     return {"": TICK, EVEN: 0.0, INTERVAL: MTU_PAYLOAD * 8.0 / (load * 1e6)}[times]
 
@@ -364,7 +369,7 @@ def _a3_cases(amount: Amount) -> Mapping[str, Case]:
 
 
 def _received(document: Document) -> float:
-    """Per cent of the datagrams sent."""
+    """Percentage of the sent datagrams."""
     flow = document["flows"][0]
     arrived: float = 100.0 * flow["received_packets"] / flow["sent_packets"]
     return arrived
@@ -376,7 +381,7 @@ def _bandwidth(measured: Measured, hops: int, load: float) -> Sample:
 
 
 def losses(document: Document) -> list[float]:
-    """Per cent of the datagrams that were lost at node 1, between nodes 1 and 2, at node 2, …"""
+    """Percentage of the datagrams that were lost at node 1, between nodes 1 and 2, at node 2, …"""
     flow = document["flows"][0]
     nodes = document["nodes"]
     lost: list[float] = []
@@ -423,7 +428,7 @@ def _a3_rows(measured: Measured) -> list[Row]:
 
 
 def _a3_claims(measured: Measured) -> list[Row]:
-    """The sentences of section 4.2 that give no number of their own."""
+    """The sentences of section 4.2 without a number."""
 
     def received(hops: int, load: float) -> Sample:
         return measured.sample(_a3_case(hops, load), _received)
@@ -624,16 +629,20 @@ def _ftp_cases(amount: Amount) -> Mapping[str, Case]:
 
 
 ALTERNATE = 0.5
-"""Acknowledgements a segment, where "alternate packets are acknowledged" (section 4.3)."""
+"""Acknowledgements per segment, where "alternate packets are acknowledged" (section 4.3)."""
 SHOWN = 17
 """Segments in the 25 kB of Fig. 4."""
 SEVERAL = 2.0
 PAUSE = "pause between bursts"
-"""Of the source's segments, the median of a run."""
+"""Value of the source's segments, the median of a run."""
 HELD = "largest change of the delay"
-"""From write to arrival, between segments that arrive one after the other: of one that waited for a timer the delay is longer by the wait."""
+"""From write to arrival, between segments that arrive one after the other: a wait for a timer makes the delay of a
+segment longer.
+"""
 ONE_SEGMENT, TWO_SEGMENTS = "1 hop, window 1", "1 hop, window 2"
-"""A5 beside: with one segment in flight, or two that one acknowledgement answers, data and acknowledgements never contend."""
+"""Alternatives to A5: with one segment in flight, or two that one acknowledgement answers, data and acknowledgements
+never contend.
+"""
 
 
 def _a5_setup(amount: Amount) -> list[Parameter]:
@@ -654,7 +663,7 @@ def _a5_cases(amount: Amount) -> Mapping[str, Case]:
 
 
 HIDDEN_HOPS = (3, 4)
-"""Of A4 without what section 4.3 calls its adjustment, beside: "large number of nodes"."""
+"""Alternatives to A4 without the adjustment of section 4.3: "large number of nodes"."""
 
 
 def _a4_cases(amount: Amount) -> Mapping[str, Case]:
@@ -772,7 +781,7 @@ def _a5_rows(measured: Measured) -> list[Row]:
 
 
 def acknowledgements(document: Document) -> float:
-    """Packets that the sink of one hop made beside its routing messages, for each segment that arrived."""
+    """Packets other than routing messages that the sink of one hop created, per segment that arrived."""
     sink = document["nodes"][1]
     made: float = sink["originated"] - sink["routing_packets"]
     segments: float = document["flows"][0]["received_bytes"] / SEGMENT

@@ -1,7 +1,7 @@
 """R1: TCP over one to four hops of the Rice TFA mesh.
 
-J. Camp, J. Robinson, C. Steger, E. Knightly: "Measurement driven deployment of a two-tier urban mesh access network", ACM
-MobiSys 2006; the measurements that the authors published beside it.
+J. Camp, J. Robinson, C. Steger, E. Knightly: "Measurement driven deployment of a two-tier urban mesh access network",
+ACM MobiSys 2006; the measurements that the authors published with it.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ DIRECTIONS = ("up", "down")
 RATE, BASIC = 11e6, 2e6
 """b/s: the cards' fastest, and the faster of the two that are mandatory in 802.11-1997."""
 PAYLOAD = 1470
-"""Octets: iperf's default UDP datagram."""
+"""Bytes: iperf's default UDP datagram."""
 MPDU = PAYLOAD + 28 + 8 + 28
-"""Octets, with the headers of UDP and IPv4, of LLC/SNAP and of the MAC, and its FCS."""
+"""Bytes, with the headers of UDP and IPv4, of LLC/SNAP and of the MAC, and its FCS."""
 ATTEMPTS, CW_MIN, CW_MAX, SLOT = 7, 31, 1023, 20e-6
 """IEEE 802.11-2020, 10.3.4.3 and 16.3.3."""
 POWER_DBM = 24.0
-"""200 mW cards (the note with the data). Only distances follow from it here."""
+"""200 mW cards (the note with the data). Only distances depend on it here."""
 NOISE_DBM = -94.80
 """Thermal noise in the bandwidth of DSSS, raised by hopcast's 7 dB (docs/models/errors.md)."""
 FREQUENCY = 2.437e9
@@ -49,7 +49,7 @@ START = 10.0
 
 @dataclass(frozen=True)
 class Ground:
-    """How power falls."""
+    """Path loss model."""
 
     name: str
     exponent: float
@@ -61,7 +61,9 @@ GROUNDS = (CHOSEN, *BESIDE)
 
 
 def frame_loss(kbit: float) -> float:
-    """The share of frames that a link must lose for a saturated UDP flow to carry so much; none if it is as fast as the standard."""
+    """The share of lost frames at which a saturated UDP flow over the link carries this much; 0 if it is as fast as
+    the standard.
+    """
     low, high = 0.0, 0.99
     if 8.0 * PAYLOAD / _cycle(0.0) <= 1e3 * kbit:
         return 0.0
@@ -72,7 +74,9 @@ def frame_loss(kbit: float) -> float:
 
 
 def _cycle(loss: float) -> float:
-    """Mean seconds for each datagram that arrives: each attempt takes a cycle, and after a lost one backoff doubles."""
+    """Mean seconds for each datagram that arrives: each attempt takes a cycle, and after a lost one backoff
+    doubles.
+    """
     once = saturated_link_cycle("802.11b", RATE, BASIC, payload=PAYLOAD)
     spent = 0.0
     for attempt in range(ATTEMPTS):
@@ -82,7 +86,7 @@ def _cycle(loss: float) -> float:
 
 
 def metres(loss: float, exponent: float) -> float:
-    """How far apart two nodes are that lose this share of full frames."""
+    """Distance between two nodes that lose this share of full frames."""
     low, high = -5.0, 30.0
     for _ in range(60):
         middle = (low + high) / 2.0
@@ -94,7 +98,7 @@ def metres(loss: float, exponent: float) -> float:
 
 
 WHOLE = 1e-3
-"""The share that a link loses at least, lest its length be nothing."""
+"""Least share that a link loses, so that its length is not zero."""
 
 
 def scenario(name: str, ground: Ground, flow: Flow, seconds: float) -> Scenario:

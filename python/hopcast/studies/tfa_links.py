@@ -1,7 +1,7 @@
 """R2: path loss and shadowing of the Rice TFA mesh, fitted on half of its links and tested on the others.
 
-J. Camp, J. Robinson, C. Steger, E. Knightly: "Measurement driven deployment of a two-tier urban mesh access network", ACM
-MobiSys 2006; the measurements that the authors published beside it.
+J. Camp, J. Robinson, C. Steger, E. Knightly: "Measurement driven deployment of a two-tier urban mesh access network",
+ACM MobiSys 2006; the measurements that the authors published with it.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 EXPONENT, SHADOWING = 3.3, 5.9
-"""The authors', the latter in dB."""
+"""Exponent and deviation of the authors, the latter in dB."""
 SATURATED = 50.0
 """Metres: at 12 m the card reads no more than at 150 m."""
 REFERENCE_METRES, REFERENCE_DBM, EXCESS_DB = 9.144, -2.0, 30.0
-"""What the authors' scripts take for the received power at 30 feet, and by how much they take readings to be too high."""
+"""Received power at 30 feet in the authors' scripts, and the amount by which they correct readings downwards."""
 POWERS = tuple(-101.0 + 1.5 * step for step in range(19))
-"""dBm at the receiver: from where nothing is heard to where nothing is lost."""
+"""dBm at the receiver: from where nothing arrives to where nothing is lost."""
 METRES, FREQUENCY = 100.0, 2.437e9
 START = 5.0
 """Seconds that DSDV has to spread its routes."""
 PAYLOAD, RATE = 1470, 8e6
-"""Octets: iperf's default UDP datagram; b/s: more than the card carries."""
+"""Bytes: iperf's default UDP datagram; b/s: more than the card carries."""
 EDGES = (0.0, 200.0, 240.0, 280.0, 1e4)
-"""Metres: classes of distance, about as large as each other."""
+"""Metres: limits of distance classes of about equal size."""
 NORMAL_95 = 1.96
 MOST = 4480.0
 """kb/s: the fastest single link of the data."""
@@ -55,12 +55,12 @@ class Fit:
     deviation: float
 
     def reading(self, metres: float) -> float:
-        """Its mean at a distance."""
+        """Mean reading at a distance."""
         return self.at_1m - 10.0 * self.exponent * math.log10(metres)
 
 
 def free(name: str, found: Sequence[Link]) -> Fit:
-    """Least squares with level and slope free."""
+    """Least squares fit of level and slope."""
     x, y = [math.log10(link.metres) for link in found], [link.reading for link in found]
     slope = math.fsum((a - mean(x)) * (b - mean(y)) for a, b in zip(x, y, strict=True)) / math.fsum(
         (a - mean(x)) ** 2 for a in x
@@ -85,7 +85,7 @@ def _deviation(residuals: Sequence[float], fitted: int) -> float:
 ALL, BEYOND, REFERRED = "all distances", f"beyond {SATURATED:g} m", "from the authors' reference"
 READ, FROM_ALL = "UDP by readings", "UDP, fitted to all readings"
 CHOSEN = REFERRED
-"""For throughput: what the authors used."""
+"""For throughput: the values that the authors used."""
 
 
 def _halves() -> tuple[list[Link], list[Link]]:
@@ -134,7 +134,7 @@ def _cases(amount: Amount) -> Mapping[str, Case]:
 
 
 def _scenario(power: float, seconds: float) -> Scenario:
-    """Two nodes in free space, of which this much arrives at the other."""
+    """Two nodes in free space; this much power of one arrives at the other."""
     (gain,) = _core.log_distance_gains(FREQUENCY, 2.0, 1.0, [METRES])
     return Scenario(
         name=_case(power),
@@ -227,7 +227,7 @@ def _is_udp(link: Link) -> bool:
 
 
 def _at(curve: Sequence[float], power: float) -> float:
-    """The curve at a power, linear between its points and level beyond them."""
+    """The curve at a power, linear between its points and constant beyond them."""
     place = (power - POWERS[0]) / (POWERS[1] - POWERS[0])
     index = min(max(math.floor(place), 0), len(curve) - 2)
     share = min(max(place - index, 0.0), 1.0)
@@ -235,7 +235,7 @@ def _at(curve: Sequence[float], power: float) -> float:
 
 
 def _offset(curve: Sequence[float], found: Sequence[Link]) -> float:
-    """What to add to a reading, in steps of 0.25 dB, for the curve to fit the throughput best."""
+    """Correction of readings, in steps of 0.25 dB, with which the curve fits the throughput best."""
 
     def error(offset: float) -> float:
         return math.fsum((link.kbps - _at(curve, link.reading + offset)) ** 2 for link in found)

@@ -1,4 +1,4 @@
-"""A study taken apart: an experiment whose scenarios can be looked at and changed, to run it and to draw it again."""
+"""An experiment whose scenarios you can look at and change, run, and draw again."""
 
 from __future__ import annotations
 
@@ -23,39 +23,41 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Variant:
-    """An experiment in one amount, as it is or with changes. Never changes itself: `with_` and the like return another one."""
+    """An experiment in one amount, unchanged or with changes. Immutable: `with_` and similar methods return a
+    copy.
+    """
 
     experiment: Experiment
     amount: Amount
 
     @property
     def cases(self) -> Mapping[str, Case]:
-        """What it simulates, by name."""
+        """The scenarios by name."""
         return self.experiment.cases(self.amount)
 
     def scenario(self, case: str) -> Scenario:
-        """That of one case. Raises `KeyError` with the names that there are."""
+        """The scenario of one case. Raises `KeyError` with the existing names."""
         cases = self.cases
         if case not in cases:
             raise KeyError(f"{self.experiment.id} has no case {case!r}; there are {', '.join(map(repr, cases))}")
         return cases[case].scenario
 
     def with_(self, changes: Mapping[str, object] | None = None, /, **more: object) -> Variant:
-        """One value or several are others, in every scenario: `with_({"radio.rts_threshold": "0 B"})`.
+        """Return a copy with one or several other values in every scenario: `with_({"radio.rts_threshold": "0 B"})`.
 
-        A key is that of `Scenario.set`. `*` stands for any one of its parts: `flows.*.transport.window` changes the connections and
-        leaves what has no window as it is. Raises `ValueError` where no scenario has such a key, `ScenarioError` where a value is
-        wrong.
+        Keys are those of `Scenario.set`. `*` stands for any one part: `flows.*.transport.window` changes TCP
+        connections and skips flows without a window. Raises `ValueError` if no scenario has this key, `ScenarioError`
+        if a value is wrong.
         """
         wanted = self._known({**(changes or {}), **more})
         return self.changed(lambda scenario: with_values(scenario, wanted))
 
     def changed(self, change: Change) -> Variant:
-        """Every scenario is what `change` makes of it."""
+        """Return a copy with `change` applied to every scenario."""
         return dataclasses.replace(self, experiment=changed(self.experiment, change))
 
     def with_seeds(self, *seeds: int) -> Variant:
-        """Every case runs with these seeds. Raises `ValueError`."""
+        """Return a copy in which every case runs with these seeds. Raises `ValueError`."""
         cases = self.experiment.cases
         seeds = checked_seeds(seeds)
 
@@ -67,15 +69,16 @@ class Variant:
     def run(
         self, *, threads: int | None = None, progress: Progress | None = None, kept: KeptRuns | None = None
     ) -> Outcome:
-        """Simulate all cases on `threads`, by default one a core. Raises what `run_experiments` does, and `ValueError` where the data that
-        the experiment needs are missing."""
+        """Simulate all cases on `threads`, by default one per core. Raises what `run_experiments` does, and
+        `ValueError` if the data that the experiment needs are missing.
+        """
         study = run_experiments([self.experiment], self.amount, threads=threads, progress=progress, kept=kept)
         if study.skipped:
             raise ValueError(f"{self.experiment.id} can't be run: {study.skipped[self.experiment.id]}")
         return Outcome(self.experiment, study)
 
     def _known(self, changes: Mapping[str, object]) -> Mapping[str, object]:
-        """The changes, each of which some scenario has a place for."""
+        """The changes, each of which applies to some scenario."""
         scenarios = {case.scenario.sha256: case.scenario for case in self.cases.values()}
         for key in changes:
             if "*" in key and not any(matching(scenario, key) for scenario in scenarios.values()):
@@ -85,7 +88,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an experiment gave."""
+    """The results of an experiment."""
 
     experiment: Experiment
     study: Study
@@ -97,21 +100,21 @@ class Outcome:
 
     @property
     def rows(self) -> polars.DataFrame:
-        """The same as a polars table."""
+        """The rows as a polars table."""
         return rows_table(self.study.rows)
 
     @property
     def verdict(self) -> Verdict:
-        """Of the experiment."""
+        """Figures of the experiment."""
         return self.study.verdicts()[self.experiment.id]
 
     @property
     def notes(self) -> list[str]:
-        """What the experiment says of its rows."""
+        """The experiment's notes on its rows."""
         return list(self.experiment.notes(self.table))
 
     def plot(self, figure: int = 0) -> Figure:
-        """One of the experiment's figures, by its number. Raises `IndexError` with the titles that there are."""
+        """One of the experiment's figures, by its number. Raises `IndexError` with the existing titles."""
         drawn = self.experiment.figures(self.table)
         if not 0 <= figure < len(drawn):
             titles = "; ".join(f"{number}: {title}" for number, (title, _) in enumerate(drawn)) or "none"
