@@ -98,6 +98,7 @@ Flow = TypedDict(
         "listens_to": str,
         "name": str,
         "player": Player,
+        "port": int,
         "priority": Literal["background", "best-effort", "video", "voice"],
         "start": Quantity,
         "stop": Quantity,

@@ -259,16 +259,16 @@ fn real_and_simulated_hosts_reach_each_other_and_a_recording_gives_the_same_agai
     let scenario = bench.file("mixed.toml", MIXED);
     // Over a simulated router, in one packet and in fragments, which the simulated host puts together.
     let program = "ping -c 3 -i 0.2 -W 5 10.0.0.3 && ping -c 2 -i 0.2 -W 5 -s 4000 10.0.0.3 && \
-                   for i in 1 2 3 4; do bash -c 'echo hello > /dev/udp/10.0.0.3/49152'; done && \
+                   for i in 1 2 3 4; do bash -c 'echo hello > /dev/udp/10.0.0.3/5004'; done && \
                    python3 -c 'import socket as s; d = s.socket(s.AF_INET, s.SOCK_DGRAM); \
-                   d.connect((\"10.0.0.3\", 49152)); d.send(bytes(5000)); import time; time.sleep(1); d.send(b\"x\"); time.sleep(0.5)'";
+                   d.connect((\"10.0.0.3\", 5004)); d.send(bytes(5000)); import time; time.sleep(1); d.send(b\"x\"); time.sleep(0.5)'";
     let record = bench.path("recording");
-    let lag = ["--set", "emulation.lag_limit=1 s"];
+    let lag = ["--set", "emulation.lag_limit=1 s", "--set", "flows.up.port=5004"];
     let output = run(emulate(&scenario, &["--json", "--record", &record, "--exec", "r", program]).args(lag));
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let told = stderr(&output);
     assert!(told.contains("3 received") && told.contains("2 received"), "{told}");
-    assert!(told.contains("flow up: goes to UDP port 49152 of 10.0.0.3"), "{told}");
+    assert!(told.contains("flow up: goes to UDP port 5004 of 10.0.0.3"), "{told}");
     let live = object(&output);
     let [up, down] = [&live["flows"][0], &live["flows"][1]];
     // Four lines, a datagram in four fragments, and one of an octet, which fails if the one before was told of as refused.
@@ -404,9 +404,12 @@ fn look_for_faults(capture: &str) {
 fn nobody_listens_to_a_flow_over_tcp_and_that_is_told() {
     let Some(bench) = Bench::new("refused", &["sleep"]) else { return };
     let scenario = bench.file("tcp.toml", &mixed_tcp(&[["down", "s1", "r", "0.1 s"]]));
-    let output = run(&mut emulate(&scenario, &["--exec", "r", "sleep 0.5", "--set", "emulation.lag_limit=1 s"]));
+    let output = run(&mut emulate(
+        &scenario,
+        &["--exec", "r", "sleep 0.5", "--set", "emulation.lag_limit=1 s", "--set", "flows.down.port=8080"],
+    ));
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let problem = "flow \"down\": 10.0.0.1 refused the connection; no program listened at its TCP port 49152";
+    let problem = "flow \"down\": 10.0.0.1 refused the connection; no program listened at its TCP port 8080";
     assert!(stderr(&output).contains(problem), "{}", stderr(&output));
 }
 

@@ -40,9 +40,9 @@ pub use link::card;
 pub use link::sdu::{Arp, Ends, Management, Raw, Sdu};
 pub use pool::SduPool;
 pub use real::{Arrival, BegunDatagrams, Listener, RealFrame};
-pub use socket::SocketOptions;
 pub use socket::dccp::DccpOptions;
 pub use socket::tcp::TcpOptions;
+pub use socket::{ListenOptions, SocketOptions};
 
 use crate::id::{FlowId, NodeId};
 use crate::metrics::{Census, Counters, DropCause, FlowTable};
@@ -58,6 +58,7 @@ use link::arp::Resolution;
 use packet::Packet;
 use real::{ErrorLimit, Real};
 use socket::dccp::DccpSocket;
+use socket::ports::Ports;
 use socket::tcp::TcpSocket;
 use socket::turns::{Next, Place, Turn, Turns};
 use socket::udp::UdpSocket;
@@ -102,8 +103,9 @@ struct Stack {
     unsettled: Vec<u32>,
     /// Of what it tells real hosts.
     errors: ErrorLimit,
-    /// By number, which is known from the port.
+    /// By number.
     sockets: Vec<SocketId>,
+    ports: Ports,
     udp: Vec<UdpSocket>,
     tcp: Vec<TcpSocket>,
     dccp: Vec<DccpSocket>,
@@ -169,10 +171,8 @@ pub struct Endpoint {
     pub port: u16,
 }
 
-/// Port of a host's first socket, the first dynamic one (RFC 6335, section 6); the others follow.
-const FIRST_PORT: u16 = 49_152;
 /// Sockets that one host may have.
-pub const MAX_SOCKETS: usize = (u16::MAX - FIRST_PORT) as usize + 1;
+pub const MAX_SOCKETS: usize = socket::ports::MAX_SOCKETS;
 
 impl Host {
     /// A machine without programs.
@@ -352,6 +352,11 @@ impl Host {
         self.stack.sockets.len() + count <= MAX_SOCKETS
     }
 
+    /// Keeps `port` free for a program that is added later and asks for it: no other socket chooses it.
+    pub fn reserve_port(&mut self, port: u16) {
+        self.stack.ports.reserve(port);
+    }
+
     /// Which machine this is.
     pub fn node(&self) -> NodeId {
         self.stack.node
@@ -460,6 +465,7 @@ impl Stack {
             real: None,
             errors: ErrorLimit::new(),
             sockets: Vec::new(),
+            ports: Ports::default(),
             udp: Vec::new(),
             tcp: Vec::new(),
             dccp: Vec::new(),

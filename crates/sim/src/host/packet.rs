@@ -13,6 +13,12 @@ use std::sync::Arc;
 
 /// Octets of an IPv4 header without options (RFC 791, section 3.1).
 pub const IPV4_HEADER: u32 = 20;
+/// Protocol number of TCP ("Assigned internet protocol numbers", IANA).
+pub(in crate::host) const TCP: u8 = 6;
+/// That of UDP.
+pub(in crate::host) const UDP: u8 = 17;
+/// That of DCCP.
+pub(in crate::host) const DCCP: u8 = 33;
 /// Octets of a UDP header (RFC 768).
 pub const UDP_HEADER: u32 = 8;
 /// Octets of a TCP header without options (RFC 9293, section 3.1).
@@ -245,9 +251,9 @@ impl Body {
     /// it travels unless it has a number of its own.
     pub const fn protocol(&self) -> u8 {
         match self {
-            Self::Tcp { .. } => 6,
-            Self::Dccp(_) => 33,
-            Self::Udp { .. } | Self::Message => 17,
+            Self::Tcp { .. } => TCP,
+            Self::Dccp(_) => DCCP,
+            Self::Udp { .. } | Self::Message => UDP,
             Self::Real { protocol, .. } => *protocol,
         }
     }

@@ -393,6 +393,8 @@ pub struct Flow {
     /// Nodes that the flow passes through in this order, on the shortest paths between them; neither repeated nor an end
     /// of the flow.
     pub via: Vec<NodeId>,
+    /// Port of its transport at the sink; `None`: a dynamic one.
+    pub port: Option<u16>,
     /// User priority of its packets.
     pub priority: UserPriority,
     /// Start of the application.
@@ -430,6 +432,15 @@ pub enum Transport {
 }
 
 impl Transport {
+    /// What it is called, without what else decides about it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Udp => "UDP",
+            Self::Tcp(_) => "TCP",
+            Self::Dccp(_) => "DCCP",
+        }
+    }
+
     /// Whether the sink answers, so that a flow needs a way back.
     pub fn is_two_way(&self) -> bool {
         *self != Self::Udp

@@ -3,7 +3,8 @@
 use super::TrafficError;
 use crate::host::packet::MAX_UDP_PAYLOAD;
 use crate::host::{
-    DccpOptions, Endpoint, FEC_HEADER, FEC_SOURCE_TRAILER, Host, Listener, SocketOptions, SourceOptions, TcpOptions,
+    DccpOptions, Endpoint, FEC_HEADER, FEC_SOURCE_TRAILER, Host, ListenOptions, Listener, SocketOptions, SourceOptions,
+    TcpOptions,
 };
 use crate::id::{FlowId, NodeId};
 use crate::registry::FlowContext;
@@ -36,7 +37,8 @@ impl FlowSetup<'_> {
         let mut listeners = Vec::new();
         // From the sink back, so that each knows the port of the next.
         let last = self.stops.len() - 1;
-        let port = hosts[self.stops[last] as usize].add_sink(id, transports[2 * last - 1].clone(), flow.fec.as_ref());
+        let listen = ListenOptions { socket: transports[2 * last - 1].clone(), port: flow.port };
+        let port = hosts[self.stops[last] as usize].add_sink(id, listen, flow.fec.as_ref());
         let mut remote = Endpoint { node: NodeId(self.stops[last]), port };
         for hop in (1..last).rev() {
             listeners.extend(self.listener(hosts, hop, remote));

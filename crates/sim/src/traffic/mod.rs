@@ -16,7 +16,7 @@ use crate::scenario::quantity::Time;
 use crate::topology::USABLE_LOSS;
 use flows::FlowSetup;
 use hopcast_protocols::random::{Purpose, Stream};
-use hopcast_protocols::routing;
+use hopcast_protocols::routing::{self, Encapsulation};
 use hopcast_protocols::time::Instant;
 use hopcast_protocols::transport::dccp::Congestion;
 use std::collections::BTreeMap;
@@ -76,6 +76,16 @@ pub enum TrafficError {
         /// Its size in octets.
         octets: u32,
     },
+    /// A routing protocol listens where a flow is to go.
+    #[error("flow \"{flow}\": the routing protocol of {node} has UDP port {port}")]
+    PortTaken {
+        /// Name of the flow.
+        flow: String,
+        /// Name of the node where it ends.
+        node: String,
+        /// The port that it asks for.
+        port: u16,
+    },
     /// Too many flows at one node: one more might need two sockets that it has not.
     #[error("node {node}: more than {MAX_SOCKETS} sockets")]
     TooManySockets {
@@ -130,6 +140,11 @@ impl TrafficError {
                 format!("flows.{flow}.application"),
                 format!("has datagrams of {octets} B, more than UDP over IPv4 carries"),
                 Some("at most 65507 B"),
+            ),
+            Self::PortTaken { flow, node, port } => (
+                format!("flows.{flow}.port"),
+                format!("UDP port {port} of {node} is that of its routing protocol"),
+                Some("another port"),
             ),
             Self::TooManySockets { .. } => ("flows".into(), self.to_string(), None),
         };
@@ -188,6 +203,7 @@ pub fn machines(scenario: &Scenario, network: &Network, seed: u64, hosting: Host
             host
         })
         .collect();
+    reserve_ports(scenario, &nodes, &mut hosts)?;
     let mut listeners = Vec::new();
     for ((flow, path), id) in scenario.flows.iter().zip(&paths).zip(0_u32..) {
         let stops = path.stops();
@@ -238,6 +254,20 @@ pub fn machines(scenario: &Scenario, network: &Network, seed: u64, hosting: Host
         )
     });
     Ok(Machines { hosts, flows, warnings: lossy.chain(late).chain(untold).collect(), listeners })
+}
+
+/// Keeps the ports that flows ask for free.
+fn reserve_ports(scenario: &Scenario, nodes: &Nodes<'_>, hosts: &mut [Host]) -> Result<(), TrafficError> {
+    for flow in &scenario.flows {
+        let Some(port) = flow.port else { continue };
+        let host = &mut hosts[flow.to.0 as usize];
+        let of_routing = host.router().map(|router| router.protocol().encapsulation());
+        if flow.transport == Transport::Udp && of_routing == Some(Encapsulation::Udp { port }) {
+            return Err(TrafficError::PortTaken { flow: flow.name.clone(), node: nodes.name(flow.to.0), port });
+        }
+        host.reserve_port(port);
+    }
+    Ok(())
 }
 
 /// Whether ADTFRC finds the rate of a flow.
@@ -393,6 +423,7 @@ fn forwarding_tables(
 mod tests {
     use super::*;
     use crate::host::Interface;
+    use crate::run::Simulation;
     use crate::scenario::Source as Text;
     use hopcast_protocols::routing::fixed::ShortestPaths;
 
@@ -446,6 +477,27 @@ mod tests {
         let path = Path::new(&scenario.flows[0], &nodes, &routes).expect("all are in range");
         assert_eq!(path.legs, [[0, 1], [1, 2], [2, 3]]);
         assert_eq!(path.stops(), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn a_port_of_a_routing_protocol_is_taken() {
+        let refused = |protocol: &str, port: u16, transport: &str| {
+            let flows = flow("f", "n3", &[], transport).replace("via = []", &format!("port = {port}"));
+            let relay = format!("os\"\nrouting = {{ protocol = \"{protocol}\" }} #");
+            Simulation::new(&scenario(&relay, &flows), 1).err()
+        };
+        let error = refused("aodv", 654, "udp").expect("AODV listens there");
+        assert_eq!(error.to_string(), "flow \"f\": the routing protocol of n3 has UDP port 654");
+        assert_eq!(
+            error.in_file("a.toml").to_string(),
+            "a.toml: flows.f.port: UDP port 654 of n3 is that of its routing protocol; expected another port"
+        );
+        for (protocol, port) in [("olsr", 698), ("dsdv", 269)] {
+            assert!(refused(protocol, port, "udp").is_some(), "{protocol}");
+        }
+        for (protocol, port, transport) in [("aodv", 654, "tcp"), ("aodv", 698, "udp"), ("static", 654, "udp")] {
+            assert_eq!(refused(protocol, port, transport), None, "{protocol} {port} {transport}");
+        }
     }
 
     #[test]

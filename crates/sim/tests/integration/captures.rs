@@ -2,7 +2,7 @@
 
 #![expect(clippy::print_stdout, reason = "a skipped test says so")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::process::Command;
 
@@ -106,6 +106,56 @@ fn the_largest_datagrams_are_cut_to_make_room_for_their_route() {
     let Some(lengths) = fields(&folder, "n2.pcapng", "udp || ip.frag_offset > 0", ["ip.len"]) else { return };
     let lengths: Vec<u32> = lengths.iter().map(|[length]| length.parse().expect("a number")).collect();
     assert!(lengths.iter().any(|&length| length > 60_000) && lengths.iter().any(|&length| length < 100), "{lengths:?}");
+}
+
+/// Flows from one node to another, each with its protocol and what else is given; ports may repeat between protocols.
+fn flows_to_one_node(flows: &[(&str, &str)]) -> Scenario {
+    let flow = |(place, (protocol, more)): (usize, &(&str, &str))| {
+        format!(
+            r#"
+        [[flows]]
+        name = "f{place}"
+        from = "n0"
+        to = "n1"
+        transport = {{ protocol = "{protocol}" }}
+        application = {{ kind = "cbr", rate = "80 kb/s", packet = "500 B" }}
+        {more}
+        "#
+        )
+    };
+    let flows: String = flows.iter().enumerate().map(flow).collect();
+    scenario(&format!(
+        r#"
+        duration = "2 s"
+        [[nodes]]
+        name = "n"
+        count = 2
+        placement = {{ shape = "line", spacing = "10 m" }}
+        {flows}
+        "#
+    ))
+}
+
+#[test]
+fn flows_go_to_the_ports_that_they_ask_for_and_are_measured_as_without() {
+    // The first one would have the port of the last one.
+    let flows =
+        [("udp", ""), ("udp", "port = 5004"), ("tcp", "port = 5004"), ("tfrc", "port = 5004"), ("udp", "port = 49152")];
+    let folder = Folder::new("capture-ports");
+    let with = capture(&flows_to_one_node(&flows), &[1], &folder);
+    let without =
+        capture(&flows_to_one_node(&flows.map(|(protocol, _)| (protocol, ""))), &[1], &Folder::new("capture-no-ports"));
+    assert_eq!(with[0].flows, without[0].flows);
+    assert!(with[0].flows.iter().all(|flow| flow.summary.received_packets > 10), "{:?}", with[0].flows);
+
+    let names = ["ip.dst", "udp.dstport", "tcp.dstport", "dccp.dstport"];
+    let Some(seen) = fields(&folder, "n1.pcapng", "ip.dst == 10.0.0.2", names) else { return };
+    let seen: BTreeSet<String> = seen.into_iter().map(|[_, ports @ ..]| ports.join("|")).collect();
+    assert_eq!(seen.iter().collect::<Vec<_>>(), ["49152||", "5004||", "65535||", "|5004|", "||5004"]);
+    // What answers comes from there.
+    assert!(count(&folder, "n0.pcapng", "tcp.srcport == 5004 && ip.src == 10.0.0.2").unwrap_or(1) > 0);
+    assert!(count(&folder, "n0.pcapng", "dccp.srcport == 5004 && ip.src == 10.0.0.2").unwrap_or(1) > 0);
+    assert_eq!(count(&folder, "n1.pcapng", FAULTS).unwrap_or(0), 0);
 }
 
 #[test]

@@ -204,6 +204,21 @@ fn a_simulated_host_takes_no_address_from_arp_but_that_of_the_frame() {
 }
 
 #[test]
+fn a_real_host_sends_to_the_port_that_a_flow_asks_for() {
+    let text = line("false").replacen("to = \"c\"", "to = \"c\"\n        port = 5004", 1);
+    let (_, mut simulation) = emulation_of(text);
+    let ports: Vec<u16> = simulation.listeners().iter().map(|listener| listener.port).collect();
+    assert_eq!(ports, [5004, 49_152]);
+    for port in [5004, 49_152, 5005] {
+        let octets = packet(NodeId(2), 17, (0, false), &datagram(port));
+        simulation.handle_frame(REAL, 0, &frame(hardware(1), EtherType::Ipv4, &octets)).expect("it is sent");
+        deliveries(&mut simulation);
+    }
+    let there = simulation.flows().iter().next().expect("the first flow").summary(simulation.now());
+    assert_eq!((there.received_packets, there.received_bytes), (1, 4));
+}
+
+#[test]
 fn an_echo_comes_back_over_a_simulated_router_whole_and_in_fragments() {
     let (_, mut simulation) = emulation("false");
     let message = echo(&[7; 2000]);

@@ -9,7 +9,7 @@ mod relay;
 mod sink;
 mod source;
 
-use super::socket::{Connect, Owner, SocketEvent, SocketId, SocketOptions};
+use super::socket::{Connect, ListenOptions, Owner, SocketEvent, SocketId, SocketOptions};
 use super::{Context, Endpoint, Host, Slot, Stack};
 use crate::id::FlowId;
 use hopcast_protocols::application::Application;
@@ -110,7 +110,7 @@ impl Host {
         remote: Endpoint,
     ) -> u16 {
         let owner = self.next_owner(flow);
-        let (input, port) = self.stack.listen(owner, input, false);
+        let (input, port) = self.stack.listen(owner, input.into(), false);
         let connect = Connect { remote, opens: start, is_blocking: true, is_first: false };
         let output = self.stack.connect(owner, output, connect);
         self.add_program(Program::Relay(Relay::new(flow, input, output)));
@@ -118,9 +118,9 @@ impl Host {
     }
 
     /// Adds a program that reads a flow, and recovers datagrams where FEC protects them. Returns the port that it listens on.
-    pub fn add_sink(&mut self, flow: FlowId, transport: SocketOptions, fec: Option<&FecConfig>) -> u16 {
+    pub fn add_sink(&mut self, flow: FlowId, listen: ListenOptions, fec: Option<&FecConfig>) -> u16 {
         let owner = self.next_owner(flow);
-        let (_, port) = self.stack.listen(owner, transport, true);
+        let (_, port) = self.stack.listen(owner, listen, true);
         self.add_program(Program::Sink(Sink::new(flow, fec)));
         port
     }

@@ -10,18 +10,15 @@ use hopcast_wire::{MacAddress, arp, ipv4};
 
 use crate::address::{ip_address, node_of};
 use crate::host::link::sdu::{Arp, Ends, Raw, Sdu};
-use crate::host::packet::{Body, IPV4_HEADER, Ipv4, Packet, Part, RealPart, Tag, UDP_HEADER};
+use crate::host::packet::{Body, DCCP, IPV4_HEADER, Ipv4, Packet, Part, RealPart, TCP, Tag, UDP, UDP_HEADER};
 use crate::id::{FlowId, NodeId};
 
 /// Octets of an IPv4 header without options.
 pub(super) const HEADER: usize = IPV4_HEADER as usize;
 
-/// The protocol numbers of TCP and UDP.
-pub(super) const TCP: u8 = 6;
-pub(super) const UDP: u8 = 17;
 /// Those of transports whose headers begin with the ports: TCP, UDP, DCCP, SCTP and UDP-Lite ("Assigned internet protocol
 /// numbers", IANA).
-const WITH_PORTS: [u8; 5] = [TCP, UDP, 33, 132, 136];
+const WITH_PORTS: [u8; 5] = [TCP, UDP, DCCP, 132, 136];
 
 /// A frame of a real host.
 #[derive(Clone, Copy, Debug)]

@@ -16,15 +16,15 @@ use hopcast_protocols::time::{Duration, Instant};
 use hopcast_wire::{MacAddress, icmpv4, ipv4, udp};
 
 use super::link::sdu::Sdu;
-use super::packet::{Body, DEFAULT_TTL, Ipv4, Packet, Tag, UDP_HEADER};
+use super::packet::{Body, DEFAULT_TTL, Ipv4, Packet, TCP, Tag, UDP, UDP_HEADER};
 use super::socket::SocketId;
 use super::socket::tcp::Handed;
 use super::{Context, Hop, Host, Neighbour, Stack, Transmit, count_host_drop};
 use crate::address::ip_address;
 use crate::id::{FlowId, NodeId};
 use crate::metrics::DropCause;
+use frame::HEADER;
 pub use frame::RealFrame;
-use frame::{HEADER, TCP, UDP};
 
 /// Errors in a row that a host tells of, and how long it takes until it may tell of one more (RFC 1812, section 4.3.2.8, wants
 /// them limited; the numbers are Linux's, `icmp_ratelimit` and `XRLIM_BURST_FACTOR`).

@@ -94,9 +94,10 @@ impl Stack {
     /// Makes a socket that connects.
     pub(super) fn connect_dccp(&mut self, owner: Owner, options: DccpOptions, connect: Connect) -> SocketId {
         let Connect { remote, opens, is_first, .. } = connect;
-        let config = Config { local_port: self.next_port(), remote_port: remote.port, ..options.config };
+        let port = self.next_port();
+        let config = Config { local_port: port, remote_port: remote.port, ..options.config };
         let connection = Connection::connect(config, options.initial_sequence);
-        let place = self.add_dccp(owner, connection);
+        let place = self.add_dccp(owner, port, connection);
         let socket = &mut self.dccp[place as usize];
         (socket.remote, socket.opens) = (Some(remote), Some(opens));
         (socket.is_written, socket.is_first) = (true, is_first);
@@ -105,16 +106,16 @@ impl Stack {
     }
 
     /// Makes a socket that listens, the last one of its flow or not.
-    pub(super) fn listen_dccp(&mut self, owner: Owner, options: DccpOptions, is_last: bool) -> SocketId {
-        let config = Config { local_port: self.next_port(), ..options.config };
-        let place = self.add_dccp(owner, Connection::listen(config, options.initial_sequence));
+    pub(super) fn listen_dccp(&mut self, owner: Owner, port: u16, options: DccpOptions, is_last: bool) -> SocketId {
+        let config = Config { local_port: port, ..options.config };
+        let place = self.add_dccp(owner, port, Connection::listen(config, options.initial_sequence));
         self.dccp[place as usize].is_last = is_last;
         SocketId::Dccp(place)
     }
 
-    fn add_dccp(&mut self, owner: Owner, connection: Connection) -> u32 {
+    fn add_dccp(&mut self, owner: Owner, port: u16, connection: Connection) -> u32 {
         let place = self.dccp.len() as u32;
-        let number = self.add_socket(SocketId::Dccp(place));
+        let number = self.add_socket(SocketId::Dccp(place), port);
         self.dccp.push(DccpSocket {
             owner,
             number,

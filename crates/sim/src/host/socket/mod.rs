@@ -8,17 +8,20 @@
 //! ([`Stack::admit`]); one that does not block is sent, or lost ([`Stack::send_or_lose`]).
 
 pub(in crate::host) mod dccp;
+pub(in crate::host) mod ports;
 pub(in crate::host) mod tcp;
 pub(in crate::host) mod turns;
 pub(in crate::host) mod udp;
 
 use super::ip::Plan;
 use super::packet::{Body, Coded, Packet, Tag};
-use super::{Context, Endpoint, FIRST_PORT, MAX_SOCKETS, Slot, Stack, count_host_drop};
+use super::{Context, Endpoint, Slot, Stack, count_host_drop};
+use crate::host::packet::{DCCP, TCP, UDP};
 use crate::id::FlowId;
 use crate::metrics::DropCause;
 use dccp::DccpOptions;
 use hopcast_protocols::time::Instant;
+use ports::MAX_SOCKETS;
 use std::sync::Arc;
 use tcp::TcpOptions;
 
@@ -37,6 +40,15 @@ impl SocketId {
     /// Whether it carries a stream of octets: otherwise datagrams.
     pub(in crate::host) fn is_stream(self) -> bool {
         matches!(self, Self::Tcp(_))
+    }
+
+    /// Its protocol ("Assigned internet protocol numbers", IANA).
+    fn protocol(self) -> u8 {
+        match self {
+            Self::Udp(_) => UDP,
+            Self::Tcp(_) => TCP,
+            Self::Dccp(_) => DCCP,
+        }
     }
 }
 
@@ -140,23 +152,38 @@ pub(in crate::host) struct Connect {
     pub(in crate::host) is_first: bool,
 }
 
+/// What a program listens with.
+#[derive(Clone, Debug)]
+pub struct ListenOptions {
+    /// The protocol of its socket.
+    pub socket: SocketOptions,
+    /// The port, which [`Host::reserve_port`](super::Host::reserve_port) keeps free; `None`: any.
+    pub port: Option<u16>,
+}
+
+impl From<SocketOptions> for ListenOptions {
+    fn from(socket: SocketOptions) -> Self {
+        Self { socket, port: None }
+    }
+}
+
 impl Stack {
     /// Makes a socket that is written to.
     pub(in crate::host) fn connect(&mut self, owner: Owner, options: SocketOptions, connect: Connect) -> SocketId {
         match options {
-            SocketOptions::Udp => self.add_udp(owner, Some(connect)),
+            SocketOptions::Udp => self.add_udp(owner, self.next_port(), Some(connect)),
             SocketOptions::Tcp(options) => self.connect_tcp(owner, options, connect),
             SocketOptions::Dccp(options) => self.connect_dccp(owner, options, connect),
         }
     }
 
     /// Makes a socket that is read, the last of its flow or not. Returns the port that it listens on.
-    pub(in crate::host) fn listen(&mut self, owner: Owner, options: SocketOptions, is_last: bool) -> (SocketId, u16) {
-        let port = self.next_port();
-        let socket = match options {
-            SocketOptions::Udp => self.add_udp(owner, None),
-            SocketOptions::Tcp(options) => self.listen_tcp(owner, options, is_last),
-            SocketOptions::Dccp(options) => self.listen_dccp(owner, options, is_last),
+    pub(in crate::host) fn listen(&mut self, owner: Owner, options: ListenOptions, is_last: bool) -> (SocketId, u16) {
+        let port = options.port.unwrap_or_else(|| self.next_port());
+        let socket = match options.socket {
+            SocketOptions::Udp => self.add_udp(owner, port, None),
+            SocketOptions::Tcp(options) => self.listen_tcp(owner, port, options, is_last),
+            SocketOptions::Dccp(options) => self.listen_dccp(owner, port, options, is_last),
         };
         (socket, port)
     }
@@ -284,8 +311,8 @@ impl Stack {
 
     /// The socket that a datagram is for, if there is one.
     pub(in crate::host) fn socket_of(&self, datagram: &Packet) -> Option<SocketId> {
-        let number = datagram.body.destination_port().wrapping_sub(FIRST_PORT);
-        self.sockets.get(usize::from(number)).copied()
+        let number = self.ports.number(datagram.body.protocol(), datagram.body.destination_port());
+        self.sockets.get(number as usize).copied()
     }
 
     /// Hands a whole datagram, which came in this number of `packets`, to its socket.
@@ -307,16 +334,18 @@ impl Stack {
         }
     }
 
-    /// Port of the next socket.
+    /// Port of the next socket, if it may choose.
     fn next_port(&self) -> u16 {
-        FIRST_PORT + self.sockets.len() as u16
+        self.ports.choose(self.sockets.len() as u32)
     }
 
-    /// Gives a socket the next number, by which its port is known. Returns the number.
-    fn add_socket(&mut self, socket: SocketId) -> u32 {
+    /// Gives a socket with this port the next number. Returns the number.
+    fn add_socket(&mut self, socket: SocketId, port: u16) -> u32 {
         debug_assert!(self.sockets.len() < MAX_SOCKETS, "the builder counts sockets");
+        let number = self.sockets.len() as u32;
         self.sockets.push(socket);
-        self.timers.grow(Slot::Socket(self.sockets.len() as u32).index());
-        self.sockets.len() as u32 - 1
+        self.ports.assign(number, socket.protocol(), port);
+        self.timers.grow(Slot::Socket(number + 1).index());
+        number
     }
 }

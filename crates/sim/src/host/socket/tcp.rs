@@ -5,7 +5,7 @@ mod real;
 use super::{Connect, Owner, Read, SocketEvent, SocketId};
 use crate::host::ip::router::RouteEvent;
 use crate::host::packet::{Body, Tag};
-use crate::host::{Context, Endpoint, FIRST_PORT, Slot, Stack};
+use crate::host::{Context, Endpoint, Slot, Stack};
 use crate::id::{FlowId, NodeId};
 use crate::metrics::TcpStatistics;
 use crate::registry::CustomCongestionControl;
@@ -67,10 +67,6 @@ impl TcpSocket {
     pub(super) fn abort(&mut self, now: Instant) {
         self.connection.handle_abort(now);
     }
-
-    fn port(&self) -> u16 {
-        FIRST_PORT + self.number as u16
-    }
 }
 
 /// What a host needs to add one end of a connection.
@@ -101,7 +97,7 @@ impl Stack {
         let Connect { remote, opens, is_first, .. } = connect;
         let (listens, congestion) = (options.config.elfn.is_some(), options.congestion_control());
         let place = self.tcp.len() as u32;
-        let number = self.add_socket(SocketId::Tcp(place));
+        let number = self.add_socket(SocketId::Tcp(place), self.next_port());
         self.tcp.push(TcpSocket {
             owner,
             number,
@@ -122,11 +118,11 @@ impl Stack {
     }
 
     /// Makes a socket that listens. The last one of a flow that comes from a real host takes one connection after the other.
-    pub(super) fn listen_tcp(&mut self, owner: Owner, options: TcpOptions, is_last: bool) -> SocketId {
+    pub(super) fn listen_tcp(&mut self, owner: Owner, port: u16, options: TcpOptions, is_last: bool) -> SocketId {
         let congestion = options.congestion_control();
         let renewal = is_last.then(|| options.clone());
         let place = self.tcp.len() as u32;
-        let number = self.add_socket(SocketId::Tcp(place));
+        let number = self.add_socket(SocketId::Tcp(place), port);
         self.tcp.push(TcpSocket {
             owner,
             number,
@@ -258,7 +254,8 @@ impl Stack {
         let flow = socket.owner.flow;
         // A listening socket knows no address until the first segment arrives.
         let Some(remote) = socket.remote else { return };
-        let body = Body::Tcp { source_port: socket.port(), destination_port: remote.port, segment };
+        let source_port = self.ports.of(socket.number);
+        let body = Body::Tcp { source_port, destination_port: remote.port, segment };
         let priority = cx.flows[flow].priority();
         let number = socket.number as u16;
         let tag = Tag { flow, seq: segment.payload_offset, created: cx.now, socket: number, priority, expires: None };

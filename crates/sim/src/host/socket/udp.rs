@@ -4,7 +4,7 @@ use super::turns::FAILED_WRITE_PAUSE;
 use super::{Connect, Owner, Sent, SocketEvent, SocketId, Unit};
 use crate::host::ip::Plan;
 use crate::host::packet::{Body, Packet, Tag, UDP_HEADER};
-use crate::host::{Context, Endpoint, FIRST_PORT, Stack, count_host_drop};
+use crate::host::{Context, Endpoint, Stack, count_host_drop};
 use crate::id::FlowId;
 use crate::metrics::DropCause;
 use hopcast_protocols::time::Instant;
@@ -127,9 +127,9 @@ impl UdpSocket {
 
 impl Stack {
     /// Makes a socket that sends, or one that only receives.
-    pub(super) fn add_udp(&mut self, owner: Owner, connect: Option<Connect>) -> SocketId {
+    pub(super) fn add_udp(&mut self, owner: Owner, port: u16, connect: Option<Connect>) -> SocketId {
         let socket = SocketId::Udp(self.udp.len() as u32);
-        let number = self.add_socket(socket);
+        let number = self.add_socket(socket, port);
         self.udp.push(UdpSocket::new(owner, number, connect, self.config.socket_buffer));
         socket
     }
@@ -178,7 +178,7 @@ impl Stack {
         let socket = &mut self.udp[place as usize];
         let (remote, flow) = (socket.remote(), socket.owner.flow);
         let length = u16::try_from(unit.octets).expect("the builder refuses datagrams that UDP can't carry");
-        let source_port = FIRST_PORT + socket.number as u16;
+        let source_port = self.ports.of(socket.number);
         let body = Body::Udp { source_port, destination_port: remote.port, length };
         let Unit { seq, created, expires, octets, coded } = unit;
         let priority = cx.flows[flow].priority();

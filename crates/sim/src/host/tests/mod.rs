@@ -141,7 +141,7 @@ impl Host {
 
     /// Adds a program that reads a flow's datagrams. Returns the port that it receives on.
     fn add_udp_sink(&mut self, flow: FlowId, fec: Option<&Config>) -> u16 {
-        self.add_sink(flow, SocketOptions::Udp, fec)
+        self.add_sink(flow, SocketOptions::Udp.into(), fec)
     }
 }
 

@@ -98,6 +98,30 @@ placement = { shape = "points", at = [[0, 5]] }
 }
 
 #[test]
+fn ports_of_one_node_and_protocol_are_unique() {
+    let flow = SMALL.split("[[flows]]").nth(1).expect("a flow");
+    let with = |name: &str, protocol: &str| {
+        let flow =
+            flow.replace("name = \"f\"", &format!("name = \"{name}\"")).replace("\"udp\"", &format!("\"{protocol}\""));
+        format!("[[flows]]{flow}port = 5004\n")
+    };
+    let text = |second: &str| {
+        SMALL.split("[[flows]]").next().expect("nodes").to_owned() + &with("f", "udp") + &with("g", second)
+    };
+    assert_eq!(
+        refused(&text("udp"), &[]),
+        "test.toml:25: flows.g.port = 5004: flow \"g\" asks for the same UDP port of this node as flow \"f\"; \
+         expected another port for one of them"
+    );
+    for (second, overrides) in [("tcp", ""), ("tfrc", ""), ("udp", "flows.g.port=5006")] {
+        let overrides: Vec<&str> = Some(overrides).into_iter().filter(|text| !text.is_empty()).collect();
+        assert!(parse(&text(second), &overrides).is_ok(), "{second}");
+    }
+    assert!(parse(&text("udp"), &["flows.g.from=b", "flows.g.to=a"]).is_ok(), "at another node");
+    assert!(refused(&text("adtfrc").replace("\"udp\"", "\"tfrc\""), &[]).contains("the same DCCP port"));
+}
+
+#[test]
 fn an_error_says_its_parts() {
     let errors = parse(SMALL, &["flows.f.application.rate=0"]).expect_err("refused");
     let [error] = errors.errors() else { panic!("one error") };

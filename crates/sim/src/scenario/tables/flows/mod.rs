@@ -5,7 +5,7 @@ mod fec;
 mod player;
 mod transport;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hopcast_protocols::time::Instant;
 use hopcast_radio::mac::edca::UserPriority;
@@ -40,6 +40,9 @@ pub(super) struct Flow {
     /// Names of nodes that the flow passes through, in this order, on the shortest paths between them.
     #[schemars(extend("x-default" = nothing("the shortest path", "")))]
     via: Option<Vec<String>>,
+    /// UDP, TCP or DCCP port of the flow at the receiver. In an emulation, programs send to this port or listen on it.
+    #[schemars(extend("minimum" = 1, "maximum" = 65_535, "x-default" = nothing("a free port from 49152 on", "RFC 6335, section 6")))]
+    port: Option<u16>,
     /// Access category of the flow's packets when `radio.edca` is on.
     #[schemars(extend("x-default" = is("best-effort", "")))]
     priority: Priority,
@@ -112,6 +115,7 @@ impl Resolver<'_> {
         let mut names = BTreeSet::new();
         let mut traces = Traces::new(self.source);
         let mut listeners = Vec::new();
+        let mut ports = BTreeMap::new();
         let mut resolved = self.each(flows, &["flows"], |resolver, index, flow| {
             if !names.insert(flow.name.clone()) {
                 let problem = "there is already a flow of this name";
@@ -119,6 +123,7 @@ impl Resolver<'_> {
             }
             let listens_to = resolver.listens_to(index, &flow);
             let flow = resolver.flow(index, flow, &nodes, &mut traces, mtu)?;
+            resolver.check_port(index, &flow, &mut ports);
             listeners.extend(listens_to.map(|heard| (flow.name.clone(), index.to_owned(), heard)));
             Some(flow)
         });
@@ -132,6 +137,22 @@ impl Resolver<'_> {
             }
         }
         resolved
+    }
+
+    /// Enters the port that a flow asks for in `ports`, which has the names of flows by what they ask for.
+    fn check_port(
+        &mut self,
+        index: &str,
+        flow: &model::Flow,
+        ports: &mut BTreeMap<(NodeId, &'static str, u16), String>,
+    ) {
+        let Some(port) = flow.port else { return };
+        let protocol = flow.transport.name();
+        if let Some(other) = ports.insert((flow.to, protocol, port), flow.name.clone()) {
+            let problem =
+                format!("flow \"{}\" asks for the same {protocol} port of this node as flow \"{other}\"", flow.name);
+            self.report(&["flows", index, "port"], problem, "another port for one of them");
+        }
     }
 
     /// The name of the flow that the application listens to, if it can.
@@ -183,6 +204,7 @@ impl Resolver<'_> {
             from,
             to,
             via,
+            port: flow.port,
             priority: flow.priority.into(),
             start,
             stop,
