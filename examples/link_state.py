@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import hopcast
 from hopcast import routing
-from hopcast.routing import LinkEvent, NextHop, Node, Packet, Verdict
+from hopcast.routing import LinkEvent, NextHop, Node, Packet, Route, Verdict
 
 HEADER = struct.Struct("!4sIB")
 """Of an advertisement: origin, sequence number, how many neighbours follow, four bytes each."""
@@ -74,6 +74,8 @@ class LinkState(routing.Routing):
         """The newest of each node, and until when it counts."""
         self.hops: dict[IPv4Address, NextHop] = {}
         """By destination."""
+        self.lengths: dict[IPv4Address, int] = {}
+        """Hops to each destination."""
 
     def handle_packet(self, packet: Packet, now: float) -> Verdict:
         hop = self.hops.get(packet.destination)
@@ -123,19 +125,22 @@ class LinkState(routing.Routing):
     def next_hop(self, destination: IPv4Address, now: float) -> NextHop | None:
         return self.hops.get(destination)
 
+    def routes(self, now: float) -> list[Route]:
+        return [Route(destination, hop, self.lengths[destination]) for destination, hop in self.hops.items()]
+
     def find_paths(self) -> None:
         """Reckon the shortest paths anew, and tell of destinations that were not reached before."""
-        before, self.hops = self.hops, {}
-        waiting: deque[tuple[IPv4Address, NextHop]] = deque()
+        before, self.hops, self.lengths = self.hops, {}, {}
+        waiting: deque[tuple[IPv4Address, NextHop, int]] = deque()
         for neighbour in sorted(self.heard):
             if self.node.address in self.neighbours(neighbour):
-                waiting.append((neighbour, self.heard[neighbour][0]))
+                waiting.append((neighbour, self.heard[neighbour][0], 1))
         while waiting:
-            node, hop = waiting.popleft()
+            node, hop, length = waiting.popleft()
             if node not in self.hops:
-                self.hops[node] = hop
+                self.hops[node], self.lengths[node] = hop, length
                 waiting.extend(
-                    (other, hop)
+                    (other, hop, length + 1)
                     for other in sorted(self.neighbours(node))
                     if other != self.node.address and node in self.neighbours(other)
                 )

@@ -10,9 +10,11 @@ turns in Python.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from functools import reduce
 from importlib import import_module
+from operator import or_
 from typing import TYPE_CHECKING, Any
 
 from hopcast.files import PythonFileError, execute
@@ -59,6 +61,13 @@ class Extensions:
         return Extensions(
             **{kind.name: {**getattr(self, kind.name), **getattr(other, kind.name)} for kind in fields(self)}
         )
+
+
+def load_all(sources: Iterable[str]) -> Extensions:
+    """Return the models of all these files and modules; the later one wins where two have the same kind and name.
+    Raises `PythonFileError`.
+    """
+    return reduce(or_, map(load, sources), Extensions())
 
 
 def load(source: str) -> Extensions:

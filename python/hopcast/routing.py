@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
@@ -45,6 +46,17 @@ class NextHop(NamedTuple):
     """Index of the interface at the node, from zero."""
     address: IPv4Address
     """Address of the neighbour."""
+
+
+class Route(NamedTuple):
+    """The way to a destination."""
+
+    destination: IPv4Address
+    """Where it leads."""
+    hop: NextHop
+    """The neighbour on the way."""
+    hops: int
+    """Hops to the destination, as far as this node knows."""
 
 
 class Packet(NamedTuple):
@@ -287,6 +299,12 @@ class Routing(ABC):
         """Return the neighbour to which this node would now send a packet for `destination`, if there is one. Changes
         nothing.
         """
+
+    def routes(self, now: float) -> Iterable[Route]:
+        """Return all destinations to which `next_hop` now tells the way. `hopcast node` puts them into the kernel's
+        tables; a simulation does not call it.
+        """
+        return ()
 
     def header_len(self, destination: IPv4Address, now: float) -> int:
         """Length in bytes of the header that a packet of this node for `destination` would now get before its data.

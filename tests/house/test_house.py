@@ -30,8 +30,8 @@ ARROWS = {
     # Examples of crates of a user's own.
     "aimd": {"hopcast-protocols", "hopcast-sim"},
     "walls": {"hopcast-radio", "hopcast-sim"},
-    "collection-tree": {"hopcast-protocols", "hopcast-sim"},
-    "talkspurts": {"hopcast-protocols", "hopcast-sim"},
+    "collection-tree": {"hopcast-live", "hopcast-protocols", "hopcast-sim"},
+    "talkspurts": {"hopcast-live", "hopcast-protocols", "hopcast-sim"},
     "bursts": {"hopcast-protocols", "hopcast-radio", "hopcast-sim"},
 }
 CORE = ["hopcast-wire", "hopcast-protocols", "hopcast-radio", "hopcast-sim"]

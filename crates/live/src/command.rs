@@ -3,8 +3,10 @@
 use std::ffi::OsString;
 
 use clap::Parser;
+use hopcast_sim::registry::Registry;
 
 use crate::failure::Failure;
+use crate::models::Models;
 use crate::output;
 
 /// Media streaming over wireless ad hoc networks: emulated, and between real hosts.
@@ -44,6 +46,11 @@ enum Command {
 /// Runs the command that `arguments` (the name of the program first) ask for, and returns its exit status: 0 done, 1
 /// failed while running, 2 the input is wrong and nothing was run, 130 interrupted (143 by SIGTERM).
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    main_with(arguments, &Registry::default())
+}
+
+/// The same with custom models, which scenarios and options may name: those of a [`Registry`], or of other [`Models`].
+pub fn main_with(arguments: impl IntoIterator<Item = OsString>, models: &dyn Models) -> u8 {
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -52,7 +59,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             return u8::try_from(error.exit_code()).unwrap_or(2);
         }
     };
-    match run(arguments.command) {
+    match run(arguments.command, models) {
         Ok(()) => 0,
         Err(Failure::Told { status }) => status,
         Err(failure) => {
@@ -63,17 +70,17 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 }
 
 #[cfg(target_os = "linux")]
-fn run(command: Command) -> Result<(), Failure> {
+fn run(command: Command, models: &dyn Models) -> Result<(), Failure> {
     match command {
-        Command::Emulate(command) => command.run(),
+        Command::Emulate(command) => command.run(models),
         Command::Key(command) => command.run(),
-        Command::Node(command) => command.run(),
+        Command::Node(command) => command.run(models),
         Command::Probe(command) => command.run(),
         Command::Stream(command) => command.run(),
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn run(_command: Command) -> Result<(), Failure> {
+fn run(_command: Command, _models: &dyn Models) -> Result<(), Failure> {
     Err(Failure::Input("emulation and the live commands need Linux".into()))
 }

@@ -3,6 +3,7 @@
 //! | what | module |
 //! |---|---|
 //! | the command line, what it prints, and how it ends | [`command`], [`output`], [`failure`] |
+//! | custom models in the live commands | [`models`] |
 //! | real network stacks and programs on the simulated radio | [`emulate`] |
 //! | the router | [`node`] |
 //! | the measurement of links and paths | [`probe`] |
@@ -12,9 +13,36 @@
 //! | the platform: clock, signals, devices, the kernel's tables | [`platform`] |
 //!
 //! All of it needs Linux, and says so elsewhere.
+//!
+//! # Your own program
+//!
+//! A program with custom models has all live commands:
+//!
+//! ```no_run
+//! use hopcast_live::command;
+//! use hopcast_protocols::application::CbrSource;
+//! use hopcast_sim::registry::Registry;
+//! use std::process::ExitCode;
+//!
+//! /// What a scenario says under `parameters`.
+//! #[derive(serde::Deserialize)]
+//! struct Parameters {
+//!     /// In bit/s.
+//!     rate: f64,
+//! }
+//!
+//! fn main() -> ExitCode {
+//!     let mut registry = Registry::default();
+//!     registry.add_application("even", |start, _, parameters: &Parameters| {
+//!         CbrSource::new(start, parameters.rate, 500)
+//!     });
+//!     ExitCode::from(command::main_with(std::env::args_os(), &registry))
+//! }
+//! ```
 
 pub mod command;
 pub mod failure;
+pub mod models;
 pub mod output;
 
 #[cfg(target_os = "linux")]

@@ -99,6 +99,16 @@ impl Registry {
         self.routing.add(name, read);
     }
 
+    /// What makes the routing protocol of this name with these parameters, or what is wrong with them. `None`: there is none.
+    pub fn routing(&self, name: &str, parameters: Map<String, Value>) -> Option<Result<MakeRouting, String>> {
+        self.routing.get(name, parameters)
+    }
+
+    /// The names of all routing protocols that were added.
+    pub fn routing_names(&self) -> impl Iterator<Item = &str> {
+        self.routing.names()
+    }
+
     /// Adds a congestion control of TCP: `transport = { protocol = "tcp", congestion = { name = NAME, parameters = { … } } }` uses it.
     /// `make` makes that of one end of a connection.
     pub fn add_congestion_control<C, M>(&mut self, name: &str, make: impl Fn(&C) -> M + Send + Sync + 'static)

@@ -9,7 +9,7 @@ use std::net::Ipv4Addr;
 
 use hopcast_protocols::random::Stream;
 use hopcast_protocols::routing::{
-    Arrival, Encapsulation, Forward, LinkEvent, Message, NextHop, Node, Output, Packet, Routing, Verdict,
+    Arrival, Encapsulation, Forward, LinkEvent, Message, NextHop, Node, Output, Packet, Route, Routing, Verdict,
 };
 use hopcast_protocols::time::{Duration, Instant};
 use serde::Deserialize;
@@ -170,5 +170,16 @@ impl Routing for Tree {
 
     fn next_hop(&self, destination: Ipv4Addr, _: Instant) -> Option<NextHop> {
         self.hop_towards(destination)
+    }
+
+    /// For `hopcast node`, whose kernel forwards along these. How long a trail is nobody knows.
+    fn routes(&self, _: Instant) -> Vec<Route> {
+        let to_root = self.parent.zip(self.newest);
+        let to_root = to_root.map(|((hop, _), newest)| Route { destination: self.root, hop, hops: newest.hops });
+        let trails = self.trails.iter().filter(|(destination, _)| **destination != self.root);
+        let trails = trails.map(|(&destination, &hop)| Route { destination, hop, hops: 1 });
+        let mut routes: Vec<Route> = to_root.into_iter().chain(trails).collect();
+        routes.sort_by_key(|route| route.destination);
+        routes
     }
 }

@@ -4,10 +4,15 @@ arguments.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from hopcast import _core
 from hopcast.cli.signals import INTERRUPTION
+
+if TYPE_CHECKING:
+    from hopcast.extensions import Entry
 
 SUMMARIES = {
     "emulate": "Put real hosts and programs on the simulated radio.",
@@ -27,6 +32,13 @@ def command(name: str) -> click.Command:
     def run(arguments: tuple[str, ...]) -> int:
         # From here on it listens to signals itself.
         INTERRUPTION.hand_over()
-        return _core.live(["hopcast", name, *arguments])
+        return _core.live(["hopcast", name, *arguments], _load)
 
     return run
+
+
+def _load(sources: list[str]) -> tuple[Entry, ...]:
+    """Return the classes of models that `--extension` names."""
+    from hopcast.extensions import load_all
+
+    return load_all(sources).entries()

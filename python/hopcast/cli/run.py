@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from functools import reduce
-from operator import or_
 from typing import TYPE_CHECKING
 
 import click
@@ -118,14 +116,13 @@ def _path(argument: str) -> str:
 
 
 def _extensions(sources: tuple[str, ...]) -> Extensions | None:
-    """Return the models of all files and modules; the later one wins where two have the same kind and name."""
     if not sources:
         return None
-    from hopcast.extensions import Extensions, load
+    from hopcast.extensions import load_all
     from hopcast.files import PythonFileError
 
     try:
-        return reduce(or_, map(load, sources), Extensions())
+        return load_all(sources)
     except PythonFileError as error:
         raise click.UsageError(str(error)) from error
 

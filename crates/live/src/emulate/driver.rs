@@ -22,6 +22,7 @@ use super::programs::Programs;
 use super::recording::Recorder;
 use super::session::Session;
 use super::watch::Watch;
+use crate::models::Models;
 use crate::platform::clock::Clock;
 use crate::platform::signals::Signals;
 
@@ -41,8 +42,10 @@ const TIMER: Token = Token(usize::MAX);
 const SIGNAL: Token = Token(usize::MAX - 1);
 
 /// Why the run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum End {
+    /// A custom model failed, with this problem.
+    Model(String),
     /// Its time was over.
     Duration,
     /// All programs had ended, or the shell.
@@ -95,8 +98,15 @@ impl<'a, 's> Driver<'a, 's> {
         Ok(Self { session, hosts, recorder, ports, lag: Lag::new(), poll, timer, buffer: vec![0; FRAME] })
     }
 
-    /// Runs to the end of the session, or until `programs`, if there are any, are over, or a signal comes. Time begins now.
-    pub(super) fn run(&mut self, programs: &mut Programs, watch: &mut Watch, signals: &Signals) -> io::Result<End> {
+    /// Runs to the end of the session, or until `programs`, if there are any, are over, a signal comes, or one of the `models` fails.
+    /// Time begins now.
+    pub(super) fn run(
+        &mut self,
+        programs: &mut Programs,
+        watch: &mut Watch,
+        signals: &Signals,
+        models: &dyn Models,
+    ) -> io::Result<End> {
         self.poll.registry().register(&mut SourceFd(&signals.as_fd().as_raw_fd()), SIGNAL, Interest::READABLE)?;
         let clock = Clock::new();
         let mut events = Events::with_capacity(self.ports.len() + 2);
@@ -108,6 +118,9 @@ impl<'a, 's> Driver<'a, 's> {
             let next = self.session.now() + Duration::from_nanos(1);
             let now = clock.now().max(next).min(self.session.end());
             self.run_until(now, &clock)?;
+            if let Some(problem) = models.poll_failure() {
+                break End::Model(problem);
+            }
             if now == self.session.end() {
                 break End::Duration;
             }

@@ -34,11 +34,13 @@ use hopcast_sim::address::ip_address;
 use hopcast_sim::capture::{Capture, Names};
 use hopcast_sim::host::Listener;
 use hopcast_sim::io_error::cause;
+use hopcast_sim::registry::Registry;
 use hopcast_sim::results::{self, Replication, RunResult, Spent};
 use hopcast_sim::scenario::{Scenario, Source};
 use hopcast_wire::ipv4::Protocol;
 
 use crate::failure::Failure;
+use crate::models::Models;
 use crate::output;
 use crate::platform::clock::Clock;
 use crate::platform::signals::Signals;
@@ -63,6 +65,9 @@ pub struct Command {
     /// Change one value; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     overrides: Vec<String>,
+    /// Your models in Python: a file or module that defines EXTENSIONS, a hopcast.Extensions; may be repeated.
+    #[arg(long = "extension", value_name = "FILE.py|MODULE")]
+    extensions: Vec<String>,
     /// Seed of every draw.
     #[arg(long)]
     seed: Option<u64>,
@@ -113,7 +118,7 @@ impl Command {
     /// # Errors
     ///
     /// See [`Failure`].
-    pub(crate) fn run(self) -> Result<(), Failure> {
+    pub(crate) fn run(self, models: &dyn Models) -> Result<(), Failure> {
         if self.clean {
             return clean();
         }
@@ -121,7 +126,8 @@ impl Command {
             return rootless::run();
         }
         let path = self.scenario.clone().unwrap_or_default();
-        let mut scenario = self.load(&path)?;
+        let registry = models.registry(&self.extensions).map_err(Failure::Input)?;
+        let mut scenario = self.load(&path, registry)?;
         let left =
             plan::prepare(&mut scenario).map_err(|problem| Failure::Input(format!("{}: {problem}", path.display())))?;
         if self.forever {
@@ -131,19 +137,19 @@ impl Command {
             self.prepare_folder(folder, &scenario)?;
         }
         match &self.replay {
-            Some(recording) => self.replay(&path, &scenario, left, recording),
-            None => self.emulate(&path, &scenario, left),
+            Some(recording) => self.replay(&path, &scenario, left, recording, models),
+            None => self.emulate(&path, &scenario, left, models),
         }
     }
 
-    fn load(&self, path: &Path) -> Result<Scenario, Failure> {
+    fn load(&self, path: &Path, registry: Registry) -> Result<Scenario, Failure> {
         let name = path.display().to_string();
         let text = fs::read_to_string(path)
             .map_err(|error| Failure::Input(format!("{name}: can't be read: {}", cause(&error))))?;
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let mut trace_dirs = self.traces.clone();
         trace_dirs.extend(std::env::var_os("HOPCAST_TRACES").iter().flat_map(std::env::split_paths));
-        let source = Source { text, name, directory: parent.into(), trace_dirs, ..Source::default() };
+        let source = Source { text, name, directory: parent.into(), trace_dirs, registry };
         let loaded = Scenario::parse(&source, &self.overrides).map_err(|errors| Failure::Input(errors.to_string()))?;
         Ok(loaded.scenario)
     }
@@ -162,7 +168,7 @@ impl Command {
     }
 
     /// In real time, with real hosts.
-    fn emulate(&self, path: &Path, scenario: &Scenario, left: Vec<String>) -> Result<(), Failure> {
+    fn emulate(&self, path: &Path, scenario: &Scenario, left: Vec<String>, models: &dyn Models) -> Result<(), Failure> {
         let seed = self.seed.unwrap_or(scenario.seed);
         let mut session = session(path, scenario, seed)?;
         let plans = plan::real_nodes(scenario, session.replication.simulation());
@@ -197,7 +203,7 @@ impl Command {
         let clock = Clock::new();
         let stopped = |error: io::Error| Failure::Run(format!("the emulation failed: {}", cause(&error)));
         let mut driver = Driver::new(&mut session, &hosts.hosts, recorder.as_mut()).map_err(stopped)?;
-        let driven = driver.run(&mut programs, &mut watch, &signals);
+        let driven = driver.run(&mut programs, &mut watch, &signals, models);
         let lag = driver.lag().clone();
         let wall = clock.now().as_secs_f64();
         let records = programs.finish(session.now());
@@ -221,6 +227,7 @@ impl Command {
         let end = driven.map_err(stopped)?;
         recorded?;
         match end {
+            End::Model(problem) => return Err(Failure::Run(problem)),
             End::Signal(signal) if !self.forever => return Err(Failure::Interrupted { signal }),
             _ => {}
         }
@@ -235,7 +242,14 @@ impl Command {
     }
 
     /// As fast as possible, with what real hosts once sent.
-    fn replay(&self, path: &Path, scenario: &Scenario, left: Vec<String>, file: &Path) -> Result<(), Failure> {
+    fn replay(
+        &self,
+        path: &Path,
+        scenario: &Scenario,
+        left: Vec<String>,
+        file: &Path,
+        models: &dyn Models,
+    ) -> Result<(), Failure> {
         let Recording { header, inputs, end, outputs: recorded } = Recording::read(file).map_err(Failure::Input)?;
         if header.scenario_sha256 != scenario.sha256 {
             let problem = "is of another scenario, or one with other values set";
@@ -257,6 +271,9 @@ impl Command {
         let record = EmulationRecord::new((session.accepted, session.refused), &outputs, left);
         let spent = Spent { wall_s: Some(clock.now().as_secs_f64()), ..Spent::default() };
         self.conclude(&scenario, session, record, spent, capture)?;
+        if let Some(problem) = models.poll_failure() {
+            return Err(Failure::Run(problem));
+        }
         if outputs == recorded {
             return Ok(());
         }

@@ -2,11 +2,13 @@
 
 use std::net::Ipv4Addr;
 
+use hopcast_protocols::random::{Purpose, Stream};
+use hopcast_protocols::routing::{Encapsulation, Node};
 use hopcast_sim::address::{ip_address, mac_address};
 use hopcast_sim::id::NodeId;
 use hopcast_sim::layout;
 use hopcast_sim::run::Simulation;
-use hopcast_sim::scenario::model::{Flow, Group, Relay, Role, Routing, Scenario, Transport};
+use hopcast_sim::scenario::model::{Flow, Group, Relay, Role, Routing, RoutingProtocol, Scenario, Transport};
 use hopcast_wire::{MacAddress, ethernet};
 
 /// A real host to be.
@@ -76,12 +78,12 @@ pub(super) fn prepare(scenario: &mut Scenario) -> Result<Vec<String>, String> {
             return Err(format!("node {name}: is real and has no radio; real nodes need one"));
         }
         if let Routing::Protocol(protocol) = &group.routing
-            && !CARRIES_AS_IT_IS.contains(&protocol.name.as_str())
+            && !carries_as_it_is(protocol)
         {
-            let problem = "puts headers of its own before data, which real hosts don't know";
-            let known = CARRIES_AS_IT_IS.join("\", \"");
+            let problem = "puts headers of its own before data, or does without IP, which real hosts don't know";
             return Err(format!(
-                "node {name}: routing protocol \"{}\" {problem}; \"static\", \"none\", \"{known}\" can be emulated",
+                "node {name}: routing protocol \"{}\" {problem}; \"static\", \"none\", \"aodv\", \"dsdv\", \"olsr\" and custom \
+                 ones whose messages travel in UDP can be emulated",
                 protocol.name
             ));
         }
@@ -184,8 +186,12 @@ pub(super) fn check_ways(scenario: &Scenario, simulation: &Simulation) -> Result
     Ok(())
 }
 
-/// Routing protocols that leave the headers of data as they are.
-const CARRIES_AS_IT_IS: [&str; 3] = ["aodv", "dsdv", "olsr"];
+/// Whether a routing protocol leaves the headers of data as they are.
+fn carries_as_it_is(protocol: &RoutingProtocol) -> bool {
+    let random = Stream::new(0, Purpose::Routing, 0, 0);
+    let specimen = (protocol.make)(Node { address: ip_address(NodeId(0)), interfaces: 1, random });
+    matches!(specimen.encapsulation(), Encapsulation::Udp { .. })
+}
 
 /// The real hosts of a scenario that [`prepare`] has let pass, as `simulation` of it has laid out interfaces and routes.
 pub(super) fn real_nodes(scenario: &Scenario, simulation: &Simulation) -> Vec<RealNode> {

@@ -17,12 +17,14 @@ use super::kernel::{self, Kernel, Wanted};
 use super::options::Options;
 use super::port::{Port, RawSocket, Seen};
 use super::prefix::Prefix;
+use super::protocol::Protocol;
 use super::record::{self, Record};
 use super::router::{Output, Router, Sight};
 use super::status::{self, State, Status, Traffic};
 use super::{failure, listen, log, metrics};
 use crate::failure::Failure;
 use crate::key::{Epoch, Guard, NetworkKey, Purpose};
+use crate::models::Models;
 use crate::platform::clock::Clock;
 use crate::platform::netlink::{Event, Events, Link, Netlink};
 use crate::platform::signals::Signals;
@@ -46,11 +48,14 @@ const RETRY: Duration = Duration::from_secs(1);
 /// # Errors
 ///
 /// See [`Failure`]. Nothing of it is left in the kernel then.
-pub(super) fn run(options: &Options) -> Result<(), Failure> {
+pub(super) fn run(options: &Options, models: &dyn Models) -> Result<(), Failure> {
+    let registry = models.registry(&options.extensions).map_err(Failure::Input)?;
+    let protocol =
+        Protocol::find(&options.protocol, options.parameters.as_deref(), &registry).map_err(Failure::Input)?;
     log::start(options.log);
     let mut server = listen()?;
-    let mut daemon = Daemon::start(options, &mut server)?;
-    let done = daemon.work(&mut server);
+    let mut daemon = Daemon::start(options, protocol, &mut server)?;
+    let done = daemon.work(&mut server, models);
     // What it has installed goes with it.
     drop(daemon);
     tracing::info!("stopped");
@@ -59,6 +64,7 @@ pub(super) fn run(options: &Options) -> Result<(), Failure> {
 
 struct Daemon {
     options: Options,
+    protocol: Protocol,
     address: Ipv4Addr,
     networks: Vec<Prefix>,
     clock: Clock,
@@ -112,7 +118,7 @@ impl Answers for Daemon {
 }
 
 impl Daemon {
-    fn start(options: &Options, server: &mut Server) -> Result<Self, Failure> {
+    fn start(options: &Options, protocol: Protocol, server: &mut Server) -> Result<Self, Failure> {
         let key = options.key.as_deref().map(NetworkKey::read).transpose();
         let key = key.map_err(|error| Failure::Input(error.to_string()))?;
         let clock = Clock::new();
@@ -130,7 +136,7 @@ impl Daemon {
         if removed > 0 {
             tracing::warn!(removed, "a router was killed here; its routes and rules are removed");
         }
-        let silence = options.protocol.silence().unwrap_or(Duration::ZERO);
+        let silence = protocol.silence().unwrap_or(Duration::ZERO);
         let (mut record, was_before) =
             Record::open(&mut netlink, silence).map_err(|error| failure("read what the last router left", &error))?;
         record.restore();
@@ -149,15 +155,15 @@ impl Daemon {
         let tell = RawSocket::open(None).map_err(|error| failure("open a raw socket", &error))?;
         let drawn = |error: getrandom::Error| Failure::Run(format!("can't draw random numbers: {error}"));
         let seed = getrandom::u64().map_err(drawn)?;
-        let purpose = Purpose::Node(options.protocol.name());
+        let purpose = Purpose::Node(protocol.name());
         let epoch = Epoch::draw().map_err(drawn)?;
         let guard = key.map(|key| Guard::new(&key, purpose, epoch, clock.now()));
         let is_sealed = guard.is_some();
         let room = if is_sealed { mtu - envelope::OVERHEAD } else { mtu };
-        let protocol = options.protocol.start(address, number(named.len()), seed, room, was_before);
-        let router = Router::new(protocol, options.protocol.is_wellformed(), address, networks.clone(), is_sealed);
+        let machine = protocol.start(address, number(named.len()), seed, room, was_before);
+        let router = Router::new(machine, protocol.is_wellformed(), address, networks.clone(), is_sealed);
 
-        tracing::info!(protocol = options.protocol.name(), %address, interfaces = ?options.interfaces, "started");
+        tracing::info!(protocol = protocol.name(), %address, interfaces = ?options.interfaces, "started");
         if !is_sealed {
             tracing::warn!("without a network key: anybody within reach can change routes");
         }
@@ -167,7 +173,7 @@ impl Daemon {
                  neighbours among them; set it to 0 or 2"
             );
         }
-        if let Some(silence) = options.protocol.silence().filter(|_| was_before) {
+        if let Some(silence) = protocol.silence().filter(|_| was_before) {
             let silence_s = silence.as_secs_f64();
             tracing::info!(
                 silence_s,
@@ -178,6 +184,7 @@ impl Daemon {
             ports: named.iter().map(|_| None).collect(),
             states: vec![State::Missing; named.len()],
             options: options.clone(),
+            protocol,
             address,
             networks,
             clock,
@@ -198,8 +205,8 @@ impl Daemon {
         Ok(daemon)
     }
 
-    /// Works until a signal comes.
-    fn work(&mut self, server: &mut Server) -> Result<(), Failure> {
+    /// Works until a signal comes, or the protocol fails.
+    fn work(&mut self, server: &mut Server, models: &dyn Models) -> Result<(), Failure> {
         loop {
             self.wait(server).map_err(|error| failure("wait", &error))?;
             if let Some(signal) = self.signals.received() {
@@ -220,6 +227,9 @@ impl Daemon {
                 self.router.handle_timeout(now);
             }
             self.settle();
+            if let Some(problem) = models.poll_failure() {
+                return Err(Failure::Run(problem));
+            }
             server.serve(self.clock.now(), self);
         }
     }
@@ -526,7 +536,7 @@ impl Daemon {
         let sealed = self.envelope.counters();
         Status {
             version: env!("CARGO_PKG_VERSION"),
-            protocol: self.options.protocol.name(),
+            protocol: self.protocol.name(),
             address: self.address,
             networks: self.networks.clone(),
             sealed: self.options.key.is_some(),

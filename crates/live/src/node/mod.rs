@@ -1,4 +1,4 @@
-//! The router: AODV, DSDV or OLSR on real interfaces.
+//! The router: AODV, DSDV, OLSR or a custom protocol on real interfaces.
 //!
 //! One thread waits for everything (`daemon`): messages on the interfaces (`port`), sealed if there is a key (`envelope`),
 //! packets without a route from the TUN device, what the kernel tells of links and neighbours (`hardware`), and those who ask for the
@@ -26,6 +26,7 @@ use std::os::unix::net::UnixListener;
 use self::options::Options;
 use self::record::Record;
 use crate::failure::Failure;
+use crate::models::Models;
 use crate::output;
 use crate::platform::netlink::Netlink;
 use crate::serve::Server;
@@ -63,11 +64,11 @@ impl Command {
     /// # Errors
     ///
     /// See [`Failure`].
-    pub(crate) fn run(self) -> Result<(), Failure> {
+    pub(crate) fn run(self, models: &dyn Models) -> Result<(), Failure> {
         match (self.action, self.options) {
             (Some(Action::Status { json }), _) => status(json),
             (Some(Action::Clean), _) => clean(),
-            (None, Some(options)) => daemon::run(&options),
+            (None, Some(options)) => daemon::run(&options, models),
             (None, None) => Err(Failure::Input("name an interface to route on: --interface NAME".into())),
         }
     }

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use tracing::Level;
 
 use super::prefix::Prefix;
-use super::protocol::Protocol;
 
 /// Options of the router.
 #[derive(Clone, Debug, clap::Args)]
@@ -14,9 +13,16 @@ pub(super) struct Options {
     /// An interface to route on; may be given several times
     #[arg(short, long = "interface", value_name = "NAME", required = true)]
     pub(super) interfaces: Vec<String>,
-    /// The routing protocol; all nodes of a network run the same
-    #[arg(short, long, value_enum, default_value = "aodv")]
-    pub(super) protocol: Protocol,
+    /// The routing protocol; all nodes of a network run the same: aodv (RFC 3561, looks for a route when a packet needs one), dsdv
+    /// (Perkins and Bhagwat, 1994, keeps distances to all nodes), olsr (RFC 3626, keeps a map of the network), or a custom one
+    #[arg(short, long, value_name = "NAME", default_value = "aodv")]
+    pub(super) protocol: String,
+    /// Parameters of a custom protocol, as { interval = 0.5 }
+    #[arg(long, value_name = "TABLE")]
+    pub(super) parameters: Option<String>,
+    /// Your protocols in Python: a file or module that defines EXTENSIONS, a hopcast.Extensions; may be given several times
+    #[arg(long = "extension", value_name = "FILE.py|MODULE")]
+    pub(super) extensions: Vec<String>,
     /// Address of this host, the same on all interfaces [default: the first IPv4 address of the first interface]
     #[arg(long, value_name = "ADDRESS")]
     pub(super) address: Option<Ipv4Addr>,

@@ -2,33 +2,73 @@
 
 use std::net::Ipv4Addr;
 
-use clap::ValueEnum;
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::routing::aodv::{self, Aodv};
 use hopcast_protocols::routing::dsdv::{self, Dsdv};
 use hopcast_protocols::routing::olsr::{self, Olsr};
-use hopcast_protocols::routing::{Node, Routing};
+use hopcast_protocols::routing::{Encapsulation, Node, Routing};
 use hopcast_protocols::time::{Duration, Instant};
+use hopcast_sim::registry::{MakeRouting, Registry};
 use hopcast_wire as wire;
+use serde_json::{Map, Value};
 
-/// A routing protocol, with the parameters of its document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+/// A routing protocol, with its parameters: of a built-in one those of its document.
+#[derive(Clone)]
 pub(super) enum Protocol {
-    /// AODV (RFC 3561): looks for a route when a packet needs one
+    /// AODV (RFC 3561).
     Aodv,
-    /// DSDV (Perkins and Bhagwat, 1994): keeps distances to all nodes
+    /// DSDV (Perkins and Bhagwat, 1994).
     Dsdv,
-    /// OLSR (RFC 3626): keeps a map of the network
+    /// OLSR (RFC 3626).
     Olsr,
+    /// One of the program's or of the user's.
+    Custom {
+        /// As the registry calls it.
+        name: &'static str,
+        /// Makes the machine of a node.
+        make: MakeRouting,
+    },
 }
 
+/// The built-in ones.
+const BUILT_IN: [Protocol; 3] = [Protocol::Aodv, Protocol::Dsdv, Protocol::Olsr];
+
 impl Protocol {
+    /// The protocol of this name, with these parameters, which are those of an inline table of TOML; or what is wrong.
+    pub(super) fn find(name: &str, parameters: Option<&str>, registry: &Registry) -> Result<Self, String> {
+        if let Some(protocol) = BUILT_IN.iter().find(|protocol| protocol.name() == name) {
+            return match parameters {
+                None => Ok(protocol.clone()),
+                Some(_) => Err(format!("--parameters: \"{name}\" takes none; custom protocols do")),
+            };
+        }
+        let parameters = parameters.map_or(Ok(Map::new()), table)?;
+        let Some(made) = registry.routing(name, parameters) else {
+            let quoted = |name: &str| format!("\"{name}\"");
+            let built_in = BUILT_IN.iter().map(Self::name).map(quoted);
+            let known: Vec<String> = built_in.chain(registry.routing_names().map(quoted)).collect();
+            return Err(format!(
+                "--protocol {name}: there is no such routing protocol; there are {}",
+                known.join(", ")
+            ));
+        };
+        let make = made.map_err(|problem| format!("--parameters: {problem}"))?;
+        // There is one for as long as the program runs.
+        let protocol = Self::Custom { name: String::leak(name.to_owned()), make };
+        let specimen = protocol.start(Ipv4Addr::LOCALHOST, 1, 0, 1500, false);
+        match specimen.encapsulation() {
+            Encapsulation::Udp { .. } => Ok(protocol),
+            _ => Err(format!("--protocol {name}: its messages don't travel in UDP; on real interfaces they have to")),
+        }
+    }
+
     /// Its name, as on the command line.
-    pub(super) const fn name(self) -> &'static str {
+    pub(super) const fn name(&self) -> &'static str {
         match self {
             Self::Aodv => "aodv",
             Self::Dsdv => "dsdv",
             Self::Olsr => "olsr",
+            Self::Custom { name, .. } => name,
         }
     }
 
@@ -38,7 +78,7 @@ impl Protocol {
     /// Frames that are lost are noticed by the kernel's neighbour discovery alone, which takes seconds: so links are watched by
     /// hellos, too.
     pub(super) fn start(
-        self,
+        &self,
         address: Ipv4Addr,
         interfaces: u32,
         seed: u64,
@@ -53,21 +93,83 @@ impl Protocol {
             Self::Aodv => Box::new(Aodv::new(aodv::Config::rfc3561(), node, now)),
             Self::Dsdv => Box::new(Dsdv::new(dsdv::Config { mtu, ..dsdv::Config::default() }, node)),
             Self::Olsr => Box::new(Olsr::new(olsr::Config { mtu, ..olsr::Config::default() }, node)),
+            Self::Custom { make, .. } => make(node),
         }
     }
 
     /// How long a node that was there before says nothing (RFC 3561, section 6.13). The others begin at once: OLSR goes by links, which
-    /// are heard anew; DSDV may loop until the others' next numbers have come, a third as long as it would have to be silent.
-    pub(super) fn silence(self) -> Option<Duration> {
-        (self == Self::Aodv).then(|| aodv::Config::rfc3561().delete_period())
+    /// are heard anew; DSDV may loop until the others' next numbers have come, a third as long as it would have to be silent; of a
+    /// custom one nothing is known.
+    pub(super) fn silence(&self) -> Option<Duration> {
+        matches!(self, Self::Aodv).then(|| aodv::Config::rfc3561().delete_period())
     }
 
-    /// What tells whether a datagram is a message of it.
-    pub(super) fn is_wellformed(self) -> fn(&[u8]) -> bool {
+    /// What tells whether a datagram is a message of it; a custom one looks itself.
+    pub(super) fn is_wellformed(&self) -> fn(&[u8]) -> bool {
         match self {
             Self::Aodv => |octets| wire::aodv::Repr::parse(octets).is_ok(),
             Self::Dsdv => |octets| wire::dsdv::Packet::new_checked(octets).is_ok(),
             Self::Olsr => |octets| wire::olsr::Packet::new_checked(octets).is_ok(),
+            Self::Custom { .. } => |_| true,
+        }
+    }
+}
+
+/// The parameters that an inline table of TOML gives.
+fn table(text: &str) -> Result<Map<String, Value>, String> {
+    let wrong = |problem: String| format!("--parameters: {problem}; expected a table as {{ interval = 0.5 }}");
+    let value: toml::Table =
+        format!("parameters = {text}").parse().map_err(|error: toml::de::Error| wrong(error.message().to_owned()))?;
+    match serde_json::to_value(&value["parameters"]) {
+        Ok(Value::Object(parameters)) if value.len() == 1 => Ok(parameters),
+        _ => Err(wrong("is no table".into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hopcast_protocols::routing::dsr::{self, Dsr};
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Config {
+        mtu: u32,
+    }
+
+    fn registry() -> Registry {
+        let mut registry = Registry::default();
+        registry.add_routing("mine", |node, config: &Config| {
+            Olsr::new(olsr::Config { mtu: config.mtu, ..olsr::Config::default() }, node)
+        });
+        registry.add_routing("headers", |node, _: &serde::de::IgnoredAny| Dsr::new(node, dsr::Config::default()));
+        registry
+    }
+
+    fn told(name: &str, parameters: Option<&str>) -> String {
+        Protocol::find(name, parameters, &registry()).err().expect("it is refused")
+    }
+
+    #[test]
+    fn finds_built_in_and_custom_protocols() {
+        for (name, parameters) in [("aodv", None), ("dsdv", None), ("olsr", None), ("mine", Some("{ mtu = 900 }"))] {
+            let protocol = Protocol::find(name, parameters, &registry()).expect("there is one");
+            assert_eq!(protocol.name(), name);
+            assert_eq!(protocol.silence().is_some(), name == "aodv");
+        }
+    }
+
+    #[test]
+    fn refuses_what_no_node_can_run() {
+        assert!(told("tree", None).contains("there are \"aodv\", \"dsdv\", \"olsr\", \"headers\", \"mine\""));
+        assert!(told("headers", None).contains("don't travel in UDP"));
+        assert!(told("aodv", Some("{}")).contains("\"aodv\" takes none"));
+        assert!(told("mine", None).contains("mtu"));
+        assert!(told("mine", Some("{ mtu = 900, more = 1 }")).contains("more"));
+        for wrong in ["", "3", "{ mtu = }", "{ mtu = 1 }\nx = 2", "[1]"] {
+            assert!(told("mine", Some(wrong)).contains("expected a table"), "{wrong}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use hopcast_protocols::routing::{
-    Encapsulation, Forward, LinkEvent, Message, NextHop, Node, Output, Packet, Token, Verdict,
+    Encapsulation, Forward, LinkEvent, Message, NextHop, Node, Output, Packet, Route, Token, Verdict,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
@@ -41,6 +41,7 @@ impl Class {
 
 static NODE: Class = Class::new("Node");
 static NEXT_HOP: Class = Class::new("NextHop");
+static ROUTE: Class = Class::new("Route");
 static PACKET: Class = Class::new("Packet");
 static FRAME_DROPPED: Class = Class::new("FrameDropped");
 static QUEUE_PURGED: Class = Class::new("QueuePurged");
@@ -158,6 +159,18 @@ impl<'py> FromPyObject<'_, 'py> for Told<NextHop> {
         let py = given.py();
         let interface = given.getattr(intern!(py, "interface"))?.extract()?;
         Ok(Self(NextHop { interface, address: address(&given.getattr(intern!(py, "address"))?)? }))
+    }
+}
+
+impl<'py> FromPyObject<'_, 'py> for Told<Route> {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if !ROUTE.has(&given)? {
+            return Err(unexpected(&given, "a Route"));
+        }
+        let hops = given.getattr(intern!(given.py(), "hops"))?.extract()?;
+        Ok(Self(Route { destination: destination(&given)?, hop: hop(&given)?, hops }))
     }
 }
 

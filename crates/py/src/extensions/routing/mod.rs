@@ -6,7 +6,9 @@ use std::collections::VecDeque;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-use hopcast_protocols::routing::{Arrival, Encapsulation, LinkEvent, NextHop, Node, Output, Packet, Routing, Verdict};
+use hopcast_protocols::routing::{
+    Arrival, Encapsulation, LinkEvent, NextHop, Node, Output, Packet, Route, Routing, Verdict,
+};
 use hopcast_protocols::time::Instant;
 use hopcast_sim::registry::{MakeRouting, Registry};
 use pyo3::exceptions::PyValueError;
@@ -159,6 +161,16 @@ impl Routing for Protocol {
             object.call_method1(intern!(object.py(), "next_hop"), (destination, seconds(now)))?.extract()
         });
         hop.flatten().map(|Told(hop)| hop)
+    }
+
+    fn routes(&self, now: Instant) -> Vec<Route> {
+        let routes = self.object.ask(|object| {
+            let given = object.call_method1(intern!(object.py(), "routes"), (seconds(now),))?;
+            given.try_iter()?.map(|route| route?.extract().map(|Told(route): Told<Route>| route)).collect()
+        });
+        let mut routes: Vec<Route> = routes.unwrap_or_default();
+        routes.sort_by_key(|route| route.destination);
+        routes
     }
 
     fn header_len(&mut self, destination: Ipv4Addr, now: Instant) -> usize {
