@@ -1,4 +1,4 @@
-//! Each routing protocol under any operations and octets: it never panics, and never puts out without end.
+//! Each routing protocol under any operations and bytes: it never panics, and never puts out without end.
 
 #![no_main]
 
@@ -27,7 +27,7 @@ enum Operation {
         ttl: u8,
         octets: Vec<u8>,
     },
-    /// The last message that was sent comes back, with an octet changed.
+    /// The last message that was sent comes back, with a byte changed.
     Echo {
         from: u8,
         change: Option<(u8, u8)>,

@@ -27,7 +27,7 @@ mod linux {
     /// Of each program and case; the median counts.
     const TIMES: usize = 5;
 
-    /// Transport, octets of a write, and about what goes over in some seconds. iperf3's own writes are of 1460 octets (UDP,
+    /// Transport, bytes of a write, and about what goes over in some seconds. iperf3's own writes are of 1460 bytes (UDP,
     /// what fits into a segment) and 128 KiB (TCP).
     const CASES: [(&str, &str, &str); 4] =
         [("udp", "1460", "1.5GB"), ("udp", "8192", "6GB"), ("tcp", "4096", "10GB"), ("tcp", "131072", "10GB")];

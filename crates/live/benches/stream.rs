@@ -37,10 +37,10 @@ mod linux {
 
     /// Of each program; the median counts.
     const TIMES: usize = 5;
-    /// Octets of a transport packet, and how many of them the film has: 500 MB.
+    /// Bytes of a transport packet, and how many of them the film has: 500 MB.
     const PACKET: usize = 188;
     const PACKETS: usize = 2_660_000;
-    /// Octets of what `hopcast stream` writes: seven transport packets behind an RTP header.
+    /// Bytes of what `hopcast stream` writes: seven transport packets behind an RTP header.
     const DATAGRAM: &str = "1328";
 
     /// What was measured of one transfer.

@@ -13,7 +13,7 @@ use crate::platform::wait;
 
 /// How long a command waits, at most, for room for a message.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The most that a pipe with room takes at once, whole, in octets (`PIPE_BUF` of pipe(7)).
+/// The most that a pipe with room takes at once, whole, in bytes (`PIPE_BUF` of pipe(7)).
 #[cfg(target_os = "linux")]
 const AT_ONCE: usize = nix::libc::PIPE_BUF;
 

@@ -37,7 +37,7 @@ pub(crate) fn loopback(text: &str) -> Result<SocketAddr, String> {
 const MAX_CONNECTIONS: usize = 8;
 /// Who has not read its answer after this time gets no more of it.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The longest request that is read, in octets.
+/// The longest request that is read, in bytes.
 const MAX_REQUEST: usize = 4096;
 
 /// The listeners and those who have come.

@@ -15,7 +15,7 @@ use hopcast_wire::{dccp, ipv4, pcapng};
 const HOSTS: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2)];
 const DELAY: Duration = Duration::from_millis(50);
 
-/// The octets of a packet that `side` sends.
+/// The bytes of a packet that `side` sends.
 fn internet(side: usize, packet: &Packet) -> Vec<u8> {
     let mut header = packet.header.to_vec();
     let len = u16::try_from(packet.payload.len).expect("these packets are short");

@@ -18,7 +18,7 @@ use pyo3::types::PyBytes;
 
 /// Host, port and, of IPv6, flow information and scope, as Python's sockets have them.
 type Peer = (String, u16, u32, u32);
-/// What a machine wants done: a word, octets, a peer, a reason.
+/// What a machine wants done: a word, bytes, a peer, a reason.
 type Wish<'py> = (&'static str, Option<Bound<'py, PyBytes>>, Option<Peer>, Option<String>);
 
 /// Host and port, if it names one, of HOST, HOST:PORT, or with brackets around the host; `None` if that can't be.

@@ -1,4 +1,4 @@
-//! A frame of the simulation as octets: radiotap, 802.11, LLC/SNAP, IPv4 with UDP, TCP or DCCP, or ARP, frame check sequence.
+//! A frame of the simulation as bytes: radiotap, 802.11, LLC/SNAP, IPv4 with UDP, TCP or DCCP, or ARP, frame check sequence.
 
 use std::rc::Rc;
 
@@ -18,10 +18,10 @@ use crate::host::{Management, Raw, Sdu};
 use crate::layout::{self, Station};
 use crate::scenario::model::{Role, Scenario};
 
-/// Octets of a management frame's header (IEEE 802.11-2020, 9.3.3.1).
+/// Bytes of a management frame's header (IEEE 802.11-2020, 9.3.3.1).
 const MANAGEMENT_HEADER: u64 = 24;
 
-/// Makes octets of frames, one at a time.
+/// Makes bytes of frames, one at a time.
 pub(crate) struct Encoder {
     /// By station: the centre of its channel in MHz, and what its node is.
     stations: Vec<(u16, Role)>,
@@ -53,7 +53,7 @@ impl Encoder {
         }
     }
 
-    /// The octets of `frame`, whose first bit left or arrived at `start`.
+    /// The bytes of `frame`, whose first bit left or arrived at `start`.
     pub(crate) fn encode(&mut self, frame: &Frame<Rc<Sdu>>, start: Instant, received: Option<&Link>) -> &[u8] {
         self.octets.clear();
         self.push_radiotap(frame, start, received);
@@ -155,7 +155,7 @@ impl Encoder {
         }
     }
 
-    /// The octets of a packet on a wire: no header before that of IP.
+    /// The bytes of a packet on a wire: no header before that of IP.
     pub(crate) fn encode_packet(&mut self, sdu: &Sdu) -> &[u8] {
         self.octets.clear();
         if let Some(packet) = sdu.packet() {
@@ -244,7 +244,7 @@ impl Encoder {
         self.octets.extend_from_slice(&part.octets);
     }
 
-    /// The place of `count` more octets, all zero.
+    /// The place of `count` more bytes, all zero.
     fn grow(&mut self, count: usize) -> &mut [u8] {
         let start = self.octets.len();
         self.octets.resize(start + count, 0);

@@ -453,7 +453,7 @@ mod tests {
         }
     }
 
-    /// The recommendation wants each macroblock coded anew at least once in 132 times (H.263, 4.4).
+    /// The recommendation wants each macroblock coded again at least once in 132 times (H.263, 4.4).
     #[test]
     fn the_h_263_trace_has_no_b_frames_and_a_key_frame_each_eleven_seconds() {
         let (_, text) = BUNDLED[1];

@@ -11,11 +11,11 @@ use hopcast_protocols::time::{Duration, Instant};
 use hopcast_protocols::transport::tcp::MAX_RANGES;
 use hopcast_sim::run::Simulation;
 
-/// Octets that a receiver of TCP takes when data first reach it out of order, once in a connection's life: that may come
+/// Bytes that a receiver of TCP takes when data first reach it out of order, once in a connection's life: that may come
 /// at any time. Start and end of each of [`MAX_RANGES`] ranges.
 const OUT_OF_ORDER: u64 = 16 * MAX_RANGES as u64;
 
-/// Octets of a ring with room for 32 packets of a queue.
+/// Bytes of a ring with room for 32 packets of a queue.
 const LONG_RING: u64 = 32 * 16;
 
 /// A packet, and the counters of those that share it.
@@ -59,7 +59,7 @@ fn tcp_over_a_grid() {
     check("grid", Duration::from_secs(40), 6, 2, 4);
 }
 
-/// Legs are drawn, lists of neighbours made anew, links found for each frame: all in memory that was there, but for lists that
+/// Legs are drawn, lists of neighbours made again, links found for each frame: all in memory that was there, but for lists that
 /// are longer than ever before, as their station comes into the middle.
 #[test]
 fn nodes_on_the_move() {

@@ -10,7 +10,7 @@ use crate::{MacAddress, ParseError};
 
 const LAYER: Layer = Layer("ARP");
 
-/// Length of a packet that maps IPv4 addresses to MAC addresses, in octets (RFC 826, "Packet format").
+/// Length of a packet that maps IPv4 addresses to MAC addresses, in bytes (RFC 826, "Packet format").
 pub const PACKET_LEN: usize = 28;
 
 /// Hardware address space of MAC addresses, those of 802.11 included (RFC 826, "Definitions"; IANA, "Hardware Types").
@@ -62,7 +62,7 @@ mod field {
 /// +---------------------------------------------------------------+
 /// ```
 ///
-/// RFC 826, "Packet format", with the lengths of MAC and IPv4 addresses. Most significant octet first. Octets of the buffer
+/// RFC 826, "Packet format", with the lengths of MAC and IPv4 addresses. Most significant byte first. Bytes of the buffer
 /// beyond the packet, which padding puts there, are no part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet<T: AsRef<[u8]>> {
@@ -92,12 +92,12 @@ impl<T: AsRef<[u8]>> Packet<T> {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::PROTOCOL_SPACE)).into()
     }
 
-    /// Length of a hardware address, in octets.
+    /// Length of a hardware address, in bytes.
     pub(crate) fn hardware_len(&self) -> u8 {
         self.buffer.as_ref()[field::HARDWARE_LEN]
     }
 
-    /// Length of a protocol address, in octets.
+    /// Length of a protocol address, in bytes.
     pub(crate) fn protocol_len(&self) -> u8 {
         self.buffer.as_ref()[field::PROTOCOL_LEN]
     }
@@ -162,7 +162,7 @@ impl Repr {
         })
     }
 
-    /// Length of the packet, in octets.
+    /// Length of the packet, in bytes.
     pub fn buffer_len(&self) -> usize {
         PACKET_LEN
     }

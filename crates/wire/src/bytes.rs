@@ -1,6 +1,6 @@
-//! Numbers in octets.
+//! Numbers in bytes.
 
-/// The `N` octets at `at`. Panics if they aren't all there.
+/// The `N` bytes at `at`. Panics if they aren't all there.
 pub(crate) fn array<const N: usize>(octets: &[u8], at: usize) -> [u8; N] {
     let mut array = [0; N];
     array.copy_from_slice(&octets[at..at + N]);

@@ -12,9 +12,9 @@ pub enum Policy {
     Ignore,
 }
 
-/// A running one's-complement sum of 16-bit words, most significant octet first (RFC 1071, section 1).
+/// A running one's-complement sum of 16-bit words, most significant byte first (RFC 1071, section 1).
 ///
-/// Each slice that is added begins a new word; one of odd length ends with a zero octet. So only the last may be odd.
+/// Each slice that is added begins a new word; one of odd length ends with a zero byte. So only the last may be odd.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Sum(u64);
 
@@ -33,7 +33,7 @@ impl Sum {
     }
 
     /// The sum with the pseudo header that UDP and TCP put before themselves (RFC 768; RFC 9293, 3.1).
-    /// `length` is that of transport header and payload, in octets.
+    /// `length` is that of transport header and payload, in bytes.
     #[must_use]
     pub fn with_pseudo_header(self, source: Ipv4Addr, destination: Ipv4Addr, protocol: u8, length: u16) -> Self {
         let [high, low] = length.to_be_bytes();
@@ -54,7 +54,7 @@ impl Sum {
         !self.folded()
     }
 
-    /// Whether octets that contain their own checksum add up to what they should (RFC 1071, section 1, step 3).
+    /// Whether bytes that contain their own checksum add up to what they should (RFC 1071, section 1, step 3).
     #[must_use]
     pub fn is_valid(self) -> bool {
         self.folded() == 0xffff

@@ -18,11 +18,11 @@ pub use options::{
 
 const LAYER: Layer = Layer("DCCP");
 
-/// Length of the generic header with 48-bit sequence numbers, in octets (RFC 4340, 5.1).
+/// Length of the generic header with 48-bit sequence numbers, in bytes (RFC 4340, 5.1).
 pub const HEADER_LEN: usize = 16;
-/// Length of the generic header with 24-bit sequence numbers, in octets (RFC 4340, 5.1).
+/// Length of the generic header with 24-bit sequence numbers, in bytes (RFC 4340, 5.1).
 pub(crate) const SHORT_HEADER_LEN: usize = 12;
-/// The longest header, in octets: 255 words (RFC 4340, 5.1).
+/// The longest header, in bytes: 255 words (RFC 4340, 5.1).
 pub const MAX_HEADER_LEN: usize = 1020;
 
 mod field {
@@ -123,7 +123,7 @@ code_points! {
 /// +---------------------------------------------------------------+
 /// ```
 ///
-/// RFC 4340, 5.1 to 5.7. Most significant octet first. With the bit X, which the picture shows set, clear, both numbers have
+/// RFC 4340, 5.1 to 5.7. Most significant byte first. With the bit X, which the picture shows set, clear, both numbers have
 /// 24 bits, in the words of X and behind 8 reserved bits. The buffer ends where the packet ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet<T: AsRef<[u8]>> {
@@ -167,7 +167,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::DESTINATION_PORT))
     }
 
-    /// Length of the header with its options, in octets.
+    /// Length of the header with its options, in bytes.
     pub(crate) fn header_len(&self) -> usize {
         usize::from(self.buffer.as_ref()[field::DATA_OFFSET]) * 4
     }
@@ -177,7 +177,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         self.buffer.as_ref()[field::CCVAL_CSCOV] >> 4
     }
 
-    /// How much of the payload the checksum covers: 0 all of it, n words of n − 1 times 4 octets (RFC 4340, 9.2).
+    /// How much of the payload the checksum covers: 0 all of it, n words of n − 1 times 4 bytes (RFC 4340, 9.2).
     pub fn checksum_coverage(&self) -> u8 {
         self.buffer.as_ref()[field::CCVAL_CSCOV] & 0x0f
     }
@@ -234,7 +234,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         fixed_len(self.packet_type(), self.is_extended())
     }
 
-    /// The octets of the options, padding included.
+    /// The bytes of the options, padding included.
     pub fn options(&self) -> Options<'_> {
         let start = self.options_at();
         Options::new(&self.buffer.as_ref()[start..self.header_len()], start)
@@ -249,8 +249,8 @@ impl<T: AsRef<[u8]>> Packet<T> {
 impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
     /// Computes the checksum of a packet between these addresses and writes it into the header.
     ///
-    /// The buffer holds the header; the payload of `payload_len` octets is `payload`, which counts as zeros where it is
-    /// shorter. Panics if header and payload have more than 65535 octets.
+    /// The buffer holds the header; the payload of `payload_len` bytes is `payload`, which counts as zeros where it is
+    /// shorter. Panics if header and payload have more than 65535 bytes.
     pub fn fill_checksum(&mut self, source: Ipv4Addr, destination: Ipv4Addr, payload: &[u8], payload_len: u16) {
         let header = self.header_len();
         let length = (header as u16).checked_add(payload_len).expect("a DCCP packet has at most 65535 octets");
@@ -265,7 +265,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
     }
 }
 
-/// Octets of the payload that a checksum covers (RFC 4340, 9.2); `None` if there aren't as many.
+/// Bytes of the payload that a checksum covers (RFC 4340, 9.2); `None` if there aren't as many.
 fn covered(coverage: u8, payload: usize) -> Option<usize> {
     match usize::from(coverage) {
         0 => Some(payload),
@@ -278,7 +278,7 @@ fn acknowledges(kind: PacketType) -> bool {
     !matches!(kind, PacketType::Request | PacketType::Data)
 }
 
-/// Length of a header of this type without options, in octets (RFC 4340, 5.1 to 5.7).
+/// Length of a header of this type without options, in bytes (RFC 4340, 5.1 to 5.7).
 fn fixed_len(kind: PacketType, extended: bool) -> usize {
     let (generic, acknowledgement) = if extended { (HEADER_LEN, 8) } else { (SHORT_HEADER_LEN, 4) };
     let word = matches!(kind, PacketType::Request | PacketType::Response | PacketType::Reset);
@@ -414,7 +414,7 @@ pub struct Repr<'a> {
     pub body: Body,
     /// The options.
     pub options: Options<'a>,
-    /// Length of the payload, in octets.
+    /// Length of the payload, in bytes.
     pub payload_len: u16,
 }
 
@@ -468,7 +468,7 @@ impl<'a> Repr<'a> {
         self.extended || !matches!(self.body, Body::Data | Body::Ack { .. } | Body::DataAck { .. })
     }
 
-    /// Length of the header with its options, in octets.
+    /// Length of the header with its options, in bytes.
     pub fn buffer_len(&self) -> usize {
         fixed_len(self.body.packet_type(), self.is_long()) + self.options.as_octets().len().next_multiple_of(4)
     }
@@ -476,7 +476,7 @@ impl<'a> Repr<'a> {
     /// Writes the header of a packet, its options and their padding included. The checksum is left at zero:
     /// [`Packet::fill_checksum`] computes it, once addresses and payload are known.
     ///
-    /// Panics if the header has more than 1020 octets.
+    /// Panics if the header has more than 1020 bytes.
     pub fn emit<T: AsRef<[u8]> + AsMut<[u8]>>(&self, packet: &mut Packet<T>) {
         let header = self.buffer_len();
         assert!(header <= MAX_HEADER_LEN, "a DCCP header has at most 1020 octets");

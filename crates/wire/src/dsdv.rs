@@ -16,18 +16,18 @@ const LAYER: Layer = Layer("DSDV");
 
 /// UDP port, source and destination: `manet` (RFC 5498, 6), as in ns-3.
 pub const PORT: u16 = 269;
-/// Length of all that stands before the entries, in octets.
+/// Length of all that stands before the entries, in bytes.
 pub const HEADER_LEN: usize = 11;
-/// Length of an entry, in octets.
+/// Length of an entry, in bytes.
 pub const ENTRY_LEN: usize = 12;
 /// The metric of a destination that can't be reached.
 pub const INFINITE: u32 = u32::MAX;
 
 /// First of the message types for experiments (RFC 5444, 6.2).
 const MESSAGE_TYPE: u8 = 224;
-/// No optional field in the header of the message, and addresses of four octets (RFC 5444, 5.2).
+/// No optional field in the header of the message, and addresses of four bytes (RFC 5444, 5.2).
 const MESSAGE_FLAGS: u8 = 0x03;
-/// The TLV has a value, and its length takes two octets (RFC 5444, 5.4.1).
+/// The TLV has a value, and its length takes two bytes (RFC 5444, 5.4.1).
 const TLV_FLAGS: u8 = 0x18;
 
 mod field {
@@ -74,7 +74,7 @@ code_points! {
 /// +---------------------------------------------------------------+
 /// ```
 ///
-/// Most significant octet first. Message size counts from the type on, TLVs length from the kind on, length from the entries
+/// Most significant byte first. Message size counts from the type on, TLVs length from the kind on, length from the entries
 /// on; all three reach to the end of the datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet<T: AsRef<[u8]>> {
@@ -88,7 +88,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
 
     /// A view on `buffer`, which holds the whole payload of a UDP datagram. The frame must be right; of the entries only the
-    /// number of octets is looked at.
+    /// number of bytes is looked at.
     pub fn new_checked(buffer: T) -> Result<Self, ParseError> {
         let octets = buffer.as_ref();
         LAYER.require(octets.len() >= HEADER_LEN, "length of the buffer", 0, octets.len(), "at least 11")?;
@@ -154,7 +154,7 @@ impl Repr {
         Ok(Self { kind: packet.kind(), entries: (length / ENTRY_LEN) as u16 })
     }
 
-    /// Length of what stands before the entries, in octets.
+    /// Length of what stands before the entries, in bytes.
     pub fn buffer_len(&self) -> usize {
         HEADER_LEN
     }
@@ -187,7 +187,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The meaning of the octets of an entry that stands at `offset`. Panics unless there are 12.
+    /// The meaning of the bytes of an entry that stands at `offset`. Panics unless there are 12.
     fn parse(octets: &[u8], offset: usize) -> Result<Self, ParseError> {
         let [destination, metric, sequence] = [0, 4, 8].map(|at| u32::from_be_bytes(array(octets, at)));
         let address = Ipv4Addr::from_bits(destination);

@@ -1,7 +1,7 @@
 //! The DSR Options header of dynamic source routing (RFC 4728, 6), without the flow state extension.
 //!
 //! The header stands between the IP header and the data, or makes up the whole of a packet that has none. It is a fixed portion
-//! of four octets and a list of [options](DsrOption), which are read one by one, in place: a list has no meaning of its own that
+//! of four bytes and a list of [options](DsrOption), which are read one by one, in place: a list has no meaning of its own that
 //! would have to be stored.
 //!
 //! [`Repr::emit`] panics if the options exceed what their length fields can tell; [`MAX_ADDRESSES_OF_REQUEST`],
@@ -24,7 +24,7 @@ use crate::ipv4::Protocol;
 
 const LAYER: Layer = Layer("DSR");
 
-/// Length of the fixed portion, in octets (RFC 4728, 6.1).
+/// Length of the fixed portion, in bytes (RFC 4728, 6.1).
 pub(crate) const FIXED_LEN: usize = 4;
 
 mod field {
@@ -33,7 +33,7 @@ mod field {
     pub(super) const PAYLOAD_LENGTH: usize = 2;
 }
 
-/// The flag of a DSR Flow State header, in the octet that it shares with the reserved bits (RFC 4728, 6.1 and 7.1).
+/// The flag of a DSR Flow State header, in the byte that it shares with the reserved bits (RFC 4728, 6.1 and 7.1).
 const FLOW_STATE: u8 = 0x80;
 
 /// A view on a DSR Options header and what follows it.
@@ -48,7 +48,7 @@ const FLOW_STATE: u8 = 0x80;
 /// +---------------------------------------------------------------+
 /// ```
 ///
-/// RFC 4728, 6.1. Most significant octet first. The payload length is that of the options.
+/// RFC 4728, 6.1. Most significant byte first. The payload length is that of the options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet<T: AsRef<[u8]>> {
     buffer: T,
@@ -91,12 +91,12 @@ impl<T: AsRef<[u8]>> Packet<T> {
         self.buffer.as_ref()[field::FLAGS] & FLOW_STATE != 0
     }
 
-    /// Length of the options, in octets.
+    /// Length of the options, in bytes.
     pub(crate) fn payload_length(&self) -> usize {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::PAYLOAD_LENGTH)).into()
     }
 
-    /// Length of the header with its options, in octets.
+    /// Length of the header with its options, in bytes.
     pub fn header_len(&self) -> usize {
         FIXED_LEN + self.payload_length()
     }
@@ -119,7 +119,7 @@ impl<'a, T: AsRef<[u8]> + ?Sized> Packet<&'a T> {
 pub struct Repr<'a> {
     /// What follows the header; [`Protocol::NoNextHeader`] if nothing does.
     pub next_header: Protocol,
-    /// The options in their order. Padding up to a multiple of 4 octets is added where something follows.
+    /// The options in their order. Padding up to a multiple of 4 bytes is added where something follows.
     pub options: &'a [DsrOption<'a>],
 }
 
@@ -128,7 +128,7 @@ impl Repr<'_> {
         self.options.iter().map(DsrOption::buffer_len).sum()
     }
 
-    /// Length of the header with options and padding, in octets.
+    /// Length of the header with options and padding, in bytes.
     pub fn buffer_len(&self) -> usize {
         let options = self.options_len();
         // RFC 4728, 6: what follows stays aligned.
@@ -136,7 +136,7 @@ impl Repr<'_> {
         FIXED_LEN + if is_last { options } else { options.next_multiple_of(4) }
     }
 
-    /// Writes the header. Panics if the options are longer than 65535 octets together, or one of them than 255.
+    /// Writes the header. Panics if the options are longer than 65535 bytes together, or one of them than 255.
     pub fn emit<T: AsRef<[u8]> + AsMut<[u8]>>(&self, packet: &mut Packet<T>) {
         let length = self.buffer_len();
         let octets = &mut packet.buffer.as_mut()[..length];

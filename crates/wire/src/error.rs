@@ -1,4 +1,4 @@
-/// Octets that are not what their format says.
+/// Bytes that are not what their format says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{layer}: {field} at octet {offset} is {value}, should be {expected}")]
 pub struct ParseError {
@@ -6,7 +6,7 @@ pub struct ParseError {
     pub layer: &'static str,
     /// The field, by the name that the format's standard gives it.
     pub field: &'static str,
-    /// Where the field begins, in octets from the start of the layer's own header.
+    /// Where the field begins, in bytes from the start of the layer's own header.
     pub offset: usize,
     /// What the field holds.
     pub value: u64,

@@ -7,9 +7,9 @@ use crate::{MacAddress, ParseError};
 
 const LAYER: Layer = Layer("Ethernet");
 
-/// Length of the header, in octets.
+/// Length of the header, in bytes.
 pub const HEADER_LEN: usize = 14;
-/// Length of the longest IP datagram that a frame carries, in octets (RFC 894).
+/// Length of the longest IP datagram that a frame carries, in bytes (RFC 894).
 pub const MTU: u32 = 1_500;
 
 /// Smaller numbers in the place of the EtherType are lengths (IEEE Std 802.3-2018, 3.2.6).
@@ -37,7 +37,7 @@ mod field {
 /// +-------------------------------+
 /// ```
 ///
-/// IEEE Std 802.3-2018, 3.1.1, without preamble and frame check sequence. Most significant octet first.
+/// IEEE Std 802.3-2018, 3.1.1, without preamble and frame check sequence. Most significant byte first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet<T: AsRef<[u8]>> {
     buffer: T,
@@ -96,7 +96,7 @@ impl Repr {
         Ok(Self { destination: packet.destination(), source: packet.source(), ether_type: told.into() })
     }
 
-    /// Length of the header, in octets.
+    /// Length of the header, in bytes.
     pub fn buffer_len(&self) -> usize {
         HEADER_LEN
     }

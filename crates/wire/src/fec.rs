@@ -12,9 +12,9 @@ use crate::error::Layer;
 
 const LAYER: Layer = Layer("FEC");
 
-/// Length of either payload ID, in octets.
+/// Length of either payload ID, in bytes.
 pub const PAYLOAD_ID_LEN: usize = 6;
-/// Length of what stands before the ADU in its information, in octets.
+/// Length of what stands before the ADU in its information, in bytes.
 pub const INFORMATION_LEN: usize = 3;
 /// Most symbols of a block, source and repair together: as many as the field has elements other than zero.
 pub const MAX_SYMBOLS: usize = 255;
@@ -41,7 +41,7 @@ mod field {
 /// +-------------------------------+
 /// ```
 ///
-/// RFC 6865, for symbols of 8 bits. Most significant octet first.
+/// RFC 6865, for symbols of 8 bits. Most significant byte first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PayloadId<T: AsRef<[u8]>> {
     buffer: T,
@@ -102,7 +102,7 @@ impl Repr {
         self.symbol < self.source_block_length
     }
 
-    /// Length of a payload ID, in octets.
+    /// Length of a payload ID, in bytes.
     pub fn buffer_len(&self) -> usize {
         PAYLOAD_ID_LEN
     }
@@ -137,7 +137,7 @@ pub fn parse_repair(packet: &[u8]) -> Result<(Repr, &[u8]), ParseError> {
     Ok((repr, symbol))
 }
 
-/// The information on an ADU, without the zeros behind it. Panics if the ADU has more than 65535 octets.
+/// The information on an ADU, without the zeros behind it. Panics if the ADU has more than 65535 bytes.
 ///
 /// ```text
 /// +---------------+-------------------------------+----------------

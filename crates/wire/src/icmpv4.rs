@@ -11,7 +11,7 @@ const LAYER: Layer = Layer("ICMP");
 
 /// The protocol number ("Assigned internet protocol numbers", IANA).
 pub const PROTOCOL: u8 = 1;
-/// Length of the header of an echo message, in octets.
+/// Length of the header of an echo message, in bytes.
 pub const HEADER_LEN: usize = 8;
 
 const ECHO_REPLY: u8 = 0;
@@ -20,7 +20,7 @@ const ECHO: u8 = 8;
 const TIME_EXCEEDED: u8 = 11;
 /// A question for the time, which like echo is no error (RFC 792, "Timestamp or Timestamp Reply Message").
 const TIMESTAMP: u8 = 13;
-/// Octets behind the header that an error repeats of the packet that it is about (RFC 792).
+/// Bytes behind the header that an error repeats of the packet that it is about (RFC 792).
 const REPEATED: usize = 8;
 
 mod field {
@@ -43,7 +43,7 @@ mod field {
 /// +-------------------------------+-------------------------------+
 /// ```
 ///
-/// RFC 792. Most significant octet first.
+/// RFC 792. Most significant byte first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet<T: AsRef<[u8]>> {
     buffer: T,
@@ -115,7 +115,7 @@ impl Repr {
         Ok(Self { is_reply: kind == ECHO_REPLY, identifier: packet.identifier(), sequence: packet.sequence() })
     }
 
-    /// Length of the header, in octets.
+    /// Length of the header, in bytes.
     pub fn buffer_len(&self) -> usize {
         HEADER_LEN
     }
@@ -186,7 +186,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A packet of 12 octets behind its header.
+    /// A packet of 12 bytes behind its header.
     fn packet(destination: [u8; 4], protocol: Protocol, fragment_offset: u16) -> Vec<u8> {
         let repr = ipv4::Repr {
             type_of_service: 0,

@@ -1,4 +1,4 @@
-//! Frames of IEEE 802.11 (IEEE Std 802.11-2020, clause 9), least significant octet first.
+//! Frames of IEEE 802.11 (IEEE Std 802.11-2020, clause 9), least significant byte first.
 //!
 //! A frame here is without its frame check sequence: [`fcs`] checks and strips it, or appends it.
 
@@ -24,7 +24,7 @@ mod field {
     pub(super) const ADDRESS_4: usize = 24;
 }
 
-/// Lengths of headers, in octets (9.2.3, 9.3.1.2, 9.3.1.3, 9.3.1.4, 9.3.2.1, 9.3.3.1).
+/// Lengths of headers, in bytes (9.2.3, 9.3.1.2, 9.3.1.3, 9.3.1.4, 9.3.2.1, 9.3.3.1).
 const ONE_ADDRESS_LEN: usize = 10;
 const TWO_ADDRESSES_LEN: usize = 16;
 const THREE_ADDRESSES_LEN: usize = 24;
@@ -112,7 +112,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         u16::from_le_bytes(array(self.buffer.as_ref(), field::DURATION))
     }
 
-    /// Length of the header, in octets.
+    /// Length of the header, in bytes.
     pub(crate) fn header_len(&self) -> usize {
         Shape::of(self.frame_control()).header_len()
     }
@@ -410,7 +410,7 @@ impl Repr {
         }
     }
 
-    /// Length of the header, in octets. The body comes behind it, and the frame check sequence behind that.
+    /// Length of the header, in bytes. The body comes behind it, and the frame check sequence behind that.
     pub fn buffer_len(&self) -> usize {
         match self {
             Self::Unknown { .. } => ONE_ADDRESS_LEN,

@@ -10,7 +10,7 @@ use crate::error::Layer;
 
 const LAYER: Layer = Layer("IPv4");
 
-/// Length of a header without options, in octets (RFC 791, 3.1).
+/// Length of a header without options, in bytes (RFC 791, 3.1).
 pub const HEADER_LEN: usize = 20;
 
 code_points! {
@@ -48,7 +48,7 @@ mod field {
 /// Flags, in the word that they share with the fragment offset (RFC 791, 3.1).
 const DONT_FRAGMENT: u16 = 0x4000;
 const MORE_FRAGMENTS: u16 = 0x2000;
-/// The fragment offset, in units of 8 octets.
+/// The fragment offset, in units of 8 bytes.
 const FRAGMENT_OFFSET: u16 = 0x1fff;
 
 /// A view on an IPv4 header, its options and its payload.
@@ -71,7 +71,7 @@ const FRAGMENT_OFFSET: u16 = 0x1fff;
 /// +---------------------------------------------------------------+
 /// ```
 ///
-/// RFC 791, 3.1. Most significant octet first. Octets of the buffer beyond the total length are no part of the datagram.
+/// RFC 791, 3.1. Most significant byte first. Bytes of the buffer beyond the total length are no part of the datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet<T: AsRef<[u8]>> {
     buffer: T,
@@ -102,7 +102,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         self.buffer.as_ref()[field::VERSION_IHL] >> 4
     }
 
-    /// Length of the header with its options, in octets.
+    /// Length of the header with its options, in bytes.
     pub fn header_len(&self) -> usize {
         usize::from(self.buffer.as_ref()[field::VERSION_IHL] & 0x0f) * 4
     }
@@ -112,7 +112,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         self.buffer.as_ref()[field::TYPE_OF_SERVICE]
     }
 
-    /// Length of header and payload, in octets.
+    /// Length of header and payload, in bytes.
     pub(crate) fn total_len(&self) -> usize {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::TOTAL_LENGTH)).into()
     }
@@ -136,7 +136,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         self.flags_fragment_offset() & MORE_FRAGMENTS != 0
     }
 
-    /// Where the payload belongs in that of the whole datagram, in octets: a multiple of 8, at most 65528.
+    /// Where the payload belongs in that of the whole datagram, in bytes: a multiple of 8, at most 65528.
     pub fn fragment_offset(&self) -> u16 {
         (self.flags_fragment_offset() & FRAGMENT_OFFSET) * 8
     }
@@ -210,7 +210,7 @@ pub struct Repr {
     pub dont_fragment: bool,
     /// Whether fragments with higher offsets exist.
     pub more_fragments: bool,
-    /// Where the payload belongs in that of the whole datagram, in octets: a multiple of 8, at most 65528.
+    /// Where the payload belongs in that of the whole datagram, in bytes: a multiple of 8, at most 65528.
     pub fragment_offset: u16,
     /// How many more hops the datagram may take.
     pub time_to_live: u8,
@@ -220,7 +220,7 @@ pub struct Repr {
     pub source: Ipv4Addr,
     /// The receiver.
     pub destination: Ipv4Addr,
-    /// Length of the payload, in octets: at most 65515.
+    /// Length of the payload, in bytes: at most 65515.
     pub payload_len: u16,
 }
 
@@ -243,7 +243,7 @@ impl Repr {
         })
     }
 
-    /// Length of the header, in octets.
+    /// Length of the header, in bytes.
     pub fn buffer_len(&self) -> usize {
         HEADER_LEN
     }
@@ -273,12 +273,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// From tcpdump's capture mptcp-v1: an answer to a SYN, without its payload of 52 octets.
+    /// From tcpdump's capture mptcp-v1: an answer to a SYN, without its payload of 52 bytes.
     const DONT_FRAGMENT_TCP: [u8; 20] = [
         0x45, 0x00, 0x00, 0x48, 0x00, 0x00, 0x40, 0x00, 0x40, 0x06, 0x23, 0xaf, 0x0a, 0x00, 0x02, 0x01, 0x0a, 0x00,
         0x01, 0x01,
     ];
-    /// From tcpdump's capture OLSRv1_HNA_sgw_1: to all neighbours, one hop, without its payload of 80 octets.
+    /// From tcpdump's capture OLSRv1_HNA_sgw_1: to all neighbours, one hop, without its payload of 80 bytes.
     const ONE_HOP_UDP: [u8; 20] = [
         0x45, 0x10, 0x00, 0x64, 0x62, 0x9d, 0x40, 0x00, 0x01, 0x11, 0xba, 0xe2, 0xac, 0x1d, 0xaf, 0xdc, 0xff, 0xff,
         0xff, 0xff,

@@ -82,15 +82,15 @@
 //! # What may panic
 //!
 //! * `Packet::new_unchecked` never panics, but accessors on the view that it returns panic if the buffer is too short.
-//! * `Packet::new_checked` never panics, whatever the octets. No accessor on the view that it returns panics, as long as
+//! * `Packet::new_checked` never panics, whatever the bytes. No accessor on the view that it returns panics, as long as
 //!   the buffer isn't changed through the setters.
 //! * `Repr::parse` never panics on a view from `new_checked`; it returns a [`ParseError`] that names the field, where it
 //!   stands, and what it holds.
 //! * `Repr::buffer_len` never panics.
 //! * `Repr::emit` and the setters of a view panic if the buffer is too short. [`ipv4::Repr::emit`], [`udp::Repr::emit`],
-//!   [`tcp::Repr::emit`] and [`dccp::Packet::fill_checksum`] also panic if the packet would not fit into 65535 octets,
+//!   [`tcp::Repr::emit`] and [`dccp::Packet::fill_checksum`] also panic if the packet would not fit into 65535 bytes,
 //!   [`dccp::Repr::emit`] if the header would not fit into 1020, and [`dsr::Repr::emit`] if a list is longer than its length
-//!   field can tell, [`fec::information`] if an ADU has more than 65535 octets. They accept every other value: numbers wider
+//!   field can tell, [`fec::information`] if an ADU has more than 65535 bytes. They accept every other value: numbers wider
 //!   than their field on the wire are cut to it.
 //!
 //! # Values without a name

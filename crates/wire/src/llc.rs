@@ -48,7 +48,7 @@ const UNNUMBERED_INFORMATION: u8 = 0x03;
 /// +-------------------------------+-------------------------------+
 /// ```
 ///
-/// RFC 1042, "Header Format". Most significant octet first.
+/// RFC 1042, "Header Format". Most significant byte first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet<T: AsRef<[u8]>> {
     buffer: T,
@@ -125,7 +125,7 @@ impl Repr {
         Ok(Self { organisation: packet.organisation(), ether_type: packet.ether_type() })
     }
 
-    /// Length of the header, in octets.
+    /// Length of the header, in bytes.
     pub fn buffer_len(&self) -> usize {
         field::END
     }

@@ -6,9 +6,9 @@ use crate::error::Layer;
 
 const LAYER: Layer = Layer("MPEG-TS");
 
-/// Length of a packet, in octets (2.4.3.2).
+/// Length of a packet, in bytes (2.4.3.2).
 pub const PACKET_LEN: usize = 188;
-/// The first octet of every packet (2.4.3.3).
+/// The first byte of every packet (2.4.3.3).
 pub const SYNC: u8 = 0x47;
 /// Ticks of the program clock in a second (2.4.2.1).
 pub const CLOCK_RATE: u64 = 27_000_000;
@@ -97,7 +97,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         if has { octets[field::ADAPTATION_FLAGS] } else { 0 }
     }
 
-    /// Whether the clock, or the continuity counter, starts anew.
+    /// Whether the clock, or the continuity counter, starts again.
     pub fn is_discontinuous(&self) -> bool {
         self.adaptation() & DISCONTINUITY != 0
     }

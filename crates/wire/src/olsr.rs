@@ -26,12 +26,12 @@ const LAYER: Layer = Layer("OLSR");
 
 /// UDP port, source and destination (RFC 3626, 3.1).
 pub const PORT: u16 = 698;
-/// Length of the header of a packet, in octets (RFC 3626, 3.3).
+/// Length of the header of a packet, in bytes (RFC 3626, 3.3).
 pub const HEADER_LEN: usize = 4;
-/// Length of the header of a message, in octets (RFC 3626, 3.3).
+/// Length of the header of a message, in bytes (RFC 3626, 3.3).
 pub const MESSAGE_HEADER_LEN: usize = 12;
 
-/// Length of an address of IPv4, in octets.
+/// Length of an address of IPv4, in bytes.
 const ADDRESS_LEN: usize = 4;
 
 mod field {
@@ -50,7 +50,7 @@ mod field {
 /// |                           Messages                            :
 /// ```
 ///
-/// RFC 3626, 3.3. Most significant octet first. Octets of the buffer beyond the length are no part of the packet.
+/// RFC 3626, 3.3. Most significant byte first. Bytes of the buffer beyond the length are no part of the packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet<T: AsRef<[u8]>> {
     buffer: T,
@@ -74,7 +74,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         Ok(packet)
     }
 
-    /// Length of the packet, in octets.
+    /// Length of the packet, in bytes.
     pub(crate) fn length(&self) -> usize {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::LENGTH)).into()
     }
@@ -95,7 +95,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
 pub struct Repr {
     /// Number of the packet among those that the sender's interface has sent.
     pub sequence: u16,
-    /// Length of the messages together, in octets: at most 65531.
+    /// Length of the messages together, in bytes: at most 65531.
     pub payload_len: u16,
 }
 
@@ -105,7 +105,7 @@ impl Repr {
         Ok(Self { sequence: packet.sequence(), payload_len: (packet.length() - HEADER_LEN) as u16 })
     }
 
-    /// Length of the header, in octets.
+    /// Length of the header, in bytes.
     pub fn buffer_len(&self) -> usize {
         HEADER_LEN
     }
@@ -123,7 +123,7 @@ impl Repr {
 pub struct Addresses<'a>(&'a [u8]);
 
 impl<'a> Addresses<'a> {
-    /// The addresses in `octets`, which stand `offset` octets into their message.
+    /// The addresses in `octets`, which stand `offset` bytes into their message.
     fn new(octets: &'a [u8], offset: usize, field: &'static str) -> Result<Self, ParseError> {
         let whole = octets.len().is_multiple_of(ADDRESS_LEN);
         LAYER.require(whole, field, offset, octets.len(), "a multiple of 4 octets")?;

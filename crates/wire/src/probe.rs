@@ -2,7 +2,7 @@
 //!
 //! A unit is one datagram over UDP, and stands behind the one before it over TCP. Its length counts all of it, so that a unit
 //! of some size is as long on the wire as one of the simulator. When it was sent stands at its end: a unit has been written
-//! when its last octet has, and until then that field can be set anew.
+//! when its last byte has, and until then that field can be set again.
 
 use crate::ParseError;
 use crate::bytes::{array, put};
@@ -10,13 +10,13 @@ use crate::error::Layer;
 
 const LAYER: Layer = Layer("probe");
 
-/// What stands before the payload, in octets.
+/// What stands before the payload, in bytes.
 pub const HEADER_LEN: usize = 24;
-/// What stands behind the payload, in octets.
+/// What stands behind the payload, in bytes.
 pub const TRAILER_LEN: usize = 8;
-/// The shortest unit: one without payload, in octets.
+/// The shortest unit: one without payload, in bytes.
 pub const MIN_LEN: usize = HEADER_LEN + TRAILER_LEN;
-/// The longest unit, in octets: a relay has to hold it.
+/// The longest unit, in bytes: a relay has to hold it.
 pub const MAX_LEN: usize = 1 << 20;
 
 /// `HP`.
@@ -32,7 +32,7 @@ mod field {
     pub(super) const SEQUENCE: usize = 16;
 }
 
-/// Length of the unit that a stream goes on with, whose next octets are `octets`; `None` as long as they are too few to tell.
+/// Length of the unit that a stream goes on with, whose next bytes are `octets`; `None` as long as they are too few to tell.
 ///
 /// # Errors
 ///
@@ -74,7 +74,7 @@ pub fn unit_len(octets: &[u8]) -> Result<Option<usize>, ParseError> {
 /// +---------------------------------------------------------------+
 /// ```
 ///
-/// Most significant octet first. The buffer is the unit.
+/// Most significant byte first. The buffer is the unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet<T: AsRef<[u8]>> {
     buffer: T,
@@ -136,7 +136,7 @@ pub struct Repr {
     pub sequence: u64,
     /// When it was sent, in nanoseconds of the sender's clock.
     pub sent: u64,
-    /// Octets between header and trailer; all of the unit has at most [`MAX_LEN`].
+    /// Bytes between header and trailer; all of the unit has at most [`MAX_LEN`].
     pub payload_len: usize,
 }
 
@@ -151,7 +151,7 @@ impl Repr {
         }
     }
 
-    /// Length of the unit, in octets: header, payload and trailer.
+    /// Length of the unit, in bytes: header, payload and trailer.
     pub fn buffer_len(&self) -> usize {
         MIN_LEN + self.payload_len
     }

@@ -11,7 +11,7 @@ pub use fields::{Field, Fields, Vendor};
 
 const LAYER: Layer = Layer("radiotap");
 
-/// The fixed part of the header with one word of present bits, in octets.
+/// The fixed part of the header with one word of present bits, in bytes.
 const FIXED_LEN: usize = 8;
 
 mod field {
@@ -55,7 +55,7 @@ impl Flags {
     pub const FRAGMENTATION: Self = Self(0x08);
     /// The frame check sequence stands behind the frame.
     pub const FCS_AT_END: Self = Self(0x10);
-    /// Padding brings the frame body to a multiple of 4 octets.
+    /// Padding brings the frame body to a multiple of 4 bytes.
     pub const DATA_PAD: Self = Self(0x20);
     /// The frame check sequence was wrong.
     pub const BAD_FCS: Self = Self(0x40);
@@ -110,7 +110,7 @@ pub struct Channel {
 /// +--------+--------+----------------+-----------------+- - - - - - -+----------+-------+
 /// ```
 ///
-/// radiotap.org, "Header". Least significant octet first. Each bit of a present word stands for a field. The fields come in the
+/// radiotap.org, "Header". Least significant byte first. Each bit of a present word stands for a field. The fields come in the
 /// order of their bits, each at a multiple of its alignment from the start of the header. Bit 31: another present word follows;
 /// bit 29: that one begins again with bit 0; bit 30: that one belongs to a vendor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,7 +147,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         self.buffer.as_ref()[field::VERSION]
     }
 
-    /// Length of the header with its fields, in octets.
+    /// Length of the header with its fields, in bytes.
     pub fn header_len(&self) -> usize {
         u16::from_le_bytes(array(self.buffer.as_ref(), field::LENGTH)).into()
     }
@@ -207,7 +207,7 @@ impl Repr {
         Ok(repr)
     }
 
-    /// Length of the header, in octets.
+    /// Length of the header, in bytes.
     pub fn buffer_len(&self) -> usize {
         self.encode().length
     }
@@ -241,7 +241,7 @@ impl Repr {
     }
 }
 
-/// Length of a header with every field of [`Repr`], in octets.
+/// Length of a header with every field of [`Repr`], in bytes.
 const HEADER_LEN: usize = FIXED_LEN + 8 + 1 + 1 + 4 + 1;
 
 /// A header on its way to the wire.

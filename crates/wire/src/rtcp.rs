@@ -6,13 +6,13 @@ use crate::error::Layer;
 
 const LAYER: Layer = Layer("RTCP");
 
-/// Length of a goodbye of one source without a reason, in octets.
+/// Length of a goodbye of one source without a reason, in bytes.
 pub(crate) const GOODBYE_LEN: usize = 8;
 /// Version 2, one source.
 const FLAGS: u8 = 0x81;
 const GOODBYE: u8 = 203;
 
-/// Whether a packet is of the control protocol, where it comes by the port of the media (RFC 5761, 4): its second octet is in
+/// Whether a packet is of the control protocol, where it comes by the port of the media (RFC 5761, 4): its second byte is in
 /// a range that payload types keep clear of.
 pub fn is_control(octets: &[u8]) -> bool {
     octets.first().is_some_and(|octet| octet >> 6 == 2)

@@ -6,13 +6,13 @@ use crate::error::Layer;
 
 const LAYER: Layer = Layer("RTP");
 
-/// Length of a header without contributing sources and extension, in octets (RFC 3550, 5.1).
+/// Length of a header without contributing sources and extension, in bytes (RFC 3550, 5.1).
 pub const HEADER_LEN: usize = 12;
 /// The most contributing sources: their count has 4 bits (RFC 3550, 5.1).
 pub(crate) const MAX_CONTRIBUTORS: usize = 15;
 /// The version of RFC 3550.
 const VERSION: u8 = 2;
-/// Octets before the words of an extension (RFC 3550, 5.3.1).
+/// Bytes before the words of an extension (RFC 3550, 5.3.1).
 const EXTENSION_HEADER_LEN: usize = 4;
 
 /// Service codes of RTP over DCCP, in which a connection carries sessions of one kind (RFC 5762, 5.2).
@@ -60,7 +60,7 @@ const MARKER: u8 = 0x80;
 /// +---------------------------------------------------------------+
 /// ```
 ///
-/// RFC 3550, 5.1 and 5.3.1. Most significant octet first. The buffer ends where the packet ends.
+/// RFC 3550, 5.1 and 5.3.1. Most significant byte first. The buffer ends where the packet ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet<T: AsRef<[u8]>> {
     buffer: T,
@@ -126,13 +126,13 @@ impl<T: AsRef<[u8]>> Packet<T> {
         u16::from_be_bytes(array(self.buffer.as_ref(), self.extension_at() + 2)).into()
     }
 
-    /// Length of the header with contributing sources and extension, in octets.
+    /// Length of the header with contributing sources and extension, in bytes.
     pub(crate) fn header_len(&self) -> usize {
         let extension = if self.has(EXTENSION) { EXTENSION_HEADER_LEN + 4 * self.extension_words() } else { 0 };
         self.extension_at() + extension
     }
 
-    /// Octets of padding at the end, the one that counts them included; 0 without padding.
+    /// Bytes of padding at the end, the one that counts them included; 0 without padding.
     pub fn padding_len(&self) -> usize {
         let octets = self.buffer.as_ref();
         if self.has(PADDING) { octets[octets.len() - 1].into() } else { 0 }
@@ -153,7 +153,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::SEQUENCE))
     }
 
-    /// When the first octet of the payload was sampled, by the clock of the payload type.
+    /// When the first byte of the payload was sampled, by the clock of the payload type.
     pub fn timestamp(&self) -> u32 {
         u32::from_be_bytes(array(self.buffer.as_ref(), field::TIMESTAMP))
     }
@@ -186,7 +186,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
 }
 
 impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
-    /// Writes `padding` octets of padding at the end of the buffer: zeros, and their number. Panics if there is no room for
+    /// Writes `padding` bytes of padding at the end of the buffer: zeros, and their number. Panics if there is no room for
     /// them, or if there are none.
     pub fn fill_padding(&mut self, padding: u8) {
         let octets = self.buffer.as_mut();
@@ -202,7 +202,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
 pub struct Extension<'a> {
     /// Told by the profile.
     pub profile: u16,
-    /// Whole words of 4 octets.
+    /// Whole words of 4 bytes.
     pub words: &'a [u8],
 }
 
@@ -242,7 +242,7 @@ pub struct Repr<'a> {
     pub payload_type: u8,
     /// Grows by one with each packet.
     pub sequence: u16,
-    /// When the first octet of the payload was sampled, by the clock of the payload type.
+    /// When the first byte of the payload was sampled, by the clock of the payload type.
     pub timestamp: u32,
     /// The synchronization source: who sends.
     pub source: u32,
@@ -250,9 +250,9 @@ pub struct Repr<'a> {
     pub contributors: Contributors,
     /// The extension. Of its words those are emitted that are whole, up to 65535.
     pub extension: Option<Extension<'a>>,
-    /// Length of the payload, in octets, padding left out.
+    /// Length of the payload, in bytes, padding left out.
     pub payload_len: usize,
-    /// Octets of padding behind the payload; 0: none.
+    /// Bytes of padding behind the payload; 0: none.
     pub padding_len: u8,
 }
 
@@ -285,7 +285,7 @@ impl<'a> Repr<'a> {
         })
     }
 
-    /// Length of the header, in octets.
+    /// Length of the header, in bytes.
     pub fn buffer_len(&self) -> usize {
         let extension = self.words().map_or(0, |words| EXTENSION_HEADER_LEN + words.len());
         HEADER_LEN + 4 * self.contributors.as_slice().len() + extension

@@ -16,7 +16,7 @@ pub use options::{OptionKind, Options, RawOption, RawOptions, SackBlock, SackBlo
 
 const LAYER: Layer = Layer("TCP");
 
-/// Length of a header without options, in octets (RFC 9293, 3.1).
+/// Length of a header without options, in bytes (RFC 9293, 3.1).
 pub const HEADER_LEN: usize = 20;
 
 mod field {
@@ -111,7 +111,7 @@ impl fmt::Debug for Flags {
 /// +---------------------------------------------------------------+
 /// ```
 ///
-/// RFC 9293, 3.1. Most significant octet first. The buffer ends where the segment ends: the header does not tell its length.
+/// RFC 9293, 3.1. Most significant byte first. The buffer ends where the segment ends: the header does not tell its length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet<T: AsRef<[u8]>> {
     buffer: T,
@@ -147,17 +147,17 @@ impl<T: AsRef<[u8]>> Packet<T> {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::DESTINATION_PORT))
     }
 
-    /// Number of the first octet of the payload, or of the SYN.
+    /// Number of the first byte of the payload, or of the SYN.
     pub fn sequence(&self) -> u32 {
         u32::from_be_bytes(array(self.buffer.as_ref(), field::SEQUENCE))
     }
 
-    /// Number of the next octet expected from the other side, if [`Flags::ACK`] is set.
+    /// Number of the next byte expected from the other side, if [`Flags::ACK`] is set.
     pub fn acknowledgement(&self) -> u32 {
         u32::from_be_bytes(array(self.buffer.as_ref(), field::ACKNOWLEDGEMENT))
     }
 
-    /// Length of the header with its options, in octets.
+    /// Length of the header with its options, in bytes.
     pub(crate) fn header_len(&self) -> usize {
         usize::from(self.buffer.as_ref()[field::OFFSET_FLAGS] >> 4) * 4
     }
@@ -208,9 +208,9 @@ pub struct Repr {
     pub source_port: u16,
     /// The receiver's port.
     pub destination_port: u16,
-    /// Number of the first octet of the payload, or of the SYN.
+    /// Number of the first byte of the payload, or of the SYN.
     pub sequence: u32,
-    /// Number of the next octet expected from the other side, if [`Flags::ACK`] is set.
+    /// Number of the next byte expected from the other side, if [`Flags::ACK`] is set.
     pub acknowledgement: u32,
     /// The control bits.
     pub flags: Flags,
@@ -220,7 +220,7 @@ pub struct Repr {
     pub urgent: u16,
     /// The options.
     pub options: Options,
-    /// Length of the payload, in octets.
+    /// Length of the payload, in bytes.
     pub payload_len: u16,
 }
 
@@ -247,7 +247,7 @@ impl Repr {
         })
     }
 
-    /// Length of the header with its options, in octets.
+    /// Length of the header with its options, in bytes.
     pub fn buffer_len(&self) -> usize {
         HEADER_LEN + self.options.buffer_len()
     }
@@ -255,7 +255,7 @@ impl Repr {
     /// Writes the header of a segment between these addresses, its options and its checksum included.
     ///
     /// `payload` is what will follow; what it lacks up to `payload_len` counts as zeros. Panics if header and payload have
-    /// more than 65535 octets.
+    /// more than 65535 bytes.
     pub fn emit<T: AsRef<[u8]> + AsMut<[u8]>>(
         &self,
         packet: &mut Packet<T>,

@@ -10,7 +10,7 @@ use crate::ipv4::Protocol;
 
 const LAYER: Layer = Layer("UDP");
 
-/// Length of the header, in octets (RFC 768).
+/// Length of the header, in bytes (RFC 768).
 pub const HEADER_LEN: usize = 8;
 
 mod field {
@@ -32,7 +32,7 @@ mod field {
 /// +-------------------------------+-------------------------------+
 /// ```
 ///
-/// RFC 768, "Format". Most significant octet first. Octets of the buffer beyond the length are no part of the datagram.
+/// RFC 768, "Format". Most significant byte first. Bytes of the buffer beyond the length are no part of the datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet<T: AsRef<[u8]>> {
     buffer: T,
@@ -65,7 +65,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::DESTINATION_PORT))
     }
 
-    /// Length of header and payload, in octets.
+    /// Length of header and payload, in bytes.
     pub(crate) fn length(&self) -> usize {
         u16::from_be_bytes(array(self.buffer.as_ref(), field::LENGTH)).into()
     }
@@ -97,7 +97,7 @@ pub struct Repr {
     pub source_port: u16,
     /// The receiver's port.
     pub destination_port: u16,
-    /// Length of the payload, in octets: at most 65507 in IPv4.
+    /// Length of the payload, in bytes: at most 65507 in IPv4.
     pub payload_len: u16,
 }
 
@@ -118,7 +118,7 @@ impl Repr {
         })
     }
 
-    /// Length of the header, in octets.
+    /// Length of the header, in bytes.
     pub fn buffer_len(&self) -> usize {
         HEADER_LEN
     }

@@ -57,7 +57,7 @@ impl<'a> Link<'a> {
         Self { path, data: 0, departures: VecDeque::new() }
     }
 
-    /// A packet of `len` octets towards the receiver comes at `now`: what becomes of it, and when it arrives if it does.
+    /// A packet of `len` bytes towards the receiver comes at `now`: what becomes of it, and when it arrives if it does.
     pub(crate) fn accept(&mut self, len: usize, is_data: bool, now: Instant) -> (Fate, Instant) {
         let number = self.data;
         self.data += u64::from(is_data);

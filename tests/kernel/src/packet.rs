@@ -1,4 +1,4 @@
-//! Segments as octets, as the kernel wants them.
+//! Segments as bytes, as the kernel wants them.
 
 use std::net::SocketAddrV4;
 

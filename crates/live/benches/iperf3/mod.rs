@@ -34,7 +34,7 @@ pub(crate) fn run(near: Place<'_>, far: Place<'_>, arguments: &[&str]) -> Result
     Ok(document["end"].take())
 }
 
-/// As fast as it goes over UDP in datagrams of so many octets: what it says at the end, bits in a second that arrived, and the share
+/// As fast as it goes over UDP in datagrams of so many bytes: what it says at the end, bits in a second that arrived, and the share
 /// that did not.
 pub(crate) fn udp(near: Place<'_>, far: Place<'_>, size: &str) -> Result<(Value, [f64; 2]), Missing> {
     let end = run(near, far, &["-u", "-b", "0", "-l", size])?;

@@ -19,7 +19,7 @@ pub(super) struct RealNode {
     pub(super) address: Ipv4Addr,
     pub(super) interfaces: Vec<Interface>,
     pub(super) routes: Routes,
-    /// Largest IP packet in octets.
+    /// Largest IP packet in bytes.
     pub(super) mtu: u32,
 }
 

@@ -1,7 +1,7 @@
 //! Recordings: everything that real hosts sent into a run, with the instants, so that the run can be had again without them.
 //!
 //! A recording is text. Its first line is a JSON object that says what was run; each further one is a frame: the instant in
-//! nanoseconds, the index of the node, the place of the interface, and the octets of the Ethernet frame in hexadecimal. The last
+//! nanoseconds, the index of the node, the place of the interface, and the bytes of the Ethernet frame in hexadecimal. The last
 //! line says when the run ended, how many frames were delivered to real hosts, and the SHA-256 of those.
 
 use std::fs::{self, File, OpenOptions};

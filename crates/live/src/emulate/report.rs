@@ -57,7 +57,7 @@ impl Report<'_> {
     }
 }
 
-/// Conversations of which lines tell: those with the most octets. All are in the object.
+/// Conversations of which lines tell: those with the most bytes. All are in the object.
 const LINES: usize = 20;
 
 impl Report<'_> {

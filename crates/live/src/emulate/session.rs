@@ -19,11 +19,11 @@ pub(super) struct Input {
     pub(super) octets: Vec<u8>,
 }
 
-/// What has come out: equal for two sessions that delivered the same octets to the same interfaces at the same instants.
+/// What has come out: equal for two sessions that delivered the same bytes to the same interfaces at the same instants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Outputs {
     pub(super) frames: u64,
-    /// Hexadecimal SHA-256 of instants, nodes, interfaces, lengths and octets.
+    /// Hexadecimal SHA-256 of instants, nodes, interfaces, lengths and bytes.
     pub(super) digest: String,
 }
 

@@ -11,7 +11,7 @@ use super::{KEY_LEN, NetworkKey};
 
 /// Bits of a file's mode that open it to others than its owner.
 const OTHERS: u32 = 0o077;
-/// Longest file that is read, in octets: the digits, and room for white space around them.
+/// Longest file that is read, in bytes: the digits, and room for white space around them.
 const MAX_FILE: u64 = 256;
 
 /// Why there is no key.
@@ -77,7 +77,7 @@ pub(super) fn write_new(path: &Path, key: &NetworkKey) -> Result<(), KeyError> {
     })
 }
 
-/// The key that these octets spell.
+/// The key that these bytes spell.
 fn parse(contents: &[u8]) -> Result<NetworkKey, String> {
     if contents.len() as u64 > MAX_FILE {
         return Err(format!("it is longer than {MAX_FILE} octets"));

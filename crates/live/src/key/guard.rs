@@ -12,7 +12,7 @@
 //! | <------------------ B's 1: to A's 8, from 0 |  answers what A has asked: A knows B
 //! ```
 //!
-//! A proof lasts for [`PROOF`]; a sender that is heard is asked anew after half of it, while what it sends is taken. One whose proof
+//! A proof lasts for [`PROOF`]; a sender that is heard is asked again after half of it, while what it sends is taken. One whose proof
 //! has ended, as it was silent or did not answer, is asked like a new one, and what it sends waits. With the proof the counters
 //! that are taken move on, so that nothing is taken later than 63 s after it was sealed ([`PROOF`], and three times
 //! [`FRESHNESS`]), whoever has kept it in between.
@@ -30,22 +30,22 @@ use serde::Serialize;
 use super::window::Window;
 use super::{EPOCH_LEN, Epoch, NetworkKey, Purpose};
 
-/// Length of kind, epoch and counter, in octets.
+/// Length of kind, epoch and counter, in bytes.
 const HEADER_LEN: usize = 1 + EPOCH_LEN + 8;
-/// Length of a tag (RFC 8439, section 2.5), in octets.
+/// Length of a tag (RFC 8439, section 2.5), in bytes.
 const TAG_LEN: usize = 16;
-/// By how much a datagram is longer than what is in it, in octets.
+/// By how much a datagram is longer than what is in it, in bytes.
 pub const OVERHEAD: usize = HEADER_LEN + TAG_LEN;
 
 /// Kind of a datagram with something of its user in it.
 const DATA: u8 = 0x10;
 /// Kind of a datagram that makes its sender known. The upper half is the version of the format.
 const CONTROL: u8 = 0x11;
-/// Bit of the first octet of a control datagram: it asks who its receiver is.
+/// Bit of the first byte of a control datagram: it asks who its receiver is.
 const ASKS: u8 = 1;
 /// The same: it answers.
 const ANSWERS: u8 = 2;
-/// Length of what a control datagram says, in octets: the bits; epoch and counter of what it answers; the least counter that is
+/// Length of what a control datagram says, in bytes: the bits; epoch and counter of what it answers; the least counter that is
 /// new.
 const CONTROL_LEN: usize = 1 + EPOCH_LEN + 8 + 8;
 
@@ -55,7 +55,7 @@ const FRESHNESS: Duration = Duration::from_secs(1);
 /// A sender has shown that it lives for this time after the question that it has answered. Long enough that a protocol that says
 /// something each 15 s, as DSDV, is asked and answers while the last proof lasts.
 const PROOF: Duration = Duration::from_secs(60);
-/// A sender that is heard is asked anew after this time: what that costs is two datagrams.
+/// A sender that is heard is asked again after this time: what that costs is two datagrams.
 const RENEWAL: Duration = Duration::from_secs(30);
 /// A question is answered within this time or not at all: several of the longest usual round trips (see [`FRESHNESS`]).
 const ANSWER_LIMIT: Duration = Duration::from_secs(3);
@@ -68,7 +68,7 @@ const MAX_ASKED: usize = 1 << 6;
 
 /// Seals what one program sends, and opens what the others send to it.
 ///
-/// With each datagram goes what its receiver knows of it beside its octets (from where it came, for example), a `C`: one that has
+/// With each datagram goes what its receiver knows of it beside its bytes (from where it came, for example), a `C`: one that has
 /// waited comes back with its own.
 #[derive(Debug)]
 pub struct Guard<C> {
@@ -110,7 +110,7 @@ pub enum Refusal {
     /// It has not the form of one.
     #[error("{len} octets that are no sealed datagram")]
     Malformed {
-        /// Its length, in octets.
+        /// Its length, in bytes.
         len: usize,
     },
     /// Sealed with another key, or altered on the way.
@@ -133,7 +133,7 @@ struct Sender<C> {
     window: Window,
     /// When the question was asked that it has answered last.
     proved: Instant,
-    /// It is being asked anew.
+    /// It is being asked again.
     asked: Option<Asked<C>>,
 }
 
@@ -539,7 +539,7 @@ impl Control {
     }
 }
 
-/// The counter as a nonce (RFC 8439, section 2.3): four octets of zeros before it, as the key is for one sender alone.
+/// The counter as a nonce (RFC 8439, section 2.3): four bytes of zeros before it, as the key is for one sender alone.
 fn nonce(counter: u64) -> Nonce {
     let mut octets = [0; 12];
     octets[4..].copy_from_slice(&counter.to_be_bytes());
@@ -573,7 +573,7 @@ mod tests {
         datagram
     }
 
-    /// What `to` takes from a datagram: its octets and its context.
+    /// What `to` takes from a datagram: its bytes and its context.
     fn opened(to: &mut Peer, now: Instant, datagram: &[u8], context: u32) -> Result<Option<(Vec<u8>, u32)>, Refusal> {
         let mut payload = Vec::new();
         Ok(to.open(now, datagram, context, &mut payload)?.map(|context| (payload, context)))

@@ -38,9 +38,9 @@ use sha2::Sha256;
 pub use self::file::KeyError;
 pub use self::guard::{Counters, Guard, OVERHEAD, Refusal};
 
-/// Length of a network key, in octets: that of a key of ChaCha20 (RFC 8439, section 2.3).
+/// Length of a network key, in bytes: that of a key of ChaCha20 (RFC 8439, section 2.3).
 pub(crate) const KEY_LEN: usize = 32;
-/// Length of the name of an epoch, in octets: as long as what HKDF is to be salted with to be drawn at random without two ever
+/// Length of the name of an epoch, in bytes: as long as what HKDF is to be salted with to be drawn at random without two ever
 /// being the same.
 pub(crate) const EPOCH_LEN: usize = 16;
 
@@ -81,7 +81,7 @@ pub enum Purpose {
 pub struct NetworkKey([u8; KEY_LEN]);
 
 impl NetworkKey {
-    /// The key of these octets, which nobody else may be able to guess.
+    /// The key of these bytes, which nobody else may be able to guess.
     #[cfg(test)]
     pub(crate) const fn new(octets: [u8; KEY_LEN]) -> Self {
         Self(octets)

@@ -1,7 +1,7 @@
 //! How messages travel: as they are, or sealed with the network key.
 //!
 //! Sealed, what the IP header says of a message goes along inside, as protocols act on it, and nobody may change it on the way:
-//! source, destination and time to live, in nine octets before the message.
+//! source, destination and time to live, in nine bytes before the message.
 
 use std::net::Ipv4Addr;
 
@@ -13,9 +13,9 @@ use crate::key::{self, Counters, Guard, Refusal};
 /// UDP port of sealed messages, whatever the protocol: of those for private use (RFC 6335, section 6), so that nobody takes them
 /// for messages that can be read.
 pub(super) const SEALED_PORT: u16 = 60654;
-/// Length of what stands before a sealed message, in octets.
+/// Length of what stands before a sealed message, in bytes.
 const HEADER_LEN: usize = 9;
-/// By how much a sealed message is longer, in octets.
+/// By how much a sealed message is longer, in bytes.
 pub(super) const OVERHEAD: u32 = (key::OVERHEAD + HEADER_LEN) as u32;
 
 /// What seals messages, if there is a key.

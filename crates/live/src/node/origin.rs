@@ -17,7 +17,7 @@ pub(super) enum Origin {
     Error,
 }
 
-/// Flags of a TCP header (RFC 9293, section 3.1): their octet, and their bits in it.
+/// Flags of a TCP header (RFC 9293, section 3.1): their byte, and their bits in it.
 mod tcp {
     pub(super) const FLAGS: usize = 13;
     pub(super) const SYN: u8 = 0x02;

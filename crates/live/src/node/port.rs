@@ -15,11 +15,11 @@ use nix::sys::socket::{
 };
 use nix::{cmsg_space, libc};
 
-/// The longest datagram that is read, in octets.
+/// The longest datagram that is read, in bytes.
 const MAX_DATAGRAM: usize = 1 << 16;
 /// What is read of each packet that is seen: the longest IPv4 header, and the ports behind it.
 const SEEN: usize = 64;
-/// Room for packets that were not yet seen, in octets: about 1800 of Ethernet, each of which occupies 2304 in the kernel.
+/// Room for packets that were not yet seen, in bytes: about 1800 of Ethernet, each of which occupies 2304 in the kernel.
 const SIGHT_ROOM: usize = 4 << 20;
 /// Packets are looked at so often at the most: what a route's lifetime of seconds does not notice.
 const SIGHT_INTERVAL: Duration = Duration::from_millis(20);

@@ -72,7 +72,7 @@ impl Protocol {
         }
     }
 
-    /// A machine for the node with this address, on interfaces of this number whose packets have at most `mtu` octets. If
+    /// A machine for the node with this address, on interfaces of this number whose packets have at most `mtu` bytes. If
     /// others may still have routes over an earlier life of this node, `was_before`.
     ///
     /// Frames that are lost are noticed by the kernel's neighbour discovery alone, which takes seconds: so links are watched by

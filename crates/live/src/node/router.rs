@@ -478,7 +478,7 @@ pub(super) mod test {
 
     use super::*;
 
-    /// A packet with eight octets in it.
+    /// A packet with eight bytes in it.
     pub(in super::super) fn packet(source: Ipv4Addr, destination: Ipv4Addr, protocol: ipv4::Protocol) -> Vec<u8> {
         with_payload(source, destination, protocol, &[0; 8])
     }

@@ -17,7 +17,7 @@ use crate::key;
 const SOCKET: &[u8] = b"hopcast-node";
 /// For how long an answer is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The longest answer that is read, in octets: more than that of a router with all the routes and neighbours that it keeps. Any
+/// The longest answer that is read, in bytes: more than that of a router with all the routes and neighbours that it keeps. Any
 /// program of the host may have the name of the socket.
 const MAX_ANSWER: u64 = 1 << 26;
 

@@ -23,7 +23,7 @@ use netlink_sys::{Socket, SocketAddr};
 
 /// Groups of notices that are listened to (`linux/rtnetlink.h`): links, neighbours, IPv4 addresses, routes, rules.
 const GROUPS: [u32; 5] = [1, 3, 5, 7, 8];
-/// Room for notices, in octets: for thousands. Where it is full, notices are lost, and the loss is told ([`Event::Overrun`]).
+/// Room for notices, in bytes: for thousands. Where it is full, notices are lost, and the loss is told ([`Event::Overrun`]).
 const EVENT_ROOM: i32 = 1 << 20;
 
 /// A socket to the tables of the network namespace in which the thread that opened it was.
@@ -40,7 +40,7 @@ pub struct Link {
     pub index: u32,
     /// Its name.
     pub name: String,
-    /// Largest IP packet in octets.
+    /// Largest IP packet in bytes.
     pub mtu: u32,
     /// Whether it is switched on.
     pub is_up: bool,
@@ -55,7 +55,7 @@ pub struct Link {
 pub struct LinkChange {
     /// Switch it on or off.
     pub up: Option<bool>,
-    /// Largest IP packet in octets.
+    /// Largest IP packet in bytes.
     pub mtu: Option<u32>,
     /// Its Ethernet address.
     pub hardware: Option<MacAddress>,
@@ -553,7 +553,7 @@ fn rule_message(rule: &Rule) -> RuleMessage {
     message
 }
 
-/// The octet for a table in a header: a number that is too large for it stands in an attribute alone (`RT_TABLE_COMPAT`).
+/// The byte for a table in a header: a number that is too large for it stands in an attribute alone (`RT_TABLE_COMPAT`).
 fn table_octet(table: u32) -> u8 {
     u8::try_from(table).unwrap_or(252)
 }

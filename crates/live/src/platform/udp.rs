@@ -10,14 +10,14 @@ use nix::sys::socket::{
     ControlMessage, ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, sendmsg, setsockopt, sockopt,
 };
 
-/// Octets that the kernel may hold for a process that does not run: what 10 Gb/s bring in 25 ms, several turns of other
+/// Bytes that the kernel may hold for a process that does not run: what 10 Gb/s bring in 25 ms, several turns of other
 /// programs on the same core. Without privileges the kernel's own limit (`net.core.rmem_max`) is what there is.
 const RECEIVE_BUFFER: usize = 32 << 20;
-/// Octets that may wait in the kernel to leave. More would only make them older.
+/// Bytes that may wait in the kernel to leave. More would only make them older.
 const SEND_BUFFER: usize = 4 << 20;
-/// The longest UDP datagram, and so the most that one call moves, in octets.
+/// The longest UDP datagram, and so the most that one call moves, in bytes.
 const MAX_LEN: usize = 65_507;
-/// The most that one call brings, in octets.
+/// The most that one call brings, in bytes.
 const MOST_AT_ONCE: usize = 1 << 16;
 /// Most segments of one call (the kernel's UDP_MAX_SEGMENTS).
 const MAX_SEGMENTS: usize = 64;

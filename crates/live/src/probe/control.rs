@@ -22,7 +22,7 @@ pub(crate) const VERSION: u32 = 1;
 pub(crate) const ANSWER_TIME: Duration = Duration::from_secs(5);
 /// So long the hosts of the flows of one run may take to be ready, all together.
 pub(crate) const START_TIME: Duration = Duration::from_secs(120);
-/// No message takes more octets than that; the longest is a report with 1000 samples.
+/// No message takes more bytes than that; the longest is a report with 1000 samples.
 const MAX_LINE: usize = 1 << 18;
 
 /// What hosts say to each other.
@@ -91,11 +91,11 @@ pub struct Open {
     pub session: u64,
     /// What carries the units.
     pub protocol: Protocol,
-    /// Octets of a unit; the last may be shorter.
+    /// Bytes of a unit; the last may be shorter.
     pub size: u32,
-    /// Octets of all units.
+    /// Bytes of all units.
     pub bytes: u64,
-    /// Size of the sockets' buffers in octets; `None`: the system's default.
+    /// Size of the sockets' buffers in bytes; `None`: the system's default.
     pub socket_buffer: Option<u32>,
     /// The hosts still to come, the receiver last; none if who is asked is the receiver.
     pub path: Vec<String>,
@@ -124,7 +124,7 @@ pub struct Report {
 pub struct Samples {
     /// See above.
     pub doublings: u32,
-    /// Of each interval: octets that were read, units that were read, the sum of their delays in nanoseconds.
+    /// Of each interval: bytes that were read, units that were read, the sum of their delays in nanoseconds.
     pub intervals: Vec<[u64; 3]>,
 }
 

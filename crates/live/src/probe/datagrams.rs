@@ -8,7 +8,7 @@ use nix::sys::socket::{MsgFlags, MultiHeaders, recvmmsg, sendmmsg};
 
 /// The most datagrams of a call. More bring hardly anything: what a call costs is then shared by many.
 const MOST: usize = 64;
-/// The most octets of a call, so that those of one pass through the caches of a processor.
+/// The most bytes of a call, so that those of one pass through the caches of a processor.
 const MOST_OCTETS: usize = 1 << 18;
 
 /// Room for datagrams, and for what the system must know of them.
@@ -20,7 +20,7 @@ pub struct Datagrams {
 }
 
 impl Datagrams {
-    /// Room for datagrams of up to `room` octets each (at least 1).
+    /// Room for datagrams of up to `room` bytes each (at least 1).
     pub(crate) fn new(room: usize) -> Self {
         let count = (MOST_OCTETS / room).clamp(1, MOST);
         Self {

@@ -28,7 +28,7 @@ impl Protocol {
         }
     }
 
-    /// The longest unit, in octets: what a datagram of IPv4 leaves behind the headers of IP and UDP (RFC 791, RFC 768), or
+    /// The longest unit, in bytes: what a datagram of IPv4 leaves behind the headers of IP and UDP (RFC 791, RFC 768), or
     /// what a relay holds.
     fn longest_unit(self) -> u32 {
         match self {
@@ -37,7 +37,7 @@ impl Protocol {
         }
     }
 
-    /// Sees that units over it can have `size` octets, and that `bytes` octets are not too many of them.
+    /// Sees that units over it can have `size` bytes, and that `bytes` bytes are not too many of them.
     ///
     /// # Errors
     ///
@@ -89,13 +89,13 @@ pub struct FlowPlan {
     pub path: Vec<Host>,
     /// What carries it.
     pub protocol: Protocol,
-    /// Octets of a unit; the last may be shorter.
+    /// Bytes of a unit; the last may be shorter.
     pub size: u32,
     /// Between the return of one write and the start of the next, in nanoseconds.
     pub wait: u64,
-    /// Octets of all units.
+    /// Bytes of all units.
     pub bytes: u64,
-    /// Size of each socket's buffers in octets; `None`: the system's default.
+    /// Size of each socket's buffers in bytes; `None`: the system's default.
     pub socket_buffer: Option<u32>,
 }
 
@@ -387,7 +387,7 @@ impl Case {
     }
 }
 
-/// A size of units from its value in octets.
+/// A size of units from its value in bytes.
 ///
 /// # Errors
 ///
@@ -409,7 +409,7 @@ pub(crate) fn waiting(seconds: f64, key: &str) -> Result<u64, Wrong> {
     whole((seconds * 1e9).round(), key, Dimension::Time)
 }
 
-/// An amount in octets from its value.
+/// An amount in bytes from its value.
 ///
 /// # Errors
 ///
@@ -418,7 +418,7 @@ pub(crate) fn amount(octets: f64, key: &str) -> Result<u64, Wrong> {
     whole(octets, key, Dimension::Size)
 }
 
-/// The size of a buffer from its value in octets.
+/// The size of a buffer from its value in bytes.
 ///
 /// # Errors
 ///

@@ -283,7 +283,7 @@ fn series<'a>(reports: impl Iterator<Item = &'a Report>) -> RunSeries {
     series
 }
 
-/// User CPU seconds of this process, and its largest resident set in octets.
+/// User CPU seconds of this process, and its largest resident set in bytes.
 fn usage() -> (Option<f64>, Option<u64>) {
     let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else { return (None, None) };
     // getrusage(2) counts in kilobytes of 1024.

@@ -19,7 +19,7 @@ use crate::platform::signals::Signals;
 
 /// Send units along a path, and print what their receiver measured. Ctrl-C ends it early and prints what there is.
 ///
-/// A size is a number of octets or has a unit (B, kB, MB, KiB, MiB); a time has one (us, ms, s).
+/// A size is a number of bytes or has a unit (B, kB, MB, KiB, MiB); a time has one (us, ms, s).
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// The receiver, whose port is 47300 unless it is told.
@@ -28,13 +28,13 @@ pub(super) struct Arguments {
     /// The relays on the way, in their order.
     #[arg(long, value_name = "HOST[:PORT],…", value_delimiter = ',', requires = "to")]
     via: Vec<String>,
-    /// Octets of a unit, its header of 32 octets included: up to 65507 over UDP, up to 1 MiB over TCP.
+    /// Bytes of a unit, its header of 32 bytes included: up to 65507 over UDP, up to 1 MiB over TCP.
     #[arg(long, value_name = "SIZE", default_value = "1 kB", value_parser = size, allow_hyphen_values = true)]
     size: f64,
     /// From the return of one write to the start of the next; 0 s sends as much as the socket takes.
     #[arg(long, value_name = "TIME", default_value = "0 s", value_parser = time, allow_hyphen_values = true)]
     wait: f64,
-    /// Octets of all units.
+    /// Bytes of all units.
     #[arg(long, value_name = "SIZE", default_value = "10 MB", value_parser = size, allow_hyphen_values = true)]
     bytes: f64,
     /// What carries the units.

@@ -8,7 +8,7 @@ use super::control::{Open, Report, Samples};
 use super::plan::Protocol;
 
 /// A datagram that comes so many behind a newer one is a duplicate or late; before that, it is only not there yet. At the
-/// 1470 octets of a saturated link of 1 Gb/s, a third of a second.
+/// 1470 bytes of a saturated link of 1 Gb/s, a third of a second.
 const REORDERING: u64 = 1 << 15;
 
 /// The end of one flow. Times that it is handed are those of its host's clock; its own count from the flow's start.
@@ -63,7 +63,7 @@ impl Sink {
         self.start = Some(Start { at: i128::from(at) + i128::from(offset), offset });
     }
 
-    /// The clocks are known better, or anew.
+    /// The clocks are known better, or again.
     pub(crate) fn handle_offset(&mut self, offset: i64) {
         if let Some(start) = &mut self.start {
             start.offset = offset;
@@ -141,12 +141,12 @@ impl Sink {
         }
     }
 
-    /// Octets of a unit; the last is cut short.
+    /// Bytes of a unit; the last is cut short.
     fn len_of(&self, sequence: u64) -> u64 {
         (self.bytes - self.octets_before(sequence)).min(self.size)
     }
 
-    /// Octets of all units before one.
+    /// Bytes of all units before one.
     fn octets_before(&self, sequence: u64) -> u64 {
         (sequence * self.size).min(self.bytes)
     }

@@ -35,7 +35,7 @@ pub enum Output {
 }
 
 impl Input {
-    /// Any free port of the host of `local`, for `protocol`, with buffers of `buffer` octets.
+    /// Any free port of the host of `local`, for `protocol`, with buffers of `buffer` bytes.
     ///
     /// # Errors
     ///

@@ -21,7 +21,7 @@ use crate::platform::wait;
 const STALL: time::Duration = time::Duration::from_secs(30);
 /// Between two attempts where the way is missing or the interface's queue is full.
 const PAUSE: Duration = Duration::from_millis(1);
-/// Units are written to a stream together up to so many octets.
+/// Units are written to a stream together up to so many bytes.
 const STREAM_WRITE: usize = 1 << 18;
 
 /// How a source has ended.
@@ -205,7 +205,7 @@ impl Writer<'_> {
     }
 }
 
-/// Fills payloads with octets that no link can make shorter (Marsaglia, Journal of Statistical Software 8(14), 2003).
+/// Fills payloads with bytes that no link can make shorter (Marsaglia, Journal of Statistical Software 8(14), 2003).
 fn fill(octets: &mut [u8]) {
     let mut state = 88_172_645_463_325_252_u64;
     for chunk in octets.chunks_mut(size_of::<u64>()) {

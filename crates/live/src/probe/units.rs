@@ -18,12 +18,12 @@ pub struct Units {
 }
 
 impl Units {
-    /// For units of up to `size` octets.
+    /// For units of up to `size` bytes.
     pub(crate) fn new(size: usize) -> Self {
         Self { octets: vec![0; size.max(LEAST_ROOM)], start: 0, end: 0 }
     }
 
-    /// Reads once from `stream`; zero octets at its end. To be called when [`Self::poll_unit`] has no more.
+    /// Reads once from `stream`; zero bytes at its end. To be called when [`Self::poll_unit`] has no more.
     ///
     /// # Errors
     ///

@@ -24,7 +24,7 @@ use crate::address;
 use crate::failure::Failure;
 use crate::platform::wait;
 
-/// Octets that may wait for a slow reader: what a player that pauses for a minute leaves of a stream of 8 Mb/s.
+/// Bytes that may wait for a slow reader: what a player that pauses for a minute leaves of a stream of 8 Mb/s.
 const WAITING: usize = 60 << 20;
 /// Buffers that are kept for what comes next.
 const SPARE: usize = 64;
@@ -78,7 +78,7 @@ pub(super) fn parse_rung(text: &str) -> Result<(f64, PathBuf), String> {
     }
 }
 
-/// Octets to read: a file or a pipe.
+/// Bytes to read: a file or a pipe.
 #[derive(Debug)]
 pub(super) struct Input {
     file: File,
@@ -140,7 +140,7 @@ pub(super) struct Output {
     empty: Receiver<Vec<u8>>,
     /// Closed by the writer as it ends.
     ended: UnixStream,
-    /// Octets that have been handed over and not been written.
+    /// Bytes that have been handed over and not been written.
     waiting: Arc<AtomicUsize>,
     writer: Option<JoinHandle<io::Result<()>>>,
     pub(super) name: String,

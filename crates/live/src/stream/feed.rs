@@ -134,7 +134,7 @@ impl Feed {
         current.next.is_none() && current.reader.is_finished() && self.packetizer.packet().is_none()
     }
 
-    /// Octets that belonged to no packet.
+    /// Bytes that belonged to no packet.
     pub(super) fn skipped(&self) -> u64 {
         self.rungs.iter().map(|rung| rung.reader.skipped()).sum()
     }

@@ -30,7 +30,7 @@ pub(super) struct Media {
 pub struct MediaReport {
     /// What became of each RTP packet.
     pub packets: Counts,
-    /// Octets of the RTP packets that were delivered.
+    /// Bytes of the RTP packets that were delivered.
     pub octets: u64,
     /// Packets that forward error correction gave back, among those delivered or late.
     pub recovered: u64,

@@ -4,7 +4,7 @@
 //! | what | module |
 //! |---|---|
 //! | the two ends, as machines without sockets | `sender`, `receiver` |
-//! | what both agree upon | [`session`] |
+//! | what both agree on | [`session`] |
 //! | what is around datagrams: the network's key | `envelope` |
 //! | from payload to media in its order | `media`, `reorder` |
 //! | from an MPEG transport stream, or several, to RTP | `transport_stream`, `feed` |

@@ -1,12 +1,12 @@
-//! Octets that wait to be taken out.
+//! Bytes that wait to be taken out.
 
 use std::collections::VecDeque;
 
-/// Labelled octets in the order in which they came. Once it has grown, it allocates nothing.
+/// Labelled bytes in the order in which they came. Once it has grown, it allocates nothing.
 #[derive(Debug)]
 pub(super) struct Outbox<T> {
     octets: Vec<u8>,
-    /// Labels, and where the octets of each end.
+    /// Labels, and where the bytes of each end.
     entries: VecDeque<(T, usize)>,
     taken: usize,
 }

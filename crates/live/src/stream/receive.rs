@@ -24,7 +24,7 @@ use crate::platform::udp::UdpSocket;
 const STOP_LIMIT: Duration = Duration::from_millis(200);
 /// Calls between two looks at the clock, of up to 64 datagrams each.
 const CALLS: usize = 16;
-/// Octets that are handed to the output at once, if as much comes.
+/// Bytes that are handed to the output at once, if as much comes.
 const BATCH: usize = 64 << 10;
 
 /// Receive media from a sender.

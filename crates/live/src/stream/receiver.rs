@@ -47,7 +47,7 @@ impl Default for ReceiverConfig {
 /// What a receiver wants done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiverOutput<'a> {
-    /// Send these octets to this address, in a UDP datagram.
+    /// Send these bytes to this address, in a UDP datagram.
     Transmit(SocketAddr, &'a [u8]),
     /// An RTP packet, in its order, or one of RTCP.
     Deliver(&'a [u8]),
@@ -254,7 +254,7 @@ fn deliver(outbox: &mut Outbox<Label>, octets: &[u8]) {
 
 /// Over DCCP.
 impl Receiver {
-    /// Octets that were in a datagram; `false` if they are of no use.
+    /// Bytes that were in a datagram; `false` if they are of no use.
     fn handle_packet(&mut self, from: SocketAddr, octets: &[u8], now: Instant) -> bool {
         let Ok(view) = wire::Packet::new_checked(octets) else { return false };
         let port = view.source_port();
@@ -424,7 +424,7 @@ impl Receiver {
 
 /// Over UDP.
 impl Receiver {
-    /// Octets that were in a datagram; `false` if they are of no use.
+    /// Bytes that were in a datagram; `false` if they are of no use.
     fn handle_plain(&mut self, from: SocketAddr, octets: &[u8], now: Instant) -> bool {
         if rtcp::is_control(octets) {
             let said = rtcp::parse_goodbye(octets);

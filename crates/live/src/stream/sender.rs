@@ -18,7 +18,7 @@ use crate::key::Counters;
 const CAPACITY: usize = 192;
 /// The connection is offered what leaves within this time, so that a host that wakes up late finds what to make up for.
 const OFFERED: Duration = Duration::from_millis(2);
-/// A connection is asked for anew after this, so that Requests stay close together (RFC 4340, 8.1.1, lets their intervals grow
+/// A connection is asked for again after this, so that Requests stay close together (RFC 4340, 8.1.1, lets their intervals grow
 /// to 64 s) and a receiver that comes back is found within the third of them.
 const ATTEMPT: Duration = Duration::from_secs(8);
 /// How long a first connection is tried for (RFC 4340, 8.1.1).
@@ -64,7 +64,7 @@ pub fn correction(variant: Variant, source: u32, repair: u32) -> Result<fec::Con
 /// What a sender wants done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SenderOutput<'a> {
-    /// Send these octets to the peer, in a UDP datagram.
+    /// Send these bytes to the peer, in a UDP datagram.
     Transmit(&'a [u8]),
     /// The receiver has accepted the stream, for the first time or again.
     Connected,
@@ -93,7 +93,7 @@ pub struct SenderReport {
     pub packets_offered: u64,
     /// Packets with media or repair symbols that have left.
     pub packets_sent: u64,
-    /// Octets of their payload.
+    /// Bytes of their payload.
     pub octets_sent: u64,
     /// RTP packets that were dropped here: too old, too long, or no room.
     pub packets_dropped: u64,

@@ -1,4 +1,4 @@
-//! What both ends of a stream agree upon without a word.
+//! What both ends of a stream agree on without a word.
 
 use hopcast_protocols::time::Duration;
 use hopcast_protocols::transport::adtfrc;
@@ -20,9 +20,9 @@ pub(crate) const REPAIR_TYPE: u8 = 127;
 pub(crate) const TRANSPORT_STREAM_TYPE: u8 = 33;
 /// MPEG-TS packets in an RTP packet: as many as an Ethernet frame carries.
 pub(crate) const TRANSPORT_PACKETS: usize = 7;
-/// Length of the RTP packets of a transport stream, in octets.
+/// Length of the RTP packets of a transport stream, in bytes.
 pub const TRANSPORT_LEN: usize = rtp::HEADER_LEN + TRANSPORT_PACKETS * mpegts::PACKET_LEN;
-/// The longest RTP packet that is carried, in octets: what leaves room for the headers of DCCP, FEC and key in a UDP datagram
+/// The longest RTP packet that is carried, in bytes: what leaves room for the headers of DCCP, FEC and key in a UDP datagram
 /// of 65507.
 pub(crate) const MAX_PACKET: usize = 64_000;
 /// Five times the packets of a round trip (RFC 4340, 7.5.2), for 1 Gb/s in packets of [`TRANSPORT_LEN`] over 20 ms.

@@ -93,7 +93,7 @@ struct EventLine<'a> {
 pub(super) struct Display {
     json: bool,
     is_terminal: bool,
-    /// When the last line was shown, and octets until then.
+    /// When the last line was shown, and bytes until then.
     last: (Instant, u64),
 }
 
@@ -107,7 +107,7 @@ impl Display {
         self.last.0 + INTERVAL
     }
 
-    /// The rate since the last line, in bit/s, of a counter of octets.
+    /// The rate since the last line, in bit/s, of a counter of bytes.
     pub(super) fn rate(&mut self, octets: u64, now: Instant) -> f64 {
         let (at, before) = std::mem::replace(&mut self.last, (now, octets));
         let passed = now.saturating_since(at).as_secs_f64();

@@ -22,7 +22,7 @@ fn ms(n: u64) -> Instant {
     Instant::START + Duration::from_millis(n)
 }
 
-/// An RTP packet of payload type 33 with 100 octets of payload.
+/// An RTP packet of payload type 33 with 100 bytes of payload.
 fn packet(nth: u16) -> Vec<u8> {
     let repr = rtp::Repr {
         marker: false,
@@ -569,7 +569,7 @@ proptest! {
         }
     }
 
-    /// Octets of real packets, changed at will: nothing panics, and the stream comes to its end or is taken up anew.
+    /// Bytes of real packets, changed at will: nothing panics, and the stream comes to its end or is taken up again.
     #[test]
     fn damaged_packets_never_panic(damage in prop::collection::vec((0_usize..60, any::<u8>()), 1..40), seed in any::<u64>()) {
         let mut pair = Pair::new(config(Variant::Adtfrc), Variant::Adtfrc, |_, _| Some(Duration::ZERO));

@@ -1,4 +1,4 @@
-//! MPEG transport streams: from octets to RTP packets at their times.
+//! MPEG transport streams: from bytes to RTP packets at their times.
 
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_wire::mpegts::{CLOCK_MODULUS, CLOCK_RATE, PACKET_LEN, Packet, SYNC};
@@ -6,19 +6,19 @@ use hopcast_wire::rtp::{self, Contributors};
 
 use super::session::{TRANSPORT_LEN, TRANSPORT_STREAM_TYPE};
 
-/// Octets that are read ahead: 350 packets.
+/// Bytes that are read ahead: 350 packets.
 const AHEAD: usize = 64 << 10;
 /// A clock reference comes at least each 0.1 s (ISO/IEC 13818-1, 2.7.2); a jump of more than ten of them is a new clock.
 const LONGEST_STEP: u64 = CLOCK_RATE;
 
-/// Finds the packets in octets as they are read.
+/// Finds the packets in bytes as they are read.
 #[derive(Debug)]
 pub(super) struct Reader {
     buffer: Vec<u8>,
     start: usize,
     end: usize,
     ended: bool,
-    /// Octets that belonged to no packet.
+    /// Bytes that belonged to no packet.
     skipped: u64,
 }
 
@@ -47,7 +47,7 @@ impl Reader {
         self.ended && self.end - self.start < PACKET_LEN
     }
 
-    /// Octets that belonged to no packet so far, those behind the last packet included.
+    /// Bytes that belonged to no packet so far, those behind the last packet included.
     pub(super) fn skipped(&self) -> u64 {
         self.skipped + if self.is_finished() { (self.end - self.start) as u64 } else { 0 }
     }

@@ -3,19 +3,19 @@
 use super::Application;
 use crate::time::{Duration, Instant};
 
-/// Writes units of `size` octets, with `wait` between the return of one blocking write and the start of the next.
+/// Writes units of `size` bytes, with `wait` between the return of one blocking write and the start of the next.
 /// Without a wait it is a bulk transfer.
 #[derive(Clone, Debug)]
 pub struct AduSource {
     size: u32,
     wait: Duration,
-    /// Octets still to be written; `None`: without end.
+    /// Bytes still to be written; `None`: without end.
     left: Option<u64>,
     next: Instant,
 }
 
 impl AduSource {
-    /// From `start`, units of `size` octets (at least 1), `bytes` in all or without end. The last unit is cut short.
+    /// From `start`, units of `size` bytes (at least 1), `bytes` in all or without end. The last unit is cut short.
     pub fn new(start: Instant, size: u32, wait: Duration, bytes: Option<u64>) -> Self {
         Self { size: size.max(1), wait, left: bytes, next: start }
     }

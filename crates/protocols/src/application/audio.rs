@@ -12,7 +12,7 @@ pub struct AudioSource {
 }
 
 impl AudioSource {
-    /// From `start`, packets of `packet` octets so that the payload amounts to `rate` bit/s (see [`CbrSource::new`]); each
+    /// From `start`, packets of `packet` bytes so that the payload amounts to `rate` bit/s (see [`CbrSource::new`]); each
     /// is worth sending for less than `deadline` after it is written, or for ever.
     pub fn new(start: Instant, rate: f64, packet: u32, deadline: Option<Duration>) -> Self {
         Self { packets: CbrSource::new(start, rate, packet), deadline }
@@ -54,7 +54,7 @@ mod tests {
         Instant::from_nanos(millis * 1_000_000)
     }
 
-    /// 64 kb/s in packets of 160 octets: one each 20 ms.
+    /// 64 kb/s in packets of 160 bytes: one each 20 ms.
     #[test]
     fn each_packet_expires_after_its_deadline() {
         let mut source = AudioSource::new(ms(5), 64_000.0, 160, Some(Duration::from_millis(100)));

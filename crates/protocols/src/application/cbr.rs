@@ -31,14 +31,14 @@ impl Jitter {
 }
 
 impl CbrSource {
-    /// From `start`, packets of `packet` octets so that the payload amounts to `rate` bit/s.
+    /// From `start`, packets of `packet` bytes so that the payload amounts to `rate` bit/s.
     /// A rate that is not positive gives the first packet only; packets are never closer than 1 ns.
     pub fn new(start: Instant, rate: f64, packet: u32) -> Self {
         let interval = if rate > 0.0 { f64::from(packet) * 8.0 / rate } else { f64::INFINITY };
         Self { start, packet, interval: interval.max(1e-9), written: 0, jitter: None }
     }
 
-    /// The same, with each packet later than its even instant by up to `bound`, drawn evenly and for each packet anew. None overtakes
+    /// The same, with each packet later than its even instant by up to `bound`, drawn evenly and for each packet again. None overtakes
     /// another: what would be due before the packet before it is written with that one.
     #[must_use]
     pub fn with_jitter(mut self, bound: Duration, random: Stream) -> Self {

@@ -10,14 +10,14 @@ pub struct FileSource {
     write: u32,
     /// Between the end of a file and the start of the next; `None`: there is one.
     think: Option<Duration>,
-    /// Octets of this file still to be written.
+    /// Bytes of this file still to be written.
     left: u64,
     next: Instant,
     finished: u64,
 }
 
 impl FileSource {
-    /// From `start`, a file of `bytes` octets in writes of `write` (each at least 1), the last cut short. With `think`, the
+    /// From `start`, a file of `bytes` bytes in writes of `write` (each at least 1), the last cut short. With `think`, the
     /// next file begins so long after the last write of one has returned.
     pub fn new(start: Instant, bytes: u64, write: u32, think: Option<Duration>) -> Self {
         let bytes = bytes.max(1);

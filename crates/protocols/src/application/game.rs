@@ -14,7 +14,7 @@ pub enum GameModel {
     /// Färber's own.
     #[default]
     Faerber,
-    /// Their derivative in the evaluation methodology of NGMN and 3GPP, where the packets of clients are 35 octets smaller.
+    /// Their derivative in the evaluation methodology of NGMN and 3GPP, where the packets of clients are 35 bytes smaller.
     Ngmn,
 }
 
@@ -46,14 +46,14 @@ enum Distribution {
     Gumbel(f64, f64),
 }
 
-/// Octets that no packet exceeds: the server's a + 37 b (see `size`).
+/// Bytes that no packet exceeds: the server's a + 37 b (see `size`).
 const MAX_SIZE: u32 = 120 + 37 * 36;
 
 /// The first packet comes uniformly within this time of the start: the interval of a client.
 const FIRST: f64 = 0.040;
 
 impl GameSource {
-    /// From `start`. Sizes are octets of payload. `random` belongs to this direction of this flow.
+    /// From `start`. Sizes are bytes of payload. `random` belongs to this direction of this flow.
     pub fn new(start: Instant, model: GameModel, direction: GameDirection, mut random: Stream) -> Self {
         let (sizes, intervals) = parameters(model, direction);
         let next = start + Duration::from_secs_f64(random.unit() * FIRST);
@@ -83,7 +83,7 @@ impl Application for GameSource {
     }
 }
 
-/// Sizes in octets and intervals in milliseconds.
+/// Sizes in bytes and intervals in milliseconds.
 fn parameters(model: GameModel, direction: GameDirection) -> (Distribution, Distribution) {
     use Distribution::{Constant, Gumbel};
     match (direction, model) {
@@ -93,7 +93,7 @@ fn parameters(model: GameModel, direction: GameDirection) -> (Distribution, Dist
     }
 }
 
-/// A size to the nearest octet, at least 1; no draw (see `open_unit`) exceeds a + 37 b.
+/// A size to the nearest byte, at least 1; no draw (see `open_unit`) exceeds a + 37 b.
 fn size(sizes: Distribution, random: &mut Stream) -> u32 {
     libm::round(sizes.draw(random)).max(1.0) as u32
 }
@@ -124,7 +124,7 @@ mod tests {
         GameSource::new(Instant::START, model, direction, Stream::new(5, Purpose::Application, 0, 0))
     }
 
-    /// Sizes in octets and intervals in milliseconds.
+    /// Sizes in bytes and intervals in milliseconds.
     fn packets(model: GameModel, direction: GameDirection) -> (Vec<f64>, Vec<f64>) {
         let mut source = source(model, direction);
         let packet = |_| {
@@ -176,7 +176,7 @@ mod tests {
         }
     }
 
-    /// The 99.9 % quantile of the distance is 1.95 / √n. Sizes are octets: they are compared in the middle between two.
+    /// The 99.9 % quantile of the distance is 1.95 / √n. Sizes are bytes: they are compared in the middle between two.
     #[test]
     fn draws_follow_the_distribution() {
         let limit = 1.95 / (DRAWS as f64).sqrt();

@@ -13,7 +13,7 @@ pub struct MediaSource {
     packet: u32,
     /// Frames begun before the current one.
     frame: u64,
-    /// Octets of the current frame that are written.
+    /// Bytes of the current frame that are written.
     offset: u32,
 }
 
@@ -27,8 +27,8 @@ enum Pace {
 }
 
 impl MediaSource {
-    /// From `start`, a frame of `frames` (sizes in octets) each `interval`, in packets of at most `packet` octets
-    /// (at least 1), the last of a frame cut short. The interval is at least 1 ns. A frame of no octets is skipped, and costs its interval.
+    /// From `start`, a frame of `frames` (sizes in bytes) each `interval`, in packets of at most `packet` bytes
+    /// (at least 1), the last of a frame cut short. The interval is at least 1 ns. A frame of no bytes is skipped, and costs its interval.
     pub fn new(start: Instant, frames: Arc<[u32]>, interval: Duration, packet: u32) -> Self {
         let interval = interval.max(Duration::from_nanos(1));
         Self::with_pace(start, frames, Pace::Even(interval), packet)
@@ -54,7 +54,7 @@ impl MediaSource {
         source
     }
 
-    /// When the next packet is to be written; [`Instant::MAX`] for a film without any octets.
+    /// When the next packet is to be written; [`Instant::MAX`] for a film without any bytes.
     pub(super) fn due(&self) -> Instant {
         if self.size() == 0 {
             return Instant::MAX;
@@ -70,7 +70,7 @@ impl MediaSource {
         Instant::from_nanos(self.start.as_nanos().saturating_add(after))
     }
 
-    /// Octets of the current frame.
+    /// Bytes of the current frame.
     fn size(&self) -> u32 {
         match self.frames.len() as u64 {
             0 => 0,
@@ -78,7 +78,7 @@ impl MediaSource {
         }
     }
 
-    /// Moves to the next frame that has octets, if one has.
+    /// Moves to the next frame that has bytes, if one has.
     fn skip_empty(&mut self) {
         for _ in 0..self.frames.len() {
             if self.size() > 0 {

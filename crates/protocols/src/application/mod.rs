@@ -33,14 +33,14 @@ use crate::time::Instant;
 
 /// What writes data of its own into a flow, over whichever transport.
 ///
-/// Over UDP and DCCP each write is a datagram, which forward error correction may protect; over TCP it is octets of a stream. A write
+/// Over UDP and DCCP each write is a datagram, which forward error correction may protect; over TCP it is bytes of a stream. A write
 /// that blocks ([`Self::is_blocking`]) is reported once the transport has taken it; of another one, what the transport has no room for
 /// is lost.
 ///
 /// The driver asks [`Self::poll_write`] when [`Self::poll_timeout`] has come, makes the write, and reports it with
 /// [`Self::handle_written`]; several writes may be due at one instant.
 pub trait Application: fmt::Debug {
-    /// Octets, at least 1, of the write that the application would make at `now`; `None` before its time and after its end. The answer
+    /// Bytes, at least 1, of the write that the application would make at `now`; `None` before its time and after its end. The answer
     /// stays the same until [`Self::handle_written`].
     fn poll_write(&self, now: Instant) -> Option<u32>;
 
@@ -56,7 +56,7 @@ pub trait Application: fmt::Debug {
     /// what it is, unless that is due already.
     fn handle_received(&mut self, _octets: u32, _now: Instant) {}
 
-    /// Octets that no write exceeds: a transport of datagrams must be able to carry them.
+    /// Bytes that no write exceeds: a transport of datagrams must be able to carry them.
     fn largest_write(&self) -> u32;
 
     /// The instant from which what [`Self::poll_write`] named is not worth sending any more; `None`: never. Asked before

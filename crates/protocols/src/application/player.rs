@@ -11,7 +11,7 @@ pub struct PlayerConfig {
     pub resume: Duration,
 }
 
-/// A playout buffer. It knows positions in the media, as times from its beginning, and no octets.
+/// A playout buffer. It knows positions in the media, as times from its beginning, and no bytes.
 ///
 /// A hiccup is an underrun: the display has shown all that came, more is to come, and it stops. The first wait is the start-up
 /// delay, and the end of the media is no hiccup.

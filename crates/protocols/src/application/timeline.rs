@@ -46,7 +46,7 @@ impl Timeline {
         Self::of_frames(frames, starts, period.max(Duration::from_nanos(1)), packet)
     }
 
-    /// A frame without octets is never written: the one before is shown for longer.
+    /// A frame without bytes is never written: the one before is shown for longer.
     fn of_frames(sizes: &[u32], starts: impl Iterator<Item = Duration>, period: Duration, packet: u32) -> Self {
         let mut frames: Vec<Frame> = Vec::with_capacity(sizes.len());
         for (&size, start) in sizes.iter().zip(starts).filter(|(size, _)| **size > 0) {

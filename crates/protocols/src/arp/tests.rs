@@ -374,7 +374,7 @@ proptest! {
         prop_assert_eq!(arp.timers.len(), arp.entries.len());
     }
 
-    /// Octets that pass for ARP packets, whatever they say, neither break a cache nor make it send anything but an answer.
+    /// Bytes that pass for ARP packets, whatever they say, neither break a cache nor make it send anything but an answer.
     #[test]
     fn arbitrary_and_mutated_messages_never_panic(
         octets in prop::collection::vec(prop::array::uniform28(any::<u8>()), 1..100),

@@ -17,10 +17,10 @@ pub trait Code {
     /// A repair symbol.
     type Repair: Clone + Debug + PartialEq;
 
-    /// Length of an ADU in octets: at most 65535.
+    /// Length of an ADU in bytes: at most 65535.
     fn adu_len(&self, adu: &Self::Adu) -> usize;
 
-    /// Length of a repair symbol in octets.
+    /// Length of a repair symbol in bytes.
     fn repair_len(&self, repair: &Self::Repair) -> usize;
 
     /// The first `repair` repair symbols of a block. The ADUs are at least one, and not more than 255 with the repair symbols.
@@ -32,7 +32,7 @@ pub trait Code {
     fn decode(&self, adus: &[Option<Self::Adu>], repair: &[(u8, Self::Repair)]) -> Option<Vec<(u8, Self::Adu)>>;
 }
 
-/// Octets, in the code of RFC 5510, section 8, over the information on the ADUs (RFC 6865).
+/// Bytes, in the code of RFC 5510, section 8, over the information on the ADUs (RFC 6865).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Octets;
 
@@ -80,7 +80,7 @@ impl Code for Octets {
     }
 }
 
-/// Lengths and names in place of octets. A repair symbol names the whole block, and as an erasure code would, gives back
+/// Lengths and names in place of bytes. A repair symbol names the whole block, and as an erasure code would, gives back
 /// nothing until there are enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counting<T>(core::marker::PhantomData<fn() -> T>);
@@ -98,10 +98,10 @@ impl<T> Default for Counting<T> {
     }
 }
 
-/// An ADU without its octets.
+/// An ADU without its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Adu<T> {
-    /// Length in octets.
+    /// Length in bytes.
     pub len: u16,
     /// What it is.
     pub content: T,

@@ -25,11 +25,11 @@ pub struct Encoder<C: Code> {
 pub struct Sent {
     /// ADUs, each in a source packet.
     pub source_packets: u64,
-    /// Octets of the ADUs.
+    /// Bytes of the ADUs.
     pub source_octets: u64,
     /// Repair packets.
     pub repair_packets: u64,
-    /// Octets that correction cost: payload IDs of either kind, and repair symbols.
+    /// Bytes that correction cost: payload IDs of either kind, and repair symbols.
     pub overhead_octets: u64,
     /// Blocks that were finished.
     pub blocks: u64,
@@ -58,7 +58,7 @@ impl<C: Code> Encoder<C> {
         }
     }
 
-    /// The stream's next ADU, of at most 65535 octets. Its source packet is the next output; the repair packets follow the
+    /// The stream's next ADU, of at most 65535 bytes. Its source packet is the next output; the repair packets follow the
     /// block's last one.
     pub fn handle_adu(&mut self, adu: C::Adu, now: Instant) {
         let id = Repr { block: self.block, symbol: self.adus.len() as u8, source_block_length: self.config.source };

@@ -47,8 +47,8 @@ fn point(symbol: u8) -> u8 {
     POWERS[usize::from(symbol)]
 }
 
-/// The symbols of `wanted`, from `known` ones: each with its number, below 255, all different and of `len` octets. `wanted`
-/// has none of the known numbers. Lagrange's formula, octet by octet.
+/// The symbols of `wanted`, from `known` ones: each with its number, below 255, all different and of `len` bytes. `wanted`
+/// has none of the known numbers. Lagrange's formula, byte by byte.
 pub(super) fn interpolate(known: &[(u8, &[u8])], wanted: &[u8], len: usize) -> Vec<Vec<u8>> {
     let difference = |a: u8, b: u8| point(a) ^ point(b);
     let product = |factors: &mut dyn Iterator<Item = u8>| factors.fold(1, multiply);

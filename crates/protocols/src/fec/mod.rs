@@ -74,7 +74,7 @@ pub enum Packet<C: Code> {
 }
 
 impl<C: Code> Packet<C> {
-    /// Its length on the wire in octets, payload ID included.
+    /// Its length on the wire in bytes, payload ID included.
     pub fn octets(&self, code: &C) -> usize {
         let content = match self {
             Self::Source(_, adu) => code.adu_len(adu),

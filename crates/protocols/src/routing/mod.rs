@@ -28,7 +28,7 @@
 //! | `discovery`, `forwarding`, `maintenance` | in protocols that find routes on demand: searches, data packets, broken links |
 //! | `header` | in DSR: the header before the data of a packet |
 //!
-//! Messages are octets, in the protocol's standard format: what travels is the same in a simulation, in a capture and between
+//! Messages are bytes, in the protocol's standard format: what travels is the same in a simulation, in a capture and between
 //! real hosts, and a protocol of somebody else needs no place in a list of message types.
 
 pub mod aodv;
@@ -104,7 +104,7 @@ pub trait Routing: Any + fmt::Debug + Send {
         Vec::new()
     }
 
-    /// Length of the header that a packet of this node for `destination` would get before its data now, in octets: a packet that is
+    /// Length of the header that a packet of this node for `destination` would get before its data now, in bytes: a packet that is
     /// cut into fragments leaves room for it in each. 0 where there is no route, and unless it is [`Encapsulation::Ip`].
     fn header_len(&mut self, _destination: Ipv4Addr, _now: Instant) -> usize {
         0
@@ -194,7 +194,7 @@ pub struct Packet<'a> {
     pub protocol: u8,
     /// Identification in the IP header: the same wherever the packet is seen.
     pub identification: u16,
-    /// Fragment offset in the IP header, in octets.
+    /// Fragment offset in the IP header, in bytes.
     pub fragment_offset: u16,
 }
 

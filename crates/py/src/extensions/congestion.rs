@@ -46,7 +46,7 @@ impl Window {
     }
 }
 
-/// An attribute that counts octets. More than fits into 32 bits is as much as there can be.
+/// An attribute that counts bytes. More than fits into 32 bits is as much as there can be.
 fn octets(object: &Bound<'_, PyAny>, name: &Bound<'_, PyString>, least: i128) -> PyResult<u32> {
     let value: i128 = object.getattr(name)?.extract()?;
     match value {

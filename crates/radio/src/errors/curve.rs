@@ -98,7 +98,7 @@ mod tests {
     }
 
     /// Link simulations of 802.11 with soft decisions in white noise, published with ns-3 as `AwgnErrorTableBcc1458` and
-    /// `AwgnErrorTableBcc32`: the signal-to-noise ratio in dB at which 10 % of frames of 1458 and of 32 octets are lost,
+    /// `AwgnErrorTableBcc32`: the signal-to-noise ratio in dB at which 10 % of frames of 1458 and of 32 bytes are lost,
     /// between their entries at steps of 0.5 dB. 802.11n has no BPSK of rate 3/4: 9 Mb/s is 18 Mb/s with half
     /// the energy, 3.01 dB.
     const LINK_SIMULATIONS: [(f64, f64, f64); 8] = [
@@ -123,7 +123,7 @@ mod tests {
     }
 
     /// The least levels in dBm at which cards with Agere's chip set (Acer MPCI-101 and Compal PA307, user's manuals, 3.3.2)
-    /// lose under 8 % of frames of 1024 octets: 1, 2, 5.5, 11 Mb/s. One noise figure, with losses, fits all four.
+    /// lose under 8 % of frames of 1024 bytes: 1, 2, 5.5, 11 Mb/s. One noise figure, with losses, fits all four.
     #[test]
     fn dsss_agrees_with_cards_up_to_one_noise_figure() {
         let levels = [(1.0, -91.0), (2.0, -88.0), (5.5, -85.0), (11.0, -82.0)];

@@ -95,7 +95,7 @@ impl GilbertElliott {
             .sum()
     }
 
-    /// The probability that a frame with so many octets of data, coded, between two instants is received.
+    /// The probability that a frame with so many bytes of data, coded, between two instants is received.
     pub fn coded_success(&mut self, code: ReedSolomon, start: Instant, end: Instant, octets: u32) -> f64 {
         code.success(octets, self.pieces(start, end).map(|(piece, rate)| (piece.as_nanos() as f64, rate)))
     }
@@ -272,7 +272,7 @@ mod tests {
         );
     }
 
-    /// By hand: 1000 octets at 2 Mb/s take 4 ms, 8000 bits; wholly good 0.9920, wholly bad 1.2e-35.
+    /// By hand: 1000 bytes at 2 Mb/s take 4 ms, 8000 bits; wholly good 0.9920, wholly bad 1.2e-35.
     #[test]
     fn a_frame_in_one_state_has_that_states_rate() {
         let good = States { bad_mean: Duration::ZERO, ..PAPER };
@@ -301,7 +301,7 @@ mod tests {
         assert!(coded / frames as f64 > 0.999_999, "{coded} of {frames}");
     }
 
-    /// How likely an RTS frame, 20 octets at 1 Mb/s, is lost where each hundredth bit errs.
+    /// How likely an RTS frame, 20 bytes at 1 Mb/s, is lost where each hundredth bit errs.
     fn lost(headers: bool, code: Option<ReedSolomon>) -> f64 {
         let mean = Duration::from_secs(1);
         let states = States { good_ber: 1e-2, bad_ber: 1e-2, good_mean: mean, bad_mean: mean };

@@ -1,4 +1,4 @@
-//! Forward error correction over the octets of a frame.
+//! Forward error correction over the bytes of a frame.
 
 use crate::phy::ReedSolomon;
 
@@ -8,8 +8,8 @@ const MOST: usize = 127;
 const NEGLIGIBLE: f64 = 1e-20;
 
 impl ReedSolomon {
-    /// The probability that a frame with so many octets of data is received over pieces of different bit error rate. A piece
-    /// is its share of the coded frame, as a length of any unit, and its rate, 0 to 1; an octet across an edge has the bits
+    /// The probability that a frame with so many bytes of data is received over pieces of different bit error rate. A piece
+    /// is its share of the coded frame, as a length of any unit, and its rate, 0 to 1; a byte across an edge has the bits
     /// of both. What the pieces don't cover is free of errors.
     pub(crate) fn success(self, octets: u32, pieces: impl IntoIterator<Item = (f64, f64)> + Clone) -> f64 {
         let length: f64 = pieces.clone().into_iter().map(|(share, _)| share).sum();
@@ -60,7 +60,7 @@ impl ReedSolomon {
     }
 }
 
-/// The probabilities of 0, 1, … t wrong octets; more are lost.
+/// The probabilities of 0, 1, … t wrong bytes; more are lost.
 struct Errors {
     /// The first `known` of them; what follows is zero.
     chances: [f64; MOST + 1],
@@ -75,7 +75,7 @@ impl Errors {
         Self { chances, known: 1, corrects }
     }
 
-    /// So many octets more, each wrong with probability `p`.
+    /// So many bytes more, each wrong with probability `p`.
     fn add(&mut self, octets: u32, p: f64) {
         if p <= 0.0 {
             return;
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(code.coded_octets(15_300), 25_500);
     }
 
-    /// By hand: at a bit error rate of 10⁻² an octet is wrong with 1 − 0.99⁸ = 0.07726, 19.70 of 255 with a deviation of
+    /// By hand: at a bit error rate of 10⁻² a byte is wrong with 1 − 0.99⁸ = 0.07726, 19.70 of 255 with a deviation of
     /// 4.26, so t = 51 is 7.3 deviations away. The tail from its first two terms: C(255,52)·p⁵²·q²⁰³ = 1.9e-10 (logarithms of
     /// factorials), the next 0.327 of it.
     #[test]
@@ -161,7 +161,7 @@ mod tests {
         assert!((code.success(1_000, [(1.0, 1e-4), (3.0, 1e-5)]) / halves - 1.0).abs() < 1e-9);
     }
 
-    /// Bits drawn one by one, with an edge in the middle of an octet of the second block.
+    /// Bits drawn one by one, with an edge in the middle of a byte of the second block.
     #[test]
     fn pieces_are_as_good_as_bits_thrown_one_by_one() {
         let code = ReedSolomon::with_rate(0.9);

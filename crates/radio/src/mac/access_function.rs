@@ -189,7 +189,7 @@ fn turnaround(config: &Config) -> Duration {
 }
 
 impl<P: Payload> OutgoingMpdu<P> {
-    /// Octets of the MPDU that carries `payload`.
+    /// Bytes of the MPDU that carries `payload`.
     pub(super) fn mpdu_octets(payload: &P, is_qos: bool) -> u32 {
         if payload.is_management() {
             return payload.octets() + FrameKind::MANAGEMENT_OVERHEAD_OCTETS;

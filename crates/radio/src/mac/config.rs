@@ -62,7 +62,7 @@ pub enum AccessRules {
     /// * A station that goes on receiving in spite of a weaker frame takes the medium to be reserved for the length of that frame
     ///   and EIFS (`capture`).
     /// * A CTS, and data after one, are not sent while the medium is busy or reserved (`check_pktCTRL`, `check_pktTx`). The data
-    ///   begin anew, after a backoff from the next larger window; that counts as no attempt.
+    ///   begin again, after a backoff from the next larger window; that counts as no attempt.
     /// * A packet that finds the medium idle waits for DIFS from then on, and a backoff (`send`).
     /// * The backoff is drawn from 0 … CW − 1 slots (`BackoffTimer::start`), and a station hears what comes before its access up to
     ///   the last moment: it has no aRxTxTurnaroundTime.

@@ -725,7 +725,7 @@ impl<P: Payload> Dcf<P> {
             && self.response.as_ref().is_some_and(|response| response.kind != FrameKind::Ack)
     }
 
-    /// A CTS that is kept back is dropped; data begin anew.
+    /// A CTS that is kept back is dropped; data begin again.
     #[cold]
     fn hold_up(&mut self, now: Instant) {
         if self.response.take().is_some_and(|response| !response.kind.is_answer()) {

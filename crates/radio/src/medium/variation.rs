@@ -9,7 +9,7 @@ use crate::propagation::{FrameShadowing, ShadowedFrame};
 /// What multiplies the power of a link for one frame; all that is there.
 #[derive(Clone, Debug, Default)]
 pub struct Variation {
-    /// Obstacles that are drawn anew for each frame and receiver.
+    /// Obstacles that are drawn again for each frame and receiver.
     pub shadowing: Option<FrameShadowing>,
     /// Many paths at once.
     pub fading: Option<Fading>,

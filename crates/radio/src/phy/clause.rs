@@ -122,7 +122,7 @@ pub struct Framing {
     pub header: Section,
     /// How the PSDU is put on the air.
     pub encoding: Encoding,
-    /// Bits of the PSDU besides its octets.
+    /// Bits of the PSDU besides its bytes.
     pub service_and_tail_bits: u32,
     /// aSignalExtension: silence that counts as part of the frame.
     pub signal_extension: Duration,

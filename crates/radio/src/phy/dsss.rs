@@ -36,7 +36,7 @@ pub(super) const PARAMETERS: PhyParameters = PhyParameters {
     rx_tx_turnaround: Duration::from_micros(5),
 };
 
-/// The time of a PSDU: 8·octets/rate, rounded up to a microsecond (16.3.4, without PBCC).
+/// The time of a PSDU: 8·bytes/rate, rounded up to a microsecond (16.3.4, without PBCC).
 pub(super) fn psdu_duration(rate: DataRate, octets: u32) -> Duration {
     Duration::from_micros((8_000 * u64::from(octets)).div_ceil(u64::from(rate.as_kbps())))
 }

@@ -47,12 +47,12 @@ pub enum CodeRate {
     ThreeQuarters,
 }
 
-/// A Reed–Solomon code over octets: n = 255, of which k carry data, and t = (n − k)/2 wrong octets are put right wherever
+/// A Reed–Solomon code over bytes: n = 255, of which k carry data, and t = (n − k)/2 wrong bytes are put right wherever
 /// they are (I. S. Reed and G. Solomon, "Polynomial codes over certain finite fields", J. SIAM 8(2), 1960).
 ///
-/// A frame is cut into blocks of k octets, each of which gets n − k octets of parity; the last block is shortened: its
+/// A frame is cut into blocks of k bytes, each of which gets n − k bytes of parity; the last block is shortened: its
 /// missing data are zeros that are not sent, and it corrects as many errors as the others. A block with more than t wrong
-/// octets is lost, and the frame with it (that such a block is decoded into a wrong word happens once in t! times, and the
+/// bytes is lost, and the frame with it (that such a block is decoded into a wrong word happens once in t! times, and the
 /// frame's check sequence notices it). Bits err independently of each other, within a piece of the frame with one rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReedSolomon {
@@ -66,22 +66,22 @@ impl ReedSolomon {
         Self { data: (libm::round(rate * f64::from(BLOCK)) as u32).clamp(1, BLOCK) }
     }
 
-    /// n: octets of a whole block.
+    /// n: bytes of a whole block.
     pub(crate) const fn block(self) -> u32 {
         BLOCK
     }
 
-    /// k: octets of data in a whole block.
+    /// k: bytes of data in a whole block.
     pub(crate) const fn data(self) -> u32 {
         self.data
     }
 
-    /// t: wrong octets that a block survives.
+    /// t: wrong bytes that a block survives.
     pub(crate) const fn corrects(self) -> u32 {
         (BLOCK - self.data) / 2
     }
 
-    /// Octets on the air for so many octets of data.
+    /// Bytes on the air for so many bytes of data.
     pub(crate) fn coded_octets(self, octets: u32) -> u32 {
         octets.saturating_add(octets.div_ceil(self.data).saturating_mul(BLOCK - self.data))
     }

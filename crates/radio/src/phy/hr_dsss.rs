@@ -21,7 +21,7 @@ pub(super) const LONG: [TxVector; 4] = [dsss::MBPS_1, dsss::MBPS_2, MBPS_5_5, MB
 pub(super) const SHORT: [TxVector; 4] =
     [dsss::MBPS_1, MBPS_2, MBPS_5_5.with_short_preamble(), MBPS_11.with_short_preamble()];
 
-/// Data rates, encodings (16.3.6), and minimum sensitivity in dBm (16.3.8.2: an FER of 8 % with 1024 octets, stated for
+/// Data rates, encodings (16.3.6), and minimum sensitivity in dBm (16.3.8.2: an FER of 8 % with 1024 bytes, stated for
 /// 11 Mb/s and taken for 5.5 Mb/s too).
 const MODES: [(u32, Encoding, f64); 3] =
     [(2_000, Encoding::Dqpsk, -80.0), (5_500, Encoding::Cck4, -76.0), (11_000, Encoding::Cck8, -76.0)];

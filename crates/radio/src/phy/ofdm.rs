@@ -10,7 +10,7 @@ use super::{Channels, CodeRate, Constellation, DataRate, Encoding, ModulationCla
 pub(super) struct Ofdm;
 
 /// Of a rate: N_DBPS, data bits of a symbol (Table 17-4); constellation and code (same table); whether it is mandatory (17.1.1),
-/// and so one that networks answer at; and the minimum sensitivity in dBm (Table 17-18: a PER of 10 % with 1000 octets).
+/// and so one that networks answer at; and the minimum sensitivity in dBm (Table 17-18: a PER of 10 % with 1000 bytes).
 struct Mode {
     bits: u32,
     constellation: Constellation,
@@ -113,7 +113,7 @@ impl Clause for Ofdm {
         }
     }
 
-    /// Equation 17-29: SERVICE, the octets and the tail, padded to whole symbols.
+    /// Equation 17-29: SERVICE, the bytes and the tail, padded to whole symbols.
     #[inline]
     fn psdu_duration(&self, vector: TxVector, octets: u32) -> Duration {
         let bits = 8 * u64::from(octets) + u64::from(SERVICE_AND_TAIL_BITS);

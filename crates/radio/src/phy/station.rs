@@ -286,7 +286,7 @@ mod tests {
         }
     }
 
-    /// A Reed–Solomon code of rate 0.6 makes 255 octets of 153.
+    /// A Reed–Solomon code of rate 0.6 makes 255 bytes of 153.
     #[test]
     fn a_code_lengthens_a_frame() {
         let plain = Standard::Dsss.phy(false);

@@ -6,7 +6,7 @@ use hopcast_protocols::time::Duration;
 
 use super::{Clause, DataRate, Framing, ModulationClass, Standard};
 
-/// What a PHY is told of a frame besides its octets: TXVECTOR (IEEE 802.11-2020, 17.2.2, 19.2.2, 21.2.2).
+/// What a PHY is told of a frame besides its bytes: TXVECTOR (IEEE 802.11-2020, 17.2.2, 19.2.2, 21.2.2).
 ///
 /// Two vectors are equal if their frames look alike on the air. A 54 Mb/s frame of OFDM and one of another format at
 /// the same rate are not.

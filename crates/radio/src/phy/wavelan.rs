@@ -1,7 +1,7 @@
 //! WaveLAN as it was before 802.11: 2 Mb/s by DQPSK, carrier sense with a random wait, and no answer of any kind.
 //!
 //! What is known of it is measured (Desilva and Das, "Experimental evaluation of a wireless ad hoc network", Table 1, ISA card):
-//! 6.33 ms for a packet of 1500 octets and 0.571 ms for one of 68, or 2 Mb/s and 0.30 ms a frame for everything besides the
+//! 6.33 ms for a packet of 1500 bytes and 0.571 ms for one of 68, or 2 Mb/s and 0.30 ms a frame for everything besides the
 //! packet. Its slot and spaces are not published, and its drivers disagree: Linux set the Ethernet controller (Intel 82586) to
 //! a slot of 12 bit times in one version and to 512 in another. Those of its successor, 802.11 DSSS, are taken instead.
 
@@ -17,7 +17,7 @@ pub(super) struct Wavelan;
 
 const MBPS_2: TxVector = TxVector::new(Standard::Wavelan, 0);
 
-/// What precedes the octets of a frame: of the 300 µs that a frame takes besides its packet, what the 36 octets of MAC header,
+/// What precedes the bytes of a frame: of the 300 µs that a frame takes besides its packet, what the 36 bytes of MAC header,
 /// LLC/SNAP and FCS at 2 Mb/s leave.
 const HEADER: Duration = Duration::from_micros(300 - 36 * 8 / 2);
 
@@ -79,7 +79,7 @@ mod tests {
         }
     }
 
-    /// 1500 and 68 octets and 36: 300 µs and 4 µs an octet of the packet.
+    /// 1500 and 68 bytes and 36: 300 µs and 4 µs a byte of the packet.
     #[test]
     fn airtimes_are_those_worked_out_by_hand() {
         assert_eq!(MBPS_2.airtime(1_536), Duration::from_micros(6_300));

@@ -13,12 +13,12 @@ pub struct CoDelConfig {
     /// INTERVAL: for how long packets must have waited for more than the target before one is dropped; about the round-trip
     /// time of the connections.
     pub interval: Duration,
-    /// With no more than this many octets left in the queue nothing is dropped: the largest packet of the interface.
+    /// With no more than this many bytes left in the queue nothing is dropped: the largest packet of the interface.
     pub mtu: u32,
 }
 
 impl Default for CoDelConfig {
-    /// 5 ms and 100 ms (RFC 8289, section 4) and the IP MTU of 1500 octets.
+    /// 5 ms and 100 ms (RFC 8289, section 4) and the IP MTU of 1500 bytes.
     fn default() -> Self {
         Self { target: Duration::from_millis(5), interval: Duration::from_millis(100), mtu: 1500 }
     }
@@ -87,7 +87,7 @@ pub(super) struct Taken<T> {
     pub(super) item: T,
     /// When it came to the queue.
     pub(super) arrived: Instant,
-    /// Octets that are still waiting.
+    /// Bytes that are still waiting.
     pub(super) backlog: u64,
 }
 
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(control_law(Duration::MAX, 1), Duration::MAX);
     }
 
-    /// A queue with `packets` of 1500 octets that came at the start.
+    /// A queue with `packets` of 1500 bytes that came at the start.
     fn backlogged(packets: u32) -> CoDel<Item> {
         let mut queue = CoDel::new(CoDelConfig::default(), packets);
         for id in 0..packets {
@@ -232,7 +232,7 @@ mod tests {
     }
 
     /// A packet that waited for less than the target ends the dropping. If the wait is above again within 16 intervals,
-    /// count goes on from the drops of the last time, one less; after more than that it starts anew.
+    /// count goes on from the drops of the last time, one less; after more than that it starts again.
     #[test]
     fn the_rate_of_drops_is_remembered_for_sixteen_intervals() {
         for (pause, count) in [(0, 4), (3_000, 1)] {

@@ -18,7 +18,7 @@ pub struct FqCoDelConfig {
     pub codel: CoDelConfig,
     /// Number of queues, 1 to 65 535.
     pub flows: u16,
-    /// Octets that each queue may send in its turn.
+    /// Bytes that each queue may send in its turn.
     pub quantum: u32,
     /// Most packets dropped at once when there is no place.
     pub drop_batch: u32,
@@ -27,7 +27,7 @@ pub struct FqCoDelConfig {
 }
 
 impl Default for FqCoDelConfig {
-    /// RFC 8290, sections 4.1 and 5.2: 1024 queues, a quantum of 1514 octets (300 favours small packets), batches of 64.
+    /// RFC 8290, sections 4.1 and 5.2: 1024 queues, a quantum of 1514 bytes (300 favours small packets), batches of 64.
     fn default() -> Self {
         Self { codel: CoDelConfig::default(), flows: 1024, quantum: 1514, drop_batch: 64, perturbation: 0 }
     }
@@ -36,7 +36,7 @@ impl Default for FqCoDelConfig {
 /// A bounded set of queues under FQ-CoDel.
 ///
 /// Where the RFC leaves room this is as in Linux: a queue's turn ends when its credits are used up to zero, and CoDel's
-/// condition that more than an MTU must be left counts the octets of all queues.
+/// condition that more than an MTU must be left counts the bytes of all queues.
 #[derive(Clone, Debug)]
 pub(crate) struct FqCoDel<T> {
     queues: Vec<FlowQueue>,
@@ -54,7 +54,7 @@ pub(crate) struct FqCoDel<T> {
 struct FlowQueue {
     chain: Chain,
     active: bool,
-    /// Octets that may still be sent in this turn.
+    /// Bytes that may still be sent in this turn.
     credits: i64,
     control: Control,
 }
@@ -184,7 +184,7 @@ impl<T: Queued> FqCoDel<T> {
         self.old.extend(first);
     }
 
-    /// Drops half of the packets of the queue with the most octets, but no more than a batch.
+    /// Drops half of the packets of the queue with the most bytes, but no more than a batch.
     fn make_room(&mut self, mut dropped: impl FnMut(T)) {
         let chains = self.queues.iter_mut().rev().map(|queue| &mut queue.chain);
         let fattest = chains.max_by_key(|chain| chain.octets).expect("there is a queue");
@@ -322,7 +322,7 @@ mod tests {
         assert!(same < 40, "{same} of 16000 stay; 16 are to be expected");
     }
 
-    /// Quantum 1514. Flow 0 has packets of 1000 octets (0…), flow 1 of 500 (100…), both new. Flow 0 sends 0 (514 left) and
+    /// Quantum 1514. Flow 0 has packets of 1000 bytes (0…), flow 1 of 500 (100…), both new. Flow 0 sends 0 (514 left) and
     /// 1 (−486): its turn ends. Flow 1 sends 100, 101, 102 (14 left) and 103 (−486). Flow 0 gets 1514 more (1028): 2, and 3
     /// with the 28 that are left (−972). Flow 1, 1028: 104, 105, 106.
     #[test]

@@ -18,7 +18,7 @@ pub use fq_codel::FqCoDelConfig;
 
 /// What waits in a queue.
 pub(crate) trait Queued {
-    /// Length in octets, as the queue counts it.
+    /// Length in bytes, as the queue counts it.
     fn octets(&self) -> u32;
 
     /// Names the flow: packets of one flow are served in order, and different flows get fair shares under FQ-CoDel.

@@ -39,13 +39,13 @@ const FEW_SAMPLES: u32 = 4;
 const SAMPLE_ATTEMPTS: u32 = 1;
 /// Intervals without an attempt after which a slower rate is sampled like a faster one.
 const LONG_UNSAMPLED: u32 = 20;
-/// Octets of the frame whose time counts.
+/// Bytes of the frame whose time counts.
 const OCTETS: u32 = 1_200;
 /// Time for the attempts at one rate of the chain.
 const SEGMENT: Duration = Duration::from_millis(6);
 /// Most attempts at one rate of the chain.
 const MOST_ATTEMPTS: u32 = 7;
-/// Frames after which the counting of samples begins anew.
+/// Frames after which the counting of samples begins again.
 const RESET_FRAMES: u32 = 10_000;
 
 /// The state for one receiver; rates are indices, ascending.
@@ -332,7 +332,7 @@ mod tests {
         assert_eq!((minstrel.rates[1].probability, minstrel.rates[1].unsampled), (None, 4));
     }
 
-    /// 1200 octets at 1, 2, 5.5 and 11 Mb/s take 9792, 4992, 1938 and 1065 µs. Successes of 1, 0.9, 0.8 and 0.5 make 102, 180,
+    /// 1200 bytes at 1, 2, 5.5 and 11 Mb/s take 9792, 4992, 1938 and 1065 µs. Successes of 1, 0.9, 0.8 and 0.5 make 102, 180,
     /// 413 and 470 frames a second; 0.05 is none at all.
     #[test]
     fn rates_are_ranked_by_throughput_and_by_reliability() {
@@ -352,7 +352,7 @@ mod tests {
         assert_eq!((minstrel.best, minstrel.second, minstrel.safest), (0, 1, 0));
     }
 
-    /// 54 Mb/s: 1200 octets in 200 µs, SIFS 16, ACK 28; backoffs of 67.5, 139.5, 283.5, 571.5, 1147.5 and 2299.5 µs. Six attempts end after
+    /// 54 Mb/s: 1200 bytes in 200 µs, SIFS 16, ACK 28; backoffs of 67.5, 139.5, 283.5, 571.5, 1147.5 and 2299.5 µs. Six attempts end after
     /// 3674 µs, the seventh would end after 6217 µs.
     #[test]
     fn a_rate_is_tried_as_often_as_fits_six_milliseconds() {

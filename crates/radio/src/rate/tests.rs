@@ -24,7 +24,7 @@ impl Link {
         RateControl::new(algorithm, self.standard.phy(false), &[], 1, ME)
     }
 
-    /// Sends frames of 1500 octets from `start` to `end` under DCF, each window of which takes its mean; returns the octets
+    /// Sends frames of 1500 bytes from `start` to `end` under DCF, each window of which takes its mean; returns the bytes
     /// delivered.
     fn run(&self, control: &mut RateControl, random: &mut Stream, start: Instant, end: Instant) -> f64 {
         let phy = self.standard.phy(false);

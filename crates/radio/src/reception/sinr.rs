@@ -57,7 +57,7 @@ pub struct Mode {
     header_bits: f64,
     header_length: Duration,
     payload: SuccessCurve,
-    /// Bits of the PSDU beside its octets.
+    /// Bits of the PSDU beside its bytes.
     service_and_tail_bits: u32,
     /// Silence that counts as part of the frame.
     signal_extension: Duration,

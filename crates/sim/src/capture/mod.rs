@@ -1,5 +1,5 @@
 //! Captures: for each node a pcapng file with every frame that its radios send or receive without error, as monitoring
-//! interfaces on that node would see them, and every packet that leaves or arrives on its wires. Payload octets are zeros, but for
+//! interfaces on that node would see them, and every packet that leaves or arrives on its wires. Payload bytes are zeros, but for
 //! those of real hosts and what FEC adds.
 
 mod names;

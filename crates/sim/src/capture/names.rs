@@ -30,7 +30,7 @@ impl<'a> Names<'a> {
     }
 
     /// Removes the captures in `folder` that an earlier run left there, and that these did not replace. What does not begin
-    /// with the octets that hopcast writes for a node of the name of the file is not ours, and stays.
+    /// with the bytes that hopcast writes for a node of the name of the file is not ours, and stays.
     ///
     /// # Errors
     /// The first that can't be removed, or that `folder` can't be read.

@@ -1,4 +1,4 @@
-//! Octets on their way to a file that is opened only now and then: a run may have more nodes than a process may have files.
+//! Bytes on their way to a file that is opened only now and then: a run may have more nodes than a process may have files.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -12,7 +12,7 @@ pub(super) struct Spool {
     waiting: Vec<u8>,
 }
 
-/// Octets that wait for the file to be opened.
+/// Bytes that wait for the file to be opened.
 const LOT: usize = 1 << 16;
 
 impl Spool {

@@ -125,7 +125,7 @@ pub struct HostConfig {
     pub radios: Vec<StationId>,
     /// How it resolves the addresses of neighbours' radios; `None`: it knows them.
     pub arp: Option<ArpConfig>,
-    /// Send buffer and receive buffer of each UDP socket, in octets of payload.
+    /// Send buffer and receive buffer of each UDP socket, in bytes of payload.
     pub socket_buffer: u32,
     /// Of the run: what the host itself draws follows from it.
     pub seed: u64,
@@ -134,7 +134,7 @@ pub struct HostConfig {
 /// What a host knows of an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interface {
-    /// Largest IP datagram on it in octets; `None`: never fragments.
+    /// Largest IP datagram on it in bytes; `None`: never fragments.
     pub mtu: Option<u32>,
     /// Places in its queue.
     pub queue_packets: u32,

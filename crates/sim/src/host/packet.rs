@@ -11,7 +11,7 @@ use hopcast_radio::mac::edca::UserPriority;
 use hopcast_wire::{MacAddress, arp};
 use std::sync::Arc;
 
-/// Octets of an IPv4 header without options (RFC 791, section 3.1).
+/// Bytes of an IPv4 header without options (RFC 791, section 3.1).
 pub const IPV4_HEADER: u32 = 20;
 /// Protocol number of TCP ("Assigned internet protocol numbers", IANA).
 pub(in crate::host) const TCP: u8 = 6;
@@ -19,27 +19,27 @@ pub(in crate::host) const TCP: u8 = 6;
 pub(in crate::host) const UDP: u8 = 17;
 /// That of DCCP.
 pub(in crate::host) const DCCP: u8 = 33;
-/// Octets of a UDP header (RFC 768).
+/// Bytes of a UDP header (RFC 768).
 pub const UDP_HEADER: u32 = 8;
-/// Octets of a TCP header without options (RFC 9293, section 3.1).
+/// Bytes of a TCP header without options (RFC 9293, section 3.1).
 pub const TCP_HEADER: u32 = 20;
-/// Octets of an ARP packet (RFC 826).
+/// Bytes of an ARP packet (RFC 826).
 pub const ARP_PACKET: u32 = arp::PACKET_LEN as u32;
-/// Most octets of one IP datagram: the total length field has 16 bits (RFC 791, section 3.1).
+/// Most bytes of one IP datagram: the total length field has 16 bits (RFC 791, section 3.1).
 pub const MAX_IP_DATAGRAM: u32 = 65_535;
-/// Most octets of one IP datagram behind its header.
+/// Most bytes of one IP datagram behind its header.
 pub const MAX_IP_PAYLOAD: u32 = MAX_IP_DATAGRAM - IPV4_HEADER;
-/// Most octets of one UDP datagram of an application.
+/// Most bytes of one UDP datagram of an application.
 pub const MAX_UDP_PAYLOAD: u32 = MAX_IP_PAYLOAD - UDP_HEADER;
 /// Time to live of a new datagram (RFC 1700, "Assigned numbers", IP time to live parameter).
 pub const DEFAULT_TTL: u8 = 64;
 
-/// One IPv4 packet. Octets of applications are not carried, but those of real hosts; a capture fills them in.
+/// One IPv4 packet. Bytes of applications are not carried, but those of real hosts; a capture fills them in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {
     /// The IP header.
     pub ip: Ipv4,
-    /// The transport header of the whole datagram; each fragment has a copy, though only the first one carries its octets.
+    /// The transport header of the whole datagram; each fragment has a copy, though only the first one carries its bytes.
     pub body: Body,
     /// What the measurement knows of it.
     pub tag: Tag,
@@ -58,7 +58,7 @@ pub struct Part {
     pub real: Option<RealPart>,
 }
 
-/// The octets of a frame of a real host.
+/// The bytes of a frame of a real host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RealPart {
     /// Whom the host's interface addressed: of a group, who is meant by a frame to all.
@@ -67,7 +67,7 @@ pub struct RealPart {
     pub octets: Arc<[u8]>,
 }
 
-/// A datagram of an application, by what is known of it in place of octets.
+/// A datagram of an application, by what is known of it in place of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Datagram {
     /// Its number in the flow.
@@ -84,12 +84,12 @@ pub type Coded = fec::Packet<fec::Counting<Datagram>>;
 pub struct RoutingPart {
     /// What it travels in.
     pub encapsulation: Encapsulation,
-    /// The octets, in the protocol's format.
+    /// The bytes, in the protocol's format.
     pub octets: Arc<[u8]>,
 }
 
 impl RoutingPart {
-    /// Octets behind the IP header, that of UDP included where there is one; in ARP all, as there is no IP header.
+    /// Bytes behind the IP header, that of UDP included where there is one; in ARP all, as there is no IP header.
     pub fn octets_on_air(&self) -> u32 {
         let header = match self.encapsulation {
             Encapsulation::Udp { .. } => UDP_HEADER,
@@ -109,9 +109,9 @@ pub struct Ipv4 {
     pub destination: NodeId,
     /// Identification of the datagram among those of this source, destination and protocol.
     pub id: u16,
-    /// Where this fragment lies in the datagram, in octets; a multiple of 8.
+    /// Where this fragment lies in the datagram, in bytes; a multiple of 8.
     pub offset: u16,
-    /// Octets of the datagram in this packet: what follows the IP header, and the routing protocol's part.
+    /// Bytes of the datagram in this packet: what follows the IP header, and the routing protocol's part.
     pub payload: u16,
     /// Whether further fragments follow in the datagram.
     pub more_fragments: bool,
@@ -128,7 +128,7 @@ pub enum Body {
         source_port: u16,
         /// Destination port.
         destination_port: u16,
-        /// Octets of the application.
+        /// Bytes of the application.
         length: u16,
     },
     /// RFC 9293.
@@ -140,9 +140,9 @@ pub enum Body {
         /// The rest of the header, and the extent of the payload.
         segment: Segment,
     },
-    /// RFC 4340: its header is octets, ports and all.
+    /// RFC 4340: its header is bytes, ports and all.
     Dccp(dccp::Packet),
-    /// Of a real host: [`Part::real`] has the octets.
+    /// Of a real host: [`Part::real`] has the bytes.
     Real {
         /// The protocol number.
         protocol: u8,
@@ -155,13 +155,13 @@ pub enum Body {
     Message,
 }
 
-/// What the measurement and the source's socket know of a packet; no octets of it are on the air.
+/// What the measurement and the source's socket know of a packet; no bytes of it are on the air.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag {
     /// Whose data, or whose acknowledgement.
     pub flow: FlowId,
     /// Over UDP, DCCP and from real hosts the sequence number of the application's datagram in the flow, [`Tag::NO_DATAGRAM`]
-    /// where there is none in the packet, and of a repair packet its own, from [`Tag::FIRST_REPAIR`] on; over TCP the octet's
+    /// where there is none in the packet, and of a repair packet its own, from [`Tag::FIRST_REPAIR`] on; over TCP the byte's
     /// place in the stream.
     pub seq: u64,
     /// Over UDP and DCCP when the application wrote the datagram; otherwise when the packet was made.
@@ -217,7 +217,7 @@ impl Packet {
         self.part.as_deref()?.coded.as_ref()
     }
 
-    /// Octets of this packet, its IP header included.
+    /// Bytes of this packet, its IP header included.
     pub fn octets(&self) -> u32 {
         IPV4_HEADER + u32::from(self.ip.payload) + self.routing().map_or(0, RoutingPart::octets_on_air)
     }
@@ -227,7 +227,7 @@ impl Packet {
         self.part.as_deref()?.routing.as_ref()
     }
 
-    /// The octets of the real host that sent it.
+    /// The bytes of the real host that sent it.
     pub fn real(&self) -> Option<&RealPart> {
         self.part.as_deref()?.real.as_ref()
     }
@@ -280,7 +280,7 @@ impl Body {
         }
     }
 
-    /// Octets of the whole datagram behind its IP header, which this host makes: transport header, options and payload.
+    /// Bytes of the whole datagram behind its IP header, which this host makes: transport header, options and payload.
     pub fn octets(&self) -> u32 {
         match self {
             Self::Udp { length, .. } => UDP_HEADER + u32::from(*length),

@@ -142,7 +142,7 @@ pub struct Counters {
     pub host_dropped: u64,
     /// Messages of the routing protocol given to the interface, those of others included: one for each hop.
     pub routing_packets: u64,
-    /// Octets behind the IP header of these, and of the headers that the protocol put before data.
+    /// Bytes behind the IP header of these, and of the headers that the protocol put before data.
     pub routing_bytes: u64,
     /// ARP requests given to the interface.
     pub arp_requests: u64,

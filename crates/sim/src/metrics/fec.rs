@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 pub struct FecSummary {
     /// Repair packets that the source made. They are not among the flow's packets.
     pub repair_packets: Option<u64>,
-    /// Octets of their payload.
+    /// Bytes of their payload.
     pub repair_bytes: Option<u64>,
     /// Those that reached the sink, each copy counted.
     pub repair_received_packets: Option<u64>,
     /// Packets that the sink recovered; they are among those received.
     pub recovered_packets: Option<u64>,
-    /// Octets of repair packets and of payload IDs per octet that the application wrote; zero if it wrote none.
+    /// Bytes of repair packets and of payload IDs per byte that the application wrote; zero if it wrote none.
     pub fec_overhead_ratio: Option<f64>,
     /// Mean delay of the recovered packets, from their write to their recovery.
     pub recovered_delay_mean_s: Option<f64>,

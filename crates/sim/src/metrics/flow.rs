@@ -38,7 +38,7 @@ pub struct FlowSpec {
 ///
 /// A *packet* is one datagram of the application over UDP and DCCP, and one write of the application over TCP. A datagram's delay
 /// runs from its write to the sink's read, over all relays. The delay of a write to TCP runs from the moment when the send
-/// buffer has accepted its last octet to the moment when the sink has read that octet; such a packet is never lost, unless
+/// buffer has accepted its last byte to the moment when the sink has read that byte; such a packet is never lost, unless
 /// its connection is given up, or the application does not block and the send buffer refuses it. Of a real host's program, whose
 /// writes nobody sees, a packet is what a segment brings that is new, written when that enters the simulation; at a real host,
 /// the sink has read what has come there in order.
@@ -79,7 +79,7 @@ pub struct FlowMetrics {
 struct StreamWrite {
     /// Its number among the application's writes, from zero, refused ones included.
     number: u64,
-    /// Place in the stream after its last octet.
+    /// Place in the stream after its last byte.
     end: u64,
     accepted: Instant,
 }
@@ -108,11 +108,11 @@ impl std::ops::AddAssign for TcpStatistics {
 pub struct FlowSummary {
     /// Packets (see [`FlowMetrics`]) that the application wrote, refused ones included.
     pub sent_packets: u64,
-    /// Their octets; over TCP also those of a last write of which a part is accepted.
+    /// Their bytes; over TCP also those of a last write of which a part is accepted.
     pub sent_bytes: u64,
     /// Packets that the sink read, each once.
     pub received_packets: u64,
-    /// Octets that the sink read, each once.
+    /// Bytes that the sink read, each once.
     pub received_bytes: u64,
     /// Packets dropped on the way, or refused by the socket.
     pub lost_packets: u64,
@@ -122,7 +122,7 @@ pub struct FlowSummary {
     pub duplicate_packets: u64,
     /// Lost packets per sent packet; zero if none was sent.
     pub loss_ratio: f64,
-    /// Application octets that arrived, as bits per second between the start and the stop, the run's end, or the last
+    /// Application bytes that arrived, as bits per second between the start and the stop, the run's end, or the last
     /// arrival of a finite amount of which nothing is in flight any more, whichever is first. Where its connection was given up,
     /// nothing is.
     pub goodput_bps: f64,
@@ -285,7 +285,7 @@ impl FlowMetrics {
         }
     }
 
-    /// A connection of the flow was given up: what was written and not read is lost. Octets of it may yet come that relays had.
+    /// A connection of the flow was given up: what was written and not read is lost. Bytes of it may yet come that relays had.
     pub fn handle_stream_abandoned(&mut self) {
         self.abandoned_packets += self.writes.len() as u64;
         self.writes.clear();
@@ -321,7 +321,7 @@ impl FlowMetrics {
         self.source_finished = true;
     }
 
-    /// The state of the flow's first connection: windows in octets.
+    /// The state of the flow's first connection: windows in bytes.
     pub fn handle_sender(&mut self, cwnd: u32, ssthresh: u32, srtt: Duration, now: Instant) {
         self.series.handle_sender(cwnd, ssthresh, srtt, now);
     }
@@ -371,7 +371,7 @@ impl FlowMetrics {
         &self.series
     }
 
-    /// Octets written to the stream that the sink has not read, nor lost with their connection.
+    /// Bytes written to the stream that the sink has not read, nor lost with their connection.
     pub fn stream_in_flight(&self) -> u64 {
         self.stream_written - self.stream_read.max(self.stream_abandoned)
     }

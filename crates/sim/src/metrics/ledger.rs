@@ -31,7 +31,7 @@ pub enum Arrival {
     Duplicate,
 }
 
-/// How many settled datagrams are remembered, lest a late report be taken for something else: at the 1470 octets and
+/// How many settled datagrams are remembered, lest a late report be taken for something else: at the 1470 bytes and
 /// 54 Mb/s of a saturated link, over ten seconds.
 const MEMORY: usize = 1 << 16;
 

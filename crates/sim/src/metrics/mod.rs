@@ -6,7 +6,7 @@
 //!
 //! * packets at a host: [`Counters::unaccounted`] is zero, together with what the host holds;
 //! * datagrams of a flow: sent = received + lost + in flight, where each that is in flight is found somewhere ([`Census`]);
-//! * octets of a stream: no more are read than were written, and what is missing is in the buffers between.
+//! * bytes of a stream: no more are read than were written, and what is missing is in the buffers between.
 
 mod census;
 pub mod conversation;

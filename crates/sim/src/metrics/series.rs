@@ -18,7 +18,7 @@ pub struct Series {
 pub struct Sample {
     /// End of the interval, or of the run in it.
     pub time: Instant,
-    /// Application octets that reached the sink in the interval.
+    /// Application bytes that reached the sink in the interval.
     pub received_bytes: u64,
     /// Packets that arrived in the interval, and so have a delay.
     pub arrivals: u32,
@@ -26,9 +26,9 @@ pub struct Sample {
     pub delay_sum: Duration,
     /// Their jitter, each against the packet before.
     pub jitter: Spread,
-    /// Congestion window in octets; zero where there is none.
+    /// Congestion window in bytes; zero where there is none.
     pub cwnd: u32,
-    /// Slow start threshold in octets; zero where there is none.
+    /// Slow start threshold in bytes; zero where there is none.
     pub ssthresh: u32,
     /// Smoothed round-trip time; zero before the first measurement.
     pub srtt: Duration,
@@ -67,7 +67,7 @@ impl Series {
         Self { interval, next: Instant::START + interval, current: Sample::default(), samples }
     }
 
-    /// Octets reached the sink at `now`. An arrival at the end of an interval belongs to the next.
+    /// Bytes reached the sink at `now`. An arrival at the end of an interval belongs to the next.
     pub fn handle_received(&mut self, octets: u32, now: Instant) {
         self.advance(now);
         self.current.received_bytes += u64::from(octets);

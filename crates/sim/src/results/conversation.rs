@@ -20,7 +20,7 @@ pub struct ConversationRecords {
     pub unlisted_packets: u64,
 }
 
-/// What one real host said to another one with the same protocol and ports. Packets are IP packets, octets those behind the transport
+/// What one real host said to another one with the same protocol and ports. Packets are IP packets, bytes those behind the transport
 /// header. Times are in seconds, rates in bit/s; `None` where nothing arrived to be measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ConversationRecord {
@@ -38,11 +38,11 @@ pub struct ConversationRecord {
     pub to_port: Option<u16>,
     /// Packets that the real host sent.
     pub sent_packets: u64,
-    /// Their octets.
+    /// Their bytes.
     pub sent_bytes: u64,
     /// Packets that were handed to the real host that they were for, each once.
     pub received_packets: u64,
-    /// Their octets.
+    /// Their bytes.
     pub received_bytes: u64,
     /// Packets dropped between the two, whatever the cause: at a full queue, after the last retry, without a route, in a real host that
     /// was to pass them on.
@@ -53,7 +53,7 @@ pub struct ConversationRecord {
     pub duplicate_packets: u64,
     /// Lost packets per sent packet.
     pub loss_ratio: f64,
-    /// Octets that arrived, as bits per second from the first packet's sending to the last arrival.
+    /// Bytes that arrived, as bits per second from the first packet's sending to the last arrival.
     pub rate_bps: Option<f64>,
     /// Mean one-way delay.
     pub delay_mean_s: Option<f64>,
@@ -257,7 +257,7 @@ pub fn rtp_table(result: &RunResult) -> RecordBatch {
 
 /// How conversations developed: for each interval between its first and its last packet `time_s`, the interval's end,
 /// `conversation`, the name, `sent_packets`, `lost_packets`, which are those of the sent ones that never arrived, at the end of the
-/// run those in flight among them, `packets`, which arrived in it, `rate_bps`, the rate of their octets, `delay_s` and
+/// run those in flight among them, `packets`, which arrived in it, `rate_bps`, the rate of their bytes, `delay_s` and
 /// `delay_max_s`, the mean and the largest of their delays, null without an arrival, and of video in RTP `frames` and `freeze_time_s`,
 /// the pictures that were whole and for how long one was frozen; null of conversations without.
 pub fn conversation_series_table(result: &RunResult) -> RecordBatch {

@@ -168,7 +168,7 @@ impl Drop for Part {
     }
 }
 
-/// Gives complete files their names, after the octets of all of them are on the disk.
+/// Gives complete files their names, after the bytes of all of them are on the disk.
 pub(crate) fn commit_all(parts: Vec<Part>) -> Result<(), OutputError> {
     parts.iter().try_for_each(Part::sync)?;
     parts.into_iter().try_for_each(Part::rename)

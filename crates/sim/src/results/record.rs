@@ -45,7 +45,7 @@ pub struct NodeRecord {
     pub sent: u64,
     /// Messages of the routing protocol given to the interface, those of other nodes included: one for each hop.
     pub routing_packets: u64,
-    /// Octets behind the IP header of these, and of the protocol's headers before data.
+    /// Bytes behind the IP header of these, and of the protocol's headers before data.
     pub routing_bytes: u64,
     /// ARP requests given to an interface.
     pub arp_requests: u64,
@@ -177,7 +177,7 @@ pub struct Totals {
     pub packets_dropped: u64,
     /// Messages of routing protocols, one for each hop.
     pub routing_packets: u64,
-    /// Octets behind the IP header of these, and of the protocols' headers before data.
+    /// Bytes behind the IP header of these, and of the protocols' headers before data.
     pub routing_bytes: u64,
 }
 

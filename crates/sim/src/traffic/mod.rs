@@ -73,7 +73,7 @@ pub enum TrafficError {
     DatagramTooLarge {
         /// Name of the flow.
         flow: String,
-        /// Its size in octets.
+        /// Its size in bytes.
         octets: u32,
     },
     /// A routing protocol listens where a flow is to go.
@@ -275,7 +275,7 @@ pub fn is_adtfrc(flow: &Flow) -> bool {
     matches!(flow.transport, Transport::Dccp(Dccp { congestion: Congestion::Adtfrc(_) }))
 }
 
-/// Octets that no write of a flow's application exceeds.
+/// Bytes that no write of a flow's application exceeds.
 pub fn largest_write(flow: &Flow) -> u32 {
     flows::application(flow, FlowId::NONE, 0).largest_write()
 }

@@ -1,7 +1,7 @@
 //! Wires: full-duplex links between two hosts, as two [`Wire`]s, one for each direction.
 //!
 //! A wire is a drop-tail queue, a transmitter that serialises one packet at a time at the rate of the link, and a medium
-//! that carries any number of packets for the delay of the link. A packet is on the wire for its octets, IP header
+//! that carries any number of packets for the delay of the link. A packet is on the wire for its bytes, IP header
 //! included, over the rate: links have no framing of their own. Packets are lost at random, by themselves, after they have
 //! been serialised. One that has expired by its turn is not sent.
 //!
@@ -158,8 +158,8 @@ impl<P: Payload> Wire<P> {
         &self.counters
     }
 
-    /// Begins to send a packet, which takes its octets over the rate. Its end is rounded to a nanosecond, and the next packet begins
-    /// at the true one, so that packets in a row take their octets over the rate together.
+    /// Begins to send a packet, which takes its bytes over the rate. Its end is rounded to a nanosecond, and the next packet begins
+    /// at the true one, so that packets in a row take their bytes over the rate together.
     fn send(&mut self, packet: P, now: Instant) {
         let rest = if self.ended.0 == now { self.ended.1 } else { 0.0 };
         let nanos = f64::from(packet.octets()) * 8e9 / self.config.rate + rest;

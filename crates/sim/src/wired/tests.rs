@@ -26,7 +26,7 @@ fn packet(id: u32, octets: u32) -> Packet {
     Packet { id, octets, expires: None }
 }
 
-/// 8 Mb/s: a microsecond an octet. 3 ms long.
+/// 8 Mb/s: a microsecond a byte. 3 ms long.
 fn wire(queue_packets: u32, loss: f64) -> Wire<Packet> {
     let config = Config { rate: 8e6, delay: Duration::from_millis(3), queue_packets, loss };
     Wire::new(config, Stream::new(1, Purpose::LinkLoss, 0, 0))

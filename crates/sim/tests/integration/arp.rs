@@ -52,7 +52,7 @@ fn sum(simulation: &Simulation, count: fn(&Counters) -> u64) -> u64 {
 
 const ONE: &str = r#"{ kind = "cbr", rate = "7488 b/s", packet = "936 B" }"#;
 
-/// In microseconds, with the constants of IEEE 802.11-2020, 15.3 and 15.4.4: a frame of n octets at r Mb/s takes 192 + 8n / r.
+/// In microseconds, with the constants of IEEE 802.11-2020, 15.3 and 15.4.4: a frame of n bytes at r Mb/s takes 192 + 8n / r.
 ///
 /// ```text
 /// 0       n0: request to all, 24 + 8 + 28 + 4 = 64 octets at 1 Mb/s           704

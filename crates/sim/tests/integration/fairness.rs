@@ -29,7 +29,7 @@ struct Cell {
 }
 
 impl Cell {
-    /// Octets that arrive from each station, in the order of the file.
+    /// Bytes that arrive from each station, in the order of the file.
     fn received(&self, seed: u64) -> Vec<f64> {
         let mut text = format!("duration = {}\nradio = {{ {} }}\n", self.seconds, self.radio);
         let mut nodes = String::new();
@@ -121,7 +121,7 @@ fn no_station_gains_by_its_place_in_the_file_under_any_standard_and_reception() 
 }
 
 /// One station is a metre nearer or farther, so that its frames come 3 ns earlier or later and 0.9 dB stronger or weaker: what arrives
-/// from whom stays the same to the octet. At 11 Mb/s the decibel itself changes results, see [`a_metre_wins_nothing`].
+/// from whom stays the same to the byte. At 11 Mb/s the decibel itself changes results, see [`a_metre_wins_nothing`].
 #[test]
 fn a_lead_of_nanoseconds_wins_nothing() {
     for standard in ["802.11", "802.11a", "802.11g"] {

@@ -106,7 +106,7 @@ fn a_card_makes_no_room_at_another_node() {
     assert_eq!(without, beside);
 }
 
-/// 1000 octets of payload are 1028 on the wire: 822.4 µs at 10 Mb/s, and 5 ms on the way, over each of two links.
+/// 1000 bytes of payload are 1028 on the wire: 822.4 µs at 10 Mb/s, and 5 ms on the way, over each of two links.
 #[test]
 fn udp_over_wires_takes_serialisation_and_propagation_at_each_hop() {
     let cbr = r#"{ kind = "cbr", rate = "800 kb/s", packet = "1000 B" }"#;
@@ -120,7 +120,7 @@ fn udp_over_wires_takes_serialisation_and_propagation_at_each_hop() {
     assert!((flows[0].received_packets..=flows[0].sent_packets).contains(&forwarded), "{forwarded}");
 }
 
-/// ns-2 never fragments: 3028 octets at 1 Mb/s and 10 ms, over each of two links.
+/// ns-2 never fragments: 3028 bytes at 1 Mb/s and 10 ms, over each of two links.
 #[test]
 fn under_ns_2_a_datagram_of_any_length_is_one_packet_on_a_wire() {
     let cbr = r#"{ kind = "cbr", rate = "100 kb/s", packet = "3000 B" }"#;
@@ -132,7 +132,7 @@ fn under_ns_2_a_datagram_of_any_length_is_one_packet_on_a_wire() {
     assert!((flows[0].received_packets..=flows[0].sent_packets).contains(&forwarded), "{forwarded}");
 }
 
-/// A wire offered twice its rate carries its rate: 1000 of 1028 octets at 10 Mb/s.
+/// A wire offered twice its rate carries its rate: 1000 of 1028 bytes at 10 Mb/s.
 #[test]
 fn a_wire_carries_its_rate_and_its_queue_drops_the_rest() {
     let cbr = r#"{ kind = "cbr", rate = "20 Mb/s", packet = "1000 B" }"#;
@@ -165,7 +165,7 @@ fn what_expires_in_the_queue_of_a_wire_does_not_go_over_it() {
     assert!((flows[0].goodput_bps / expected - 1.0).abs() < 0.005, "{} of {expected}", flows[0].goodput_bps);
 }
 
-/// TCP fills a wire whose bandwidth times delay its buffers hold: 1460 of 1500 octets.
+/// TCP fills a wire whose bandwidth times delay its buffers hold: 1460 of 1500 bytes.
 #[test]
 fn tcp_over_a_wire_reaches_the_rate_of_the_wire() {
     let link = "rate = \"10 Mb/s\"\ndelay = \"2 ms\"\nqueue = { packets = 200 }";
@@ -185,7 +185,7 @@ fn a_wire_that_loses_is_told_as_the_cause() {
     assert!((900..1_100).contains(&lost), "{lost}");
 }
 
-/// Datagrams of 4000 octets, in fragments for an MTU of 2000 in the air, are cut again for the wire.
+/// Datagrams of 4000 bytes, in fragments for an MTU of 2000 in the air, are cut again for the wire.
 #[test]
 fn a_router_cuts_what_is_too_long_for_the_next_interface() {
     let text = String::from(
@@ -275,7 +275,7 @@ fn leakage_from_the_next_channel_interferes_and_is_never_decoded() {
     assert!(receptions_near > receptions_apart);
 }
 
-/// One hop of 802.11a, 1472 octets each; `sender` and `receiver` are keys of the two nodes.
+/// One hop of 802.11a, 1472 bytes each; `sender` and `receiver` are keys of the two nodes.
 fn one_hop(sender: &str, receiver: &str) -> (Simulation, FlowSummary) {
     let text = format!(
         r#"

@@ -64,7 +64,7 @@ fn data_go_to_each_station_at_a_rate_that_it_understands() {
     assert!(answers.map(|frame| frame.vector.data_rate().as_kbps()).all(|rate| rate == 2_000));
 }
 
-/// DIFS of 28 µs, 7.5 slots of 9, 192 µs and 1536 octets at 11 Mb/s, SIFS, 192 µs and 14 octets at 2 Mb/s.
+/// DIFS of 28 µs, 7.5 slots of 9, 192 µs and 1536 bytes at 11 Mb/s, SIFS, 192 µs and 14 bytes at 2 Mb/s.
 #[test]
 fn a_saturated_station_of_80211b_gets_what_its_rate_leaves() {
     let (flows, _) = run(&cell(r#"basic_rate = "2 Mb/s""#, "1 kb/s", "20 Mb/s"));

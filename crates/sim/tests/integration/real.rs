@@ -413,7 +413,7 @@ fn flows_are_measured_where_they_enter_and_leave_the_simulation() {
     assert_eq!(datagram.payload(), [0; 100]);
 }
 
-/// What the first flow has sent, received, lost and in flight, and the octets that it has sent and received.
+/// What the first flow has sent, received, lost and in flight, and the bytes that it has sent and received.
 fn measured(simulation: &Simulation) -> ([u64; 4], [u64; 2]) {
     let flow = simulation.flows().iter().next().expect("the first flow").summary(simulation.now());
     let packets = [flow.sent_packets, flow.received_packets, flow.lost_packets, flow.in_flight_packets];

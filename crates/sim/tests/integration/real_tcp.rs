@@ -42,7 +42,7 @@ fn pair(from: &str, to: &str, transport: &str, application: &str) -> String {
     in_a_line("duration = \"20 s\"", "data_rate = \"6 Mb/s\"", &nodes, &flow)
 }
 
-/// How long a packet of so many octets is on the air at 6 Mb/s: MAC header, LLC and FCS are 36 octets more, and the PHY's preamble,
+/// How long a packet of so many bytes is on the air at 6 Mb/s: MAC header, LLC and FCS are 36 bytes more, and the PHY's preamble,
 /// SERVICE and tail are those of IEEE 802.11-2020, 17.4.3. Then it has 100 m to go, 333.6 ns.
 fn airtime(octets: u64) -> Duration {
     Duration::from_micros(20 + 4 * (16 + 8 * (octets + 36) + 6).div_ceil(24)) + Duration::from_nanos(334)
@@ -56,7 +56,7 @@ fn summary(simulation: &Simulation) -> FlowSummary {
     simulation.flows().iter().next().expect("there is a flow").summary(simulation.now())
 }
 
-/// The octets of a packet with a segment of the real host's, whose payload is of ones.
+/// The bytes of a packet with a segment of the real host's, whose payload is of ones.
 fn octets_of(to: NodeId, [source, destination]: [u16; 2], segment: &Segment) -> Vec<u8> {
     let header = segment.header(source, destination);
     let mut octets = vec![0; header.buffer_len()];
@@ -389,7 +389,7 @@ struct Peer {
     to: NodeId,
     /// The own, and that of the other end, which a listener learns.
     ports: [u16; 2],
-    /// Octets still to be written, from then on.
+    /// Bytes still to be written, from then on.
     left: u32,
     opens: Instant,
 }

@@ -6,14 +6,14 @@ use super::{LAYER, MessageType, check, field};
 use crate::ParseError;
 use crate::bytes::{array, put};
 
-/// Length of a route error before its destinations, in octets (RFC 3561, 5.3).
+/// Length of a route error before its destinations, in bytes (RFC 3561, 5.3).
 const LEN: usize = 4;
-/// Length of a destination with its sequence number, in octets (RFC 3561, 5.3).
+/// Length of a destination with its sequence number, in bytes (RFC 3561, 5.3).
 const DESTINATION_LEN: usize = 8;
 /// N: the route has been repaired, and is not to be deleted.
 const NO_DELETE: u8 = 0x80;
 
-/// The most destinations in one route error: what an octet counts (RFC 3561, 5.3).
+/// The most destinations in one route error: what a byte counts (RFC 3561, 5.3).
 pub const MAX_UNREACHABLE: usize = 255;
 
 /// A destination that can be reached no more.
@@ -102,7 +102,7 @@ impl Eq for Unreachables<'_> {}
 /// +---------------------------------------------------------------+
 /// ```
 ///
-/// RFC 3561, 5.3. Most significant octet first. Octets of the buffer beyond the last destination are no part of the message.
+/// RFC 3561, 5.3. Most significant byte first. Bytes of the buffer beyond the last destination are no part of the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ErrorPacket<T: AsRef<[u8]>> {
     buffer: T,
@@ -158,7 +158,7 @@ impl<'a> ErrorRepr<'a> {
         Ok(Self { no_delete: packet.no_delete(), unreachable: Unreachables(Source::Octets(&octets[LEN..end])) })
     }
 
-    /// Length of the message, in octets.
+    /// Length of the message, in bytes.
     pub fn buffer_len(&self) -> usize {
         LEN + self.unreachable.len() * DESTINATION_LEN
     }

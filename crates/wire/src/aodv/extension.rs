@@ -5,9 +5,9 @@ use crate::ParseError;
 use crate::bytes::array;
 use crate::code_point::code_points;
 
-/// Length of type and length of an extension, in octets (RFC 3561, 9).
+/// Length of type and length of an extension, in bytes (RFC 3561, 9).
 const HEADER_LEN: usize = 2;
-/// Length of a hello interval extension, in octets (RFC 3561, 9.1).
+/// Length of a hello interval extension, in bytes (RFC 3561, 9.1).
 pub const HELLO_INTERVAL_LEN: usize = 6;
 /// From this type on, an extension must not be skipped by whoever does not know it (RFC 3561, 9).
 const FIRST_MANDATORY: u8 = 128;
@@ -54,12 +54,12 @@ impl<'a> Extensions<'a> {
     /// No extension.
     pub const NONE: Self = Self { octets: &[] };
 
-    /// Extensions in octets that nobody has looked at: iteration ends at the first that is not whole.
+    /// Extensions in bytes that nobody has looked at: iteration ends at the first that is not whole.
     pub(super) fn new_unchecked(octets: &'a [u8]) -> Self {
         Self { octets }
     }
 
-    /// Extensions that stand `offset` octets behind the start of a message: all of `octets`, each of them whole.
+    /// Extensions that stand `offset` bytes behind the start of a message: all of `octets`, each of them whole.
     pub fn new_checked(octets: &'a [u8], offset: usize) -> Result<Self, ParseError> {
         let mut at = 0;
         while at < octets.len() {
@@ -76,7 +76,7 @@ impl<'a> Extensions<'a> {
         Ok(Self { octets })
     }
 
-    /// The extensions as octets.
+    /// The extensions as bytes.
     pub fn as_slice(&self) -> &'a [u8] {
         self.octets
     }

@@ -21,7 +21,7 @@ const LAYER: Layer = Layer("AODV");
 /// Source and destination port of all messages (RFC 3561, 6).
 pub const PORT: u16 = 654;
 
-/// Length of a route reply acknowledgement, in octets (RFC 3561, 5.4).
+/// Length of a route reply acknowledgement, in bytes (RFC 3561, 5.4).
 const ACKNOWLEDGEMENT_LEN: usize = 2;
 
 mod field {
@@ -45,7 +45,7 @@ code_points! {
 }
 
 impl MessageType {
-    /// The type of a message, as its first octet tells.
+    /// The type of a message, as its first byte tells.
     pub fn of(octets: &[u8]) -> Option<Self> {
         octets.first().map(|&code| code.into())
     }
@@ -87,7 +87,7 @@ impl<'a> Repr<'a> {
         }
     }
 
-    /// Length of the message, in octets.
+    /// Length of the message, in bytes.
     pub(crate) fn buffer_len(&self) -> usize {
         match self {
             Self::Request(request) => request.buffer_len(),
@@ -109,7 +109,7 @@ impl<'a> Repr<'a> {
         }
     }
 
-    /// The message in octets of its own.
+    /// The message in bytes of its own.
     pub fn to_octets(&self) -> Vec<u8> {
         let mut octets = vec![0; self.buffer_len()];
         self.emit(&mut octets);

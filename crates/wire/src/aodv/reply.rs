@@ -7,7 +7,7 @@ use crate::ParseError;
 use crate::bit_set::bit_set;
 use crate::bytes::{array, put};
 
-/// Length of a route reply without extensions, in octets (RFC 3561, 5.2).
+/// Length of a route reply without extensions, in bytes (RFC 3561, 5.2).
 const LEN: usize = 20;
 
 mod offset {
@@ -21,7 +21,7 @@ mod offset {
 /// The five bits of the prefix size.
 const PREFIX_SIZE: u8 = 0x1f;
 
-/// The flags of a route reply: the upper two bits of an octet (RFC 3561, 5.2).
+/// The flags of a route reply: the upper two bits of a byte (RFC 3561, 5.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct ReplyFlags(pub u8);
 
@@ -58,7 +58,7 @@ bit_set!(ReplyFlags);
 /// +---------------------------------------------------------------+
 /// ```
 ///
-/// RFC 3561, 5.2. Most significant octet first. The buffer ends where the message ends.
+/// RFC 3561, 5.2. Most significant byte first. The buffer ends where the message ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplyPacket<T: AsRef<[u8]>> {
     buffer: T,
@@ -154,7 +154,7 @@ impl<'a> ReplyRepr<'a> {
         })
     }
 
-    /// Length of the message, in octets.
+    /// Length of the message, in bytes.
     pub fn buffer_len(&self) -> usize {
         LEN + self.extensions.as_slice().len()
     }

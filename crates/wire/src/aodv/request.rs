@@ -7,7 +7,7 @@ use crate::ParseError;
 use crate::bit_set::bit_set;
 use crate::bytes::{array, put};
 
-/// Length of a route request without extensions, in octets (RFC 3561, 5.1).
+/// Length of a route request without extensions, in bytes (RFC 3561, 5.1).
 const LEN: usize = 24;
 
 mod offset {
@@ -18,7 +18,7 @@ mod offset {
     pub(super) const ORIGINATOR_SEQUENCE: usize = 20;
 }
 
-/// The flags of a route request: the upper five bits of an octet (RFC 3561, 5.1).
+/// The flags of a route request: the upper five bits of a byte (RFC 3561, 5.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct RequestFlags(pub u8);
 
@@ -69,7 +69,7 @@ bit_set!(RequestFlags);
 /// +---------------------------------------------------------------+
 /// ```
 ///
-/// RFC 3561, 5.1. Most significant octet first. The buffer ends where the message ends.
+/// RFC 3561, 5.1. Most significant byte first. The buffer ends where the message ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestPacket<T: AsRef<[u8]>> {
     buffer: T,
@@ -165,7 +165,7 @@ impl<'a> RequestRepr<'a> {
         })
     }
 
-    /// Length of the message, in octets.
+    /// Length of the message, in bytes.
     pub fn buffer_len(&self) -> usize {
         LEN + self.extensions.as_slice().len()
     }

@@ -9,7 +9,7 @@ use crate::code_point::code_points;
 code_points! {
     /// What an option is (IANA, "DCCP Option Types"; from 192 on those that a receiver under CCID 3 sends, RFC 4342, 8).
     OptionKind(u8) {
-        /// Fills the header up to a multiple of 4 octets.
+        /// Fills the header up to a multiple of 4 bytes.
         Padding = 0,
         /// The next option must be understood (RFC 4340, 5.8.2).
         Mandatory = 1,
@@ -45,7 +45,7 @@ code_points! {
         LossEventRate = 192,
         /// The latest loss intervals (RFC 4342, 8.6).
         LossIntervals = 193,
-        /// Octets per second received (RFC 4342, 8.3).
+        /// Bytes per second received (RFC 4342, 8.3).
         ReceiveRate = 194,
         /// ADTFRC's state of the network. 248 to 254 are for experiments (RFC 4342, 12.2).
         NetworkState = 248,
@@ -119,7 +119,7 @@ pub struct LossInterval {
     pub data: u32,
 }
 
-/// Octets of a loss interval in its option.
+/// Bytes of a loss interval in its option.
 const INTERVAL_LEN: usize = 9;
 
 /// The value of a Loss Intervals option: the most recent interval first.
@@ -145,7 +145,7 @@ impl<'a> LossIntervals<'a> {
     }
 }
 
-/// What one option says. Values of up to 253 octets are borrowed from the packet.
+/// What one option says. Values of up to 253 bytes are borrowed from the packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OptionRepr<'a> {
     /// The next option must be understood.
@@ -173,7 +173,7 @@ pub enum OptionRepr<'a> {
     LossEventRate(u32),
     /// The latest loss intervals.
     LossIntervals(LossIntervals<'a>),
-    /// Octets per second received.
+    /// Bytes per second received.
     ReceiveRate(u32),
     /// ADTFRC's state of the network.
     NetworkState(NetworkState),
@@ -209,7 +209,7 @@ pub struct OptionError {
 #[derive(Debug, Clone, Copy)]
 pub struct Options<'a> {
     octets: &'a [u8],
-    /// Of the first one, in octets from the start of the header; for errors alone.
+    /// Of the first one, in bytes from the start of the header; for errors alone.
     offset: usize,
 }
 
@@ -229,7 +229,7 @@ impl<'a> Options<'a> {
         Self { octets, offset }
     }
 
-    /// The octets.
+    /// The bytes.
     pub fn as_octets(&self) -> &'a [u8] {
         self.octets
     }
@@ -279,7 +279,7 @@ impl<'a> Iterator for Iter<'a> {
     }
 }
 
-/// The length of the option that begins `rest`, its two octets of kind and length included.
+/// The length of the option that begins `rest`, its two bytes of kind and length included.
 fn length(rest: &[u8], offset: usize) -> Result<usize, ParseError> {
     LAYER.require(rest.len() >= 2, "option kind", offset, rest[0], "followed by a length")?;
     let length = usize::from(rest[1]);
@@ -342,7 +342,7 @@ fn value(kind: OptionKind, value: &[u8], offset: usize) -> Result<OptionRepr<'_>
     })
 }
 
-/// Room for options on their way to the wire, in octets: what the options of one packet of ours can need.
+/// Room for options on their way to the wire, in bytes: what the options of one packet of ours can need.
 const LIST_LEN: usize = 192;
 
 /// Options being put together.
@@ -358,8 +358,8 @@ impl OptionList {
         Self { octets: [0; LIST_LEN], length: 0 }
     }
 
-    /// Adds an option behind the others. `false`, and nothing added, if there is no room for it in 192 octets, or its value
-    /// is longer than the 253 octets of an option.
+    /// Adds an option behind the others. `false`, and nothing added, if there is no room for it in 192 bytes, or its value
+    /// is longer than the 253 bytes of an option.
     pub fn push(&mut self, option: &OptionRepr) -> bool {
         match *option {
             OptionRepr::Mandatory => self.single(OptionKind::Mandatory),
@@ -459,7 +459,7 @@ impl Default for OptionList {
     }
 }
 
-/// A time in two octets if it fits, else in four: the octets, and how many to leave out.
+/// A time in two bytes if it fits, else in four: the bytes, and how many to leave out.
 fn time(elapsed: u32) -> ([u8; 4], usize) {
     (elapsed.to_be_bytes(), if elapsed <= u32::from(u16::MAX) { 2 } else { 0 })
 }

@@ -8,28 +8,28 @@ use crate::ParseError;
 use crate::bytes::{array, put};
 use crate::code_point::code_points;
 
-/// Length of an address, in octets.
+/// Length of an address, in bytes.
 const ADDRESS_LEN: usize = 4;
-/// Data of an option before its addresses, in octets (RFC 4728, 6.2, 6.3, 6.7).
+/// Data of an option before its addresses, in bytes (RFC 4728, 6.2, 6.3, 6.7).
 const REQUEST_LEN: usize = 6;
 const REPLY_LEN: usize = 1;
 const ROUTE_LEN: usize = 2;
-/// Data of an option before what belongs to its type, in octets (RFC 4728, 6.4 to 6.6).
+/// Data of an option before what belongs to its type, in bytes (RFC 4728, 6.4 to 6.6).
 const ERROR_LEN: usize = 10;
 const ACK_REQUEST_LEN: usize = 2;
 const ACK_LEN: usize = 10;
 
-/// How many addresses a Route Request can list: its length is one octet (RFC 4728, 6.2).
+/// How many addresses a Route Request can list: its length is one byte (RFC 4728, 6.2).
 pub const MAX_ADDRESSES_OF_REQUEST: usize = (u8::MAX as usize - REQUEST_LEN) / ADDRESS_LEN;
 /// How many addresses a Route Reply can list (RFC 4728, 6.3).
 pub const MAX_ADDRESSES_OF_REPLY: usize = (u8::MAX as usize - REPLY_LEN) / ADDRESS_LEN;
-/// How many addresses a DSR Source Route can list: its length is one octet, and Segments Left has six bits (RFC 4728, 6.7).
+/// How many addresses a DSR Source Route can list: its length is one byte, and Segments Left has six bits (RFC 4728, 6.7).
 pub const MAX_ADDRESSES_OF_ROUTE: usize = (u8::MAX as usize - ROUTE_LEN) / ADDRESS_LEN;
 
 /// The largest number that a field for the number of salvages holds (RFC 4728, 6.4 and 6.7).
 pub const MAX_SALVAGE: u8 = 15;
 
-/// Last hop external, in the first octet of a Route Reply's data (RFC 4728, 6.3).
+/// Last hop external, in the first byte of a Route Reply's data (RFC 4728, 6.3).
 const REPLY_LAST_HOP_EXTERNAL: u8 = 0x80;
 /// Parts of the first word of a DSR Source Route's data (RFC 4728, 6.7).
 const FIRST_HOP_EXTERNAL: u16 = 0x8000;
@@ -41,7 +41,7 @@ const SALVAGE: u8 = MAX_SALVAGE;
 code_points! {
     /// What an option is (RFC 4728, 6).
     OptionType(u8) {
-        /// Padding of two octets or more.
+        /// Padding of two bytes or more.
         PadN = 0,
         /// Route Request.
         RouteRequest = 1,
@@ -55,7 +55,7 @@ code_points! {
         SourceRoute = 96,
         /// Acknowledgement Request.
         AckRequest = 160,
-        /// Padding of one octet.
+        /// Padding of one byte.
         Pad1 = 224,
     }
 }
@@ -90,10 +90,10 @@ impl OptionType {
     }
 }
 
-/// Addresses one after the other: octets of a packet, or a list of whoever is about to send one.
+/// Addresses one after the other: bytes of a packet, or a list of whoever is about to send one.
 #[derive(Clone, Copy)]
 pub enum Addresses<'a> {
-    /// Four octets each. A rest of less than four is no address.
+    /// Four bytes each. A rest of less than four is no address.
     Octets(&'a [u8]),
     /// A list.
     List(&'a [Ipv4Addr]),
@@ -347,18 +347,18 @@ pub enum DsrOption<'a> {
     Ack(Ack),
     /// The route of the packet.
     SourceRoute(SourceRoute<'a>),
-    /// One octet of padding (RFC 4728, 6.8).
+    /// One byte of padding (RFC 4728, 6.8).
     Pad1,
     /// Padding (RFC 4728, 6.9).
     PadN {
-        /// Octets behind type and length.
+        /// Bytes behind type and length.
         length: u8,
     },
     /// An option of another type.
     Unknown {
         /// The type, none of those that have a name.
         kind: u8,
-        /// What follows type and length: at most 255 octets.
+        /// What follows type and length: at most 255 bytes.
         data: &'a [u8],
     },
 }
@@ -393,7 +393,7 @@ impl<'a> DsrOption<'a> {
         }
     }
 
-    /// Length of the option, in octets.
+    /// Length of the option, in bytes.
     pub fn buffer_len(&self) -> usize {
         match self {
             Self::Pad1 => 1,
@@ -401,7 +401,7 @@ impl<'a> DsrOption<'a> {
         }
     }
 
-    /// Writes the option, which fills `octets`. Panics if its data are longer than 255 octets.
+    /// Writes the option, which fills `octets`. Panics if its data are longer than 255 bytes.
     pub(super) fn emit(&self, octets: &mut [u8]) {
         octets[0] = self.option_type().into();
         if *self == Self::Pad1 {

@@ -21,7 +21,7 @@ fn parse(octets: &[u8]) -> Result<Vec<DsrOption<'_>>, ParseError> {
     packet.options().collect()
 }
 
-/// Octets by the figures of RFC 4728, 6.2 to 6.9, without the fixed portion, and what they mean.
+/// Bytes by the figures of RFC 4728, 6.2 to 6.9, without the fixed portion, and what they mean.
 #[test]
 fn octets_and_meaning() {
     let request = RouteRequest { identification: 0x1234, target: D, addresses: Addresses::List(&[B, C]) };
@@ -183,7 +183,7 @@ fn the_longest_lists_fit() {
     assert_eq!((MAX_ADDRESSES_OF_ROUTE, MAX_ADDRESSES_OF_REPLY, MAX_ADDRESSES_OF_REQUEST), (63, 63, 62));
 }
 
-/// What an option is made of: type, numbers, addresses, octets.
+/// What an option is made of: type, numbers, addresses, bytes.
 type Parts = (u8, u8, u16, Vec<u32>, Vec<u8>);
 
 fn option_of<'a>((kind, small, number, _, octets): &'a Parts, addresses: &'a [Ipv4Addr]) -> DsrOption<'a> {

@@ -1,11 +1,11 @@
-//! The frame check sequence: a CRC of 32 bits over header and body, behind them, least significant octet first
+//! The frame check sequence: a CRC of 32 bits over header and body, behind them, least significant byte first
 //! (IEEE Std 802.11-2020, 9.2.4.8).
 
 use super::LAYER;
 use crate::ParseError;
 use crate::bytes::{array, put};
 
-/// Length of the frame check sequence, in octets.
+/// Length of the frame check sequence, in bytes.
 pub const LEN: usize = 4;
 
 /// The frame check sequence of header and body.
@@ -22,7 +22,7 @@ pub fn strip(frame: &[u8]) -> Result<&[u8], ParseError> {
     Ok(body)
 }
 
-/// Writes the frame check sequence into the last 4 octets of `frame`, over all before them. Panics if there are fewer.
+/// Writes the frame check sequence into the last 4 bytes of `frame`, over all before them. Panics if there are fewer.
 pub fn fill(frame: &mut [u8]) {
     let end = frame.len() - LEN;
     let fcs = of(&frame[..end]);

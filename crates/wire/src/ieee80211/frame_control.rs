@@ -123,7 +123,7 @@ impl Flags {
 /// +-------+-----+---------------+----+----+-----+-----+-----+----+-----+-----+
 /// ```
 ///
-/// IEEE Std 802.11-2020, 9.2.4.1. Bits 0 to 7 are the first octet.
+/// IEEE Std 802.11-2020, 9.2.4.1. Bits 0 to 7 are the first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FrameControl {
     /// Type and subtype.

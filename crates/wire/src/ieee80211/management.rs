@@ -1,7 +1,7 @@
 //! Bodies of management frames (IEEE Std 802.11-2020, 9.3.3): fixed fields (9.4.1), then elements (9.4.2).
 //!
 //! Which fields a body has follows from the subtype in the header, so that there is no view that knows the layout of all of
-//! them: [`Repr::parse`] reads the octets behind the header.
+//! them: [`Repr::parse`] reads the bytes behind the header.
 
 mod elements;
 
@@ -15,7 +15,7 @@ pub use elements::{
     AccessCategoryParameters, EdcaParameterSet, Elements, ErpInformation, Rates, Ssid, TrafficIndication,
 };
 
-/// Lengths of the fixed fields before the elements, in octets (9.3.3.2, 9.3.3.5 to 9.3.3.12).
+/// Lengths of the fixed fields before the elements, in bytes (9.3.3.2, 9.3.3.5 to 9.3.3.12).
 const BEACON_LEN: usize = 12;
 const ASSOCIATION_REQUEST_LEN: usize = 4;
 const REASSOCIATION_REQUEST_LEN: usize = 10;
@@ -237,7 +237,7 @@ impl Repr {
         }
     }
 
-    /// Length of the body, in octets.
+    /// Length of the body, in bytes.
     pub fn buffer_len(&self) -> usize {
         let (fixed, elements) = self.elements();
         fixed + elements.map_or(0, Elements::buffer_len)
@@ -279,7 +279,7 @@ impl Repr {
     }
 }
 
-/// Length of the fixed fields of a body, in octets; `None` of those without a meaning here.
+/// Length of the fixed fields of a body, in bytes; `None` of those without a meaning here.
 fn fixed_len(subtype: ManagementSubtype) -> Option<usize> {
     match subtype {
         ManagementSubtype::Beacon | ManagementSubtype::ProbeResponse => Some(BEACON_LEN),

@@ -8,7 +8,7 @@ fn sequence(sequence: u16) -> SequenceControl {
     SequenceControl { sequence, fragment: 0 }
 }
 
-/// `octets` says what `repr` means, and `repr` becomes these octets.
+/// `octets` says what `repr` means, and `repr` becomes these bytes.
 fn assert_pair(octets: &[u8], repr: Repr) {
     assert_eq!(Repr::parse(&Packet::new_checked(octets).unwrap()), Ok(repr));
     let mut emitted = vec![0xee; repr.buffer_len()];
@@ -322,7 +322,7 @@ proptest! {
         prop_assert_eq!(Repr::parse(&packet), Ok(repr));
     }
 
-    /// And what was parsed becomes the same octets again.
+    /// And what was parsed becomes the same bytes again.
     #[test]
     fn arbitrary_octets_never_panic_and_survive(mut octets in prop::collection::vec(any::<u8>(), 0..64)) {
         if let Some(first) = octets.first_mut() {

@@ -7,9 +7,9 @@ use crate::ParseError;
 use crate::bytes::{array, put};
 use crate::code_point::code_points;
 
-/// Length of what stands before the link messages, in octets.
+/// Length of what stands before the link messages, in bytes.
 const FIXED_LEN: usize = 4;
-/// Length of the header of a link message, in octets.
+/// Length of the header of a link message, in bytes.
 const LINK_HEADER_LEN: usize = 4;
 
 mod field {
@@ -45,7 +45,7 @@ code_points! {
     }
 }
 
-/// Link type and neighbour type in one octet (RFC 3626, 6.1.1).
+/// Link type and neighbour type in one byte (RFC 3626, 6.1.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LinkCode {
     /// What is known of the link: bits 0 and 1.
@@ -150,7 +150,7 @@ impl Repr {
         Self { interval: view.interval(), willingness: view.willingness(), links }
     }
 
-    /// Length of the body, in octets.
+    /// Length of the body, in bytes.
     pub fn buffer_len(&self) -> usize {
         let link = |(_, addresses): &(LinkCode, Vec<Ipv4Addr>)| LINK_HEADER_LEN + addresses.len() * ADDRESS_LEN;
         FIXED_LEN + self.links.iter().map(link).sum::<usize>()

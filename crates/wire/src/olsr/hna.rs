@@ -7,7 +7,7 @@ use super::{ADDRESS_LEN, LAYER};
 use crate::ParseError;
 use crate::bytes::{array, put};
 
-/// Length of a network, in octets.
+/// Length of a network, in bytes.
 const NETWORK_LEN: usize = 2 * ADDRESS_LEN;
 
 /// A network.
@@ -52,7 +52,7 @@ impl Repr {
         Self { networks: view.networks().collect() }
     }
 
-    /// Length of the body, in octets.
+    /// Length of the body, in bytes.
     pub fn buffer_len(&self) -> usize {
         self.networks.len() * NETWORK_LEN
     }

@@ -84,12 +84,12 @@ pub struct MessageRepr {
     pub hop_count: u8,
     /// Number of the message among those that the originator has made.
     pub sequence: u16,
-    /// Length of the body, in octets: at most 65519.
+    /// Length of the body, in bytes: at most 65519.
     pub body_len: u16,
 }
 
 impl MessageRepr {
-    /// Length of the header, in octets.
+    /// Length of the header, in bytes.
     pub fn buffer_len(&self) -> usize {
         MESSAGE_HEADER_LEN
     }

@@ -34,7 +34,7 @@ impl Repr {
         Self { interfaces: view.interfaces().iter().collect() }
     }
 
-    /// Length of the body, in octets.
+    /// Length of the body, in bytes.
     pub fn buffer_len(&self) -> usize {
         self.interfaces.len() * ADDRESS_LEN
     }

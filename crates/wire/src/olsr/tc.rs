@@ -6,7 +6,7 @@ use super::{ADDRESS_LEN, Addresses, LAYER, emit_addresses};
 use crate::ParseError;
 use crate::bytes::{array, put};
 
-/// Length of what stands before the addresses, in octets.
+/// Length of what stands before the addresses, in bytes.
 const FIXED_LEN: usize = 4;
 
 /// A view on the body of a TC message.
@@ -61,7 +61,7 @@ impl Repr {
         Self { ansn: view.ansn(), neighbours: view.neighbours().iter().collect() }
     }
 
-    /// Length of the body, in octets.
+    /// Length of the body, in bytes.
     pub fn buffer_len(&self) -> usize {
         FIXED_LEN + self.neighbours.len() * ADDRESS_LEN
     }

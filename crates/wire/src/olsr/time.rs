@@ -3,7 +3,7 @@ use core::fmt;
 /// The scaling factor C, 1/16 s, over 16, in nanoseconds (RFC 3626, 18.1).
 const UNIT: u64 = 1_000_000_000 / 256;
 
-/// A time in one octet: C·(1 + a/16)·2ᵇ, with a in the upper and b in the lower four bits (RFC 3626, 3.3.2 and 18.3).
+/// A time in one byte: C·(1 + a/16)·2ᵇ, with a in the upper and b in the lower four bits (RFC 3626, 3.3.2 and 18.3).
 ///
 /// From 62.5 ms to 3968 s.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

@@ -27,12 +27,12 @@ pub(super) mod option {
 /// Block").
 pub(super) const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
 
-/// Octets of a block before its body: type and total length.
+/// Bytes of a block before its body: type and total length.
 pub(super) const HEADER_LEN: usize = 8;
-/// Octets of a block after its body: total length.
+/// Bytes of a block after its body: total length.
 pub(super) const TRAILER_LEN: usize = 4;
 
-/// How many octets follow `length` of them, so that what comes next begins at a word of 32 bits.
+/// How many bytes follow `length` of them, so that what comes next begins at a word of 32 bits.
 pub(super) fn padding(length: usize) -> usize {
     length.wrapping_neg() % 4
 }

@@ -13,7 +13,7 @@ const MICROSECONDS: u8 = 6;
 pub struct Record {
     /// When it was captured, in nanoseconds since 1 January 1970. An offset of the interface (`if_tsoffset`) isn't added.
     pub at: u64,
-    /// What kind of header its octets begin with, by the registry of link types.
+    /// What kind of header its bytes begin with, by the registry of link types.
     pub link_type: u32,
     /// What was captured of it.
     pub octets: Vec<u8>,
@@ -93,7 +93,7 @@ impl<R: Read> Reader<R> {
         Ok(Some(kind))
     }
 
-    /// Adds `count` octets to `body`, which takes no more memory than the file has octets.
+    /// Adds `count` bytes to `body`, which takes no more memory than the file has bytes.
     fn read_octets(&mut self, count: usize) -> io::Result<()> {
         let read = self.source.by_ref().take(count as u64).read_to_end(&mut self.body)?;
         if read < count { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) }

@@ -104,7 +104,7 @@ fn interface_description(name: &str, link_type: LinkType) -> io::Result<Vec<u8>>
     Ok(block(kind::INTERFACE_DESCRIPTION, &body))
 }
 
-/// What stands before the octets of a packet.
+/// What stands before the bytes of a packet.
 ///
 /// ```text
 ///  0               1               2               3

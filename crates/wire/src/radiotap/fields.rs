@@ -4,7 +4,7 @@ use super::{EXTENDED, LAYER, RADIOTAP_NAMESPACE, VENDOR_NAMESPACE, field};
 use crate::ParseError;
 use crate::bytes::array;
 
-/// Alignment and length of the fields from bit 0 on, in octets (radiotap.org, "Defined fields").
+/// Alignment and length of the fields from bit 0 on, in bytes (radiotap.org, "Defined fields").
 const LAYOUT: [(usize, usize); 28] = [
     (8, 8),  // TSFT
     (1, 1),  // Flags
@@ -60,7 +60,7 @@ pub enum Field<'a> {
     Standard {
         /// Its number.
         bit: u32,
-        /// Where it begins, in octets from the start of the header.
+        /// Where it begins, in bytes from the start of the header.
         offset: usize,
         /// What it holds.
         data: &'a [u8],
@@ -69,7 +69,7 @@ pub enum Field<'a> {
     Vendor {
         /// Whose they are.
         vendor: Vendor,
-        /// Where they begin, in octets from the start of the header.
+        /// Where they begin, in bytes from the start of the header.
         offset: usize,
         /// What they hold.
         data: &'a [u8],
@@ -78,7 +78,7 @@ pub enum Field<'a> {
     Rest {
         /// Number of that field.
         bit: u32,
-        /// Where the rest begins, in octets from the start of the header.
+        /// Where the rest begins, in bytes from the start of the header.
         offset: usize,
         /// What it holds.
         data: &'a [u8],
@@ -144,7 +144,7 @@ impl<'a> Fields<'a> {
         self.next = u32::MAX;
     }
 
-    /// Takes a piece of `length` octets, at a multiple of `alignment`.
+    /// Takes a piece of `length` bytes, at a multiple of `alignment`.
     fn take(&mut self, alignment: usize, length: usize, what: &'static str) -> Result<(usize, &'a [u8]), ParseError> {
         let start = self.data_at.next_multiple_of(alignment);
         let left = self.header.len().saturating_sub(start);

@@ -5,12 +5,12 @@ use crate::ParseError;
 use crate::bytes::{array, put};
 use crate::code_point::code_points;
 
-/// Room for options: a header has at most 15 words of 4 octets (RFC 9293, 3.1).
+/// Room for options: a header has at most 15 words of 4 bytes (RFC 9293, 3.1).
 const MAX_LEN: usize = 40;
-/// The most SACK blocks that fit into 40 octets (RFC 2018, 3).
+/// The most SACK blocks that fit into 40 bytes (RFC 2018, 3).
 const MAX_SACK_BLOCKS: usize = 4;
 
-/// Length of a SACK block, in octets (RFC 2018, 3).
+/// Length of a SACK block, in bytes (RFC 2018, 3).
 const SACK_BLOCK_LEN: usize = 8;
 
 code_points! {
@@ -33,12 +33,12 @@ code_points! {
     }
 }
 
-/// Octets that arrived out of order (RFC 2018, 3).
+/// Bytes that arrived out of order (RFC 2018, 3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SackBlock {
-    /// Number of the first octet.
+    /// Number of the first byte.
     pub left: u32,
-    /// Number of the octet behind the last.
+    /// Number of the byte behind the last.
     pub right: u32,
 }
 
@@ -104,7 +104,7 @@ impl UnknownOptions {
         true
     }
 
-    /// The octets of these options.
+    /// The bytes of these options.
     pub fn as_slice(&self) -> &[u8] {
         &self.octets[..usize::from(self.length)]
     }
@@ -118,17 +118,17 @@ impl Default for UnknownOptions {
 
 /// What the options of a TCP header say.
 ///
-/// A header has room for 40 octets of options. Of more than that, SACK blocks are sent from the first as many as fit, as
+/// A header has room for 40 bytes of options. Of more than that, SACK blocks are sent from the first as many as fit, as
 /// RFC 2018, 3 foresees, and the unknown ones only if all of them fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Options {
-    /// The largest payload that the sender wants to receive, in octets (RFC 9293, 3.7.1). In SYN segments.
+    /// The largest payload that the sender wants to receive, in bytes (RFC 9293, 3.7.1). In SYN segments.
     pub max_segment_size: Option<u16>,
     /// By how many bits the sender's windows are to be shifted (RFC 7323, 2). In SYN segments.
     pub window_scale: Option<u8>,
     /// Whether the sender understands SACK (RFC 2018, 2). In SYN segments.
     pub sack_permitted: bool,
-    /// Octets that arrived out of order (RFC 2018, 3).
+    /// Bytes that arrived out of order (RFC 2018, 3).
     pub sack_blocks: SackBlocks,
     /// Timestamp and echo (RFC 7323, 3).
     pub timestamps: Option<Timestamps>,
@@ -191,7 +191,7 @@ impl Options {
         Ok(repr)
     }
 
-    /// Length of the options with their padding, in octets: a multiple of 4, at most 40.
+    /// Length of the options with their padding, in bytes: a multiple of 4, at most 40.
     pub(super) fn buffer_len(&self) -> usize {
         self.encode().length.next_multiple_of(4)
     }
@@ -254,7 +254,7 @@ impl Options {
     }
 }
 
-/// Room for every option at once, padding included: 4 + 2 + 12 + 4 + 36 + 40 octets are needed.
+/// Room for every option at once, padding included: 4 + 2 + 12 + 4 + 36 + 40 bytes are needed.
 const LIST_LEN: usize = 100;
 
 /// Options on their way to the wire; perhaps more than fit into a header.
@@ -290,7 +290,7 @@ pub struct RawOption<'a> {
     pub kind: OptionKind,
     /// What follows kind and length.
     pub value: &'a [u8],
-    /// Where the option begins, in octets from the start of the TCP header.
+    /// Where the option begins, in bytes from the start of the TCP header.
     pub offset: usize,
 }
 

@@ -231,7 +231,7 @@ prop_compose! {
     }
 }
 
-/// Octets of options without padding.
+/// Bytes of options without padding.
 fn bare_len(options: &Options) -> usize {
     let sack = options.sack_blocks.as_slice().len() * 8;
     options.max_segment_size.map_or(0, |_| 4)

@@ -11,7 +11,7 @@ pub(crate) mod link_type {
     pub(crate) const IEEE802_11_RADIOTAP: u32 = 127;
 }
 
-/// Octets of the file's header and of a packet's.
+/// Bytes of the file's header and of a packet's.
 const FILE_HEADER_LEN: usize = 24;
 const PACKET_HEADER_LEN: usize = 16;
 

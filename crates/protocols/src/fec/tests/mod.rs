@@ -7,7 +7,7 @@ mod properties;
 use super::{Adu, Code, Config, Counting, Decoder, Encoder, Output, Packet};
 use crate::time::{Duration, Instant};
 
-/// ADUs named by their number, of 100 octets.
+/// ADUs named by their number, of 100 bytes.
 type Named = Counting<u32>;
 
 fn named(number: u32) -> Adu<u32> {

@@ -6,7 +6,7 @@ use proptest::sample::Index;
 use super::super::Octets;
 use super::*;
 
-/// ADUs of these lengths, told apart by their octets, through an encoder that gets each `gap` ms after the one before.
+/// ADUs of these lengths, told apart by their bytes, through an encoder that gets each `gap` ms after the one before.
 fn encode(config: &Config, adus: &[Vec<u8>], gap: u64) -> (Vec<Packet<Octets>>, Encoder<Octets>) {
     let mut encoder = Encoder::new(config, Octets);
     let mut sent = Vec::new();

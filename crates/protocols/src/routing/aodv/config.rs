@@ -265,7 +265,7 @@ impl Config {
 
     /// Whether a link that is lost takes along all that was to go over it, packets of this node too, and a repair is a search
     /// (`rt_ll_failed` and `local_rt_repair` of ns-2.35's aodv/aodv.cc). Where the RFC's repair is asked for, each packet is decided
-    /// upon anew, and a repair is one request.
+    /// upon again, and a repair is one request.
     pub(super) fn fails_as_ns2(&self) -> bool {
         self.is_ns2() && self.local_repair != LocalRepair::Near
     }

@@ -31,7 +31,7 @@ pub struct Config {
     /// Whether a neighbour is lost with a frame that the interface gives up (section 3.2 of the paper, which leaves it
     /// open). ns-2.35 has it off (`use_mac_` in `tcl/mobility/dsdv.tcl`): there the packet is dropped, and the way stays.
     pub link_layer_notification: bool,
-    /// Maximum transmission unit, in octets: an update is no longer, with 28 octets of IPv4 and UDP. At least 63.
+    /// Maximum transmission unit, in bytes: an update is no longer, with 28 bytes of IPv4 and UDP. At least 63.
     pub mtu: u32,
 }
 

@@ -74,7 +74,7 @@ pub enum Rules {
     ///
     /// * Each further request through the network is preceded by one to the neighbours, from which the time to the next is
     ///   counted; a reply lets another search begin at once. A request is known if it is no newer than the last of its initiator.
-    /// * A source sends its own packets anew when they fail, as often as others are salvaged. What fails elsewhere and can't be
+    /// * A source sends its own packets again when they fail, as often as others are salvaged. What fails elsewhere and can't be
     ///   salvaged waits there, messages too, and that node asks its neighbours for a way, once until there is a reply. A Route Reply
     ///   is salvaged as well, unless it names the broken link. Of the packets that a broken link fails, only the first tells its
     ///   sender. An error that fails goes back in the new one also where it was salvaged, and whoever is told sends it on.

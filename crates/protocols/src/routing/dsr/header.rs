@@ -15,7 +15,7 @@ pub(super) struct Header<'a> {
 
 impl<'a> Header<'a> {
     /// The header before data with this protocol number, or in a packet without data. `None` if it is broken, or has two routes,
-    /// Route Requests (RFC 4728, 6.2) or Acknowledgement Requests (6.5). No octets are a packet without header.
+    /// Route Requests (RFC 4728, 6.2) or Acknowledgement Requests (6.5). No bytes are a packet without header.
     pub(super) fn parse(octets: &'a [u8], protocol: u8) -> Option<Self> {
         if octets.is_empty() {
             return Some(Self { next_header: protocol.into(), options: Vec::new() });
@@ -78,7 +78,7 @@ pub(super) fn nodes_of(initiator: Ipv4Addr, reply: RouteReply<'_>) -> Vec<Ipv4Ad
     core::iter::once(initiator).chain(reply.addresses.iter()).collect()
 }
 
-/// The octets of a header.
+/// The bytes of a header.
 pub(super) fn emit(next_header: Protocol, options: &[DsrOption<'_>]) -> Arc<[u8]> {
     let repr = dsr::Repr { next_header, options };
     let mut octets: Arc<[u8]> = core::iter::repeat_n(0, repr.buffer_len()).collect();

@@ -30,8 +30,8 @@ pub struct Config {
     /// Whether a link is lost with a frame that the interface gives up (13). Off by default: the section is optional, and a frame
     /// that collided too often costs the link for NEIGHB_HOLD_TIME.
     pub link_layer_notification: bool,
-    /// Maximum transmission unit, in octets: messages of this node are cut and bundled so that packets are no longer, with 28
-    /// octets of IPv4 and UDP.
+    /// Maximum transmission unit, in bytes: messages of this node are cut and bundled so that packets are no longer, with 28
+    /// bytes of IPv4 and UDP.
     pub mtu: u32,
 }
 
@@ -84,7 +84,7 @@ impl Config {
         self.hello_interval / 4
     }
 
-    /// The most octets that messages of one packet may have together.
+    /// The most bytes that messages of one packet may have together.
     pub(super) fn payload(&self) -> usize {
         const HEADERS: u32 = 28 + hopcast_wire::olsr::HEADER_LEN as u32;
         // Below 64, a HELLO with one address would not fit.

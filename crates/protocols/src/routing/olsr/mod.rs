@@ -125,7 +125,7 @@ impl Olsr {
         self.apply(changes, now);
     }
 
-    /// The routes, calculated anew if something has changed.
+    /// The routes, calculated again if something has changed.
     fn calculated(&self, now: Instant) -> Ref<'_, Routes> {
         let holds = |routes: &Option<Routes>| routes.as_ref().is_some_and(|routes| routes.hold(now));
         if !holds(&self.routes.borrow()) {

@@ -44,7 +44,7 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// As in the [module](super), with packets of 1000 octets.
+    /// As in the [module](super), with packets of 1000 bytes.
     fn default() -> Self {
         Self {
             tfrc: tfrc::Config { edition: Edition::Rfc3448, ..tfrc::Config::default() },

@@ -53,7 +53,7 @@ impl Sender {
         self.probing.is_none().then(|| self.tfrc.departure(offered))
     }
 
-    /// A packet of `len` octets leaves, offered at `offered`; `more` wait behind it.
+    /// A packet of `len` bytes leaves, offered at `offered`; `more` wait behind it.
     pub(crate) fn on_sent(&mut self, len: u32, offered: Instant, more: bool, now: Instant) {
         self.tfrc.on_sent(len, offered, more, now);
     }

@@ -27,7 +27,7 @@ pub trait HalfSender: fmt::Debug + Send {
     /// When a packet may leave that was offered at `offered`; `None` while none may.
     fn departure(&self, offered: Instant) -> Option<Instant>;
 
-    /// A packet with `len` octets of data leaves, offered at `offered`; `more` wait behind it.
+    /// A packet with `len` bytes of data leaves, offered at `offered`; `more` wait behind it.
     fn on_sent(&mut self, len: u32, offered: Instant, more: bool, now: Instant);
 
     /// The peer's feedback, with the state of the network if it told one.

@@ -43,7 +43,7 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// TFRC with 1000 octets a packet, a queue of 5, and a sequence window for 200 packets in a round trip.
+    /// TFRC with 1000 bytes a packet, a queue of 5, and a sequence window for 200 packets in a round trip.
     fn default() -> Self {
         Self {
             local_port: 0,

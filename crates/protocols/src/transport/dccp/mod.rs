@@ -4,8 +4,8 @@
 //! [`Connection::poll_output`], read [`Connection::poll_timeout`]. Both ends may send data; each half of the connection
 //! has a congestion control of CCID 3's kind (RFC 4342), in two parts: a [`HalfSender`] and a [`HalfReceiver`].
 //!
-//! Payload never passes through it: a [`Packet`] is the octets of its header and the name of a data unit. Whoever drives the
-//! connection keeps the octets of the payload, if there are any.
+//! Payload never passes through it: a [`Packet`] is the bytes of its header and the name of a data unit. Whoever drives the
+//! connection keeps the bytes of the payload, if there are any.
 //!
 //! ```
 //! use hopcast_protocols::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! A packet as the machine sees it: the header's octets, and the payload by name.
+//! A packet as the machine sees it: the header's bytes, and the payload by name.
 
 use std::sync::Arc;
 
@@ -17,6 +17,6 @@ pub struct Packet {
 pub struct Payload {
     /// The sending application's name for it.
     pub unit: u64,
-    /// Octets; 0 in a packet without data.
+    /// Bytes; 0 in a packet without data.
     pub len: u32,
 }

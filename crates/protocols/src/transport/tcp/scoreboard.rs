@@ -5,7 +5,7 @@
 use super::ranges::Ranges;
 use super::recovery::DUPLICATE_THRESHOLD;
 
-/// Octets between the first unacknowledged position `una` and the end `sent` of all that was ever sent.
+/// Bytes between the first unacknowledged position `una` and the end `sent` of all that was ever sent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scoreboard {
     sacked: Ranges,
@@ -16,7 +16,7 @@ pub(super) struct Scoreboard {
 }
 
 impl Scoreboard {
-    /// Update(): a SACK block, as positions. `true` if it tells of octets that were not known to have arrived. Blocks that
+    /// Update(): a SACK block, as positions. `true` if it tells of bytes that were not known to have arrived. Blocks that
     /// speak of what is acknowledged (duplicates, RFC 2883, section 4) or was never sent tell nothing.
     pub(super) fn insert(&mut self, start: u64, end: u64, una: u64, sent: u64) -> bool {
         let known = |(_, known_end)| end <= known_end;
@@ -27,7 +27,7 @@ impl Scoreboard {
     }
 
     /// Everything before `una` is acknowledged. If `una` itself is among what had arrived, the peer has thrown that away
-    /// (RFC 2018, section 8), and nothing that it said can be relied upon.
+    /// (RFC 2018, section 8), and nothing that it said can be relied on.
     pub(super) fn advance(&mut self, una: u64) {
         if self.sacked.is_empty() {
             return;
@@ -44,7 +44,7 @@ impl Scoreboard {
         self.sacked.clear();
     }
 
-    /// Octets before `limit` that have arrived.
+    /// Bytes before `limit` that have arrived.
     pub(super) fn sacked_before(&self, limit: u64) -> u64 {
         if self.sacked.is_empty() { 0 } else { self.sacked.total_before(limit) }
     }
@@ -64,8 +64,8 @@ impl Scoreboard {
         position < self.lost_before(segment)
     }
 
-    /// The end of what IsLost() takes for lost. It is one number, since whatever is said to have arrived above an octet is
-    /// above all octets before it.
+    /// The end of what IsLost() takes for lost. It is one number, since whatever is said to have arrived above a byte is
+    /// above all bytes before it.
     fn lost_before(&self, segment: u32) -> u64 {
         let enough = u64::from(DUPLICATE_THRESHOLD - 1) * u64::from(segment);
         let mut octets = 0;
@@ -78,7 +78,7 @@ impl Scoreboard {
         0
     }
 
-    /// SetPipe(): octets that are taken to be in the network, of those between `una` and `sent`.
+    /// SetPipe(): bytes that are taken to be in the network, of those between `una` and `sent`.
     pub(super) fn pipe(&self, una: u64, sent: u64, segment: u32) -> u64 {
         let missing =
             |from: u64, to: u64| (to - from) - (self.sacked.total_before(to) - self.sacked.total_before(from));
@@ -92,7 +92,7 @@ impl Scoreboard {
         self.rescued = self.rescued.max(end);
     }
 
-    /// Octets before `end` were sent again.
+    /// Bytes before `end` were sent again.
     pub(super) fn on_retransmitted(&mut self, end: u64) {
         self.retransmitted = self.retransmitted.max(end);
     }
@@ -108,7 +108,7 @@ impl Scoreboard {
         self.sacked.next_start(start).map(|end| (start, end))
     }
 
-    /// NextSeg(), rule 4: once for each recovery, up to `recovery_point`, what ends with the last octet that has not
+    /// NextSeg(), rule 4: once for each recovery, up to `recovery_point`, what ends with the last byte that has not
     /// arrived.
     pub(super) fn rescue(&mut self, una: u64, sent: u64, segment: u32, recovery_point: u64) -> Option<(u64, u64)> {
         // HighACK > RescueRxt.
@@ -226,7 +226,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against the definitions of section 4, octet by octet.
+        /// Against the definitions of section 4, byte by byte.
         #[test]
         fn agrees_with_the_definitions(
             blocks in prop::collection::vec((1_u64..60, 1_u64..12), 0..12),

@@ -11,7 +11,7 @@ use hopcast_wire::tcp::{self, Flags};
 pub struct Segment {
     /// Of the first byte of payload, from the start of the stream.
     pub payload_offset: u64,
-    /// Sequence number of the first octet, SYN included.
+    /// Sequence number of the first byte, SYN included.
     pub seq: u32,
     /// Next sequence number expected from the peer; meaningful if [`Flags::ACK`] is set.
     pub ack: u32,

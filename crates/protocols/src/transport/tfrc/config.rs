@@ -17,11 +17,11 @@ pub enum Edition {
 /// Parameters of a flow; those of both ends should be the same.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// Octets of payload in a packet (s), before the first was sent; at least 1.
+    /// Bytes of payload in a packet (s), before the first was sent; at least 1.
     pub segment: u32,
     /// Which RFC is followed.
     pub edition: Edition,
-    /// The small-packet variant (RFC 4828): as much as a TCP flow with packets of 1460 octets, in smaller ones, less their
+    /// The small-packet variant (RFC 4828): as much as a TCP flow with packets of 1460 bytes, in smaller ones, less their
     /// headers; at most one each 10 ms.
     pub small_packets: bool,
     /// Whether the rate follows the square root of the round-trip time within its average (RFC 5348, section 4.5).
@@ -32,7 +32,7 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// 1000 octets, as ns-2 has it; RFC 5348; oscillations damped; exact timers.
+    /// 1000 bytes, as ns-2 has it; RFC 5348; oscillations damped; exact timers.
     fn default() -> Self {
         Self {
             segment: 1000,
@@ -44,9 +44,9 @@ impl Default for Config {
     }
 }
 
-/// Packet size of the TCP flow that small packets compare with, in octets (RFC 4828, section 4.1).
+/// Packet size of the TCP flow that small packets compare with, in bytes (RFC 4828, section 4.1).
 const NOMINAL_SEGMENT: f64 = 1460.0;
-/// Headers of a packet, in octets (RFC 4828, section 4.2).
+/// Headers of a packet, in bytes (RFC 4828, section 4.2).
 const HEADERS: f64 = 40.0;
 /// Least time between two small packets (RFC 4828, section 4.3).
 const LEAST_INTERVAL: Duration = Duration::from_millis(10);
@@ -54,7 +54,7 @@ const LEAST_INTERVAL: Duration = Duration::from_millis(10);
 const LEAST_TIMEOUT: f64 = 1.0;
 
 impl Config {
-    /// The segment size in the throughput equation, given the mean of the packets, in octets.
+    /// The segment size in the throughput equation, given the mean of the packets, in bytes.
     pub(super) fn equation_segment(&self, mean: f64) -> f64 {
         if self.small_packets { NOMINAL_SEGMENT } else { mean }
     }
@@ -74,7 +74,7 @@ impl Config {
         if self.small_packets { LEAST_INTERVAL } else { Duration::ZERO }
     }
 
-    /// W_init in octets (RFC 5348, section 4.2; RFC 3448, section 4.3).
+    /// W_init in bytes (RFC 5348, section 4.2; RFC 3448, section 4.3).
     pub(super) fn initial_window(&self, segment: f64) -> f64 {
         match self.edition {
             Edition::Rfc3448 => segment,

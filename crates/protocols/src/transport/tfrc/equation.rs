@@ -1,8 +1,8 @@
 //! The throughput of TCP (RFC 5348, section 3.1).
 
-/// Octets per second that TCP sends: X_Bps.
+/// Bytes per second that TCP sends: X_Bps.
 ///
-/// `segment` in octets, `rtt` and `timeout` (t_RTO) in seconds, `loss` the loss event rate, above 0 and at most 1. Every
+/// `segment` in bytes, `rtt` and `timeout` (t_RTO) in seconds, `loss` the loss event rate, above 0 and at most 1. Every
 /// packet is acknowledged (b = 1).
 ///
 /// ```
@@ -18,7 +18,7 @@ pub fn throughput(segment: f64, rtt: f64, timeout: f64, loss: f64) -> f64 {
     segment / (fast + timeouts)
 }
 
-/// The loss event rate with which [`throughput`] is `rate` octets per second; 1 if it is more at any loss event rate.
+/// The loss event rate with which [`throughput`] is `rate` bytes per second; 1 if it is more at any loss event rate.
 pub(crate) fn loss_event_rate(segment: f64, rtt: f64, timeout: f64, rate: f64) -> f64 {
     // The throughput falls as losses rise. Sixty geometric halvings take the twelve decades below the precision of f64.
     let (mut low, mut high) = (1e-12_f64, 1.0_f64);

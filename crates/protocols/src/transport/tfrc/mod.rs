@@ -1,7 +1,7 @@
 //! TFRC, TCP-friendly rate control: RFC 5348, its forerunner RFC 3448, and the small-packet variant RFC 4828.
 //!
 //! A [`Sender`] says when the next packet may leave, a [`Receiver`] what to tell the sender. Neither knows how packets look:
-//! [DCCP](super::dccp) carries them, in the manner of its CCID 3. Rates are octets of payload per second.
+//! [DCCP](super::dccp) carries them, in the manner of its CCID 3. Rates are bytes of payload per second.
 //!
 //! ```
 //! use hopcast_protocols::time::{Duration, Instant};

@@ -8,14 +8,14 @@ use crate::time::{Duration, Instant};
 /// doesn't.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pacer {
-    /// When the last packet was to leave, and its length in octets.
+    /// When the last packet was to leave, and its length in bytes.
     last: Option<(Instant, u32)>,
     /// The next one doesn't leave before: a rate that rises speeds up what follows, not what has passed.
     floor: Instant,
 }
 
 impl Pacer {
-    /// When a packet may leave that the application offered at `offered`, at `rate` octets per second.
+    /// When a packet may leave that the application offered at `offered`, at `rate` bytes per second.
     pub(super) fn departure(&self, offered: Instant, rate: f64, least_interval: Duration) -> Instant {
         let Some((at, len)) = self.last else { return offered };
         let interval = Duration::from_secs_f64(f64::from(len) / rate).max(least_interval);
@@ -30,7 +30,7 @@ impl Pacer {
         self.floor = self.departure(Instant::START, rate, least_interval).min(now);
     }
 
-    /// A packet of `len` octets leaves at `now`, which was to leave at `nominal`. Up to `credit` of a delay is made up for
+    /// A packet of `len` bytes leaves at `now`, which was to leave at `nominal`. Up to `credit` of a delay is made up for
     /// by those that follow.
     pub(super) fn on_sent(&mut self, len: u32, nominal: Instant, credit: Duration, now: Instant) {
         // The first one was late for no rate.

@@ -9,7 +9,7 @@ const RESOLUTION: u64 = 256;
 /// Most entries kept; more than [`RESOLUTION`] are needed only while the span grows.
 const CAPACITY: usize = 1024;
 
-/// Packets and octets over a span of time that moves along. Instants are exact to 1/256 of the span, so that memory is
+/// Packets and bytes over a span of time that moves along. Instants are exact to 1/256 of the span, so that memory is
 /// bounded whatever the rate.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Receipts {
@@ -60,7 +60,7 @@ impl Receipts {
         self.packets
     }
 
-    /// Octets within the span.
+    /// Bytes within the span.
     pub(crate) fn octets(&self) -> u64 {
         self.octets
     }

@@ -5,7 +5,7 @@ use crate::time::{Duration, Instant};
 /// Most rates that are kept; RFC 5348, section 4.3, finds two or three enough for feedback once a round trip.
 const CAPACITY: usize = 4;
 
-/// Receive rates in octets per second, with the time of each.
+/// Receive rates in bytes per second, with the time of each.
 #[derive(Clone, Debug)]
 pub(super) struct ReceiveRates {
     rates: Vec<(Instant, f64)>,

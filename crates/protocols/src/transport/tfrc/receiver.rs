@@ -13,7 +13,7 @@ const SIZE_MEMORY: f64 = 0.9;
 pub struct Data {
     /// Its number; those of all packets of the sender follow one another.
     pub number: u64,
-    /// Octets of payload.
+    /// Bytes of payload.
     pub len: u32,
     /// How many packets immediately below it carried no data.
     pub without_data: u64,
@@ -33,7 +33,7 @@ pub struct Arrival {
 /// What the sender is to be told (RFC 5348, section 3.2.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Report {
-    /// X_recv: octets per second received over the last round trip.
+    /// X_recv: bytes per second received over the last round trip.
     pub receive_rate: f64,
     /// p: the loss event rate.
     pub loss_event_rate: f64,
@@ -51,7 +51,7 @@ pub struct Receiver {
     receipts: Receipts,
     /// The round-trip time of the last packet: R_m.
     rtt: Duration,
-    /// The mean size of packets, in octets.
+    /// The mean size of packets, in bytes.
     segment: f64,
     /// When feedback is due; `None` before the first packet and while [`silent`](Self::silent).
     timer: Option<Instant>,
@@ -63,7 +63,7 @@ pub struct Receiver {
     pending: bool,
     /// The loss event rate of the last feedback.
     reported: f64,
-    /// Octets since the last feedback, and when that was.
+    /// Bytes since the last feedback, and when that was.
     since_report: u64,
     reported_at: Instant,
     /// By how much the timer was late that the feedback follows.
@@ -216,7 +216,7 @@ impl Receiver {
         self.rtt.max(self.config.granularity).max(SHORTEST_TIMER)
     }
 
-    /// Octets per second over the last round trip.
+    /// Bytes per second over the last round trip.
     fn receive_rate(&self) -> f64 {
         self.receipts.octets() as f64 / self.span().as_secs_f64()
     }

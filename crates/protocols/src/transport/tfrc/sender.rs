@@ -22,7 +22,7 @@ pub struct Feedback {
     pub sent: Option<Instant>,
     /// How long the receiver waited before it answered: t_delay.
     pub delay: Duration,
-    /// X_recv in octets of payload per second.
+    /// X_recv in bytes of payload per second.
     pub receive_rate: f64,
     /// p, from 0 to 1.
     pub loss_event_rate: f64,
@@ -43,7 +43,7 @@ pub enum Response {
 #[derive(Clone, Debug)]
 pub struct Sender {
     config: Config,
-    /// X in octets per second.
+    /// X in bytes per second.
     rate: f64,
     /// What the root of the last round-trip time makes of it (section 4.5).
     damping: f64,
@@ -51,7 +51,7 @@ pub struct Sender {
     rtt: Option<f64>,
     /// R_sqmean: the mean root of the round-trip time.
     root: Option<f64>,
-    /// The mean size of packets, in octets: s.
+    /// The mean size of packets, in bytes: s.
     segment: f64,
     /// p of the last feedback.
     loss_event_rate: f64,
@@ -114,7 +114,7 @@ impl Sender {
         self.pacer.departure(offered, self.payload_rate(), self.config.least_interval())
     }
 
-    /// A packet of `len` octets leaves, offered at `offered`; `more` wait behind it.
+    /// A packet of `len` bytes leaves, offered at `offered`; `more` wait behind it.
     pub fn on_sent(&mut self, len: u32, offered: Instant, more: bool, now: Instant) {
         let nominal = self.departure(offered);
         let credit = Duration::from_secs_f64(self.rtt.unwrap_or(0.0)).max(self.config.granularity);
@@ -195,7 +195,7 @@ impl Sender {
         self.timer
     }
 
-    /// Sets the nofeedback timer anew: max(4R, 2s/X) (section 4.3, step 3).
+    /// Sets the nofeedback timer again: max(4R, 2s/X) (section 4.3, step 3).
     fn restart_timer(&mut self, now: Instant) {
         let two_packets = 2.0 * self.segment / self.rate();
         let after = match self.rtt {
@@ -228,12 +228,12 @@ impl Sender {
         waits
     }
 
-    /// X: the allowed rate in octets of payload per second, packets of the mean size supposed, before damping.
+    /// X: the allowed rate in bytes of payload per second, packets of the mean size supposed, before damping.
     pub fn rate(&self) -> f64 {
         self.rate * self.config.payload_share(self.segment)
     }
 
-    /// X_inst: the rate at which packets leave now, in octets of payload per second (section 4.5).
+    /// X_inst: the rate at which packets leave now, in bytes of payload per second (section 4.5).
     pub fn payload_rate(&self) -> f64 {
         (self.rate * self.damping).max(self.least_rate()) * self.config.payload_share(self.segment)
     }
@@ -248,7 +248,7 @@ impl Sender {
         self.loss_event_rate
     }
 
-    /// s: the mean size of packets, in octets.
+    /// s: the mean size of packets, in bytes.
     pub fn segment(&self) -> f64 {
         self.segment
     }

@@ -248,7 +248,7 @@ fn the_backoff_without_a_packet_is_frozen_too() {
     bench.expect_acknowledged(2, us(3_090));
 }
 
-/// A backoff that ran out before the medium became busy protects from nothing: the packet draws anew.
+/// A backoff that ran out before the medium became busy protects from nothing: the packet draws again.
 #[test]
 fn a_packet_that_finds_a_busy_medium_after_the_last_backoff_draws_anew() {
     let mut bench = Bench::with_draws(dsss(), &[(31, 6), (31, 11)]);

@@ -81,7 +81,7 @@ pub(super) fn ofdm() -> Config {
     Config::new(Standard::Ofdm.phy(false), MBPS_54)
 }
 
-/// 802.11a under EDCA. AIFS: voice and video 34, best effort 43, background 79. A data frame of 64 octets is one of 102 and
+/// 802.11a under EDCA. AIFS: voice and video 34, best effort 43, background 79. A data frame of 64 bytes is one of 102 and
 /// takes 36 µs; one of 1500 is one of 1538 and takes 252 µs.
 pub(super) fn edca() -> Config {
     let phy = Standard::Ofdm.phy(false);

@@ -201,7 +201,7 @@ fn a_packet_that_comes_during_an_exchange_draws() {
     }
 }
 
-/// 9.2.4.5, 10.3.2.14.2: a QoS frame has two octets more, its priority, and a number of its receiver and priority.
+/// 9.2.4.5, 10.3.2.14.2: a QoS frame has two bytes more, its priority, and a number of its receiver and priority.
 #[test]
 fn qos_frames_say_their_priority() {
     let mut bench = Bench::new(edca());

@@ -124,7 +124,7 @@ fn responses_that_nobody_waits_for_change_nothing() {
     assert_eq!(bench.dcf().counters().cts_timeouts, 1);
 }
 
-/// 10.3.2.6: frames longer than dot11RTSThreshold are preceded by an RTS. This one has 100 octets.
+/// 10.3.2.6: frames longer than dot11RTSThreshold are preceded by an RTS. This one has 100 bytes.
 #[test]
 fn the_threshold_is_the_longest_frame_without_rts() {
     for (threshold, first) in

@@ -1,5 +1,5 @@
 //! OFDM frames in a network with stations of 802.11b (10.27). 802.11g: data at 54 Mb/s, all else at 2 Mb/s, so that everyone
-//! understands it; the long slot. SIFS 10, slot 20, DIFS 50. 100 octets at 54 Mb/s: 36 µs and 6 of silence; the ACK at 24 Mb/s 34 µs.
+//! understands it; the long slot. SIFS 10, slot 20, DIFS 50. 100 bytes at 54 Mb/s: 36 µs and 6 of silence; the ACK at 24 Mb/s 34 µs.
 
 use super::bench::{Bench, ERP_6, ERP_24, ERP_54, MBPS_2, MBPS_11, ME, micros, us, with_rts};
 use crate::mac::FrameKind::{Ack, Cts, Data, Rts};

@@ -53,7 +53,7 @@ fn missing_cts_leave_the_rate() {
     assert_eq!((data, bench.dcf().counters().cts_timeouts), (vec![MBPS_54], 3));
 }
 
-/// The time of the answer is that of its rate, in the reservation by data and RTS, and in the timeout. 100 octets at 9 Mb/s: 23
+/// The time of the answer is that of its rate, in the reservation by data and RTS, and in the timeout. 100 bytes at 9 Mb/s: 23
 /// symbols, 112 µs, RTS, CTS and ACK at 6 Mb/s: 52 and 44 µs; at 18 Mb/s: 12 symbols, 68 µs, the others at 12 Mb/s: 36 and 32 µs.
 #[test]
 fn reservations_follow_the_rate_of_the_data() {
@@ -191,7 +191,7 @@ fn what_has_expired_is_not_sent() {
     bench.expect_acknowledged(3, end + micros(50));
 }
 
-/// WaveLAN: 300 µs and 4 µs for each octet of the packet; nobody answers, so a frame is done when it has been sent.
+/// WaveLAN: 300 µs and 4 µs for each byte of the packet; nobody answers, so a frame is done when it has been sent.
 #[test]
 fn without_acknowledgements_a_frame_is_done_when_sent() {
     let phy = Standard::Wavelan.phy(false);

@@ -1,11 +1,11 @@
-//! Several frames in one TXOP (10.23.2.7, 9.2.5.2). 802.11a: a frame of 1500 octets takes 252 µs, SIFS 16, the ACK 28; with the SIFS
+//! Several frames in one TXOP (10.23.2.7, 9.2.5.2). 802.11a: a frame of 1500 bytes takes 252 µs, SIFS 16, the ACK 28; with the SIFS
 //! before it an exchange takes 312 µs. Voice may hold the medium for 1504 µs.
 
 use super::bench::{Bench, MBPS_24, PEER, Packet, edca, micros, us, with_rts};
 use crate::mac::FrameKind::{Data, Rts};
 use crate::mac::{DropCause, Output};
 
-/// So many packets of 1500 octets for voice come while the medium is busy until 500; the backoff is 0, so access is at 534.
+/// So many packets of 1500 bytes for voice come while the medium is busy until 500; the backoff is 0, so access is at 534.
 fn bench_with(packets: u32, config: crate::mac::Config, draws: &[(u32, u32)]) -> Bench {
     let mut bench = Bench::with_draws(config, &[&[(3, 0)], draws].concat());
     bench.noise(us(100), us(500));
@@ -94,7 +94,7 @@ fn an_rts_opens_the_txop() {
     assert_eq!(bench.dcf().counters().rts_sent, 1);
 }
 
-/// A broadcast frame has no ACK: the next one follows after SIFS. 1538 octets at 24 Mb/s: 129 symbols, 536 µs.
+/// A broadcast frame has no ACK: the next one follows after SIFS. 1538 bytes at 24 Mb/s: 129 symbols, 536 µs.
 #[test]
 fn broadcast_frames_follow_each_other() {
     let mut bench = Bench::with_draws(edca(), &[(3, 0)]);

@@ -114,7 +114,7 @@ fn wave_number(stream: &mut Stream, decorrelation: f64) -> (f64, f64) {
     (length * cosine, length * sine)
 }
 
-/// Log-normal shadowing that is drawn anew for each frame and each of its receivers.
+/// Log-normal shadowing that is drawn again for each frame and each of its receivers.
 ///
 /// What ns-2 calls shadowing (`mobile/shadowing.cc`): a normal deviate in dB for each packet that arrives, independent of
 /// all others. No obstacle behaves like this; it is there to compare with results made so. It is a pure function of

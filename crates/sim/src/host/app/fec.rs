@@ -9,10 +9,10 @@ use hopcast_protocols::time::Instant;
 use hopcast_wire::fec::{INFORMATION_LEN, PAYLOAD_ID_LEN};
 use std::sync::Arc;
 
-/// Most octets that FEC adds to the largest datagram of a flow: in its repair packets.
+/// Most bytes that FEC adds to the largest datagram of a flow: in its repair packets.
 pub const FEC_HEADER: u32 = (PAYLOAD_ID_LEN + INFORMATION_LEN) as u32;
 
-/// Octets that FEC adds to each datagram of an application.
+/// Bytes that FEC adds to each datagram of an application.
 pub const FEC_SOURCE_TRAILER: u32 = PAYLOAD_ID_LEN as u32;
 
 /// The encoder of a source, and the packet that is to leave next.
@@ -48,7 +48,7 @@ impl Protection {
         }
     }
 
-    /// Octets of the repair packet that waits to leave.
+    /// Bytes of the repair packet that waits to leave.
     pub(in crate::host) fn waiting(&mut self) -> Option<u32> {
         self.next = self.next.take().or_else(|| self.encoder.poll_output());
         self.next.as_ref().map(|coded| coded.octets(&Counting::new()) as u32)

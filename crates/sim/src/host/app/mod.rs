@@ -39,7 +39,7 @@ pub struct SourceOptions {
     pub start: Instant,
     /// When it stops; `None`: with the run.
     pub stop: Option<Instant>,
-    /// Room in the send buffer, in octets, at which a blocking write to a stream goes on; less if less is left to write.
+    /// Room in the send buffer, in bytes, at which a blocking write to a stream goes on; less if less is left to write.
     pub quantum: u32,
     /// What protects its datagrams.
     pub fec: Option<FecConfig>,

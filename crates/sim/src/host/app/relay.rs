@@ -5,7 +5,7 @@ use crate::host::{Context, Stack};
 use crate::id::FlowId;
 use hopcast_protocols::application::Relay as Holder;
 
-/// Reads from one socket and writes to another: datagrams one by one, octets as far as there is room for them.
+/// Reads from one socket and writes to another: datagrams one by one, bytes as far as there is room for them.
 #[derive(Debug)]
 pub(in crate::host) struct Relay {
     flow: FlowId,

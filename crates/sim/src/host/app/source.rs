@@ -29,9 +29,9 @@ pub(in crate::host) struct Source {
     start: Instant,
     stop: Option<Instant>,
     protection: Option<Box<Protection>>,
-    /// Room in the send buffer, in octets, at which a blocking write to a stream goes on; less if less is left to write.
+    /// Room in the send buffer, in bytes, at which a blocking write to a stream goes on; less if less is left to write.
     quantum: u32,
-    /// Octets of a blocking write that the stream has not accepted yet.
+    /// Bytes of a blocking write that the stream has not accepted yet.
     left: u32,
     /// Whether the application has ended, or was stopped.
     has_ended: bool,
@@ -175,7 +175,7 @@ impl Source {
         })
     }
 
-    /// Writes octets of a stream: all that are due of an application that does not block, or none; of one that blocks, what there is
+    /// Writes bytes of a stream: all that are due of an application that does not block, or none; of one that blocks, what there is
     /// room for.
     fn write_octets(&mut self, stack: &mut Stack, cx: &mut Context<'_>) -> Attempt {
         self.note_end(cx.now);
@@ -222,7 +222,7 @@ impl Source {
         stack.close(self.socket, now);
     }
 
-    /// Octets that FEC adds to a datagram.
+    /// Bytes that FEC adds to a datagram.
     fn overhead(&self) -> u32 {
         if self.protection.is_some() { FEC_SOURCE_TRAILER } else { 0 }
     }

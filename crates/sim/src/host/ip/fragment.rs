@@ -6,18 +6,18 @@ use crate::host::packet::{IPV4_HEADER, Packet};
 #[derive(Clone, Debug)]
 pub(in crate::host) struct Fragments {
     datagram: Packet,
-    /// Octets of each fragment but the last, behind the IP header.
+    /// Bytes of each fragment but the last, behind the IP header.
     step: u32,
     next: u32,
 }
 
-/// Octets of payload in each fragment but the last: what fits, cut to the multiple of 8 that offsets count in.
+/// Bytes of payload in each fragment but the last: what fits, cut to the multiple of 8 that offsets count in.
 /// `None` where nothing is fragmented.
 fn step(mtu: Option<u32>) -> Option<u32> {
     mtu.map(|mtu| (mtu.saturating_sub(IPV4_HEADER) & !7).max(8))
 }
 
-/// How many packets a datagram of `payload` octets behind its IP header becomes.
+/// How many packets a datagram of `payload` bytes behind its IP header becomes.
 pub(in crate::host) fn count(payload: u32, mtu: Option<u32>) -> u32 {
     match (mtu, step(mtu)) {
         (Some(mtu), Some(step)) if payload + IPV4_HEADER > mtu => payload.div_ceil(step),

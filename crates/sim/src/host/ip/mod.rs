@@ -20,7 +20,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug)]
 pub(in crate::host) struct Plan {
     way: Way,
-    /// The largest packet in octets; `None`: any goes.
+    /// The largest packet in bytes; `None`: any goes.
     largest: Option<u32>,
     /// How many packets it becomes.
     pub(in crate::host) packets: u32,
@@ -153,7 +153,7 @@ impl Stack {
         count
     }
 
-    /// The longest packet that an interface takes, in octets; `None`: it takes any.
+    /// The longest packet that an interface takes, in bytes; `None`: it takes any.
     fn mtu(&self, interface: u32) -> Option<u32> {
         self.config.interfaces[interface as usize].mtu
     }
@@ -202,7 +202,7 @@ fn count_fragments_drop(sample: &Packet, packets: u32, cause: DropCause, cx: &mu
 }
 
 /// Whether a packet with this header goes whole to an interface. A routing protocol's part before the data is no reason to cut:
-/// 802.11 carries 2304 octets (IEEE 802.11-2020, 9.2.3).
+/// 802.11 carries 2304 bytes (IEEE 802.11-2020, 9.2.3).
 fn is_whole(ip: &Ipv4, mtu: Option<u32>) -> bool {
     mtu.is_none_or(|mtu| IPV4_HEADER + u32::from(ip.payload) <= mtu)
 }

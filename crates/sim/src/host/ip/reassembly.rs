@@ -2,7 +2,7 @@
 //!
 //! Fragments belong together that agree in source, destination, protocol and identification. A datagram that is not
 //! complete 30 s after its first fragment is given up, and so is the oldest when memory runs short. Identifications come
-//! round after 65 536 datagrams, so old and new fragments can meet (RFC 4963): a datagram is begun anew when 64 others of
+//! round after 65 536 datagrams, so old and new fragments can meet (RFC 4963): a datagram is begun again when 64 others of
 //! the same source came in between, and one put together of two is recognised, as by its checksum.
 
 use crate::host::packet::{MAX_IP_PAYLOAD, Packet};
@@ -13,11 +13,11 @@ use hopcast_protocols::time::{Duration, Instant};
 /// How long a datagram may take, from its first fragment: Linux's `ipfrag_time` (Documentation/networking/ip-sysctl.rst).
 /// RFC 1122, section 3.3.2, asks for 60 to 120 s, RFC 791 for 15 s.
 pub const REASSEMBLY_TIMEOUT: Duration = Duration::from_secs(30);
-/// Octets that incomplete datagrams may occupy together: Linux's `ipfrag_high_thresh` of 4 MiB, of payload here.
+/// Bytes that incomplete datagrams may occupy together: Linux's `ipfrag_high_thresh` of 4 MiB, of payload here.
 /// Beyond it the oldest go first, as in Linux up to 4.16; later versions turn new datagrams away instead.
 pub const REASSEMBLY_MEMORY: u32 = 4 << 20;
 /// The most places that a fragment is behind the latest one of its datagram, among those of the same source; beyond, when so
-/// many others or more came in between, the datagram is begun anew. Linux's `ipfrag_max_dist`.
+/// many others or more came in between, the datagram is begun again. Linux's `ipfrag_max_dist`.
 const MAX_DISTANCE: u32 = 64;
 
 /// The incomplete datagrams of one host.
@@ -44,11 +44,11 @@ struct Incomplete {
     /// A fragment of it, with the facts that all of them share.
     sample: Packet,
     misassembled: bool,
-    /// What has come of a real host's, whose octets count.
+    /// What has come of a real host's, whose bytes count.
     pieces: Vec<Packet>,
-    /// Octets of the whole, once the last fragment is here.
+    /// Bytes of the whole, once the last fragment is here.
     total: Option<u32>,
-    /// Octets that are here, as disjoint, sorted, half-open ranges that do not touch. Keeps its memory for the next.
+    /// Bytes that are here, as disjoint, sorted, half-open ranges that do not touch. Keeps its memory for the next.
     ranges: Vec<(u32, u32)>,
     octets: u32,
     packets: u32,

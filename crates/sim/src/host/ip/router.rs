@@ -281,7 +281,7 @@ impl Stack {
         self.settle_router(cx);
     }
 
-    /// Sends a datagram of one of this host's sockets, in packets of up to `largest` octets, the way that the protocol knows; false
+    /// Sends a datagram of one of this host's sockets, in packets of up to `largest` bytes, the way that the protocol knows; false
     /// if there is none.
     pub(in crate::host) fn send_routed(
         &mut self,
@@ -318,7 +318,7 @@ impl Stack {
         self.settle_router(cx);
     }
 
-    /// The largest packet for `destination` that this host makes, in octets: the routing protocol may lead each packet to another
+    /// The largest packet for `destination` that this host makes, in bytes: the routing protocol may lead each packet to another
     /// interface, and needs room for its header.
     pub(in crate::host) fn largest_routed_packet(&mut self, destination: NodeId, now: Instant) -> Option<u32> {
         let router = self.router.as_mut()?;

@@ -6,7 +6,7 @@
 //! With one transmit buffer, copying and sending take turns; with more, they overlap. A packet that comes from the air
 //! while all receive buffers are taken is lost.
 //!
-//! Copying takes time in proportion to a packet's octets, IP header included. Packets that have arrived are copied before
+//! Copying takes time in proportion to a packet's bytes, IP header included. Packets that have arrived are copied before
 //! those that are to be sent: an interrupt of the card comes before what waits in a queue. A copy that has begun is
 //! finished. A packet that has expired by its turn is not copied.
 
@@ -26,9 +26,9 @@ pub struct CardConfig {
     pub transmit_buffers: u32,
     /// Packets that the card holds for the host: those that wait, the one that is copied.
     pub receive_buffers: u32,
-    /// Nanoseconds to copy an octet to the card.
+    /// Nanoseconds to copy a byte to the card.
     pub copy_out: f64,
-    /// Nanoseconds to copy an octet from the card.
+    /// Nanoseconds to copy a byte from the card.
     pub copy_in: f64,
     /// Places in the host's queue before the card.
     pub queue_packets: u32,

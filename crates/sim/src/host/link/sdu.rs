@@ -69,9 +69,9 @@ pub struct Management {
 pub struct Raw {
     /// Between which nodes it passes.
     pub ends: Ends,
-    /// What the octets are.
+    /// What the bytes are.
     pub ether_type: EtherType,
-    /// The octets.
+    /// The bytes.
     pub part: RealPart,
     /// User priority at interfaces.
     pub priority: UserPriority,
@@ -97,7 +97,7 @@ impl Sdu {
         }
     }
 
-    /// The octets of the real host that sent it.
+    /// The bytes of the real host that sent it.
     pub fn real(&self) -> Option<&RealPart> {
         match self {
             Self::Ip(packet) => packet.real(),

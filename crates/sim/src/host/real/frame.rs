@@ -1,4 +1,4 @@
-//! What real hosts send, as simulated ones see it, and its octets as it has become on its way.
+//! What real hosts send, as simulated ones see it, and its bytes as it has become on its way.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::host::link::sdu::{Arp, Ends, Raw, Sdu};
 use crate::host::packet::{Body, DCCP, IPV4_HEADER, Ipv4, Packet, Part, RealPart, TCP, Tag, UDP, UDP_HEADER};
 use crate::id::{FlowId, NodeId};
 
-/// Octets of an IPv4 header without options.
+/// Bytes of an IPv4 header without options.
 pub(super) const HEADER: usize = IPV4_HEADER as usize;
 
 /// Those of transports whose headers begin with the ports: TCP, UDP, DCCP, SCTP and UDP-Lite ("Assigned internet protocol
@@ -57,7 +57,7 @@ impl RealPart {
         })
     }
 
-    /// The octets of the packet with this header, if it is one of IPv4 that simulated hosts understand.
+    /// The bytes of the packet with this header, if it is one of IPv4 that simulated hosts understand.
     pub(super) fn packet(&self, ip: &Ipv4) -> Option<Vec<u8>> {
         let header = self.header(ip)?;
         let mut octets = vec![0; HEADER];
@@ -139,7 +139,7 @@ impl Packet {
         address.is_multicast() || address.is_broadcast()
     }
 
-    /// Octets that a real host's program wrote into this UDP datagram; `None` if it is a fragment, or nothing of the kind.
+    /// Bytes that a real host's program wrote into this UDP datagram; `None` if it is a fragment, or nothing of the kind.
     pub(super) fn real_datagram(&self) -> Option<u32> {
         let Body::Real { protocol: UDP, .. } = self.body else { return None };
         let length = u32::from(self.ip.payload).checked_sub(UDP_HEADER)?;
@@ -168,7 +168,7 @@ impl Packet {
         is_known.then(|| ports(protocol, self.real().map_or(&[][..], |part| part.payload(&self.ip)), false))
     }
 
-    /// Of a UDP datagram of a real host that this packet holds whole, or begins: its destination port, and how many octets the
+    /// Of a UDP datagram of a real host that this packet holds whole, or begins: its destination port, and how many bytes the
     /// program wrote.
     pub(super) fn begun_datagram(&self) -> Option<(u16, u32)> {
         let Body::Real { protocol: UDP, destination_port, .. } = self.body else { return None };
@@ -207,7 +207,7 @@ impl Packet {
     }
 }
 
-/// Source and destination port in the first octets behind an IP header.
+/// Source and destination port in the first bytes behind an IP header.
 fn ports(protocol: u8, octets: &[u8], is_fragment: bool) -> [u16; 2] {
     match *octets {
         [a, b, c, d, ..] if !is_fragment && WITH_PORTS.contains(&protocol) => {

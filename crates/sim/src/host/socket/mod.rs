@@ -4,7 +4,7 @@
 //! is a matter of this room. A socket raises a [`SocketEvent`] when its program may go on. Each is used in one direction: one that
 //! connects is written to, one that listens is read.
 //!
-//! What is written and read is datagrams, or the octets of a stream. A blocking write of a datagram is admitted first
+//! What is written and read is datagrams, or the bytes of a stream. A blocking write of a datagram is admitted first
 //! ([`Stack::admit`]); one that does not block is sent, or lost ([`Stack::send_or_lose`]).
 
 pub(in crate::host) mod dccp;
@@ -37,7 +37,7 @@ pub(in crate::host) enum SocketId {
 }
 
 impl SocketId {
-    /// Whether it carries a stream of octets: otherwise datagrams.
+    /// Whether it carries a stream of bytes: otherwise datagrams.
     pub(in crate::host) fn is_stream(self) -> bool {
         matches!(self, Self::Tcp(_))
     }
@@ -59,7 +59,7 @@ pub(in crate::host) enum SocketEvent {
     Readable,
     /// There may be room to write.
     Writable,
-    /// Not of the socket itself: the sink that reads it has so many octets more of the flow that the program listens to.
+    /// Not of the socket itself: the sink that reads it has so many bytes more of the flow that the program listens to.
     Heard {
         /// A datagram's, or what was read of a stream.
         octets: u32,
@@ -97,7 +97,7 @@ impl Unit {
 pub(in crate::host) enum Read {
     /// One datagram.
     Datagram(Unit),
-    /// A number of octets of a stream.
+    /// A number of bytes of a stream.
     Octets(u32),
     /// The end of a stream.
     End,
@@ -218,7 +218,7 @@ impl Stack {
         }
     }
 
-    /// Octets of a stream that a socket has room for. Datagrams are no matter of octets.
+    /// Bytes of a stream that a socket has room for. Datagrams are no matter of bytes.
     pub(in crate::host) fn space(&self, socket: SocketId) -> u32 {
         match socket {
             SocketId::Tcp(place) => self.tcp[place as usize].space(),
@@ -226,7 +226,7 @@ impl Stack {
         }
     }
 
-    /// Writes octets of a stream. Returns how many the socket has taken.
+    /// Writes bytes of a stream. Returns how many the socket has taken.
     pub(in crate::host) fn write(&mut self, socket: SocketId, octets: u32, now: Instant) -> u32 {
         match socket {
             SocketId::Tcp(place) => self.write_tcp(place, octets, now),
@@ -234,7 +234,7 @@ impl Stack {
         }
     }
 
-    /// Reads what has come: a datagram, or up to `at_most` octets of a stream.
+    /// Reads what has come: a datagram, or up to `at_most` bytes of a stream.
     pub(in crate::host) fn read(&mut self, socket: SocketId, at_most: u32, now: Instant) -> Option<Read> {
         match socket {
             SocketId::Udp(place) => self.udp[place as usize].read().map(Read::Datagram),

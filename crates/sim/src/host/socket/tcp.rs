@@ -51,7 +51,7 @@ impl TcpSocket {
         statistics
     }
 
-    /// Octets that the send buffer has room for.
+    /// Bytes that the send buffer has room for.
     pub(super) fn space(&self) -> u32 {
         self.connection.send_space()
     }
@@ -216,14 +216,14 @@ impl Stack {
         self.wake_talker(place);
     }
 
-    /// Writes octets into a connection. Returns how many it has taken.
+    /// Writes bytes into a connection. Returns how many it has taken.
     pub(super) fn write_tcp(&mut self, place: u32, octets: u32, now: Instant) -> u32 {
         let taken = self.tcp[place as usize].connection.handle_write(octets, now);
         self.wake_talker(place);
         taken
     }
 
-    /// Reads `at_most` octets of a connection.
+    /// Reads `at_most` bytes of a connection.
     pub(super) fn read_tcp(&mut self, place: u32, at_most: u32, now: Instant) -> Option<Read> {
         let connection = &mut self.tcp[place as usize].connection;
         if connection.readable() == 0 {

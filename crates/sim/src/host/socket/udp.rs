@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 
 /// A UDP socket, connected to one remote end.
 ///
-/// Buffers count octets of payload. A datagram is charged to the send buffer from its write until the interface is done
+/// Buffers count bytes of payload. A datagram is charged to the send buffer from its write until the interface is done
 /// with its last fragment. Into an empty buffer any datagram fits.
 #[derive(Clone, Debug)]
 pub(in crate::host) struct UdpSocket {

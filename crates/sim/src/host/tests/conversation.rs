@@ -9,7 +9,7 @@ use crate::scenario::model::{self, Application, Relay, Transport};
 use hopcast_protocols::application::Application as Writes;
 use hopcast_protocols::fec::Config;
 
-/// Octets of a message.
+/// Bytes of a message.
 const SIZE: u32 = 100;
 
 /// Writes a message for each that it hears.

@@ -28,12 +28,12 @@ fn protected(count: u32, socket_buffer: u32, source: Box<dyn Writes>, stop: Opti
     bench
 }
 
-/// 100 octets each 10 ms.
+/// 100 bytes each 10 ms.
 fn voice() -> Box<dyn Writes> {
     Box::new(CbrSource::new(at(0), 80_000.0, 100))
 }
 
-/// Octets of payload.
+/// Bytes of payload.
 fn lengths(packets: &[Rc<Sdu>]) -> Vec<u32> {
     packets.iter().map(|packet| packet.octets() - packet::IPV4_HEADER - packet::UDP_HEADER).collect()
 }
@@ -178,7 +178,7 @@ fn residual(source: u32, repair: u32, loss: f64) -> f64 {
     loss * (0..source).map(arrive).sum::<f64>()
 }
 
-/// What is left of a loss of `loss` by packet, over so many packets of 100 octets at 20 kb/s, end to end over `nodes`.
+/// What is left of a loss of `loss` by packet, over so many packets of 100 bytes at 20 kb/s, end to end over `nodes`.
 fn lossy(nodes: u32, relay: Relay, transport: Transport, loss: f64, config: Config, packets: u64) -> FlowSummary {
     let seconds = packets / 25;
     let application = cbr(20_000.0, 100);

@@ -349,7 +349,7 @@ fn what_a_full_buffer_refuses_of_a_source_that_does_not_block_is_sent_and_lost()
     bench.check();
 }
 
-/// 160 octets each 20 ms, each worth sending for 10 ms.
+/// 160 bytes each 20 ms, each worth sending for 10 ms.
 fn audio() -> Box<dyn Writes> {
     Box::new(AudioSource::new(at(0), 64_000.0, 160, Some(Duration::from_millis(10))))
 }

@@ -35,17 +35,17 @@ pub(super) fn scenario(count: u32, relay: Relay, transport: Transport, applicati
     scenario
 }
 
-/// A bulk transfer of so many octets, or without end, in writes of `packet`.
+/// A bulk transfer of so many bytes, or without end, in writes of `packet`.
 pub(super) fn bulk(bytes: Option<u64>, packet: u32) -> Application {
     Application::new(move |start, _| AduSource::new(start, packet, Duration::ZERO, bytes)).with_whole_writes()
 }
 
-/// Application data units of `size` octets.
+/// Application data units of `size` bytes.
 pub(super) fn adu(size: u32, wait: Duration, bytes: Option<u64>) -> Application {
     Application::new(move |start, _| AduSource::new(start, size, wait, bytes))
 }
 
-/// Packets of `packet` octets at `rate` bit/s.
+/// Packets of `packet` bytes at `rate` bit/s.
 pub(super) fn cbr(rate: f64, packet: u32) -> Application {
     Application::new(move |start, _| CbrSource::new(start, rate, packet))
 }

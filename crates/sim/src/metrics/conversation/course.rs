@@ -18,7 +18,7 @@ pub struct Interval {
     pub arrived_packets: u64,
     /// Packets that arrived in it.
     pub received_packets: u64,
-    /// Their application octets.
+    /// Their application bytes.
     pub received_bytes: u64,
     /// Sum of their delays.
     pub delay_sum: Duration,
@@ -47,7 +47,7 @@ impl Course {
         self.at(now).sent_packets += 1;
     }
 
-    /// A packet that was sent at `sent`, with so many application octets, arrived at `now`.
+    /// A packet that was sent at `sent`, with so many application bytes, arrived at `now`.
     pub fn handle_received(&mut self, octets: u32, sent: Instant, now: Instant) {
         let delay = now.saturating_since(sent);
         self.at(sent).arrived_packets += 1;

@@ -1,7 +1,7 @@
 //! Conversations between real hosts, recognised in what they send.
 //!
 //! A conversation is what one real host sends another one with the same addresses, protocol and ports; the way back is another one. A
-//! *packet* is an IP packet, its octets are those behind the transport header. A conversation is measured as flows are, from where
+//! *packet* is an IP packet, its bytes are those behind the transport header. A conversation is measured as flows are, from where
 //! a packet enters the simulation to where it is handed to the real host that it is for.
 
 mod course;
@@ -42,7 +42,7 @@ pub struct Segment<'a> {
     pub key: Key,
     /// The identification of a datagram in fragments, and whether this is the first of them.
     pub fragment: Option<(u16, bool)>,
-    /// The octets behind the transport header.
+    /// The bytes behind the transport header.
     pub payload: &'a [u8],
 }
 

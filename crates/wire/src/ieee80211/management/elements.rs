@@ -1,4 +1,4 @@
-//! Elements: an identifier, a length, and as many octets (IEEE Std 802.11-2020, 9.4.2).
+//! Elements: an identifier, a length, and as many bytes (IEEE Std 802.11-2020, 9.4.2).
 
 use crate::ParseError;
 use crate::bytes::array;
@@ -22,7 +22,7 @@ const HEADER_LEN: usize = 2;
 const SUPPORTED_RATES: usize = 8;
 const EDCA_LEN: usize = 18;
 
-/// The name of a network (9.4.2.2): up to 32 octets; none is the wildcard.
+/// The name of a network (9.4.2.2): up to 32 bytes; none is the wildcard.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Ssid {
     octets: [u8; Self::MAX_LEN],
@@ -30,12 +30,12 @@ pub struct Ssid {
 }
 
 impl Ssid {
-    /// The most octets of a name.
+    /// The most bytes of a name.
     pub(crate) const MAX_LEN: usize = 32;
     /// Whatever network.
     pub const WILDCARD: Self = Self { octets: [0; Self::MAX_LEN], length: 0 };
 
-    /// The name of these octets, of which those beyond the 32nd are left out.
+    /// The name of these bytes, of which those beyond the 32nd are left out.
     pub fn new(octets: &[u8]) -> Self {
         let length = octets.len().min(Self::MAX_LEN);
         let mut ssid = Self::WILDCARD;
@@ -44,7 +44,7 @@ impl Ssid {
         ssid
     }
 
-    /// Its octets.
+    /// Its bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.octets[..usize::from(self.length)]
     }
@@ -158,7 +158,7 @@ pub struct Elements {
 }
 
 impl Elements {
-    /// The elements in `body` from octet `start`. Of several with one identifier the first one counts, but the rates of all.
+    /// The elements in `body` from byte `start`. Of several with one identifier the first one counts, but the rates of all.
     pub(super) fn parse(body: &[u8], start: usize) -> Result<Self, ParseError> {
         let mut elements = Self::default();
         let (mut supported, mut extended) = (Rates::default(), Rates::default());
@@ -203,7 +203,7 @@ impl Elements {
         Ok(elements)
     }
 
-    /// Calls `each` with identifier and octets of every element, in the order of the standard's tables of frame bodies.
+    /// Calls `each` with identifier and bytes of every element, in the order of the standard's tables of frame bodies.
     fn for_each(&self, mut each: impl FnMut(u8, &[u8])) {
         if let Some(ssid) = &self.ssid {
             each(id::SSID, ssid.as_bytes());

@@ -11,7 +11,7 @@ use super::super::table::sequence::Sequence;
 use crate::routing::{Message, NextHop, Output, Packet};
 use crate::time::Instant;
 
-/// Destinations in one message: it fits into 1500 octets with its IP and UDP headers (20, 8), and its own (4).
+/// Destinations in one message: it fits into 1500 bytes with its IP and UDP headers (20, 8), and its own (4).
 const MAX_IN_MESSAGE: usize = (1500 - 20 - 8 - 4) / 8;
 
 impl Aodv {

@@ -14,7 +14,7 @@ pub(in crate::routing::aodv) struct Blacklist {
     patience: Duration,
     /// Until when requests of a neighbour are ignored.
     listed: BTreeMap<NextHop, Instant>,
-    /// The same in order of these instants; who was listed anew stands there more than once.
+    /// The same in order of these instants; who was listed again stands there more than once.
     expiries: VecDeque<(Instant, NextHop)>,
     /// Until when a neighbour is to acknowledge a reply.
     awaited: BTreeMap<NextHop, Instant>,

@@ -1,4 +1,4 @@
-//! One machine, to which others speak in a small language: addresses are written by their last octet, and what the machine puts
+//! One machine, to which others speak in a small language: addresses are written by their last byte, and what the machine puts
 //! out is compared as text.
 
 use std::net::Ipv4Addr;
@@ -234,7 +234,7 @@ pub(super) fn hello(own: u8, sequence: u32) -> Repr<'static> {
     Repr::Reply(reply((own, sequence), 0, own, 2000))
 }
 
-/// Octets of an error about these destinations with their numbers.
+/// Bytes of an error about these destinations with their numbers.
 pub(super) fn error(no_delete: bool, destinations: &[(u8, u32)]) -> Vec<u8> {
     let all = destinations.iter().map(|&(number, sequence)| Unreachable { destination: address(number), sequence });
     let all: Vec<_> = all.collect();

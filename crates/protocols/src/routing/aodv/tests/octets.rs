@@ -1,4 +1,4 @@
-//! A running machine and octets that nobody has meant.
+//! A running machine and bytes that nobody has meant.
 
 use std::net::Ipv4Addr;
 

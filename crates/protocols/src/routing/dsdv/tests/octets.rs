@@ -1,4 +1,4 @@
-//! Octets of others: no panic, and no memory without a bound.
+//! Bytes of others: no panic, and no memory without a bound.
 
 use super::*;
 use crate::routing::dsdv::neighbours::MAX_NEIGHBOURS;

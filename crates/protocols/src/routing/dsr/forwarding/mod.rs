@@ -158,7 +158,7 @@ impl Dsr {
         (!header.options.iter().any(is_fatal)).then_some(header)
     }
 
-    /// Length of the header that a packet for `destination` would get, in octets.
+    /// Length of the header that a packet for `destination` would get, in bytes.
     pub(super) fn longest_header(&mut self, destination: Ipv4Addr, now: Instant) -> usize {
         let Some(route) = self.cache.search(destination, now) else { return 0 };
         let between = &route.hops[..route.hops.len() - 1];

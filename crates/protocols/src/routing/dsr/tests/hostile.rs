@@ -1,4 +1,4 @@
-//! Octets of anybody, through every door of a running machine: it never panics, and does not grow beyond a bound.
+//! Bytes of anybody, through every door of a running machine: it never panics, and does not grow beyond a bound.
 
 use proptest::prelude::*;
 
@@ -77,7 +77,7 @@ fn configs() -> impl Strategy<Value = Config> {
         .prop_map(|(cache, how, rules)| small(cache, how, rules))
 }
 
-/// Octets that are likely to mean something: options of this protocol, with addresses of a few nodes.
+/// Bytes that are likely to mean something: options of this protocol, with addresses of a few nodes.
 fn likely(stream: &mut Stream) -> Vec<u8> {
     let mut octets = vec![[17, 59][stream.below(2) as usize], 0, 0, 0];
     for _ in 0..1 + stream.below(3) {
@@ -101,7 +101,7 @@ fn likely(stream: &mut Stream) -> Vec<u8> {
     octets
 }
 
-/// The same with octets changed, taken away or added.
+/// The same with bytes changed, taken away or added.
 fn mutated(stream: &mut Stream) -> Vec<u8> {
     let mut octets = likely(stream);
     for _ in 0..stream.below(4) {

@@ -1,4 +1,4 @@
-//! DSR by hand at exact instants, over a network of machines, and under octets of anybody.
+//! DSR by hand at exact instants, over a network of machines, and under bytes of anybody.
 
 mod acknowledging;
 mod bench;

@@ -114,7 +114,7 @@ fn what_waits_for_others_is_forgotten_with_them() {
     assert_eq!(bench.outputs(), [], "nothing waits");
 }
 
-/// handlePktWithoutSR: a packet of this node begins anew each time, with or without a header. As often as others are salvaged: ns-2
+/// handlePktWithoutSR: a packet of this node begins again each time, with or without a header. As often as others are salvaged: ns-2
 /// has no end to it.
 #[test]
 fn a_source_sends_its_packets_once_more() {

@@ -6,13 +6,13 @@ use hopcast_wire::olsr::{self, HEADER_LEN, MessageRepr};
 
 use crate::routing::{Message, NextHop, Output};
 
-/// The most octets of messages that wait to be passed on; further ones are dropped.
+/// The most bytes of messages that wait to be passed on; further ones are dropped.
 pub(in crate::routing::olsr) const MAX_WAITING: usize = 65536;
 
 /// What waits to be passed on, and the numbers of packets.
 #[derive(Debug)]
 pub(in crate::routing::olsr) struct Outbox {
-    /// The most octets that messages of one packet have together; a longer message has one by itself.
+    /// The most bytes that messages of one packet have together; a longer message has one by itself.
     payload: usize,
     /// Messages to be passed on, one behind the other, and where each ends.
     waiting: (Vec<u8>, Vec<usize>),

@@ -29,7 +29,7 @@ pub(super) struct Neighbourhood {
     two_hops: BTreeMap<(Ipv4Addr, Ipv4Addr), Instant>,
     /// MPR selectors: until when.
     selectors: BTreeMap<Ipv4Addr, Instant>,
-    /// `None`: to be selected anew.
+    /// `None`: to be selected again.
     relays: Option<BTreeSet<Ipv4Addr>>,
     /// Nothing changes by itself before.
     check_at: Option<Instant>,
@@ -65,7 +65,7 @@ pub(super) struct Hello<'a> {
 /// What has changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Changes {
-    /// Neighbours, their neighbours, or the links to them: routes have to be calculated anew.
+    /// Neighbours, their neighbours, or the links to them: routes have to be calculated again.
     pub(super) routes: bool,
     /// Somebody for whom this node relayed isn't a neighbour any more.
     pub(super) lost_selector: bool,
@@ -278,7 +278,7 @@ impl Neighbourhood {
         relays.then(|| self.neighbours_of(neighbour)).into_iter().flatten()
     }
 
-    /// The MPR set, selected anew if something has changed (8.3.1).
+    /// The MPR set, selected again if something has changed (8.3.1).
     pub(super) fn relays(&mut self) -> &BTreeSet<Ipv4Addr> {
         if self.relays.is_none() {
             self.relays = Some(self.select_relays());

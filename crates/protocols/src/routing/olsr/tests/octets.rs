@@ -1,4 +1,4 @@
-//! Octets of others: no panic, and no memory without a bound.
+//! Bytes of others: no panic, and no memory without a bound.
 
 use super::*;
 use crate::routing::olsr::Hysteresis;
@@ -8,7 +8,7 @@ use crate::routing::olsr::neighbours::{MAX_LINKS, MAX_TWO_HOPS};
 use crate::routing::olsr::table::interfaces::MAX_INTERFACES;
 use crate::routing::olsr::table::topology::MAX_TUPLES;
 
-/// Feeds a node with octets; the most links, 2-hop tuples, topology tuples and interface addresses that it ever knew.
+/// Feeds a node with bytes; the most links, 2-hop tuples, topology tuples and interface addresses that it ever knew.
 fn feed(config: Config, rounds: u32) -> [usize; 4] {
     let mut bench = Bench::new(config);
     let mut random = Stream::new(7, Purpose::Routing, 0, 0);

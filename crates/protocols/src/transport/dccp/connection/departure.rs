@@ -118,7 +118,7 @@ impl Connection {
     }
 }
 
-/// The header's octets.
+/// The header's bytes.
 pub(super) fn octets(repr: &dccp::Repr) -> Arc<[u8]> {
     // The fixed part of a header is at most 28 octets, an option list 192.
     let mut buffer = [0; 28 + 192];

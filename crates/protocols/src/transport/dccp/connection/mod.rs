@@ -201,7 +201,7 @@ pub struct Statistics {
     pub packets_sent: u64,
     /// Those with data.
     pub data_packets_sent: u64,
-    /// Octets of data sent.
+    /// Bytes of data sent.
     pub bytes_sent: u64,
     /// Packets that carried feedback.
     pub feedback_sent: u64,
@@ -213,7 +213,7 @@ pub struct Statistics {
     pub packets_received: u64,
     /// Those with data that was delivered.
     pub data_packets_received: u64,
-    /// Octets of it.
+    /// Bytes of it.
     pub bytes_received: u64,
     /// Packets with feedback that was used.
     pub feedback_received: u64,
@@ -292,8 +292,8 @@ impl Connection {
         }
     }
 
-    /// Octets of the peer have arrived, header and payload; the host has judged the checksum. Data is delivered as unit 0:
-    /// the host has the octets, and knows it.
+    /// Bytes of the peer have arrived, header and payload; the host has judged the checksum. Data is delivered as unit 0:
+    /// the host has the bytes, and knows it.
     ///
     /// # Errors
     ///
@@ -369,7 +369,7 @@ impl Connection {
         is_taken
     }
 
-    /// Whether [`handle_write`](Self::handle_write) would take a unit of `len` octets now. If not for lack of room,
+    /// Whether [`handle_write`](Self::handle_write) would take a unit of `len` bytes now. If not for lack of room,
     /// [`Output::Writable`] follows, as after a write.
     pub fn has_room(&mut self, len: u32) -> bool {
         let gone = self.closing || matches!(self.state, State::Closed | State::TimeWait);
@@ -457,7 +457,7 @@ impl Connection {
     }
 }
 
-/// The longest payload: what fits with the longest header into 65535 octets.
+/// The longest payload: what fits with the longest header into 65535 bytes.
 const MAX_PAYLOAD: u32 = 65_535 - dccp::MAX_HEADER_LEN as u32;
 
 fn earliest(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {

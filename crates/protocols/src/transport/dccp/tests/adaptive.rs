@@ -153,7 +153,7 @@ fn plain() -> Config {
     Config { congestion: Congestion::Tfrc(tfrc), queue: 100, ..Config::default() }
 }
 
-/// Octets that arrive in `seconds` over a link whose impairments count for what the client sends, from one that always has some, and
+/// Bytes that arrive in `seconds` over a link whose impairments count for what the client sends, from one that always has some, and
 /// the packets that overflowed.
 fn run(configs: [Config; 2], impairments: Impairments, seconds: u64) -> (u64, u64) {
     let mut pair = pair(configs, [u64::MAX, 0], 1000, link(impairments), 11, false);

@@ -18,7 +18,7 @@ pub(super) struct Seen {
     pub(super) sequence: u64,
     pub(super) body: Body,
     pub(super) ccval: u8,
-    /// Each option as its octets.
+    /// Each option as its bytes.
     pub(super) options: Vec<Vec<u8>>,
     pub(super) payload: Payload,
 }
@@ -45,7 +45,7 @@ pub(super) fn packet(sequence: u64, body: Body, options: &[OptionRepr], len: u32
     Packet { header: Arc::from(header([2, 1], 0, sequence, body, &list)), payload: Payload { unit: sequence, len } }
 }
 
-/// The octets of a header between two ports, with long sequence numbers.
+/// The bytes of a header between two ports, with long sequence numbers.
 pub(super) fn header(
     [source_port, destination_port]: [u16; 2],
     ccval: u8,

@@ -1,4 +1,4 @@
-//! What a connection and its congestion control tell each other, octet by octet.
+//! What a connection and its congestion control tell each other, byte by byte.
 
 use hopcast_wire::dccp::{Body, Feature, LossInterval, OptionList, OptionRepr, TimestampEcho};
 

@@ -107,7 +107,7 @@ impl Peer for End {
 
 pub(crate) type Pair = testkit::Pair<End, End>;
 
-/// A client that writes `units[0]` units of `len` octets and a server that writes `units[1]`; who has written all closes, the client
+/// A client that writes `units[0]` units of `len` bytes and a server that writes `units[1]`; who has written all closes, the client
 /// only if the server has none. `strict`: what is sent and delivered is recorded.
 pub(crate) fn pair(
     configs: [Config; 2],
@@ -235,7 +235,7 @@ fn a_clean_link_is_filled_as_slow_start_fills_it() {
     assert!((0.095..0.13).contains(&peer_rtt), "{peer_rtt}");
 }
 
-/// Octets per second of data that arrive from a client over a link of this round trip and loss of packets; and the server's
+/// Bytes per second of data that arrive from a client over a link of this round trip and loss of packets; and the server's
 /// estimate of the round trip in seconds.
 fn measure(edition: Edition, rtt: Duration, loss: f64, packets: u64) -> (f64, f64) {
     let congestion = Congestion::Tfrc(tfrc::Config { edition, ..tfrc::Config::default() });

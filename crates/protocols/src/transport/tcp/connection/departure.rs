@@ -87,7 +87,7 @@ impl Connection {
         }
     }
 
-    /// Timestamps to send: offered by the first SYN, or agreed upon.
+    /// Timestamps to send: offered by the first SYN, or agreed on.
     fn stamps(&self, now: Instant) -> Option<Timestamps> {
         match self.clock {
             Some(clock) => Some(clock.stamp(now)),

@@ -13,7 +13,7 @@ fn config(edition: Edition) -> Config {
     Config { edition, oscillation_control: false, ..Config::default() }
 }
 
-/// A sender whose application always has a packet of 1000 octets, and feedback from a path of 100 ms.
+/// A sender whose application always has a packet of 1000 bytes, and feedback from a path of 100 ms.
 struct Bench {
     sender: Sender,
     now: Instant,

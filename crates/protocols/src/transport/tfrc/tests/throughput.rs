@@ -12,7 +12,7 @@ enum Event {
     Feedback(Feedback),
 }
 
-/// Octets per second that are sent, in a run of `packets` packets of which each is lost with probability `loss`, and the
+/// Bytes per second that are sent, in a run of `packets` packets of which each is lost with probability `loss`, and the
 /// part of the packets with which a loss event began.
 fn measure(config: Config, rtt: Duration, loss: f64, packets: u64, seed: u64) -> (f64, f64) {
     let (mut sender, mut receiver) = (Sender::new(config), Receiver::new(config));
@@ -87,7 +87,7 @@ fn report(
     }
 }
 
-/// Octets per second by the estimator alone: packets that are lost with probability `loss` make events, at most one a round
+/// Bytes per second by the estimator alone: packets that are lost with probability `loss` make events, at most one a round
 /// trip; the mean of eight intervals follows from these, and each packet takes the time that the equation gives it. No
 /// path, no timers, no receive rate.
 fn estimate(timeout: f64, rtt: f64, loss: f64, packets: u64, seed: u64) -> f64 {

@@ -5,7 +5,7 @@ use crate::host::packet::{Body, Ipv4, Packet, Tag};
 use crate::host::{FlowId, Hop, NodeId};
 use hopcast_radio::mac::edca::UserPriority;
 
-/// The times of the paper's Table 1 for 1500 octets: to the card, from it, on the air.
+/// The times of the paper's Table 1 for 1500 bytes: to the card, from it, on the air.
 const PCMCIA: (f64, f64, u64) = (3.46e6, 2.057e6, 6_260_000);
 const ISA: (f64, f64, u64) = (0.96e6, 0.955e6, 6_330_000);
 

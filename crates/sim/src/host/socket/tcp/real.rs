@@ -1,6 +1,6 @@
 //! Connections between simulated hosts and real ones.
 //!
-//! The simulated end is a socket like all others, and so is what it sends. Segments of the real end are octets: they are read
+//! The simulated end is a socket like all others, and so is what it sends. Segments of the real end are bytes: they are read
 //! here, and those that no socket takes are answered with a reset (RFC 9293, section 3.10.7.1).
 //!
 //! What programs at real hosts do with their sockets is not seen. A flow from there is measured from where its segments enter the
@@ -32,7 +32,7 @@ pub(super) struct RealPeer {
     is_source: bool,
     /// Of a socket that takes one connection after the other, what each is made with.
     renewal: Option<TcpOptions>,
-    /// Octets of the real host's stream that have entered the simulation.
+    /// Bytes of the real host's stream that have entered the simulation.
     entered: u64,
     /// What was counted of earlier connections, and of what the real host has sent again.
     counted: TcpStatistics,
@@ -64,14 +64,14 @@ impl RealPeer {
 /// What has come of a stream at a real host.
 #[derive(Clone, Debug, Default)]
 pub(in crate::host) struct Handed {
-    /// All octets before this one.
+    /// All bytes before this one.
     next: u64,
     /// Ends of what has come ahead of a gap, by where it begins. The send buffer at the other end limits how much that is.
     ahead: BTreeMap<u64, u64>,
 }
 
 impl Handed {
-    /// So many octets from `start` on have come. Returns how many more are there in order.
+    /// So many bytes from `start` on have come. Returns how many more are there in order.
     fn take(&mut self, start: u64, octets: u64) -> u64 {
         let before = self.next;
         let end = self.ahead.entry(start).or_default();

@@ -7,7 +7,7 @@ pub(super) struct Sequence {
     range: Option<[u64; 2]>,
     /// By distance from the highest number: whether that has come.
     window: u128,
-    /// The number that is expected if the source has started anew.
+    /// The number that is expected if the source has started again.
     restart: Option<u16>,
     /// Packets that were expected before the last such start.
     expected_before: u64,
@@ -21,7 +21,7 @@ pub(super) struct Sequence {
 pub(super) enum Numbered {
     /// One that has not come before, extended to 64 bits.
     First(u64),
-    /// The same, the second one after the source has started anew.
+    /// The same, the second one after the source has started again.
     Restarted(u64),
     /// One that has come before.
     Duplicate,
@@ -42,14 +42,14 @@ pub struct SequenceSummary {
     pub reordered_packets: u64,
 }
 
-/// Numbers further ahead, or further behind, are those of a source that has started anew (RFC 3550, appendix A.1).
+/// Numbers further ahead, or further behind, are those of a source that has started again (RFC 3550, appendix A.1).
 const MAX_DROPOUT: u16 = 3000;
 const MAX_MISORDER: u16 = 100;
 /// The first packet has this number beyond 16 bits, so that one with a lower number may come after it.
 const FIRST_CYCLE: u64 = 1 << 16;
 
 impl Sequence {
-    /// A packet with this number arrived. A source that `is_recognised` may start anew; what is said of another one begins with it.
+    /// A packet with this number arrived. A source that `is_recognised` may start again; what is said of another one begins with it.
     pub(super) fn handle_received(&mut self, number: u16, is_recognised: bool) -> Numbered {
         let Some([lowest, highest]) = self.range else { return self.begin(number) };
         let ahead = number.wrapping_sub(highest as u16);
