@@ -1,6 +1,7 @@
-//! Whether emulation keeps up with real time: 30 real hosts on one channel, 20 Mb/s of UDP between them, and before and after it
-//! a bare timer that writes as many frames into a TAP device. As root:
-//! `chrt -R -f 10 cargo bench -p hopcast-live --bench emulation`. Both then run before all else on the machine, and the programs at the hosts do not.
+//! Benchmark of emulation against real time: 30 real hosts on one channel with 20 Mb/s of UDP between them. Before and
+//! after it, a bare timer writes the same number of frames into a TAP device. As root:
+//! `chrt -R -f 10 cargo bench -p hopcast-live --bench emulation`. Both then run before all other programs on the machine,
+//! except that the programs at the hosts do not.
 
 #![allow(clippy::print_stdout, clippy::disallowed_types, reason = "a measurement of the machine's time, for people")]
 

@@ -1,5 +1,5 @@
-//! Goodput of `hopcast probe` beside that of iperf3, over the same pair of virtual Ethernet devices between two namespaces:
-//! `cargo bench -p hopcast-live --bench probe` as root. Each is measured in turn, several times.
+//! Goodput of `hopcast probe` compared with iperf3, over the same pair of virtual Ethernet devices between two
+//! namespaces: `cargo bench -p hopcast-live --bench probe` as root. It measures each in turn, several times.
 #![expect(clippy::print_stdout, reason = "it prints a table")]
 
 #[cfg(not(target_os = "linux"))]

@@ -1,10 +1,11 @@
-//! Hosts and ports as users write them: `HOST`, `HOST:PORT`, `[HOST]:PORT`, or an IPv6 address, whose colons are none before a port.
+//! Hosts and ports as users write them: `HOST`, `HOST:PORT`, `[HOST]:PORT`, or an IPv6 address, whose colons do not
+//! separate a port.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 
 use hopcast_sim::io_error::cause;
 
-/// Host and port of `text`. `None` if that can't be; whether there is such a host, nobody is asked.
+/// Host and port of `text`. `None` if the text has another form; the host does not have to exist.
 pub fn split(text: &str) -> Option<(&str, Option<u16>)> {
     let (host, rest) = match text.strip_prefix('[') {
         Some(inside) => inside.split_once(']')?,

@@ -1,4 +1,4 @@
-//! The command line: one subcommand a world.
+//! The command line, with a subcommand for each kind of use.
 
 use std::ffi::OsString;
 
@@ -43,8 +43,8 @@ enum Command {
     Live(Vec<OsString>),
 }
 
-/// Runs the command that `arguments` (the name of the program first) ask for, and returns its exit status: 0 done, 1
-/// failed while running, 2 the input is wrong and nothing was run, 130 interrupted (143 by SIGTERM).
+/// Runs the command in `arguments` (the name of the program first), and returns its exit status: 0 done, 1 failed while
+/// running, 2 the input is wrong and nothing was run, 130 interrupted (143 by SIGTERM).
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     main_with(arguments, &Registry::default())
 }

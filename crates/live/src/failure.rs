@@ -1,20 +1,20 @@
-//! Why a command ended before its work was done.
+//! Reasons why a command ended before its work was done.
 
 use core::fmt;
 
-/// What became of a command that did not finish, by the exit status that says so.
+/// Reason why a command did not finish, by exit status.
 #[derive(Debug)]
 pub enum Failure {
     /// The input is wrong; nothing was run (status 2).
     Input(String),
     /// It failed while running (status 1).
     Run(String),
-    /// A signal ended it (130 for SIGINT, 143 for SIGTERM), after it had put everything in order.
+    /// A signal ended it (130 for SIGINT, 143 for SIGTERM), after it had cleaned up.
     Interrupted {
         /// The number of the signal.
         signal: i32,
     },
-    /// A command that ran in its place has ended with this status, and has told why.
+    /// Another command that ran in its place has ended with this status, and has printed the reason.
     Told {
         /// The exit status.
         status: u8,

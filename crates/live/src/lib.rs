@@ -1,6 +1,6 @@
 //! hopcast on real hosts, with the protocol code of the simulator.
 //!
-//! | what | module |
+//! | topic | module |
 //! |---|---|
 //! | the command line, what it prints, and how it ends | [`command`], [`output`], [`failure`] |
 //! | custom models in the live commands | [`models`] |

@@ -1,4 +1,4 @@
-//! The live commands as a program of its own, for hosts without Python.
+//! The live commands as a separate program, for hosts without Python.
 
 use std::process::ExitCode;
 

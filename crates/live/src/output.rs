@@ -1,4 +1,5 @@
-//! What commands print. Parts of it may come from other hosts and programs, so no text steers the terminal that shows it.
+//! Output of commands. Parts of it may come from other hosts and programs, so hopcast removes control characters that
+//! could affect the terminal.
 
 use std::io::{self, ErrorKind, Write as _};
 #[cfg(target_os = "linux")]
@@ -17,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 #[cfg(target_os = "linux")]
 const AT_ONCE: usize = nix::libc::PIPE_BUF;
 
-/// Puts `text` to standard output. Whoever reads no further has seen enough.
+/// Writes `text` to standard output. A closed pipe is not an error.
 ///
 /// # Errors
 ///
@@ -37,8 +38,7 @@ pub(crate) fn complain(message: &str) {
     put_to_stderr(format!("hopcast: {}\n", shown(message)).as_bytes(), PATIENCE);
 }
 
-/// Puts lines that end with theirs to standard error, for whoever looks on while something goes on that must not wait for them.
-/// What it has no room for is lost.
+/// Writes complete lines to standard error without ever blocking; what does not fit is lost.
 pub(crate) fn diagnose(octets: &[u8]) {
     put_to_stderr(octets, Duration::ZERO);
 }
@@ -51,8 +51,8 @@ pub(crate) fn offer(line: &str) {
     let _ = put(to, format!("{line}\n").as_bytes(), || wait::writable(&to, Duration::ZERO));
 }
 
-/// Puts the last line of a program's input to standard output, and waits until it is taken, or until `stop` is readable. Whoever
-/// reads no further has seen enough.
+/// Writes the last line to standard output, and waits until it is written, or until `stop` is readable. A closed pipe is
+/// not an error.
 #[cfg(target_os = "linux")]
 pub(crate) fn finish(line: &str, stop: BorrowedFd<'_>) {
     let output = io::stdout();
@@ -91,7 +91,7 @@ fn put(to: BorrowedFd<'_>, octets: &[u8], mut has_room: impl FnMut() -> bool) ->
     Ok(())
 }
 
-/// Puts one line to standard error, for whoever looks on; the same otherwise.
+/// Writes one line to standard error, also without blocking.
 pub(crate) fn say(line: &str) {
     complain(&one_line(line));
 }

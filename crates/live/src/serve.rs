@@ -1,4 +1,5 @@
-//! Answers to those who ask a command that runs for its state: one line on a local socket, metrics over HTTP (RFC 9112).
+//! Answers to programs that ask a running command for its state: one line on a local socket, metrics over HTTP (RFC
+//! 9112).
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};

@@ -1,4 +1,4 @@
-//! `hopcast stream` over loopback: programs, files, pipes and ports, as a user has them.
+//! `hopcast stream` over loopback: programs, files, pipes and ports, as users run it.
 #![cfg(target_os = "linux")]
 #![expect(clippy::print_stdout, reason = "a skipped test says so")]
 
@@ -56,7 +56,7 @@ impl Folder {
         self.path(name)
     }
 
-    /// A transport stream of so many packets at 4 Mb/s, a clock reference each 20 ms, and its file.
+    /// A transport stream of this number of packets at 4 Mb/s with a clock reference each 20 ms, and its file.
     fn film(&self, name: &str, packets: u64) -> (String, Vec<u8>) {
         let octets = film_of(packets);
         fs::write(self.0.join(name), &octets).expect("there is room");
@@ -366,7 +366,7 @@ fn a_signal_ends_the_wait_for_a_reader_that_has_stopped() {
     assert_eq!(receiver.end(LIMIT).0, Some(143));
 }
 
-/// A port of loopback that nobody has.
+/// A free port of loopback.
 fn free_port() -> String {
     UdpSocket::bind("127.0.0.1:0").expect("a port").local_addr().expect("bound").to_string()
 }

@@ -1,4 +1,4 @@
-//! A frame as it travels between stations: what is on the air, without its bytes.
+//! A frame as it travels between stations, without its bytes.
 
 use std::rc::Rc;
 
@@ -16,7 +16,7 @@ pub struct StationId(pub u32);
 pub struct UserPriority(u8);
 
 impl UserPriority {
-    /// 0: what has no priority.
+    /// 0: packets without a priority.
     pub const BEST_EFFORT: Self = Self(0);
     /// Network control (IEEE 802.1D-2004, Table G-1).
     pub const NETWORK_CONTROL: Self = Self(7);
@@ -37,13 +37,14 @@ pub trait Payload: Clone {
     /// Length of the packet in bytes, without LLC and MAC headers.
     fn octets(&self) -> u32;
 
-    /// Names the packet's flow: equal for packets whose order matters, such as those of one connection. Queues that treat
+    /// Flow of the packet: equal for packets whose order matters, such as those of one connection. Queues that treat
     /// flows fairly sort by it; without it all packets are one flow.
     fn flow(&self) -> u64 {
         0
     }
 
-    /// When the packet is no longer worth sending; `None`: never. It is dropped rather than sent from then on.
+    /// Time after which the packet is no longer worth sending; `None`: never. Stations then drop it instead of sending
+    /// it.
     fn expires(&self) -> Option<Instant> {
         None
     }
@@ -53,7 +54,8 @@ pub trait Payload: Clone {
         self.expires().is_some_and(|expires| now >= expires)
     }
 
-    /// Whether it is the body of a management frame: that is sent at the basic rate, ahead of the packets in the interface queue.
+    /// Whether it is the body of a management frame, which is sent at the basic rate, ahead of the packets in the
+    /// interface queue.
     fn is_management(&self) -> bool {
         false
     }
@@ -126,11 +128,11 @@ impl FrameKind {
     pub const RTS_OCTETS: u32 = 20;
     /// Length of a CTS or an ACK: 14 bytes with FCS (9.3.1.3, 9.3.1.4).
     pub const RESPONSE_OCTETS: u32 = 14;
-    /// What a data frame adds to a network-layer packet: MAC header 24, LLC/SNAP 8, FCS 4 (9.3.2.1).
+    /// Bytes that a data frame adds to a network-layer packet: MAC header 24, LLC/SNAP 8, FCS 4 (9.3.2.1).
     pub const DATA_OVERHEAD_OCTETS: u32 = 36;
-    /// What a management frame adds to its body: MAC header 24, FCS 4 (9.3.3.1).
+    /// Bytes that a management frame adds to its body: MAC header 24, FCS 4 (9.3.3.1).
     pub const MANAGEMENT_OVERHEAD_OCTETS: u32 = 28;
-    /// What a QoS data frame adds to that of data: QoS Control (9.2.4.5).
+    /// Bytes that a QoS data frame adds to those of a data frame: QoS Control (9.2.4.5).
     pub const QOS_CONTROL_OCTETS: u32 = 2;
 
     /// Whether it answers a frame, rather than to carry something.
@@ -148,29 +150,29 @@ pub struct Frame<P> {
     pub transmitter: StationId,
     /// Address 1; `None` is the broadcast address.
     pub receiver: Option<StationId>,
-    /// Duration field: time that the medium is needed after the end of this frame, whole microseconds.
+    /// Duration field: time for which the medium is reserved after the end of this frame, in whole microseconds.
     pub duration: Duration,
-    /// Number of the frame among those of its transmitter, of data and management frames only. Its lowest 12 bits are the Sequence
-    /// Number field (IEEE 802.11-2020, 9.2.4.4.2): that it goes on counting keeps a receiver from taking a frame for a repetition of
-    /// one thousands of frames before, as a real one might.
+    /// Number of the frame among those of its transmitter, of data and management frames only. Its lowest 12 bits are the
+    /// Sequence Number field (IEEE 802.11-2020, 9.2.4.4.2): it keeps counting, so that a receiver never treats a frame as
+    /// a repetition of one thousands of frames before, as a real one might.
     pub sequence: u32,
     /// Retry bit; of data and management frames only.
     pub retry: bool,
-    /// User priority of a QoS data frame, its TID; `None`: it is none.
+    /// User priority of a QoS data frame, its TID; `None` for other frames.
     pub priority: Option<UserPriority>,
     /// Length of the MPDU with FCS, in bytes.
     pub octets: u32,
-    /// How it is put on the air.
+    /// Transmission parameters.
     pub vector: TxVector,
     /// From the first bit of the preamble to the last of the frame.
     pub airtime: Duration,
-    /// Preamble and PLCP header; at their end a receiver's PHY reports the start of a frame.
+    /// Duration of preamble and PLCP header; at their end a receiver's PHY reports the start of a frame.
     pub header: Duration,
     /// The packet of a data frame, or the body of a management frame.
     pub payload: Option<P>,
 }
 
-/// A frame apart from its packet: whether it has one.
+/// A frame without its packet; `P` says whether it has one.
 pub type Header = Frame<()>;
 
 impl<P> Frame<P> {

@@ -1,16 +1,15 @@
 //! The 802.11 radio: timing, propagation, reception, the medium and its access.
 //!
-//! A frame's way through this crate: a station ([`mac::Dcf`]) takes a packet in hand and contends; the [`medium`] carries
-//! its frame along the links that [`propagation`] gave; at each receiver it is decoded, lost or mere energy, and the
-//! station there hears of it. Who drives both, and in which order, is the caller's: nothing here has a clock or a queue
-//! of events.
+//! A frame's way through this crate: a station ([`mac::Dcf`]) takes a packet from its queue and contends; the [`medium`]
+//! carries its frame along the links that [`propagation`] gave; each receiver decodes it, loses it, or senses its energy,
+//! and tells its station. The caller drives both in the right order: nothing here has a clock or a queue of events.
 //!
-//! Durations and rates come from [`phy`], by clause of IEEE 802.11-2020. Powers are exact integers ([`units`]), so
-//! that sums of interference depend on no order. What the models leave out stands in `docs/models`.
+//! Durations and rates come from [`phy`], by clause of IEEE 802.11-2020. Powers are exact integers ([`units`]), so that
+//! sums of interference do not depend on order. `docs/models` lists the limits of the models.
 //!
 //! # A first example
 //!
-//! How long a frame of 802.11a lasts at the highest rate, and with what power it arrives 20 m away.
+//! Duration of a frame of 802.11a at the highest rate, and its power 20 m away.
 //!
 //! ```
 //! use hopcast_radio::phy::Standard;
@@ -29,9 +28,9 @@
 //!
 //! # A whole one
 //!
-//! Two stations each send 20 packets to a third. The program around them does what the simulator does: it keeps the edges of
-//! frames and the stations' timers in order of time, and drains each station after each change. At one instant, ends of frames
-//! come first, then timers, then starts of frames.
+//! Two stations each send 20 packets to a third. The program around them does what the simulator does: it keeps the edges
+//! of frames and the stations' timers in order of time, and drains each station after each change. At one instant, ends
+//! of frames come first, then timers, then starts of frames.
 //!
 //! ```
 //! use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! A frame on the air, and what is counted of it.
+//! A frame on the air, and its counters.
 
 use hopcast_protocols::time::Instant;
 
@@ -33,9 +33,9 @@ pub struct Transmission<P> {
     pub frame: Header,
     /// Its packet.
     pub packet: Option<P>,
-    /// When its first bit left the transmitter.
+    /// Time when its first bit left the transmitter.
     pub start: Instant,
-    /// Order of transmission in this run, from zero.
+    /// Number in the order of transmissions of this run, from zero.
     pub number: u64,
     /// Names it among all of its run, whatever other stations send: for draws.
     pub(crate) key: u64,
@@ -58,8 +58,8 @@ pub struct Transmission<P> {
 pub struct Totals {
     /// Frames put on the air.
     pub frames_sent: u64,
-    /// Frame x station that senses it.
+    /// Number of pairs of a frame and a station that senses it.
     pub receptions: u64,
-    /// Frame x station that could have decoded it, had nothing overlapped.
+    /// Number of pairs of a frame and a station that could have decoded it without overlapping frames.
     pub collisions: u64,
 }

@@ -8,10 +8,10 @@ use hopcast_protocols::rounding::nearest;
 
 /// A power: whole attowatts (1 aW = 10⁻¹⁸ W), from 1 aW = −150 dBm up to 18.4 W = +42.6 dBm, and zero.
 ///
-/// Integers add up to the same sum in any order, and taking away what was added leaves nothing behind, so the
-/// interference at a receiver can be kept as a running total. Thermal noise in 20 MHz is 80 000 aW (−101 dBm): one
-/// attowatt is five decimal places below what any receiver can tell. Sums above the range stay at [`Power::MAX`], from
-/// which nothing can be taken away exactly; that needs more than eighteen transmitters of 1 W at distance zero.
+/// Integers add up to the same sum in any order, and subtracting an added power leaves no residue, so hopcast can keep
+/// the interference at a receiver as a running total. Thermal noise in 20 MHz is 80 000 aW (−101 dBm): one attowatt is
+/// five decimal places below what any receiver can tell. Sums above the range stay at [`Power::MAX`], from which no
+/// subtraction is exact; that needs more than eighteen transmitters of 1 W at distance zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Power(u64);
 
@@ -63,7 +63,7 @@ impl Power {
         (self.0 as u128) << PowerRatio::FRACTION_BITS >= ratio.0 as u128 * other.0 as u128
     }
 
-    /// The plain ratio of this power to `other`; infinite, or NaN, for none.
+    /// The plain ratio of this power to `other`; infinite or NaN if `other` is zero.
     pub fn over(self, other: Self) -> f64 {
         self.0 as f64 / other.0 as f64
     }
@@ -128,7 +128,7 @@ impl PowerRatio {
         Self(nearest(ratio * (1_u64 << Self::FRACTION_BITS) as f64))
     }
 
-    /// So many times `power`, rounded up, or [`Power::MAX`].
+    /// This multiple of `power`, rounded up, or [`Power::MAX`].
     pub(crate) const fn times(self, power: Power) -> Power {
         let product = (self.0 as u128 * power.0 as u128).div_ceil(1 << Self::FRACTION_BITS);
         Power(if product > u64::MAX as u128 { u64::MAX } else { product as u64 })

@@ -1,6 +1,6 @@
 //! Distributions: variates from a stream, and the special functions that the models share.
 //!
-//! Everything goes through `libm`, so that a value is the same on every machine.
+//! All computations use `libm`, so that a value is the same on every machine.
 
 use core::f64::consts::{PI, SQRT_2};
 

@@ -1,4 +1,4 @@
-//! iperf3 between two namespaces: what hopcast's own programs are held beside.
+//! iperf3 between two namespaces, for comparison with hopcast's own programs.
 
 use std::process::Stdio;
 
@@ -20,7 +20,7 @@ pub(crate) fn bench(measure: impl FnOnce() -> Result<(), Missing>) {
     }
 }
 
-/// What iperf3 says at the end of four seconds with these arguments beside.
+/// Output of iperf3 after four seconds with these additional arguments.
 pub(crate) fn run(near: Place<'_>, far: Place<'_>, arguments: &[&str]) -> Result<Value, Missing> {
     let missing = |error| Missing { is_program: true, what: format!("iperf3: {error}") };
     let mut server = far.command("iperf3");
@@ -34,8 +34,8 @@ pub(crate) fn run(near: Place<'_>, far: Place<'_>, arguments: &[&str]) -> Result
     Ok(document["end"].take())
 }
 
-/// As fast as it goes over UDP in datagrams of so many bytes: what it says at the end, bits in a second that arrived, and the share
-/// that did not.
+/// UDP at full speed in datagrams of this many bytes: the final output, bits per second that arrived, and the share that
+/// did not.
 pub(crate) fn udp(near: Place<'_>, far: Place<'_>, size: &str) -> Result<(Value, [f64; 2]), Missing> {
     let end = run(near, far, &["-u", "-b", "0", "-l", size])?;
     let loss = number(&end["sum"]["lost_percent"]) / 100.0;

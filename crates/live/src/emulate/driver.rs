@@ -1,9 +1,9 @@
-//! Real time: events of the run happen when the machine's clock says so, frames go in and out as they come.
+//! Real time: runs events when the machine's clock reaches their time, and passes frames in and out as they come.
 //!
-//! One thread does it all. It runs the engine up to now, gives frames to real hosts, takes theirs, and sleeps until the next
-//! event is due or a frame comes. A frame is taken at an instant that lies behind all events so far: at no instant does a frame
-//! come after something has happened then, so that whoever runs the same up to that instant and gives in the same frames gets
-//! the same run.
+//! A single thread runs the engine up to now, gives frames to real hosts, reads theirs, and sleeps until the next event
+//! is due or a frame comes. It reads a frame at an instant after all events so far: no frame enters at an instant at
+//! which something has already happened. So a replay that runs up to that instant and enters the same frames gives the
+//! same run.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};

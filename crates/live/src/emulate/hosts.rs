@@ -1,4 +1,4 @@
-//! Real hosts: for each a network namespace with a TAP device a radio, addresses and routes.
+//! Real hosts: a network namespace for each, with a TAP device per radio, addresses and routes.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;

@@ -1,4 +1,4 @@
-//! How far an emulation is behind real time.
+//! Lag of an emulation behind real time.
 
 use hdrhistogram::Histogram;
 use hopcast_protocols::time::Duration;

@@ -1,4 +1,4 @@
-//! An emulation in Prometheus' text form (OpenMetrics 1.0).
+//! Metrics of an emulation in Prometheus' text format (OpenMetrics 1.0).
 
 use std::sync::atomic::AtomicU64;
 

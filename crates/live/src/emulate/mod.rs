@@ -2,15 +2,15 @@
 //!
 //! | step | module |
 //! |---|---|
-//! | find out what a scenario needs, and whether that can be had | `plan` |
+//! | find out what a scenario needs, and whether it is available | `plan` |
 //! | make namespaces, devices, addresses and routes, and remove them | `hosts` |
 //! | run the simulation with frames of real hosts | `session` |
-//! | keep it in step with the clock | `driver`, `lag` |
+//! | keep in step with the clock | `driver`, `lag` |
 //! | run programs | `programs` |
-//! | write down what comes in, and have it again | `recording` |
-//! | do without root | `rootless` |
-//! | tell what happens | `watch`, `metrics` |
-//! | tell what happened | `report` |
+//! | record frames from real hosts, and replay them | `recording` |
+//! | run without root | `rootless` |
+//! | report while it runs | `watch`, `metrics` |
+//! | report results | `report` |
 
 mod driver;
 mod hosts;
@@ -421,7 +421,7 @@ fn announce(hosts: &Hosts, session: &Session<'_>, scenario: &Scenario) -> Result
     Ok(())
 }
 
-/// Tells people something beside the results.
+/// Prints a message for people, separate from the results.
 fn say(text: &str) -> Result<(), Failure> {
     writeln!(io::stderr(), "{text}")
         .map_err(|error| Failure::Run(format!("standard error can't be written: {}", cause(&error))))

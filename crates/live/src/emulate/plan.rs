@@ -1,4 +1,4 @@
-//! What an emulation of a scenario needs: which nodes are real, what their interfaces are, where their routes lead.
+//! Plan of an emulation: real nodes, their interfaces, and their routes.
 
 use std::net::Ipv4Addr;
 
@@ -153,7 +153,8 @@ fn check_carried(flow: &Flow, ends: [bool; 2], mtu: Option<u32>) -> Result<(), S
     Ok(())
 }
 
-/// Checks that no flow goes through a real host on its way: what that passes on is its own, and nobody knows it again.
+/// Checks that no flow goes through a real host on its way: hopcast could not recognise the packets that the host
+/// forwards.
 pub(super) fn check_ways(scenario: &Scenario, simulation: &Simulation) -> Result<(), String> {
     let nodes: Vec<(&Group, &String)> =
         scenario.groups.iter().flat_map(|group| group.node_names.iter().map(move |name| (group, name))).collect();

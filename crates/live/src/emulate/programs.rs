@@ -1,4 +1,4 @@
-//! Programs at real hosts: started at their instants, their output passed on, ended with the run.
+//! Programs at real hosts: starts them at their times, passes on their output, and ends them with the run.
 
 #![expect(clippy::disallowed_methods, reason = "programs are waited for in the machine's time")]
 
@@ -102,7 +102,7 @@ struct Starting {
 struct Running {
     record: ProgramRecord,
     child: Child,
-    /// Whether it is the shell for the person at the terminal; all others lead process groups of their own.
+    /// Whether it is the shell for the person at the terminal; all others lead separate process groups.
     is_shell: bool,
 }
 

@@ -1,8 +1,9 @@
-//! Recordings: everything that real hosts sent into a run, with the instants, so that the run can be had again without them.
+//! Recordings: all frames that real hosts sent into a run, with their times, so that the run can be replayed without the
+//! hosts.
 //!
-//! A recording is text. Its first line is a JSON object that says what was run; each further one is a frame: the instant in
-//! nanoseconds, the index of the node, the place of the interface, and the bytes of the Ethernet frame in hexadecimal. The last
-//! line says when the run ended, how many frames were delivered to real hosts, and the SHA-256 of those.
+//! A recording is text. Its first line is a JSON object that describes the run. Each further line is a frame: the time in
+//! nanoseconds, the index of the node, the index of the interface, and the bytes of the Ethernet frame in hexadecimal.
+//! The last line has the end of the run, the number of frames delivered to real hosts, and the SHA-256 of those frames.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
@@ -29,8 +30,8 @@ pub(super) struct Header {
     pub(super) seed: u64,
 }
 
-/// Writes a recording. It takes the place of an earlier one when it is whole; of a run that fails or is killed, what there is stays
-/// beside it.
+/// Writes a recording. When it is complete, it replaces an earlier one; the partial recording of a run that fails or is
+/// killed stays in a separate file.
 pub(super) struct Recorder {
     file: BufWriter<File>,
     /// Where it is written, and where it belongs; `None`: it is written where it belongs.

@@ -1,4 +1,4 @@
-//! What an emulation tells: as an object for machines, as lines for people.
+//! Results of an emulation: as an object for machines, as lines for people.
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ pub(super) struct Report<'a> {
 pub(super) struct EmulationRecord {
     /// Frames that real hosts sent.
     pub(super) frames_taken: u64,
-    /// Of those, what no station could send: to addresses that nobody has, or from such.
+    /// Those that no station could send: they are to or from addresses that no node has.
     pub(super) frames_refused: u64,
     /// Frames for real hosts.
     pub(super) frames_delivered: u64,

@@ -1,8 +1,8 @@
 //! An emulation without root: hopcast runs the same command again, in new user, mount, process and network namespaces.
 //!
-//! `unshare` (util-linux) makes them, with the user as root inside. A `/run` in memory stands in for the system's, which an
-//! ordinary user can't write. Inside, the command sets hosts up as root does, and when it ends the kernel removes everything,
-//! even after SIGKILL. What still needs a permission is the device `/dev/net/tun`.
+//! `unshare` (util-linux) makes them, with the user as root inside. A `/run` in memory replaces the system's, which an
+//! ordinary user can't write. Inside, the command sets up hosts as root does. When it ends, the kernel removes
+//! everything, even after SIGKILL. Only the device `/dev/net/tun` still needs a permission.
 
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};

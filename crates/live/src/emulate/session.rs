@@ -1,4 +1,5 @@
-//! A run with real hosts, whoever they are and however fast it goes: what comes in changes it, what goes out is summed up.
+//! A run with real hosts, independent of what they are and of its speed: incoming frames change it, outgoing frames enter
+//! a digest.
 
 use hopcast_protocols::time::Instant;
 use hopcast_sim::id::NodeId;
@@ -32,7 +33,7 @@ pub(super) struct Session<'a> {
     pub(super) replication: Replication<'a>,
     /// Frames of real hosts that were sent.
     pub(super) accepted: u64,
-    /// Frames of real hosts that were for nobody.
+    /// Frames of real hosts to addresses that no node has.
     pub(super) refused: u64,
     delivered: u64,
     digest: Sha256,

@@ -1,4 +1,4 @@
-//! What people see of an emulation while it runs: metrics over HTTP, and a line of progress now and then.
+//! Information about a running emulation: metrics over HTTP, and a line of progress at intervals.
 
 use std::io::{self, Write as _};
 use std::net::SocketAddr;

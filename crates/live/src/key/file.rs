@@ -1,4 +1,4 @@
-//! A key in a file.
+//! Files with keys.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -14,10 +14,10 @@ const OTHERS: u32 = 0o077;
 /// Longest file that is read, in bytes: the digits, and room for white space around them.
 const MAX_FILE: u64 = 256;
 
-/// Why there is no key.
+/// Reason why there is no key.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    /// It can't be made: there is one of this name, or no such folder.
+    /// The file can't be created: it exists already, or its folder does not.
     #[error("key file {}: {}", .path.display(), cause(.source))]
     Unmade {
         /// The file.
@@ -25,7 +25,7 @@ pub enum KeyError {
         /// What the platform says.
         source: io::Error,
     },
-    /// The platform refuses to read or write it.
+    /// The system refuses to read or write it.
     #[error("key file {}: {}", .path.display(), cause(.source))]
     Platform {
         /// The file.
@@ -33,7 +33,7 @@ pub enum KeyError {
         /// What it says.
         source: io::Error,
     },
-    /// Others could read it.
+    /// Other users could read it.
     #[error("key file {}: mode {mode:03o} lets others read it; chmod 600 makes it the owner's alone", .path.display())]
     Open {
         /// The file.

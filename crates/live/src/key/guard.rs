@@ -1,8 +1,8 @@
-//! Sealing and opening of datagrams, and the proof that a sender lives now.
+//! Sealing and opening of datagrams, and the proof that a sender is alive now.
 //!
-//! A datagram of an epoch that is not known waits, while its sender is asked by a **control** datagram. The answer to it, another
-//! one, names epoch and counter of the question, and says from which counter on everything of its own sender is new. So three of
-//! them make two nodes known to each other:
+//! A datagram of an unknown epoch waits, while a **control** datagram asks its sender. The answer, also a control
+//! datagram, repeats epoch and counter of the question, and says from which counter on everything of its sender is new.
+//! So three control datagrams make two nodes known to each other:
 //!
 //! ```text
 //! A                                             B
@@ -12,14 +12,14 @@
 //! | <------------------ B's 1: to A's 8, from 0 |  answers what A has asked: A knows B
 //! ```
 //!
-//! A proof lasts for [`PROOF`]; a sender that is heard is asked again after half of it, while what it sends is taken. One whose proof
-//! has ended, as it was silent or did not answer, is asked like a new one, and what it sends waits. With the proof the counters
-//! that are taken move on, so that nothing is taken later than 63 s after it was sealed ([`PROOF`], and three times
-//! [`FRESHNESS`]), whoever has kept it in between.
+//! A proof lasts for [`PROOF`]. After half of it, the receiver asks the sender again and still accepts its datagrams. A
+//! sender whose proof has ended, because it was silent or did not answer, is asked like a new one, and its datagrams
+//! wait. The proof also moves the accepted counters on: nothing is accepted later than 63 s after it was sealed
+//! ([`PROOF`], and three times [`FRESHNESS`]), even if an attacker has held it back.
 //!
-//! Only a holder of the key can make datagrams that pass, and a recording never answers a question that was asked after it.
-//! Therefore neither garbage nor recordings get into the list of known senders. Recordings can make a bounded number of datagrams
-//! wait, and be answered one for one.
+//! Only a holder of the key can make datagrams that pass, and a recording never answers a question that was asked after
+//! it. Therefore neither garbage nor recordings get into the list of known senders. Recordings can make a bounded number
+//! of datagrams wait, and can cause one answer each.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ use super::{EPOCH_LEN, Epoch, NetworkKey, Purpose};
 const HEADER_LEN: usize = 1 + EPOCH_LEN + 8;
 /// Length of a tag (RFC 8439, section 2.5), in bytes.
 const TAG_LEN: usize = 16;
-/// By how much a datagram is longer than what is in it, in bytes.
+/// Bytes that sealing adds to a datagram.
 pub const OVERHEAD: usize = HEADER_LEN + TAG_LEN;
 
 /// Kind of a datagram with something of its user in it.
@@ -66,10 +66,10 @@ const MAX_SENDERS: usize = 1 << 10;
 /// The most senders that are not known and are being asked, each with one datagram that waits.
 const MAX_ASKED: usize = 1 << 6;
 
-/// Seals what one program sends, and opens what the others send to it.
+/// Seals the datagrams that one program sends, and opens those that others send to it.
 ///
-/// With each datagram goes what its receiver knows of it beside its bytes (from where it came, for example), a `C`: one that has
-/// waited comes back with its own.
+/// Each datagram carries context for its receiver in addition to its bytes, a `C` (for example its source address); a
+/// datagram that has waited comes back with its own context.
 #[derive(Debug)]
 pub struct Guard<C> {
     key: NetworkKey,
@@ -87,27 +87,27 @@ pub struct Guard<C> {
     counters: Counters,
 }
 
-/// What became of the datagrams.
+/// Counters of datagrams by result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counters {
-    /// Sealed, control datagrams among them.
+    /// Sealed datagrams, control datagrams included.
     pub sealed: u64,
-    /// Opened, control datagrams among them.
+    /// Opened datagrams, control datagrams included.
     pub opened: u64,
-    /// Refused: they have not this form.
+    /// Refused: wrong format.
     pub malformed: u64,
     /// Refused: sealed with another key, or altered on the way.
     pub unauthentic: u64,
-    /// Refused: come before, or older than the window.
+    /// Refused: seen before, or older than the window.
     pub replayed: u64,
-    /// Of senders that have not shown that they live now: kept for a moment, or not taken.
+    /// From senders that have not shown that they are alive now: kept for a moment, or dropped.
     pub unproven: u64,
 }
 
-/// Why nothing was taken from a datagram.
+/// Reason why a datagram was not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// It has not the form of one.
+    /// Wrong format.
     #[error("{len} octets that are no sealed datagram")]
     Malformed {
         /// Its length, in bytes.
@@ -116,13 +116,13 @@ pub enum Refusal {
     /// Sealed with another key, or altered on the way.
     #[error("sealed with another key, or altered")]
     Unauthentic,
-    /// It has come before, or is older than the window.
+    /// Seen before, or older than the window.
     #[error("number {counter} of its sender, a replay")]
     Replayed {
         /// Its number.
         counter: u64,
     },
-    /// Its sender has not shown that it lives now.
+    /// Its sender has not shown that it is alive now.
     #[error("its sender has not shown that it lives now")]
     Unproven,
 }

@@ -1,8 +1,8 @@
-//! The network key: who does not have it reads nothing, changes nothing and uses up nothing.
+//! The network key: a host without it can read nothing, change nothing, and use up no resources.
 //!
-//! Each life of a program (an [`Epoch`], drawn at its start) has a key of its own, derived from the network key by
-//! HKDF-SHA-256 (RFC 5869), so that no restart and no second sender ever uses a nonce again. Under it each datagram is
-//! encrypted and authenticated by ChaCha20-Poly1305 (RFC 8439), with a counter as nonce:
+//! Each start of a program draws an [`Epoch`], and derives a separate key for it from the network key by HKDF-SHA-256
+//! (RFC 5869), so that no restart and no second sender ever uses a nonce again. With this key it encrypts and
+//! authenticates each datagram by ChaCha20-Poly1305 (RFC 8439), with a counter as nonce:
 //!
 //! ```text
 //! octets   1      16      8         n        16
@@ -11,17 +11,16 @@
 //!        +------+-------+---------+--------+-----+
 //! ```
 //!
-//! A receiver takes each counter of an epoch once, and none far behind the newest ([`window`]). What stops recordings of
-//! earlier lives is a proof: nothing of an epoch that is new to a receiver is taken until its sender has named the receiver's
-//! own epoch, which no recording from before can contain, and nothing of one that has not done so for a minute ([`Guard`]). So
-//! it takes no clock that both agree on, and no memory
-//! beyond a restart.
+//! A receiver accepts each counter of an epoch once, and none far behind the newest ([`window`]). A proof protects
+//! against recordings of earlier epochs: a receiver accepts nothing of an epoch that is new to it until the sender has
+//! named the receiver's own epoch, which no earlier recording can contain. It also accepts nothing of a sender that has
+//! not done so for a minute ([`Guard`]). So no common clock is needed, and no memory beyond a restart.
 //!
 //! # What it does not do
 //!
-//! * Everybody who has the key can say anything, in the name of any address. A key that gets known opens recordings, too.
-//! * Lengths and times of datagrams are visible. Who can jam, delay or relay the air still can: a datagram that was kept from
-//!   its receiver can be delivered later, up to 63 s after it was sealed.
+//! * Everybody who has the key can send anything, under any address. A key that becomes known also opens recordings.
+//! * Lengths and times of datagrams are visible. An attacker that can jam, delay or relay frames still can: a datagram
+//!   that was kept from its receiver can be delivered later, up to 63 s after it was sealed.
 
 pub mod command;
 mod file;
@@ -44,7 +43,7 @@ pub(crate) const KEY_LEN: usize = 32;
 /// being the same.
 pub(crate) const EPOCH_LEN: usize = 16;
 
-/// Name of one life of one sender.
+/// Name of one lifetime of one sender.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Epoch(pub [u8; EPOCH_LEN]);
 
@@ -67,7 +66,7 @@ impl fmt::Debug for Epoch {
     }
 }
 
-/// What a key is used for: datagrams of one purpose mean nothing to another.
+/// Purpose of a key: datagrams for one purpose are invalid for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// Messages of this routing protocol.
@@ -81,7 +80,7 @@ pub enum Purpose {
 pub struct NetworkKey([u8; KEY_LEN]);
 
 impl NetworkKey {
-    /// The key of these bytes, which nobody else may be able to guess.
+    /// The key of these bytes, which must be hard to guess.
     #[cfg(test)]
     pub(crate) const fn new(octets: [u8; KEY_LEN]) -> Self {
         Self(octets)

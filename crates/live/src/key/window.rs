@@ -1,4 +1,4 @@
-//! Which counters of a sender have come already: a window that slides (RFC 6479), with a lower end.
+//! Counters of a sender that have been seen: a sliding window (RFC 6479) with a lower end.
 
 /// Bits in a block of the bitmap.
 const BLOCK: u64 = u64::BITS as u64;
@@ -7,7 +7,7 @@ const BLOCKS: u64 = 8;
 /// Counters that far below the highest one, and further, are not taken any more (RFC 6479, section 2: all blocks but one).
 pub(crate) const WINDOW: u64 = BLOCK * (BLOCKS - 1);
 
-/// The counters that have come from one sender.
+/// The counters that have been seen from one sender.
 #[derive(Clone, Debug)]
 pub struct Window {
     /// None below is taken.

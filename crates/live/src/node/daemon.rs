@@ -1,4 +1,4 @@
-//! The router's only thread: it waits, and does what there is to do.
+//! The router's only thread: it waits for events and handles them.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -1,6 +1,6 @@
-//! How messages travel: as they are, or sealed with the network key.
+//! Encapsulation of messages: plain, or sealed with the network key.
 //!
-//! Sealed, what the IP header says of a message goes along inside, as protocols act on it, and nobody may change it on the way:
+//! A sealed message carries the fields of the IP header that protocols use, so that they can't be changed on the way:
 //! source, destination and time to live, in nine bytes before the message.
 
 use std::net::Ipv4Addr;
@@ -10,8 +10,8 @@ use hopcast_protocols::time::Instant;
 
 use crate::key::{self, Counters, Guard, Refusal};
 
-/// UDP port of sealed messages, whatever the protocol: of those for private use (RFC 6335, section 6), so that nobody takes them
-/// for messages that can be read.
+/// UDP port of sealed messages of all protocols. It is one for private use (RFC 6335, section 6), so that no program
+/// mistakes them for plain messages.
 pub(super) const SEALED_PORT: u16 = 60654;
 /// Length of what stands before a sealed message, in bytes.
 const HEADER_LEN: usize = 9;

@@ -1,4 +1,4 @@
-//! Whose hardware addresses are: what the kernel's table of neighbours says.
+//! Owners of hardware addresses, from the kernel's table of neighbours.
 
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;

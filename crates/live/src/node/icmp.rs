@@ -1,4 +1,4 @@
-//! What a sender is told of a packet for which there is no route (RFC 792; RFC 1122, 3.2.2.1; RFC 1812, 4.3.2).
+//! ICMP messages to the sender of a packet without a route (RFC 792; RFC 1122, 3.2.2.1; RFC 1812, 4.3.2).
 
 use std::net::Ipv4Addr;
 

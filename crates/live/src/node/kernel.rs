@@ -1,8 +1,8 @@
-//! The kernel's routes, as the protocol wants them.
+//! The kernel's routes, kept as the protocol wants them.
 //!
-//! All of them stand in a table of their own, and are marked with a protocol number of their own; a rule leads packets for the
-//! network there before they get to the main table, which is never touched. The widest route of the table leads into the TUN
-//! device: that is where packets without a route come from.
+//! All routes are in a separate table, and have a separate protocol number; a rule sends packets for the network there
+//! before they reach the main table, which hopcast never changes. The widest route of the table leads into the TUN
+//! device, which receives packets without a route.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;

@@ -1,4 +1,4 @@
-//! Logs go to standard error; where that is full or closed, they are lost, and nothing else.
+//! Logs on standard error; lines are lost while it is full or closed, and nothing else changes.
 
 use std::io::{self, IsTerminal as _, Write};
 

@@ -1,4 +1,4 @@
-//! The state in Prometheus' text form (OpenMetrics 1.0).
+//! The router's state in Prometheus' text format (OpenMetrics 1.0).
 
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::ConstCounter;

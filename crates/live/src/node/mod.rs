@@ -1,9 +1,9 @@
 //! The router: AODV, DSDV, OLSR or a custom protocol on real interfaces.
 //!
-//! One thread waits for everything (`daemon`): messages on the interfaces (`port`), sealed if there is a key (`envelope`),
-//! packets without a route from the TUN device, what the kernel tells of links and neighbours (`hardware`), and those who ask for the
-//! state (`crate::serve`). What they mean is decided without sockets (`router`); the routes go into the kernel's tables (`kernel`), and
-//! what a next life must know into a file (`record`).
+//! One thread waits for everything (`daemon`): messages on the interfaces (`port`), sealed if there is a key
+//! (`envelope`), packets without a route from the TUN device, the kernel's notices about links and neighbours
+//! (`hardware`), and programs that ask for the state (`crate::serve`). `router` handles them without sockets. Routes go
+//! into the kernel's tables (`kernel`), and what the next start must know into a file (`record`).
 
 mod daemon;
 mod envelope;

@@ -1,4 +1,4 @@
-//! What may be chosen.
+//! Options of the command.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
-//! Why this host sends a packet: for a program, or in answer to somebody else's packet.
+//! Reason why this host sends a packet: for a program, or in answer to another host's packet.
 //!
-//! The kernel answers by itself, to whatever source address a packet has. Such answers must not make the router search for routes
-//! on behalf of strangers, nor keep packets of programs from waiting.
+//! The kernel answers by itself, to whatever source address a packet has. Such answers must not make the router search
+//! for routes on behalf of strangers, nor take the waiting places of programs' packets.
 
 use hopcast_wire::ipv4::{self, Protocol};
 

@@ -1,4 +1,4 @@
-//! The protocols that a node may run.
+//! The protocols that a node can run.
 
 use std::net::Ipv4Addr;
 

@@ -1,8 +1,8 @@
-//! What a router leaves behind for its next life: settings of the kernel to be put back, and when it ended.
+//! State that a router leaves for its next start: kernel settings to restore, and the time of its end.
 //!
-//! One file for each network namespace, below `/run`, which is gone with the machine's next start, as the settings are. The file
-//! goes by the namespace's number, which the kernel gives again as soon as a namespace is gone: that the record is this one's is told by
-//! when its loopback got its address.
+//! There is one file for each network namespace, below `/run`, which the next boot clears together with the settings. Its
+//! name is the namespace's number. The kernel reuses the number as soon as a namespace is gone, so the file also holds
+//! the time at which the namespace's loopback got its address.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -24,7 +24,7 @@ const SETTINGS: &str = "/proc/sys/net/ipv4/conf";
 /// both directions differ; not to send or take advice on ways.
 const NEEDED: [(&str, &str); 4] =
     [("forwarding", "1"), ("rp_filter", "0"), ("send_redirects", "0"), ("accept_redirects", "0")];
-/// Settings beside those of the interfaces, which count for all of them.
+/// Settings for all interfaces, in addition to those of each.
 const ALL: &str = "all";
 /// The same of [`ALL`]: redirects are sent where either the interface's own setting or this one says so (the kernel's
 /// Documentation/networking/ip-sysctl.rst). Other interfaces go by their own then, which are what they were.

@@ -1,8 +1,8 @@
-//! A routing protocol at a real host: what it is told, and what it wants done. It knows no socket.
+//! A routing protocol at a real host: its inputs and its outputs, without sockets.
 //!
-//! The kernel forwards packets by itself, along the routes that the protocol has; only packets without a route come here
-//! ([`Router::handle_stray`]), and wait. What the kernel forwards is merely seen ([`Router::handle_sight`]), so that the protocol
-//! keeps routes that are used.
+//! The kernel forwards packets by itself, along the protocol's routes; only packets without a route come here
+//! ([`Router::handle_stray`]), and wait. The router only observes what the kernel forwards ([`Router::handle_sight`]), so
+//! that the protocol keeps routes that are in use.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::Ipv4Addr;
@@ -19,14 +19,15 @@ use super::icmp;
 use super::origin::Origin;
 use super::prefix::Prefix;
 
-/// The most flows whose previous hop is known, and the most neighbours that are listed. When there are more flows, all are
-/// forgotten: those whose packets still come are known again at once, and strangers keep nobody out.
+/// Largest number of flows with a known previous hop, and of listed neighbours. When there are more flows, the router
+/// forgets all: it knows active ones again at once, and strangers can't keep others out.
 const MAX_KNOWN: usize = 1 << 10;
 /// A neighbour is listed for this time after it was heard: longer than any of the protocols is silent, DSDV's period of 15 s
 /// times three.
 const NEIGHBOUR_LISTED: Duration = Duration::from_secs(60);
-/// A packet counts as one of a flow for this time after the flow was seen. Packets are looked at before those without a route are,
-/// so that it need not be long; the longer it is, the longer others can pass for a flow that has ended.
+/// Time for which packets count as part of a flow after the flow was seen. The router looks at forwarded packets before
+/// those without a route, so this can be short; the longer it is, the longer other packets can pass for a flow that has
+/// ended.
 const FLOW_LIFETIME: Duration = Duration::from_secs(1);
 /// The most messages of ICMP in a second (RFC 1812, 4.3.2.8, asks for a limit; 100 is of the order of Linux's
 /// `icmp_ratelimit`, a millisecond each to a host, and `icmp_msgs_per_sec`, 1000 to all).
@@ -41,8 +42,8 @@ pub(super) struct Router {
     networks: Vec<Prefix>,
     /// Whether messages are sealed: then packets of neighbours that have sent none say nothing.
     is_sealed: bool,
-    /// Packets of this host's programs that wait for a route. They have a queue of their own, so that no other host can drive them
-    /// out.
+    /// Packets of this host's programs that wait for a route. They have a separate queue, so that no other host can drive
+    /// them out.
     own: RouteQueue<Vec<u8>>,
     /// Packets of other hosts, and answers to them.
     others: RouteQueue<Vec<u8>>,

@@ -1,4 +1,4 @@
-//! What a running router says of itself.
+//! Status of a running router.
 
 use std::fmt::Write as _;
 use std::io::{self, Read as _};
@@ -229,7 +229,7 @@ pub(super) mod tests {
     }
 
     proptest! {
-        /// Whoever has the name of the socket may answer anything.
+        /// Any program can bind the socket's name and answer anything.
         #[test]
         fn what_is_no_state_is_shown_as_far_as_it_can_be(octets in "[\\[\\]{}\",:a-z0-9]{0,60}") {
             if let Ok(value) = serde_json::from_str(&octets) {

@@ -4,7 +4,7 @@
 
 use hopcast_protocols::time::Instant;
 
-/// Time since the clock was made. It is monotonic (`CLOCK_MONOTONIC`): setting the machine's date does not move it.
+/// Time since the clock was created. It is monotonic (`CLOCK_MONOTONIC`): changes of the machine's date do not affect it.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     start: std::time::Instant,
@@ -22,7 +22,7 @@ impl Clock {
         Instant::from_nanos(u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX))
     }
 
-    /// How long to wait for `until`: `None` if for nothing, zero if it has passed.
+    /// Time to wait until `until`: `None` without one, zero if it has passed.
     pub fn wait(&self, until: Option<Instant>) -> Option<std::time::Duration> {
         until.map(|until| std::time::Duration::from_nanos(until.saturating_since(self.now()).as_nanos()))
     }

@@ -1,4 +1,4 @@
-//! The platform: what more than one command needs of it, each part in one place.
+//! The platform: functions that several commands need, each in one place.
 
 pub mod clock;
 pub mod netlink;

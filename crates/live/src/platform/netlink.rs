@@ -1,5 +1,5 @@
-//! The kernel's links, addresses, neighbours, IPv4 routes and rules, asked for and changed through rtnetlink(7), and its notices
-//! of their changes.
+//! The kernel's links, addresses, neighbours, IPv4 routes and rules, read and changed through rtnetlink(7), and its
+//! notices of their changes.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
@@ -26,7 +26,7 @@ const GROUPS: [u32; 5] = [1, 3, 5, 7, 8];
 /// Room for notices, in bytes: for thousands. Where it is full, notices are lost, and the loss is told ([`Event::Overrun`]).
 const EVENT_ROOM: i32 = 1 << 20;
 
-/// A socket to the tables of the network namespace in which the thread that opened it was.
+/// A socket to the tables of the network namespace of the thread that opened it.
 #[derive(Debug)]
 pub struct Netlink {
     socket: Socket,
@@ -36,93 +36,93 @@ pub struct Netlink {
 /// A network interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// The kernel's number of it.
+    /// The kernel's index of the interface.
     pub index: u32,
     /// Its name.
     pub name: String,
-    /// Largest IP packet in bytes.
+    /// MTU: largest IP packet in bytes.
     pub mtu: u32,
-    /// Whether it is switched on.
+    /// Whether it is up.
     pub is_up: bool,
-    /// Whether it can carry packets: it is switched on, and has a carrier.
+    /// Whether it can carry packets: it is up, and has a carrier.
     pub is_running: bool,
     /// Its Ethernet address, if it has one.
     pub hardware: Option<MacAddress>,
 }
 
-/// What is to change of an interface; what is `None` stays.
+/// Changes to an interface; fields that are `None` stay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkChange {
-    /// Switch it on or off.
+    /// Up or down.
     pub up: Option<bool>,
-    /// Largest IP packet in bytes.
+    /// MTU: largest IP packet in bytes.
     pub mtu: Option<u32>,
     /// Its Ethernet address.
     pub hardware: Option<MacAddress>,
-    /// Whether it resolves addresses.
+    /// Whether it uses ARP.
     pub arp: Option<bool>,
 }
 
 /// An IPv4 address of an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// The kernel's number of the interface.
+    /// The kernel's index of the interface.
     pub interface: u32,
     /// The address.
     pub address: Ipv4Addr,
-    /// Bits of it that are those of the network.
+    /// Prefix length in bits.
     pub prefix_len: u8,
 }
 
-/// What the kernel knows of an IPv4 neighbour.
+/// An entry of the kernel's neighbour table for IPv4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Neighbour {
-    /// The kernel's number of the interface.
+    /// The kernel's index of the interface.
     pub interface: u32,
     /// Its address.
     pub address: Ipv4Addr,
     /// Its Ethernet address, if it is known.
     pub hardware: Option<MacAddress>,
-    /// Whether it did not answer when it was looked for (`NUD_FAILED`).
+    /// Whether it did not answer requests (`NUD_FAILED`).
     pub has_failed: bool,
 }
 
 /// An IPv4 unicast route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Route {
-    /// The table that it stands in; `MAIN_TABLE`, unless rules lead to others.
+    /// Its table; `MAIN_TABLE`, unless rules lead to others.
     pub table: u32,
-    /// Where it leads.
+    /// Destination network.
     pub destination: Ipv4Addr,
-    /// Bits of the destination that count.
+    /// Prefix length in bits.
     pub prefix_len: u8,
     /// The next hop; `None`: the destination is on the link.
     pub gateway: Option<Ipv4Addr>,
-    /// The kernel's number of the interface.
+    /// The kernel's index of the interface.
     pub interface: u32,
-    /// Of several routes the one with the lowest counts.
+    /// Metric; of several routes the lowest wins.
     pub metric: u32,
-    /// Who made it (`rtm_protocol` of rtnetlink(7)).
+    /// Origin of the route (`rtm_protocol` of rtnetlink(7)).
     pub protocol: u8,
-    /// The address that this host sends from; `None`: one of the interface.
+    /// Source address for packets of this host; `None`: one of the interface's.
     pub source: Option<Ipv4Addr>,
 }
 
 /// The table in which routes are looked up where no rule says otherwise.
 pub(crate) const MAIN_TABLE: u32 = RouteHeader::RT_TABLE_MAIN as u32;
 
-/// Routes to a network are looked up in a table of its own.
+/// A rule that looks up routes to a network in a separate table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// The network.
     pub destination: Ipv4Addr,
-    /// Bits of it that count.
+    /// Prefix length in bits.
     pub prefix_len: u8,
     /// The table.
     pub table: u32,
-    /// The rule with the lowest comes first. That of the main table has 32766.
+    /// Priority; the lowest number comes first. The main table's rule has 32766.
     pub priority: u32,
-    /// Who made it, by the numbers of routes.
+    /// Origin of the rule, in the numbers of routes.
     pub protocol: u8,
 }
 
@@ -130,7 +130,7 @@ impl Netlink {
     /// Opens a socket in the network namespace of the calling thread.
     ///
     /// # Errors
-    /// The platform's.
+    /// Errors of the platform.
     pub fn open() -> io::Result<Self> {
         let mut socket = Socket::new(NETLINK_ROUTE)?;
         socket.bind_auto()?;
@@ -151,10 +151,10 @@ impl Netlink {
         Ok(links.collect())
     }
 
-    /// The interface of this name; `None` if there is none.
+    /// The interface with this name; `None` if there is none.
     ///
     /// # Errors
-    /// The platform's.
+    /// Errors of the platform.
     pub fn link(&mut self, name: &str) -> io::Result<Option<Link>> {
         Ok(self.links()?.into_iter().find(|link| link.name == name))
     }
@@ -162,7 +162,7 @@ impl Netlink {
     /// Changes an interface.
     ///
     /// # Errors
-    /// The platform's.
+    /// Errors of the platform.
     pub fn set_link(&mut self, index: u32, change: &LinkChange) -> io::Result<()> {
         let mut message = LinkMessage::default();
         message.header.index = index;
@@ -292,7 +292,7 @@ impl Netlink {
     /// Enters a rule.
     ///
     /// # Errors
-    /// The platform's; there is such a rule, for one.
+    /// Errors of the platform, for example an existing equal rule.
     pub(crate) fn add_rule(&mut self, rule: &Rule) -> io::Result<()> {
         let flags = NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;
         self.request(RouteNetlinkMessage::NewRule(rule_message(rule)), flags).map(drop)
@@ -337,22 +337,22 @@ impl Netlink {
     }
 }
 
-/// What has changed in the kernel's tables.
+/// A change in the kernel's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// Something about an interface or an address.
+    /// An interface or an address changed.
     Link,
     /// A neighbour was found, has failed, or has changed.
     Neighbour(Neighbour),
-    /// A route was removed, by whomever.
+    /// Any program removed a route.
     RouteRemoved(Route),
-    /// A rule was removed, by whomever.
+    /// Any program removed a rule.
     RuleRemoved(Rule),
     /// Notices were lost: anything may have changed.
     Overrun,
 }
 
-/// The kernel's notices of changes in the network namespace in which the thread that opened it was.
+/// The kernel's notices of changes in the network namespace of the thread that opened it.
 #[derive(Debug)]
 pub struct Events {
     socket: Socket,
@@ -564,7 +564,7 @@ mod tests {
     use nix::sched::{CloneFlags, unshare};
     use proptest::prelude::*;
 
-    /// Runs `test` in a network namespace of its own, where that may be had.
+    /// Runs `test` in a new network namespace, where that is possible.
     fn in_namespace(test: impl FnOnce(&mut Netlink) + Send + 'static) {
         let thread = std::thread::spawn(|| {
             if unshare(CloneFlags::CLONE_NEWNET).is_ok() {

@@ -1,4 +1,4 @@
-//! Network namespaces with names, as `ip netns` has them: a file in `/run/netns` for each.
+//! Named network namespaces, compatible with `ip netns`: a file in `/run/netns` for each.
 
 #![expect(clippy::disallowed_methods, reason = "processes of others are waited for in the machine's time")]
 
@@ -26,7 +26,7 @@ const TICK: Duration = Duration::from_millis(10);
 
 const NONE: Option<&Path> = None;
 
-/// A network namespace with a name. Dropped, it loses the name, and ends with the last process in it.
+/// A named network namespace. Dropping it removes the name; the namespace ends with the last process in it.
 #[derive(Debug)]
 pub struct Namespace {
     name: String,
@@ -34,10 +34,10 @@ pub struct Namespace {
 }
 
 impl Namespace {
-    /// Makes a namespace, with nothing in it but a loopback interface that is switched off.
+    /// Makes a namespace that contains only a loopback interface, which is up.
     ///
     /// # Errors
-    /// The platform's: `EPERM` without `CAP_SYS_ADMIN`, `EEXIST` where the name is taken.
+    /// Errors of the platform: `EPERM` without `CAP_SYS_ADMIN`, `EEXIST` if the name is taken.
     pub fn create(name: &str) -> io::Result<Self> {
         share_folder()?;
         let path = path(name);
@@ -64,15 +64,15 @@ impl Namespace {
         &self.name
     }
 
-    /// Runs `work` in the namespace, on a thread of its own.
+    /// Runs `work` in the namespace, on a separate thread.
     ///
     /// # Errors
-    /// The platform's, where the namespace can't be entered.
+    /// Errors of the platform, if the namespace can't be entered.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
         run_thread(|| setns(&self.file, CloneFlags::CLONE_NEWNET).map(|()| work()))?.map_err(io::Error::from)
     }
 
-    /// Starts a program in the namespace, on a thread that is waited for by whoever wants the program: starting one takes a while.
+    /// Starts a program in the namespace, on a thread that the caller can join: starting a program takes a while.
     ///
     /// # Errors
     /// The platform's, where no thread can be made.
@@ -180,7 +180,8 @@ fn unname(name: &str) -> io::Result<()> {
     }
 }
 
-/// Makes the folder of names, and lets mounts in it be seen by processes that have mounts of their own, as ip-netns(8) does.
+/// Makes the folder of names, and shares its mounts with processes that have separate mount namespaces, as ip-netns(8)
+/// does.
 fn share_folder() -> io::Result<()> {
     let folder = Path::new(FOLDER);
     let made = fs::create_dir_all(folder);

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::{SigId, flag, low_level};
 
-/// The signals that end a program, caught from the making of this to its end. One that comes while another is handled
-/// changes nothing: putting things in order takes a short, bounded time. SIGHUP is left ignored where it is, as by `nohup`; the others
-/// are not, since shells start what runs in the background with SIGINT ignored.
+/// The signals that end a program, caught as long as this exists. A signal during the handling of another changes
+/// nothing, since cleaning up takes a short, bounded time. An ignored SIGHUP stays ignored, as under `nohup`. Others are
+/// caught even if ignored, since shells start background jobs with SIGINT ignored.
 #[derive(Debug)]
 pub struct Signals {
     last: Arc<AtomicUsize>,

@@ -1,5 +1,5 @@
-//! UDP sockets that move many datagrams in one call: segmentation offload on the way out, coalescing on the way in (Linux's
-//! `UDP_SEGMENT` and `UDP_GRO`), and one datagram a call where the kernel has neither.
+//! UDP sockets that move many datagrams in one call: with segmentation offload for sending and coalescing for receiving
+//! (Linux's `UDP_SEGMENT` and `UDP_GRO`), or one datagram per call on kernels without them.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{IpAddr, SocketAddr, UdpSocket as Socket};
@@ -37,10 +37,10 @@ pub struct UdpSocket {
     is_complete: bool,
 }
 
-/// Datagrams of one peer that came together.
+/// Datagrams of one peer that arrived together.
 #[derive(Debug)]
 pub struct Received<'a> {
-    /// Who sent them.
+    /// Address of the sender.
     pub from: SocketAddr,
     octets: &'a [u8],
     segment: usize,

@@ -1,4 +1,4 @@
-//! Waiting: for a socket, and for an instant.
+//! Waiting for a socket and for a time.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -8,7 +8,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 
-/// Waits until `socket` can be read from, has failed, or `most` has passed; whether it was one of the former.
+/// Waits until `socket` is readable or has failed, or until `most` has passed; returns whether the socket was the reason.
 pub fn readable(socket: &impl AsFd, most: Duration) -> bool {
     any(&mut [PollFd::new(socket.as_fd(), PollFlags::POLLIN)], Some(most)).unwrap_or(true)
 }

@@ -1,4 +1,4 @@
-//! How far the clock of another host is ahead of this one's, from messages there and back (RFC 5905, section 8).
+//! Offset between the clock of another host and this one's, from messages there and back (RFC 5905, section 8).
 
 use hopcast_protocols::time::{Duration, Instant};
 
@@ -8,28 +8,28 @@ const DRIFT: f64 = 15e-6;
 /// A message there and back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
-    /// It left, by this host's clock (T1).
+    /// Departure, by this host's clock (T1).
     pub sent: Instant,
-    /// It arrived, in nanoseconds of the other's clock (T2).
+    /// Arrival, in nanoseconds of the other's clock (T2).
     pub received: u64,
-    /// The answer left, in nanoseconds of the other's clock (T3).
+    /// Departure of the answer, in nanoseconds of the other's clock (T3).
     pub replied: u64,
-    /// The answer arrived, by this host's clock (T4).
+    /// Arrival of the answer, by this host's clock (T4).
     pub returned: Instant,
 }
 
-/// What is known of the offset.
+/// An estimate of the offset.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// The other's clock less this one's, in nanoseconds.
+    /// The other's clock minus this one's, in nanoseconds.
     pub offset: i64,
-    /// The offset is right within this, however the two ways share the round trip.
+    /// Largest error of the offset, however the two ways share the round trip.
     pub uncertainty: Duration,
 }
 
-/// The offset of one other clock. It goes by the exchange that says most at a time: the one with the smallest sum of half its
-/// round trip and what the clocks may have drifted apart since (the root distance of RFC 5905, section 11.1, for one peer).
-/// Exchanges that wait in queues, whose two ways differ most, so don't replace a good one from before.
+/// The offset of one other clock. It uses the exchange with the smallest sum of half the round trip and the possible
+/// drift of the clocks since (the root distance of RFC 5905, section 11.1, for one peer). So exchanges that wait in
+/// queues, whose two ways differ most, don't replace an earlier good one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClockOffset {
     best: Option<Measured>,
@@ -95,7 +95,7 @@ mod tests {
         Instant::from_nanos(micros * 1_000)
     }
 
-    /// An exchange with a clock that is `ahead` microseconds ahead, over ways of so many microseconds.
+    /// An exchange with a clock that is `ahead` microseconds ahead, with these one-way delays in microseconds.
     fn exchange(sent: u64, ahead: i64, there: u64, back: u64) -> Exchange {
         let other = |micros: u64| (micros as i64 + ahead) as u64 * 1_000;
         let (arrived, replied) = (sent + there, sent + there + 7);

@@ -1,4 +1,4 @@
-//! The control connection: a line of JSON a message, over TCP, from the source through every relay to the receiver.
+//! The control connection: one JSON message per line, over TCP, from the source through every relay to the receiver.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -25,18 +25,18 @@ pub(crate) const START_TIME: Duration = Duration::from_secs(120);
 /// No message takes more bytes than that; the longest is a report with 1000 samples.
 const MAX_LINE: usize = 1 << 18;
 
-/// What hosts say to each other.
+/// A message between hosts.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Message {
-    /// Down the path: make ready for a flow.
+    /// Down the path: prepare for a flow.
     Open(Open),
-    /// Up: units are taken at this port.
+    /// Up: units are accepted at this port.
     Opened {
         /// Of the host that says so.
         port: u16,
     },
-    /// Up: it will not be, and why.
+    /// Up: refused, with the reason.
     Refused(String),
     /// Down to the end: an exchange for the offset of the clocks.
     Ping {
@@ -61,35 +61,35 @@ pub enum Message {
     },
     /// Up from the end: it may.
     Started,
-    /// Down to the end: what is now known of the clocks.
+    /// Down to the end: the current estimate of the clocks.
     Offset(i64),
-    /// Down to the end: the source writes nothing more.
+    /// Down to the end: the source has written everything.
     Sent {
         /// Units that were written.
         packets: u64,
     },
-    /// Up from the end, each second and at last; each relay adds its counters on the way.
+    /// Up from the end, each second and at the end; each relay adds its counters.
     Report(Box<Report>),
-    /// To the first host of a flow, from who runs the plan: send it.
+    /// To the first host of a flow, from the host that runs the plan: send it.
     Source(Box<FlowPlan>),
-    /// Back: the path is there.
+    /// Back: the path is ready.
     Ready,
     /// To the first host: start.
     Go,
-    /// To the first host: stop, and tell what was measured.
+    /// To the first host: stop, and report what was measured.
     Stop,
-    /// Back, each second and at last.
+    /// Back, each second and at the end.
     Outcome(Box<Outcome>),
 }
 
-/// A flow as the hosts of its path must know it.
+/// The parameters of a flow that the hosts of its path need.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Open {
-    /// `VERSION` of who asks.
+    /// `VERSION` of the sender of the message.
     pub version: u32,
-    /// Drawn by the source; stands in each unit.
+    /// Drawn by the source; each unit carries it.
     pub session: u64,
-    /// What carries the units.
+    /// Protocol that carries the units.
     pub protocol: Protocol,
     /// Bytes of a unit; the last may be shorter.
     pub size: u32,
@@ -97,76 +97,76 @@ pub struct Open {
     pub bytes: u64,
     /// Size of the sockets' buffers in bytes; `None`: the system's default.
     pub socket_buffer: Option<u32>,
-    /// The hosts still to come, the receiver last; none if who is asked is the receiver.
+    /// The remaining hosts, the receiver last; empty at the receiver.
     pub path: Vec<String>,
 }
 
-/// What the receiver, and the relays, have counted.
+/// Counters of the receiver and the relays.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Report {
-    /// The flow in figures.
+    /// Summary of the flow.
     pub summary: FlowSummary,
-    /// How it developed.
+    /// The flow over time.
     pub samples: Samples,
-    /// What came to the receiver and was no unit of this flow.
+    /// Arrivals at the receiver that are not units of this flow.
     pub garbage: u64,
-    /// Datagrams that came to the receiver and for which its socket had no room.
+    /// Datagrams at the receiver for which its socket had no room.
     #[serde(default)]
     pub overflowed: u64,
     /// The relays in the order of the path.
     pub relays: Vec<Relayed>,
-    /// Whether nothing more is to come.
+    /// Whether this is the last report.
     pub is_final: bool,
 }
 
-/// How a flow developed, in even intervals of `2^doublings` times 100 ms.
+/// A flow over time, in equal intervals of `2^doublings` times 100 ms.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Samples {
-    /// See above.
+    /// Number of times that the interval was doubled.
     pub doublings: u32,
-    /// Of each interval: bytes that were read, units that were read, the sum of their delays in nanoseconds.
+    /// For each interval: bytes read, units read, the sum of their delays in nanoseconds.
     pub intervals: Vec<[u64; 3]>,
 }
 
-/// What a relay has counted of a flow.
+/// Counters of a relay for a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Relayed {
     /// Units that it has read.
     pub received: u64,
-    /// Units that it has written on.
+    /// Units that it has forwarded.
     pub forwarded: u64,
-    /// What came and was no unit of this flow.
+    /// Arrivals that are not units of this flow.
     pub garbage: u64,
-    /// Datagrams that came and for which its socket had no room.
+    /// Datagrams for which its socket had no room.
     #[serde(default)]
     pub overflowed: u64,
 }
 
-/// What became of a flow.
+/// Result of a flow.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct Outcome {
     /// The last report; `None` if none came.
     pub report: Option<Report>,
-    /// The receiver's clock less the source's, in seconds.
+    /// The receiver's clock minus the source's, in seconds.
     pub clock_offset_s: f64,
-    /// That is right within this, in seconds.
+    /// Largest error of that offset, in seconds.
     pub clock_uncertainty_s: f64,
     /// What went wrong.
     pub problem: Option<String>,
-    /// Whether nothing more is to come.
+    /// Whether this is the last outcome.
     pub is_final: bool,
 }
 
-/// What came of waiting for a message.
+/// Result of waiting for a message.
 #[derive(Debug)]
 pub enum Event {
-    /// One.
+    /// A message.
     Message(Message),
-    /// None in the time.
+    /// No message in the time.
     Idle,
-    /// The other end has gone.
+    /// The other end has closed the connection.
     Closed,
-    /// Something that is no message; in a clause.
+    /// Data that is not a message, described in a clause.
     Garbage(String),
 }
 

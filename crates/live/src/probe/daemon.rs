@@ -1,4 +1,4 @@
-//! What listens: a relay or a receiver, for any number of flows one after the other, and for some at a time.
+//! The listening side: a relay or a receiver, for several flows one after the other or at the same time.
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -16,7 +16,8 @@ use crate::failure::Failure;
 use crate::platform::clock::Clock;
 use crate::platform::wait;
 
-/// The most flows at a time, so that strangers can't take all memory; a choice of ours. Each takes up to 2 MiB.
+/// Largest number of simultaneous flows, so that strangers can't use up memory; a choice of hopcast. Each takes up to 2
+/// MiB.
 pub const MAX_SESSIONS: usize = 64;
 
 /// How often it looks, at its end, whether all flows have ended: for 2 s, which is longer than any of them takes.
@@ -25,12 +26,12 @@ const LOOKS_AT_END: usize = 20;
 /// What a host does for flows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Whatever their path has it do: pass on to the next host, which may be fixed, receive, or send.
+    /// Whatever the path asks for: forward to the next host (possibly a fixed one), receive, or send.
     Relay {
         /// The next host of all flows that are not told one.
         to: Option<String>,
     },
-    /// Receive, and nothing else.
+    /// Receive only.
     Receiver,
 }
 
@@ -86,8 +87,8 @@ impl Daemon {
         self.shared.refused.load(Ordering::Relaxed)
     }
 
-    /// Serves whoever comes, until `is_over` says so. Flows that go on then are ended; those whose path is just being set up
-    /// are left to the end of the process.
+    /// Serves all clients until `is_over` returns true. It then ends active flows, and leaves those whose path is being
+    /// set up to the end of the process.
     pub(crate) fn run(&self, is_over: impl Fn() -> bool) {
         while !is_over() {
             match self.listener.accept() {

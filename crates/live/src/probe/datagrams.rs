@@ -1,4 +1,4 @@
-//! Several datagrams with one call: `sendmmsg` and `recvmmsg`.
+//! Several datagrams per call: `sendmmsg` and `recvmmsg`.
 
 use std::io::{IoSlice, IoSliceMut};
 use std::net::UdpSocket;
@@ -11,7 +11,7 @@ const MOST: usize = 64;
 /// The most bytes of a call, so that those of one pass through the caches of a processor.
 const MOST_OCTETS: usize = 1 << 18;
 
-/// Room for datagrams, and for what the system must know of them.
+/// Buffers for datagrams and for the system's data about them.
 pub struct Datagrams {
     octets: Vec<u8>,
     room: usize,

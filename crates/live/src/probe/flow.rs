@@ -20,21 +20,22 @@ use crate::platform::clock::Clock;
 const EXCHANGES: usize = 8;
 /// Between two exchanges during the flow.
 const PING_INTERVAL: Duration = Duration::from_secs(1);
-/// So much later than it is announced a flow begins, so that its receiver has heard of it, and two round trips beside.
+/// Delay between the announcement of a flow and its start, so that its receiver knows of it, in addition to two round
+/// trips.
 const LEAD: Duration = Duration::from_millis(1);
 /// How often the path of a flow that waits is kept.
 pub(crate) const KEEP_INTERVAL: std::time::Duration = std::time::Duration::from_secs(1);
 /// How often it looks whether the source has ended.
 const LOOK_FOR_END: std::time::Duration = std::time::Duration::from_millis(20);
 
-/// Who runs the plan that a flow is part of.
+/// The part that runs the plan of which a flow is part.
 pub trait Desk {
-    /// The path is there: waits for the others, and calls `keep` once a `KEEP_INTERVAL` meanwhile, as hosts give up a path on which
-    /// nobody says anything. False if that is false, or if the flow is not to start.
+    /// The path is ready: waits for the other flows, and calls `keep` once per `KEEP_INTERVAL` meanwhile, as hosts give
+    /// up a silent path. Returns false if `keep` does, or if the flow should not start.
     fn ready(&mut self, keep: &mut dyn FnMut() -> bool) -> bool;
-    /// So much is known now.
+    /// Receives an intermediate result.
     fn handle_outcome(&mut self, outcome: &Outcome);
-    /// Whether the flow is to end.
+    /// Whether the flow should end.
     fn is_stopped(&mut self) -> bool;
 }
 

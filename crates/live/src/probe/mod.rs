@@ -1,20 +1,20 @@
 //! The measurement of links and paths: application data units from a sender over relays to a receiver.
 //!
-//! | what | module |
+//! | topic | module |
 //! |---|---|
-//! | what is to be measured, and its file | [`plan`] |
-//! | a run of flows at the same time, wherever they begin | [`run`], [`flow`] |
-//! | what hosts say to each other | [`control`] |
-//! | how far two clocks are apart | [`clock_offset`] |
-//! | writing units, passing them on, reading them | [`source`], [`relay`], [`receiver`] |
+//! | what to measure, and the file that says so | [`plan`] |
+//! | a run of flows at the same time, from several hosts | [`run`], [`flow`] |
+//! | messages between hosts | [`control`] |
+//! | offset between two clocks | [`clock_offset`] |
+//! | writing, forwarding and reading units | [`source`], [`relay`], [`receiver`] |
 //! | the receiver's measurement, which is the simulator's | [`sink`] |
-//! | who listens, and for whom | [`daemon`] |
-//! | sockets, datagrams by the dozen, units out of a stream | [`socket`], [`datagrams`], [`units`] |
+//! | the listening side | [`daemon`] |
+//! | sockets, several datagrams per call, units from a stream | [`socket`], [`datagrams`], [`units`] |
 //! | datagrams that a socket had no room for | [`overflow`] |
-//! | what comes of it, as the simulator would tell it | [`record`], [`statistics`], [`table`] |
+//! | results in the simulator's format | [`record`], [`statistics`], [`table`] |
 //!
-//! One flow takes one control connection from host to host along its path, and a socket for its units on each hop. The source
-//! tells each relay the rest of the path; no host gets a unit that it has not made ready for.
+//! A flow has one control connection along its path from host to host, and a socket for its units on each hop. The source
+//! tells each relay the rest of the path; a host gets only units that it has prepared for.
 
 pub mod clock_offset;
 pub mod control;

@@ -1,4 +1,4 @@
-//! What the system dropped before a socket, since there was no room for more: no loss of the path.
+//! Datagrams that the system dropped because a socket had no room: these are not losses of the path.
 
 use std::fs::{self, File};
 use std::io;
@@ -12,7 +12,7 @@ const TABLES: [&str; 2] = ["/proc/thread-self/net/udp", "/proc/thread-self/net/u
 const INODE: usize = 9;
 const DROPS: usize = 12;
 
-/// The datagrams that one socket had no room for.
+/// The datagrams for which one socket had no room.
 #[derive(Clone, Copy, Debug)]
 pub struct Overflow {
     inode: u64,

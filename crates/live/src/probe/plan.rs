@@ -1,4 +1,4 @@
-//! What is to be measured: flows over paths, and the file that lists them.
+//! Plan of a measurement: flows over paths, and the file that lists them.
 
 use core::fmt;
 use std::collections::BTreeMap;
@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::address;
 
-/// What carries the units of a flow.
+/// Protocol that carries the units of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
-    /// A unit is a datagram.
+    /// Each unit is a datagram.
     Udp,
-    /// Units stand one behind the other, in a connection for each hop.
+    /// Units follow each other in a connection for each hop.
     Tcp,
 }
 
@@ -65,9 +65,9 @@ impl fmt::Display for Protocol {
 /// A host on a path.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Host {
-    /// In results.
+    /// Name in results.
     pub name: String,
-    /// `HOST[:PORT]`; of the host where the plan is run, which needs none, empty.
+    /// `HOST[:PORT]`; empty for the host that runs the plan.
     pub address: String,
 }
 
@@ -81,17 +81,17 @@ impl Host {
 /// One flow.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct FlowPlan {
-    /// In results.
+    /// Name in results.
     pub name: String,
-    /// Where it begins.
+    /// Sending host.
     pub source: Host,
     /// The relays, and the receiver last.
     pub path: Vec<Host>,
-    /// What carries it.
+    /// Protocol that carries it.
     pub protocol: Protocol,
     /// Bytes of a unit; the last may be shorter.
     pub size: u32,
-    /// Between the return of one write and the start of the next, in nanoseconds.
+    /// Pause between the return of one write and the start of the next, in nanoseconds.
     pub wait: u64,
     /// Bytes of all units.
     pub bytes: u64,
@@ -138,7 +138,7 @@ impl FlowPlan {
     }
 }
 
-/// What is wrong with a plan.
+/// An error in a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
     /// The key.
@@ -167,7 +167,7 @@ impl fmt::Display for Wrong {
 /// Flows that run at the same time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Case {
-    /// For people, and for the folder's name.
+    /// Name for people, and for the folder.
     pub name: String,
     /// The flows.
     pub flows: Vec<FlowPlan>,
@@ -178,17 +178,17 @@ pub struct Case {
 pub struct Plan {
     /// In the order of the file.
     pub cases: Vec<Case>,
-    /// How often each is measured.
+    /// Number of measurements of each case.
     pub repetitions: u32,
-    /// In which order.
+    /// Order of the measurements.
     pub order: Order,
 }
 
-/// In which order the runs of a plan come.
+/// Order of the runs of a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// All cases once, then all of them again, so that what changes slowly on the air meets all of them alike.
+    /// All cases once, then all of them again, so that slow changes of the channel affect all of them alike.
     #[default]
     Interleaved,
     /// All repetitions of a case, then those of the next.

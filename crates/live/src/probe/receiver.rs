@@ -1,4 +1,4 @@
-//! The end of a path: reads units as soon as they come, and measures.
+//! The end of a path: reads units as soon as they arrive, and measures.
 
 use std::io;
 use std::net::{IpAddr, TcpListener, UdpSocket};

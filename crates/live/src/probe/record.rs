@@ -1,4 +1,4 @@
-//! What was measured, as the simulator's `run` would tell it.
+//! Results in the format of the simulator's `run`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,13 +25,13 @@ const UNKNOWN: [&str; 3] = ["retransmitted_segments", "timeouts", "fast_retransm
 pub struct Repetition {
     /// Its number, from 1.
     pub number: u64,
-    /// What became of the flows, in their order.
+    /// Results of the flows, in their order.
     pub outcomes: Vec<Outcome>,
-    /// What it took, in seconds.
+    /// Duration in seconds.
     pub wall_s: f64,
 }
 
-/// All that was measured of a case.
+/// All measurements of a case.
 #[derive(Clone, Debug)]
 pub struct Measured<'a> {
     /// The case.
@@ -41,7 +41,8 @@ pub struct Measured<'a> {
 }
 
 impl Measured<'_> {
-    /// The object of `hopcast run --json`. Over several repetitions each number is the mean, and `<field>_ci95` stands beside it.
+    /// The object of `hopcast run --json`. With several repetitions each number is the mean, and `<field>_ci95` next to
+    /// it is half the width of its interval.
     pub(crate) fn document(&self) -> Value {
         aggregate(self.repetitions.iter().map(|repetition| self.one(repetition)).collect())
     }
@@ -312,7 +313,7 @@ mod tests {
         }
     }
 
-    /// A flow of which `delivered` units arrived over relays that passed on so many each.
+    /// A flow of which `delivered` units arrived over relays that forwarded these numbers of units.
     fn reported(delivered: u64, relays: &[u64]) -> Outcome {
         let summary = FlowMetrics::live().summary(Instant::START);
         let summary = FlowSummary { sent_packets: 10, received_packets: delivered, goodput_bps: 8e3, ..summary };

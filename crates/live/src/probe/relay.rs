@@ -1,4 +1,4 @@
-//! A relay on the path: reads a unit, then writes it on, and reads nothing meanwhile.
+//! A relay on the path: reads a unit, then writes it to the next host, and reads nothing meanwhile.
 
 use std::io;
 use std::net::{IpAddr, Shutdown, TcpListener, TcpStream, UdpSocket};

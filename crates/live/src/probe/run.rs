@@ -1,4 +1,4 @@
-//! One run of a case: all its flows at the same time, wherever they begin.
+//! One run of a case: all its flows at the same time, from wherever they begin.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;

@@ -1,4 +1,4 @@
-//! The receiver's measurement: the simulator's ([`FlowMetrics`]), fed with what arrives.
+//! The receiver's measurement: the simulator's ([`FlowMetrics`]), fed with arriving units.
 
 use hopcast_protocols::time::{Duration, Instant};
 use hopcast_sim::metrics::{FlowMetrics, Series};
@@ -7,11 +7,11 @@ use hopcast_wire::probe::Packet;
 use super::control::{Open, Report, Samples};
 use super::plan::Protocol;
 
-/// A datagram that comes so many behind a newer one is a duplicate or late; before that, it is only not there yet. At the
+/// Number of datagrams by which a late one may follow a newer one; beyond it, it counts as a duplicate or late. At the
 /// 1470 bytes of a saturated link of 1 Gb/s, a third of a second.
 const REORDERING: u64 = 1 << 15;
 
-/// The end of one flow. Times that it is handed are those of its host's clock; its own count from the flow's start.
+/// The end of one flow. Its inputs have times of its host's clock; it counts from the flow's start.
 #[derive(Debug)]
 pub struct Sink {
     metrics: FlowMetrics,
@@ -70,7 +70,7 @@ impl Sink {
         }
     }
 
-    /// The source has sent so many units and sends no more.
+    /// The source has sent this number of units, and sends no more.
     pub(crate) fn handle_sent(&mut self, packets: u64, now: Instant) {
         self.sent = Some(packets.min(self.units).max(self.known));
         self.last = self.last.max(now);

@@ -16,16 +16,16 @@ use crate::platform::wait;
 /// How often a thread that waits looks whether it is to stop.
 pub(crate) const LOOK: Duration = Duration::from_millis(100);
 
-/// Where units come in.
+/// Input of units.
 #[derive(Debug)]
 pub enum Input {
     /// Datagrams.
     Udp(UdpSocket),
-    /// The stream that will come.
+    /// The stream of a future connection.
     Tcp(TcpListener),
 }
 
-/// Where units go out.
+/// Output of units.
 #[derive(Debug)]
 pub enum Output {
     /// A connected socket.

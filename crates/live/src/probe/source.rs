@@ -21,15 +21,15 @@ use crate::platform::wait;
 const STALL: time::Duration = time::Duration::from_secs(30);
 /// Between two attempts where the way is missing or the interface's queue is full.
 const PAUSE: Duration = Duration::from_millis(1);
-/// Units are written to a stream together up to so many bytes.
+/// Largest number of bytes of units in one write to a stream.
 const STREAM_WRITE: usize = 1 << 18;
 
-/// How a source has ended.
+/// How a source ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Written {
-    /// Units that the system took whole.
+    /// Units that the system accepted completely.
     pub packets: u64,
-    /// Why it is not all of them, where nobody asked to stop.
+    /// Why it is not all of them, unless stopped on request.
     pub problem: Option<String>,
 }
 
@@ -83,7 +83,7 @@ impl Writer<'_> {
         None
     }
 
-    /// So many units were taken.
+    /// The system accepted this number of units.
     fn took(&mut self, units: usize) {
         let now = self.clock.now();
         for _ in 0..units {

@@ -1,5 +1,5 @@
-//! Means over repetitions, with their intervals: what `python/hopcast/aggregate.py` makes of replications, for hosts without
-//! Python.
+//! Means over repetitions, with their intervals: the same as `python/hopcast/aggregate.py` for replications, for hosts
+//! without Python.
 
 use core::f64::consts::PI;
 
@@ -8,8 +8,9 @@ use serde_json::{Map, Value};
 /// Costs of which the largest counts; the others add up, since repetitions run one after the other.
 const LARGEST: &str = "peak_rss_bytes";
 
-/// One object from those of several repetitions (at least one): each number of a flow, of a node and of the totals is the mean,
-/// and `<field>_ci95` stands beside it. What a repetition could not measure is left out of its mean.
+/// Combines the objects of several repetitions (at least one): each number of a flow, of a node and of the totals is the
+/// mean, and `<field>_ci95` next to it is half the width of its interval. The mean leaves out values that a repetition
+/// could not measure.
 pub(crate) fn aggregate(mut documents: Vec<Value>) -> Value {
     if documents.len() == 1 {
         return documents.remove(0);

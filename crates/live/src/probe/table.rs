@@ -1,4 +1,4 @@
-//! What was measured, for people.
+//! Results for people.
 
 use core::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Units out of a stream, whole.
+//! Complete units from a stream.
 
 use std::io::{self, Read};
 
@@ -8,7 +8,7 @@ use hopcast_wire::probe::unit_len;
 /// What a stream is read into at the least.
 const LEAST_ROOM: usize = 1 << 18;
 
-/// A stream that is cut into units again.
+/// A stream, split into units again.
 #[derive(Debug)]
 pub struct Units {
     octets: Vec<u8>,

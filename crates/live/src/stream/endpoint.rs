@@ -1,4 +1,4 @@
-//! What stands at the ends of a stream: files, pipes, and ports of RTP on this host.
+//! The ends of a stream: files, pipes, and RTP ports on this host.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -133,7 +133,7 @@ impl AsFd for Input {
     }
 }
 
-/// A file or a pipe to write to, by a thread of its own: a slow disk or a player that pauses must not keep packets waiting.
+/// A file or a pipe, written by a separate thread: a slow disk or a player that pauses must not delay packets.
 #[derive(Debug)]
 pub(super) struct Output {
     full: Option<Sender<Vec<u8>>>,

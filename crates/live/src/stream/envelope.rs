@@ -1,15 +1,15 @@
-//! What is around a datagram on its way: nothing, or the network's key.
+//! Encapsulation of a datagram: plain, or sealed with the network's key.
 
 use hopcast_protocols::time::Instant;
 
 use crate::key::{Counters, Epoch, Guard, NetworkKey, Purpose};
 
-/// The network's key, and the name of this life of this end: see `Epoch::draw`.
+/// The network's key, and the epoch of this end: see `Epoch::draw`.
 #[derive(Clone, Debug)]
 pub struct Sealing {
     /// The key.
     pub key: NetworkKey,
-    /// The name; never used before.
+    /// The epoch; never used before.
     pub epoch: Epoch,
 }
 

@@ -1,7 +1,8 @@
-//! Where the media comes from: one transport stream, or a ladder of the same media at several rates.
+//! Source of the media: one transport stream, or a ladder of the same media at several rates.
 //!
-//! All rungs of a ladder are read in step, by the time in the media. The highest whose rate is allowed is sent; it is left, and
-//! entered, where a decoder may begin: at the first random access point of the other one that the media has not passed.
+//! The feed reads all rungs of a ladder in step, by the time in the media, and sends the highest one whose rate is
+//! allowed. It changes rungs only where a decoder can begin: at the first random access point of the new rung that the
+//! media has not passed.
 
 use std::collections::BTreeMap;
 

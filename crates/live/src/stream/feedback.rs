@@ -1,7 +1,7 @@
-//! The allowed rate, told to encoders over a local socket.
+//! Reports the allowed rate to encoders over a local socket.
 //!
-//! Each that connects to the socket gets a line of JSON a tenth of a second: `{"allowed_rate_bps": …, "network": …}`. What it
-//! writes is not read.
+//! Each connected program gets a line of JSON ten times a second: `{"allowed_rate_bps": …, "network": …}`. hopcast does
+//! not read what it writes.
 
 use std::io::{self, Write};
 use std::os::unix::fs::FileTypeExt;

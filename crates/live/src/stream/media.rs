@@ -1,4 +1,4 @@
-//! From the payload of datagrams to media in their order: correction, order, and what a viewer would see.
+//! From the payload of datagrams to media in order: correction, reordering, and what a viewer would see.
 
 use hopcast_protocols::application::{Player, PlayerConfig, PlayerReport};
 use hopcast_protocols::fec::{self, Decoder, Octets};
@@ -25,19 +25,19 @@ pub(super) struct Media {
     malformed: u64,
 }
 
-/// What became of the media so far.
+/// Statistics of the media so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MediaReport {
-    /// What became of each RTP packet.
+    /// Results of RTP packets.
     pub packets: Counts,
     /// Bytes of the RTP packets that were delivered.
     pub octets: u64,
-    /// Packets that forward error correction gave back, among those delivered or late.
+    /// Packets that forward error correction recovered, among those delivered or late.
     pub recovered: u64,
     /// Datagrams of the peer whose payload was neither RTP nor a repair packet.
     pub malformed: u64,
-    /// What a viewer with this playout buffer had to suffer, over all streams. The start-up delay is that of the last one, from its
-    /// connection on.
+    /// Quality for a viewer with this playout buffer, over all streams. The start-up delay is that of the last one, from
+    /// its connection on.
     pub player: PlayerReport,
 }
 

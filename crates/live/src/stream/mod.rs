@@ -1,12 +1,12 @@
 //! Media over ADTFRC: from a file, a pipe or a local port of RTP, over DCCP in UDP (RFC 4340, RFC 6773) as RTP (RFC 5762), to
 //! a pipe, a file or a local port of RTP.
 //!
-//! | what | module |
+//! | topic | module |
 //! |---|---|
 //! | the two ends, as machines without sockets | `sender`, `receiver` |
-//! | what both agree on | [`session`] |
-//! | what is around datagrams: the network's key | `envelope` |
-//! | from payload to media in its order | `media`, `reorder` |
+//! | conventions of both ends | [`session`] |
+//! | encapsulation of datagrams: the network's key | `envelope` |
+//! | from payload to media in order | `media`, `reorder` |
 //! | from an MPEG transport stream, or several, to RTP | `transport_stream`, `feed` |
 //! | the commands, which drive the machines with sockets | `send`, `receive` |
 //! | files, pipes and ports; waiting; statistics; feedback to encoders | `endpoint`, `wait`, `statistics`, `feedback` |
@@ -71,16 +71,16 @@ impl Command {
 ///
 /// # Errors
 ///
-/// [`Failure::Run`], where there is none.
+/// [`Failure::Run`], if there is none.
 pub fn draw_seed() -> Result<u64, Failure> {
     getrandom::u64().map_err(|error| Failure::Run(format!("no randomness: {error}")))
 }
 
-/// The key in `path`, if there is to be one, for one life of one end.
+/// The key in `path`, if one is given, for one lifetime of one end.
 ///
 /// # Errors
 ///
-/// [`Failure::Input`], where `path` holds no key.
+/// [`Failure::Input`], if `path` holds no key.
 pub fn read_sealing(path: Option<&Path>) -> Result<Option<Sealing>, Failure> {
     let Some(path) = path else { return Ok(None) };
     let key = NetworkKey::read(path).map_err(|error| Failure::Input(error.to_string()))?;

@@ -151,7 +151,7 @@ struct Driver {
     overrun: u64,
     /// RTP packets that are no transport stream, which a file can't hold.
     other: u64,
-    /// It has been told that what comes is of nobody who can be served.
+    /// It has received packets that it cannot assign to a sender.
     is_puzzled: bool,
 }
 

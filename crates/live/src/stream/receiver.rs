@@ -21,19 +21,19 @@ const HALF_OPEN: usize = 8;
 /// A connection whose sender was silent for so long gives way to another sender: three of the longest intervals between two
 /// feedbacks at usual round trips, and less than a sender waits before it gives up.
 const SILENCE: Duration = Duration::from_secs(3);
-/// At most so many answers in a second to packets that prove nothing (RFC 4340, 8.1.3, wants them limited).
+/// Largest number of answers per second to packets that prove nothing (RFC 4340, 8.1.3, wants them limited).
 const ANSWERS: u32 = 8;
 const ANSWERS_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What a user sets.
+/// Settings of the user.
 #[derive(Clone, Debug)]
 pub struct ReceiverConfig {
-    /// What carries the media. Over DCCP, either kind of receiver serves either kind of sender.
+    /// Protocol of the media. Over DCCP, either kind of receiver serves either kind of sender.
     pub variant: Variant,
-    /// The playout buffer of the viewer: how long a missing packet is waited for, and how much media is there before the
-    /// display begins.
+    /// Playout buffer of the viewer: the time to wait for a missing packet, and the amount of media before the display
+    /// begins.
     pub playout: Duration,
-    /// The network's key; with it, nobody else is heard.
+    /// The network's key; with it, the receiver ignores all other senders.
     pub sealing: Option<Sealing>,
 }
 
@@ -44,14 +44,14 @@ impl Default for ReceiverConfig {
     }
 }
 
-/// What a receiver wants done.
+/// An action that a receiver asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiverOutput<'a> {
     /// Send these bytes to this address, in a UDP datagram.
     Transmit(SocketAddr, &'a [u8]),
-    /// An RTP packet, in its order, or one of RTCP.
+    /// An RTP packet, in order, or a packet of RTCP.
     Deliver(&'a [u8]),
-    /// A stream begins, or goes on over a new connection.
+    /// A stream begins, or continues over a new connection.
     Connected(SocketAddr),
     /// The stream has ended as its sender wished; all of it was delivered.
     Finished(SocketAddr),
@@ -59,32 +59,32 @@ pub enum ReceiverOutput<'a> {
     Lost(SocketAddr, CloseReason),
 }
 
-/// What a receiver counted and measured.
+/// Counters and measurements of a receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ReceiverReport {
-    /// Whose stream it is.
+    /// Address of the sender.
     pub peer: Option<SocketAddr>,
-    /// Where the connection stands; `None` without one, and over UDP.
+    /// State of the connection; `None` without one, and over UDP.
     pub state: Option<State>,
-    /// The states of the network; `None` before the first packet, or if the sender is no ADTFRC.
+    /// States of the network; `None` before the first packet, or if the sender does not use ADTFRC.
     pub network: Option<States>,
     /// IDD, STT, POR and PLR of the last packet.
     pub sample: Option<Sample>,
     /// The loss event rate.
     pub loss_event_rate: f64,
-    /// The sender's round-trip time, as its packets tell it.
+    /// The sender's round-trip time, as its packets report it.
     pub rtt: Option<Duration>,
-    /// The media.
+    /// Statistics of the media.
     pub media: MediaReport,
-    /// Packets of DCCP that came, and those with feedback that left.
+    /// Packets of DCCP that arrived, and packets with feedback that left.
     pub packets_received: u64,
     /// See `packets_received`.
     pub feedback_sent: u64,
-    /// Streams begun, or gone on with after a connection was lost.
+    /// Streams that began, or continued after a connection was lost.
     pub connections: u64,
-    /// Datagrams that were no packet, of nobody, or not sealed with the key.
+    /// Datagrams that were no packet, were from an unknown sender, or were not sealed with the key.
     pub rejected: u64,
-    /// What became of sealed datagrams, if there is a key.
+    /// Counters of sealed datagrams, if there is a key.
     pub sealing: Option<Counters>,
 }
 
@@ -115,7 +115,7 @@ struct Session {
 /// The receiving end. It follows the [contract of every machine](hopcast_protocols): change it, drain
 /// [`poll_output`](Self::poll_output), read [`poll_timeout`](Self::poll_timeout).
 ///
-/// It serves one stream at a time, and remembers of strangers at most eight connections that they have begun.
+/// It serves one stream at a time, and remembers at most eight connections that strangers have begun.
 #[derive(Debug)]
 pub struct Receiver {
     config: ReceiverConfig,
@@ -170,7 +170,7 @@ impl Receiver {
         }
     }
 
-    /// The user wants the end: the sender is told, and what is held is delivered.
+    /// The user wants to end: tells the sender, and delivers what is held.
     pub fn handle_stop(&mut self, now: Instant) {
         if let Some(mut session) = self.open.take() {
             session.connection.handle_close(now);
@@ -194,7 +194,7 @@ impl Receiver {
         }
     }
 
-    /// Takes out one thing. `None` when nothing is left.
+    /// Takes out one action. `None` when nothing is left.
     pub fn poll_output(&mut self, now: Instant) -> Option<ReceiverOutput<'_>> {
         let (label, octets) = self.outbox.pop()?;
         Some(match label {
@@ -210,13 +210,14 @@ impl Receiver {
         })
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) is to be called next, and [`poll_output`](Self::poll_output) after it.
+    /// Time of the next call of [`handle_timeout`](Self::handle_timeout), and of [`poll_output`](Self::poll_output) after
+    /// it.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let sessions = self.open.iter().chain(&self.asked);
         sessions.filter_map(|session| session.connection.poll_timeout()).chain(self.media.poll_timeout()).min()
     }
 
-    /// What it counted and measured up to `now`.
+    /// Counters and measurements up to `now`.
     pub fn report(&self, now: Instant) -> ReceiverReport {
         let (media, sealing) = (self.media.report(now), self.envelope.counters());
         let mut report = ReceiverReport { media, sealing, ..self.report };

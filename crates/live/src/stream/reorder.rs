@@ -1,4 +1,4 @@
-//! RTP packets in their order again.
+//! Puts RTP packets in order.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -14,16 +14,16 @@ const CAPACITY: usize = 2048;
 /// Sequence numbers have 16 bits.
 const MODULUS: u64 = 1 << 16;
 
-/// What was counted.
+/// Counters of packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Packets delivered.
     pub delivered: u64,
-    /// Packets of gaps that were given up; those that came late nevertheless are among them.
+    /// Packets of gaps that were given up; includes those that came late.
     pub lost: u64,
     /// Packets that came after their gap had been given up, or far from all others.
     pub late: u64,
-    /// Copies of packets that are there or were delivered.
+    /// Copies of packets that are held or were delivered.
     pub duplicates: u64,
 }
 

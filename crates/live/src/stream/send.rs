@@ -243,7 +243,8 @@ impl Peers {
         }
     }
 
-    /// So many connections have been asked for; whether the last is to be with the next address, as nobody has answered.
+    /// The sender has tried this number of connections; returns whether to try the next address, as no receiver has
+    /// answered.
     fn handle_attempts(&mut self, attempts: u64) -> bool {
         std::mem::replace(&mut self.attempts, attempts) < attempts && !self.is_settled
     }

@@ -32,23 +32,23 @@ const LONGEST_RETRY: Duration = Duration::from_secs(8);
 const GOODBYES: u8 = 3;
 const GOODBYE_INTERVAL: Duration = Duration::from_millis(20);
 
-/// What a user sets.
+/// Settings of the user.
 #[derive(Clone, Debug, Default)]
 pub struct SenderConfig {
-    /// What carries the media.
+    /// Protocol of the media.
     pub variant: Variant,
     /// Forward error correction; not over UDP.
     pub fec: Option<fec::Config>,
-    /// How old a packet may become before it leaves; what is older is dropped. `None` for media that wait, such as a file.
+    /// Largest age of a packet before it leaves; older packets are dropped. `None` for media that wait, such as a file.
     pub patience: Option<Duration>,
-    /// The network's key; without it, everybody can read and change what is sent.
+    /// The network's key; without it, everybody can read and change the stream.
     pub sealing: Option<Sealing>,
 }
 
-/// So many repair packets for each block of so many, over this variant.
+/// The number of source packets in a block, and of repair packets for it, over this variant.
 ///
 /// # Errors
-/// Why that can't be, in a clause.
+/// The reason why this is impossible, in a clause.
 pub fn correction(variant: Variant, source: u32, repair: u32) -> Result<fec::Config, &'static str> {
     if variant == Variant::Udp {
         return Err("over udp nothing tells the receiver of it; take adtfrc or tfrc");
@@ -61,53 +61,53 @@ pub fn correction(variant: Variant, source: u32, repair: u32) -> Result<fec::Con
     }
 }
 
-/// What a sender wants done.
+/// An action that a sender asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SenderOutput<'a> {
     /// Send these bytes to the peer, in a UDP datagram.
     Transmit(&'a [u8]),
     /// The receiver has accepted the stream, for the first time or again.
     Connected,
-    /// The connection is gone; another one is tried.
+    /// The connection is gone; the sender tries another one.
     Lost(CloseReason),
-    /// All has been sent, and the receiver knows that it was all, unless the reason says otherwise. Nothing follows.
+    /// All was sent, and the receiver knows that it was all, unless the reason says otherwise. This is the last action.
     Finished(CloseReason),
 }
 
-/// What a sender counted and measured.
+/// Counters and measurements of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SenderReport {
-    /// Where the connection stands; `None` over UDP, and between two connections.
+    /// State of the connection; `None` over UDP, and between two connections.
     pub state: Option<State>,
-    /// X: what the congestion control allows, in bit/s of payload; `None` where nothing limits.
+    /// X: the rate that the congestion control allows, in bit/s of payload; `None` without a limit.
     pub allowed_rate: Option<f64>,
     /// The round-trip time, once measured.
     pub rtt: Option<Duration>,
     /// The loss event rate of the last feedback.
     pub loss_event_rate: f64,
-    /// The states of the network that the receiver reported; `None` without ADTFRC on both sides.
+    /// States of the network that the receiver reported; `None` without ADTFRC on both sides.
     pub network: Option<adtfrc::States>,
-    /// ADTFRC takes the path for gone, and probes it.
+    /// Whether ADTFRC treats the path as broken, and probes it.
     pub probing: bool,
-    /// RTP packets that were handed over.
+    /// RTP packets that the application passed in.
     pub packets_offered: u64,
     /// Packets with media or repair symbols that have left.
     pub packets_sent: u64,
     /// Bytes of their payload.
     pub octets_sent: u64,
-    /// RTP packets that were dropped here: too old, too long, or no room.
+    /// RTP packets that this end dropped: too old, too long, or no room.
     pub packets_dropped: u64,
-    /// Repair packets made.
+    /// Repair packets created.
     pub repair_packets: u64,
     /// Packets that wait.
     pub waiting: usize,
     /// Connections that were accepted.
     pub connections: u64,
-    /// Packets sent to see whether the path is back.
+    /// Packets sent to probe whether the path works again.
     pub probes: u64,
-    /// Datagrams that came and were nothing for this sender.
+    /// Datagrams that arrived and were not for this sender.
     pub rejected: u64,
-    /// What became of sealed datagrams, if there is a key.
+    /// Counters of sealed datagrams, if there is a key.
     pub sealing: Option<Counters>,
 }
 
@@ -154,7 +154,7 @@ pub struct Sender {
     attempts: u64,
     /// When all is given up, unless a connection has come about before.
     gives_up: Option<Instant>,
-    /// Why the last attempt came to nothing; `None` if nobody answered it.
+    /// Reason why the last attempt failed; `None` if there was no answer.
     refused: Option<CloseReason>,
     accepted: Option<Instant>,
     /// The first data that left since the peer was heard last.
@@ -175,8 +175,8 @@ enum Event {
 }
 
 impl Sender {
-    /// A sender that begins at `now`. `seed` is random: initial sequence numbers and identifiers come from it. Correction over
-    /// UDP is left out.
+    /// A sender that begins at `now`. `seed` is random: initial sequence numbers and identifiers come from it. Over UDP
+    /// there is no correction.
     pub fn new(config: SenderConfig, seed: u64, now: Instant) -> Self {
         let mut draws = Stream::new(seed, Purpose::InitialSequence, 0, 0);
         let carrier = match config.variant {
@@ -218,13 +218,13 @@ impl Sender {
         sender
     }
 
-    /// How many RTP packets [`handle_packet`](Self::handle_packet) has room for.
+    /// Number of RTP packets for which [`handle_packet`](Self::handle_packet) has room.
     pub fn room(&self) -> usize {
         CAPACITY.saturating_sub(self.units.len())
     }
 
-    /// An RTP packet is to be carried, or one of RTCP that goes with it. `false` if it was dropped: there was no room, or it is
-    /// too long, or is a repair packet's look-alike.
+    /// An RTP packet to send, or a packet of RTCP that belongs to it. Returns `false` if it was dropped: there was no
+    /// room, or it is too long, or looks like a repair packet.
     pub fn handle_packet(&mut self, packet: &[u8], now: Instant) -> bool {
         self.report.packets_offered += 1;
         let view = rtp::Packet::new_checked(packet).ok().filter(|_| !rtcp::is_control(packet));
@@ -247,7 +247,7 @@ impl Sender {
         true
     }
 
-    /// There is no more media: once all has left, the stream is closed.
+    /// There is no more media: closes the stream once all has left.
     pub fn handle_end(&mut self, now: Instant) {
         if !core::mem::replace(&mut self.ended, true)
             && let Some(encoder) = &mut self.encoder
@@ -257,7 +257,7 @@ impl Sender {
         }
     }
 
-    /// The user wants the end at once: what waits is dropped, and the stream closed.
+    /// The user wants to end at once: drops waiting packets, and closes the stream.
     pub fn handle_stop(&mut self, now: Instant) {
         self.handle_end(now);
         self.withdraw(now);
@@ -320,7 +320,7 @@ impl Sender {
         }
     }
 
-    /// Takes out one thing. `None` when nothing is left.
+    /// Takes out one action. `None` when nothing is left.
     pub fn poll_output(&mut self, now: Instant) -> Option<SenderOutput<'_>> {
         if core::mem::take(&mut self.has_answer) {
             return Some(SenderOutput::Transmit(&self.datagram));
@@ -341,7 +341,8 @@ impl Sender {
         })
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) is to be called next, and [`poll_output`](Self::poll_output) after it.
+    /// Time of the next call of [`handle_timeout`](Self::handle_timeout), and of [`poll_output`](Self::poll_output) after
+    /// it.
     pub fn poll_timeout(&self) -> Option<Instant> {
         if self.finished {
             return None;
@@ -356,7 +357,7 @@ impl Sender {
         timers.into_iter().flatten().min()
     }
 
-    /// What it counted and measured so far.
+    /// Counters and measurements so far.
     pub fn report(&self) -> SenderReport {
         let mut report = SenderReport { waiting: self.units.len(), sealing: self.envelope.counters(), ..self.report };
         report.repair_packets = self.encoder.as_ref().map_or(0, |encoder| encoder.statistics().repair_packets);
@@ -391,7 +392,7 @@ impl Sender {
         asking.then(|| self.begun + ATTEMPT)
     }
 
-    /// When a peer that says nothing is taken for gone. ADTFRC's probes have a limit of their own.
+    /// Time at which a silent peer counts as gone. ADTFRC's probes have a separate limit.
     fn silence_ends(&self) -> Option<Instant> {
         let sender = self.connection().filter(|_| self.accepted.is_some())?.sender();
         let probing = sender.adtfrc().is_some_and(adtfrc::Sender::is_probing);

@@ -1,4 +1,4 @@
-//! What both ends of a stream agree on without a word.
+//! Conventions of both ends of a stream, which they do not negotiate.
 
 use hopcast_protocols::time::Duration;
 use hopcast_protocols::transport::adtfrc;
@@ -33,7 +33,7 @@ const GRANULARITY: Duration = Duration::from_millis(10);
 /// Packets that a connection holds: what a host that wakes up 1 ms late makes up for at 1 Gb/s, in half.
 pub(super) const QUEUE: usize = 64;
 
-/// What carries the media.
+/// Protocol of the media.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Variant {
     /// DCCP at the rate of ADTFRC, made for wireless ad hoc networks.
@@ -41,7 +41,7 @@ pub enum Variant {
     Adtfrc,
     /// DCCP at the rate of TFRC (RFC 5348).
     Tfrc,
-    /// RTP in UDP, at no rate but that of the media.
+    /// RTP in UDP, at the rate of the media.
     Udp,
 }
 
@@ -59,7 +59,7 @@ impl Variant {
         }
     }
 
-    /// The one of this name.
+    /// The variant of this name.
     pub fn named(name: &str) -> Option<Self> {
         <Self as clap::ValueEnum>::from_str(name, false).ok()
     }
@@ -86,7 +86,7 @@ pub(super) fn is_served(service_code: u32) -> bool {
     [AUDIO, OTHER, TEXT, VIDEO, SERVICE_CODE_FEC].contains(&service_code)
 }
 
-/// Why a connection ended, in words that follow a colon.
+/// Why a connection ended, as words that follow a colon.
 pub fn describe(reason: CloseReason) -> String {
     match reason {
         CloseReason::Aborted => "given up".into(),

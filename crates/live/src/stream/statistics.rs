@@ -1,4 +1,4 @@
-//! What people and programs are shown of a stream while it goes on.
+//! Statistics of a running stream, for people and programs.
 
 use std::io::IsTerminal;
 use std::net::SocketAddr;
@@ -114,8 +114,8 @@ impl Display {
         if passed > 0.0 { 8.0 * octets.saturating_sub(before) as f64 / passed } else { 0.0 }
     }
 
-    /// A line while the stream goes on: for people at a terminal over the one before. The stream waits for nobody who reads: what
-    /// there is no room for is lost.
+    /// Prints a line of statistics; at a terminal it replaces the line before. The stream never waits for a reader: what
+    /// does not fit is lost.
     pub(super) fn show(&self, line: &impl Serialize, text: &str) {
         if self.json {
             output::offer(&json(line));

@@ -1,4 +1,4 @@
-//! Both ends over a wire in the process, at exact instants.
+//! Both ends over a wire inside the process, at exact instants.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

@@ -196,7 +196,7 @@ pub(super) mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A packet of identifier 0x100 with a reference of so many ticks, if any, and random access, if so; `fill` fills it.
+    /// A packet of identifier 0x100, with a clock reference of these ticks and random access if given; `fill` fills it.
     pub(crate) fn transport_packet(
         identifier: u16,
         ticks: Option<u64>,

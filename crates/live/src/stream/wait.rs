@@ -1,4 +1,4 @@
-//! Waiting for what comes first: something to read, or an instant.
+//! Waits for data to read or for a time, whichever comes first.
 
 use std::os::fd::BorrowedFd;
 

@@ -1,4 +1,4 @@
-//! What programs at real nodes say to each other: our figures against those of iperf3 and tshark.
+//! Conversations of programs at real nodes: hopcast's numbers compared with those of iperf3 and tshark.
 
 use std::fs;
 use std::io::{Read as _, Write as _};

@@ -1,5 +1,5 @@
-//! Real hosts on the simulated radio: whole commands with real programs. Skipped, and said so, where namespaces or a program are
-//! missing; with `HOPCAST_REQUIRE_TOOLS=1` that is a failure.
+//! Real hosts on the simulated radio: complete commands with real programs. Tests are skipped, with a message, if
+//! namespaces or a program are missing; with `HOPCAST_REQUIRE_TOOLS=1` that is a failure.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stdout, reason = "a skipped test says so")]
@@ -80,7 +80,8 @@ impl Drop for Bench {
     }
 }
 
-/// The command, before all others on the machine where that may be had: tests run beside builds and other tests.
+/// The command, with priority over all other programs of the machine if possible: tests run next to builds and other
+/// tests.
 fn emulate(scenario: &Path, arguments: &[&str]) -> Command {
     static FIRST: LazyLock<bool> = LazyLock::new(|| {
         let status = Command::new("chrt").args(["-R", "-f", "10", "true"]).stderr(Stdio::null()).status();
@@ -726,7 +727,8 @@ fn captures_and_results_hold_what_real_hosts_sent() {
     }
 }
 
-/// `hopcast emulate --rootless` as the user nobody, with a `/dev/net/tun` that everybody may open, as most distributions have it.
+/// `hopcast emulate --rootless` as an ordinary user (`nobody`), with a `/dev/net/tun` that all users may open, as in most
+/// distributions.
 fn emulate_as_nobody(bench: &Bench, arguments: &[&str]) -> Command {
     let program = bench.folder.join("hopcast");
     fs::copy(env!("CARGO_BIN_EXE_hopcast-live"), &program).expect("there is room for the program");

@@ -1,6 +1,7 @@
-//! `hopcast node` in network namespaces: routers in a line and in a ring, each a process of its own, between real network stacks.
+//! `hopcast node` in network namespaces: routers in a line and in a ring, each in a separate process, between real
+//! network stacks.
 //!
-//! It takes root, iproute2 and, for one test, tshark; without, tests are skipped, and say so.
+//! The tests need root, iproute2 and, one of them, tshark; without these they are skipped, with a message.
 #![cfg(target_os = "linux")]
 #![expect(
     clippy::print_stderr,

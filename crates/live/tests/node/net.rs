@@ -103,7 +103,7 @@ impl Net {
         }
     }
 
-    /// Lays the link from a node to the next one through a bridge in a namespace of its own.
+    /// Lays the link from a node to the next one through a bridge in a separate namespace.
     pub(crate) fn bridge(&mut self, left: usize) {
         let right = (left + 1) % self.names.len();
         let name = format!("{}-bridge", self.names[left]);

@@ -1,4 +1,4 @@
-//! A host without the network key next to a router: it sends packets from addresses that it has made up.
+//! A host without the network key next to a router: it sends packets from invented addresses.
 
 #![expect(
     clippy::disallowed_types,
@@ -20,11 +20,11 @@ use super::net::{Net, address};
 /// What the packets ask of the router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Attack {
-    /// To pass UDP on to an address that nobody has.
+    /// Forward UDP to an address that no host has.
     Forward,
     /// To answer an echo request.
     Echo,
-    /// To refuse UDP at a port where nobody listens.
+    /// Refuse UDP at a port without a listener.
     ClosedUdpPort,
     /// To refuse a TCP connection.
     ClosedTcpPort,

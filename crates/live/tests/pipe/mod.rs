@@ -1,4 +1,4 @@
-//! A pipe that nobody reads.
+//! A pipe without a reader.
 
 use std::io::{PipeReader, PipeWriter, Write as _};
 

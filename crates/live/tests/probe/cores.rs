@@ -1,4 +1,4 @@
-//! On which cores programs run.
+//! Cores on which programs run.
 
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;

@@ -1,4 +1,4 @@
-//! Over loopback, which loses nothing that its sockets have room for.
+//! Tests over loopback, which loses nothing that its sockets have room for.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -355,7 +355,7 @@ fn ctrl_c_prints_what_was_measured() {
     assert_eq!(status, Some(143));
 }
 
-/// What `daemon` answers to `octets` on a connection of their own.
+/// The answer of `daemon` to `octets` on a separate connection.
 fn answer(daemon: &crate::processes::Daemon, octets: &[u8]) -> String {
     let mut stream = TcpStream::connect(&daemon.address).expect("it listens");
     stream.write_all(octets).expect("it takes a few octets");

@@ -1,4 +1,4 @@
-//! Between network namespaces, over wires that lose and delay. They need root.
+//! Tests between network namespaces, over wires that lose and delay packets. They need root.
 
 use std::io::ErrorKind;
 

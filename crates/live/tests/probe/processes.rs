@@ -91,7 +91,7 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// So many of them, with virtual Ethernet between; or which program or right is missing.
+    /// This number of namespaces, with virtual Ethernet between them; or the missing program or right.
     pub(crate) fn new(count: usize) -> Result<Self, Missing> {
         let line = Self::apart(count)?;
         for place in 0..count.saturating_sub(1) {
@@ -103,7 +103,7 @@ impl Line {
         Ok(line)
     }
 
-    /// So many of them, without wires.
+    /// This number of namespaces, without wires.
     pub(crate) fn apart(count: usize) -> Result<Self, Missing> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let output = Command::new("ip").arg("-Version").output();

@@ -1,4 +1,4 @@
-//! A wire between two namespaces that loses and delays: a TUN device at each end, and this program between.
+//! A wire between two namespaces that loses and delays packets: a TUN device at each end, and this program between.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -61,7 +61,7 @@ impl Drop for Wire {
     }
 }
 
-/// A TUN device in a namespace. A namespace belongs to a thread, so that one of its own makes it.
+/// Makes a TUN device in a namespace, in a separate thread, since a namespace belongs to a thread.
 fn device(space: &str, name: &str) -> io::Result<SyncDevice> {
     let (space, name) = (format!("/run/netns/{space}"), name.to_owned());
     let maker = thread::spawn(move || {

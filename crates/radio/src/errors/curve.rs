@@ -1,13 +1,14 @@
-//! A table of how well bits survive.
+//! Probability of correct bits, as a table.
 
 use super::{dsss, ofdm};
 use crate::phy::Encoding;
 
-/// The probability that a bit is received, against the ratio of signal to noise and interference.
+/// Probability that a bit is received, by the ratio of signal to noise and interference.
 ///
-/// A table made once for each rate in use, from −21 dB to +39 dB with 64 steps for each doubling, linear between them; a
-/// look-up needs neither a logarithm nor an exponential. Above the table no bit is lost, below it a bit does as at its
-/// lower end. Bits are independent, so a frame whose bits lie over several ratios survives with exp(Σ bits·ln_success).
+/// The table is made once for each rate in use, from −21 dB to +39 dB with 64 steps for each doubling, and is linear
+/// between them; a look-up needs neither a logarithm nor an exponential. Above the table no bit is lost; below it the
+/// probability is that of the lower end. Bits are independent, so a frame whose bits lie over several ratios survives
+/// with exp(Σ bits·ln_success).
 #[derive(Clone, Debug)]
 pub struct SuccessCurve {
     /// ln of the probability, at each step.
@@ -47,12 +48,12 @@ impl SuccessCurve {
         }
     }
 
-    /// The probability that a frame of so many bits is lost at one ratio of powers.
+    /// The probability that a frame of `bits` bits is lost at one ratio of powers.
     pub fn frame_error_rate(&self, ratio: f64, bits: f64) -> f64 {
         -libm::expm1(bits * self.ln_success(ratio))
     }
 
-    /// The ratio of powers at which a frame of so many bits is lost with probability `rate`, within the table's range.
+    /// The ratio of powers at which a frame of `bits` bits is lost with probability `rate`, within the table's range.
     pub(crate) fn ratio_for(&self, rate: f64, bits: f64) -> f64 {
         let (mut low, mut high) = (LOWEST, LOWEST * (1_u64 << OCTAVES) as f64);
         for _ in 0..60 {

@@ -1,12 +1,12 @@
-//! DBPSK and DQPSK behind a Barker code, and complementary code keying, in white noise.
+//! Error rates of DBPSK and DQPSK with a Barker code, and of complementary code keying, in white noise.
 //!
 //! Detection is coherent, with differential decoding after it, as in Intersil's HFA3861 (data sheet, "Tracking": carrier
 //! and symbol tracking loops). An error then spoils two symbols' bits, but a frame is lost with the first wrong decision,
 //! so its probability is that of coherent detection. Where the phase of the last symbol is the only reference, DBPSK needs
 //! 0.8 dB more and DQPSK 2.4 dB more (ns-3 reckons so); cards are better than that, see the test in `curve.rs`.
 //!
-//! A ratio is that of powers over [`noise_bandwidth`](crate::phy::Framing::noise_bandwidth); a chip's energy over the noise density is 3/2 of
-//! it. Symbols are independent.
+//! The ratio is that of powers within [`noise_bandwidth`](crate::phy::Framing::noise_bandwidth); a chip's energy over the
+//! noise density is 3/2 of it. Symbols are independent.
 
 use crate::phy::BANDWIDTH_IN_CHIP_RATES;
 use crate::variate::normal_tail;

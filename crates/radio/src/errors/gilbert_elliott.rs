@@ -1,4 +1,4 @@
-//! A channel that is good for a while, then bad for a while.
+//! A channel that alternates between a good and a bad state.
 
 use std::collections::VecDeque;
 
@@ -34,8 +34,8 @@ impl States {
 ///
 /// E. N. Gilbert, "Capacity of a burst-noise channel", Bell System Technical Journal 39(5), 1960, and E. O. Elliott,
 /// "Estimates of error rates for codes on burst-noise channels", same journal 42(5), 1963, with exponential times. The
-/// chain moves on with time, whether frames pass or not; its first state is drawn from the stationary distribution. What a
-/// frame meets is taken exactly: a piece for each state that it passes through, bits spread evenly over its time.
+/// chain moves on with time, whether frames pass or not; its first state is drawn from the stationary distribution. A
+/// frame is divided exactly at changes of state, with bits spread evenly over its time.
 ///
 /// Limits: within a state bits err independently. Frames may overlap, but are judged in order of their ends; a state that
 /// ended longer than [`GilbertElliott::MEMORY`] before the latest end, and before the frame that ends then, is forgotten:
@@ -51,7 +51,7 @@ pub struct GilbertElliott {
 }
 
 impl GilbertElliott {
-    /// For how long states are remembered: longer than any frame of 802.11.
+    /// Time for which states are remembered: longer than any frame of 802.11.
     pub const MEMORY: Duration = Duration::from_millis(100);
 
     /// The channel of `node` in the run with `seed`.
@@ -63,7 +63,8 @@ impl GilbertElliott {
         chain
     }
 
-    /// Whether the state is the bad one at an instant, not earlier than [`GilbertElliott::MEMORY`] before the latest asked.
+    /// Whether the state is the bad one at an instant, which is at most [`GilbertElliott::MEMORY`] before the latest one
+    /// asked for.
     pub fn is_bad(&mut self, now: Instant) -> bool {
         self.advance(now, now);
         let passed = self.stays.partition_point(|&end| end <= now);
@@ -87,7 +88,7 @@ impl GilbertElliott {
             .take_while(|&(length, _)| length > Duration::ZERO)
     }
 
-    /// ln of the probability that a frame of so many bits between two instants has no bit wrong.
+    /// ln of the probability that a frame of `bits` bits between two instants has no wrong bit.
     pub fn ln_success(&mut self, start: Instant, end: Instant, bits: f64) -> f64 {
         let length = end.saturating_since(start).as_nanos() as f64;
         self.pieces(start, end)
@@ -95,7 +96,7 @@ impl GilbertElliott {
             .sum()
     }
 
-    /// The probability that a frame with so many bytes of data, coded, between two instants is received.
+    /// The probability that a coded frame with this many bytes of data is received between two instants.
     pub fn coded_success(&mut self, code: ReedSolomon, start: Instant, end: Instant, octets: u32) -> f64 {
         code.success(octets, self.pieces(start, end).map(|(piece, rate)| (piece.as_nanos() as f64, rate)))
     }
@@ -125,7 +126,7 @@ impl GilbertElliott {
     }
 }
 
-/// Errors by the state of the receiver's channel: each station has a [`GilbertElliott`] of its own.
+/// Errors by the state of the receiver's channel: each station has a separate [`GilbertElliott`].
 #[derive(Clone, Debug)]
 pub struct GilbertElliottErrors {
     seed: u64,

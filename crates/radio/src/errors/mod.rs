@@ -1,11 +1,11 @@
-//! What noise and interference do to the bits of a frame.
+//! Errors of a frame's bits by noise and interference.
 //!
-//! Two kinds of model. By signal-to-interference ratio: [`Encoding`] names how bits are put on the air, [`SuccessCurve`]
-//! is the probability that a bit survives at a ratio, and a frame that lies over several ratios survives with
-//! exp(Σ bits·ln_success). And without regard to the signal: [`GilbertElliott`], with or without [`ReedSolomon`], and
-//! [`PacketErrors`].
+//! There are two kinds of model. The first depends on the signal-to-interference ratio: [`Encoding`] names the modulation
+//! and code of bits, [`SuccessCurve`] is the probability that a bit survives at a ratio, and a frame that lies over
+//! several ratios survives with exp(Σ bits·ln_success). The second does not depend on the signal: [`GilbertElliott`],
+//! with or without [`ReedSolomon`], and [`PacketErrors`].
 //!
-//! [`ErrorModel`] is what a model implements, one of yours included. [`PacketErrors`] is apart: it also loses packets that no frame
+//! Models implement [`ErrorModel`], and so can yours. [`PacketErrors`] does not: it also loses packets that no frame
 //! carries alone.
 //!
 //! [`Encoding`]: crate::phy::Encoding
@@ -31,29 +31,30 @@ pub use gilbert_elliott::{GilbertElliott, GilbertElliottErrors, States};
 pub use noise::{DEFAULT_NOISE_FIGURE, thermal_noise};
 pub use packet::PacketErrors;
 
-/// How likely frames are lost that were received: errors on top of what reception decides.
+/// Probability that received frames are lost: errors in addition to those of reception.
 ///
-/// A model says how likely, and hopcast draws: one draw for each frame and receiver, whatever other frames there are. A model with a
-/// state of its own keeps to this if the state follows from the time and from what the state belongs to, not from the frames that it
-/// was asked about; and if each state has a stream of random numbers of its own.
+/// A model returns a probability, and hopcast draws once for each frame and receiver, whatever other frames there are. A
+/// model with state also keeps to this if the state depends on the time and on what it belongs to, not on the frames that
+/// the model was asked about, and if each state has a separate stream of random numbers.
 pub trait ErrorModel: fmt::Debug + Send {
-    /// The probability, from 0 to 1, that `frame` is lost at its receiver. Asked once for each frame and each station that would
-    /// otherwise receive it, whomever the frame is for, in the order of the frames' ends at that station.
+    /// The probability, from 0 to 1, that `frame` is lost at its receiver. hopcast calls this once for each frame and
+    /// each station that would otherwise receive it, regardless of its destination, in the order of the frames' ends at
+    /// that station.
     fn loss(&mut self, frame: &ReceivedFrame<'_>) -> f64;
 }
 
-/// A frame that a station has received, if no error model loses it.
+/// A frame that a station has received, unless an error model loses it.
 #[derive(Clone, Copy, Debug)]
 pub struct ReceivedFrame<'a> {
     /// Kind, transmitter, length and vector, among others.
     pub frame: &'a Header,
-    /// The station.
+    /// The receiving station.
     pub receiver: StationId,
-    /// Power of the frame there. Without meaning where propagation is a [`Range`](crate::propagation::Range).
+    /// Power of the frame there. Not meaningful with propagation [`Range`](crate::propagation::Range).
     pub power: Power,
-    /// When preamble and PLCP header had arrived, and the first bit of the PSDU followed.
+    /// Time when preamble and PLCP header had arrived, and the first bit of the PSDU followed.
     pub start: Instant,
-    /// When the whole frame had arrived.
+    /// Time when the whole frame had arrived.
     pub end: Instant,
 }
 

@@ -2,8 +2,8 @@
 
 use crate::units::{Decibel, Power};
 
-/// In dB: what the receivers of ns-3 have by default. IEEE 802.11-2020, 17.3.10.2, reckons with 10 dB and 5 dB of
-/// losses beside; good receivers have less.
+/// Noise figure in dB: the default of ns-3's receivers. IEEE 802.11-2020, 17.3.10.2, assumes 10 dB and another 5 dB of
+/// losses; good receivers have less.
 pub const DEFAULT_NOISE_FIGURE: f64 = 7.0;
 
 /// Boltzmann's constant in J/K (exact by the definition of the kelvin).
@@ -12,7 +12,7 @@ const BOLTZMANN: f64 = 1.380_649e-23;
 /// Proc. IRE 32(7), 1944).
 const TEMPERATURE: f64 = 290.0;
 
-/// kTB, −174 dBm in each hertz, over `bandwidth` hertz, raised by a noise figure in dB.
+/// Thermal noise: kTB, −174 dBm per hertz, over `bandwidth` hertz, raised by a noise figure in dB.
 pub fn thermal_noise(bandwidth: f64, noise_figure: f64) -> Power {
     Power::from_watts(BOLTZMANN * TEMPERATURE * bandwidth * Decibel(noise_figure).as_ratio())
 }

@@ -1,7 +1,8 @@
-//! OFDM: Gray-coded constellations behind the convolutional code of 17.3.5.6, with soft decisions, in white noise.
+//! Error rates of OFDM: Gray-coded constellations with the convolutional code of 17.3.5.6, with soft decisions, in white
+//! noise.
 //!
-//! A frame's first error begins at a bit with a probability of at most P_u = Σ a_d·P_d, a_d being the number of paths of
-//! weight d that leave the right one there, and P_d the probability that such a path looks better; a frame of L bits
+//! A frame's first error begins at a bit with a probability of at most P_u = Σ a_d·P_d, where a_d is the number of paths
+//! of weight d that leave the right one there, and P_d the probability that one of them looks better; a frame of L bits
 //! survives with at least (1 − P_u)^L: M. B. Pursley and D. J. Taipale, "Error probabilities for spread-spectrum packet
 //! radio with convolutional codes and Viterbi decoding", IEEE Trans. Communications 35(1), 1987.
 //!
@@ -11,7 +12,7 @@
 //! than four points it is a very good approximation, no strict bound (V. Sethuraman and B. Hajek, "Comments on
 //! 'Bit-interleaved coded modulation'", same journal 52(4), 2006).
 //!
-//! The channel is known exactly; with real training a receiver loses a decibel or so.
+//! The receiver knows the channel exactly; with real training it loses about a decibel.
 
 use crate::phy::{CodeRate, Constellation};
 use crate::variate::normal_tail;

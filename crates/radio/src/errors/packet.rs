@@ -1,4 +1,4 @@
-//! Packets lost at a given rate.
+//! Loss of packets at a given rate.
 
 use hopcast_protocols::random::Purpose;
 use hopcast_protocols::time::Instant;
@@ -14,7 +14,7 @@ pub struct PacketErrors {
 }
 
 impl PacketErrors {
-    /// From each instant on at its rate, 0 to 1; nothing is lost before the first. The order of the steps does not matter;
+    /// The rate, 0 to 1, from each instant on; nothing is lost before the first. The order of the steps does not matter;
     /// of two at one instant the later holds.
     pub fn stepped(seed: u64, mut steps: Vec<(Instant, f64)>) -> Self {
         steps.sort_by_key(|&(from, _)| from);
@@ -27,7 +27,7 @@ impl PacketErrors {
         begun.checked_sub(1).map_or(0.0, |last| self.steps[last].1)
     }
 
-    /// Whether a packet, by its number in the run, is lost at a receiver: one draw for each.
+    /// Whether a packet, identified by its number in the run, is lost at a receiver: one draw for each.
     pub fn is_lost(&self, packet: u64, receiver: u32, now: Instant) -> bool {
         happens(self.seed, Purpose::PacketError, packet, receiver, self.rate(now))
     }

@@ -1,4 +1,4 @@
-//! Forward error correction over the bytes of a frame.
+//! Forward error correction of the bytes of a frame.
 
 use crate::phy::ReedSolomon;
 
@@ -8,9 +8,9 @@ const MOST: usize = 127;
 const NEGLIGIBLE: f64 = 1e-20;
 
 impl ReedSolomon {
-    /// The probability that a frame with so many bytes of data is received over pieces of different bit error rate. A piece
-    /// is its share of the coded frame, as a length of any unit, and its rate, 0 to 1; a byte across an edge has the bits
-    /// of both. What the pieces don't cover is free of errors.
+    /// The probability that a frame with this many bytes of data is received over pieces with different bit error rates.
+    /// A piece has a share of the coded frame, as a length in any unit, and a rate, 0 to 1; a byte across an edge has
+    /// bits of both. Parts without a piece are free of errors.
     pub(crate) fn success(self, octets: u32, pieces: impl IntoIterator<Item = (f64, f64)> + Clone) -> f64 {
         let length: f64 = pieces.clone().into_iter().map(|(share, _)| share).sum();
         let total = f64::from(self.coded_octets(octets));
@@ -75,7 +75,7 @@ impl Errors {
         Self { chances, known: 1, corrects }
     }
 
-    /// So many bytes more, each wrong with probability `p`.
+    /// Adds this many bytes, each wrong with probability `p`.
     fn add(&mut self, octets: u32, p: f64) {
         if p <= 0.0 {
             return;

@@ -1,7 +1,7 @@
-//! Many paths at once: how a received power varies around its mean.
+//! Fading: variation of received power around its mean over many paths.
 //!
-//! A factor has mean 1 and multiplies the power that [`crate::propagation`] gives. All of a frame sees one factor: it is
-//! flat over the channel's width and constant over the frame.
+//! A factor has mean 1 and multiplies the power that [`crate::propagation`] gives. One factor applies to a whole frame:
+//! it is flat over the channel's width and constant over the frame.
 
 mod scatterers;
 
@@ -11,12 +11,12 @@ use hopcast_protocols::time::Instant;
 use crate::variate;
 pub use scatterers::Scatterers;
 
-/// How the received power is distributed. M. K. Simon and M.-S. Alouini, "Digital Communication over Fading Channels",
-/// 2nd edition, section 2.2.1.
+/// Distribution of the received power. M. K. Simon and M.-S. Alouini, "Digital Communication over Fading Channels", 2nd
+/// edition, section 2.2.1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Distribution {
-    /// Scattered waves alone: exponential power.
+    /// Scattered waves only: exponential power.
     Rayleigh,
     /// One steady wave among scattered ones: noncentral chi-square power with two degrees of freedom.
     Rician {
@@ -32,9 +32,9 @@ pub enum Distribution {
 
 /// Fading of every path of a run.
 ///
-/// Without a Doppler frequency each frame and receiver has a factor of its own ("block fading"). With one, the factor of
-/// a path is a function of time, the same in both directions. Either way it is a pure function of the seed and what it
-/// is for: no draw depends on who else listens, nor on the order.
+/// Without a Doppler frequency each frame and receiver has an independent factor ("block fading"). With one, the factor
+/// of a path is a function of time, the same in both directions. Either way it is a pure function of the seed and the
+/// frame or path: no draw depends on other listeners, nor on the order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fading {
     seed: u64,
@@ -71,7 +71,7 @@ impl Fading {
         }
     }
 
-    /// The waves of a path, whichever end sends: to be kept where a path is asked often.
+    /// The waves of a path, the same for both directions; keep them if you ask a path often.
     pub fn of_path(&self, a: u32, b: u32) -> Scatterers {
         let stream = Stream::new(self.seed, Purpose::DopplerFading, u64::from(a.min(b)), u64::from(a.max(b)));
         Scatterers::new(stream, self.distribution)

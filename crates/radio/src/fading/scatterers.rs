@@ -11,13 +11,13 @@ use crate::variate;
 ///
 /// A sum of sinusoids with the spectrum of waves from all sides (Clarke 1968, Jakes 1974): Y. R. Zheng and C. Xiao,
 /// "Simulation models with correct statistical properties for Rayleigh fading channels", IEEE Trans. Communications
-/// 51(6), 2003, equations 5 to 8, with phases of its own for each wave; the steady wave of a Rician path comes from one
+/// 51(6), 2003, equations 5 to 8, with separate phases for each wave; the steady wave of a Rician path comes from one
 /// drawn direction (C. Xiao, Y. R. Zheng and N. C. Beaulieu, "Novel sum-of-sinusoids simulation models for Rayleigh and
-/// Rician fading channels", IEEE Trans. Wireless Communications 5(12), 2006). Nakagami power has the rank that a
-/// Rayleigh path's power has at that time.
+/// Rician fading channels", IEEE Trans. Wireless Communications 5(12), 2006). Nakagami power has the rank that a Rayleigh
+/// path's power has at that time.
 ///
 /// Limits: `Scatterers::WAVES` waves for each quadrature bound the power at 2 times their number; the distribution is
-/// within 1 % or so of that of infinitely many, and since waves of fixed strength vary less than a normal process, powers
+/// within about 1 % of that of infinitely many, and since waves of fixed strength vary less than a normal process, powers
 /// correlate by 1/32 less than J₀².
 #[derive(Clone, Copy, Debug)]
 pub struct Scatterers {

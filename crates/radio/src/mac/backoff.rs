@@ -1,7 +1,7 @@
 //! Contention: physical carrier sense, interframe spaces and backoff with freezing (IEEE 802.11-2020, 10.3.4).
 //!
-//! Nothing ticks. While the medium is idle, the instant of access is known; when it becomes busy, the slots that have
-//! passed are subtracted.
+//! There are no periodic events. While the medium is idle, the instant of access is known; when it becomes busy, the
+//! station subtracts the slots that have passed.
 //!
 //! ```text
 //!   busy │ DIFS or EIFS │ slot │ slot │ slot │ access
@@ -40,8 +40,8 @@ pub(super) struct Timing {
     pub(super) ended: u32,
 }
 
-/// One station's contention for the medium. Up to `Timing::ifs` it fills a line of the processor's cache, and a bystander needs no
-/// more of it.
+/// One station's contention for the medium. The fields up to `Timing::ifs` fill a line of the processor's cache, and a
+/// station that only overhears needs no others.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Backoff {

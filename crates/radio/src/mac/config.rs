@@ -1,4 +1,4 @@
-//! What a station's MAC is told beforehand.
+//! Settings of a station's MAC.
 
 use std::sync::Arc;
 
@@ -15,42 +15,42 @@ pub struct Config {
     pub phy: Phy,
     /// How the rate of each unicast data frame is chosen.
     pub rate_control: Algorithm,
-    /// The rates that rate control chooses from; none: all of the standard's. Of no meaning where the rate is fixed.
+    /// The rates that rate control chooses from; empty: all of the standard's. Not meaningful if the rate is fixed.
     pub rates: Vec<TxVector>,
-    /// Those that understand DSSS and HR/DSSS alone, in order: stations of 802.11b in an 802.11g network. Data go to them at such
-    /// rates, the highest that does not exceed the fixed rate, or those among [`Self::rates`], all of the standard's if there are
-    /// none among them.
+    /// Receivers that understand only DSSS and HR/DSSS, in order: stations of 802.11b in an 802.11g network. Data to them
+    /// go at DSSS rates: the highest that does not exceed the fixed rate, or those among [`Self::rates`], or all of the
+    /// standard's if there are none among them.
     pub dsss_receivers: Arc<[StationId]>,
-    /// The run's seed, which names the draws of rate control.
+    /// The run's seed, which seeds the draws of rate control.
     pub seed: u64,
-    /// Rate of CTS-to-self and broadcast frames, and the highest one of RTS, CTS and ACK. With protection it must be one of DSSS
-    /// or HR/DSSS, which every station understands.
+    /// Rate of CTS-to-self and broadcast frames, and the highest rate of RTS, CTS and ACK. With protection it must be one
+    /// of DSSS or HR/DSSS, which every station understands.
     pub basic_rate: TxVector,
-    /// That of every station, by index, where not all have the same: each answers by its own.
+    /// Basic rates by station index, if not all stations have the same: each station answers at its basic rate.
     pub basic_rates: Arc<[TxVector]>,
     /// Whether stations answer: with an ACK to a unicast data frame, and with a CTS to an RTS
-    /// ([`crate::phy::Standard::acknowledges`]). Without it nobody sends an RTS, and a frame is done once it has been sent,
-    /// and is never repeated.
+    /// ([`crate::phy::Standard::acknowledges`]). Without answers no station sends an RTS, and a frame is done once it has
+    /// been sent, and is never repeated.
     pub acknowledgements: bool,
-    /// What goes before OFDM frames in a network with stations that do not understand them.
+    /// Protection of OFDM frames in a network with stations that do not understand them.
     pub protection: Protection,
     /// The parameters of the four access categories, in the order of [`super::edca::AccessCategory::ALL`]; `None`: DCF.
     pub edca: Option<[EdcaParameters; 4]>,
-    /// Unicast data frames longer than this many bytes (MPDU) are preceded by RTS/CTS; `None`: none is.
+    /// Length of MPDUs in bytes above which RTS/CTS precede unicast data frames; `None`: never.
     pub rts_threshold: Option<u32>,
     /// Attempts at a frame no longer than the RTS threshold, and at an RTS (dot11ShortRetryLimit).
     pub short_retry_limit: u32,
     /// Attempts at a frame longer than the RTS threshold (dot11LongRetryLimit).
     pub long_retry_limit: u32,
-    /// Places in the interface queue, besides the frame in hand; under EDCA, in that of each category.
+    /// Number of packets that the interface queue holds, not counting the frame in hand; with EDCA, for each category.
     pub queue_packets: u32,
-    /// How the interface queue is managed.
+    /// Discipline of the interface queue.
     pub queue_discipline: Discipline,
-    /// Whose rules hold where ns-2's differ.
+    /// The rules where ns-2's differ from the standard's.
     pub rules: AccessRules,
 }
 
-/// Whose rules of medium access.
+/// Rules of medium access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AccessRules {
     /// IEEE 802.11-2020.
@@ -59,15 +59,15 @@ pub enum AccessRules {
     /// ns-2.35's `Mac802_11`, which differs from the standard:
     ///
     /// * EIFS is a reservation (`recv_timer`). DIFS follows it, no CTS is sent during it, and no frame ends it.
-    /// * A station that goes on receiving in spite of a weaker frame takes the medium to be reserved for the length of that frame
-    ///   and EIFS (`capture`).
+    /// * A station that continues to receive in spite of a weaker frame treats the medium as reserved for the length of
+    ///   that frame and EIFS (`capture`).
     /// * A CTS, and data after one, are not sent while the medium is busy or reserved (`check_pktCTRL`, `check_pktTx`). The data
     ///   begin again, after a backoff from the next larger window; that counts as no attempt.
     /// * A packet that finds the medium idle waits for DIFS from then on, and a backoff (`send`).
     /// * The backoff is drawn from 0 … CW − 1 slots (`BackoffTimer::start`), and a station hears what comes before its access up to
     ///   the last moment: it has no aRxTxTurnaroundTime.
-    /// * An answer is awaited for SIFS, its time on the air and twice 2 µs of propagation, whatever else is heard by then, and DIFS
-    ///   follows that (`check_pktRTS`, `check_pktTx`).
+    /// * A station waits for an answer for SIFS, its time on the air and twice 2 µs of propagation, whatever else it
+    ///   hears by then, and DIFS follows that (`check_pktRTS`, `check_pktTx`).
     /// * The reservation of an RTS stands.
     Ns2,
 }
@@ -89,11 +89,11 @@ impl Config {
     pub const DEFAULT_SHORT_RETRY_LIMIT: u32 = 7;
     /// dot11LongRetryLimit (IEEE 802.11-2020, Annex C).
     pub const DEFAULT_LONG_RETRY_LIMIT: u32 = 4;
-    /// As in ns-2 (`ifqlen` 50), which most published studies kept; the standard names none.
+    /// As in ns-2 (`ifqlen` 50), which most published studies kept; the standard gives none.
     pub const DEFAULT_QUEUE_PACKETS: u32 = 50;
 
-    /// DCF by the standard, without options: a fixed `data_rate`, the basic rate that goes with it, no RTS (dot11RTSThreshold
-    /// beyond any frame), no protection, and a drop-tail queue.
+    /// Standard DCF without options: a fixed `data_rate`, its default basic rate, no RTS (dot11RTSThreshold beyond any
+    /// frame), no protection, and a drop-tail queue.
     pub fn new(phy: Phy, data_rate: TxVector) -> Self {
         Self {
             phy,

@@ -1,4 +1,4 @@
-//! The four access categories of EDCA: their default parameters by physical layer, and which packets belong to which
+//! The four access categories of EDCA: their default parameters by physical layer, and the packets that belong to each
 //! (IEEE 802.11-2020, 10.2.3.2 and 10.23.2). Contention is that of the station, [`super::Dcf`].
 
 use hopcast_protocols::time::Duration;
@@ -34,11 +34,11 @@ impl AccessCategory {
     }
 }
 
-/// Which edition's default parameters.
+/// Edition of the default parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Edition {
-    /// 802.11e-2005 to 802.11-2012 (Table 8-105), and WMM: what is in use.
+    /// 802.11e-2005 to 802.11-2012 (Table 8-105), and WMM: common practice.
     #[default]
     Ieee2012,
     /// 802.11-2020 (Table 9-155), with other TXOP limits.
@@ -54,7 +54,7 @@ pub struct EdcaParameters {
     pub cw_max: u32,
     /// AIFSN: slots in the arbitration interframe space.
     pub aifsn: u8,
-    /// For how long the medium may be held once it is won; zero: for one MSDU, however long it takes.
+    /// Time for which the medium may be held after access; zero: for one MSDU, however long it takes.
     pub txop_limit: Duration,
 }
 
@@ -64,7 +64,7 @@ impl EdcaParameters {
         AccessCategory::ALL.map(|category| Self::defaults(category, phy, edition))
     }
 
-    /// The defaults for `category` on `phy`, for stations that no access point tells otherwise.
+    /// The defaults for `category` on `phy`, for stations that no access point configures differently.
     pub fn defaults(category: AccessCategory, phy: &Phy, edition: Edition) -> Self {
         let PhyParameters { cw_min, cw_max, .. } = *phy.parameters();
         let dsss = phy.fastest().modulation_class() == ModulationClass::Dsss;

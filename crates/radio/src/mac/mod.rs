@@ -1,14 +1,14 @@
 //! Medium access of one station (IEEE 802.11-2020, 10.3 and 10.23.2): a state machine without clock or medium.
 //!
-//! Inputs tell what the physical layer senses and receives, and what the layer above wants sent; outputs are frames to
-//! transmit and packets to hand up. The order of the driver's calls at the end of a reception is: [`Dcf::handle_frame`]
-//! or [`Dcf::handle_error`], then [`Dcf::handle_idle`] if the medium is idle now.
+//! The inputs are what the physical layer senses and receives, and packets from the layer above; the outputs are frames
+//! to transmit and packets to deliver. At the end of a reception the driver calls [`Dcf::handle_frame`] or
+//! [`Dcf::handle_error`], then [`Dcf::handle_idle`] if the medium is idle now.
 //!
 //! Under the distributed coordination function (DCF) one function contends for the medium, under enhanced distributed channel
 //! access (EDCA) four do, one for each access category. The exchange of frames is the same.
 //!
-//! An RTS goes at the basic rate if who understands the data understands that, else at a mandatory rate below; rate control lets
-//! it fall with each that is not answered.
+//! An RTS goes at the basic rate if the receiver of the data understands it, else at a mandatory rate below; rate control
+//! lowers it with each RTS that is not answered.
 //!
 //! Limits: no fragmentation of MSDUs, no power management, no block acknowledgement. A station's retry counters are those of
 //! the frame in hand, so a window that ends at a limit ends with its frame.
@@ -42,18 +42,18 @@ use rates::{ControlResponse, Rates, rts_rate};
 pub use rates::{control_response_rate, dsss_rate};
 use sequence::SequenceCounters;
 
-/// Why the interface gave up a packet.
+/// Reason why the interface gave up a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropCause {
     /// The interface queue was full.
     QueueFull,
-    /// The discipline of the interface queue dropped it because packets waited for too long.
+    /// The discipline of the interface queue dropped it because packets had waited too long.
     QueueManagement,
-    /// Its time was over when its turn in the interface queue came, or before an attempt.
+    /// It expired before its turn in the interface queue, or before an attempt.
     Expired,
-    /// Attempts without an answer: dot11ShortRetryLimit.
+    /// Too many attempts without an answer: dot11ShortRetryLimit.
     ShortRetryLimit,
-    /// Attempts without an answer: dot11LongRetryLimit.
+    /// Too many attempts without an answer: dot11LongRetryLimit.
     LongRetryLimit,
 }
 
@@ -67,43 +67,43 @@ impl From<Reason> for DropCause {
     }
 }
 
-/// What a station wants done: `P` is a packet, `F` a frame, `R` a packet that was received. The frame to transmit is the one that
-/// [`Dcf::on_air`] tells; and what was received is the packet of the frame that the station has just been told of, into which
-/// it does not look.
+/// An action or event of a station: `P` is a packet, `F` a frame, `R` a packet that was received. [`Dcf::on_air`] returns
+/// the frame to transmit. A received packet is that of the frame that the driver has just passed in, which the station
+/// does not look into.
 #[derive(Clone, Debug)]
 pub enum Output<P, F = (), R = ()> {
     /// Put this frame on the air now.
     Transmit(F),
-    /// Hand this packet up; it came from this station.
+    /// Deliver this packet; it came from this station.
     Deliver(R, StationId),
     /// The packet was acknowledged, or sent where no acknowledgement is expected.
     Sent(P),
-    /// The station takes the packet for acknowledged, by the ACK of an earlier frame, which was later than it waits: an ACK does not say
-    /// of which frame it is (9.3.1.4).
+    /// The station treats the packet as acknowledged because of the ACK of an earlier frame that came after its timeout:
+    /// an ACK does not identify its frame (9.3.1.4).
     FalselyAcknowledged(P),
     /// The packet, which was for this station or for all (`None`), was given up.
     Dropped(P, DropCause, Option<StationId>),
-    /// This packet, from the first station to the second, was heard by a station in promiscuous mode.
+    /// The station in promiscuous mode has overheard this packet, from the first station to the second.
     Overheard(R, StationId, StationId),
 }
 
 /// Free places in a queue of an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueSpace {
-    /// How many.
+    /// Number of places.
     pub places: usize,
-    /// The access category that has the queue for itself; `None`: the interface has one queue for all packets.
+    /// The access category to which the queue belongs; `None`: the interface has one queue for all packets.
     pub category: Option<AccessCategory>,
 }
 
 impl QueueSpace {
-    /// So many places in the only queue of an interface.
+    /// This number of places in the only queue of an interface.
     pub const fn shared(places: usize) -> Self {
         Self { places, category: None }
     }
 }
 
-/// What a station's MAC has counted.
+/// Counters of a station's MAC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counters {
@@ -131,8 +131,8 @@ pub struct Counters {
 
 /// One station's medium access.
 ///
-/// Its parts are laid out in the order in which they stand here: what an event at a bystander looks at comes first, in two lines
-/// of the processor's cache, of which the second is the beginning of `access_function`. Among many stations each line is a miss.
+/// The fields are ordered for the cache: an event at a station that only overhears reads the first ones, in two lines of
+/// the processor's cache, of which the second begins with `access_function`. With many stations each line is a miss.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Dcf<P> {
@@ -144,7 +144,7 @@ pub struct Dcf<P> {
     transmits: bool,
     /// Whether `outputs` holds something.
     has_outputs: bool,
-    /// As in [`Config::rules`], where an event at a bystander looks.
+    /// As in [`Config::rules`], copied to where an event at a station that only overhears reads.
     rules: AccessRules,
     is_promiscuous: bool,
     /// Receptions that began and failed.
@@ -163,7 +163,7 @@ pub struct Dcf<P> {
     response: Option<Header>,
     /// The frame that the station has transmitted last. It is made where it stays: to copy it at once would cost more than to make it.
     on_air: Option<Header>,
-    /// In a box of its own, as those below: an event at a bystander touches none.
+    /// Boxed, as are the fields below: an event at a station that only overhears reads none of them.
     config: Box<Config>,
     random: Box<Stream>,
     rates: Box<Rates>,
@@ -187,8 +187,8 @@ const _: () = assert!(core::mem::offset_of!(Dcf<()>, access_function) == 64);
 enum State {
     /// Nothing under way: listening, or contending for the medium, under DCF.
     Contend,
-    /// The same under EDCA. It has a state of its own so that DCF, whose stations are in [`State::Contend`] at most events, need not
-    /// ask each time whether there are other categories.
+    /// The same under EDCA. It is a separate state so that DCF, whose stations are in [`State::Contend`] at most events,
+    /// does not check each time whether there are other categories.
     ContendAll,
     /// SIFS before [`Dcf::response`].
     Sifs(Instant),
@@ -240,12 +240,12 @@ impl<P: Payload> Dcf<P> {
         }
     }
 
-    /// From now on [`Output::Overheard`] tells of packets between other stations.
+    /// Makes [`Output::Overheard`] report packets between other stations from now on.
     pub fn set_promiscuous(&mut self) {
         self.is_promiscuous = true;
     }
 
-    /// Takes all packets for `receiver` out of the interface queue, the oldest first. What is in hand stays.
+    /// Takes all packets for `receiver` out of the interface queue, the oldest first. The frame in hand stays.
     #[must_use = "these packets are no longer in the queue"]
     pub fn purge(&mut self, receiver: StationId) -> Vec<P> {
         let others = self.others.iter_mut().map(|other| &mut other.queue);
@@ -254,7 +254,7 @@ impl<P: Payload> Dcf<P> {
         purged.map(|(_, payload)| payload).collect()
     }
 
-    /// From now on OFDM frames are protected so, and the physical layer is `phy`: its slot may be another.
+    /// Sets protection of OFDM frames and the physical layer `phy`, whose slot may differ, from now on.
     pub fn set_coexistence(&mut self, protection: Protection, phy: Phy, now: Instant) {
         self.config.protection = protection;
         if phy.parameters().slot == self.config.phy.parameters().slot {
@@ -311,8 +311,8 @@ impl<P: Payload> Dcf<P> {
         }
     }
 
-    /// Physical carrier sense turns busy. Returns whether [`Self::poll_timeout`] may have changed: among many stations it mostly
-    /// has not.
+    /// Physical carrier sense turns busy. Returns whether [`Self::poll_timeout`] may have changed; with many stations it
+    /// usually has not.
     pub fn handle_busy(&mut self, now: Instant) -> bool {
         if !matches!(self.state, State::Contend) {
             self.handle_busy_otherwise(now);
@@ -378,7 +378,8 @@ impl<P: Payload> Dcf<P> {
         }
     }
 
-    /// A frame at `rate`, which takes `airtime`, has begun and does no harm to the stronger one that is being received.
+    /// A frame at `rate`, which takes `airtime`, has begun and does not harm the stronger one that the station is
+    /// receiving.
     #[cold]
     pub fn handle_overcome(&mut self, rate: TxVector, airtime: Duration, now: Instant) {
         if self.rules == AccessRules::Ns2 {
@@ -387,8 +388,8 @@ impl<P: Payload> Dcf<P> {
         }
     }
 
-    /// The instant of [`Self::poll_timeout`] has come. `receiving`: the PHY has reported the start of a frame that has not
-    /// ended (PHY-RXSTART.indication). `busy`: physical carrier sense, own transmission apart.
+    /// The instant of [`Self::poll_timeout`] has come. `receiving`: the PHY has reported the start of a frame that has
+    /// not ended (PHY-RXSTART.indication). `busy`: physical carrier sense, without the station's own transmission.
     pub fn handle_timeout(&mut self, now: Instant, receiving: impl FnOnce() -> bool, busy: bool) {
         match core::mem::replace(&mut self.state, self.rest) {
             State::Contend => self.transmit_first(now),
@@ -421,7 +422,7 @@ impl<P: Payload> Dcf<P> {
         core::mem::take(&mut self.transmits).then_some(Output::Transmit(()))
     }
 
-    /// The frame that [`Self::poll_output`] has just told to transmit, and its packet, if it carries one.
+    /// The frame that [`Self::poll_output`] has just asked to transmit, and its packet, if it carries one.
     ///
     /// # Panics
     /// If the station has never transmitted.
@@ -432,19 +433,19 @@ impl<P: Payload> Dcf<P> {
         (frame, frame.payload.map(|()| &current.expect("data are those of the frame in hand").payload))
     }
 
-    /// Reads what a received frame is likely to need, so that a simulator can have the processor fetch it for all receivers at once. The
-    /// result has no meaning, but keeps the reads from being optimised away.
+    /// Reads what a received frame is likely to need, so that a simulator can have the processor fetch it for all
+    /// receivers at once. The result has no meaning; it only keeps the compiler from removing the reads.
     #[inline]
     pub fn prefetch(&self) -> u64 {
         self.errors ^ u64::from(self.access_function.backoff.contention_window()) ^ u64::from(self.outputs.is_empty())
     }
 
-    /// Whether [`Self::poll_output`] has something.
+    /// Whether [`Self::poll_output`] would return an output.
     pub fn has_output(&self) -> bool {
         self.transmits || self.has_outputs
     }
 
-    /// When [`Self::handle_timeout`] is to be called.
+    /// Time of the next call of [`Self::handle_timeout`].
     #[inline]
     pub fn poll_timeout(&self) -> Option<Instant> {
         match self.state {
@@ -481,7 +482,7 @@ impl<P: Payload> Dcf<P> {
         self.access_functions().flat_map(AccessFunction::held)
     }
 
-    /// What has been counted so far.
+    /// Counters so far.
     pub fn counters(&self) -> Counters {
         Counters { errors: self.errors, ..self.counters }
     }
@@ -491,7 +492,8 @@ impl<P: Payload> Dcf<P> {
         self.access_function.backoff.contention_window()
     }
 
-    /// The rate that rate control has chosen last, for whichever receiver; `None` where the rate is fixed, or before the first frame.
+    /// The last rate that rate control has chosen, for any receiver; `None` if the rate is fixed, or before the first
+    /// frame.
     pub fn chosen_rate(&self) -> Option<TxVector> {
         self.rates.chosen()
     }

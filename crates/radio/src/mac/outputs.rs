@@ -1,10 +1,10 @@
-//! What a station wants done and nobody has taken yet.
+//! Outputs of a station that wait to be taken out.
 
 use std::collections::VecDeque;
 
 use super::Output;
 
-/// A queue. Mostly it holds one item, which stands in the station itself and not in memory of its own.
+/// A queue. It usually holds one item, which is stored in the station itself without an allocation.
 #[derive(Clone, Debug)]
 pub(super) struct Outputs<P> {
     first: Option<Output<P>>,

@@ -1,4 +1,4 @@
-//! Which rate each frame is sent at, and how long its answer takes.
+//! Rates of frames, and durations of their answers.
 
 use std::sync::Arc;
 
@@ -164,8 +164,7 @@ pub(super) fn rts_rate(config: &Config, rate: TxVector, unanswered: u32) -> TxVe
     core::iter::successors(Some(first), lower).take(unanswered as usize + 1).last().unwrap_or(first)
 }
 
-/// The rate of data for a station that understands DSSS alone, of a sender whose own is `rate`: the highest that does not exceed
-/// that.
+/// The rate of data for a station that understands only DSSS: the highest one up to `rate`, the sender's own.
 pub fn dsss_rate(phy: &Phy, rate: TxVector) -> TxVector {
     let fits =
         |known: &TxVector| known.modulation_class() == ModulationClass::Dsss && known.data_rate() <= rate.data_rate();

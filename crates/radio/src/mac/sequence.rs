@@ -1,4 +1,4 @@
-//! Numbers of the frames that a station sends (IEEE 802.11-2020, 10.3.2.14.2).
+//! Sequence numbers of the frames that a station sends (IEEE 802.11-2020, 10.3.2.14.2).
 
 use super::edca::UserPriority;
 use crate::frame::StationId;

@@ -1,15 +1,15 @@
-//! Frames that are lost although they were received: errors on top of what reception decides.
+//! Loss of frames that were received: errors in addition to those of reception.
 
 use hopcast_protocols::random::Purpose;
 
 use crate::errors::{ErrorModel, PacketErrors, ReceivedFrame, happens};
 
-/// Why frames that could be received are lost all the same. All kinds of frame are: data, RTS, CTS and ACK.
+/// Causes of loss of frames that could be received: data, RTS, CTS and ACK alike.
 #[derive(Debug)]
 pub enum Losses {
     /// At a given rate.
     Packet(PacketErrors),
-    /// As likely as a model says.
+    /// With the probability that a model gives.
     Model {
         /// The model.
         model: Box<dyn ErrorModel>,
@@ -52,7 +52,7 @@ mod tests {
         }
     }
 
-    /// By number: which of so many frames of a length the station loses, asked about in this order.
+    /// By number: the lost ones of several frames of a length at a station, asked for in this order.
     fn lost(station: u32, octets: u32, keys: impl Iterator<Item = u64>) -> Vec<u64> {
         let mut losses = Losses::Model { model: Box::new(ByLength), seed: 1, purpose: Purpose::ChannelError };
         let frame = Header {

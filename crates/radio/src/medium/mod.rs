@@ -1,7 +1,7 @@
-//! The medium: who hears whom, what is on the air, and what each receiver makes of it.
+//! The medium: links between stations, frames on the air, and their reception at each receiver.
 //!
-//! A transmission is one object. Its edges travel along the links of its transmitter, which are sorted by delay, so that
-//! a driver can walk them in order without an event for each receiver. Where stations move, a transmission keeps the
+//! A transmission is a single object. Its edges travel along the links of its transmitter, which are sorted by delay, so
+//! that a driver can walk them in order without an event for each receiver. Where stations move, a transmission keeps the
 //! links that it had when it began.
 
 mod losses;
@@ -26,13 +26,14 @@ pub use variation::{Factors, Variation};
 /// A path from one station to another.
 #[derive(Clone, Copy, Debug)]
 pub struct Link {
-    /// Who hears.
+    /// The receiving station.
     pub receiver: StationId,
-    /// Time that the signal travels.
+    /// Propagation delay.
     pub delay: Duration,
     /// Received power.
     pub power: Power,
-    /// Frames of what modulation the receiver understands: none that leak from another channel, which only interfere.
+    /// Modulation classes of frames that the receiver understands: none if the link leaks from another channel, on which
+    /// frames only interfere.
     pub decodable: ModulationClasses,
 }
 
@@ -63,25 +64,25 @@ pub struct StartedTransmission {
     pub id: TransmissionId,
     /// Its number in this run.
     pub number: u64,
-    /// When its leading edge reaches its first receiver.
+    /// Time when its leading edge reaches its first receiver.
     pub leading: Instant,
-    /// When its trailing edge reaches its first receiver.
+    /// Time when its trailing edge reaches its first receiver.
     pub trailing: Instant,
 }
 
-/// What a trailing edge has come to.
+/// Progress of a trailing edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "an edge that has not come to all is to be followed again"]
 pub enum EdgeProgress {
-    /// All have it.
+    /// It has reached all receivers.
     Over,
-    /// The next receiver, at this instant.
+    /// Time when it reaches the next receiver.
     Later(Instant),
-    /// The walk was halted at this instant, at this receiver, which has been told.
+    /// The walk was halted at this time, at this receiver, which knows of the edge already.
     Halted(Instant, StationId),
 }
 
-/// All stations' receivers and what is on the air between them.
+/// All stations' receivers and the frames on the air between them.
 #[derive(Debug)]
 pub struct Medium<P> {
     paths: Paths,
@@ -99,13 +100,13 @@ pub struct Medium<P> {
 }
 
 impl<P> Medium<P> {
-    /// A silent medium. `links[i]` are the paths from station `i` to those that its signal reaches.
+    /// A silent medium. `links[i]` are the paths from station `i` to the stations that its signal reaches.
     pub fn new(links: Vec<Vec<Link>>, reception: Reception) -> Self {
         let stations = links.len();
         Self::of(Paths::fixed(links), reception, stations)
     }
 
-    /// A silent medium between so many stations, whose paths `geometry` tells at each instant.
+    /// A silent medium between this number of stations, whose paths `geometry` computes at each instant.
     pub fn moving(geometry: Box<dyn Geometry>, reception: Reception, stations: usize) -> Self {
         Self::of(Paths::moving(geometry), reception, stations)
     }
@@ -129,12 +130,13 @@ impl<P> Medium<P> {
         self.variation = Some(variation);
     }
 
-    /// Loses frames that were received.
+    /// Adds losses of frames that were received.
     pub fn set_losses(&mut self, losses: Losses) {
         self.losses = Some(losses);
     }
 
-    /// Puts a frame with its packet on the air. Its transmitter loses what it was receiving. `None`: nobody hears it.
+    /// Puts a frame with its packet on the air. Its transmitter loses what it was receiving. `None`: its signal reaches
+    /// no station.
     #[must_use = "the edges of the transmission are to be followed"]
     pub fn transmit(&mut self, frame: &Header, packet: Option<&P>, now: Instant) -> Option<StartedTransmission>
     where
@@ -175,7 +177,7 @@ impl<P> Medium<P> {
         Some(StartedTransmission { id, number, leading, trailing })
     }
 
-    /// Whether a transmission that has just begun gets to `station`.
+    /// Whether a transmission that has just begun reaches `station`.
     pub fn reaches(&self, id: TransmissionId, station: StationId) -> bool {
         let Transmission { first_link, end_link, .. } = *self.transmission(id);
         self.paths.links[first_link as usize..end_link as usize].iter().any(|link| link.receiver == station)
@@ -187,7 +189,7 @@ impl<P> Medium<P> {
         self.receivers.is_busy(station)
     }
 
-    /// What is on the air under this index.
+    /// The transmission on the air with this index.
     ///
     /// # Panics
     /// If the transmission has ended.
@@ -195,7 +197,7 @@ impl<P> Medium<P> {
         self.transmissions[id.index()].as_ref().expect("edges exist only for what is on the air")
     }
 
-    /// Whether a transmission carries a packet for all, and its trailing edge has reached nobody yet.
+    /// Whether a transmission carries a broadcast, and its trailing edge has not reached any station yet.
     #[inline]
     pub fn is_broadcast(&self, id: TransmissionId) -> bool {
         let Transmission { frame, first_link, trailing, .. } = self.transmission(id);
@@ -209,20 +211,21 @@ impl<P> Medium<P> {
         links.iter().map(|link| link.receiver).filter(move |&station| self.receivers.is_receiving(station, id))
     }
 
-    /// The trailing edge of a transmission, where it has come to.
+    /// The current position of a transmission's trailing edge.
     pub fn trailing(&self, id: TransmissionId) -> TrailingEdge {
         let Transmission { frame, start, number, end_link, trailing, .. } = self.transmission(id);
         TrailingEdge { next: *trailing, end: *end_link, leaves: *start + frame.airtime, number: *number }
     }
 
-    /// A trailing edge is left where it is, to be followed later.
+    /// Leaves a trailing edge where it is, to be followed later.
     pub fn suspend(&mut self, id: TransmissionId, trailing: TrailingEdge) {
         let transmission = self.transmissions[id.index()].as_mut().expect("edges exist only for what is on the air");
         transmission.trailing = trailing.next;
     }
 
-    /// Follows a leading edge to all that it reaches before `bound`. `on_arrival` hears of each: where, when, and what that
-    /// station's MAC is to be told. Returns when the edge reaches the next one, if there is one.
+    /// Follows a leading edge to all receivers that it reaches before `bound`. It calls `on_arrival` for each with the
+    /// station, the time, and the event for its MAC. Returns the time when the edge reaches the next receiver, if there
+    /// is one.
     #[inline]
     #[must_use = "the edge is to be followed again from then on"]
     pub fn follow_leading(
@@ -299,9 +302,10 @@ impl<P> Medium<P> {
         None
     }
 
-    /// Follows a trailing edge to all that it reaches before `bound`. `on_end` hears of each: what has ended, the link with the
-    /// power that the frame had for it, when, what became of the frame there, and whether that station's physical carrier sense
-    /// turns idle. It returns the instant before which the walk may go on, or `None` to halt it.
+    /// Follows a trailing edge to all receivers that it reaches before `bound`. It calls `on_end` for each with the
+    /// transmission, the link with the power that the frame had there, the time, the outcome, and whether that station's
+    /// physical carrier sense turns idle. `on_end` returns the instant up to which the walk may continue, or `None` to
+    /// halt it.
     #[inline]
     pub fn follow_trailing(
         &mut self,
@@ -365,7 +369,7 @@ impl<P> Medium<P> {
         self.transmissions.iter().flatten()
     }
 
-    /// Sums over all receivers so far.
+    /// Totals over all receivers so far.
     pub fn totals(&self) -> &Totals {
         &self.totals
     }

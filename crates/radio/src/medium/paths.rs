@@ -1,4 +1,4 @@
-//! Which links a transmission travels along.
+//! Links that transmissions travel along.
 
 use core::fmt;
 
@@ -7,10 +7,10 @@ use hopcast_protocols::time::Instant;
 use super::Link;
 use crate::frame::StationId;
 
-/// Who hears whom where stations move.
+/// Links between moving stations.
 pub trait Geometry: fmt::Debug + Send {
-    /// Puts into `links`, which is empty, the paths from `transmitter` as they are `now`, sorted by delay, then receiver.
-    /// `now` never goes back.
+    /// Fills `links`, which is empty, with the paths from `transmitter` as they are `now`, sorted by delay, then
+    /// receiver. `now` never goes back.
     fn links(&mut self, transmitter: StationId, now: Instant, links: &mut Vec<Link>);
 }
 
@@ -36,7 +36,7 @@ struct Moving {
     geometry: Box<dyn Geometry>,
     /// Of the transmission that begins.
     fresh: Vec<Link>,
-    /// By the logarithm of their length: stretches that nobody uses.
+    /// Unused ranges, by the logarithm of their length.
     free: [Vec<u32>; 32],
 }
 
@@ -97,7 +97,7 @@ impl Moving {
     }
 }
 
-/// The logarithm of the length of a stretch for so many links, which are at least one.
+/// The logarithm of the length of a range for this number of links, which is at least one.
 fn class(links: u32) -> usize {
     links.next_power_of_two().trailing_zeros() as usize
 }

@@ -1,4 +1,4 @@
-//! What receivers make of frames that overlap, by hand and against the definition.
+//! Tests of reception of overlapping frames, by hand and against the definition.
 //!
 //! Powers are small numbers: a frame is decoded from 100 on, sensed from 10 on, and must be ten times stronger than what
 //! overlaps it. Its header takes 192 µs (802.11 at 1 Mb/s). Times in microseconds.
@@ -69,7 +69,7 @@ fn reception(rules: Rules) -> Threshold {
     }
 }
 
-/// A broadcast that takes so many microseconds.
+/// A broadcast of this duration in microseconds.
 fn frame(from: u32, length: u64) -> Header {
     Header {
         kind: FrameKind::Data,
@@ -112,7 +112,7 @@ impl Air {
         }
     }
 
-    /// Station 0 hears the others with these powers; nobody else hears anything.
+    /// Station 0 hears the others with these powers; no other station hears anything.
     fn heard_by_first(rules: Rules, powers: &[u64]) -> Self {
         Self::heard_by_first_under(reception(rules), powers)
     }
@@ -456,7 +456,7 @@ fn pairwise_a_frame_that_overlaps_an_own_one_is_lost() {
     }
 }
 
-/// ns-2: whoever comes first is received, or nobody.
+/// ns-2: a receiver receives the first frame, or none.
 ///
 /// ```text
 ///    50  ▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄        too weak to decode

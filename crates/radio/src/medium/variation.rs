@@ -1,4 +1,4 @@
-//! Powers that vary from frame to frame.
+//! Variation of power from frame to frame.
 
 use hopcast_protocols::time::Instant;
 
@@ -6,24 +6,24 @@ use crate::fading::Fading;
 use crate::frame::StationId;
 use crate::propagation::{FrameShadowing, ShadowedFrame};
 
-/// What multiplies the power of a link for one frame; all that is there.
+/// Factors on the power of a link for one frame.
 #[derive(Clone, Debug, Default)]
 pub struct Variation {
-    /// Obstacles that are drawn again for each frame and receiver.
+    /// Shadowing, drawn again for each frame and receiver.
     pub shadowing: Option<FrameShadowing>,
-    /// Many paths at once.
+    /// Fading over many paths.
     pub fading: Option<Fading>,
 }
 
 impl Variation {
-    /// The factors of the transmission that `key` names.
+    /// The factors of the transmission that `key` identifies.
     pub fn of(&self, key: u64, transmitter: StationId) -> Factors {
         let shadowing = self.shadowing.map(|shadowing| shadowing.of(key));
         Factors { key, transmitter, shadowing, fading: self.fading }
     }
 }
 
-/// What multiplies the powers of one transmission.
+/// Factors on the powers of one transmission.
 #[derive(Clone, Copy, Debug)]
 pub struct Factors {
     key: u64,
@@ -33,7 +33,7 @@ pub struct Factors {
 }
 
 impl Factors {
-    /// The factor at a receiver, where it arrives `now`.
+    /// The factor at a receiver, where the signal arrives `now`.
     #[inline]
     pub fn at(&self, receiver: StationId, now: Instant) -> f64 {
         let shadowing = self.shadowing.map_or(1.0, |shadowing| shadowing.gain(receiver.0));

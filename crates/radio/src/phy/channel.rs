@@ -59,7 +59,7 @@ impl Channels {
         self.described
     }
 
-    /// From one channel to the next that does not overlap it, in hertz.
+    /// Distance to the next channel that does not overlap it, in hertz.
     pub fn spacing(&self) -> f64 {
         self.spacing
     }

@@ -1,4 +1,4 @@
-//! What a clause of the standard says of its physical layer.
+//! A physical layer, as a clause of the standard describes it.
 
 use core::fmt;
 
@@ -8,8 +8,8 @@ use super::{Channels, DataRate, Encoding, ModulationClass, TxVector};
 
 /// A physical layer, as a clause of IEEE 802.11-2020 describes it, or as what is known of one that no clause describes.
 ///
-/// It answers two kinds of question: how stations that have it behave, and what a frame that is formed by it looks like.
-/// A vector given to it is one of its own format.
+/// It answers two kinds of questions: the timing of its stations, and the format of its frames. Vectors given to it have
+/// its own format.
 pub(super) trait Clause: fmt::Debug + Sync {
     /// Its name in scenarios.
     fn name(&self) -> &'static str;
@@ -80,7 +80,7 @@ pub(super) trait Clause: fmt::Debug + Sync {
     }
 }
 
-/// What the medium access control needs to know of a physical layer (6.5.4, PLME-CHARACTERISTICS).
+/// Parameters of a physical layer that medium access needs (6.5.4, PLME-CHARACTERISTICS).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PhyParameters {
     /// aSlotTime.
@@ -91,12 +91,12 @@ pub struct PhyParameters {
     pub cw_min: u32,
     /// aCWmax.
     pub cw_max: u32,
-    /// aRxTxTurnaroundTime, the upper bound that 802.11-2012 gives (its clauses 16 to 19; later editions leave it to
-    /// the implementation): for so long before it sends, a station is deaf.
+    /// aRxTxTurnaroundTime, the upper bound of 802.11-2012 (its clauses 16 to 19; later editions leave it to the
+    /// implementation): for this time before it sends, a station can't hear.
     pub rx_tx_turnaround: Duration,
 }
 
-/// What of a frame does not depend on its length: its parts, and how a receiver fares with them.
+/// Properties of a frame that do not depend on its length: its parts, and their reception.
 ///
 /// ```text
 ///    preamble and header                  PSDU
@@ -105,14 +105,14 @@ pub struct PhyParameters {
 ///              last part
 /// ```
 ///
-/// What is decided apart is the last part of the header, and the PSDU.
+/// A receiver decides separately on the last part of the header, and on the PSDU.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Framing {
-    /// Data bits over time, of the PSDU.
+    /// Data rate of the PSDU.
     pub data_rate: DataRate,
     /// Its modulation class.
     pub modulation_class: ModulationClass,
-    /// Whether networks answer with such frames by default: it is in the basic set.
+    /// Whether its rate is in the basic set, so that networks answer at it by default.
     pub is_basic: bool,
     /// Preamble and header; in each case aRxPHYStartDelay (Tables 15-5, 16-4, 17-21, 18-5).
     pub header_duration: Duration,
@@ -120,7 +120,7 @@ pub struct Framing {
     pub header_bits: u32,
     /// The last part of the header, which names rate and length.
     pub header: Section,
-    /// How the PSDU is put on the air.
+    /// Encoding of the PSDU.
     pub encoding: Encoding,
     /// Bits of the PSDU besides its bytes.
     pub service_and_tail_bits: u32,
@@ -128,20 +128,19 @@ pub struct Framing {
     pub signal_extension: Duration,
     /// aCCATime for its preamble.
     pub cca_time: Duration,
-    /// Hertz over which noise counts, such that another signal of the same kind counts like noise of its power.
+    /// Bandwidth of noise in hertz, such that another signal of the same kind has the effect of noise of equal power.
     pub noise_bandwidth: f64,
-    /// The level in dBm at which a receiver must still decode most frames: the standard's minimum, which real receivers
-    /// surpass.
+    /// Minimum level in dBm at which the standard requires a receiver to decode most frames; real receivers do better.
     pub minimum_sensitivity: f64,
 }
 
-/// A part of a frame with bits that are put on the air alike.
+/// A part of a frame whose bits have the same encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// How they are put on the air.
+    /// Their encoding.
     pub encoding: Encoding,
-    /// How many they are.
+    /// Number of bits.
     pub bits: u32,
-    /// How long they last.
+    /// Duration.
     pub duration: Duration,
 }

@@ -1,9 +1,9 @@
-//! A rate as a quantity.
+//! A data rate as a quantity.
 
 use core::fmt;
 
-/// A rate of the physical layer in kb/s: for files and for reading. What a frame is made of says its
-/// [`TxVector`](super::TxVector); several of them may have one rate.
+/// A data rate of the physical layer in kb/s, for files and for people. The [`TxVector`](super::TxVector) of a frame has
+/// the details; several vectors can have the same rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DataRate(u32);
 

@@ -1,6 +1,6 @@
-//! How the bits of a frame are put on the air: modulation and code, whatever noise does to them.
+//! Encoding of a frame's bits: modulation and code, independent of noise.
 
-/// How bits are put on the air.
+/// Encoding of bits on the air.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Encoding {
@@ -21,7 +21,7 @@ pub enum Encoding {
     },
 }
 
-/// Points of a subcarrier (17.3.5.8).
+/// Constellation of a subcarrier (17.3.5.8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Constellation {
@@ -35,11 +35,11 @@ pub enum Constellation {
     Qam64,
 }
 
-/// Data bits over coded bits (17.3.5.7).
+/// Code rate: data bits over coded bits (17.3.5.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CodeRate {
-    /// 1/2, the code itself.
+    /// 1/2, the code without puncturing.
     Half,
     /// 2/3, punctured.
     TwoThirds,
@@ -47,13 +47,13 @@ pub enum CodeRate {
     ThreeQuarters,
 }
 
-/// A Reed–Solomon code over bytes: n = 255, of which k carry data, and t = (n − k)/2 wrong bytes are put right wherever
-/// they are (I. S. Reed and G. Solomon, "Polynomial codes over certain finite fields", J. SIAM 8(2), 1960).
+/// A Reed–Solomon code over bytes: n = 255, of which k carry data, which corrects t = (n − k)/2 wrong bytes at any
+/// position (I. S. Reed and G. Solomon, "Polynomial codes over certain finite fields", J. SIAM 8(2), 1960).
 ///
 /// A frame is cut into blocks of k bytes, each of which gets n − k bytes of parity; the last block is shortened: its
-/// missing data are zeros that are not sent, and it corrects as many errors as the others. A block with more than t wrong
-/// bytes is lost, and the frame with it (that such a block is decoded into a wrong word happens once in t! times, and the
-/// frame's check sequence notices it). Bits err independently of each other, within a piece of the frame with one rate.
+/// missing data are zeros that are not sent, and it corrects the same number of errors. A block with more than t wrong
+/// bytes is lost, and the frame with it (decoding into a wrong word happens about once in t! times, and the frame's check
+/// sequence notices it). Bits err independently of each other, within a piece of the frame with one rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReedSolomon {
     data: u32,
@@ -81,7 +81,7 @@ impl ReedSolomon {
         (BLOCK - self.data) / 2
     }
 
-    /// Bytes on the air for so many bytes of data.
+    /// Bytes on the air for this many bytes of data.
     pub(crate) fn coded_octets(self, octets: u32) -> u32 {
         octets.saturating_add(octets.div_ceil(self.data).saturating_mul(BLOCK - self.data))
     }

@@ -1,4 +1,4 @@
-//! HR/DSSS: 5.5 and 11 Mb/s by CCK beside the rates of DSSS, and a short preamble. IEEE 802.11-2020, clause 16.
+//! HR/DSSS: 5.5 and 11 Mb/s by CCK in addition to the rates of DSSS, and a short preamble. IEEE 802.11-2020, clause 16.
 
 use hopcast_protocols::time::Duration;
 
@@ -21,8 +21,8 @@ pub(super) const LONG: [TxVector; 4] = [dsss::MBPS_1, dsss::MBPS_2, MBPS_5_5, MB
 pub(super) const SHORT: [TxVector; 4] =
     [dsss::MBPS_1, MBPS_2, MBPS_5_5.with_short_preamble(), MBPS_11.with_short_preamble()];
 
-/// Data rates, encodings (16.3.6), and minimum sensitivity in dBm (16.3.8.2: an FER of 8 % with 1024 bytes, stated for
-/// 11 Mb/s and taken for 5.5 Mb/s too).
+/// Data rates, encodings (16.3.6), and minimum sensitivity in dBm (16.3.8.2: an FER of 8 % with 1024 bytes, stated for 11
+/// Mb/s and used for 5.5 Mb/s too).
 const MODES: [(u32, Encoding, f64); 3] =
     [(2_000, Encoding::Dqpsk, -80.0), (5_500, Encoding::Cck4, -76.0), (11_000, Encoding::Cck8, -76.0)];
 

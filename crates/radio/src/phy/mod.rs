@@ -1,8 +1,8 @@
-//! The 802.11 physical layers, by clause of IEEE 802.11-2020, and two kin that no clause describes.
+//! The 802.11 physical layers, by clause of IEEE 802.11-2020, and two related ones that no clause describes.
 //!
-//! A frame carries a [`TxVector`], which says all of how it is put on the air; a [`Phy`] is what a station is set up with. Either
-//! asks the clause that it belongs to, one file each behind one trait. To add a clause takes its file, its module here, and
-//! a variant of [`Standard`].
+//! A frame carries a [`TxVector`] with all its transmission parameters; a [`Phy`] is the configuration of a station. Both
+//! use the clause that they belong to, one file each behind one trait. To add a clause, add its file, its module here,
+//! and a variant of [`Standard`].
 
 mod channel;
 mod clause;
@@ -28,7 +28,7 @@ pub use encoding::{CodeRate, Constellation, Encoding, ReedSolomon};
 pub use station::Phy;
 pub use tx_vector::{ChannelWidth, Coding, GuardInterval, TxVector};
 
-/// A physical layer of IEEE 802.11, or one near it: what the stations of a network have, and what forms a frame.
+/// A physical layer of IEEE 802.11, or one similar to it, for the stations of a network and for their frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Standard {
@@ -47,7 +47,7 @@ pub enum Standard {
 }
 
 impl Standard {
-    /// All of them, in the order of their variants.
+    /// All physical layers, in the order of their variants.
     pub const ALL: &[Self] = &[Self::Dsss, Self::HrDsss, Self::Ofdm, Self::Erp, Self::OfdmTurbo, Self::Wavelan];
 
     /// What describes it.
@@ -68,7 +68,7 @@ impl Standard {
         Self::ALL[place]
     }
 
-    /// The one of this name in scenarios.
+    /// The physical layer of this name in scenarios.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|standard| standard.name() == name)
     }
@@ -78,7 +78,7 @@ impl Standard {
         self.clause().name()
     }
 
-    /// What it is, in a sentence.
+    /// Summary in a sentence.
     pub fn summary(self) -> &'static str {
         self.clause().summary()
     }
@@ -88,7 +88,7 @@ impl Standard {
         self.clause().acknowledges()
     }
 
-    /// Whether any of its frames may have a short preamble.
+    /// Whether some of its frames can have a short preamble.
     pub fn has_short_preamble(self) -> bool {
         self.clause().has_short_preamble()
     }
@@ -98,13 +98,13 @@ impl Standard {
         self.clause().channels()
     }
 
-    /// The channel of a network that names none.
+    /// Default channel of a network.
     pub fn default_channel(self) -> Channel {
         self.channels().default_channel()
     }
 
-    /// The physical layer of a network that sends its data at the highest rate; see [`Phy::for_data_rate`]. A short
-    /// preamble is used where the standard has one (802.11b, 802.11g), for frames at 2 Mb/s and more.
+    /// The physical layer of a network that sends its data at the highest rate; see [`Phy::for_data_rate`]. With a short
+    /// preamble, frames at 2 Mb/s and more use it if the standard has one (802.11b, 802.11g).
     pub fn phy(self, short_preamble: bool) -> Phy {
         Phy::new(self, short_preamble)
     }
@@ -116,8 +116,8 @@ impl fmt::Display for Standard {
     }
 }
 
-/// A modulation class (IEEE 802.11-2020, 10.6): what decides who understands a frame. A station understands the classes before
-/// its own, too.
+/// A modulation class (IEEE 802.11-2020, 10.6), which determines the stations that understand a frame. A station also
+/// understands the classes before its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ModulationClass {
     /// DSSS and HR/DSSS: 1, 2, 5.5 and 11 Mb/s.
@@ -133,7 +133,7 @@ pub struct ModulationClasses(u8);
 impl ModulationClasses {
     /// None.
     pub const NONE: Self = Self(0);
-    /// DSSS and HR/DSSS alone: those of a station of 802.11b in an 802.11g network.
+    /// Only DSSS and HR/DSSS: those of a station of 802.11b in an 802.11g network.
     pub const DSSS: Self = Self::up_to(ModulationClass::Dsss);
     /// All.
     pub const ALL: Self = Self(u8::MAX);
@@ -143,7 +143,7 @@ impl ModulationClasses {
         Self((2 << class as u8) - 1)
     }
 
-    /// Whether this is one of them.
+    /// Whether this class is one of them.
     #[inline]
     pub const fn has(self, class: ModulationClass) -> bool {
         self.0 & 1 << class as u8 != 0

@@ -5,7 +5,7 @@ use hopcast_protocols::time::Duration;
 use super::clause::{Clause, PhyParameters};
 use super::{DataRate, ModulationClass, ReedSolomon, Standard, TxVector};
 
-/// The physical layer of a station: its spaces and windows, and the vectors of its frames.
+/// The physical layer of a station: its interframe spaces and contention windows, and the vectors of its frames.
 ///
 /// Vectors given to it must be among [`Self::vectors`] (checked in debug builds).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,21 +22,21 @@ impl Phy {
         Self { standard, short_preamble, parameters: standard.clause().parameters(), code: None }
     }
 
-    /// The same with the PSDU of every frame coded: it lasts longer.
+    /// The same with coding of the PSDU of every frame, which makes it longer.
     #[must_use]
     pub const fn with_code(self, code: Option<ReedSolomon>) -> Self {
         Self { code, ..self }
     }
 
-    /// The same for a network that sends its data so: an 802.11g network that keeps to the rates of 802.11b also keeps its
-    /// long slot and CWmin of 31 (18.5.4). Nothing else differs.
+    /// The same for a network that sends its data at this rate: an 802.11g network that uses only the rates of 802.11b
+    /// also keeps its long slot and CWmin of 31 (18.5.4). Nothing else differs.
     #[must_use]
     pub fn for_data_rate(self, data_rate: TxVector) -> Self {
         Self { parameters: self.clause().parameters_for(data_rate), ..self }
     }
 
-    /// The same where a station that is not an ERP one (802.11b) belongs to the network: with the long slot (18.5.4). CWmin
-    /// stays, as it is that of a station's own rates.
+    /// The same with the long slot, for a network to which a station belongs that is not an ERP one (802.11b) (18.5.4).
+    /// CWmin stays, as it depends on a station's own rates.
     #[must_use]
     pub fn with_long_slot(self) -> Self {
         let slot = self.clause().long_slot();
@@ -58,12 +58,12 @@ impl Phy {
         self.clause().vectors(self.short_preamble)
     }
 
-    /// That of the highest rate.
+    /// The vector of the highest rate.
     pub fn fastest(&self) -> TxVector {
         *self.vectors().last().expect("every standard has rates")
     }
 
-    /// That of a rate that a file names; `None`: the standard has no such rate.
+    /// The vector of a rate from a file; `None`: the standard has no such rate.
     pub fn vector(&self, rate: DataRate) -> Option<TxVector> {
         self.vectors().iter().copied().find(|vector| vector.data_rate() == rate)
     }
@@ -73,9 +73,9 @@ impl Phy {
         self.vectors().iter().any(|vector| vector.modulation_class() != self.fastest().modulation_class())
     }
 
-    /// How control responses to data at `to` are sent: at the highest rate of the basic set that is of the same modulation class
-    /// and not above it (10.6.6.5). The basic set is 1 and 2 Mb/s for DSSS and CCK, and 6, 12 and 24 Mb/s for OFDM, twice that
-    /// in turbo mode.
+    /// The rate of control responses to data at `to`: the highest rate of the basic set that is of the same modulation
+    /// class and not above it (10.6.6.5). The basic set is 1 and 2 Mb/s for DSSS and CCK, and 6, 12 and 24 Mb/s for OFDM,
+    /// twice that in turbo mode.
     pub fn default_basic_rate(&self, to: TxVector) -> TxVector {
         let rate = to.data_rate();
         let basic = self.basic_set(to.modulation_class());
@@ -92,10 +92,10 @@ impl Phy {
         self.parameters.sifs + self.parameters.slot * 2
     }
 
-    /// EIFS − DIFS = SIFS + the time of an ACK at the lowest mandatory rate (10.3.2.3.7), where that ACK has the modulation
-    /// of the frame that was not understood, `failed`: 1 Mb/s after DSSS, 6 Mb/s after OFDM. In 802.11g this is the
-    /// value of dot11DynamicEIFSActivated; elsewhere the two are one. DCF adds DIFS to it, EDCA the AIFS of an access
-    /// category. Zero where nobody answers.
+    /// EIFS − DIFS = SIFS + the time of an ACK at the lowest mandatory rate (10.3.2.3.7), where that ACK has the
+    /// modulation of the frame that was not understood, `failed`: 1 Mb/s after DSSS, 6 Mb/s after OFDM. In 802.11g this
+    /// is the value of dot11DynamicEIFSActivated; elsewhere the two are one. DCF adds DIFS to it, EDCA the AIFS of an
+    /// access category. Zero if stations do not answer.
     pub fn eifs_without_difs(&self, failed: TxVector) -> Duration {
         if !self.standard.acknowledges() {
             return Duration::ZERO;
@@ -110,13 +110,13 @@ impl Phy {
         vector.airtime(self.code.map_or(octets, |code| code.coded_octets(octets)))
     }
 
-    /// AckTimeout interval for an ACK sent so, from the end of the data frame: SIFS + slot + aRxPHYStartDelay (10.3.2.11).
-    /// Without PHY-RXSTART.indication by then the attempt has failed.
+    /// AckTimeout interval for an ACK with this vector, from the end of the data frame: SIFS + slot + aRxPHYStartDelay
+    /// (10.3.2.11). Without PHY-RXSTART.indication by then the attempt has failed.
     pub fn ack_timeout(&self, response: TxVector) -> Duration {
         self.parameters.sifs + self.parameters.slot + response.header_duration()
     }
 
-    /// CTSTimeout interval for a CTS sent so, from the end of the RTS: the same sum (10.3.2.9).
+    /// CTSTimeout interval for a CTS with this vector, from the end of the RTS: the same sum (10.3.2.9).
     pub fn cts_timeout(&self, response: TxVector) -> Duration {
         self.ack_timeout(response)
     }

@@ -1,10 +1,10 @@
 //! Atheros' turbo mode of 802.11a: OFDM as in clause 17 with the clock doubled, 12 to 108 Mb/s in a channel of 40 MHz.
 //!
-//! A symbol, the training and SIGNAL take half of their times; their bits are those of clause 17 at half the rate. No standard
-//! describes the mode. Interframe spaces are those of the drivers: 6 µs a slot (ath5k, `AR5K_INIT_SLOT_TIME_TURBO`) and 8 µs of
-//! SIFS (Atheros' HAL as in FreeBSD, `TURBO_SIFS_TIME`; OpenBSD's `ar5xxx.h` has the same). The HAL reckons airtimes with symbols
-//! in pairs, 4 µs, after a preamble of 14 µs, which is neither half of 20 µs nor whole symbols of 2 µs more; here what is on the
-//! air counts.
+//! A symbol, the training and SIGNAL take half of their times; their bits are those of clause 17 at half the rate. No
+//! standard describes the mode. Interframe spaces are those of the drivers: 6 µs a slot (ath5k,
+//! `AR5K_INIT_SLOT_TIME_TURBO`) and 8 µs of SIFS (Atheros' HAL as in FreeBSD, `TURBO_SIFS_TIME`; OpenBSD's `ar5xxx.h` has
+//! the same). The HAL computes airtimes with symbols in pairs, 4 µs, after a preamble of 14 µs, which is neither half of
+//! 20 µs nor whole symbols of 2 µs more; hopcast uses the time on the air.
 
 use hopcast_protocols::time::Duration;
 

@@ -1,4 +1,4 @@
-//! How a frame is put on the air, in four bytes.
+//! Transmission parameters of a frame, in four bytes.
 
 use core::fmt;
 
@@ -6,7 +6,7 @@ use hopcast_protocols::time::Duration;
 
 use super::{Clause, DataRate, Framing, ModulationClass, Standard};
 
-/// What a PHY is told of a frame besides its bytes: TXVECTOR (IEEE 802.11-2020, 17.2.2, 19.2.2, 21.2.2).
+/// Parameters of a frame for the PHY, besides its bytes: TXVECTOR (IEEE 802.11-2020, 17.2.2, 19.2.2, 21.2.2).
 ///
 /// Two vectors are equal if their frames look alike on the air. A 54 Mb/s frame of OFDM and one of another format at
 /// the same rate are not.
@@ -22,8 +22,8 @@ impl TxVector {
     const CODING: Field = Field { shift: 21, bits: 1 };
     const SHORT_PREAMBLE: Field = Field { shift: 22, bits: 1 };
 
-    /// One spatial stream in 20 MHz, with a guard interval of 0.8 µs, convolutional coding, and the long preamble. `mcs` is
-    /// the place of a modulation and coding scheme among those of the format.
+    /// One spatial stream in 20 MHz, with a guard interval of 0.8 µs, convolutional coding, and the long preamble. `mcs`
+    /// is the index of a modulation and coding scheme of the format.
     pub const fn new(format: Standard, mcs: u8) -> Self {
         Self(0)
             .with(Self::FORMAT, format as u32)
@@ -62,13 +62,13 @@ impl TxVector {
         self.with(Self::SHORT_PREAMBLE, 1)
     }
 
-    /// By which physical layer the frame is formed (FORMAT, NON_HT_MODULATION): of the frames of an 802.11g network, those at
-    /// 11 Mb/s by that of 802.11b.
+    /// Physical layer of the frame's format (FORMAT, NON_HT_MODULATION): of the frames of an 802.11g network, those at 11
+    /// Mb/s have that of 802.11b.
     pub const fn format(self) -> Standard {
         Standard::at(self.get(Self::FORMAT) as usize)
     }
 
-    /// The place of the modulation and coding scheme among those of the format (MCS, DATARATE).
+    /// Index of the modulation and coding scheme of the format (MCS, DATARATE).
     pub const fn mcs(self) -> u8 {
         self.get(Self::MCS) as u8
     }
@@ -98,7 +98,7 @@ impl TxVector {
         self.get(Self::SHORT_PREAMBLE) != 0
     }
 
-    /// Data bits over time.
+    /// Data rate.
     pub fn data_rate(self) -> DataRate {
         self.clause().data_rate(self)
     }
@@ -109,12 +109,12 @@ impl TxVector {
         self.clause().modulation_class(self)
     }
 
-    /// What of the frame does not depend on its length.
+    /// Properties of the frame that do not depend on its length.
     pub fn framing(self) -> Framing {
         self.clause().framing(self)
     }
 
-    /// Preamble and header: PHY-RXSTART.indication follows them.
+    /// Duration of preamble and header: PHY-RXSTART.indication follows them.
     #[inline]
     pub fn header_duration(self) -> Duration {
         self.clause().header_duration(self)

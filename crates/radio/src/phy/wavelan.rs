@@ -1,9 +1,10 @@
 //! WaveLAN as it was before 802.11: 2 Mb/s by DQPSK, carrier sense with a random wait, and no answer of any kind.
 //!
-//! What is known of it is measured (Desilva and Das, "Experimental evaluation of a wireless ad hoc network", Table 1, ISA card):
-//! 6.33 ms for a packet of 1500 bytes and 0.571 ms for one of 68, or 2 Mb/s and 0.30 ms a frame for everything besides the
-//! packet. Its slot and spaces are not published, and its drivers disagree: Linux set the Ethernet controller (Intel 82586) to
-//! a slot of 12 bit times in one version and to 512 in another. Those of its successor, 802.11 DSSS, are taken instead.
+//! The known facts about it are measurements (Desilva and Das, "Experimental evaluation of a wireless ad hoc network",
+//! Table 1, ISA card): 6.33 ms for a packet of 1500 bytes and 0.571 ms for one of 68, or 2 Mb/s and 0.30 ms a frame for
+//! everything besides the packet. Its slot and spaces are not published, and its drivers disagree: Linux set the Ethernet
+//! controller (Intel 82586) to a slot of 12 bit times in one version and to 512 in another. So hopcast uses those of its
+//! successor, 802.11 DSSS.
 
 use hopcast_protocols::time::Duration;
 
@@ -34,7 +35,7 @@ impl Clause for Wavelan {
         &[MBPS_2]
     }
 
-    /// Table 15-5, DSSS PHY characteristics: those of 802.11, for want of its own.
+    /// Table 15-5, DSSS PHY characteristics: those of 802.11, since its own are not published.
     fn parameters(&self) -> PhyParameters {
         dsss::PARAMETERS
     }

@@ -1,4 +1,4 @@
-//! A power of the distance.
+//! Path loss by a power of the distance.
 
 use super::free_space::FreeSpace;
 use super::{Position, Propagation};
@@ -8,7 +8,7 @@ use super::{Position, Propagation};
 /// T. S. Rappaport, "Wireless Communications", 2nd edition, equation 4.68, without its random term, which is
 /// [`super::LinkShadowing`] or [`super::FrameShadowing`]. The exponent n is that of an environment: 2 is free space, 2.7
 /// to 3.5 a city, 1.6 to 1.8 inside buildings in line of sight (his table 4.2). Valid beyond the reference distance,
-/// within which the antennas are taken to be in free space.
+/// within which the model assumes free space.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LogDistance {
     free_space: FreeSpace,

@@ -1,4 +1,4 @@
-//! How a signal weakens on its way, and how long it takes.
+//! Path loss and propagation delay.
 
 mod free_space;
 mod log_distance;
@@ -25,28 +25,28 @@ pub const SPEED_OF_LIGHT: f64 = 299_792_458.0;
 
 /// A model of path loss, the same in both directions and at all times.
 ///
-/// A gain never exceeds 1: where a far-field formula breaks down, close to the antenna, the power received is capped at
-/// the power sent. So two nodes at one place are a case like any other.
+/// A gain never exceeds 1: where a far-field formula breaks down, close to the antenna, received power is limited to the
+/// sent power. So two nodes at one position are no special case.
 pub trait Propagation: fmt::Debug + Send {
-    /// Power received over power sent, from 0 to 1, between the antennas of nodes at `from` and `to`.
+    /// Received power divided by sent power, from 0 to 1, between the antennas of nodes at `from` and `to`.
     fn gain(&self, from: Position, to: Position) -> f64;
 
-    /// The distance in metres up to which the gain is at least `gain`, between nodes on the ground (z = 0): infinite
-    /// for zero, and 0 above 1. Where the gain ripples: a distance beyond which it is below `gain` for good.
+    /// The distance in metres up to which the gain is at least `gain`, between nodes on the ground (z = 0): infinite for
+    /// zero, and 0 above 1. If the gain ripples: a distance beyond which it always is below `gain`.
     fn reach(&self, gain: f64) -> f64;
 
-    /// The power at `to` of what is sent with `tx_power` at `from`.
+    /// The power received at `to` from a node at `from` that sends with `tx_power`.
     fn received_power(&self, tx_power: Power, from: Position, to: Position) -> Power {
         tx_power.scaled(self.gain(from, to))
     }
 
-    /// Appends to `powers` the [`Self::received_power`] at each of many places.
+    /// Appends to `powers` the [`Self::received_power`] at each of many positions.
     fn received_powers(&self, tx_power: Power, from: Position, to: &[Position], powers: &mut Vec<Power>) {
         powers.extend(to.iter().map(|&to| self.received_power(tx_power, from, to)));
     }
 }
 
-/// A place, in metres: `x` and `y` on the ground, `z` above it.
+/// A position in metres: `x` and `y` on the ground, `z` above it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Position {
     /// East.
@@ -58,7 +58,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// A place on the ground.
+    /// A position on the ground.
     pub const fn on_ground(x: f64, y: f64) -> Self {
         Self { x, y, z: 0.0 }
     }

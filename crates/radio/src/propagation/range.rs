@@ -1,9 +1,9 @@
-//! No power, only distances.
+//! Reception by distance, without power.
 
-/// A disc model: what is heard depends on the distance alone.
+/// A disc model: reception depends only on distance.
 ///
-/// It has no power, so it is not a [`super::Propagation`]: the medium compares distances, and any overlapping
-/// transmission from within `carrier_sense` of a receiver destroys what it receives.
+/// It computes no power, so it is not a [`super::Propagation`]: the medium compares distances, and any overlapping
+/// transmission within `carrier_sense` of a receiver destroys what the station receives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {
     /// Frames are decoded up to this distance, in metres.

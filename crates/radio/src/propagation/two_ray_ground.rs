@@ -6,8 +6,8 @@ use super::{Position, Propagation};
 /// Free space up to the crossover distance 4π·h₁·h₂/λ, and gain = h₁²·h₂²/d⁴ beyond, where the two rays nearly cancel.
 ///
 /// T. S. Rappaport, "Wireless Communications", 2nd edition, equation 4.52 (far from the antennas), with the switch to
-/// free space where both agree, as in ns-2's `TwoRayGround`. Isotropic antennas, perfect reflection; the ripple below
-/// the crossover is left out. An antenna is `antenna_height` above the z of its node.
+/// free space where both agree, as in ns-2's `TwoRayGround`. Isotropic antennas, perfect reflection; the model leaves out
+/// the ripple below the crossover. An antenna is `antenna_height` above the z of its node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TwoRayGround {
     free_space: FreeSpace,
@@ -34,7 +34,7 @@ impl TwoRayGround {
         Self { free_space, antenna_height, level }
     }
 
-    /// The distance in metres beyond which the ground matters, for nodes on the ground.
+    /// The distance in metres beyond which reflection reduces the power, for nodes on the ground.
     pub fn crossover(&self) -> f64 {
         crossover(&self.free_space, self.level.heights)
     }

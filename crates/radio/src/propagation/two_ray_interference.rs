@@ -5,7 +5,7 @@ use core::f64::consts::PI;
 use super::free_space::FreeSpace;
 use super::{Position, Propagation, SPEED_OF_LIGHT};
 
-/// Which way the electric field points, seen from the ground.
+/// Direction of the electric field, relative to the ground.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Polarization {
     /// Upright antennas: the field lies in the plane of the two rays.
@@ -27,7 +27,7 @@ pub enum Polarization {
 /// is near 4·h₁·h₂/λ, and beyond it the gain falls towards h₁²·h₂²/d⁴. Before it the signal waxes and wanes with every
 /// step, as measured between vehicles (C. Sommer, S. Joerer and F. Dressler, "On the applicability of two-ray path loss
 /// models for vehicular network simulation", IEEE VNC 2012). Isotropic antennas, `antenna_height` above the z of the
-/// node. Grass and waves, which scatter instead of reflecting, are not modelled.
+/// node. The model does not cover grass and water waves, which scatter instead of reflecting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TwoRayInterference {
     free_space: FreeSpace,

@@ -8,12 +8,12 @@ use super::{DropTail, Queued};
 /// Parameters of CoDel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoDelConfig {
-    /// TARGET: the wait in the queue that is acceptable.
+    /// TARGET: the acceptable wait in the queue.
     pub target: Duration,
-    /// INTERVAL: for how long packets must have waited for more than the target before one is dropped; about the round-trip
-    /// time of the connections.
+    /// INTERVAL: time for which packets must have waited longer than the target before one is dropped; about the
+    /// round-trip time of the connections.
     pub interval: Duration,
-    /// With no more than this many bytes left in the queue nothing is dropped: the largest packet of the interface.
+    /// Bytes in the queue up to which CoDel drops nothing: the largest packet of the interface.
     pub mtu: u32,
 }
 

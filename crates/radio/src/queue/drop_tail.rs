@@ -1,4 +1,4 @@
-//! First in, first out, but for what goes first; what finds it full is refused.
+//! First in, first out, except for urgent packets; a full queue refuses further packets.
 
 use std::collections::VecDeque;
 

@@ -1,5 +1,5 @@
-//! Flow queues with controlled delay: packets are sorted into queues by flow, the queues are served in turn, and each is
-//! kept short by CoDel (RFC 8290).
+//! Flow queues with controlled delay: sorts packets into queues by flow, serves the queues in turn, and keeps each short
+//! by CoDel (RFC 8290).
 //!
 //! Queues that have just become active are served first: a flow that sends less than its share finds no queue at all.
 
@@ -20,9 +20,9 @@ pub struct FqCoDelConfig {
     pub flows: u16,
     /// Bytes that each queue may send in its turn.
     pub quantum: u32,
-    /// Most packets dropped at once when there is no place.
+    /// Largest number of packets dropped at once when the queue is full.
     pub drop_batch: u32,
-    /// Perturbs the hash that sorts flows into queues: different for each interface and run.
+    /// Perturbs the hash that sorts flows into queues; different for each interface and run.
     pub perturbation: u64,
 }
 

@@ -1,8 +1,8 @@
-//! Interface queues: what waits for the medium, and what is dropped rather than kept waiting.
+//! Interface queues: packets that wait for the medium, and rules for dropping them.
 //!
-//! `InterfaceQueue` is the one interface of the disciplines: `DropTail`, the same with what is urgent first, `CoDel` (RFC 8289)
-//! and `FqCoDel` (RFC 8290). A discipline drops at `InterfaceQueue::push` what finds no place, and at `InterfaceQueue::pop` what has
-//! waited for too long. None marks a packet instead (ECN).
+//! `InterfaceQueue` is the one interface of the disciplines: `DropTail`, the same with what is urgent first, `CoDel` (RFC
+//! 8289) and `FqCoDel` (RFC 8290). A discipline drops packets without a place in `InterfaceQueue::push`, and packets that
+//! have waited too long in `InterfaceQueue::pop`. None of them marks packets instead (ECN).
 
 mod codel;
 mod drop_tail;
@@ -33,14 +33,14 @@ pub(crate) trait Queued {
     }
 }
 
-/// How a queue is managed.
+/// Queue discipline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Discipline {
-    /// First in, first out; what finds the queue full is refused.
+    /// First in, first out; a full queue refuses further packets.
     #[default]
     DropTail,
-    /// The same, but what is urgent goes before all others, the newest first, and the last gives way to it: ns-2.35's `PriQueue`
-    /// (queue/priqueue.cc).
+    /// The same, but urgent packets go before all others, the newest first, and replace the last packet of a full queue:
+    /// ns-2.35's `PriQueue` (queue/priqueue.cc).
     Priority,
     /// Controlled delay (RFC 8289).
     CoDel(CoDelConfig),
@@ -133,7 +133,7 @@ impl<T: Queued> InterfaceQueue<T> {
         }
     }
 
-    /// How many can come before one must be dropped for want of a place.
+    /// Number of packets for which there is room without dropping one.
     pub(crate) fn space(&self) -> usize {
         match self {
             Self::DropTail(queue) | Self::Priority(queue) => queue.space(),

@@ -1,4 +1,4 @@
-//! What holds for every discipline.
+//! Properties of every discipline.
 
 use std::collections::BTreeMap;
 

@@ -1,18 +1,18 @@
-//! Minstrel: measures how often each rate succeeds, sends at the one with the highest throughput, and looks around with one
+//! Minstrel: measures the success of each rate, sends at the one with the highest throughput, and tries others with one
 //! frame in ten.
 //!
 //! The algorithm as documented with MadWifi and Linux (Smithies 2005–2007, Fietkau 2008): probabilities are averaged with
 //! exponential weights at intervals of 100 ms, and the attempts at a frame go down a chain of rates,
 //!
-//! | attempts | looking around, faster | looking around, slower | otherwise |
+//! | attempts | trying a faster rate | trying a slower rate | otherwise |
 //! |---|---|---|---|
 //! | first | the sample | highest throughput | highest throughput |
 //! | then | highest throughput | the sample | second highest throughput |
 //! | then | most reliable | most reliable | most reliable |
 //! | last | lowest | lowest | lowest |
 //!
-//! A slower sample is thereby sent only when the best rate has failed. Each rate of the chain has as many attempts as take up
-//! to 6 ms.
+//! So it sends a slower sample only after the best rate has failed. Each rate of the chain has as many attempts as fit in
+//! 6 ms.
 
 use hopcast_protocols::random::Stream;
 use hopcast_protocols::time::{Duration, Instant};
@@ -24,7 +24,7 @@ use crate::phy::{Phy, TxVector};
 const INTERVAL: Duration = Duration::from_millis(100);
 /// Weight of the past, of one, in the average.
 const PAST: f64 = 0.75;
-/// One frame in so many looks around.
+/// One frame in this number tries another rate.
 const LOOK_AROUND: u32 = 10;
 /// Rounds of the sample table, each with every rate once.
 const ROUNDS: usize = 10;

@@ -1,8 +1,8 @@
-//! Rate control: which rate each attempt at a data frame is sent at, from what became of those before.
+//! Rate control: chooses the rate of each attempt at a data frame from the results of earlier ones.
 //!
-//! The station asks `RateControl::select` before an attempt and reports what became of it. Asking again before the report
-//! gives the same answer, so that an RTS can reserve the time of the data that follow it. An RTS that fails is not reported:
-//! it says nothing about the rate of the data.
+//! The station asks `RateControl::select` before an attempt, and reports the result. Asking again before the report gives
+//! the same answer, so that an RTS can reserve the time of the data that follow it. The station does not report a failed
+//! RTS, which says nothing about the rate of the data.
 
 mod arf;
 mod minstrel;
@@ -19,10 +19,10 @@ use crate::phy::{Phy, TxVector};
 use arf::Arf;
 use minstrel::Minstrel;
 
-/// How rates are chosen.
+/// Rate control algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
-    /// Always the same.
+    /// Always the same rate.
     Fixed(TxVector),
     /// Automatic rate fallback (Kamerman and Monteban, Bell Labs Technical Journal 2(3), 1997).
     Arf,

@@ -1,4 +1,4 @@
-//! Rate control over a synthetic channel, where the best rate is known.
+//! Tests of rate control over a synthetic channel with a known best rate.
 
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};
@@ -13,7 +13,7 @@ const OTHER: StationId = StationId(2);
 /// Attempts at a frame.
 const LIMIT: u32 = 7;
 
-/// A link on which each rate succeeds with a probability of its own, and nobody else is on the air.
+/// A link without contention on which each rate succeeds with its own probability.
 struct Link {
     standard: Standard,
     probabilities: &'static [f64],

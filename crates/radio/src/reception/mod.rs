@@ -1,7 +1,7 @@
-//! What a receiver makes of the signals that reach it: carrier sense, synchronisation to a frame, and its survival.
+//! Reception of signals: carrier sense, synchronisation to a frame, and its survival.
 //!
-//! Two models: [`Threshold`] compares powers; [`Sinr`] accumulates the probability of error over a frame. The medium
-//! tells either of the start and the end of each signal, in order of time.
+//! There are two models: [`Threshold`] compares powers; [`Sinr`] accumulates the probability of error over a frame. The
+//! medium reports the start and the end of each signal to the model, in order of time.
 
 mod sinr;
 mod threshold;
@@ -16,7 +16,7 @@ use sinr::Content;
 pub use sinr::{Mode, Sinr, default_detection};
 pub use threshold::{Rules, Threshold};
 
-/// How receivers decide.
+/// Reception model.
 #[derive(Clone, Debug)]
 pub enum Reception {
     /// By power alone.
@@ -25,18 +25,18 @@ pub enum Reception {
     Sinr(Sinr),
 }
 
-/// What a station's MAC is told of a signal at its leading edge.
+/// Event for a station's MAC at the leading edge of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeadingEdge {
     /// Nothing.
     Unnoticed,
     /// Physical carrier sense turns busy.
     Busy,
-    /// A frame that is being received goes on in spite of it; told under [`Rules::PairwiseFirstCome`] only.
+    /// The station continues to receive a frame in spite of it; reported under [`Rules::PairwiseFirstCome`] only.
     Overcome,
 }
 
-/// What a station makes of a frame at its trailing edge.
+/// Result of a frame at its trailing edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceptionOutcome {
     /// Energy, or nothing.

@@ -1,5 +1,5 @@
-//! Reception by signal to interference and noise: a frame's chance is the product of the chances of its bits, each at the
-//! ratio that held while it was on the air.
+//! Reception by signal to interference and noise: a frame's probability of success is the product of those of its bits,
+//! each at the ratio during its time on the air.
 //!
 //! ```text
 //!   power      ┌───────────────────────────────────┐
@@ -10,16 +10,16 @@
 //!                     └─────────────────┘
 //! ```
 //!
-//! A receiver takes aCCATime to find a preamble. Of all preambles that begin in this time, the [`Window`], it synchronises to the
-//! strongest, if at the end that one exceeds noise and interference by its [`Mode`]'s detection and the other preambles by its
-//! separation; otherwise to none. Which of them came first does not matter: stations that count down to one slot begin in an
-//! order that is chance in hardware (A. Kochut et al., "Sniffing out the correct physical layer capture model in 802.11b",
-//! ICNP 2004) and an accident of geometry and numbering here.
+//! A receiver takes aCCATime to find a preamble. Of all preambles that begin in this time, the [`Window`], it
+//! synchronises to the strongest, if at the end that one exceeds noise and interference by its [`Mode`]'s detection and
+//! the other preambles by its separation; otherwise to none. Their order does not matter: stations that count down to one
+//! slot begin in an order that is random in hardware (A. Kochut et al., "Sniffing out the correct physical layer capture
+//! model in 802.11b", ICNP 2004) and an accident of geometry and numbering here.
 //!
-//! A receiver that is synchronised goes over to a later frame that is [`Sinr::capture`] times stronger than all that was there
-//! before, the first one included (J. Lee et al., "An experimental study on the capture effect in 802.11a networks", WiNTECH
-//! 2007). What a header says is known at its end; the receiver notices at the next start or end of a signal that it could not be
-//! read, or that no preamble was found.
+//! A synchronised receiver switches to a later frame that is [`Sinr::capture`] times stronger than everything before it,
+//! the first frame included (J. Lee et al., "An experimental study on the capture effect in 802.11a networks", WiNTECH
+//! 2007). A header is known at its end; a receiver that could not read it, or found no preamble, notices this at the next
+//! start or end of a signal.
 
 use hopcast_protocols::random::Purpose;
 use hopcast_protocols::time::{Duration, Instant};
@@ -33,19 +33,19 @@ use crate::units::{Decibel, Power, PowerRatio};
 /// Reception by signal to interference and noise.
 #[derive(Clone, Debug)]
 pub struct Sinr {
-    /// Least power that makes the medium busy, whatever it carries.
+    /// Least power that makes the medium busy, whatever the signal is.
     pub carrier_sense_threshold: Power,
-    /// Least power that a preamble needs to be found.
+    /// Least power at which a preamble is detected.
     pub receive_threshold: Power,
-    /// Signal over all that was there before that a preamble needs to draw a receiver away from the frame that it receives.
+    /// Ratio of a preamble to everything before it that makes a receiver switch from the frame that it receives.
     pub capture: PowerRatio,
-    /// For each vector in use.
+    /// Mode for each vector in use.
     pub modes: Vec<Mode>,
-    /// Decides which frames are lost.
+    /// Seed that decides which frames are lost.
     pub seed: u64,
 }
 
-/// How frames that are sent alike are received.
+/// Reception of frames with the same vector.
 #[derive(Clone, Debug)]
 pub struct Mode {
     vector: TxVector,
@@ -57,7 +57,7 @@ pub struct Mode {
     header_bits: f64,
     header_length: Duration,
     payload: SuccessCurve,
-    /// Bits of the PSDU beside its bytes.
+    /// Bits of the PSDU besides its bytes.
     service_and_tail_bits: u32,
     /// Silence that counts as part of the frame.
     signal_extension: Duration,
@@ -66,8 +66,8 @@ pub struct Mode {
 }
 
 impl Mode {
-    /// Frames that are sent so, at receivers of this noise figure in dB, which find a preamble by this signal over noise and
-    /// interference; `None`: by [`default_detection`].
+    /// The mode of frames with this vector, at receivers with this noise figure in dB, which detect a preamble at this
+    /// ratio of signal to noise and interference; `None`: that of [`default_detection`].
     pub fn new(vector: TxVector, noise_figure: f64, detection: Option<Decibel>) -> Self {
         let framing = vector.framing();
         let detection = detection.unwrap_or_else(|| default_detection(framing.modulation_class));
@@ -86,12 +86,13 @@ impl Mode {
         }
     }
 
-    /// How the frames are sent.
+    /// The vector of the frames.
     pub fn vector(&self) -> TxVector {
         self.vector
     }
 
-    /// The least power at which preambles are found, and at most this share of frames of `bits` is lost, in noise alone.
+    /// The least power at which, in noise alone, preambles are detected and at most this share of frames of `bits` is
+    /// lost.
     pub fn least_power(&self, loss: f64, bits: u32) -> Power {
         self.noise.scaled(self.payload.ratio_for(loss, f64::from(bits))).max(self.least_found())
     }
@@ -102,8 +103,8 @@ impl Mode {
     }
 }
 
-/// Signal over noise and interference that finds a preamble: 4 dB, as in ns-3 (`ThresholdPreambleDetectionModel`), and with DSSS
-/// less by 10.4 dB, what eleven chips gain.
+/// Ratio of signal to noise and interference at which a preamble is detected: 4 dB, as in ns-3
+/// (`ThresholdPreambleDetectionModel`), and for DSSS 10.4 dB less, the gain of eleven chips.
 pub const fn default_detection(modulation: ModulationClass) -> Decibel {
     match modulation {
         ModulationClass::Ofdm => Decibel(4.0),
@@ -135,7 +136,8 @@ impl Sinr {
         self.modes.iter().position(|mode| mode.vector == vector).expect("every vector in use has a mode")
     }
 
-    /// The share of frames of `bits` that are received at `power` in noise alone; `None` if their preamble is not found.
+    /// The share of frames of `bits` that are received at `power` in noise alone; `None` if their preamble is not
+    /// detected.
     pub fn success(&self, vector: TxVector, power: Power, bits: u32) -> Option<f64> {
         let mode = &self.modes[self.mode(vector)];
         let rate = || mode.payload.frame_error_rate(power.over(mode.noise), f64::from(bits));
@@ -463,7 +465,7 @@ mod tests {
         Instant::START + Duration::from_micros(micros)
     }
 
-    /// So many dB above the noise.
+    /// This many dB above the noise.
     fn above_noise(model: &Sinr, decibels: f64) -> Power {
         model.modes[0].noise.scaled(Decibel(decibels).as_ratio())
     }
@@ -513,7 +515,7 @@ mod tests {
             (order, self.totals.collisions)
         }
 
-        /// Transmission `id` begins, so many dB above the noise; whether the medium turns busy.
+        /// Transmission `id` begins, this many dB above the noise; returns whether the medium turns busy.
         fn begins(&mut self, id: u32, at: Instant, decibels: f64, key: u64) -> bool {
             let power = above_noise(&self.model, decibels);
             let arrival = Arrival {
@@ -563,8 +565,9 @@ mod tests {
         assert_eq!(bench.ends(1, us(0) + airtime(), 11.5), (ReceptionOutcome::Frame(us(20)), true));
     }
 
-    /// The second frame drowns the first one's preamble, and is not found itself: nothing is received any more, and both together
-    /// are too weak to be sensed. Whoever was told that the medium is busy is told when it is not.
+    /// The second frame drowns the first one's preamble, and is not detected itself: the receiver receives nothing any
+    /// more, and both together are too weak to be sensed. A station that was told of a busy medium is told when it is
+    /// idle.
     #[test]
     fn a_medium_that_a_lost_frame_kept_busy_turns_idle() {
         let mut bench = Bench::new();
@@ -577,7 +580,8 @@ mod tests {
         assert!(!bench.receiver.is_busy());
     }
 
-    /// The same frame many times, beside an interferer of which a part overlaps it: as many arrive as the two pieces say.
+    /// The same frame many times, with an interferer that overlaps a part of it: the share that arrives is the product
+    /// over both pieces.
     #[test]
     fn each_piece_counts_at_its_own_ratio() {
         let runs = 4_000;

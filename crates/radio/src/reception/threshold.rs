@@ -1,5 +1,5 @@
-//! Reception by power alone: a frame above a threshold is decoded unless something overlaps it that is not weaker by the
-//! capture ratio.
+//! Reception by power alone: a frame above a threshold is decoded, unless an overlapping one is less than the capture
+//! ratio weaker.
 
 use hopcast_protocols::time::Instant;
 
@@ -13,24 +13,24 @@ use crate::units::{Power, PowerRatio};
 pub struct Threshold {
     /// Least power that makes the medium busy.
     pub carrier_sense_threshold: Power,
-    /// How many times stronger than what overlaps it a frame must be to survive.
+    /// Ratio by which a frame must exceed overlapping ones to survive.
     pub capture: PowerRatio,
-    /// Whose rules.
+    /// The rules for overlapping transmissions.
     pub rules: Rules,
     /// Least power to decode a frame of each vector in use.
     pub receive_thresholds: Vec<(TxVector, Power)>,
 }
 
-/// What overlapping transmissions do to each other.
+/// Rules for overlapping transmissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rules {
     /// All interference is summed. A frame is received if it is `capture` times stronger than that sum throughout,
-    /// whenever it came: a stronger one that comes later takes the receiver over. A frame that is lost before the end of
-    /// its PLCP header was never reported by the PHY, so no EIFS follows it.
+    /// whenever it came: the receiver switches to a stronger later one. The PHY never reported a frame that is lost
+    /// before the end of its PLCP header, so no EIFS follows it.
     Cumulative,
-    /// As ns-2 has it: the first frame is the one received, if it is `capture` times stronger than each later one by
-    /// itself; a frame that is sensed but too weak to decode, or that arrives during an own transmission, is a frame in
-    /// error, and EIFS follows unless it ends during an own transmission. What is not sensed is not there.
+    /// ns-2: the receiver receives the first frame, if it is `capture` times stronger than each later one separately. A
+    /// frame that is sensed but too weak to decode, or that arrives during the station's own transmission, is a frame in
+    /// error, and EIFS follows unless it ends during an own transmission. What is not sensed does not exist.
     PairwiseFirstCome,
 }
 

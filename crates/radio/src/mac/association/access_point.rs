@@ -17,24 +17,24 @@ const TRAFFIC: TrafficIndication = TrafficIndication { dtim_count: 0, dtim_perio
 /// Rates of OFDM, in units of 500 kb/s; who has none of them is a station of 802.11b.
 const OFDM_RATES: [u8; 8] = [12, 18, 24, 36, 48, 72, 96, 108];
 
-/// What an access point is told beforehand.
+/// Settings of an access point.
 #[derive(Clone, Debug)]
 pub struct AccessPointConfig {
     /// The name of its network.
     pub ssid: Ssid,
-    /// What it can do; whether its slot is short at present is its own affair.
+    /// Its capabilities; it sets the bit of the short slot itself.
     pub capability: Capability,
-    /// Between two beacons, in time units of 1024 µs.
+    /// Time between two beacons, in time units of 1024 µs.
     pub beacon_interval: u16,
     /// The rates of the network.
     pub rates: Rates,
     /// The channel that it announces, at 2.4 GHz.
     pub channel: Option<u8>,
-    /// The parameters of EDCA, if that is in use.
+    /// The parameters of EDCA, if it is in use.
     pub edca: Option<EdcaParameterSet>,
-    /// It is one of 802.11g, and gives way to stations of 802.11b.
+    /// Whether it is one of 802.11g, and protects stations of 802.11b.
     pub is_erp: bool,
-    /// When its network begins: the zero of its timer, and so a target beacon transmission time (11.1.3.2).
+    /// Start of its network: the zero of its timer, and so a target beacon transmission time (11.1.3.2).
     pub start: Instant,
 }
 
@@ -113,7 +113,8 @@ impl AccessPoint {
         }
     }
 
-    /// A data frame from `from` has come. Returns whether its payload may pass; otherwise the sender is told (11.3.3).
+    /// A data frame from `from` has come. Returns whether its payload may pass; otherwise the sender gets a message
+    /// (11.3.3).
     pub fn handle_data(&mut self, from: MacAddress) -> bool {
         match self.stations.get(&from) {
             Some(peer) if peer.has_joined => return true,
@@ -123,7 +124,7 @@ impl AccessPoint {
         false
     }
 
-    /// `body` was acknowledged by `receiver`: who has the response has joined (11.3.5.3).
+    /// `receiver` has acknowledged `body`: a station that has the response has joined (11.3.5.3).
     pub fn handle_sent(&mut self, receiver: MacAddress, body: &Repr) {
         let Repr::AssociationResponse { status: Status::Success, aid, .. } = body else { return };
         if let Some(peer) = self.stations.get_mut(&receiver).filter(|peer| peer.aid == Some(*aid)) {
@@ -135,7 +136,7 @@ impl AccessPoint {
         }
     }
 
-    /// A station has joined another access point, or has said that it leaves.
+    /// A station has joined another access point, or has left.
     pub fn handle_moved(&mut self, station: MacAddress) {
         let Some(peer) = self.stations.get_mut(&station) else { return };
         peer.aid = None;
@@ -145,7 +146,7 @@ impl AccessPoint {
         }
     }
 
-    /// The instant of [`Self::poll_timeout`] has come: that of a beacon.
+    /// The instant of [`Self::poll_timeout`] has come: a beacon is due.
     pub fn handle_timeout(&mut self, now: Instant) {
         while self.next_beacon <= now {
             let at = self.next_beacon;
@@ -156,7 +157,7 @@ impl AccessPoint {
         }
     }
 
-    /// When [`Self::handle_timeout`] is to be called.
+    /// Time of the next call of [`Self::handle_timeout`].
     pub fn poll_timeout(&self) -> Option<Instant> {
         Some(self.next_beacon)
     }

@@ -1,5 +1,6 @@
-//! Association over the air (IEEE 802.11-2020, clause 11): what an access point and its stations say to each other before
-//! and beside data. State machines without clock or medium, as all of them; they speak in bodies of management frames.
+//! Association over the air (IEEE 802.11-2020, clause 11): the exchange between an access point and its stations before
+//! and in addition to data. It consists of state machines without clock or medium, which exchange bodies of management
+//! frames.
 //!
 //! ```text
 //!  station                          access point
@@ -31,41 +32,41 @@ use crate::phy::{ModulationClass, Phy, TxVector};
 /// A time unit, TU (3.1).
 pub const TIME_UNIT: Duration = Duration::from_micros(1_024);
 
-/// A management frame to be sent.
+/// A management frame to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// To whom; `None`: to all.
+    /// The receiver; `None`: all.
     pub receiver: Option<MacAddress>,
-    /// What it says.
+    /// The body.
     pub body: Repr,
-    /// From then on it is not worth sending: the next beacon is due.
+    /// Time after which it is not worth sending: the next beacon is due.
     pub expires: Option<Instant>,
 }
 
-/// What a machine wants done, or tells.
+/// An action that a machine asks for, or an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
-    /// Send this.
+    /// Send this message.
     Send(Message),
     /// From now on this is the station's access point, or a station of the access point.
     Joined(MacAddress),
     /// It no longer is.
     Left(MacAddress),
-    /// From now on the network behaves so.
+    /// From now on the network uses this coexistence.
     Adapt(Coexistence),
 }
 
-/// What an 802.11g network does for the sake of stations of 802.11b that belong to it (10.27, 18.5.4).
+/// Measures of an 802.11g network for stations of 802.11b that belong to it (10.27, 18.5.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coexistence {
-    /// OFDM frames are protected.
+    /// Whether OFDM frames are protected.
     pub use_protection: bool,
-    /// The slot is short: 9 µs in place of 20 µs.
+    /// Whether the slot is short: 9 µs instead of 20 µs.
     pub short_slot: bool,
 }
 
-/// The rates that a station with `phy` announces, with those of `basic` and below that are mandatory marked as basic ones; a
-/// station of 802.11b in an 802.11g network (`is_erp` false) has those of DSSS alone.
+/// The rates that a station with `phy` announces; mandatory rates up to those of `basic` are marked as basic ones. A
+/// station of 802.11b in an 802.11g network (`is_erp` false) has only those of DSSS.
 pub fn rates(phy: &Phy, basic: TxVector, is_erp: bool) -> Rates {
     let mut rates = Rates::default();
     for &rate in phy.vectors() {

@@ -1,4 +1,4 @@
-//! A station that looks for an access point, joins it, and leaves it when its beacons stay away.
+//! A station that looks for an access point, joins it, and leaves it when its beacons stop.
 
 use std::collections::VecDeque;
 
@@ -9,33 +9,33 @@ use hopcast_wire::ieee80211::management::{Bss, Capability, Elements, Rates, Repr
 use super::{Coexistence, Message, Output, TIME_UNIT, has_basic_rates};
 use crate::units::Power;
 
-/// An authentication or association request is repeated after this time without an answer (Linux's mac80211:
+/// Time without an answer after which a station repeats an authentication or association request (Linux's mac80211:
 /// `IEEE80211_AUTH_TIMEOUT`, `IEEE80211_ASSOC_TIMEOUT`).
 pub const ANSWER_TIMEOUT: Duration = Duration::from_millis(200);
-/// So often it is sent in all (`IEEE80211_AUTH_MAX_TRIES`, `IEEE80211_ASSOC_MAX_TRIES`).
+/// Number of attempts in all (`IEEE80211_AUTH_MAX_TRIES`, `IEEE80211_ASSOC_MAX_TRIES`).
 pub const ATTEMPTS: u32 = 3;
-/// So many beacon intervals without a beacon end an association (`beacon_loss_count`).
+/// Number of beacon intervals without a beacon that end an association (`beacon_loss_count`).
 pub const BEACON_LOSS: u64 = 7;
-/// For so long a station listens for answers to its probe request (`IEEE80211_CHANNEL_TIME`, a 33rd of a second): MaxChannelTime of
-/// 11.1.4.3.
+/// Time for which a station listens for answers to its probe request (`IEEE80211_CHANNEL_TIME`, a 33rd of a second):
+/// MaxChannelTime of 11.1.4.3.
 pub const ACTIVE_DWELL: Duration = Duration::from_micros(30_303);
 /// Beacon intervals between two wakings: a station that never sleeps hears every beacon.
 const LISTEN_INTERVAL: u16 = 1;
 
-/// What a station is told beforehand.
+/// Settings of a station.
 #[derive(Clone, Debug)]
 pub struct StationConfig {
     /// The network that it looks for.
     pub ssid: Ssid,
-    /// What it can do.
+    /// Its capabilities.
     pub capability: Capability,
     /// The rates that it understands.
     pub rates: Rates,
-    /// It asks for networks (11.1.4.3) instead of waiting for their beacons (11.1.4.2).
+    /// Whether it sends probe requests (11.1.4.3) instead of waiting for beacons (11.1.4.2).
     pub asks: bool,
-    /// For how long it listens before it decides.
+    /// Time for which it listens before it decides.
     pub dwell: Duration,
-    /// When it begins.
+    /// Time when it begins.
     pub start: Instant,
 }
 
@@ -72,7 +72,7 @@ struct Candidate {
 }
 
 impl Station {
-    /// One that has heard nothing.
+    /// A station that has heard nothing.
     pub fn new(config: StationConfig) -> Self {
         Self { config, state: State::Off, previous: None, outputs: VecDeque::new() }
     }
@@ -82,7 +82,7 @@ impl Station {
         if let State::Associated(address, ..) = self.state { Some(address) } else { None }
     }
 
-    /// A management frame from `from` has come with `power`.
+    /// A management frame from `from` has arrived with `power`.
     pub fn handle_frame(&mut self, from: MacAddress, body: &Repr, power: Power, now: Instant) {
         match (body, self.state) {
             (Repr::Beacon(bss) | Repr::ProbeResponse(bss), State::Scanning(until, best)) => {
@@ -135,7 +135,7 @@ impl Station {
         }
     }
 
-    /// When [`Self::handle_timeout`] is to be called.
+    /// Time of the next call of [`Self::handle_timeout`].
     pub fn poll_timeout(&self) -> Option<Instant> {
         Some(match self.state {
             State::Off => self.config.start,

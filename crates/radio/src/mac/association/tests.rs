@@ -1,4 +1,4 @@
-//! Both ends by hand, at exact instants.
+//! Tests of both ends by hand, at exact instants.
 
 use hopcast_wire::ieee80211::management::{Bss, Capability, Elements, Reason, Ssid, Status};
 use proptest::prelude::*;
@@ -77,7 +77,8 @@ fn beacon(access_point: &mut AccessPoint) -> Bss {
     bss
 }
 
-/// Carries messages to and fro until nobody has more to say; what else came out of the station and of the access point.
+/// Carries messages back and forth until there are no more; returns the other outputs of the station and of the access
+/// point.
 fn settle(station: &mut Station, access_point: &mut AccessPoint, now: Instant) -> (Vec<Output>, Vec<Output>) {
     let (mut of_station, mut of_access_point) = (Vec::new(), Vec::new());
     loop {

@@ -1,4 +1,4 @@
-//! When a station may start: DIFS, backoff, freezing (10.3.4.2, 10.3.4.3, 10.3.7).
+//! Tests of when a station may start: DIFS, backoff, freezing (10.3.4.2, 10.3.4.3, 10.3.7).
 
 use super::bench::{Bench, NS, OTHER, PEER, dsss, micros, ofdm, us};
 use crate::mac::FrameKind::{Ack, Cts, Data, Rts};

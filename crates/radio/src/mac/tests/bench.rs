@@ -1,7 +1,7 @@
-//! A bench for one station: what it hears is written down beforehand, what it does is then expected in order of time.
+//! A test bench for one station: tests first list what it hears, then expect what it does, in order of time.
 //!
-//! The order of what happens at one instant is that of a run: ends of signals, the station's timer, packets from above,
-//! starts of signals. A bench that is left with an output that nobody expected fails.
+//! At one instant, events have the same order as in a run: ends of signals, the station's timer, packets from above,
+//! starts of signals. A bench fails when it is dropped with an unexpected output.
 
 use std::collections::{BTreeMap, VecDeque};
 

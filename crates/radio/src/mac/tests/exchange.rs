@@ -110,7 +110,7 @@ fn data_follows_the_cts_after_sifs() {
     }
 }
 
-/// A CTS that nobody waits for, or an ACK, is no event.
+/// A CTS or ACK that no station waits for is not an event.
 #[test]
 fn responses_that_nobody_waits_for_change_nothing() {
     let mut bench = Bench::new(with_rts(dsss()));
@@ -186,7 +186,7 @@ fn a_duration_never_turns_negative() {
     assert_eq!(bench.expect_transmit(Cts, us(462)).duration, Duration::ZERO);
 }
 
-/// While it prepares or sends a response a station starts nothing of its own, and nothing is forgotten.
+/// While it prepares or sends a response, a station starts no exchange, and forgets nothing.
 #[test]
 fn a_packet_waits_for_the_whole_response() {
     let mut bench = Bench::with_draws(dsss(), &[(31, 0)]);

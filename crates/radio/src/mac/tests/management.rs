@@ -1,4 +1,4 @@
-//! Management frames beside data, and what a network's coexistence changes.
+//! Management frames mixed with data, and effects of a network's coexistence.
 
 use hopcast_protocols::random::{Purpose, Stream};
 use hopcast_protocols::time::{Duration, Instant};

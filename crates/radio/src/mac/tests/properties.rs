@@ -1,4 +1,4 @@
-//! What holds for any sequence of packets, signals and answers.
+//! Properties that hold for any sequence of packets, signals and answers.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +58,7 @@ fn rules() -> impl Strategy<Value = AccessRules> {
     prop_oneof![Just(AccessRules::Standard), Just(AccessRules::Ns2)]
 }
 
-/// Nobody acknowledges.
+/// A network without acknowledgements.
 fn silent() -> Config {
     Config { acknowledgements: false, ..dsss() }
 }

@@ -132,7 +132,7 @@ fn the_queue_is_purged_of_what_waits_for_one_station() {
     assert_eq!(bench.dcf().held().map(|packet| packet.id).collect::<Vec<_>>(), [1, 4]);
 }
 
-/// Whoever wants to hears packets between other stations.
+/// A station hears packets between other stations on request.
 #[test]
 fn a_promiscuous_station_overhears_data_between_others() {
     let mut bench = Bench::new(dsss());

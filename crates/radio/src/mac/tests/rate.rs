@@ -1,4 +1,5 @@
-//! Rate control in the exchange, and the rates of answers (10.6.6.5); packets whose time is over; stations that answer nobody.
+//! Rate control in the exchange, and the rates of answers (10.6.6.5); packets that have expired; stations that do not
+//! answer.
 
 use hopcast_protocols::time::{Duration, Instant};
 
@@ -96,8 +97,8 @@ fn an_rts_goes_no_faster_than_its_data() {
     assert_eq!(bench.expect_transmit(Data, end + micros(16)).vector, MBPS_6);
 }
 
-/// Where rate control begins too high, nobody hears the RTS either: without an answer the next one is slower, down to the lowest
-/// rate, until there is one. A fixed rate was chosen by who knows the link.
+/// Where rate control begins too high, the receiver does not decode the RTS either: without an answer the next one is
+/// slower, down to the lowest rate, until there is an answer. A fixed rate is one that the user knows to work.
 #[test]
 fn under_rate_control_an_rts_that_is_not_answered_is_repeated_at_a_lower_rate() {
     let rates = |config: Config, answers: &[bool]| {
@@ -191,7 +192,7 @@ fn what_has_expired_is_not_sent() {
     bench.expect_acknowledged(3, end + micros(50));
 }
 
-/// WaveLAN: 300 µs and 4 µs for each byte of the packet; nobody answers, so a frame is done when it has been sent.
+/// WaveLAN: 300 µs and 4 µs for each byte of the packet; there are no answers, so a frame is done when it has been sent.
 #[test]
 fn without_acknowledgements_a_frame_is_done_when_sent() {
     let phy = Standard::Wavelan.phy(false);
@@ -212,7 +213,7 @@ fn without_acknowledgements_a_frame_is_done_when_sent() {
     assert_eq!((bench.dcf().counters().ack_timeouts, bench.dcf().counters().ack_sent), (0, 0));
 }
 
-/// Nobody sends an RTS that nobody answers.
+/// A station sends no RTS if no station would answer it.
 #[test]
 fn without_acknowledgements_there_is_no_rts() {
     let mut bench = Bench::new(with_rts(Config { acknowledgements: false, ..dsss() }));

@@ -138,7 +138,7 @@ fn an_error_in_place_of_the_acknowledgment_is_a_failure() {
     bench.expect_acknowledged(1, us(1_906 + 364 + 60));
 }
 
-/// A frame that starts in time and is then lost without an end of its own: the failure comes with the idle medium.
+/// A frame that starts in time and is then lost without a visible end: the failure comes with the idle medium.
 #[test]
 fn a_frame_lost_on_the_way_is_a_failure_when_the_medium_is_idle() {
     let mut bench = Bench::with_draws(dsss(), &[(63, 3)]);
@@ -315,7 +315,7 @@ fn data_after_an_rts_are_attempted_up_to_the_long_limit() {
     }
 }
 
-/// An ACK does not say of which frame it is: one that comes too late for its own, as over a long way, is taken for that of the next.
+/// An ACK does not identify its frame: a late one, as over a long distance, counts as that of the next frame.
 #[test]
 fn a_late_ack_is_taken_for_that_of_the_next_frame() {
     let mut bench = Bench::new(Config { short_retry_limit: 1, ..dsss() });

@@ -5,7 +5,8 @@ use super::bench::{Bench, MBPS_24, PEER, Packet, edca, micros, us, with_rts};
 use crate::mac::FrameKind::{Data, Rts};
 use crate::mac::{DropCause, Output};
 
-/// So many packets of 1500 bytes for voice come while the medium is busy until 500; the backoff is 0, so access is at 534.
+/// This number of packets of 1500 bytes for voice arrives while the medium is busy until 500; the backoff is 0, so access
+/// is at 534.
 fn bench_with(packets: u32, config: crate::mac::Config, draws: &[(u32, u32)]) -> Bench {
     let mut bench = Bench::with_draws(config, &[&[(3, 0)], draws].concat());
     bench.noise(us(100), us(500));

@@ -1,4 +1,4 @@
-//! Obstacles: gains that are log-normal.
+//! Obstacles: log-normal gains.
 
 mod survey;
 
@@ -10,7 +10,8 @@ use super::Position;
 use crate::variate;
 pub use survey::Survey;
 
-/// Log-normal shadowing that belongs to a place: the same in both directions, and alike where both ends are near.
+/// Log-normal shadowing by position: the same in both directions, and similar if both ends are near each other's former
+/// positions.
 ///
 /// The gain in dB is normal with mean 0. When an end moves by r metres its correlation falls to e^(−r/D), and the two
 /// ends' factors multiply: M. Gudmundson, "Correlation model for shadow fading in mobile radio systems", Electronics
@@ -76,7 +77,7 @@ impl LinkShadowing {
         libm::sqrt(self.waves.len() as f64 * (1.0 + swapped))
     }
 
-    /// Power received with it over power received without; above 1 as often as below.
+    /// Power received with shadowing divided by power without; above 1 as often as below.
     pub fn gain(&self, from: Position, to: Position) -> f64 {
         ratio(self.decibels(from, to))
     }
@@ -116,9 +117,9 @@ fn wave_number(stream: &mut Stream, decorrelation: f64) -> (f64, f64) {
 
 /// Log-normal shadowing that is drawn again for each frame and each of its receivers.
 ///
-/// What ns-2 calls shadowing (`mobile/shadowing.cc`): a normal deviate in dB for each packet that arrives, independent of
-/// all others. No obstacle behaves like this; it is there to compare with results made so. It is a pure function of
-/// seed, transmission and receiver, so it does not depend on who else listens.
+/// Shadowing of ns-2 (`mobile/shadowing.cc`): a normal deviate in dB for each packet that arrives, independent of all
+/// others. No obstacle behaves like this; the model is for comparison with results from ns-2. It is a pure function of
+/// seed, transmission and receiver, so it does not depend on other listeners.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FrameShadowing {
     seed: u64,
@@ -153,7 +154,7 @@ impl ShadowedFrame {
         self.deviation * variate::normal(&mut self.draws.stream(u64::from(receiver)))
     }
 
-    /// Power received with it over power received without; above 1 as often as below.
+    /// Power received with shadowing divided by power without; above 1 as often as below.
     pub fn gain(&self, receiver: u32) -> f64 {
         ratio(self.decibels(receiver))
     }

@@ -1,4 +1,4 @@
-//! Shadowing between places that stay where they are.
+//! Shadowing between positions that don't change.
 
 use core::cell::Cell;
 use core::f64::consts::{LN_10, PI};
@@ -11,10 +11,11 @@ use crate::units::Power;
 
 /// The [`LinkShadowing`] between many places, at the cost of multiplications instead of cosines for each pair.
 ///
-/// A wave over both ends is the cosine of a sum of one angle of each end, cos(α + β) = cos α cos β − sin α sin β. Sines and
-/// cosines are computed once for each place. The sum over all waves rounds otherwise than [`LinkShadowing::decibels`]
-/// does, by no more than a bound that is known for each pair. Powers are whole attowatts, so nearly always both ends of that
-/// interval are one power, which is then the one that [`LinkShadowing::gain`] gives. Where they are not, that is asked.
+/// A wave over both ends is the cosine of a sum of one angle of each end, cos(α + β) = cos α cos β − sin α sin β. Sines
+/// and cosines are computed once for each place. The sum over all waves rounds otherwise than [`LinkShadowing::decibels`]
+/// does, by no more than a bound that is known for each pair. Powers are whole attowatts, so nearly always both ends of
+/// that interval are one power, which is then the one that [`LinkShadowing::gain`] gives. Where they are not,
+/// [`LinkShadowing::gain`] decides.
 ///
 /// Most pairs are too far apart to hear each other. For these a sum with half the digits is enough, which a processor adds twice as
 /// fast.
@@ -50,7 +51,7 @@ const PER_SUM: f64 = WAVES as f64 * (2.0 * PER_RADIAN * 2.0 * PI + 2.0 * (2.0 + 
 const UNCERTAIN: f64 = 1e-3;
 
 impl<'a> Survey<'a> {
-    /// That of `shadowing` between `places`.
+    /// The survey of `shadowing` between `places`.
     pub fn new(shadowing: &'a LinkShadowing, places: &'a [Position]) -> Self {
         let phasors: Vec<_> = places.iter().map(|&place| phasors(shadowing, place)).collect();
         let coarse = phasors.iter().map(|phasors| phasors.map(|phasor| phasor as f32)).collect();
@@ -65,8 +66,8 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// What shadowing between two places, by their numbers, leaves of `power`: to the attowatt `power` scaled by
-    /// [`LinkShadowing::gain`].
+    /// Power that remains of `power` after shadowing between two positions, by their numbers: to the attowatt equal to
+    /// `power` scaled by [`LinkShadowing::gain`].
     pub fn shadowed(&self, power: Power, from: usize, to: usize) -> Power {
         let (here, there) = (self.places[from], self.places[to]);
         let (decibels, error) = self.decibels(from, to);
@@ -85,8 +86,8 @@ impl<'a> Survey<'a> {
         power.scaled(self.shadowing.gain(here, there))
     }
 
-    /// A gain in dB that is not less than that between two places, nor than 0, and little more; infinite if it is unknown. Much faster
-    /// than [`Self::shadowed`].
+    /// An upper bound in dB, close to the gain between two positions and at least 0; infinite if it is unknown. Much
+    /// faster than [`Self::shadowed`].
     pub fn greatest_decibels(&self, from: usize, to: usize) -> f64 {
         let sum = f64::from(sum_of_waves::<f32, 16>(&self.coarse[from], &self.coarse[to]));
         let greatest = sum + COARSENESS + self.error(from, to);
@@ -97,7 +98,7 @@ impl<'a> Survey<'a> {
         self.shadowing.deviation * greatest.max(0.0) / libm::sqrt(WAVES as f64)
     }
 
-    /// How many pairs needed the sum of cosines.
+    /// Number of pairs that needed the sum of cosines.
     pub fn exact(&self) -> u64 {
         self.exact.get()
     }
